@@ -37,6 +37,7 @@ TABLES = [
     ("bridge", "`bridge = {...}`", model.Bridge),
     ("radio", "`radio = {...}`", model.Radio),
     ("group_load", "`group_load = {...}`", model.GroupLoad),
+    ("interferer", "`radio = { interferer = {...} }`", model.Interferer),
     ("radius", "`radius = {...}`", join.Radius),
     ("join", "`join = {...}`", join.Join),
     ("handover", "`handover = {...}`", handover.Handover),

@@ -198,3 +198,23 @@ def test_what_getting_on_takes_is_the_slowest_stations(analysis):
         (check,) = [c for c in option.checks if c.need == "handover"]
         assert check.verdict == verdict
         assert "80" in check.figure
+
+
+def test_a_downgrade_is_named_and_takes_the_services_that_the_station_lacks(analysis):
+    cell = "office/wpa3-sae-gcmp-256/tcp"
+    words = "old (WPA2 alone) takes wpa2-psk-ccmp of the RSN element; another is offered, too"
+    fallen = {cell: {words: resolve("wpa2-psk-ccmp")}}
+    needs = Needs(services=("forward-secrecy",), dot1x=False)
+
+    def sae(advice):
+        return next(o for o in advice.options if o.policy == "wpa3-sae-gcmp-256")
+
+    before = sae(advise(analysis, needs, "office", "tcp"))
+    advice = advise(analysis, needs, "office", "tcp", downgrades=fallen)
+    after = sae(advice)
+    assert (before.meets, after.meets) == ("yes", "no")
+    assert after.downgrades == (words,)
+    assert "a downgraded station lacks it" in [check.figure for check in after.checks]
+    assert after.strength < before.strength
+    named = [(text, cells) for text, cells in advice.sentences if text.startswith("Downgrade")]
+    assert named == [(f"Downgrade under wpa3-sae-gcmp-256: {words}.", (cell,))]

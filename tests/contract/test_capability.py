@@ -53,6 +53,17 @@ _BRIDGE: Fields = {"scenario.bridge": {}}
 _UDP: Fields = {"traffic.transport": "udp"}
 _DNS: Fields = {**_UDP, "traffic.application": "dns"}
 _ASK: Fields = {**_UDP, "traffic.application": "request-response"}
+_OVEN: Fields = {
+    "scenario.phy": "802.11g",
+    "scenario.radio.interferer": {
+        "kind": "microwave",
+        "level_dbm": -70.0,
+        "duty": 0.4,
+        "period_ms": 10.0,
+        "present_s": 2.0,
+        "absent_s": 2.0,
+    },
+}
 _WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7}
 PROFILE = "p4-3.2ghz-rt61"
 
@@ -147,6 +158,12 @@ CASES: dict[str, tuple[Any, Fields]] = {
         {"scenario.radio.fading": "rician", "scenario.radio.rician_k_db": 3.0},
     ),
     "scenario.radio.coherence_ms": (5.0, {"scenario.radio.fading": "rayleigh"}),
+    "scenario.radio.interferer.kind": ("neighbour", _OVEN),
+    "scenario.radio.interferer.level_dbm": (-60.0, _OVEN),
+    "scenario.radio.interferer.duty": (0.3, _OVEN),
+    "scenario.radio.interferer.period_ms": (16.67, _OVEN),
+    "scenario.radio.interferer.present_s": (5.0, _OVEN),
+    "scenario.radio.interferer.absent_s": (5.0, _OVEN),
     "scenario.authenticate": (True, {}),
     "scenario.radius.profile": (PROFILE, _EAP),
     "scenario.radius.rate_mbps": (10.0, _EAP),

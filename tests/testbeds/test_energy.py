@@ -109,3 +109,23 @@ def test_other_testbeds_refuse_energy() -> None:
         skip = testbed.check(cell)
         assert skip is not None
         assert "energy" in skip.reason or "power save" in skip.reason
+
+
+def test_data_for_a_dozing_station_wait_for_a_beacon() -> None:
+    down = {"direction": "down"} | every(7.03)
+    awake = measured({"profile": "esp32"}, down)
+    assert awake["delay_s"] < 0.001
+    for interval in (1, 10):
+        values = measured({"profile": "esp32", "listen_interval": interval}, down)
+        assert 0.2 * interval * BEACON_S < values["delay_s"] < 0.8 * interval * BEACON_S
+        assert values["delay_p99_s"] < interval * BEACON_S + 0.002
+
+
+def test_a_station_that_hands_over_does_not_doze() -> None:
+    plan = plan_of(
+        {"profile": "esp32", "listen_interval": 3}, every(1), authenticate=True, handover={}
+    )
+    (cell,) = plan.cells
+    skip = Simulator().check(cell)
+    assert skip is not None
+    assert "a station that hands over does not doze" in skip.reason

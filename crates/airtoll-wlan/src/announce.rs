@@ -210,6 +210,13 @@ pub(crate) fn beside(
     }
 }
 
+/// The network of its access point that a station is in: in OWE transition mode one without
+/// encryption is in the open one.
+pub(crate) fn network_of(bss: &Bss, station: &Node) -> u32 {
+    let beside_open = bss.security.as_ref().is_some_and(|s| s.owe_transition);
+    u32::from(beside_open && station.cipher == CipherSuite::Open)
+}
+
 /// An access point's announcement of its networks.
 #[derive(Debug, Clone)]
 pub(crate) struct Announcement {
@@ -273,17 +280,29 @@ impl Announcement {
         self.integrity
     }
 
-    /// Length of a beacon with FCS and its MIC.
-    pub fn beacon_octets(&self) -> u32 {
-        let mic = self.integrity.map_or(0, |suite| 10 + suite.mic_octets());
-        (self.beacon(0, 0, 0).len() + mic + FCS_OCTETS) as u32
+    /// Length of a beacon of network `number` with FCS and its MIC.
+    pub fn beacon_octets(&self, number: u32) -> u32 {
+        let mic = self.mic_octets(number);
+        (self.beacon(number, 0, 0).len() + mic + FCS_OCTETS) as u32
+    }
+
+    /// Octets of the Management MIC element of a beacon; an open network has no keys for it.
+    fn mic_octets(&self, number: u32) -> usize {
+        let integrity = self.integrity.filter(|_| !self.is_open(number));
+        integrity.map_or(0, |suite| 10 + suite.mic_octets())
+    }
+
+    /// Length of the beacons of the open networks of OWE transition mode, where they have some of
+    /// their own.
+    pub fn open_beacon_octets(&self) -> Option<u32> {
+        (self.owe_transition && self.beacons() > 1).then(|| self.beacon_octets(1))
     }
 
     /// The beacon of network `number` without FCS and without its MIC.
     pub fn beacon(&self, number: u32, sequence: u32, time_us: u64) -> Vec<u8> {
         let mut elements = self.elements(number, true);
         if let Some(stated) = self.stated {
-            let mic = self.integrity.map_or(0, |suite| 10 + suite.mic_octets());
+            let mic = self.mic_octets(number);
             // Header 24, fixed fields 12.
             fit(&mut elements, stated.saturating_sub(36 + FCS_OCTETS + mic));
         }
@@ -397,7 +416,7 @@ impl Announcement {
     }
 
     /// Whether a network is the open one of OWE transition mode.
-    const fn is_open(&self, number: u32) -> bool {
+    pub const fn is_open(&self, number: u32) -> bool {
         self.owe_transition && number % 2 == 1
     }
 

@@ -117,6 +117,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         builder.add_beacons(bss);
         builder.add_dozing(bss);
     }
+    builder.add_interferers();
     builder.add_wires();
     builder.add_groups();
     builder.add_tunnels();
@@ -217,6 +218,18 @@ impl Builder<'_> {
             let cca = Duration::from_secs_f64(cca.fold(0.0, f64::max) / 1e6);
             let classes = lower.medium.add_channel(channel, &members);
             lower.mac.add_channel(timing.slot, cca, classes);
+        }
+    }
+
+    fn add_interferers(&mut self) {
+        for (i, model) in self.scenario.radio.interferers.iter().enumerate() {
+            let lower = &mut self.world.stack.lower;
+            let on_it = |bss: &usize| Some(self.scenario.bss[*bss].channel) == model.channel;
+            let bss = (0..self.phys.len()).find(on_it);
+            let channel = bss.map(|bss| lower.medium.channel_of(self.phys[bss].members[0]));
+            let stream = self.streams.named(&format!("interferer/{i}"));
+            let (interferer, at) = lower.medium.add_interferer(model, channel, stream);
+            lower.cx.schedule(at, Event::Interferer { interferer });
         }
     }
 
@@ -323,6 +336,9 @@ impl Builder<'_> {
                 beacon: plan.length,
             };
             lower.cx.observers.set_dozing(host, dozing);
+            let ends = (*radio, members[0]);
+            let after = dozing.after;
+            lower.mac.set_power_save(ends, after, save.listen_interval);
         }
     }
 
@@ -340,14 +356,17 @@ impl Builder<'_> {
             .unwrap_or_else(|| self.phys[at].basic.lowest(mac::band(bss)));
         let bssid = address::mac(self.radios.node_of(ap));
         let announcement = Announcement::of(self.scenario, bss, bssid);
-        let octets = announcement.beacon_octets();
+        let octets = announcement.beacon_octets(0);
+        let open = announcement.open_beacon_octets();
         let plan = BeaconPlan {
             contender,
             interval: Duration::from_secs_f64(beacons.interval_us / 1e6),
             length: phy::airtime(&vector, octets),
             vector,
             octets,
+            open: open.map(|octets| (phy::airtime(&vector, octets), octets)),
             ssids: announcement.beacons(),
+            due: 0,
             waiting: 0,
         };
         self.world.stack.lower.mac.set_beacon(ap, plan);

@@ -4,8 +4,9 @@
 //! its own events; `world` alone takes them out of the queue and hands them to their subsystem.
 
 use crate::id::{
-    AgentId, ChannelId, ContenderId, DeauthenticationId, FlowId, GroupSourceId, HandoverId, NodeId,
-    RadioId, RenewalId, ReservationId, ResolutionId, SessionId, SignalId, TransmissionId, WireId,
+    AgentId, ChannelId, ContenderId, DeauthenticationId, FlowId, GroupSourceId, HandoverId,
+    InterfererId, NodeId, RadioId, RenewalId, ReservationId, ResolutionId, SessionId, SignalId,
+    TransmissionId, WireId,
 };
 use airtoll_handshakes::Party;
 
@@ -38,6 +39,8 @@ pub(crate) enum Event {
     Released { flow: FlowId, reverse: bool },
     /// A flow's transport timer may be due.
     TransportTimer { flow: FlowId, receiver: bool },
+    /// A burst of an interferer begins or ends.
+    Interferer { interferer: InterfererId },
     /// An AP's beacon is due.
     Beacon { access_point: RadioId },
     /// An RTS may have reserved the medium for an exchange that did not follow.

@@ -153,6 +153,8 @@ ids! {
     ClassId,
     /// A queue that contends for the medium.
     ContenderId,
+    /// A source of interference.
+    InterfererId,
     /// The network card of a node, which all of its radios share.
     CardId,
     /// One sender's traffic of one access category to one receiver.

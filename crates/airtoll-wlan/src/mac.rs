@@ -20,6 +20,7 @@ mod group;
 mod lifetime;
 mod link;
 mod mode;
+mod power_save;
 mod queue;
 mod rate_control;
 mod scheduling;
@@ -38,6 +39,7 @@ use crate::id::{
 use crate::medium::Medium;
 use crate::scenario::{Discipline, Protection};
 use contention::{Contender, Domain};
+use power_save::PowerSave;
 use queue::MacQueue;
 
 pub(crate) use beacon::BeaconPlan;
@@ -76,6 +78,8 @@ struct Node {
     forbidden_rate: Option<(u64, u64)>,
     /// End of the last A-MPDU of several MPDUs that it received.
     aggregate_ended: Option<Instant>,
+    /// Dozing of a station between beacons.
+    power_save: Option<Box<PowerSave>>,
 }
 
 /// The frame that ends the reservation of a TXOP.
@@ -103,6 +107,8 @@ pub(crate) struct Mac {
     backlogs: Table<FlowId, Option<Backlog>>,
     /// Stations that listen for beacons.
     listeners: Vec<Listener>,
+    /// Stations that doze between beacons.
+    savers: Vec<RadioId>,
     /// Whether any link protects frames by RTS: only answers to those ask for a node's NAV.
     uses_rts: bool,
     /// Ends of RTSs and of their reservations, for the nodes that may cancel those (NAVTimeout).
@@ -135,6 +141,7 @@ impl Mac {
             modes: Table::new(),
             backlogs: Table::new(),
             listeners: Vec::new(),
+            savers: Vec::new(),
             uses_rts: false,
             reservations: Slab::new(),
             nics: Table::new(),
@@ -170,6 +177,7 @@ impl Mac {
             discipline,
             forbidden_rate: None,
             aggregate_ended: None,
+            power_save: None,
         })
     }
 

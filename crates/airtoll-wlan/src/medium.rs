@@ -8,6 +8,7 @@
 
 mod channel;
 mod fading;
+mod interference;
 mod radio;
 mod reception;
 
@@ -16,12 +17,17 @@ use airtoll_units::{Duration, Instant};
 
 use crate::context::Context;
 use crate::event::Event;
-use crate::id::{ChannelId, ClassId, ContenderId, NodeId, RadioId, Table, TransmissionId};
+use crate::id::{
+    ChannelId, ClassId, ContenderId, InterfererId, NodeId, RadioId, Table, TransmissionId,
+};
 use crate::observe::Observation;
+use crate::scenario;
 
 use channel::Clash;
 pub(crate) use channel::{Channel, FrameKind, Gap, Transmission};
 pub(crate) use fading::Fading;
+use interference::Interference;
+pub(crate) use interference::Turn;
 pub(crate) use radio::Radio;
 pub use radio::loss_db;
 
@@ -52,6 +58,7 @@ pub(crate) struct Medium {
     /// Frame errors.
     noise: Stream,
     fading: Option<Box<Fading>>,
+    interference: Interference,
 }
 
 impl Medium {
@@ -64,6 +71,7 @@ impl Medium {
             radio,
             noise,
             fading: fading.map(Box::new),
+            interference: Interference::default(),
         }
     }
 
@@ -121,6 +129,36 @@ impl Medium {
         classes
     }
 
+    /// Adds an interferer; gives when its first burst begins.
+    pub fn add_interferer(
+        &mut self,
+        model: &scenario::Interferer,
+        channel: Option<ChannelId>,
+        stream: Stream,
+    ) -> (InterfererId, Instant) {
+        self.interference.add(model, channel, stream)
+    }
+
+    /// Whether anything interferes.
+    pub fn has_interferers(&self) -> bool {
+        !self.interference.is_empty()
+    }
+
+    /// A burst of an interferer begins or ends at the present instant.
+    pub fn interferer_due(&mut self, cx: &mut Context, interferer: InterfererId) -> Turn {
+        let turn = self.interference.turn(interferer, cx.now());
+        cx.schedule(turn.next, Event::Interferer { interferer });
+        if turn.heard {
+            for (id, channel) in self.channels.pairs_mut() {
+                if turn.channel.is_none_or(|own| own == id) {
+                    channel.book(cx);
+                    channel.note_interferer(turn.begins);
+                }
+            }
+        }
+        turn
+    }
+
     /// The channel that a node is on.
     #[inline]
     pub fn channel_of(&self, node: RadioId) -> ChannelId {
@@ -161,6 +199,12 @@ impl Medium {
     #[inline]
     pub fn engaged_until(&self, node: RadioId) -> Instant {
         self.nodes[node].engaged_until
+    }
+
+    /// End of a node's last transmission.
+    #[inline]
+    pub fn last_sent(&self, node: RadioId) -> Instant {
+        self.nodes[node].last_sent.1
     }
 
     /// A node owes a response, or goes on with its exchange, at `until`.

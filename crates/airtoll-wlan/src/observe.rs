@@ -81,6 +81,8 @@ pub(crate) enum Observation<'a> {
         created: Instant,
         at: Instant,
     },
+    /// A dozing node wakes and stays awake.
+    Wakes { node: NodeId },
     /// A cipher has this much to do.
     CipherWork { effort: Duration },
     /// The application of a flow gave octets to the transport.

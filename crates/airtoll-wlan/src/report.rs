@@ -246,6 +246,10 @@ impl Traffic<'_> {
             table.put_some("group_delivered_ratio", groups.delivered_ratio(), "1");
             table.put_some("group_delay_s", groups.mean_delay_s(), "s");
         }
+        if self.stack.lower.medium.has_interferers() {
+            let waited = l.interference.as_secs_f64();
+            table.put("airtime_interference_s", waited, "s");
+        }
         for (metric, octets) in [
             ("octets_payload", l.octets.payload),
             ("octets_ip_transport", l.octets.ip_transport),

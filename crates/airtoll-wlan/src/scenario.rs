@@ -33,7 +33,7 @@ pub use node::{
     CipherCost, Cost, CryptoEngine, Discipline, Energy, Host, Node, PowerSave, Queue, Role, Tunnel,
     WiredLink,
 };
-pub use radio::{Fading, LinkBudget, PathLoss, Radio, Wall};
+pub use radio::{Fading, Interferer, LinkBudget, PathLoss, Presence, Radio, Wall};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,8 +6,10 @@ use airtoll_units::Duration;
 mod back_pressure;
 mod bridge;
 mod card;
+mod dozing;
 mod fq_codel;
 mod hidden;
+mod interference;
 
 use crate::outcome::Outcome;
 use crate::scenario::AccessCategory;

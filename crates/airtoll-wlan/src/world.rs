@@ -153,6 +153,12 @@ impl World {
                 let (cx, medium) = (&mut lower.cx, &mut lower.medium);
                 lower.mac.beacon_due(cx, medium, access_point);
             }
+            Event::Interferer { interferer } => {
+                let turn = lower.medium.interferer_due(&mut lower.cx, interferer);
+                if turn.heard {
+                    lower.mac.interferer_turned(lower.cx.now(), &turn);
+                }
+            }
             Event::NavReset {
                 channel,
                 reservation,
@@ -232,6 +238,8 @@ impl World {
             Action::Lost { packet } => self.lost(packet),
             Action::OnAir { signal } => self.join.transmitted(lower.cx.now(), signal),
             Action::Woke { station } => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.release(cx, medium, station);
                 let station = lower.medium.host_of(station);
                 self.with_roam(|roam, turn| roam.woke(station, turn));
             }

@@ -113,9 +113,11 @@ class Option:
 
     ``figures``: metric (or ``overhead``) -> estimate and the cell it comes from. ``broken``: the
     reasons for which it is never recommended. ``caveats``: known weaknesses that leave it usable.
-    ``strength``: see ``policies.standing``. ``standing`` in throughput against the fastest option
-    that can be recommended: ``tie``, ``dearer``, ``undecided`` or empty (not judged). ``near``:
-    whether the values lie within the margin of one another.
+    ``downgrades``: stations that take a weaker link than the access point prefers; services and
+    strength are those of the weakest link. ``strength``: see ``policies.standing``. ``standing`` in
+    throughput against the fastest option that can be recommended: ``tie``, ``dearer``,
+    ``undecided`` or empty (not judged). ``near``: whether the values lie within the margin of one
+    another.
     """
 
     policy: str
@@ -124,6 +126,7 @@ class Option:
     figures: Mapping[str, tuple[Estimate, str]]
     checks: tuple[Check, ...]
     caveats: tuple[str, ...] = ()
+    downgrades: tuple[str, ...] = ()
     pareto: bool = False
     strength: tuple[int, ...] = ()
     allowed: bool = True
@@ -241,12 +244,15 @@ def advise(
     traffic: str,
     factors: str | None = None,
     unknown: Mapping[str, str] | None = None,
+    downgrades: Mapping[str, Mapping[str, Policy]] | None = None,
 ) -> Advice:
     """Rank the policies that were measured in a scenario under a traffic.
 
     ``factors``: the factor levels as in the observations; needed where there are several.
     ``unknown``: cell -> the reason why its throughput says nothing about the device; its policy is
     not recommended.
+    ``downgrades``: cell -> the stations that take a weaker link than the access point prefers, in
+    words, and the policy of that link. The cell's policy has the services that all links have.
     The baseline and policies that the catalogue does not know are ranked too; neither needs a
     service that it lacks. Raises UsageError if nothing was measured there.
     """
@@ -273,18 +279,21 @@ def advise(
         policy = _policy(str(name))
         cell = str(cells["cell"][0])
         why = (unknown or {}).get(cell)
+        fallen = (downgrades or {}).get(cell, {})
+        links = (policy, *fallen.values())
         figures = {} if why else _figures(analysis, cell, cells["metric"])
         options.append(
             Option(
                 policy=str(name),
-                services=_services(policy, needs),
+                services=_services(links, needs),
                 allowed=needs.baseline_allowed or not (policy and policy.is_baseline),
-                strength=strength(policy) if policy else (),
+                strength=min((strength(link) for link in links if link), default=()),
                 broken=_words(policy.broken) if policy else (),
                 caveats=_words(policy.weaknesses) if policy else (),
+                downgrades=tuple(fallen),
                 figures=figures,
                 checks=(
-                    *_checks(needs, policy, figures),
+                    *_checks(needs, links, figures),
                     *([Check("cost", "unknown", why)] if why else []),
                 ),
             )
@@ -319,7 +328,13 @@ def _figures(
     return figures
 
 
-def _services(policy: Policy | None, needs: Needs) -> tuple[str, ...]:
+def _services(links: Sequence[Policy | None], needs: Needs) -> tuple[str, ...]:
+    """Services that all of these links have."""
+    of_each = [_services_of(policy, needs) for policy in links]
+    return tuple(name for name in of_each[0] if all(name in others for others in of_each))
+
+
+def _services_of(policy: Policy | None, needs: Needs) -> tuple[str, ...]:
     """Services of a policy with the handshake that was chosen."""
     if policy is None:
         return ()
@@ -556,13 +571,18 @@ def _words(references: Sequence[Reference]) -> tuple[str, ...]:
 
 
 def _checks(
-    needs: Needs, policy: Policy | None, figures: Mapping[str, tuple[Estimate, str]]
+    needs: Needs, links: Sequence[Policy | None], figures: Mapping[str, tuple[Estimate, str]]
 ) -> tuple[Check, ...]:
+    """``links``: the policy, and those of the weaker links that stations take."""
     checks = []
-    offered = _services(policy, needs)
+    policy = links[0]
+    offered, own = _services(links, needs), _services_of(policy, needs)
     for service in needs.services:
         has = service in offered
-        checks.append(Check(service, "yes" if has else "no", "offered" if has else "not offered"))
+        figure = "offered" if has else "not offered"
+        if service in own and not has:
+            figure = "a downgraded station lacks it"
+        checks.append(Check(service, "yes" if has else "no", figure))
     checks += _of_setting(needs, policy)
     for need, metric, limit, least in (
         ("throughput", THROUGHPUT, needs.min_throughput_bps, True),
@@ -720,6 +740,11 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
         if needs.dot1x and "802.1X" in _infrastructure(best):
             found.append((f"Assumed for {best.policy}: {_infrastructure(best)}.", ()))
         found += [(f"With {best.policy}, {caveat}.", ()) for caveat in best.caveats]
+    found += [
+        (f"Downgrade under {o.policy}: {words}.", tuple({cell for _, cell in o.figures.values()}))
+        for o in advice.options
+        for words in o.downgrades
+    ]
     reasons: dict[str, list[Option]] = {}
     for option in advice.options:
         if option.broken and option.meets in ("yes", "likely"):

@@ -61,6 +61,7 @@ __all__ = [
     "HomedNode",
     "Host",
     "IkeCipher",
+    "Interferer",
     "IpVersion",
     "KemAlgorithm",
     "KeyExchange",
@@ -107,6 +108,7 @@ __all__ = [
     "PatternVoip",
     "PolicySpec",
     "PowerSave",
+    "Presence",
     "Protection",
     "Queue",
     "Radio",
@@ -224,6 +226,48 @@ class Fading:
 
 
 @frozen(kw_only=True)
+class Presence:
+    """Times in which an interferer has bursts, and times in which it has none, each drawn from
+    an exponential distribution.
+    """
+
+    present_s: float
+    """Mean time of presence, s."""
+
+    absent_s: float
+    """Mean time of absence, s."""
+
+
+@frozen(kw_only=True)
+class Interferer:
+    """A source of energy that is on for a time and off for a time, and defers to no one. From
+    `busy_from_dbm` on nodes defer to it (IEEE 802.11-2020, 17.3.10.6); at any level its power
+    adds to the noise of frames, or of MPDUs of an A-MPDU, that it overlaps.
+    """
+
+    channel: int | None = None
+    """Number of the radio channel that it disturbs (`bss[].channel`); null: all."""
+
+    level_dbm: float
+    """Its power at every node while it is on, dBm."""
+
+    busy_from_dbm: float = -62.0
+    """Level from which it makes the medium busy, dBm."""
+
+    burst_us: float
+    """Length of a burst, us."""
+
+    pause_us: float
+    """Time between two bursts, its mean where it is random, us."""
+
+    random: bool = False
+    """Whether pauses are drawn from an exponential distribution; if not, all are equal."""
+
+    presence: Presence | None = None
+    """Times of presence and absence; null: always present."""
+
+
+@frozen(kw_only=True)
 class Radio:
     """Propagation and receivers, common to all nodes."""
 
@@ -252,6 +296,9 @@ class Radio:
 
     fading: Fading | None = None
     """Fading of the levels with time; null: none."""
+
+    interferers: tuple[Interferer, ...] = ()
+    """Sources of interference that defer to no one."""
 
     frame_errors: bool = True
     """Whether frames fail by noise (SNR and modulation); if not, only by collisions."""
@@ -1194,8 +1241,9 @@ class Queue:
 
 @frozen(kw_only=True)
 class PowerSave:
-    """Dozing of a station in its energy (IEEE 802.11-2020, 11.2.3). The frames of the station
-    itself wake it; frames for it do not wait for a beacon.
+    """Dozing of a station between beacons (IEEE 802.11-2020, 11.2.3). Its own frames wake it.
+    Its access point keeps data for it until a beacon that it wakes for, or until its next
+    data frame. Needs beacons.
     """
 
     listen_interval: int
@@ -1271,7 +1319,7 @@ class Node:
     """IP MTU of its interfaces, octets."""
 
     power_save: PowerSave | None = None
-    """When a station dozes, for its energy; null: never."""
+    """When a station dozes; null: never."""
 
     battery_wh: float | None = None
     """Energy of its battery, Wh; null: none."""

@@ -43,11 +43,12 @@ from airtoll.cli.progress import View
 from airtoll.errors import DatasetError, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import not_radio, read_observations, read_trials
-from airtoll.policies import display_name, resolve
+from airtoll.policies import Policy, display_name, resolve
 from airtoll.policies.standing import CREDENTIALS, RULE_SETS
 from airtoll.run import Run, open_run, run
 from airtoll.run.outcome import refuse_no_result
 from airtoll.study import Level, Study, load, shipped
+from airtoll.testbeds.gating import downgraded
 from airtoll.testbeds.unpriced import why_unknown
 
 #: Candidates unless --policy names others: today's choices and, for scale, two broken ones.
@@ -172,6 +173,7 @@ def advise_command(
     trials_of_run = read_trials(run_folder)
     refuse_no_result(run_folder, trials_of_run)
     analysis, settings, unknown = _analysis(run_folder)
+    fallen = _downgrades(run_folder)
     bound = not_radio(trials_of_run)
     if bound:
         err().print(
@@ -180,7 +182,9 @@ def advise_command(
         )
     places = _places(analysis, scenario)
     advices = [
-        advise(analysis, evolve(needs, tls=settings.get(place[0], needs.tls)), *place, unknown)
+        advise(
+            analysis, evolve(needs, tls=settings.get(place[0], needs.tls)), *place, unknown, fallen
+        )
         for place in places
     ]
     choices = _choices(compared_with, advices) if compared_with else []
@@ -302,6 +306,18 @@ def _analysis(folder: Path) -> tuple[Analysis, dict[str, str], dict[str, str]]:
             unknown,
         )
     return analyse(read_observations(folder), read_trials(folder)), {}, {}
+
+
+def _downgrades(folder: Path) -> dict[str, dict[str, Policy]]:
+    """Cell of a run -> what each station does that takes a weaker link, and the link's policy."""
+    if not (folder / "run.json").is_file():
+        return {}
+    cells = open_run(folder).folder.plan().cells
+    return {
+        cell.name: {one.words: one.taken.policy for one in found}
+        for cell in cells
+        if (found := downgraded(cell))
+    }
 
 
 def _places(analysis: Analysis, scenario: str | None) -> list[tuple[str, str, str]]:
@@ -482,6 +498,7 @@ def _plain(
                         "services": list(option.services),
                         "broken": list(option.broken),
                         "caveats": list(option.caveats),
+                        "downgrades": list(option.downgrades),
                         "figures": {
                             name: estimate.to_json() | {"cell": cell}
                             for name, (estimate, cell) in option.figures.items()

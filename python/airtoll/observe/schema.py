@@ -296,6 +296,12 @@ METRICS: Final[dict[str, Metric]] = {
         "device has such a card",
         SUM,
     ),
+    "airtime_interference_s": Metric(
+        "s",
+        "time in which a node had a frame, no frame was on the air, and an interferer made the "
+        "medium busy; only where the scenario has an interferer",
+        SUM,
+    ),
     "airtime_retry_s": Metric("s", "failed exchanges: collisions and frame errors", SUM),
     "airtime_protection_s": Metric("s", "RTS, CTS and their SIFS", SUM),
     "airtime_management_s": Metric(

@@ -129,7 +129,8 @@ class Station(Table):
     listen_interval: Annotated[int, Field(ge=1, le=65_535)] | None = Field(
         None,
         description="the station dozes between its frames and wakes for each n-th beacon, "
-        "in its energy; needs a profile with the power of dozing; default: it never dozes",
+        "and data for it wait for such a beacon; needs a profile with the power of dozing; "
+        "default: it never dozes",
     )
     doze_after_ms: NotNegative = Field(
         100.0,
@@ -242,6 +243,56 @@ class GroupLoad(Table):
         return not any((*rates, self.router_arp_per_min, self.advertisement_s))
 
 
+class Interferer(Table):
+    """A source of energy that comes in bursts and defers to no one, at every node alike.
+
+    Where stations sense it, they defer. At any level its power adds to the noise of the frames that
+    it overlaps, or of the MPDUs of an A-MPDU.
+    """
+
+    kind: Literal["microwave", "neighbour"] = Field(
+        description="microwave: an oven, one burst in each cycle of the mains, at 2.4 GHz; "
+        "stations defer from -62 dBm on (energy detection, IEEE Std 802.11-2020, 17.3.10.6). "
+        "neighbour: frames of a cell that does not hear this one, with exponentially distributed "
+        "pauses; "
+        "stations defer from `radio.carrier_sense_dbm` on"
+    )
+    level_dbm: Annotated[float, Field(ge=-120, le=20)] = Field(
+        description="power at every node while it is on, dBm"
+    )
+    duty: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        None,
+        description="share of the time in which it is on; default: 0.5 for an oven, whose "
+        "magnetron is off for half of each cycle (Kamerman and Erkocevic, PIMRC 1997); a "
+        "neighbour's load has to be stated",
+    )
+    period_ms: Annotated[float, Field(ge=0.1, le=1e4)] | None = Field(
+        None,
+        description="cycle of an oven, ms, default 20 (50 Hz; 16.67 at 60 Hz); of a neighbour the "
+        "mean time from burst to burst, which has to be stated",
+    )
+    present_s: Seconds | None = Field(
+        None,
+        description="mean time for which it comes, s, exponentially distributed; with `absent_s`; "
+        "default: always there",
+    )
+    absent_s: Seconds | None = Field(None, description="mean time for which it stays away, s")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Interferer:
+        if self.kind == "neighbour" and (self.duty is None or self.period_ms is None):
+            raise ValueError('kind = "neighbour" needs duty and period_ms')
+        if (self.present_s is None) != (self.absent_s is None):
+            raise ValueError("present_s and absent_s come together")
+        return self
+
+    @property
+    def times_ms(self) -> tuple[float, float]:
+        """Length of a burst and of a pause (its mean), ms."""
+        duty, period = self.duty or 0.5, self.period_ms or 20.0
+        return period * duty, period * (1 - duty)
+
+
 class Radio(Table):
     """Propagation and receivers."""
 
@@ -272,6 +323,9 @@ class Radio(Table):
         25.0,
         description="coherence time of fading, ms; default: 0.423 / Doppler shift (Rappaport 2002, "
         "5.40.c) at 1 m/s and 5.18 GHz",
+    )
+    interferer: Interferer | None = Field(
+        None, description="a source of interference that defers to no one; default: none"
     )
 
     @model_validator(mode="after")

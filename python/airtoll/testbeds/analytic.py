@@ -81,6 +81,8 @@ def _no_closed_form(cell: Cell) -> str | None:
         return "closed forms have no group-addressed frames"
     if settings.isolation or settings.dtim_period != 1:
         return "closed forms have no isolation and no DTIM"
+    if radio.interferer is not None:
+        return "closed forms have no interferer"
     for station in cell.settings.stations:
         if station.battery_wh is not None or station.listen_interval is not None:
             return "closed forms have no energy"

@@ -100,7 +100,12 @@ def folder_of(trial: Trial) -> str:
 
 
 #: Parts of the airtime ledger that no frame fills.
-_SILENT = ("airtime_contention_s", "airtime_card_s", "airtime_idle_s")
+_SILENT = (
+    "airtime_contention_s",
+    "airtime_card_s",
+    "airtime_interference_s",
+    "airtime_idle_s",
+)
 #: Parts that must be known for the airtime of all frames.
 _NEEDED = {"airtime_retry_s", "airtime_ack_s"}
 

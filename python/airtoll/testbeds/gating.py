@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from airtoll.plan import Cell
 from airtoll.policies import Policy, resolve
@@ -85,20 +85,43 @@ def notes(cell: Cell) -> tuple[str, ...]:
     return (*fallen, *downgrades(cell))
 
 
-def downgrades(cell: Cell) -> tuple[str, ...]:
-    """Stations that choose another link than the one that the access point prefers, a line each."""
-    lines = []
+@frozen
+class Downgrade:
+    """A station that takes another link than the one that the access point prefers.
+
+    ``station``: its name and what it knows. ``taken``, ``best``: what it takes, and what the access
+    point prefers.
+    """
+
+    station: str
+    taken: Offer
+    best: Offer
+
+    @property
+    def words(self) -> str:
+        """The downgrade in one line."""
+        return (
+            f"{self.station} takes {self.taken.policy.name} of the {self.taken.place}; "
+            f"{self.best.policy.name} is offered, too"
+        )
+
+
+def downgraded(cell: Cell) -> tuple[Downgrade, ...]:
+    """The stations of a cell that do not take the link that their access point prefers."""
+    found = []
     for station in cell.settings.stations:
         offer = offer_to(cell, station)
         stated = resolve(station.policy) if station.policy else cell.security
         best = offers(stated, cell.settings.phy)[0]
-        if station.client is None or offer is None or offer == best:
-            continue
-        lines.append(
-            f"downgrade: {station.name} ({CLIENTS[station.client].title}) takes "
-            f"{offer.policy.name} of the {offer.place}; {best.policy.name} is offered, too"
-        )
-    return tuple(lines)
+        if station.client is not None and offer is not None and offer != best:
+            named = f"{station.name} ({CLIENTS[station.client].title})"
+            found.append(Downgrade(named, offer, best))
+    return tuple(found)
+
+
+def downgrades(cell: Cell) -> tuple[str, ...]:
+    """Stations that choose another link than the one that the access point prefers, a line each."""
+    return tuple(f"downgrade: {one.words}" for one in downgraded(cell))
 
 
 def as_carried_out(cell: Cell) -> Cell:

@@ -18,6 +18,7 @@ from airtoll.policies.transition import offers
 from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Edca, Load, Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS, band_of
+from airtoll.study.model import Interferer, Radio
 from airtoll.testbeds import gating
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
@@ -36,6 +37,8 @@ BSS = "cell"
 
 #: aCCATime of the short slot, us (IEEE 802.11-2020, table 18-5: less than 4).
 CCA_US = 4.0
+#: Energy detection on a primary channel of 20 MHz, dBm (IEEE 802.11-2020, 17.3.10.6, 19.3.19.5).
+ENERGY_DETECTION_DBM = -62.0
 #: Lifetime of an MSDU where neither study nor profile states it, ms: dot11EDCATableMSDULifetime,
 #: whose default is 500 TU (IEEE Std 802.11-2020, annex C), taken as milliseconds, as ns-3.44 does
 #: (MaxDelay of WifiMacQueue).
@@ -555,9 +558,25 @@ def _radio(settings: Scenario, stations: list[Station]) -> border.Radio:
         fading=None
         if radio.fading == "none"
         else border.Fading(k_db=radio.rician_k_db, coherence_us=radio.coherence_ms * 1e3),
+        interferers=() if radio.interferer is None else (_interferer(radio, radio.interferer),),
         carrier_sense_dbm=radio.carrier_sense_dbm,
         frame_capture_db=radio.capture_db,
         preamble_capture_db=radio.capture_db,
+    )
+
+
+def _interferer(radio: Radio, one: Interferer) -> border.Interferer:
+    burst_ms, pause_ms = one.times_ms
+    presence = None
+    if one.present_s is not None and one.absent_s is not None:
+        presence = border.Presence(present_s=one.present_s, absent_s=one.absent_s)
+    return border.Interferer(
+        level_dbm=one.level_dbm,
+        busy_from_dbm=ENERGY_DETECTION_DBM if one.kind == "microwave" else radio.carrier_sense_dbm,
+        burst_us=burst_ms * 1e3,
+        pause_us=pause_ms * 1e3,
+        random=one.kind == "neighbour",
+        presence=presence,
     )
 
 

@@ -12,14 +12,15 @@ from typing import Final
 from airtoll.plan import Cell
 from airtoll.profiles import load
 from airtoll.study import GroupLoad, Station
+from airtoll.study.generations import band_of
 from airtoll.testbeds.capability import Capability, Feature, acts
 
 #: Fields of a kind of flow, the traffic's own or one beside it.
 _LOAD: Final = (
     "transport ip application direction offered_mbps arrivals payload_bytes write_bytes mss_bytes "
-    "path_mtu_discovery window_kbytes tcp timestamps sack delayed_ack_segments delayed_ack_ms "
-    "socket_buffer_kbytes transfer_bytes request_bytes response_bytes query_bytes answer_bytes "
-    "stations flows_per_station wmm"
+    "path_mtu_discovery window_kbytes tcp timestamps sack delayed_ack_segments "
+    "delayed_ack_ms socket_buffer_kbytes transfer_bytes request_bytes response_bytes query_bytes "
+    "answer_bytes stations flows_per_station wmm"
 )
 _EDCA: Final = {
     f"scenario{place}.edca_parameters.{category}": "aifsn cw_min cw_max txop_us"
@@ -46,6 +47,7 @@ _FIELDS: Final = _EDCA | {
     "scenario.bridge.wired": "rate_mbps delay_us queue_packets",
     "scenario.radio": "tx_power_dbm noise_figure_db path_loss_exponent wall_db carrier_sense_dbm "
     "capture_db shadowing_db fading rician_k_db coherence_ms",
+    "scenario.radio.interferer": "kind level_dbm duty period_ms present_s absent_s",
     "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller mtu_bytes "
     "max_rounds max_received_flight_bytes max_sent_flight_bytes",
     "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes max_rounds "
@@ -91,6 +93,11 @@ def _without_figures(cell: Cell) -> bool:
     return False
 
 
+def _oven_elsewhere(cell: Cell) -> bool:
+    one = cell.settings.radio.interferer
+    return one is not None and one.kind == "microwave" and band_of(cell.settings) != "2.4ghz"
+
+
 CAPABILITY: Final = Capability(
     fields={
         f"{table}.{name}": acts() for table, names in _FIELDS.items() for name in names.split()
@@ -102,6 +109,12 @@ CAPABILITY: Final = Capability(
             _without_figures,
             "stations.battery_wh and listen_interval need a profile with power figures (energy): "
             "`airtoll profiles list`",
+        ),
+        Feature(
+            "a microwave oven outside 2.4 GHz",
+            lambda cell: _oven_elsewhere(cell),
+            'radio.interferer.kind = "microwave": ovens radiate at 2.4 GHz; the scenario has '
+            "another band",
         ),
         Feature(
             "dozing without beacons",
@@ -172,6 +185,14 @@ CAPABILITY: Final = Capability(
             lambda cell: cell.settings.dtim_period != 1 and not _waits_for_dtim(cell),
             "dtim_period needs a station with listen_interval and group-addressed frames "
             '(group_load, or address_resolution = "dynamic")',
+        ),
+        Feature(
+            "dozing of a station that hands over",
+            lambda cell: (
+                cell.settings.handover is not None
+                and any(one.listen_interval is not None for one in cell.settings.stations)
+            ),
+            "stations.listen_interval: a station that hands over does not doze",
         ),
         Feature(
             "a time to dozing without dozing",

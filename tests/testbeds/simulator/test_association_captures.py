@@ -110,6 +110,26 @@ def test_each_client_of_transition_modes_joins(tmp_path: Path, cell: Any, record
         assert len(trial.tshark(RESPONSE, "frame.len")) == 3
 
 
+def test_the_open_bss_of_owe_transition_has_an_address_of_its_own(
+    tmp_path: Path, cell: Any, record: Any
+) -> None:
+    stations = [{"name": "old", "client": "wpa2"}, {"name": "new", "client": "wpa3"}]
+    settings = {"phy": "802.11ax", "mcs": 7, "stations": stations}
+    trial = record(cell("owe-transition", **settings), tmp_path)
+    assert trial.wrong() == []
+    beacons = trial.tshark("wlan.fc.type_subtype == 8", "wlan.bssid", "frame.len")
+    lengths = dict(line.split("\t") for line in beacons)
+    assert len(lengths) == 2
+    hidden, open_ = sorted(lengths)
+    assert int(lengths[open_]) < int(lengths[hidden])
+    data = trial.tshark("wlan.fc.type == 2 && wlan.fc.tods == 1", "wlan.bssid", "wlan.fc.protected")
+    kinds = {tuple(line.split("\t")) for line in data}
+    assert {bssid for bssid, protected in kinds if protected in ("1", "True")} == {hidden}
+    assert {bssid for bssid, protected in kinds if protected in ("0", "False")} >= {open_}
+    requests = trial.tshark("wlan.fc.type_subtype == 0", "wlan.bssid")
+    assert sorted(requests) == [hidden, open_]
+
+
 def test_message_3_repeats_the_rsn_element_of_the_beacon(
     tmp_path: Path, cell: Any, record: Any
 ) -> None:

@@ -286,13 +286,15 @@ fn beacons(scenario: &Scenario, space: airtoll_units::Duration) -> f64 {
     let rate = beacons.rate_mbps.unwrap_or(lowest);
     let announcement = Announcement::of(scenario, bss, MacAddress::default());
     legacy(rate, band, airtoll_phy::Preamble::Long).map_or(0.0, |v| {
-        beacon_share(
-            &v,
-            announcement.beacon_octets(),
-            announcement.beacons(),
-            space,
-            beacons.interval_us * 1e-6,
-        )
+        let share = |octets, count| {
+            let interval_s = beacons.interval_us * 1e-6;
+            beacon_share(&v, octets, count, space, interval_s)
+        };
+        let (octets, count) = (announcement.beacon_octets(0), announcement.beacons());
+        match announcement.open_beacon_octets() {
+            Some(open) => share(octets, count / 2) + share(open, count / 2),
+            None => share(octets, count),
+        }
     })
 }
 

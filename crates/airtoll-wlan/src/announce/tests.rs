@@ -75,7 +75,7 @@ fn generations_add_their_elements() {
         let announcement = announced(&bss(standard, more, "", false));
         let ids = ids(&announcement, 0);
         assert!(ids.contains(&wanted), "{standard}: {ids:?}");
-        let octets = announcement.beacon_octets();
+        let octets = announcement.beacon_octets(0);
         assert_eq!(octets as usize, announcement.beacon(0, 1, 7).len() + 4);
         assert!(octets > before, "{standard}: {octets}");
         before = octets;
@@ -95,7 +95,7 @@ fn a_beacon_at_6_ghz_has_neither_ht_nor_vht() {
 #[test]
 fn policies_have_beacons_of_their_lengths() {
     let of =
-        |links: &str, protected| announced(&bss("802.11a", "", links, protected)).beacon_octets();
+        |links: &str, protected| announced(&bss("802.11a", "", links, protected)).beacon_octets(0);
     let open = of("", false);
     // RSNE: 2 + 20 octets.
     let wpa2 = of(&link("ccmp-128", "psk", "off"), false);
@@ -130,9 +130,9 @@ fn networks_have_beacons_or_profiles_of_their_own() {
     assert_eq!((apart.beacons(), together.beacons()), (8, 1));
     assert!(ids(&together, 0).contains(&(id::MULTIPLE_BSSID, None)));
     assert_eq!(apart.beacon(0, 0, 0).len(), apart.beacon(7, 0, 0).len());
-    let all = 8 * apart.beacon_octets();
-    assert!(together.beacon_octets() > apart.beacon_octets());
-    assert!(2 * together.beacon_octets() < all);
+    let all = 8 * apart.beacon_octets(0);
+    assert!(together.beacon_octets(0) > apart.beacon_octets(0));
+    assert!(2 * together.beacon_octets(0) < all);
 }
 
 #[test]
@@ -141,9 +141,9 @@ fn lengths_lie_where_beacons_of_access_points_were_measured() {
     // 802.11be, 100 to 200 more with it. The elements of vendors are not modelled.
     let sae = link("ccmp-128", "sae", "required");
     let more = r#", "width_mhz": 80, "beacons": {"reported": 2}"#;
-    let ax = announced(&bss("802.11ax", more, &sae, false)).beacon_octets();
+    let ax = announced(&bss("802.11ax", more, &sae, false)).beacon_octets(0);
     let ext = link("gcmp-256", "sae-ext-key", "required");
-    let be = announced(&bss("802.11be", more, &ext, true)).beacon_octets();
+    let be = announced(&bss("802.11be", more, &ext, true)).beacon_octets(0);
     assert!((270..400).contains(&ax), "{ax}");
     assert!((70..200).contains(&(be - ax)), "{ax} {be}");
 }
@@ -158,7 +158,7 @@ fn a_stated_length_is_kept() {
             &link("ccmp-128", "psk", "off"),
             false,
         ));
-        assert_eq!(announcement.beacon_octets(), octets);
+        assert_eq!(announcement.beacon_octets(0), octets);
     }
 }
 
@@ -305,6 +305,16 @@ fn owe_transition_has_a_hidden_and_an_open_network() {
     assert_eq!(&other[7..], name);
     let back = open.find_vendor([0x50, 0x6f, 0x9a], 0x1c).unwrap();
     assert_eq!(&back[..6], &frames[0][10..16]);
+    // The hidden one has no name, and the open one no RSN elements.
+    let lengths = [0, 1].map(|number| announcement.beacon_octets(number));
+    assert_eq!(
+        lengths,
+        frames.each_ref().map(|frame| frame.len() as u32 + 4)
+    );
+    let rsn = [id::RSN, id::RSN_EXTENSION].map(|one| hidden.find_id(one));
+    let rsn: usize = rsn.iter().flatten().map(|body| body.len() + 2).sum();
+    assert_eq!(lengths[0] as usize + name.len(), lengths[1] as usize + rsn);
+    assert_eq!(announcement.open_beacon_octets(), Some(lengths[1]));
     // Bit 4 of the capability information: privacy.
     assert_eq!((frames[0][34] & 0x10, frames[1][34] & 0x10), (0x10, 0));
 }

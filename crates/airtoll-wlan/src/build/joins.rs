@@ -318,11 +318,15 @@ fn session(
     if let Some(group) = common_cipher(scenario, Some(terms.bss)) {
         policy.link.group_cipher = group;
     }
+    let bss = scenario.bss.iter().find(|b| b.name == terms.bss);
+    let of_station = &scenario.nodes[station.index()];
+    let network = bss.map_or(0, |bss| announce::network_of(bss, of_station));
+    let bssid = address::bssid(access_point, network);
     let mut negotiation = Negotiation::between(
         policy,
         terms.options.clone(),
         address::mac(station),
-        address::mac(access_point),
+        bssid,
         streams
             .named(&again(
                 "negotiation",
@@ -336,9 +340,8 @@ fn session(
         value: terms.policy.name.clone(),
         allowed: problem.to_string(),
     })?;
-    let bss = scenario.bss.iter().find(|b| b.name == terms.bss);
     if let Some(bss) = bss {
-        let ends = (&scenario.nodes[station.index()], address::mac(access_point));
+        let ends = (of_station, address::mac(access_point));
         let announced = announce::beside(scenario, bss, ends, negotiation.link());
         negotiation
             .announce(announced)

@@ -19,9 +19,27 @@ pub(crate) struct BeaconPlan {
     pub length: Duration,
     pub vector: airtoll_phy::TxVector,
     pub octets: u32,
+    /// Airtime and length of every second beacon, where the networks of the access point are in turn
+    /// hidden and open.
+    pub open: Option<(Duration, u32)>,
     pub ssids: u32,
+    /// Beacon intervals that have begun.
+    pub due: u64,
     /// Beacons due and not sent.
     pub waiting: u32,
+}
+
+impl BeaconPlan {
+    /// The network whose beacon is on the air or the next one.
+    pub fn network(&self) -> u32 {
+        (self.ssids - self.waiting % self.ssids) % self.ssids
+    }
+
+    /// Airtime and length of that beacon.
+    pub fn present(&self) -> (Duration, u32) {
+        let own = (self.length, self.octets);
+        self.open.filter(|_| self.network() % 2 == 1).unwrap_or(own)
+    }
 }
 
 /// A station that listens for the beacons of an access point during a scan.
@@ -66,6 +84,7 @@ impl Mac {
         let Some(plan) = &mut self.nodes[node].beacon else {
             return;
         };
+        plan.due += 1;
         plan.waiting += plan.ssids;
         let (id, interval) = (plan.contender, plan.interval);
         cx.schedule(now + interval, Event::Beacon { access_point: node });
@@ -93,9 +112,14 @@ impl Mac {
             self.beacon_heard(cx, medium, t);
         }
         let node = self.contenders[id].node;
+        if self.has_savers()
+            && let Some(plan) = self.nodes[node].beacon
+        {
+            self.announce_kept(cx, medium, t, &plan);
+        }
         let mut more = false;
         if let Some(plan) = &mut self.nodes[node].beacon {
-            let octets = plan.octets;
+            let (_, octets) = plan.present();
             cx.observe(Observation::ManagementOctets { octets });
             plan.waiting -= 1;
             more = plan.waiting > 0;

@@ -15,7 +15,7 @@ use airtoll_units::{Duration, Instant};
 use super::Mac;
 use crate::context::Context;
 use crate::id::{ChannelId, ClassId, ContenderId, RadioId, ReservationId, Table};
-use crate::medium::Medium;
+use crate::medium::{Medium, Turn};
 
 /// Contenders of one class with the same arbitration interframe space.
 #[derive(Debug)]
@@ -491,6 +491,24 @@ impl Mac {
         let discipline = self.nodes[node].discipline;
         self.queues.push(super::MacQueue::new(discipline));
         id
+    }
+
+    /// An interferer to which nodes defer begins or ends: counters freeze, or count again.
+    #[cold]
+    pub fn interferer_turned(&mut self, now: Instant, turn: &Turn) {
+        for (channel, domain) in self.domains.pairs_mut() {
+            if turn.channel.is_some_and(|own| own != channel) {
+                continue;
+            }
+            let ears: Vec<ClassId> = domain.classes.ids().collect();
+            if turn.begins {
+                domain.become_busy(now, &ears, &mut self.contenders);
+                continue;
+            }
+            for ear in ears {
+                domain.become_idle(now, ear, now, &mut self.contenders);
+            }
+        }
     }
 
     /// The next instant at which a contender may transmit, and on which channel.

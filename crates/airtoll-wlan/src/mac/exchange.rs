@@ -249,7 +249,7 @@ impl Mac {
     ) {
         let node = self.contenders[id].node;
         if let Some(beacon) = self.beacon_of(id) {
-            let times = (beacon.length, Duration::ZERO);
+            let times = (beacon.present().0, Duration::ZERO);
             self.transmit(cx, medium, (id, node), FrameKind::Beacon, times);
             return;
         }
@@ -349,7 +349,7 @@ impl Mac {
         };
         let after = before + phy::subframe_octets(mpdu.octets);
         let vector = self.modes[mode_id].vector();
-        let reception = if t.overlapped {
+        let reception = if medium.is_disturbed(&t) {
             medium.mpdu_reception(&t, peer, vector, (before, after))
         } else {
             medium.reception(&t, peer)
@@ -560,7 +560,7 @@ impl Mac {
         let link = &mut self.links[number];
         let peer = link.peer;
         // Each MPDU of an A-MPDU has its own time on the air.
-        let partly = aggregate && t.overlapped;
+        let partly = aggregate && medium.is_disturbed(t);
         let whole = (!partly).then(|| medium.reception(t, peer)).flatten();
         let mut octets_before = 0;
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);

@@ -160,6 +160,8 @@ pub(crate) struct TxLink {
     pub(super) dozing: bool,
     /// Its frames go after a DTIM beacon, before all data.
     pub(super) after_beacon: bool,
+    /// Its receiver dozes between beacons.
+    pub(super) saves: bool,
     /// A frame of its sender, which dozes as far as its receiver knows, shows that it is awake.
     pub(super) wakes: bool,
 }
@@ -222,6 +224,7 @@ impl TxLink {
             refused: false,
             dozing: false,
             after_beacon: false,
+            saves: false,
             wakes: false,
         }
     }
@@ -353,6 +356,12 @@ impl TxLink {
     #[inline]
     pub fn is_dozing(&self) -> bool {
         self.dozing
+    }
+
+    /// Whether its receiver dozes between beacons.
+    #[inline]
+    pub fn saves_power(&self) -> bool {
+        self.saves
     }
 
     /// Whether nothing waits and nothing is under way.

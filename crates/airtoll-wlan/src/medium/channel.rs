@@ -100,6 +100,8 @@ pub(crate) struct Channel {
     free: Vec<TransmissionId>,
     /// Contenders that have a frame.
     backlog: u32,
+    /// Interferers that make the medium busy at present.
+    interferers: u32,
     gap: Gap,
     /// Up to when the air is booked.
     booked: Instant,
@@ -120,6 +122,7 @@ impl Channel {
             clashes: Table::new(),
             free: Vec::new(),
             backlog: 0,
+            interferers: 0,
             gap: Gap::Open,
             booked: Instant::ZERO,
             ciphers: CipherWork::default(),
@@ -145,6 +148,15 @@ impl Channel {
     #[inline]
     pub fn pause(&mut self, gap: Gap) {
         self.gap = gap;
+    }
+
+    /// An interferer begins to make the medium busy, or ends.
+    pub(super) fn note_interferer(&mut self, begins: bool) {
+        if begins {
+            self.interferers += 1;
+        } else {
+            self.interferers -= 1;
+        }
     }
 
     /// Another contender has a frame for this channel, or one fewer.
@@ -263,6 +275,9 @@ impl Channel {
             [] => match self.gap {
                 Gap::Response => cx.observe_air(Air::Ack, span),
                 Gap::Protection => cx.observe_air(Air::Protection, span),
+                Gap::Open if self.backlog > 0 && self.interferers > 0 => {
+                    cx.observe_air(Air::Interference, span);
+                }
                 Gap::Open if self.backlog > 0 => cx.observe_air(Air::Contention, span),
                 Gap::Open => {
                     cx.observe_air(Air::Idle, span);

@@ -222,20 +222,21 @@ impl Radio {
     }
 
     /// Signal-to-noise ratio at `to` of a frame from `from` in `bandwidth_hz`, linear, with the
-    /// power of `interferers` added to the noise; those that are hidden from `to` add nothing.
+    /// power of `interferers` added to the noise, and `further` milliwatts; those that are hidden
+    /// from `to` add nothing.
     pub fn sinr(
         &self,
         from: RadioId,
         to: RadioId,
         bandwidth_hz: f64,
-        interferers: impl Iterator<Item = RadioId>,
+        (interferers, further): (impl Iterator<Item = RadioId>, f64),
     ) -> f64 {
         let noise = milliwatts(noise_floor(bandwidth_hz, self.noise_figure));
         let interference: f64 = interferers
             .filter(|i| !self.are_hidden(*i, to))
             .map(|i| milliwatts(Dbm(self.power(i, to))))
             .sum();
-        milliwatts(Dbm(self.power(from, to))) / (noise + interference)
+        milliwatts(Dbm(self.power(from, to))) / (noise + (interference + further))
     }
 
     /// Probability that a control frame arrives where nothing overlaps it.
@@ -249,7 +250,7 @@ impl Radio {
         let key = octets << 8 | u32::from(vector.index()) << 4 | vector.generation() as u32;
         let at = from.index() * self.nodes + to.index();
         if self.control[at].0 != Some(key) {
-            let snr = self.sinr(from, to, 20e6, std::iter::empty());
+            let snr = self.sinr(from, to, 20e6, (std::iter::empty(), 0.0));
             let p = frame_success(vector, snr, octets) * header_success(vector, snr);
             self.control[at] = (Some(key), p);
         }

@@ -11,6 +11,8 @@ use crate::id::{ModeId, RadioId};
 pub(crate) enum Reception {
     /// Alone on the air.
     Clear,
+    /// Over interferers of so many milliwatts, and no other frame.
+    Amid(f64),
     /// Over others: the linear ratio of its power to theirs and the noise's.
     Over(f64),
 }
@@ -23,9 +25,27 @@ impl Medium {
             return None;
         }
         if !t.overlapped {
-            return Some(Reception::Clear);
+            return Some(self.without_frames(t, (t.start, t.end)));
         }
         self.reception_in_overlap(t, at, t.end, (t.start, t.end))
+    }
+
+    /// How a part of a transmission reached a node that no other frame overlapped.
+    #[inline]
+    fn without_frames(&self, t: &Transmission, span: (Instant, Instant)) -> Reception {
+        if self.interference.is_empty() {
+            return Reception::Clear;
+        }
+        match self.interference.power(self.channel_of(t.node), span) {
+            0.0 => Reception::Clear,
+            power => Reception::Amid(power),
+        }
+    }
+
+    /// Whether another frame or an interferer overlapped a transmission so far.
+    #[inline]
+    pub fn is_disturbed(&self, t: &Transmission) -> bool {
+        t.overlapped || self.without_frames(t, (t.start, t.end)) != Reception::Clear
     }
 
     /// How an MPDU of an A-MPDU reached a node; the octets of the PSDU from `octets.0` to `octets.1`
@@ -93,10 +113,20 @@ impl Medium {
             .filter(|c| meets(c))
             .map(|c| c.node)
             .peekable();
+        let span = match self.without_frames(t, (t.start, header_end)) {
+            Reception::Clear => (from, to),
+            // The header decides on all parts.
+            _ => (t.start, to),
+        };
+        let further = self.without_frames(t, span);
         if interferers.peek().is_none() {
-            return Some(Reception::Clear);
+            return Some(further);
         }
-        let sinr = self.radio.sinr(t.node, at, 20e6, interferers);
+        let further = match further {
+            Reception::Amid(power) => power,
+            _ => 0.0,
+        };
+        let sinr = self.radio.sinr(t.node, at, 20e6, (interferers, further));
         Some(Reception::Over(sinr))
     }
 
@@ -122,16 +152,36 @@ impl Medium {
             Reception::Clear if known.0 == Some(mode) && known.1 == octets => known.2,
             Reception::Clear => {
                 let bandwidth = f64::from(vector.width().mhz()) * 1e6;
-                let snr = self.radio.sinr(from, to, bandwidth, std::iter::empty());
+                let snr = self
+                    .radio
+                    .sinr(from, to, bandwidth, (std::iter::empty(), 0.0));
                 let p = phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr);
                 *known = (Some(mode), octets, p);
                 p
+            }
+            Reception::Amid(power) => {
+                let bandwidth = f64::from(vector.width().mhz()) * 1e6;
+                self.amid((from, to), (vector, octets), bandwidth, power)
             }
             Reception::Over(sinr) => {
                 phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
             }
         };
         self.happens(probability)
+    }
+
+    /// Probability that a frame arrives over interferers of so many milliwatts.
+    #[cold]
+    fn amid(
+        &self,
+        (from, to): (RadioId, RadioId),
+        (vector, octets): (&TxVector, u32),
+        bandwidth_hz: f64,
+        milliwatts: f64,
+    ) -> f64 {
+        let over = (std::iter::empty(), milliwatts);
+        let sinr = self.radio.sinr(from, to, bandwidth_hz, over);
+        phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
     }
 
     /// Whether a control or management frame of `octets` arrives at `to`.
@@ -154,6 +204,7 @@ impl Medium {
         }
         let probability = match reception {
             Reception::Clear => self.radio.control_success(t.node, to, vector, octets),
+            Reception::Amid(power) => self.amid((t.node, to), (vector, octets), 20e6, power),
             Reception::Over(sinr) => {
                 phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
             }
@@ -171,8 +222,10 @@ impl Medium {
         bandwidth_hz: f64,
         (reception, at): (Reception, Instant),
     ) -> bool {
+        let over = |power| (std::iter::empty(), power);
         let mean = match reception {
-            Reception::Clear => self.radio.sinr(from, to, bandwidth_hz, std::iter::empty()),
+            Reception::Clear => self.radio.sinr(from, to, bandwidth_hz, over(0.0)),
+            Reception::Amid(power) => self.radio.sinr(from, to, bandwidth_hz, over(power)),
             Reception::Over(sinr) => sinr,
         };
         let gain = self

@@ -172,6 +172,10 @@ impl Net {
             }
         };
         let at = (link, contender);
+        let (mac, cx) = (&mut lower.mac, &mut lower.cx);
+        if mac.link(link).saves_power() && mac.keep_if_asleep(cx, &lower.medium, at, packet) {
+            return;
+        }
         if !lower
             .mac
             .enqueue(&mut lower.cx, &mut lower.medium, at, packet)

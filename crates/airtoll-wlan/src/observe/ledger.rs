@@ -19,6 +19,8 @@ pub(crate) struct Ledger {
     pub contention: Duration,
     /// Silence that ended only when a network card had prepared the next frame.
     pub card: Duration,
+    /// Time in which a frame waited because an interferer made the medium busy.
+    pub interference: Duration,
     pub retry: Duration,
     pub protection: Duration,
     pub management: Duration,
@@ -36,6 +38,7 @@ pub(crate) struct Ledger {
 pub(crate) enum Air {
     Ack,
     Contention,
+    Interference,
     Retry,
     Protection,
     Management,
@@ -85,6 +88,7 @@ impl Observer for Ledger {
             Observation::Air { used, span } => match used {
                 Air::Ack => self.ack += span,
                 Air::Contention => self.contention += span,
+                Air::Interference => self.interference += span,
                 Air::Retry => self.retry += span,
                 Air::Protection => self.protection += span,
                 Air::Management => self.management += span,
@@ -122,6 +126,7 @@ impl Ledger {
             self.ack,
             self.contention,
             self.card,
+            self.interference,
             self.retry,
             self.protection,
             self.management,

@@ -113,6 +113,7 @@ impl Observer for Radios {
             Observation::Listens { node, length } => {
                 self.nodes[node].listen(moment.now - length, length);
             }
+            Observation::Wakes { node } => self.nodes[node].wake(moment.now, moment.now),
             Observation::WarmedUp => {
                 for radio in &mut self.nodes {
                     radio.times = Times::default();

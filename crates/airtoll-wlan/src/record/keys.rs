@@ -141,7 +141,9 @@ impl Recorder {
                 continue;
             };
             let joins = view.join.group_keys(node).is_some();
-            for number in u32::from(joins)..networks {
+            let open = |number: &u32| self.is_open(radio, *number);
+            let numbers: Vec<u32> = (u32::from(joins)..networks).filter(|n| !open(n)).collect();
+            for number in numbers {
                 let name = format!("beacon-key/{}/{number}", access_point.name);
                 let key = draw(&mut streams.named(&name), suite.key_octets());
                 self.install_beacon_key((node, number), suite, (6, &key));

@@ -49,6 +49,8 @@ pub(crate) struct Recorder {
     pub(super) agreed_tunnels: HashMap<NodeId, usize>,
     /// By access point.
     cells: BTreeMap<RadioId, Cell>,
+    /// Networks of the stations that are not in the first one of their access point.
+    networks: HashMap<RadioId, u32>,
     ppdus: u32,
     scratch: Vec<u8>,
 }
@@ -100,6 +102,7 @@ impl Recorder {
             tunnels: HashMap::new(),
             agreed_tunnels: HashMap::new(),
             cells: BTreeMap::new(),
+            networks: HashMap::new(),
             ppdus: 0,
             scratch: Vec::new(),
         };
@@ -134,6 +137,12 @@ impl Recorder {
                 .bss
                 .iter()
                 .find(|b| Some(&b.name) == access_point.bss.as_ref());
+            if let (Role::Station, Some(bss)) = (access_point.role, bss) {
+                let network = announce::network_of(bss, access_point);
+                if network > 0 {
+                    self.networks.insert(RadioId::first_of(node), network);
+                }
+            }
             let (Role::AccessPoint, Some(bss)) = (access_point.role, bss) else {
                 continue;
             };
@@ -144,6 +153,23 @@ impl Recorder {
             };
             self.cells.insert(own, cell);
         }
+    }
+
+    /// Address of a radio in frames that it exchanges with another: an access point has one in each
+    /// of its networks.
+    fn address(&self, view: &View<'_>, radio: RadioId, other: RadioId) -> MacAddress {
+        match self.networks.get(&other) {
+            Some(network) if radio != other => {
+                address::bssid(view.medium().host_of(radio), *network)
+            }
+            _ => view.mac_of(radio),
+        }
+    }
+
+    /// Whether a network of an access point is open beside one with OWE.
+    pub(super) fn is_open(&self, access_point: RadioId, network: u32) -> bool {
+        let cell = self.cells.get(&access_point);
+        cell.is_some_and(|cell| cell.announcement.is_open(network))
     }
 
     /// BIP suite and number of an access point's protected beacons.
@@ -194,7 +220,11 @@ impl Recorder {
         };
         let channel = view.medium().channel_of(owner);
         let duration = microseconds(t.protects);
-        let ends = (view.mac_of(receiver.unwrap_or(t.node)), view.mac_of(t.node));
+        let to = receiver.unwrap_or(t.node);
+        let ends = (
+            self.address(view, to, t.node),
+            self.address(view, t.node, to),
+        );
         if matches!(t.kind, FrameKind::Data | FrameKind::Group) {
             self.data(view, t, (receiver, decoded), channel, &heard, duration);
             return;
@@ -248,7 +278,7 @@ impl Recorder {
             return;
         };
         cell.beacons += 1;
-        let number = (plan.ssids - plan.waiting % plan.ssids) % plan.ssids;
+        let number = plan.network();
         let time_us = t.start.as_nanos() / 1_000;
         let mut beacon = cell.announcement.beacon(number, cell.beacons, time_us);
         if let Some(held) = view.mac().held(t.node) {
@@ -367,9 +397,9 @@ impl Recorder {
         let group = link.is_group() && !link.is_signalling();
         let peer = (!group).then_some(link.peer());
         let header = DataFrame {
-            transmitter: view.mac_of(link.from()),
+            transmitter: self.address(view, link.from(), link.peer()),
             receiver: match peer {
-                Some(peer) => view.mac_of(peer),
+                Some(peer) => self.address(view, peer, link.from()),
                 None => to_group(view, &view.packet(mpdu.head())),
             },
             down: view.net().role(view.medium().host_of(link.from())) == Role::AccessPoint,

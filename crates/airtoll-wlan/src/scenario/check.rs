@@ -6,8 +6,8 @@ use std::fmt::Display;
 use airtoll_phy::{Legacy, TxVectorError, WidthRules};
 
 use super::{
-    Bss, Cost, Discipline, EdcaParameters, Flow, LinkBudget, Node, Rate, Role, Scenario,
-    ScenarioError, Standard, Transport,
+    Bss, Cost, Discipline, EdcaParameters, Flow, Interferer, LinkBudget, Node, Rate, Role,
+    Scenario, ScenarioError, Standard, Transport,
 };
 
 pub(super) type Checked = Result<(), ScenarioError>;
@@ -71,6 +71,9 @@ impl Scenario {
                 self.node(&format!("radio.hidden[{i}]"), name)?;
             }
         }
+        for (i, interferer) in self.radio.interferers.iter().enumerate() {
+            self.check_interferer(&format!("radio.interferers[{i}]"), interferer)?;
+        }
         positive("association_limit_s", self.association_limit_s)?;
         for (i, association) in self.associations.iter().enumerate() {
             let at = format!("associations[{i}].station");
@@ -110,6 +113,32 @@ impl Scenario {
         Ok(())
     }
 
+    fn check_interferer(&self, at: &str, interferer: &Interferer) -> Checked {
+        if !self.radio.frame_errors {
+            return invalid(at, "set", "absent where frame_errors is false");
+        }
+        positive(&format!("{at}.burst_us"), interferer.burst_us)?;
+        positive(&format!("{at}.pause_us"), interferer.pause_us)?;
+        for (key, level) in [
+            ("level_dbm", interferer.level_dbm),
+            ("busy_from_dbm", interferer.busy_from_dbm),
+        ] {
+            if !(-150.0..=30.0).contains(&level) {
+                return invalid(&format!("{at}.{key}"), level, "-150 to 30");
+            }
+        }
+        if let Some(number) = interferer.channel
+            && !self.bss.iter().any(|bss| bss.channel == number)
+        {
+            return invalid(&format!("{at}.channel"), number, "the channel of a BSS");
+        }
+        if let Some(presence) = interferer.presence {
+            positive(&format!("{at}.presence.present_s"), presence.present_s)?;
+            positive(&format!("{at}.presence.absent_s"), presence.absent_s)?;
+        }
+        Ok(())
+    }
+
     fn check_names(&self) -> Checked {
         unique("bss", self.bss.iter().map(|b| b.name.as_str()))?;
         unique("nodes", self.nodes.iter().map(|n| n.name.as_str()))?;
@@ -128,6 +157,10 @@ impl Scenario {
     }
 
     fn check_node(&self, at: &str, node: &Node) -> Checked {
+        if node.power_save.is_some() && self.handovers.iter().any(|h| h.station == node.name) {
+            let allowed = "null for a station that hands over";
+            return invalid(&format!("{at}.power_save"), "set", allowed);
+        }
         match (node.role, node.bss.as_deref()) {
             (Role::Wired, Some(name)) => {
                 return invalid(&format!("{at}.bss"), name, "absent for a wired host");

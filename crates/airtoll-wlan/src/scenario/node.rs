@@ -64,7 +64,7 @@ pub struct Node {
     /// IP MTU of its interfaces, octets.
     #[serde(default = "mtu")]
     pub mtu_octets: u32,
-    /// When a station dozes, for its energy; null: never.
+    /// When a station dozes; null: never.
     #[serde(default)]
     pub power_save: Option<PowerSave>,
     /// Energy of its battery, Wh; null: none.
@@ -72,8 +72,8 @@ pub struct Node {
     pub battery_wh: Option<f64>,
 }
 
-/// Dozing of a station in its energy (IEEE 802.11-2020, 11.2.3). The frames of the station itself wake
-/// it; frames for it do not wait for a beacon.
+/// Dozing of a station between beacons (IEEE 802.11-2020, 11.2.3). Its own frames wake it. Its access
+/// point keeps data for it until a beacon that it wakes for, or until its next data frame. Needs beacons.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerSave {

@@ -24,6 +24,8 @@ pub struct Radio {
     pub shadowing_db: f64,
     /// Fading of the levels with time; null: none.
     pub fading: Option<Fading>,
+    /// Sources of interference that defer to no one.
+    pub interferers: Vec<Interferer>,
     /// Whether frames fail by noise (SNR and modulation); if not, only by collisions.
     pub frame_errors: bool,
     /// Preamble detection among overlapping frames: a receiver locks on to the strongest of those
@@ -45,6 +47,48 @@ pub struct Fading {
     pub k_db: Option<f64>,
     /// Coherence time, us.
     pub coherence_us: f64,
+}
+
+/// A source of energy that is on for a time and off for a time, and defers to no one. From
+/// `busy_from_dbm` on nodes defer to it (IEEE 802.11-2020, 17.3.10.6); at any level its power adds to
+/// the noise of frames, or of MPDUs of an A-MPDU, that it overlaps.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Interferer {
+    /// Number of the radio channel that it disturbs (`bss[].channel`); null: all.
+    #[serde(default)]
+    pub channel: Option<u32>,
+    /// Its power at every node while it is on, dBm.
+    pub level_dbm: f64,
+    /// Level from which it makes the medium busy, dBm.
+    #[serde(default = "energy_detection")]
+    pub busy_from_dbm: f64,
+    /// Length of a burst, us.
+    pub burst_us: f64,
+    /// Time between two bursts, its mean where it is random, us.
+    pub pause_us: f64,
+    /// Whether pauses are drawn from an exponential distribution; if not, all are equal.
+    #[serde(default)]
+    pub random: bool,
+    /// Times of presence and absence; null: always present.
+    #[serde(default)]
+    pub presence: Option<Presence>,
+}
+
+/// Times in which an interferer has bursts, and times in which it has none, each drawn from an
+/// exponential distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Presence {
+    /// Mean time of presence, s.
+    pub present_s: f64,
+    /// Mean time of absence, s.
+    pub absent_s: f64,
+}
+
+/// Energy detection on a primary channel of 20 MHz, dBm (IEEE 802.11-2020, 17.3.10.6 and 19.3.19.5).
+fn energy_detection() -> f64 {
+    -62.0
 }
 
 /// Mean path loss by distance; positions are in metres.
@@ -101,6 +145,7 @@ impl Default for Radio {
             noise_figure_db: 7.0,
             shadowing_db: 0.0,
             fading: None,
+            interferers: Vec::new(),
             carrier_sense_dbm: -82.0,
             frame_errors: true,
             preamble_capture_db: None,

@@ -143,6 +143,7 @@ _SCENARIO: Final = {
     "radio.fading": only("none", reason="has no effect: the medium has mean levels"),
     "radio.rician_k_db": only(None, reason="has no effect: the medium has mean levels"),
     "radio.coherence_ms": only(25.0, reason="has no effect: the medium has mean levels"),
+    "radio.interferer": only(None, reason="has no effect: the medium has no interferer"),
     "radio.capture_db": only(None, reason="has no effect: the medium has no capture"),
     "authenticate": acts("stations always authenticate here"),
     "radius.profile": acts(_PROFILE),

@@ -1,0 +1,138 @@
+//! Frames for dozing stations: an access point keeps them until the station wakes.
+//!
+//! A station dozes a time after its last frame and wakes for every n-th beacon. A beacon that it
+//! receives names the stations for which frames wait (TIM; IEEE 802.11-2020, 11.2.3.6). The station then
+//! stays awake, and all of its frames are sent. Linux's mac80211 does it so where it has a dynamic
+//! power-save timeout: it ends the doze by a null frame and sends no PS-Poll (`ieee80211_rx_mgmt_beacon`
+//! in net/mac80211/mlme.c). Null frames take no airtime here. Any other data frame of the station shows
+//! the access point that it is awake.
+
+use airtoll_units::{Duration, Instant};
+
+use super::Mac;
+use super::beacon::BeaconPlan;
+use crate::context::Context;
+use crate::id::{ContenderId, LinkId, PacketId, RadioId};
+use crate::medium::{Medium, Transmission};
+use crate::observe::Observation;
+
+/// Frames of an access category that are kept for a station; a further one replaces the oldest
+/// (`STA_MAX_TX_BUFFER` in net/mac80211/sta_info.h).
+const KEPT: usize = 64;
+
+/// A station that dozes between beacons.
+#[derive(Debug)]
+pub(super) struct PowerSave {
+    access_point: RadioId,
+    /// It dozes so long after its last frame.
+    after: Duration,
+    /// It wakes for each n-th beacon.
+    listen_interval: u64,
+    /// It stays awake until then at least.
+    awake_until: Instant,
+    /// Packets that its access point keeps, with the place in which they go on.
+    kept: Vec<((LinkId, ContenderId), PacketId)>,
+}
+
+impl Mac {
+    /// A station dozes `after` its last frame and wakes for each `listen_interval`-th beacon of its
+    /// access point.
+    pub fn set_power_save(
+        &mut self,
+        (station, access_point): (RadioId, RadioId),
+        after: Duration,
+        listen_interval: u32,
+    ) {
+        self.nodes[station].power_save = Some(Box::new(PowerSave {
+            access_point,
+            after,
+            listen_interval: u64::from(listen_interval.max(1)),
+            awake_until: Instant::ZERO,
+            kept: Vec::new(),
+        }));
+        self.savers.push(station);
+        self.each_link(access_point, station, |link| link.saves = true);
+        self.each_link(station, access_point, |link| link.wakes = true);
+    }
+
+    /// Keeps a packet if its receiver dozes; gives whether it does.
+    #[cold]
+    pub fn keep_if_asleep(
+        &mut self,
+        cx: &mut Context,
+        medium: &Medium,
+        at: (LinkId, ContenderId),
+        packet: PacketId,
+    ) -> bool {
+        let station = self.links[at.0].peer;
+        let Some(save) = &mut self.nodes[station].power_save else {
+            return false;
+        };
+        // Earlier packets go first.
+        if save.kept.is_empty() && !save.is_asleep(medium, station, cx.now()) {
+            return false;
+        }
+        let of_category = |one: &((LinkId, ContenderId), PacketId)| one.0.1 == at.1;
+        if save.kept.iter().filter(|one| of_category(one)).count() >= KEPT
+            && let Some(oldest) = save.kept.iter().position(of_category)
+        {
+            let (_, packet) = save.kept.remove(oldest);
+            cx.lose(packet);
+        }
+        save.kept.push((at, packet));
+        true
+    }
+
+    /// The access point knows that a station is awake: it sends the packets that it kept.
+    #[cold]
+    pub fn release(&mut self, cx: &mut Context, medium: &mut Medium, station: RadioId) {
+        let Some(save) = &mut self.nodes[station].power_save else {
+            return;
+        };
+        save.awake_until = cx.now() + save.after;
+        for (at, packet) in std::mem::take(&mut save.kept) {
+            if !self.enqueue(cx, medium, at, packet) {
+                cx.lose(packet);
+            }
+        }
+    }
+
+    /// A beacon left the air: stations that wake for it and for which packets wait stay awake.
+    #[cold]
+    pub(super) fn announce_kept(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        t: &Transmission,
+        plan: &BeaconPlan,
+    ) {
+        for at in 0..self.savers.len() {
+            let station = self.savers[at];
+            let Some(save) = &self.nodes[station].power_save else {
+                continue;
+            };
+            let waits = save.access_point == t.node && !save.kept.is_empty();
+            if !waits || !plan.due.is_multiple_of(save.listen_interval) {
+                continue;
+            }
+            if medium.control_arrives(t, station, &plan.vector, plan.octets) {
+                let node = medium.host_of(station);
+                cx.observe(Observation::Wakes { node });
+                self.release(cx, medium, station);
+            }
+        }
+    }
+
+    /// Whether any station dozes between beacons.
+    #[inline]
+    pub(super) fn has_savers(&self) -> bool {
+        !self.savers.is_empty()
+    }
+}
+
+impl PowerSave {
+    fn is_asleep(&self, medium: &Medium, station: RadioId, now: Instant) -> bool {
+        let awake_until = medium.last_sent(station) + self.after;
+        now > awake_until.max(self.awake_until)
+    }
+}
