@@ -62,7 +62,10 @@ def what_if(plan: Plan) -> Panel | None:
         path_loss=path_loss_of(cell),
         payload_octets=payload,
         most_payload_octets=max(1472, payload or 0),
-        stations=len(stations) if alone and len(stations) <= 10 else None,
+        # Senders of group-addressed traffic are named one by one.
+        stations=len(stations)
+        if alone and len(stations) <= 10 and not start.group_traffic
+        else None,
     )
 
 
