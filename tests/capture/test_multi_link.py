@@ -76,7 +76,10 @@ def _capture(frames: list[bytes], path: Path) -> Path:
     """A pcap file of 802.11 frames without radio headers, a millisecond apart."""
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 105)
     packets = (
-        struct.pack("<IIII", 1_700_000_000, 1000 * at, len(frame), len(frame)) + frame
+        struct.pack("<IIII", 1_700_000_000, 1000 * at, len(frame), len(frame))
+        + frame[:22]
+        + struct.pack("<H", at << 4)
+        + frame[24:]
         for at, frame in enumerate(frames)
     )
     path.write_bytes(head + b"".join(packets))
