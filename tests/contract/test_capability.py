@@ -31,6 +31,7 @@ Fields = dict[str, Any]
 _N: Fields = {"scenario.phy": "802.11n"}
 _LEVEL: Fields = {"scenario.stations.position_m": [20.0, 0.0]}
 _EAP: Fields = {"policy": "wpa2-eap-peap-ccmp", "scenario.authenticate": True}
+_PROXIED: Fields = {**_EAP, "scenario.radius.proxies": [{}]}
 _SAE: Fields = {"policy": "wpa3-sae-ccmp", "scenario.authenticate": True}
 _TUNNEL: Fields = {"policy": "wireguard", "scenario.authenticate": True}
 _IKE: Fields = {"policy": "ipsec-aes-gcm", "scenario.authenticate": True}
@@ -172,6 +173,11 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.radius.requests_per_s": (10.0, _EAP),
     "scenario.radius.controller": (PROFILE, _EAP),
     "scenario.radius.mtu_bytes": (576, _EAP),
+    "scenario.radius.proxies.profile": (PROFILE, _PROXIED),
+    "scenario.radius.proxies.rate_mbps": (10.0, _PROXIED),
+    "scenario.radius.proxies.delay_ms": (50.0, _PROXIED),
+    "scenario.radius.proxies.loss_ratio": (0.1, _PROXIED),
+    "scenario.radius.proxies.state_bytes": (20, _PROXIED),
     "scenario.radius.max_rounds": (50, _EAP),
     "scenario.radius.max_received_flight_bytes": (16384, _EAP),
     "scenario.join.max_rounds": (50, _EAP),
@@ -348,7 +354,7 @@ def plan_of(fields: Fields) -> Plan:
         at, *inner, name = path.split(".")
         table = made[at]
         for key in inner:
-            if key in ("stations", "beside"):
+            if key in ("stations", "beside", "proxies"):
                 table[key] = [dict(one) for one in table[key]]
                 table = table[key][0]
             else:

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
 use super::operation::Operation;
+use super::radius_proxy::{RadiusProxy, Relayed};
 
 /// A party of a handshake.
 #[derive(
@@ -259,6 +260,7 @@ pub struct Conversation {
     peers: Vec<Box<dyn Peer>>,
     rng: Box<dyn CryptoRng>,
     first_failure: Option<Failure>,
+    proxies: Vec<RadiusProxy>,
 }
 
 impl Conversation {
@@ -270,6 +272,77 @@ impl Conversation {
             peers,
             rng,
             first_failure: None,
+            proxies: Vec::new(),
+        }
+    }
+
+    /// Puts RADIUS proxies between access point and server, that of the access point first.
+    #[must_use]
+    pub fn through(mut self, proxies: Vec<RadiusProxy>) -> Self {
+        self.proxies = proxies;
+        self
+    }
+
+    /// How many RADIUS proxies there are.
+    #[must_use]
+    pub const fn proxies(&self) -> usize {
+        self.proxies.len()
+    }
+
+    /// A RADIUS proxy receives a packet on its way between access point and server. The emission is
+    /// the packet that the proxy sends: onward, or back to where the packet came from if the proxy has
+    /// the response to a repeated request already. Its sender and receiver are access point and server
+    /// still. None: the proxy drops the packet.
+    pub fn relay(&mut self, proxy: usize, message: &Message) -> Reaction {
+        let mut context = Context::new(&mut *self.rng);
+        let Some(proxy) = self.proxies.get_mut(proxy) else {
+            return Reaction::default();
+        };
+        let asks = message.to == Party::AuthenticationServer;
+        let relayed = if asks {
+            proxy.request(&mut context, &message.octets)
+        } else {
+            proxy.response(&mut context, &message.octets)
+        };
+        let (from, to) = (message.from, message.to);
+        match relayed {
+            Relayed::Onward(octets) => context.send(from, to, message.carrier, octets),
+            Relayed::Back(octets) => context.send(to, from, message.carrier, octets),
+            // The access point learns nothing and repeats its request until it gives up.
+            Relayed::Refused(failure) => {
+                self.first_failure.get_or_insert(failure);
+            }
+            Relayed::Dropped => {}
+        }
+        context.finish()
+    }
+
+    /// Carries a message through all proxies to its receiver, without loss.
+    fn deliver_through(&mut self, message: &Message) -> Reaction {
+        if message.carrier != Carrier::Radius || self.proxies.is_empty() {
+            return self.deliver(message);
+        }
+        let mut message = message.clone();
+        let count = self.proxies.len();
+        let mut link = match message.to {
+            Party::AuthenticationServer => 0,
+            _ => count,
+        };
+        loop {
+            let asks = message.to == Party::AuthenticationServer;
+            if link == if asks { count } else { 0 } {
+                return self.deliver(&message);
+            }
+            let proxy = if asks { link } else { link - 1 };
+            let Some(sent) = self.relay(proxy, &message).emissions.pop() else {
+                return Reaction::default();
+            };
+            message = sent.message;
+            link = if message.to == Party::AuthenticationServer {
+                proxy + 1
+            } else {
+                proxy
+            };
         }
     }
 
@@ -378,14 +451,15 @@ impl Conversation {
     }
 
     /// Carries every message at once and in order, as a network without loss would; timers run
-    /// out only when nothing is under way. Gives every message with the work before it.
+    /// out only when nothing is under way. Gives every message of a party with the work before it;
+    /// packets that RADIUS proxies pass on are not among them.
     pub fn run(&mut self) -> (Vec<Emission>, Outcome) {
         let mut log = Vec::new();
         let mut queue: std::collections::VecDeque<Emission> = self.start().into();
         // Every party gives up after a bounded number of time-outs, so this ends.
         loop {
             while let Some(emission) = queue.pop_front() {
-                queue.extend(self.deliver(&emission.message).emissions);
+                queue.extend(self.deliver_through(&emission.message).emissions);
                 log.push(emission);
             }
             let waiting: Vec<Party> = self

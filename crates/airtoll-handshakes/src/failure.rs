@@ -85,6 +85,16 @@ pub enum Failure {
         /// Rounds that it takes after the identity.
         limit: u32,
     },
+    /// A RADIUS packet is longer than the protocol allows (RFC 2865 section 3).
+    #[error("a RADIUS packet of {octets} octets; {limit} is the most")]
+    PacketTooLong {
+        /// Code in the frame that reports it.
+        code: Code,
+        /// Its octets.
+        octets: u32,
+        /// Octets that a packet can have.
+        limit: u32,
+    },
     /// A TLS flight is longer than the authentication server holds.
     #[error("a TLS flight of more than {limit} octets")]
     FlightTooLong {
@@ -128,6 +138,7 @@ impl Failure {
             | Self::Countermeasures { code }
             | Self::NothingInCommon { code }
             | Self::TooManyRounds { code, .. }
+            | Self::PacketTooLong { code, .. }
             | Self::FlightTooLong { code, .. } => *code,
         }
     }

@@ -36,6 +36,7 @@ pub mod policy;
 mod primitives;
 pub mod published;
 pub mod radius;
+pub mod radius_proxy;
 mod resend;
 pub mod roles;
 pub mod sae;

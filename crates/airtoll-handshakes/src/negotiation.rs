@@ -28,6 +28,7 @@ use super::multi_link::MultiLink;
 use super::operation::Operation;
 use super::owe::OwePeer;
 use super::policy::{AuthenticationAlgorithm, Options, PolicySpec, SpecError};
+use super::radius_proxy::RadiusProxy;
 use super::sae::{SaeConfig, SaePeer};
 use super::tls::{Credential, Session, TlsSuite};
 use airtoll_security::akm::AkmSuite;
@@ -334,7 +335,13 @@ impl Negotiation {
             Stage::TunnelMove => self.tunnel_move(),
         };
         drop(context);
-        self.exchange = Some(Conversation::new(peers, rng));
+        let mut exchange = Conversation::new(peers, rng);
+        if stage == Stage::Eap {
+            let lengths = &self.options.radius_proxies;
+            let proxy = |octets: &u8| RadiusProxy::new(RADIUS_SECRET.to_vec(), *octets);
+            exchange = exchange.through(lengths.iter().map(proxy).collect());
+        }
+        self.exchange = Some(exchange);
         Ok(())
     }
 

@@ -167,6 +167,9 @@ pub struct Options {
     pub fragment_octets: usize,
     /// When the authentication server gives a conversation up.
     pub eap_limits: EapLimits,
+    /// RADIUS proxies between access point and server, that of the access point first: octets of the
+    /// Proxy-State value that each adds (RFC 2865 section 5.33); 0: the request's identifier in decimal.
+    pub radius_proxies: Vec<u8>,
     /// Requests after the one for the identity that the station answers; null without a limit.
     pub station_rounds: Option<u32>,
     /// Whether PEAP's server binds the tunnel to what runs in it.
@@ -224,6 +227,7 @@ impl Default for Options {
             certificate_compression: false,
             fragment_octets: 1398,
             eap_limits: EapLimits::default(),
+            radius_proxies: Vec::new(),
             station_rounds: None,
             cryptobinding: false,
             group: 19,

@@ -46,6 +46,8 @@ pub mod attribute {
     pub const CALLED_STATION_ID: u8 = 30;
     /// Calling-Station-Id.
     pub const CALLING_STATION_ID: u8 = 31;
+    /// Proxy-State.
+    pub const PROXY_STATE: u8 = 33;
     /// NAS-Port-Type; 19 is Wireless - IEEE 802.11.
     pub const NAS_PORT_TYPE: u8 = 61;
     /// Connect-Info.
@@ -220,6 +222,20 @@ impl RadiusRepr {
         octets.push(u8::try_from(value.len() + 2).unwrap_or(u8::MAX));
         octets.extend(value);
         self.attributes.push((attribute::VENDOR_SPECIFIC, octets));
+    }
+
+    /// Replaces the first value of an attribute of Microsoft's; without one nothing changes.
+    pub fn set_microsoft(&mut self, kind: u8, value: &[u8]) {
+        let own = |(k, octets): &&mut (u8, Vec<u8>)| {
+            *k == attribute::VENDOR_SPECIFIC
+                && octets.starts_with(&VENDOR_MICROSOFT.to_be_bytes())
+                && octets.get(4) == Some(&kind)
+        };
+        if let Some((_, octets)) = self.attributes.iter_mut().find(own) {
+            octets.truncate(5);
+            octets.push(u8::try_from(value.len() + 2).unwrap_or(u8::MAX));
+            octets.extend(value);
+        }
     }
 
     /// The first value of an attribute of Microsoft's.

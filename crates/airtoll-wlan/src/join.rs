@@ -13,6 +13,7 @@
 mod action;
 mod carry;
 mod group_keys;
+mod proxies;
 mod rejoin;
 mod renewal;
 mod rows;
@@ -55,6 +56,8 @@ pub(crate) struct Signal {
     seen: bool,
     /// Sent under the pairwise key.
     protected: bool,
+    /// A RADIUS packet between nodes of a chain with proxies: its link, that of the access point first.
+    hop: Option<usize>,
 }
 
 impl Signal {
@@ -229,12 +232,14 @@ impl Join {
             let node = session.worker(message.from);
             let octets = Some(message.octets.len() as u32);
             let part = Part::Stage(session.stage);
+            let hop = session.first_hop(&message);
             let signal = self.insert(Signal {
                 session: id,
                 part,
                 message,
                 seen: false,
                 protected: false,
+                hop,
             });
             out.push(Action::WorkOnCpu {
                 node,
@@ -266,6 +271,10 @@ impl Join {
                 let event = JoinEvent::Send { signal: id };
                 out.push(Action::Schedule { at: done, event });
                 self.arm(session, party, done, out);
+            }
+            Then::Forward(id) => {
+                let event = JoinEvent::Send { signal: id };
+                out.push(Action::Schedule { at: done, event });
             }
             Then::Judge(session) => {
                 let state = &mut self.sessions[session];
@@ -423,6 +432,12 @@ impl Join {
         let state = &self.sessions[session];
         let current = state.standing == Standing::Negotiating && state.stage == stage;
         if !current || state.advancing {
+            return;
+        }
+        if let Some(hop) = signal.hop
+            && !self.sessions[session].is_last_hop(hop, &signal.message)
+        {
+            self.relay(signal, hop, out);
             return;
         }
         let party = signal.message.to;

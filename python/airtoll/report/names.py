@@ -44,8 +44,11 @@ _PHRASES: Final = {
     "handover.scan.mode": "{} scan",
     "join.chain": "{} certificates",
     "radius.requests_per_s": "{} RADIUS requests/s",
+    "radius.proxies": "{} RADIUS proxies",
     "transfer_bytes": "file of {}",
 }
+#: Fields that count a noun.
+_PLURALS: Final = ("clients", "ssids", "radius.proxies")
 #: Switches: field -> words for true and for false.
 _SWITCHES: Final = {
     "join.anti_clogging": ("anti-clogging tokens", "no tokens"),
@@ -89,9 +92,13 @@ def level_name(key: str, value: Any) -> str:
     shown = short_level(key, value)
     if field in _PHRASES:
         text = _PHRASES[field].format(shown)
-        return text.removesuffix("s") if field in ("clients", "ssids") and value == 1 else text
+        return _singular(text) if field in _PLURALS and value == 1 else text
     words, unit = _split(key)
     return f"{words} {shown}" + (f" {unit}" if unit and unit != "%" else "")
+
+
+def _singular(text: str) -> str:
+    return text.removesuffix("ies") + "y" if text.endswith("ies") else text.removesuffix("s")
 
 
 def short_level(key: str, value: Any) -> str:

@@ -71,8 +71,24 @@ def _known_or_none(value: str) -> str:
     return value if value == "none" else _known(value)
 
 
+class Proxy(Table):
+    """A RADIUS proxy (RFC 2865 section 2.3) and the link between it and the node before it."""
+
+    profile: str | None = Field(None, description="device profile; default: `ideal`")
+    rate_mbps: Positive = Field(100.0, description="rate of its link, Mb/s")
+    delay_ms: NotNegative = Field(0.0, description="one-way delay of its link, milliseconds")
+    loss_ratio: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="share of packets that its link loses, each way"
+    )
+    state_bytes: Annotated[int, Field(ge=1, le=253)] | None = Field(
+        None,
+        description="octets of its Proxy-State (RFC 2865 section 5.33); default: the identifier of "
+        "the request in decimal, as FreeRADIUS (`process.c`)",
+    )
+
+
 class Radius(Table):
-    """The RADIUS server, wired to the access point or to a controller before it."""
+    """The RADIUS server, wired to the access point, or to a controller or proxies before it."""
 
     profile: str | None = Field(None, description="device profile; default: `ideal`")
     rate_mbps: Positive = Field(100.0, description="rate of its link, Mb/s")
@@ -93,6 +109,15 @@ class Radius(Table):
         description="path MTU between access point and server, bytes: a router fragments longer "
         "packets (RFC 791), and the loss of one fragment loses the packet; default: no router",
     )
+    proxies: (
+        Annotated[int, Field(ge=0, le=16)] | Annotated[tuple[Proxy, ...], Field(max_length=16)]
+    ) = Field(
+        0,
+        description="RADIUS proxies between access point and server, that of the access point "
+        "first: tables, or a number of proxies that have the profile, rate, delay and loss of the "
+        "server and its link. A proxy repeats nothing by itself: the access point does (RFC 5080 "
+        "section 2.2.1)",
+    )
     max_rounds: Annotated[int, Field(ge=1)] | None = Field(
         None,
         description="EAP responses after the identity that the server takes (FreeRADIUS 3.2: 50, "
@@ -108,6 +133,19 @@ class Radius(Table):
         description="octets of one TLS flight that the server sends (`MAX_RECORD_SIZE` of "
         "FreeRADIUS 3.2.1: 16384, of 3.2.7: 65536); default: no limit",
     )
+
+    @property
+    def chain(self) -> tuple[Proxy, ...]:
+        """The proxies, that of the access point first."""
+        if not isinstance(self.proxies, int):
+            return self.proxies
+        each = Proxy(
+            profile=self.profile,
+            rate_mbps=self.rate_mbps,
+            delay_ms=self.delay_ms,
+            loss_ratio=self.loss_ratio,
+        )
+        return (each,) * self.proxies
 
 
 class Join(Table):

@@ -13,12 +13,13 @@ from attrs import evolve, frozen
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
-from airtoll.study.join import IKE_GROUPS, SIGNATURES, Join, Radius
+from airtoll.study.join import IKE_GROUPS, SIGNATURES, Join, Proxy, Radius
 from airtoll.testbeds import gating
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.wires import cable
 
 RADIUS = "radius"
+PROXY = "proxy"
 #: Fields of ``radius`` that describe a host and a wire of its own.
 _RADIUS_HOST = (
     "profile",
@@ -28,6 +29,7 @@ _RADIUS_HOST = (
     "requests_per_s",
     "controller",
     "mtu_bytes",
+    "proxies",
 )
 CONTROLLER = "controller"
 ROUTER = "router"
@@ -56,16 +58,18 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
     abroad = DOMAINS.get(cell.settings.topology, _AT_HOME).mobile_ap == "ap-2"
     if cell.settings.authenticate and join.mobile_ip == "foreign" and not abroad:
         return "mobile_ip = 'foreign' needs a foreign domain to be in: topology r1 to r4"
+    radius, default = cell.settings.radius, Radius()
     if cell.settings.topology in DOMAINS:
-        radius, default = cell.settings.radius, Radius()
         for name in _RADIUS_HOST:
             if getattr(radius, name) != getattr(default, name):
                 return f"radius.{name}: the agents of two domains are the RADIUS servers (server)"
-    if cell.settings.radius.mtu_bytes is not None:
+    for name in ("mtu_bytes", "proxies"):
+        if getattr(radius, name) == getattr(default, name):
+            continue
         if not cell.settings.authenticate:
-            return "radius.mtu_bytes needs authenticate = true"
+            return f"radius.{name} needs authenticate = true"
         if all(policy.link.eap_method is None for policy in policies):
-            return f"radius.mtu_bytes: {policies[0].name} has no 802.1X, which asks a RADIUS server"
+            return f"radius.{name}: {policies[0].name} has no 802.1X, which asks a RADIUS server"
     if join.deauthenticate_at_s is not None and not cell.settings.authenticate:
         return "join.deauthenticate_at_s needs authenticate = true"
     problem = _no_agents(cell)
@@ -225,6 +229,7 @@ def joining(
     ):
         resolved = _with_radius(cell, resolved, host, access_point)
     options = _options(cell)
+    proxies = tuple(_proxy(number) for number in range(len(cell.settings.radius.chain)))
     associations = tuple(
         border.Association(
             station=name,
@@ -232,6 +237,7 @@ def joining(
             options=options,
             spread_us=round(join.spread_ms * 1e3),
             authentication_server=wanted[name].authentication_server or RADIUS,
+            radius_proxies=proxies,
             gateway=wanted[name].gateway,
             home_agent=wanted[name].home_agent,
             foreign_agent=wanted[name].foreign_agent,
@@ -269,6 +275,7 @@ def _options(cell: Cell) -> border.Options:
             received_flight_octets=radius.max_received_flight_bytes,
             sent_flight_octets=radius.max_sent_flight_bytes,
         ),
+        radius_proxies=tuple(proxy.state_bytes or 0 for proxy in radius.chain),
         beacon_protection=gating.protects_beacons(cell.settings),
         station_rounds=join.max_rounds,
         # 0: the usual group of each version.
@@ -357,13 +364,27 @@ def _with_radius(
         )
         links.append(cable(near, ROUTER, cell.settings.wired))
         near = ROUTER
-    links.append(
-        border.WiredLink(
-            nodes=(near, RADIUS),
-            rate_bps=radius.rate_mbps * 1e6,
-            delay_s=radius.delay_ms * 1e-3,
-            loss_ratio=radius.loss_ratio,
-            queue_packets=_REQUESTS,
-        )
-    )
+    for number, proxy in enumerate(radius.chain):
+        name = _proxy(number)
+        node = border.Node(name=name, role=border.Role.WIRED, host=host(proxy.profile))
+        if radius.mtu_bytes is not None:
+            node = evolve(node, mtu_octets=radius.mtu_bytes)
+        nodes.append(node)
+        links.append(_link(near, name, proxy))
+        near = name
+    links.append(_link(near, RADIUS, radius))
     return evolve(resolved, nodes=(*resolved.nodes, *nodes), links=(*resolved.links, *links))
+
+
+def _proxy(number: int) -> str:
+    return f"{PROXY}-{number + 1}"
+
+
+def _link(near: str, far: str, of: Radius | Proxy) -> border.WiredLink:
+    return border.WiredLink(
+        nodes=(near, far),
+        rate_bps=of.rate_mbps * 1e6,
+        delay_s=of.delay_ms * 1e-3,
+        loss_ratio=of.loss_ratio,
+        queue_packets=_REQUESTS,
+    )

@@ -139,6 +139,7 @@ def _reassociation(
         policy=before.policy,
         options=evolve(options, mobile_ip=border.MobileIp.FOREIGN) if abroad else options,
         authentication_server=before.authentication_server,
+        radius_proxies=before.radius_proxies,
         gateway=before.gateway,
         home_agent=before.home_agent,
         foreign_agent=f"ap-{number}" if abroad else before.foreign_agent,

@@ -21,6 +21,7 @@ use crate::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secret
 use crate::failure::Failure;
 use crate::key_handshake::GroupKeys;
 use crate::radius::{encrypt_key, sign_response, verify_request};
+use crate::radius_proxy::{proxy_states, too_long};
 use crate::tls::Session;
 
 /// Time-outs that a server sits through; it only answers.
@@ -212,6 +213,11 @@ impl EapServer {
                 self.outcome = Some(Err(failure));
             }
             Step::Ignore => {}
+        }
+        packet.attributes.extend(proxy_states(request));
+        if let Some(failure) = too_long(&packet) {
+            self.outcome = Some(Err(failure));
+            return;
         }
         let octets = sign_response(context, &self.secret, request.authenticator, packet);
         self.answered = Some((octets_in.to_vec(), octets.clone()));

@@ -119,6 +119,7 @@ pub(super) struct Terms<'a> {
     options: &'a Options,
     host: Option<&'a str>,
     authentication_server: Option<&'a str>,
+    radius_proxies: &'a [String],
     gateway: Option<&'a str>,
     home_agent: Option<&'a str>,
     foreign_agent: Option<&'a str>,
@@ -137,6 +138,7 @@ impl<'a> Terms<'a> {
             options: &association.options,
             host: association.host.as_deref(),
             authentication_server: association.authentication_server.as_deref(),
+            radius_proxies: &association.radius_proxies,
             gateway: association.gateway.as_deref(),
             home_agent: association.home_agent.as_deref(),
             foreign_agent: association.foreign_agent.as_deref(),
@@ -154,6 +156,7 @@ impl<'a> Terms<'a> {
             options: &there.options,
             host: None,
             authentication_server: there.authentication_server.as_deref(),
+            radius_proxies: &there.radius_proxies,
             gateway: there.gateway.as_deref(),
             home_agent: there.home_agent.as_deref(),
             foreign_agent: there.foreign_agent.as_deref(),
@@ -212,13 +215,15 @@ pub(super) fn add_ahead(
     nodes.set_radio(from);
     let station = &source.scenario.nodes[nodes.station().index()];
     let protection = station.cipher.frame_octets();
-    Ok(world.join.add(Session::new(
+    let proxies = proxies(world, source, (path, terms), nodes.access_point())?;
+    let session = Session::new(
         nodes,
         (tunnelling, tunnelling.into()),
         negotiation,
         protection as u32,
         Purpose::Ahead,
-    )))
+    );
+    Ok(world.join.add(session.through(proxies)))
 }
 
 /// Nodes of the parties of an association, and the node that sets up its tunnels.
@@ -300,6 +305,36 @@ fn parties(
     Ok((nodes, tunnelling))
 }
 
+/// Nodes of the RADIUS proxies of an association.
+fn proxies(
+    world: &World,
+    source: Source<'_>,
+    (path, terms): (&str, &Terms<'_>),
+    access_point: NodeId,
+) -> Result<Vec<NodeId>, ScenarioError> {
+    let invalid = |value: &str, allowed: String| ScenarioError::Invalid {
+        field: format!("{path}.radius_proxies"),
+        value: value.to_owned(),
+        allowed,
+    };
+    let (names, wanted) = (terms.radius_proxies, terms.options.radius_proxies.len());
+    if names.len() != wanted {
+        let allowed = format!("{wanted} names, as options.radius_proxies has {wanted} proxies");
+        return Err(invalid(&names.join(", "), allowed));
+    }
+    let mut nodes = Vec::new();
+    for name in names {
+        let node = source.index.get(name.as_str()).copied();
+        let reachable = |node: &NodeId| world.stack.net.route(access_point, *node) != Route::None;
+        let Some(node) = node.filter(reachable) else {
+            let allowed = "the name of a node that the access point can reach over the links";
+            return Err(invalid(name, allowed.to_owned()));
+        };
+        nodes.push(node);
+    }
+    Ok(nodes)
+}
+
 fn session(
     world: &World,
     source: Source<'_>,
@@ -369,13 +404,15 @@ fn session(
     } else {
         tunnelling.into()
     };
-    Ok(Session::new(
+    let proxies = proxies(world, source, (path, terms), access_point)?;
+    let session = Session::new(
         nodes,
         (tunnelling, outside),
         negotiation,
         cipher.frame_octets() as u32,
         Purpose::Entry,
-    ))
+    );
+    Ok(session.through(proxies))
 }
 
 /// Name of the random stream of an association by the radio `name`: a later one has another stream.

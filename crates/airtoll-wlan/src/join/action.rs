@@ -16,6 +16,8 @@ pub(crate) enum Then {
     Nothing,
     /// The message leaves.
     Send(SignalId),
+    /// A proxy's packet leaves.
+    Forward(SignalId),
     /// The present stage of the session may be over.
     Judge(SessionId),
 }

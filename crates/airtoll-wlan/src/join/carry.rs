@@ -21,6 +21,24 @@ impl Join {
         };
         let session = &mut self.sessions[signal.session];
         let message = &signal.message;
+        if let Some(hop) = signal.hop {
+            if session.first_hop(message) == Some(hop) {
+                session.timeline.emitted(message);
+                session.timeline.seen(now, message);
+            }
+            let Some((from, to)) = session.hop_ends(hop, message) else {
+                self.lost(id);
+                return;
+            };
+            out.push(Action::SendPacket {
+                from,
+                to,
+                octets: message.octets.len() as u32 + IPV4_HEADER + UDP_HEADER,
+                signal: id,
+                by_mac: false,
+            });
+            return;
+        }
         let (from, to) = session.ends(message);
         let to_new = message.from == Party::Station && message.to != Party::OldAccessPoint;
         if session.leaves_by_message && to_new {
@@ -138,6 +156,7 @@ impl Join {
             message,
             seen: true,
             protected,
+            hop: None,
         });
         out.push(Action::SendManagement {
             from,

@@ -99,6 +99,8 @@ impl Parties {
 pub(crate) struct Session {
     /// Nodes of the parties.
     pub(super) nodes: Parties,
+    /// Nodes of the RADIUS proxies, that of the access point first.
+    pub(super) proxies: Vec<NodeId>,
     /// The node that sets up the tunnels: the station, or a host behind it.
     pub(super) tunnelling: NodeId,
     /// The outer address of that node's tunnels.
@@ -151,6 +153,7 @@ impl Session {
     ) -> Self {
         Self {
             nodes,
+            proxies: Vec::new(),
             tunnelling,
             outside,
             negotiation,
@@ -177,11 +180,19 @@ impl Session {
         }
     }
 
+    /// With RADIUS proxies at these nodes between access point and server, that of the access point
+    /// first.
+    pub fn through(mut self, proxies: Vec<NodeId>) -> Self {
+        self.proxies = proxies;
+        self
+    }
+
     /// A session of the same parties beside an association.
     pub(super) fn beside(first: &Self, negotiation: Negotiation, purpose: Purpose) -> Self {
         Self {
             // Pairwise keys outlive a renewal of group keys, and their packet numbers go on.
             recorded: purpose == Purpose::Renewal,
+            proxies: first.proxies.clone(),
             ..Self::new(
                 first.nodes,
                 (first.tunnelling, first.outside),
@@ -277,7 +288,11 @@ impl Join {
     /// Sender and receiver of the message with this number.
     pub fn ends(&self, id: SignalId) -> Option<(NodeId, NodeId)> {
         let signal = self.signal(id)?;
-        let (from, to) = self.sessions[signal.session].ends(&signal.message);
+        let session = &self.sessions[signal.session];
+        if let Some(hop) = signal.hop {
+            return session.hop_ends(hop, &signal.message);
+        }
+        let (from, to) = session.ends(&signal.message);
         Some((from, to?))
     }
 

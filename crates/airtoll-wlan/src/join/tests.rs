@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::{Outcome, Scenario, run};
 
 mod alone;
+mod proxies;
 
 fn link(generation: &str, cipher: &str, akm: Option<&str>, method: Option<&str>) -> Value {
     json!({
@@ -70,6 +71,8 @@ pub(in crate::join) struct Set {
     pub loss_ratio: f64,
     pub rssi_dbm: f64,
     pub options: Value,
+    /// Octets of the Proxy-State of each RADIUS proxy.
+    pub proxies: Vec<u8>,
 }
 
 impl Default for Set {
@@ -80,6 +83,7 @@ impl Default for Set {
             loss_ratio: 0.0,
             rssi_dbm: -50.0,
             options: json!({}),
+            proxies: Vec::new(),
         }
     }
 }
@@ -105,23 +109,37 @@ pub(in crate::join) fn scenario(policy: &Value, set: &Set) -> Scenario {
                 "pattern": {"type": "paced", "payload_octets": 500, "rate_bps": 1e5}})
         })
         .collect();
+    let proxies: Vec<String> = (0..set.proxies.len())
+        .map(|n| format!("proxy-{n}"))
+        .collect();
+    let mut options = set.options.clone();
+    options["radius_proxies"] = json!(set.proxies);
     let associations: Vec<Value> = names
         .iter()
         .map(|name| {
-            json!({"station": name, "policy": policy, "options": set.options,
-                "authentication_server": "radius", "gateway": "server", "home_agent": "server"})
+            json!({"station": name, "policy": policy, "options": options,
+                "authentication_server": "radius", "gateway": "server", "home_agent": "server",
+                "radius_proxies": proxies})
         })
         .collect();
+    let mut links = vec![json!({"nodes": ["ap", "server"], "rate_bps": 1e8})];
+    let mut near = "ap";
+    for name in proxies.iter().map(String::as_str).chain(["radius"]) {
+        if name != "radius" {
+            nodes.push(json!({"name": name, "role": "wired"}));
+        }
+        links.push(
+            json!({"nodes": [near, name], "rate_bps": 1e8, "delay_s": set.delay_s,
+            "loss_ratio": set.loss_ratio}),
+        );
+        near = name;
+    }
     let value = json!({
         "duration_s": 0.5,
         "radio": {"budgets": budgets},
         "bss": [{"name": "b", "standard": "802.11g", "rate": {"control": "fixed", "mbps": 54.0}}],
         "nodes": nodes,
-        "links": [
-            {"nodes": ["ap", "server"], "rate_bps": 1e8},
-            {"nodes": ["ap", "radius"], "rate_bps": 1e8, "delay_s": set.delay_s,
-                "loss_ratio": set.loss_ratio},
-        ],
+        "links": links,
         "flows": flows,
         "associations": associations,
     });

@@ -29,6 +29,10 @@ pub struct Association {
     /// Node with the RADIUS server; needed with an EAP method.
     #[serde(default)]
     pub authentication_server: Option<String>,
+    /// Nodes of the RADIUS proxies between access point and server, that of the access point first; as
+    /// many as `options.radius_proxies`.
+    #[serde(default)]
+    pub radius_proxies: Vec<String>,
     /// Node at the far end of the tunnels; needed with tunnels.
     #[serde(default)]
     pub gateway: Option<String>,
@@ -52,6 +56,10 @@ pub struct Reassociation {
     /// Node with the RADIUS server; needed with an EAP method.
     #[serde(default)]
     pub authentication_server: Option<String>,
+    /// Nodes of the RADIUS proxies between access point and server, that of the access point first; as
+    /// many as `options.radius_proxies`.
+    #[serde(default)]
+    pub radius_proxies: Vec<String>,
     /// Node at the far end of the tunnels; needed with tunnels.
     #[serde(default)]
     pub gateway: Option<String>,

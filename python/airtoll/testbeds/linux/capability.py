@@ -150,6 +150,7 @@ _SCENARIO: Final = {
     **{f"radius.{name}": acts("of the server's cable to the switch") for name in _RADIUS_CABLE},
     "radius.requests_per_s": only(None, reason=f"has no effect: {_SERVER}"),
     "radius.mtu_bytes": only(None, reason=f"has no effect: {_SERVER}"),
+    "radius.proxies": only(0, reason="no RADIUS proxy is set up by this testbed"),
     "radius.max_rounds": only(None, reason="has no effect: FreeRADIUS has its own limit, 50"),
     "radius.max_received_flight_bytes": only(None, reason=_FLIGHTS),
     "radius.max_sent_flight_bytes": only(None, reason=_FLIGHTS),

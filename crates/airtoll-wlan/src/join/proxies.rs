@@ -1,0 +1,84 @@
+//! RADIUS packets through a chain of proxies: on which link a packet is, and its way through a proxy.
+
+use airtoll_handshakes::{Carrier, Message, Party};
+
+use super::{Action, Join, Outbox, Part, Session, Signal, Then};
+use crate::id::NodeId;
+
+impl Session {
+    /// The link of the chain on which a message leaves its sender; `None` without proxies and for any
+    /// other message.
+    pub(super) fn first_hop(&self, message: &Message) -> Option<usize> {
+        if message.carrier != Carrier::Radius || self.proxies.is_empty() {
+            return None;
+        }
+        Some(match message.to {
+            Party::AuthenticationServer => 0,
+            _ => self.proxies.len(),
+        })
+    }
+
+    /// Whether the receiver of a message is at the end of this link of the chain.
+    pub(super) fn is_last_hop(&self, hop: usize, message: &Message) -> bool {
+        hop == match message.to {
+            Party::AuthenticationServer => self.proxies.len(),
+            _ => 0,
+        }
+    }
+
+    /// Nodes at the beginning and at the end of a link of the chain for a message.
+    pub(super) fn hop_ends(&self, hop: usize, message: &Message) -> Option<(NodeId, NodeId)> {
+        let server = self.node(Party::AuthenticationServer)?;
+        let near = match hop {
+            0 => self.access_point(),
+            _ => self.proxies[hop - 1],
+        };
+        let far = self.proxies.get(hop).copied().unwrap_or(server);
+        Some(match message.to {
+            Party::AuthenticationServer => (near, far),
+            _ => (far, near),
+        })
+    }
+}
+
+impl Join {
+    /// A RADIUS packet arrived at the proxy at the end of link `hop`, which passes it on after its
+    /// work.
+    pub(super) fn relay(&mut self, signal: Signal, hop: usize, out: &mut Outbox) {
+        let id = signal.session;
+        let session = &mut self.sessions[id];
+        let asks = signal.message.to == Party::AuthenticationServer;
+        let proxy = if asks { hop } else { hop - 1 };
+        let (node, stage) = (session.proxies[proxy], session.stage);
+        let Some(exchange) = session.negotiation.exchange() else {
+            return;
+        };
+        let reaction = exchange.relay(proxy, &signal.message);
+        for emission in reaction.emissions {
+            let asks = emission.message.to == Party::AuthenticationServer;
+            let octets = Some(emission.message.octets.len() as u32);
+            let signal = self.insert(Signal {
+                session: id,
+                part: Part::Stage(stage),
+                message: emission.message,
+                seen: true,
+                protected: false,
+                hop: Some(if asks { proxy + 1 } else { proxy }),
+            });
+            out.push(Action::WorkOnCpu {
+                node,
+                operations: emission.operations,
+                octets,
+                then: Then::Forward(signal),
+            });
+        }
+        if !reaction.operations.is_empty() {
+            out.push(Action::WorkOnCpu {
+                node,
+                operations: reaction.operations,
+                octets: None,
+                then: Then::Nothing,
+            });
+        }
+    }
+}
