@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import select
+import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,8 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
         base: str = "radius",
         of_debian_13: bool = False,
         auto_chain: bool = True,
+        home: int | None = None,
+        radsec: bool = False,
     ) -> Any:
         none = dict.fromkeys((field.name for field in attrs.fields(Credentials)), "")
         credentials = Credentials(
@@ -50,10 +55,17 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
             method=method,
         )
         (folder / "sessions").mkdir(parents=True)
+        if radsec:
+            files |= {"client.pem": peers.chain_of(kind).client}
+            files |= {"client.key": peers.chain_of(kind).client_key}
         for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             text = text.replace('tls_max_version = "1.2"', 'tls_max_version = "1.3"')
             text = text.replace('ecdh_curve = ""', f'ecdh_curve = "{curve}"')
+            if home is not None and name == "radiusd.conf":
+                text = as_proxy(text, home, str(folder) if radsec else None)
+            elif radsec and name == "radiusd.conf":
+                text = over_tls(text, port, str(folder))
             if fragment is not None:
                 text = text.replace("fragment_size = 1024", f"fragment_size = {fragment}")
             if not auto_chain:
@@ -64,7 +76,9 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
                 )
                 text = text.replace("enable = no\n", f"{cache}\n")
             (folder / name).write_text(text)
-        daemon = start([*program, "-X", "-d", str(folder)], "freeradius")
+        # Its TLS sockets need threads, which -X turns off.
+        told = ["-fxx", "-l", "stdout"] if radsec else ["-X"]
+        daemon = start([*program, *told, "-d", str(folder)], f"freeradius-{base}")
         daemon.wait_for(lambda: "Ready to process requests" in daemon.text())
         return peers.Server(port, daemon)
 
@@ -329,3 +343,177 @@ def test_openssl_3_5_has_no_leaf_of_slh_dsa(peers: Any, server: Any) -> None:
     chain = "slh-dsa-sha2-128s"
     with pytest.raises(AssertionError, match="unknown certificate type"):
         server(chain, "tls", peers.issued(chain), of_debian_13=True)
+
+
+def connection(folder: str, end: str) -> str:
+    """The block of TLS of an end of RADIUS over TLS: "client" or "server"."""
+    return f"""tls {{
+        private_key_file = {folder}/{end}.key
+        certificate_file = {folder}/{end}.pem
+        ca_file = {folder}/ca.pem
+        tls_min_version = "1.2"
+        tls_max_version = "1.2"
+        cipher_list = "ECDHE-RSA-AES128-GCM-SHA256"
+        ecdh_curve = "prime256v1"
+        fragment_size = 8192
+        require_client_cert = yes
+        cache {{
+            enable = no
+        }}
+    }}
+"""
+
+
+def over_tls(text: str, port: int, folder: str) -> str:
+    """The configuration of a server as that of one that listens for RADIUS over TLS."""
+    clients = """clients radsec {
+    client proxies {
+        ipaddr = 127.0.0.1
+        proto = tls
+        secret = radsec
+    }
+}
+"""
+    listens = f"""port = {port}
+        proto = tcp
+        clients = radsec
+        {connection(folder, "server")}"""
+    head, _, rest = text.partition("server default {")
+    return f"{head}{clients}server default {{{rest.replace(f'port = {port}', listens, 1)}"
+
+
+def as_proxy(text: str, home: int, folder: str | None = None) -> str:
+    """The configuration of a server as that of a proxy, with its home server on this port.
+
+    ``folder``: with RADIUS over TLS to the home server, that of the proxy's certificates.
+    """
+    reached = (
+        'secret = "radius secret"'
+        if folder is None
+        else f"proto = tcp\n    secret = radsec\n    {connection(folder, 'client')}"
+    )
+    head, _, rest = text.partition("server default {")
+    asks = f"""proxy server {{
+}}
+home_server home {{
+    type = auth
+    ipaddr = 127.0.0.1
+    port = {home}
+    {reached}
+    status_check = none
+}}
+home_server_pool homes {{
+    home_server = home
+}}
+realm DEFAULT {{
+    auth_pool = homes
+    nostrip
+}}
+"""
+    listens, _, others = rest.partition("authorize {")
+    proxies = """authorize {
+        update control {
+            Proxy-To-Realm := "DEFAULT"
+        }
+    }
+    authenticate"""
+    return f"{head}{asks}server default {{{listens}{proxies}{others.partition('authenticate')[2]}"
+
+
+def states(packet: bytes) -> list[bytes]:
+    """The Proxy-State values of a RADIUS packet."""
+    found, at = [], 20
+    while at < len(packet):
+        kind, length = packet[at], packet[at + 1]
+        if kind == 33:
+            found.append(packet[at + 2 : at + length])
+        at += length
+    return found
+
+
+@pytest.mark.parametrize("method", ["md5", "peap", "tls"])
+def test_a_proxy_of_freeradius_between_our_ends(peers: Any, server: Any, method: str) -> None:
+    """Its packets have the octets of our proxy's: the client's and one Proxy-State."""
+    given = peers.eap_settings(method, "1.2", "rsa2048")
+    with (
+        socket.socket(type=socket.SOCK_DGRAM) as near,
+        socket.socket(type=socket.SOCK_DGRAM) as far,
+    ):
+        far.bind(("127.0.0.1", 0))
+        proxy = server("rsa2048", method, home=far.getsockname()[1])
+        client = peers.UdpWire("access-point", "authentication-server", "radius", near)
+        client.address = ("127.0.0.1", proxy.port)
+        home = peers.UdpWire("authentication-server", "access-point", "radius", far)
+        real = peers.Conversation(given, ALL, [client, home]).run()
+    assert real.status("station") == "established", proxy.daemon.text()[-6000:]
+    assert real.secrets("access-point") == real.secrets("authentication-server")
+    radius = [message[3] for message in real.messages if message[2] == "radius"]
+    # Access point, proxy, server, proxy.
+    assert len(radius) % 4 == 0
+    for at in range(0, len(radius), 4):
+        asked, passed, answered, returned = radius[at : at + 4]
+        assert (asked[0], states(asked), states(returned)) == (1, [], [])
+        state = str(asked[1]).encode()
+        assert states(passed) == states(answered) == [state]
+        assert len(passed) - len(asked) == len(answered) - len(returned) == 2 + len(state)
+
+
+class Relay:
+    """A TCP relay that keeps the TLS records of each direction: their types and lengths."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.octets = [b"", b""]
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            near, _ = self.listener.accept()
+            far = socket.create_connection(("127.0.0.1", self.port))
+        except OSError:
+            return
+        with near, far:
+            ends = [near, far]
+            while True:
+                for one in select.select(ends, [], [])[0]:
+                    number = ends.index(one)
+                    data = one.recv(65536)
+                    if not data:
+                        return
+                    self.octets[number] += data
+                    ends[1 - number].sendall(data)
+
+    def records(self, direction: int) -> list[tuple[int, int]]:
+        """Content type and whole length of the records of the client (0) or the server (1)."""
+        found, at, octets = [], 0, self.octets[direction]
+        while at + 5 <= len(octets):
+            length = 5 + int.from_bytes(octets[at + 3 : at + 5])
+            found.append((octets[at], length))
+            at += length
+        return found
+
+
+def test_radius_over_tls_between_two_freeradius(peers: Any, server: Any) -> None:
+    """One record per packet, one connection for all, and the octets that our record adds.
+
+    TLS 1.2 with AES-GCM adds an explicit nonce of 8 octets where TLS 1.3 has a content type of one.
+    """
+    given = peers.eap_settings("tls", "1.2", "rsa2048")
+    home = server("rsa2048", "tls", base="home", radsec=True)
+    relay = Relay(home.port)
+    with relay.listener:
+        port = relay.listener.getsockname()[1]
+        proxy = server("rsa2048", "tls", base="proxy", home=port, radsec=True)
+        real = proxy.talk(given)
+    assert real.status("station") == "established", proxy.daemon.text()[-6000:]
+    radius = [message[3] for message in real.messages if message[2] == "radius"]
+    asked, answered = radius[::2], radius[1::2]
+    sent, returned = ([size for kind, size in relay.records(way) if kind == 23] for way in (0, 1))
+    state = [2 + len(str(packet[1])) for packet in asked]
+    assert sent == [
+        len(packet) + more + 5 + 8 + 16 for packet, more in zip(asked, state, strict=True)
+    ]
+    assert returned == [
+        len(packet) + more + 5 + 8 + 16 for packet, more in zip(answered, state, strict=True)
+    ]

@@ -35,7 +35,7 @@ struct Exchange {
     response: Option<Vec<u8>>,
 }
 
-/// What a proxy does with a packet.
+/// The fate of a packet at a proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Relayed {
     /// It sends this packet onward.
