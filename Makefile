@@ -60,6 +60,7 @@ docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/wifi7_pages.py
 	$(BIN)/python tools/guides.py
 	$(BIN)/python tools/post_quantum_pages.py
+	$(BIN)/python tools/eduroam_pages.py
 
 site: build web ## the documentation site, in site/; a warning ends the build
 	$(BIN)/python tools/site.py

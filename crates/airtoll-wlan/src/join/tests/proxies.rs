@@ -43,11 +43,11 @@ fn each_link_of_the_chain_adds_a_round_trip_to_every_request() {
 #[test]
 fn proxies_repeat_nothing_and_the_access_point_repeats_for_all_links() {
     let set = Set {
-        loss_ratio: 0.05,
+        loss_ratio: 0.01,
         proxies: vec![0; 3],
         ..Set::default()
     };
-    let times: Vec<f64> = (0..10)
+    let times: Vec<f64> = (0..20)
         .map(|seed| {
             let outcome = simulate(&policy("peap"), &set, seed);
             assert_eq!(outcome.failure, None);
@@ -56,7 +56,7 @@ fn proxies_repeat_nothing_and_the_access_point_repeats_for_all_links() {
         .collect();
     // A loss on any of the eight ways costs the 2 s of the access point's timer.
     assert!(times.iter().all(|t| *t < 0.5 || *t > 2.0), "{times:?}");
-    assert!(times.iter().filter(|t| **t > 2.0).count() >= 5, "{times:?}");
+    assert!(times.iter().filter(|t| **t > 2.0).count() >= 3, "{times:?}");
 }
 
 #[test]
