@@ -39,6 +39,7 @@ TABLES = [
     ("group_load", "`group_load = {...}`", model.GroupLoad),
     ("interferer", "`radio = { interferer = {...} }`", model.Interferer),
     ("radius", "`radius = {...}`", join.Radius),
+    ("proxies", "`radius = { proxies = [{...}] }`", join.Proxy),
     ("join", "`join = {...}`", join.Join),
     ("handover", "`handover = {...}`", handover.Handover),
     ("walk", "`handover = { walk = {...} }`", handover.Walk),

@@ -36,6 +36,7 @@ __all__ = [
     "FailureFlightTooLong",
     "FailureIntegrityFailure",
     "FailureNothingInCommon",
+    "FailurePacketTooLong",
     "FailurePeerTimeout",
     "FailureServerTimeout",
     "FailureTooManyRounds",
@@ -644,6 +645,21 @@ class FailureTooManyRounds(TypedDict):
     """Rounds that it takes after the identity."""
 
 
+class FailurePacketTooLong(TypedDict):
+    """A RADIUS packet is longer than the protocol allows (RFC 2865 section 3)."""
+
+    failure: Literal["packet-too-long"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+    octets: int
+    """Its octets."""
+
+    limit: int
+    """Octets that a packet can have."""
+
+
 class FailureFlightTooLong(TypedDict):
     """A TLS flight is longer than the authentication server holds."""
 
@@ -668,6 +684,7 @@ Failure = (
     | FailureCountermeasures
     | FailureNothingInCommon
     | FailureTooManyRounds
+    | FailurePacketTooLong
     | FailureFlightTooLong
 )
 

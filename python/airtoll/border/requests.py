@@ -1540,6 +1540,12 @@ class Options:
     eap_limits: EapLimits = EapLimits()
     """When the authentication server gives a conversation up."""
 
+    radius_proxies: tuple[int, ...] = ()
+    """RADIUS proxies between access point and server, that of the access point first: octets of
+    the Proxy-State value that each adds (RFC 2865 section 5.33); 0: the request's identifier
+    in decimal.
+    """
+
     station_rounds: int | None = None
     """Requests after the one for the identity that the station answers; null without a limit."""
 
@@ -1640,6 +1646,11 @@ class Association:
 
     authentication_server: str | None = None
     """Node with the RADIUS server; needed with an EAP method."""
+
+    radius_proxies: tuple[str, ...] = ()
+    """Nodes of the RADIUS proxies between access point and server, that of the access point
+    first; as many as `options.radius_proxies`.
+    """
 
     gateway: str | None = None
     """Node at the far end of the tunnels; needed with tunnels."""
@@ -1748,6 +1759,11 @@ class Reassociation:
 
     authentication_server: str | None = None
     """Node with the RADIUS server; needed with an EAP method."""
+
+    radius_proxies: tuple[str, ...] = ()
+    """Nodes of the RADIUS proxies between access point and server, that of the access point
+    first; as many as `options.radius_proxies`.
+    """
 
     gateway: str | None = None
     """Node at the far end of the tunnels; needed with tunnels."""
