@@ -1540,7 +1540,7 @@ class Options:
     eap_limits: EapLimits = EapLimits()
     """When the authentication server gives a conversation up."""
 
-    radius_proxies: tuple[int, ...] = ()
+    radius_proxies: bytes = b""
     """RADIUS proxies between access point and server, that of the access point first: octets of
     the Proxy-State value that each adds (RFC 2865 section 5.33); 0: the request's identifier
     in decimal.

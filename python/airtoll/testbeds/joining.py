@@ -275,7 +275,7 @@ def _options(cell: Cell) -> border.Options:
             received_flight_octets=radius.max_received_flight_bytes,
             sent_flight_octets=radius.max_sent_flight_bytes,
         ),
-        radius_proxies=tuple(proxy.state_bytes or 0 for proxy in radius.chain),
+        radius_proxies=bytes(proxy.state_bytes or 0 for proxy in radius.chain),
         beacon_protection=gating.protects_beacons(cell.settings),
         station_rounds=join.max_rounds,
         # 0: the usual group of each version.
