@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from airtoll import _native as native
 from airtoll.cli.app import app
 from airtoll.cli.ciphers import CipherCost, Cost, fit, median_cost, profile_text
 from airtoll.errors import AirtollError
-from airtoll.profiles.load import load_file
+from airtoll.profiles.load import load_file, shipped
 
 pytest.importorskip("airtoll._native", reason="the native module is not built")
 
@@ -116,3 +117,68 @@ def test_a_negative_fixed_cost_is_written_as_zero_and_said(tmp_path: Path) -> No
     batch = load_file(path).cipher["ccmp-128"]
     assert batch.frame_cycles is not None
     assert batch.frame_cycles.value == pytest.approx(500.0)
+
+
+OPERATIONS = ("x25519-scalar-mul", "ml-kem-512-keygen", "ml-dsa-44-verify", "rsa-2048-verify")
+
+
+def test_operations_of_handshakes_are_measured_and_name_their_implementation() -> None:
+    only = [option for name in OPERATIONS for option in ("--only", name)]
+    report = json.loads(run("bench", "handshakes", "--json", "--rounds", "6", *only))
+    assert {row["operation"] for row in report["operations"]} == set(OPERATIONS)
+    for row in report["operations"]:
+        assert row["implementation"] in ("x25519-dalek", *(f"RustCrypto {c}" for c in CRATES))
+        for key in ("us", "per_second"):
+            assert 0 < row[key]["low"] <= row[key]["value"] <= row[key]["high"]
+        rate, cost = row["per_second"], row["us"]
+        assert rate["low"] == pytest.approx(1e6 / cost["high"])
+        assert rate["high"] == pytest.approx(1e6 / cost["low"])
+
+
+CRATES = ("ml-kem", "ml-dsa", "rsa")
+
+
+def test_every_operation_has_a_name_that_profiles_use() -> None:
+    """Each operation that a shipped profile prices for public keys is measured here."""
+    measured = {name for name, *_ in native.handshake_operations()}
+    assert {"slh-dsa-sha2-128s-sign", "pbkdf2-iteration", "p-256-field-power"} <= measured
+    kinds = ("-sign", "-verify", "-keygen", "-encapsulate", "-decapsulate", "-scalar-mul")
+    for name, profile in shipped().items():
+        priced = {o for o in profile.operation if o.endswith(kinds)}
+        assert priced <= measured, name
+
+
+def test_operations_go_into_a_profile(tmp_path: Path) -> None:
+    only = ["--only", "wep-104", "--only", "p-256-scalar-mul", "--only", "pbkdf2-iteration"]
+    options = ["--rounds", "6", "--clock-hz", "1e9"]
+    run("profile", "here", "--handshakes", "--dir", str(tmp_path), *only, *options)
+    profile = load_file(tmp_path / "here.toml")
+    assert set(profile.cipher) == {"wep-104"}
+    assert set(profile.operation) == {"p-256-scalar-mul", "pbkdf2-iteration"}
+    text = run("bench", "handshakes", "--toml", *only[2:], *options)
+    path = tmp_path / "p.toml"
+    path.write_text(
+        f'about = "mine"\nclock_hz = {{ value = 1e9, source = "by hand" }}\n{text}', "utf-8"
+    )
+    printed = load_file(path).operation
+    assert set(printed) == set(profile.operation)
+    for number in printed.values():
+        assert number.value > 0
+        assert "RustCrypto" in number.source
+        assert "95%" in number.source
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["bench", "joins"],
+        ["bench", "--toml"],
+        ["bench", "handshakes", "--only", "rot13"],
+        ["bench", "handshakes", "--json", "--toml"],
+        ["bench", "handshakes", "--clock-hz", "1e9"],
+        ["bench", "handshakes", "--toml", "--clock-hz", "-1"],
+    ],
+)
+def test_options_of_operations_that_do_nothing_are_refused(arguments: list[str]) -> None:
+    with pytest.raises(AirtollError):
+        run(*arguments)

@@ -97,7 +97,7 @@ impl DiffieHellman {
 }
 
 /// u = 9 (RFC 7748 section 4.1).
-const BASE_POINT: [u8; 32] = {
+pub(crate) const BASE_POINT: [u8; 32] = {
     let mut point = [0; 32];
     point[0] = 9;
     point

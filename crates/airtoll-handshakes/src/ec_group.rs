@@ -172,7 +172,7 @@ impl Group {
     }
 
     /// Whether a number is a square modulo the prime (Euler's criterion).
-    fn is_square(&self, context: &mut Context<'_>, number: &BigUint) -> bool {
+    pub(crate) fn is_square(&self, context: &mut Context<'_>, number: &BigUint) -> bool {
         let exponent = (&self.prime - 1_u8) >> 1;
         self.power(context, number, &exponent) <= BigUint::from(1_u8)
     }

@@ -64,50 +64,55 @@ where
     Some((ciphertext.to_vec(), secret.to_vec()))
 }
 
-/// A decapsulation key, as the seed that it follows from.
+/// A decapsulation key.
 #[derive(Clone)]
-pub struct KemKey {
-    algorithm: KemAlgorithm,
-    seed: [u8; SEED_OCTETS],
+pub struct KemKey(Expanded);
+
+#[derive(Clone)]
+enum Expanded {
+    MlKem512(Box<DecapsulationKey<MlKem512>>),
+    MlKem768(Box<DecapsulationKey<MlKem768>>),
+    MlKem1024(Box<DecapsulationKey<MlKem1024>>),
 }
 
 impl KemKey {
     /// A new key.
     pub fn draw(context: &mut Context<'_>, algorithm: KemAlgorithm) -> Self {
         algorithm.record(context, KemStep::Keygen);
-        Self {
-            algorithm,
-            seed: context.random(),
-        }
+        let seed = Seed::from(context.random::<SEED_OCTETS>());
+        Self(match algorithm {
+            KemAlgorithm::MlKem512 => {
+                Expanded::MlKem512(Box::new(DecapsulationKey::from_seed(seed)))
+            }
+            KemAlgorithm::MlKem768 => {
+                Expanded::MlKem768(Box::new(DecapsulationKey::from_seed(seed)))
+            }
+            KemAlgorithm::MlKem1024 => {
+                Expanded::MlKem1024(Box::new(DecapsulationKey::from_seed(seed)))
+            }
+        })
     }
 
     /// Its encapsulation key.
     #[must_use]
     pub fn public(&self) -> Vec<u8> {
-        let seed = Seed::from(self.seed);
-        match self.algorithm {
-            KemAlgorithm::MlKem512 => public(&DecapsulationKey::<MlKem512>::from_seed(seed)),
-            KemAlgorithm::MlKem768 => public(&DecapsulationKey::<MlKem768>::from_seed(seed)),
-            KemAlgorithm::MlKem1024 => public(&DecapsulationKey::<MlKem1024>::from_seed(seed)),
+        match &self.0 {
+            Expanded::MlKem512(key) => public(&**key),
+            Expanded::MlKem768(key) => public(&**key),
+            Expanded::MlKem1024(key) => public(&**key),
         }
     }
 
     /// The secret in a ciphertext; `None` for octets of another length. A wrong ciphertext of the right
     /// length gives another secret (FIPS 203 section 6.3: implicit rejection).
     pub fn decapsulate(&self, context: &mut Context<'_>, ciphertext: &[u8]) -> Option<Vec<u8>> {
-        self.algorithm.record(context, KemStep::Decapsulate);
-        let seed = Seed::from(self.seed);
-        match self.algorithm {
-            KemAlgorithm::MlKem512 => {
-                secret(&DecapsulationKey::<MlKem512>::from_seed(seed), ciphertext)
-            }
-            KemAlgorithm::MlKem768 => {
-                secret(&DecapsulationKey::<MlKem768>::from_seed(seed), ciphertext)
-            }
-            KemAlgorithm::MlKem1024 => {
-                secret(&DecapsulationKey::<MlKem1024>::from_seed(seed), ciphertext)
-            }
-        }
+        let (algorithm, secret) = match &self.0 {
+            Expanded::MlKem512(key) => (KemAlgorithm::MlKem512, secret(&**key, ciphertext)),
+            Expanded::MlKem768(key) => (KemAlgorithm::MlKem768, secret(&**key, ciphertext)),
+            Expanded::MlKem1024(key) => (KemAlgorithm::MlKem1024, secret(&**key, ciphertext)),
+        };
+        algorithm.record(context, KemStep::Decapsulate);
+        secret
     }
 }
 

@@ -44,6 +44,7 @@ pub mod tls;
 #[cfg(test)]
 mod vectors;
 pub mod wireguard;
+pub mod workload;
 
 pub use describe::describe;
 pub use exchange::{

@@ -143,6 +143,9 @@ pub enum KemAlgorithm {
 }
 
 impl KemAlgorithm {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::MlKem512, Self::MlKem768, Self::MlKem1024];
+
     /// Its name in profiles and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -179,6 +182,17 @@ impl KemStep {
 }
 
 impl Curve {
+    /// Its IANA group number; `None` for Curve25519, whose points are no pairs of coordinates.
+    #[must_use]
+    pub const fn group(self) -> Option<u16> {
+        match self {
+            Self::P256 => Some(19),
+            Self::P384 => Some(20),
+            Self::P521 => Some(21),
+            Self::X25519 => None,
+        }
+    }
+
     /// Its name in profiles and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -192,6 +206,18 @@ impl Curve {
 }
 
 impl SignatureAlgorithm {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Rsa2048,
+        Self::EcdsaP256,
+        Self::Rsa3072,
+        Self::EcdsaP384,
+        Self::MlDsa44,
+        Self::MlDsa65,
+        Self::MlDsa87,
+        Self::SlhDsaSha2128s,
+    ];
+
     /// Its name in profiles and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -1,4 +1,4 @@
-//! The ciphers of this machine: published vectors, and what a frame costs.
+//! The ciphers of this machine: published vectors, and what a frame or an operation of a handshake costs.
 //!
 //! Takes names and lengths; gives outcomes and processor times. The only place of this crate that
 //! reads a clock, because a device's cost is what it measures.
@@ -7,6 +7,7 @@ use std::time::Duration;
 #[cfg(not(unix))]
 use std::time::Instant;
 
+use airtoll_handshakes::workload;
 use airtoll_security::kernels::Engine;
 use airtoll_security::workload::{Mode, Subject, Workload};
 use pyo3::exceptions::PyValueError;
@@ -86,6 +87,62 @@ fn measure_cipher(
     Ok(rows)
 }
 
+/// Every public-key operation of the handshakes: (name, implementation, units in a call, unit) each.
+#[pyfunction]
+fn handshake_operations() -> Vec<(String, &'static str, u64, &'static str)> {
+    workload::Subject::all()
+        .map(|subject| {
+            let (units, unit) = subject.units();
+            (subject.name(), subject.implementation(), units, unit)
+        })
+        .collect()
+}
+
+/// Microseconds of one call of an operation: `rounds` means, each over at least one call and about `slice_us`
+/// microseconds.
+#[pyfunction]
+fn measure_operation(
+    py: Python<'_>,
+    name: &str,
+    rounds: usize,
+    slice_us: u64,
+) -> PyResult<Vec<f64>> {
+    let failed = |what: &str| PyValueError::new_err(format!("{name}: {what}"));
+    let subject = workload::Subject::all()
+        .find(|subject| subject.name() == name)
+        .ok_or_else(|| failed("no such operation"))?;
+    let mut work = py
+        .detach(|| subject.work())
+        .ok_or_else(|| failed("its key could not be made"))?;
+    let slice = Duration::from_micros(slice_us.max(1));
+    let mut times = Vec::with_capacity(rounds);
+    // The first round warms caches and clocks up and is thrown away.
+    for round in 0..=rounds {
+        py.check_signals()?;
+        let mean = py
+            .detach(|| mean_of_calls(&mut work, slice))
+            .ok_or_else(|| failed("the operation failed"))?;
+        if round > 0 {
+            times.push(mean);
+        }
+    }
+    Ok(times)
+}
+
+fn mean_of_calls(work: &mut workload::Work, slice: Duration) -> Option<f64> {
+    let start = processor_time();
+    let mut calls = 0.0;
+    let mut elapsed = Duration::ZERO;
+    while elapsed < slice {
+        if !work() {
+            return None;
+        }
+        calls += 1.0;
+        elapsed = processor_time().saturating_sub(start);
+    }
+    Some(elapsed.as_secs_f64() * 1e6 / calls)
+}
+
 fn find(name: &str, mode: &str) -> PyResult<(Subject, Mode)> {
     let subject = Subject::all()
         .find(|subject| subject.name() == name)
@@ -143,5 +200,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cipher_vectors, module)?)?;
     module.add_function(wrap_pyfunction!(cipher_engines, module)?)?;
     module.add_function(wrap_pyfunction!(cipher_subjects, module)?)?;
-    module.add_function(wrap_pyfunction!(measure_cipher, module)?)
+    module.add_function(wrap_pyfunction!(measure_cipher, module)?)?;
+    module.add_function(wrap_pyfunction!(handshake_operations, module)?)?;
+    module.add_function(wrap_pyfunction!(measure_operation, module)?)
 }

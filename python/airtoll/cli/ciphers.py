@@ -1,7 +1,8 @@
 """``airtoll ciphers verify|bench|profile``: the ciphers on this machine.
 
-Takes nothing but options; gives outcomes of published vectors, costs per frame, and a device
-profile that the simulator accepts. Every printed cost is measured, never estimated.
+Takes nothing but options; gives outcomes of published vectors, costs per frame and per operation of
+a handshake, and a device profile that the simulator accepts. Every printed cost is measured, never
+estimated.
 """
 
 from __future__ import annotations
@@ -31,13 +32,18 @@ LEVEL = 0.95
 OCTETS = (64, 256, 512, 1024, 1500)
 ROUNDS = 15
 SLICE_US = 200
+#: Slice of a public-key operation: dozens of ML-DSA's signatures, whose times differ by chance.
+OPERATION_SLICE_US = 20_000
 #: PHY rate of HE-MCS 11 at 80 MHz, two streams, 0.8 us guard interval, Mb/s: 980 data subcarriers,
 #: 10 bits, rate 5/6, symbols of 13.6 us (IEEE Std 802.11ax-2021, 27.3.9 and 27.5).
 HE_80_MBPS = 980 * 10 * 5 / 6 * 2 / 13.6
 
-RoundsOption = Annotated[int, typer.Option(min=6, help="Rounds per cipher; each gives one fit.")]
+ClockOption = Annotated[
+    float | None, typer.Option(help="Clock of the processor, if it cannot be read.")
+]
+RoundsOption = Annotated[int, typer.Option(min=6, help="Rounds; each gives one reading.")]
 OnlyOption = Annotated[
-    list[str] | None, typer.Option("--only", help="Measure this cipher only; may be repeated.")
+    list[str] | None, typer.Option("--only", help="Measure this one only; may be repeated.")
 ]
 
 
@@ -99,9 +105,43 @@ def verify(json: JsonOption = False) -> None:
         raise AirtollError(f"vectors failed on this machine: {', '.join(map(str, failed))}")
 
 
+@frozen
+class OperationCost:
+    """Cost of one public-key operation of the handshakes.
+
+    ``us`` microseconds of processor time and ``per_second`` the rate, both of one ``unit``: an
+    operation, an iteration of PBKDF2, or a bit of an exponent.
+    """
+
+    operation: str
+    implementation: str
+    unit: str
+    us: Cost
+    per_second: Cost
+
+
 @ciphers.command("bench")
-def bench(json: JsonOption = False, rounds: RoundsOption = ROUNDS, only: OnlyOption = None) -> None:
-    """Measure the cost of a frame for every cipher: fixed + slope x octets."""
+def bench(
+    what: Annotated[
+        str, typer.Argument(help="frames, or handshakes for their public-key operations.")
+    ] = "frames",
+    json: JsonOption = False,
+    toml: Annotated[
+        bool,
+        typer.Option("--toml", help="With handshakes: print [operation] for a device profile."),
+    ] = False,
+    clock_hz: ClockOption = None,
+    rounds: RoundsOption = ROUNDS,
+    only: OnlyOption = None,
+) -> None:
+    """Measure a frame of every cipher, or the public-key operations of handshakes."""
+    if what == "handshakes":
+        _bench_handshakes(json, toml, clock_hz, rounds, only)
+        return
+    if what != "frames":
+        raise UsageError(f"{what}: allowed are frames, handshakes")
+    if toml or clock_hz is not None:
+        raise UsageError("--toml and --clock-hz go with `handshakes`; for frames use `profile`")
     costs = measure(rounds, only)
     if json:
         machine = {"processor": processor(), "engines": _native.cipher_engines()}
@@ -141,6 +181,47 @@ def bench(json: JsonOption = False, rounds: RoundsOption = ROUNDS, only: OnlyOpt
     )
 
 
+def _bench_handshakes(
+    json: bool, toml: bool, clock_hz: float | None, rounds: int, only: Sequence[str] | None
+) -> None:
+    if json and toml:
+        raise UsageError("--json and --toml: choose one")
+    clock = _clock(clock_hz) if toml else None
+    if clock is None and clock_hz is not None:
+        raise UsageError("--clock-hz goes with --toml: rates do not need it")
+    costs = measure_operations(rounds, only)
+    if clock is not None:
+        out().print("\n".join(_operation_lines(costs, clock[0])), markup=False, soft_wrap=True)
+        return
+    if json:
+        emit_json(
+            {
+                "machine": {"processor": processor()},
+                "level": LEVEL,
+                "rounds": rounds,
+                "operations": [asdict(cost) for cost in costs],
+            }
+        )
+        return
+    columns = ["operation", "implementation", "unit", "per second", "interval", "us"]
+    view = table(processor(), columns, right=["per second", "interval", "us"])
+    for cost in costs:
+        rate = cost.per_second
+        view.add_row(
+            cost.operation,
+            cost.implementation,
+            cost.unit,
+            _digits(rate.value),
+            f"{_digits(rate.low)} to {_digits(rate.high)}",
+            f"{cost.us.value:.4g}",
+        )
+    out().print(view)
+    out().print(
+        f"Processor time of the implementations that airtoll's handshakes run; medians of {rounds} "
+        f"rounds, {LEVEL:.0%} order-statistic intervals."
+    )
+
+
 @ciphers.command("profile")
 def profile(
     name: Annotated[str, typer.Argument(help="Name of the device; the file is NAME.toml.")],
@@ -148,9 +229,10 @@ def profile(
     mode: Annotated[
         str, typer.Option("--mode", help="single, or batch for ciphers with a batch mode.")
     ] = "single",
-    clock_hz: Annotated[
-        float | None, typer.Option(help="Clock of the processor, if it cannot be read.")
-    ] = None,
+    handshakes: Annotated[
+        bool, typer.Option("--handshakes", help="Also measure operations of handshakes.")
+    ] = False,
+    clock_hz: ClockOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     rounds: RoundsOption = ROUNDS,
     only: OnlyOption = None,
@@ -164,7 +246,10 @@ def profile(
     if path.exists() and not force:
         raise UsageError(f"{path}: exists; --force replaces it")
     clock, clock_source = _clock(clock_hz)
-    text = profile_text(measure(rounds, only), mode, clock, clock_source)
+    names, operations = _split(only) if handshakes else (only, None)
+    costs = [] if names == [] else measure(rounds, names)
+    worked = measure_operations(rounds, operations) if handshakes and operations != [] else []
+    text = profile_text(costs, mode, clock, clock_source, worked)
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
@@ -193,6 +278,33 @@ def measure(rounds: int, only: Sequence[str] | None) -> list[CipherCost]:
             bar.update(task, description=f"{name} {mode}")
             readings = np.array(_native.measure_cipher(name, mode, OCTETS, rounds, SLICE_US))
             costs.append(fit(name, kind, mode, OCTETS, readings))
+            bar.advance(task)
+    return costs
+
+
+def measure_operations(rounds: int, only: Sequence[str] | None) -> list[OperationCost]:
+    """The cost of every public-key operation of the handshakes, or of the named ones."""
+    subjects = _native.handshake_operations()
+    known = [name for name, *_ in subjects]
+    for name in only or ():
+        if name not in known:
+            raise UsageError(f"--only {name}: known are {', '.join(known)}")
+    wanted = [subject for subject in subjects if not only or subject[0] in only]
+    costs = []
+    with progress_bar() as bar:
+        task = bar.add_task("operations", total=len(wanted))
+        for name, implementation, units, unit in wanted:
+            bar.update(task, description=name)
+            readings = np.array(_native.measure_operation(name, rounds, OPERATION_SLICE_US)) / units
+            costs.append(
+                OperationCost(
+                    operation=name,
+                    implementation=implementation,
+                    unit=unit,
+                    us=median_cost(readings),
+                    per_second=median_cost(1e6 / readings),
+                )
+            )
             bar.advance(task)
     return costs
 
@@ -226,16 +338,25 @@ def median_cost(values: NDArray[np.float64]) -> Cost:
     return Cost(float(np.median(ordered)), float(ordered[rank]), float(ordered[count - 1 - rank]))
 
 
-def profile_text(costs: Sequence[CipherCost], mode: str, clock_hz: float, clock_source: str) -> str:
+def profile_text(
+    costs: Sequence[CipherCost],
+    mode: str,
+    clock_hz: float,
+    clock_source: str,
+    operations: Sequence[OperationCost] = (),
+) -> str:
     """A device profile in TOML; every number with how it was measured."""
     machine = processor()
     engine = _native.cipher_engines()[0]
+    gaps = ["host: the cost of the network stack was not measured"]
+    if operations:
+        gaps.append("operation: hashes and block ciphers of handshakes were not measured")
     lines = [
-        "# Written by `airtoll ciphers profile`. Costs of the ciphers only: the network stack's",
-        "# own costs are not measured here and are left out.",
+        "# Written by `airtoll ciphers profile`. The network stack's own costs are not measured",
+        "# here and are left out.",
         f"about = {_quoted(f'{machine}, ciphers on the CPU ({engine}), {mode}')}",
         f"clock_hz = {{ value = {clock_hz:.6g}, source = {_quoted(clock_source)} }}",
-        'gaps = ["host: the cost of the network stack was not measured"]',
+        f"gaps = [{', '.join(map(_quoted, gaps))}]",
         "",
     ]
     for cost in _chosen(costs, mode):
@@ -254,7 +375,37 @@ def profile_text(costs: Sequence[CipherCost], mode: str, clock_hz: float, clock_
             value = max(number.value, 0.0) * scale
             lines.append(f"{key} = {{ value = {value:.6g}, source = {_quoted(source)} }}")
         lines.append("")
+    if operations:
+        lines += [*_operation_lines(operations, clock_hz), ""]
     return "\n".join(lines)
+
+
+def _operation_lines(costs: Sequence[OperationCost], clock_hz: float) -> list[str]:
+    """The table ``[operation]`` of a device profile: cycles, each with how it was measured."""
+    lines = ["[operation]"]
+    for cost in costs:
+        rate = cost.per_second
+        source = (
+            f"airtoll {_native.__version__} on {processor()}, {cost.implementation}, "
+            f"{_digits(rate.value)} a second ({LEVEL:.0%} {_digits(rate.low)} to "
+            f"{_digits(rate.high)}) at {clock_hz:.6g} Hz"
+        )
+        cycles = cost.us.value * clock_hz * 1e-6
+        lines.append(f"{cost.operation} = {{ value = {cycles:.6g}, source = {_quoted(source)} }}")
+    return lines
+
+
+def _digits(rate: float) -> str:
+    """A rate with four significant digits, and thousands apart."""
+    return f"{rate:.4g}" if rate < 1000 else f"{rate:,.0f}"
+
+
+def _split(only: Sequence[str] | None) -> tuple[list[str] | None, list[str] | None]:
+    """The names of ciphers and those of operations; ``None``: all."""
+    if not only:
+        return None, None
+    operations = {name for name, *_ in _native.handshake_operations()}
+    return [n for n in only if n not in operations], [n for n in only if n in operations]
 
 
 def processor() -> str:
