@@ -12,12 +12,15 @@ most 200 ms, and a smallest retransmission time-out of 1 s.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 #: Octets of the beacon that ns-3.44 sends, by standard and width (read off its transmissions).
 NS3_BEACON_OCTETS = {"b": 58, "a": 59, "g": 71, "n": 144, "ac": 165, "ax": 198, "be": 226}
+
+#: The same of an access point with two links.
+NS3_MULTI_LINK_BEACON_OCTETS = 264
 
 CATEGORIES = {"BE": "best_effort", "BK": "background", "VI": "video", "VO": "voice"}
 
@@ -44,6 +47,7 @@ class Case:
     hidden: bool = False  # stations receive nothing of one another
     slow: tuple[int, float] = (0, 0)  # so many stations have this rate, Mb/s (n: MCS)
     rss_dbm: float = -40.0
+    second: tuple[str, int, int] | None = None  # a second link: band, MCS, width in MHz
     amsdu_max: int = 0  # octets; 0: no A-MSDU
     category: str = "BE"  # BE | BK | VI | VO
     wired: tuple[float, float] | None = None  # a wire to a server: Mb/s, seconds one way
@@ -74,6 +78,10 @@ class Case:
         if self.rate is not None:
             return self.rate
         assert self.mcs is not None
+        if self.second is not None:
+            _, mcs, width = self.second
+            first = replace(self, second=None)
+            return first.nominal_mbps + replace(first, mcs=mcs, width=width).nominal_mbps
         bits = [0.5, 1, 1.5, 2, 3, 4, 4.5, 5, 6, 20 / 3, 7.5, 25 / 3, 9, 10][
             self.mcs % 8 if self.standard == "n" else self.mcs
         ]
@@ -119,6 +127,9 @@ class Case:
             "slowStations": slow_stations,
             "slowMode": slow_mode,
             "rssDbm": self.rss_dbm,
+            "secondBand": f"BAND_{self.second[0].upper().replace('.', '_')}" if self.second else "",
+            "secondWidth": self.second[2] if self.second else 20,
+            "secondMode": f"EhtMcs{self.second[1]}" if self.second else "",
             "hidden": self.hidden,
             "amsduMax": self.amsdu_max,
             "category": self.category,
@@ -200,8 +211,17 @@ class Case:
         if self.rts:
             bss["rts_threshold_octets"] = 0
         stations = [f"s{i}" for i in range(1, self.stations + 1)]
-        nodes: list[dict[str, Any]] = [{"name": "ap", "role": "access_point", "bss": "cell"}]
-        nodes += [{"name": name, "role": "station", "bss": "cell"} for name in stations]
+        place: dict[str, Any] = {"bss": "cell"}
+        bsss = [bss]
+        if self.second is not None:
+            band, mcs, width = self.second
+            bss["beacons"]["octets"] = NS3_MULTI_LINK_BEACON_OCTETS
+            own = {"name": "second", "channel": 1, "band": band, "width_mhz": width}
+            second = {"control": "fixed_mcs", "mcs": mcs, "streams": self.streams}
+            bsss.append({**bss, **own, "rate": second})
+            place["multi_link"] = ["second"]
+        nodes: list[dict[str, Any]] = [{"name": "ap", "role": "access_point", **place}]
+        nodes += [{"name": name, "role": "station", **place} for name in stations]
         for node in nodes[len(nodes) - self.slow[0] :]:
             node["rate"] = (
                 {"control": "fixed", "mbps": self.slow[1]}
@@ -240,7 +260,7 @@ class Case:
                 "path_loss": {"model": "constant", "loss_db": 16.0 - self.rss_dbm},
                 "hidden": list(combinations(stations, 2)) if self.hidden else [],
             },
-            "bss": [bss],
+            "bss": bsss,
             "nodes": [{**node, "host": {"tcp": "ns-3"}} for node in nodes],
             "links": wires,
             "flows": flows,
@@ -308,6 +328,9 @@ def cases() -> list[Case]:
     udp("be20-mcs0-x1", "be", mcs=0)
     # ns-3.44 has no channels of 320 MHz.
     udp("be160-mcs9-x1", "be", mcs=9, width=160, duration_s=2.0, seeds=3)
+    two_links = {"duration_s": 2.0, "seeds": 3}
+    udp("be80-mcs5-mlo-x1", "be", mcs=5, width=80, second=("6ghz", 5, 80), **two_links)
+    udp("be80-mcs9-20-mcs3-mlo-x1", "be", mcs=9, width=80, second=("2.4ghz", 3, 20), **two_links)
     udp("a54-relay", "a", stations=2, rate=54, direction="relay")
     udp("n20-mcs7-relay", "n", stations=2, mcs=7, direction="relay")
     delay("a54-5-x1", "a", rate=54, offered=5)

@@ -29,6 +29,8 @@ TABLES = [
     ("rerun", "`[trials] rerun = {...}`", model.Rerun),
     ("scenario", "`[scenario.NAME]`", model.Scenario),
     ("station", "`stations = [{...}]`", model.Station),
+    ("mlo", "`mlo = {...}`", model.Mlo),
+    ("link", "`mlo = { links = [...] }`", model.MloLink),
     ("ap", "`ap = {...}`", model.AccessPoint),
     ("edca_parameters", "`edca_parameters = {...}`", model.Edca),
     ("category", "`edca_parameters.CATEGORY = {...}`", model.EdcaParameters),

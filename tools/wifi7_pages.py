@@ -38,6 +38,7 @@ PLACES = {
     "be-24ghz": "802.11be, 2.4 GHz, 20 MHz",
     "be-5ghz": "802.11be, 5 GHz, 80 MHz",
     "be-6ghz": "802.11be, 6 GHz, 320 MHz",
+    "two-links": "5 GHz, 80 MHz, and 6 GHz, 160 MHz",
     "channel-80": "5 GHz, 80 MHz",
     "channel-160": "5 GHz, 160 MHz",
     "channel-320": "6 GHz, 320 MHz",
@@ -110,13 +111,15 @@ def net(summary: RunSummary) -> list[str]:
         "| channel | policy | PHY of the devices | 1 station, Mb/s | 10 stations | 30 stations |",
         "|---|---|---|---|---|---|",
     ]
-    for scenario in ("channel-80", "channel-160", "channel-320"):
+    for scenario in ("channel-80", "channel-160", "channel-320", "two-links"):
         for policy in ("wpa2-psk-ccmp", "wpa2-wpa3-psk-transition", "wpa3-sae-ccmp", WIFI7):
             cells = [clients((scenario, policy, "udp"), n) for n in CLIENTS]
             found = [summary.analysis.estimate(cell, "throughput_bps") for cell in cells]
             phy = "802.11be" if policy == WIFI7 else "802.11ax"
             if found[0] is None:
                 phy = "no association"
+            elif scenario == "two-links":
+                phy += ", both links" if policy == WIFI7 else ", 5 GHz alone"
             shown = " | ".join(megabits(one) for one in found)
             lines.append(f"| {PLACES[scenario]} | {policy} | {phy} | {shown} |")
     return lines

@@ -32,6 +32,9 @@ struct Parameters
     int slowStations{0}; // the last so many use slowMode
     std::string slowMode;
     double rssDbm{-40};
+    std::string secondBand;    // band of a second link of all devices (simultaneous transmit and receive)
+    int secondWidth{20};
+    std::string secondMode;
     bool hidden{false};        // stations do not hear one another
     unsigned amsduMax{0};      // octets; 0: no A-MSDU
     std::string category{"BE"}; // BE | BK | VI | VO
@@ -136,13 +139,21 @@ Run(const Parameters& p)
 
     YansWifiChannelHelper channel;
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    YansWifiPhyHelper phy;
+    YansWifiPhyHelper yans;
     Ptr<YansWifiChannel> air = channel.Create();
+    // The Yans model has one link.
+    bool multiLink = !p.secondBand.empty();
+    SpectrumWifiPhyHelper spectrum(2);
+    WifiPhyHelper& phy = multiLink ? static_cast<WifiPhyHelper&>(spectrum) : yans;
     // Stations transmit 16.0206 dBm by default.
     Ptr<MatrixPropagationLossModel> matrix = CreateObject<MatrixPropagationLossModel>();
     matrix->SetDefaultLoss(16.0206 - p.rssDbm);
     air->SetPropagationLossModel(matrix);
-    phy.SetChannel(air);
+    yans.SetChannel(air);
+    Ptr<MultiModelSpectrumChannel> both = CreateObject<MultiModelSpectrumChannel>();
+    both->AddPropagationLossModel(matrix);
+    both->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
+    spectrum.SetChannel(both);
     std::map<std::string, WifiStandard> standards{{"a", WIFI_STANDARD_80211a},
                                                   {"b", WIFI_STANDARD_80211b},
                                                   {"g", WIFI_STANDARD_80211g},
@@ -155,6 +166,13 @@ Run(const Parameters& p)
     settings << "{0, " << (p.standard == "b" ? 22 : p.width) << ", "
              << (low ? "BAND_2_4GHZ" : p.width == 320 ? "BAND_6GHZ" : "BAND_5GHZ") << ", 0}";
     phy.Set("ChannelSettings", StringValue(settings.str()));
+    if (multiLink)
+    {
+        std::ostringstream second;
+        second << "{0, " << p.secondWidth << ", " << p.secondBand << ", 0}";
+        spectrum.Set(0, "ChannelSettings", StringValue(settings.str()));
+        spectrum.Set(1, "ChannelSettings", StringValue(second.str()));
+    }
     if (p.standard == "b")
     {
         phy.Set("ShortPlcpPreambleSupported", BooleanValue(p.shortPreamble));
@@ -170,6 +188,15 @@ Run(const Parameters& p)
                                  StringValue(p.dataMode),
                                  "ControlMode",
                                  StringValue(p.controlMode));
+    if (multiLink)
+    {
+        wifi.SetRemoteStationManager(uint8_t(1),
+                                     "ns3::ConstantRateWifiManager",
+                                     "DataMode",
+                                     StringValue(p.secondMode),
+                                     "ControlMode",
+                                     StringValue(p.controlMode));
+    }
     WifiHelper slow = wifi;
     if (p.slowStations > 0)
     {

@@ -51,6 +51,11 @@ _WALK: Fields = {
 }
 _SCAN: Fields = {**_MOVE, "scenario.handover": {"scan": {}}}
 _BRIDGE: Fields = {"scenario.bridge": {}}
+_MLO: Fields = {
+    "policy": "wpa3-sae-ext-gcmp-256",
+    "scenario.phy": "802.11be",
+    "scenario.mlo": {"links": [{"band": "5"}, {"band": "6"}]},
+}
 _UDP: Fields = {"traffic.transport": "udp"}
 _DNS: Fields = {**_UDP, "traffic.application": "dns"}
 _ASK: Fields = {**_UDP, "traffic.application": "request-response"}
@@ -128,6 +133,13 @@ CASES: dict[str, tuple[Any, Fields]] = {
         "wpa2",
         {"policy": "wpa2-wpa3-psk-transition", "scenario.authenticate": True},
     ),
+    "scenario.stations.link": (2, _MLO),
+    "scenario.mlo.mode": ("str", _MLO),
+    "scenario.mlo.links.band": ("2.4", _MLO),
+    "scenario.mlo.links.width_mhz": (40, _MLO),
+    "scenario.mlo.links.mcs": (3, _MLO),
+    "scenario.mlo.links.streams": (2, _MLO),
+    "scenario.mlo.links.rssi_dbm": (-50.0, _MLO),
     "scenario.stations.listen_interval": (3, {"scenario.stations.profile": "esp32"}),
     "scenario.stations.doze_after_ms": (
         20.0,
@@ -289,7 +301,8 @@ CASES: dict[str, tuple[Any, Fields]] = {
 }
 #: Fields that say something to readers only, or that the real devices make true in every trial.
 NOT_GIVEN = {
-    "simulator": {"scenario.about", "traffic.about", "traffic.series"},
+    # One mode is not refused.
+    "simulator": {"scenario.about", "scenario.mlo.mode", "traffic.about", "traffic.series"},
     "linux": {
         "scenario.about",
         "traffic.about",
@@ -354,7 +367,7 @@ def plan_of(fields: Fields) -> Plan:
         at, *inner, name = path.split(".")
         table = made[at]
         for key in inner:
-            if key in ("stations", "beside", "proxies"):
+            if key in ("stations", "beside", "proxies", "links"):
                 table[key] = [dict(one) for one in table[key]]
                 table = table[key][0]
             else:

@@ -70,6 +70,20 @@ def test_a_row_of_the_net_cost_is_that_of_the_planned_trials() -> None:
             assert row[3].split(" ")[0] == f"{mean / 1e6:.0f}"
 
 
+def test_wpa2_loses_the_second_link() -> None:
+    by = {(row[0], row[1]): row for row in rows("docs/studies/staying-on-wpa2.md", "net-of-wpa2")}
+    links = "5 GHz, 80 MHz, and 6 GHz, 160 MHz"
+    one, both = by[links, "wpa2-psk-ccmp"], by[links, WIFI7]
+    assert (one[2], both[2]) == ("802.11ax, 5 GHz alone", "802.11be, both links")
+    for column in (3, 4, 5):
+        # WPA2 keeps the throughput of one link.
+        kept = float(one[column].split(" ")[0])
+        assert kept == pytest.approx(
+            float(by["5 GHz, 80 MHz", "wpa2-psk-ccmp"][column].split(" ")[0]), rel=0.01
+        )
+        assert float(both[column].split(" ")[0]) > 2 * kept
+
+
 def test_wpa2_loses_more_than_the_security_of_wifi_7_costs() -> None:
     table = rows("docs/studies/staying-on-wpa2.md", "net-of-wpa2")
     by = {(row[0], row[1]): row for row in table}

@@ -5,6 +5,7 @@ mod flows;
 mod groups;
 mod joins;
 mod links;
+mod multi_link;
 mod radios;
 mod roams;
 mod signalling;

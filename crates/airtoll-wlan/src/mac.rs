@@ -20,6 +20,7 @@ mod group;
 mod lifetime;
 mod link;
 mod mode;
+mod multi_link;
 mod power_save;
 mod queue;
 mod rate_control;
@@ -372,9 +373,7 @@ impl Mac {
     /// The levels of a node's links changed: forgets the probabilities of success.
     pub fn forget_success(&mut self, node: RadioId) {
         for link in &mut self.links {
-            if [link.from, link.peer].contains(&node) {
-                link.success = (None, 0, 0.0);
-            }
+            link.forget_success(node);
         }
     }
 

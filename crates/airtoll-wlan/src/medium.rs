@@ -190,6 +190,11 @@ impl Medium {
     }
 
     /// The channel's part of the medium.
+    pub fn channel(&self, channel: ChannelId) -> &Channel {
+        &self.channels[channel]
+    }
+
+    /// The channel's part of the medium, to be changed.
     #[inline]
     pub fn channel_mut(&mut self, channel: ChannelId) -> &mut Channel {
         &mut self.channels[channel]

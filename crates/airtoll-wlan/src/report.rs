@@ -106,6 +106,7 @@ impl Traffic<'_> {
         table.flow = None;
         table.station = None;
         self.ledger_rows(table);
+        self.link_rows(span, table);
         self.node_rows(span, table);
     }
 
@@ -266,6 +267,29 @@ impl Traffic<'_> {
         }
     }
 
+    /// Shares of time in which frames are on the air, by the links of an access point that is a
+    /// multi-link device.
+    fn link_rows(&self, span: f64, table: &mut Table) {
+        const METRICS: [&str; 3] = [
+            "busy_link_1_share",
+            "busy_link_2_share",
+            "busy_link_3_share",
+        ];
+        let lower = &self.stack.lower;
+        let mut nodes = self.stack.net.nodes();
+        let devices = nodes.find_map(|node| {
+            let first = lower.medium.radio_of(node);
+            let radios = lower.mac.radios_of_device(first);
+            let access_point = self.stack.net.role(node) == Role::AccessPoint;
+            (access_point && radios.len() > 1).then_some(radios)
+        });
+        for (radio, metric) in devices.iter().flatten().zip(METRICS) {
+            let channel = lower.medium.channel_of(*radio);
+            let busy = lower.medium.channel(channel).busy();
+            table.put(metric, busy.as_secs_f64() / span, "1");
+        }
+    }
+
     fn node_rows(&self, span: f64, table: &mut Table) {
         let flows = self.observers().flows().all();
         let delivered: u64 = flows.map(|f| f.delivered_octets).sum();
@@ -291,7 +315,9 @@ impl Traffic<'_> {
             if let Some(e) = lower.device.energy(number) {
                 let times = self.observers().radio(number, lower.cx.end);
                 let dozes = times.dozes.as_secs_f64();
-                let joule = e.idle_w * (span - dozes)
+                // Each radio of a multi-link device listens on its channel.
+                let radios = lower.mac.radios_of_device(lower.medium.radio_of(number));
+                let joule = e.idle_w * (span * radios.len() as f64 - dozes)
                     + e.doze_w * dozes
                     + e.transmit_w * times.transmits.as_secs_f64()
                     + e.receive_w * times.receives.as_secs_f64()

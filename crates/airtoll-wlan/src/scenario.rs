@@ -13,6 +13,7 @@ mod check;
 mod flow;
 mod group;
 mod handover;
+mod multi_link;
 mod nic;
 mod node;
 mod radio;
@@ -127,7 +128,7 @@ pub enum ScenarioError {
 impl Scenario {
     /// The access point of a BSS.
     pub(crate) fn access_point_of(&self, bss: &str) -> Option<&Node> {
-        let own = |n: &&Node| n.role == Role::AccessPoint && n.bss.as_deref() == Some(bss);
+        let own = |n: &&Node| n.role == Role::AccessPoint && n.is_in(bss);
         self.nodes.iter().find(own)
     }
 

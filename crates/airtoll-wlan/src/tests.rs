@@ -10,6 +10,7 @@ mod dozing;
 mod fq_codel;
 mod hidden;
 mod interference;
+mod multi_link;
 
 use crate::outcome::Outcome;
 use crate::scenario::AccessCategory;
@@ -608,6 +609,7 @@ fn an_unanswered_rts_is_forgotten() {
     let mut scenario = uplink(2, &bss, "", 1472, 5.0);
     scenario.radio.budgets.push(crate::scenario::LinkBudget {
         nodes: ["s0".to_owned(), "ap".to_owned()],
+        bss: None,
         rssi_dbm: Some(-100.0),
         loss_db: None,
     });

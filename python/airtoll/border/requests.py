@@ -203,6 +203,9 @@ class LinkBudget:
     nodes: tuple[str, str]
     """The two nodes."""
 
+    bss: str | None = None
+    """The BSS in which it holds; null: in all."""
+
     rssi_dbm: float | None = None
     """Power received at either from the other, dBm."""
 
@@ -1268,6 +1271,12 @@ class Node:
 
     bss: str | None = None
     """BSS of a station or an access point; absent for a wired host."""
+
+    multi_link: tuple[str, ...] = ()
+    """Further BSSs of a multi-link device, each on a channel of its own: it has one radio in
+    each, and all transmit and receive independently (IEEE 802.11be, 35.3, STR). A station's
+    are BSSs of its access point. Traffic of two such devices takes all links that both have.
+    """
 
     position_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Place, metres."""

@@ -310,6 +310,15 @@ METRICS: Final[dict[str, Metric]] = {
         SUM,
     ),
     "airtime_idle_s": Metric("s", "no node had a frame to send", SUM),
+    **{
+        f"busy_link_{number}_share": Metric(
+            "1",
+            f"share of the time in which frames are on the air of link {number} of `mlo`; only "
+            "with multi-link operation",
+            NONE,
+        )
+        for number in (1, 2, 3)
+    },
     "airtime_retry_share": Metric(
         "1",
         "retransmitted share of airtime: airtime_retry_s / airtime of all frames; missing where "

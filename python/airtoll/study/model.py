@@ -51,6 +51,10 @@ Control = Literal["none", "backoff"]
 #: Primary metrics of a study that names none; a run without joins has no negotiation time.
 DEFAULT_ANSWERS = ("throughput_bps", "negotiation_time_s")
 Level = str | int | float | bool
+#: Widest channel of 802.11be by band, MHz (IEEE Std 802.11be-2024, 36.3.23.2).
+_WIDEST_MHZ = {"2.4": 40, "5": 160, "6": 320}
+#: Keys of a scenario that a link of `mlo` has of its own.
+LINK_KEYS = ("band", "width_mhz", "mcs", "streams")
 
 
 class EdcaParameters(Table):
@@ -119,6 +123,11 @@ class Station(Table):
         None, description="EDCA parameters of this station alone; default: the scenario's"
     )
     phy: Phy | None = Field(None, description="PHY of this station alone (mixed b/g)")
+    link: Annotated[int, Field(ge=1, le=3)] | None = Field(
+        None,
+        description="with `mlo`: the one link of a station without multi-link operation, counted "
+        "from 1; default: the station uses all links",
+    )
     policy: str | None = Field(None, description="policy of this station alone (mixed cells)")
     client: Literal["wpa2", "wpa3", "wifi7"] | None = Field(
         None,
@@ -164,6 +173,49 @@ class Station(Table):
             for category in self.edca_parameters.categories:
                 if category.aifsn == 1:
                     raise ValueError("edca_parameters: aifsn of a station must be 2 to 15")
+        return self
+
+
+class MloLink(Table):
+    """One link of multi-link operation."""
+
+    band: Literal["2.4", "5", "6"] = Field(description="frequency band, GHz")
+    width_mhz: Literal[20, 40, 80, 160, 320] = Field(20, description="channel width, MHz")
+    mcs: Annotated[int, Field(ge=0, le=13)] = Field(0, description="MCS index")
+    streams: Annotated[int, Field(ge=1, le=8)] = Field(1, description="spatial streams")
+    rssi_dbm: Annotated[float, Field(ge=-110, le=0)] | None = Field(
+        None,
+        description="signal level of the stations on this link, dBm; default: as without links, "
+        "with the path loss of the band",
+    )
+
+    @model_validator(mode="after")
+    def _channel(self) -> MloLink:
+        if self.width_mhz > _WIDEST_MHZ[self.band]:
+            raise ValueError(f"width_mhz at {self.band} GHz is up to {_WIDEST_MHZ[self.band]}")
+        return self
+
+
+class Mlo(Table):
+    """Multi-link operation (IEEE 802.11be, 35.3)."""
+
+    links: tuple[MloLink, ...] = Field(
+        min_length=2,
+        max_length=3,
+        description="all links, each on a channel of its own; they take the place of band, "
+        "width_mhz, mcs and streams of the scenario",
+    )
+    mode: Literal["str", "emlsr"] = Field(
+        "str",
+        description="str: all radios transmit and receive at the same time; emlsr is refused",
+    )
+
+    @model_validator(mode="after")
+    def _simultaneous(self) -> Mlo:
+        if self.mode == "emlsr":
+            raise ValueError(
+                "mode: emlsr (one radio that moves between the links) is not simulated; use str"
+            )
         return self
 
 
@@ -475,6 +527,9 @@ class Scenario(Table):
     hidden: tuple[tuple[str, str], ...] = Field(
         (), description="pairs of stations that do not hear one another"
     )
+    mlo: Mlo | None = Field(
+        None, description="multi-link operation of the AP and its stations; default: one link"
+    )
     ap: AccessPoint = Field(AccessPoint(), description="the access point")
     server: WiredHost = Field(WiredHost(), description="the wired host")
     wired: WiredLink = Field(WiredLink(), description="the wired link")
@@ -534,6 +589,36 @@ class Scenario(Table):
     @classmethod
     def _one_or_more(cls, rates: Any) -> Any:
         return (rates,) if isinstance(rates, int | float) else rates
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_link(cls, given: Any) -> Any:
+        """The first link of `mlo` is the scenario's own channel."""
+        links = _links_of(given)
+        if not links or not isinstance(links[0], dict):
+            return given
+        own = {key: links[0][key] for key in LINK_KEYS if key in links[0]}
+        for key in LINK_KEYS:
+            if key in given and given[key] != own.get(key, MloLink.model_fields[key].default):
+                raise ValueError(f"{key} and mlo exclude one another: each link has its own {key}")
+        return {**given, **own}
+
+    @model_validator(mode="after")
+    def _multi_link(self) -> Scenario:
+        links = 0 if self.mlo is None else len(self.mlo.links)
+        for station in self.stations:
+            if station.link is not None and station.link > links:
+                allowed = f"1 to {links}" if links else "absent without mlo"
+                raise ValueError(f"station {station.name}: link is {allowed}")
+            own = station.mcs is not None or station.streams is not None or station.phy is not None
+            if links and station.link is None and own:
+                raise ValueError(
+                    f"station {station.name}: phy, mcs and streams need `link`, as a station on "
+                    "all links has those of each link"
+                )
+        if links and self.phy != "802.11be":
+            raise ValueError(f"mlo needs phy = '802.11be', not {self.phy}")
+        return self
 
     @model_validator(mode="after")
     def _access(self) -> Scenario:
@@ -613,6 +698,14 @@ class Scenario(Table):
     def four_addresses(self) -> bool:
         """Whether every station is a wireless bridge, so that every data frame is longer."""
         return all(self.bridges(station) for station in self.stations)
+
+
+def _links_of(given: object) -> list[Any]:
+    mlo = given.get("mlo") if isinstance(given, dict) else None
+    if isinstance(mlo, Mlo):
+        return [link.model_dump() for link in mlo.links]
+    links = mlo.get("links") if isinstance(mlo, dict) else None
+    return list(links) if isinstance(links, list | tuple) else []
 
 
 #: Keys of flows over TCP alone.

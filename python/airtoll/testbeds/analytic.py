@@ -71,6 +71,8 @@ class Analytic:
 
 def _no_closed_form(cell: Cell) -> str | None:
     """Fields that closed forms leave out."""
+    if gating.as_carried_out(cell).settings.mlo is not None:
+        return "closed forms have one link, not several (mlo)"
     radio = cell.settings.radio
     if radio.fading != "none" or radio.shadowing_db:
         return "closed forms have mean levels alone: no fading, no shadowing"

@@ -17,6 +17,7 @@ from airtoll.policies.gates import Finding, findings
 from airtoll.policies.transition import CLIENTS, Offer, choice, offers
 from airtoll.study import Phy, Scenario, Station
 from airtoll.study.generations import GENERATIONS, band_of
+from airtoll.testbeds import multi_link
 
 #: The generation that an EHT link falls back to, and its widest channel, MHz.
 _FALLBACK: Final[Phy] = "802.11ax"
@@ -42,18 +43,35 @@ def found(cell: Cell) -> Iterator[tuple[Policy, Finding]]:
     """The policies of a cell that do not pass a gate, each once per gate."""
     if cell.settings.security_gates == "ignore":
         return
-    band, seen = band_of(cell.settings), set()
+    seen = set()
     if cell.security.link.transition is not None:
-        for finding in findings(cell.settings.phy, band, cell.security):
+        for finding in findings(cell.settings.phy, _band(cell, cell.security), cell.security):
             if finding.gate.effect == "refused":
                 seen.add((cell.security.name, finding.gate.name))
                 yield cell.security, finding
     for station in cell.settings.stations:
         policy = policy_of(cell, station)
+        band = _band(cell, policy, station)
         for finding in findings(station.phy or cell.settings.phy, band, policy):
             if (policy.name, finding.gate.name) not in seen:
                 seen.add((policy.name, finding.gate.name))
                 yield policy, finding
+
+
+def _only_link(cell: Cell, policy: Policy, station: Station | None = None) -> int:
+    """The link of a station that uses one alone, from 1: the first that takes its policy."""
+    if station is not None and station.link is not None:
+        return station.link
+    bands = [band_of(one) for one in multi_link.each(cell.settings)]
+    for number, band in enumerate(bands, start=1):
+        if all(one.gate.effect != "refused" for one in findings(_FALLBACK, band, policy)):
+            return number
+    return 1
+
+
+def _band(cell: Cell, policy: Policy, station: Station | None = None) -> str:
+    """The band whose gates a station meets first."""
+    return band_of(multi_link.alone(cell.settings, _only_link(cell, policy, station)))
 
 
 def protects_beacons(settings: Scenario) -> bool:
@@ -127,7 +145,8 @@ def downgrades(cell: Cell) -> tuple[str, ...]:
 def as_carried_out(cell: Cell) -> Cell:
     """The cell with the PHY that its devices use.
 
-    Where every station falls back, the BSS does. Otherwise only the stations that fall back do.
+    Where every station falls back, the BSS does, and of several links the first remains that takes
+    the policy. Otherwise only the stations that fall back do, each to one link.
     """
     settings = cell.settings
     if settings.phy != "802.11be" or settings.security_gates == "ignore":
@@ -136,15 +155,19 @@ def as_carried_out(cell: Cell) -> Cell:
     if not any(fallen):
         return cell
     stations = tuple(
-        _lowered(settings, station) if falls else station
+        _lowered(cell, station) if falls else station
         for station, falls in zip(settings.stations, fallen, strict=True)
     )
     changed: dict[str, object] = {"stations": stations}
     # With RSN overriding the access point is one of Wi-Fi 7 for stations of any age.
     if all(fallen) and not cell.security.link.overriding:
-        stations = tuple(station.model_copy(update={"phy": None}) for station in stations)
+        numbers = {_only_link(cell, policy_of(cell, one), one) for one in settings.stations}
+        if len(numbers) > 1:
+            return evolve(cell, settings=settings.model_copy(update=changed))
+        settings = multi_link.alone(settings, min(numbers))
+        own = {"phy": None, "link": None}
         changed = {
-            "stations": stations,
+            "stations": tuple(station.model_copy(update=own) for station in stations),
             "phy": _FALLBACK,
             "band": band_of(settings).removesuffix("ghz"),
             "width_mhz": min(settings.width_mhz, _WIDEST),
@@ -155,13 +178,19 @@ def as_carried_out(cell: Cell) -> Cell:
 
 def _falls(cell: Cell, station: Station) -> bool:
     phy = station.phy or cell.settings.phy
-    own = findings(phy, band_of(cell.settings), policy_of(cell, station))
+    policy = policy_of(cell, station)
+    own = findings(phy, _band(cell, policy, station), policy)
     return any(finding.gate.effect == "802.11ax" for finding in own)
 
 
-def _lowered(settings: Scenario, station: Station) -> Station:
+def _lowered(cell: Cell, station: Station) -> Station:
+    settings, changed = cell.settings, {"phy": _FALLBACK}
+    if settings.mlo is not None:
+        number = _only_link(cell, policy_of(cell, station), station)
+        settings = multi_link.alone(settings, number)
+        changed |= {"link": number}
     mcs = _mcs(settings.mcs if station.mcs is None else station.mcs)
-    return station.model_copy(update={"phy": _FALLBACK, "mcs": mcs})
+    return station.model_copy(update={**changed, "mcs": mcs})
 
 
 def _mcs(index: int | None) -> int | None:

@@ -7,6 +7,7 @@ The simulator and the closed forms both read this scenario, so that their answer
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 
 from attrs import evolve
@@ -19,11 +20,12 @@ from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Edca, Load, Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS, band_of
 from airtoll.study.model import Interferer, Radio
-from airtoll.testbeds import gating
+from airtoll.testbeds import gating, multi_link
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.groups import group_traffic
 from airtoll.testbeds.joining import Parties, joining
+from airtoll.testbeds.multi_link import BSS
 from airtoll.testbeds.roaming import roaming
 from airtoll.testbeds.wires import cable
 
@@ -33,7 +35,6 @@ _Categories = tuple[
 
 AP = "ap"
 SERVER = "server"
-BSS = "cell"
 
 #: aCCATime of the short slot, us (IEEE 802.11-2020, table 18-5: less than 4).
 CCA_US = 4.0
@@ -113,7 +114,7 @@ def scenario(cell: Cell) -> border.Scenario:
         warm_up_s=load_.warm_up_s,
         series=load_.series,
         radio=_radio(settings, stations),
-        bss=(_bss(cell),),
+        bss=_bsss(cell),
         nodes=tuple(nodes),
         links=tuple(links),
         flows=tuple(_flows(settings, load_, stations)),
@@ -224,6 +225,18 @@ def _burst(settings: Scenario, own_us: float | None, profile: Profile) -> float:
     return max(settings.frame_bursting_us, profile.radio.frame_burst_us.value)
 
 
+def _bsss(cell: Cell) -> tuple[border.Bss, ...]:
+    """The BSS of a cell, or with several links one for each, on channels of their own."""
+    settings = cell.settings
+    if settings.mlo is None:
+        return (_bss(cell),)
+    links = zip(multi_link.names(settings), multi_link.each(settings), strict=True)
+    return tuple(
+        evolve(_bss(evolve(cell, settings=own)), name=name, channel=channel)
+        for channel, (name, own) in enumerate(links)
+    )
+
+
 def _bss(cell: Cell) -> border.Bss:
     settings = cell.settings
     multiple = settings.multiple_bssid
@@ -314,10 +327,15 @@ def _rate(settings: Scenario, phy: str, rate_mbps: float | None) -> border.Rate:
 def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node:
     settings = cell.settings
     policy = station_policy(cell, station)
+    first, *further = (
+        multi_link.names(settings)[number - 1] for number in multi_link.links_of(settings, station)
+    )
+    settings = multi_link.alone(settings, multi_link.links_of(settings, station)[0])
     node = border.Node(
         name=station.name,
         role=border.Role.STATION,
-        bss=BSS,
+        bss=first,
+        multi_link=tuple(further),
         cipher=_data_cipher(policy),
         host=_with_card(_host(profile, policy), profile),
         tx_power_dbm=settings.radio.tx_power_dbm,
@@ -367,6 +385,7 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         name=AP,
         role=border.Role.ACCESS_POINT,
         bss=BSS,
+        multi_link=multi_link.names(settings)[1:],
         position_m=(*settings.ap.position_m, 0.0),
         edca_parameters=_edca(settings.ap.edca_parameters),
         cipher=_data_cipher(cell.security),
@@ -536,14 +555,9 @@ def reference_db(settings: Scenario) -> float:
 def _radio(settings: Scenario, stations: list[Station]) -> border.Radio:
     radio = settings.radio
     reference = reference_db(settings)
-    budgets = []
-    for station in stations:
-        nodes = (station.name, AP)
-        level = _stated_level(settings, station)
-        if level is not None:
-            budgets.append(border.LinkBudget(nodes=nodes, rssi_dbm=level))
-        elif (loss := _loss_db(settings, station)) is not None:
-            budgets.append(border.LinkBudget(nodes=nodes, loss_db=loss))
+    budgets: list[border.LinkBudget] = []
+    for name, own in zip(multi_link.names(settings), multi_link.each(settings), strict=True):
+        budgets += _budgets(own, stations, None if settings.mlo is None else name)
     path_loss: border.PathLoss = _CONSTANT_LOSS
     if any(s.position_m is not None for s in stations):
         path_loss = border.PathLossLogDistance(
@@ -578,6 +592,19 @@ def _interferer(radio: Radio, one: Interferer) -> border.Interferer:
         random=one.kind == "neighbour",
         presence=presence,
     )
+
+
+def _budgets(
+    settings: Scenario, stations: list[Station], bss: str | None
+) -> Iterator[border.LinkBudget]:
+    """The levels between stations and the AP in a BSS; in all of them without a name."""
+    for station in stations:
+        nodes = (station.name, AP)
+        level = _stated_level(settings, station)
+        if level is not None:
+            yield border.LinkBudget(nodes=nodes, rssi_dbm=level, bss=bss)
+        elif (loss := _loss_db(settings, station)) is not None:
+            yield border.LinkBudget(nodes=nodes, loss_db=loss, bss=bss)
 
 
 def _flows(

@@ -38,8 +38,10 @@ _FIELDS: Final = _EDCA | {
     "multicast_to_unicast per_client_gtk isolation proxy_arp dtim_period",
     "scenario.group_load": "mdns_per_min mdns_bytes arp_per_min neighbor_per_min "
     "router_arp_per_min advertisement_s",
-    "scenario.stations": "name profile rssi_dbm position_m walls rate_mbps mcs streams phy policy "
-    "client listen_interval doze_after_ms battery_wh bridge frame_bursting_us",
+    "scenario.mlo": "mode",
+    "scenario.mlo.links": "band width_mhz mcs streams rssi_dbm",
+    "scenario.stations": "name profile link rssi_dbm position_m walls rate_mbps mcs streams phy "
+    "policy client listen_interval doze_after_ms battery_wh bridge frame_bursting_us",
     "scenario.ap": "profile position_m frame_bursting_us",
     "scenario.server": "profile",
     "scenario.wired": "rate_mbps delay_us queue_packets",

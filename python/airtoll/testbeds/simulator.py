@@ -18,7 +18,7 @@ from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.study.generations import HIGHEST_MBPS
 from airtoll.study.join import Join
-from airtoll.testbeds import bridging, first_join, gating, joining, loads, roaming
+from airtoll.testbeds import bridging, first_join, gating, joining, loads, multi_link, roaming
 from airtoll.testbeds.contract import (
     Measured,
     Row,
@@ -73,6 +73,7 @@ class Simulator:
         problem = (
             CAPABILITY.why_not(cell)
             or gating.why_not(cell)
+            or multi_link.why_not(gating.as_carried_out(cell), policies)
             or bridging.why_not(cell)
             or loads.why_not(cell)
             or roaming.why_not(cell, policies[0])
@@ -133,7 +134,8 @@ class Simulator:
             simulated_s = min(simulated_s, air_s)
         simulated_s *= _share_of_saturation(cell)
         slowdown = 1 + stations / _STATIONS_AT_HALF_SPEED
-        slowdown *= max(1.0, _SLOWDOWN_PER_MHZ.get(cell.settings.phy, 0) * cell.settings.width_mhz)
+        width_mhz = sum(one.width_mhz for one in multi_link.each(cell.settings))
+        slowdown *= max(1.0, _SLOWDOWN_PER_MHZ.get(cell.settings.phy, 0) * width_mhz)
         if cell.settings.phy in HIGHEST_MBPS:
             rate_mbps = cell.settings.rate_mbps or HIGHEST_MBPS[cell.settings.phy]
             slowdown *= max(_LEAST_SHARE, rate_mbps / _COMMON_RATE_MBPS)

@@ -34,19 +34,14 @@ pub fn weak_links(scenario: &Scenario) -> Vec<WeakLink> {
     }
     let stations = scenario.nodes.iter().filter(|n| n.role == Role::Station);
     stations
-        .filter_map(|station| weak_link(scenario, station))
+        .flat_map(|station| station.bsss().map(move |bss| (station, bss)))
+        .filter_map(|(station, bss)| weak_link(scenario, station, bss))
         .collect()
 }
 
-fn weak_link(scenario: &Scenario, station: &Node) -> Option<WeakLink> {
-    let bss = scenario
-        .bss
-        .iter()
-        .find(|b| Some(&b.name) == station.bss.as_ref())?;
-    let ap = scenario
-        .nodes
-        .iter()
-        .find(|n| n.role == Role::AccessPoint && n.bss == station.bss)?;
+fn weak_link(scenario: &Scenario, station: &Node, bss: &str) -> Option<WeakLink> {
+    let ap = scenario.access_point_of(bss)?;
+    let bss = scenario.bss.iter().find(|b| b.name == bss)?;
     let dsss_present = scenario
         .nodes
         .iter()
@@ -56,7 +51,7 @@ fn weak_link(scenario: &Scenario, station: &Node) -> Option<WeakLink> {
     let noise = noise_floor(width_hz, Db(scenario.radio.noise_figure_db));
     let octets = PACKET_OCTETS + link.around_packet_octets;
     let success = |dbm: f64| frame_success(&link.data, ratio(Db(dbm - noise.0)), octets);
-    let level_dbm = received_dbm(scenario, ap, station);
+    let level_dbm = received_dbm(scenario, ap, station, &bss.name);
     if success(level_dbm) >= WEAK_SUCCESS {
         return None;
     }
@@ -77,12 +72,13 @@ fn weak_link(scenario: &Scenario, station: &Node) -> Option<WeakLink> {
     })
 }
 
-/// Level of the weaker direction between a station and its access point, dBm.
-fn received_dbm(scenario: &Scenario, ap: &Node, station: &Node) -> f64 {
+/// Level of the weaker direction between a station and its access point in a BSS, dBm.
+fn received_dbm(scenario: &Scenario, ap: &Node, station: &Node, bss: &str) -> f64 {
     let radio = &scenario.radio;
     let budget = radio
         .budgets
         .iter()
+        .filter(|b| b.bss.as_deref().is_none_or(|own| own == bss))
         .find(|b| b.nodes.contains(&ap.name) && b.nodes.contains(&station.name));
     let loss = loss_db(
         &radio.path_loss,

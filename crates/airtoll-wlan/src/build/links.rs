@@ -10,6 +10,17 @@ use crate::scenario::{Discipline, Rate, ScenarioError};
 impl Builder<'_> {
     pub(super) fn add_links(&mut self, at: usize) -> Result<(), ScenarioError> {
         let members = self.phys[at].members.clone();
+        let host = self.radios.node_of(members[0]);
+        let device = &self.scenario.nodes[host.index()];
+        if !device.multi_link.is_empty() {
+            let first = device.bss.as_ref() == Some(&self.scenario.bss[at].name);
+            return if first {
+                self.add_multi_links(host)
+            } else {
+                // With those of its first link.
+                Ok(())
+            };
+        }
         let (ap, stations) = (members[0], &members[1..]);
         // The modes of each station's link, the same in both directions.
         let mut modes = Vec::new();
@@ -30,7 +41,8 @@ impl Builder<'_> {
                 for &peer in &neighbours {
                     let station = if node == ap { peer } else { node };
                     let slot = stations.iter().position(|s| *s == station).unwrap_or(0);
-                    self.add_link(at, node, peer, station, &modes[slot]);
+                    let made = self.link(at, (node, peer), station, &modes[slot]);
+                    self.world.stack.lower.mac.add_link(made);
                 }
             }
         }
@@ -54,17 +66,16 @@ impl Builder<'_> {
         }
     }
 
-    fn add_link(
-        &mut self,
+    /// The rate control of frames between two radios in a BSS, one of which is the station's.
+    pub(super) fn rate_control(
+        &self,
         at: usize,
-        from: RadioId,
-        peer: RadioId,
+        (from, peer): (RadioId, RadioId),
         station: RadioId,
         modes: &[ModeId],
-    ) {
-        let bss = &self.scenario.bss[at];
+    ) -> RateControl {
         let node = &self.scenario.nodes[self.radios.node_of(station).index()];
-        let rate = match node.rate.unwrap_or(bss.rate) {
+        match node.rate.unwrap_or(self.scenario.bss[at].rate) {
             Rate::Fixed { .. } | Rate::FixedMcs { .. } => RateControl::Fixed(modes[0]),
             Rate::Aarf { .. } => RateControl::Aarf(Aarf::new(modes.to_vec())),
             Rate::Minstrel { .. } => {
@@ -75,7 +86,20 @@ impl Builder<'_> {
                 );
                 RateControl::Minstrel(Box::new(Minstrel::new(&worth, self.streams.named(&name))))
             }
-        };
+        }
+    }
+
+    /// The link for data frames between two radios in a BSS, one of which is the station's.
+    pub(super) fn link(
+        &self,
+        at: usize,
+        (from, peer): (RadioId, RadioId),
+        station: RadioId,
+        modes: &[ModeId],
+    ) -> TxLink {
+        let bss = &self.scenario.bss[at];
+        let node = &self.scenario.nodes[self.radios.node_of(station).index()];
+        let rate = self.rate_control(at, (from, peer), station, modes);
         // HT stations agree on block acks to aggregate; VHT and later ones always do, since all
         // their MPDUs are in A-MPDUs (10.12.8).
         let agreement = modes.iter().any(|m| {
@@ -83,7 +107,7 @@ impl Builder<'_> {
             mode.aggregates() || mode.always_delimits()
         });
         let sender = &self.scenario.nodes[self.radios.node_of(from).index()];
-        let made = TxLink::data(
+        TxLink::data(
             from,
             peer,
             modes[0],
@@ -103,8 +127,7 @@ impl Builder<'_> {
                 agreement,
                 flow_queues: sender.queue.discipline == Discipline::FqCodel,
             },
-        );
-        self.world.stack.lower.mac.add_link(made);
+        )
     }
 
     /// How much a success at a mode is worth to Minstrel: frames of 1500 octets per second.
@@ -115,7 +138,11 @@ impl Builder<'_> {
     }
 
     /// Modes that a station's link may use, by rising rate.
-    fn link_modes(&mut self, at: usize, radio: RadioId) -> Result<Vec<ModeId>, ScenarioError> {
+    pub(super) fn link_modes(
+        &mut self,
+        at: usize,
+        radio: RadioId,
+    ) -> Result<Vec<ModeId>, ScenarioError> {
         let bss = &self.scenario.bss[at];
         let station = self.radios.node_of(radio);
         let node = &self.scenario.nodes[station.index()];

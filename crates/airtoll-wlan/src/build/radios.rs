@@ -1,5 +1,5 @@
-//! The radios of a scenario: one of every node, and of a station that hands over one more in every
-//! further BSS that it moves to.
+//! The radios of a scenario: one of every node, of a multi-link device one more for every further link,
+//! and of a station that hands over one more in every further BSS that it moves to.
 
 use std::collections::HashMap;
 
@@ -34,6 +34,16 @@ impl<'a> Radios<'a> {
             scenario,
             all: scenario.nodes.iter().enumerate().map(first).collect(),
         };
+        for (at, node) in scenario.nodes.iter().enumerate() {
+            for bss in &node.multi_link {
+                radios.all.push(Entry {
+                    node: NodeId::new(at as u32),
+                    bss: Some(bss),
+                    position_m: node.position_m,
+                    name: format!("{} in {bss}", node.name),
+                });
+            }
+        }
         for handover in &scenario.handovers {
             let node = index[handover.station.as_str()];
             if radios.of(node, &handover.bss).is_some() {
@@ -67,14 +77,45 @@ impl<'a> Radios<'a> {
         self.all[radio].node
     }
 
+    /// The BSS of a radio.
+    pub fn bss_of(&self, radio: RadioId) -> Option<&'a str> {
+        self.all[radio].bss
+    }
+
     /// The name of a radio in random streams.
     pub fn name(&self, radio: RadioId) -> &str {
         &self.all[radio].name
     }
 
-    /// Nodes and positions of all radios, metres.
-    pub fn places(&self) -> Vec<(NodeId, [f64; 3])> {
-        self.all.iter().map(|r| (r.node, r.position_m)).collect()
+    /// Nodes, BSSs and positions of all radios, metres.
+    pub fn places(&self) -> Vec<(NodeId, Option<&'a str>, [f64; 3])> {
+        let all = self.all.iter();
+        all.map(|r| (r.node, r.bss, r.position_m)).collect()
+    }
+
+    /// The radios of a node by the BSSs of its links, the first one before the others.
+    pub fn of_links(&self, node: NodeId) -> impl Iterator<Item = RadioId> + use<'_, 'a> {
+        let bsss = self.scenario.nodes[node.index()].bsss();
+        bsss.filter_map(move |bss| self.of(node, bss))
+    }
+
+    /// Radios of the stations of an access point, the first one of each, in the order of its
+    /// neighbours: those in the BSS of its first radio, then those of its further links that are not.
+    pub fn stations_of(&self, access_point: NodeId) -> Vec<RadioId> {
+        let own = &self.scenario.nodes[access_point.index()];
+        let mut stations = Vec::new();
+        for bss in own.bsss() {
+            for radio in self.members(bss).into_iter().skip(1) {
+                let further = self.scenario.nodes[self.node_of(radio).index()]
+                    .multi_link
+                    .iter()
+                    .any(|b| b == bss);
+                if !further {
+                    stations.push(radio);
+                }
+            }
+        }
+        stations
     }
 
     /// Whether any of these radios belongs to a node of 802.11b.

@@ -65,8 +65,9 @@ impl Builder<'_> {
         for phy in &self.phys {
             let ap = self.radios.node_of(phy.members[0]);
             let to_ap: RoutesTo = routes.iter().map(|row| row[ap]).collect();
-            for (neighbour, &radio) in phy.members[1..].iter().enumerate() {
+            for (at, &radio) in phy.members[1..].iter().enumerate() {
                 let station = self.radios.node_of(radio);
+                let neighbour = self.neighbour_number(ap, at, radio);
                 let mut ways = to_ap.clone();
                 ways[ap] = Route::Air {
                     neighbour: NeighbourId::new(neighbour as u32),
@@ -91,6 +92,16 @@ impl Builder<'_> {
             }
         }
         self.world.stack.net.set_routes(routes);
+    }
+
+    /// The number of a station among the neighbours of its access point, `at` in their BSS.
+    fn neighbour_number(&self, access_point: NodeId, at: usize, radio: RadioId) -> usize {
+        let node = &self.scenario.nodes[access_point.index()];
+        if node.multi_link.is_empty() {
+            return at;
+        }
+        let stations = self.radios.stations_of(access_point);
+        stations.iter().position(|s| *s == radio).unwrap_or(at)
     }
 
     pub(super) fn add_tunnels(&mut self) {

@@ -4,7 +4,7 @@
 use airtoll_phy as phy;
 use airtoll_units::Duration;
 
-use super::link::{Held, Mpdu};
+use super::link::{Held, Mpdu, Way};
 use super::{Mac, Medium};
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, ModeId, PacketId};
@@ -78,7 +78,7 @@ impl Mac {
             if self.fill_from(cx, medium, (contender, link), room) {
                 return Fill::Ready;
             }
-            if self.queues[contender].packets == 0 {
+            if self.queues[self.home_of(contender)].packets == 0 {
                 return Fill::Empty;
             }
         }
@@ -86,13 +86,17 @@ impl Mac {
 
     /// Prepares a BlockAckReq (10.25.6.3) instead of data where one is due.
     fn ask_again(&mut self, contender: ContenderId, link: LinkId) -> bool {
+        let from = self.contenders[contender].node;
         let state = &mut self.links[link];
         if !state.request_due {
             return false;
         }
-        let mode_id = state.rate.choose();
+        let way = state.way_of(from).unwrap_or(Way::FIRST);
+        // One radio alone asks.
+        state.request_due = !state.has_several_ways();
+        let mode_id = state.rate_of(way).choose();
         let mode = (mode_id, &self.modes[mode_id]);
-        self.exchanges[contender].prepare_request(link, mode);
+        self.exchanges[contender].prepare_request((link, way), mode);
         true
     }
 
@@ -103,15 +107,17 @@ impl Mac {
         (contender, link): (ContenderId, LinkId),
         room: Option<Duration>,
     ) -> bool {
-        let mode_id = self.links[link].rate.choose();
+        let from = self.contenders[contender].node;
+        let way = self.links[link].way_of(from).unwrap_or(Way::FIRST);
+        let mode_id = self.links[link].rate_of(way).choose();
         let mode = &self.modes[mode_id];
         if !mode.aggregates() {
-            return self.fill_alone(cx, medium, (contender, link), mode_id);
+            return self.fill_alone(cx, medium, (contender, link), (mode_id, way));
         }
         let mut octets_limit = mode.ampdu_limit();
         if let Some(room) = room {
             // A TXOP holds the response as well as the data and what protects them (10.23.2.9).
-            let sifs = medium.sifs(medium.channel_of(self.links[link].from));
+            let sifs = medium.sifs(medium.channel_of(from));
             let guard = mode.guard_time(sifs, octets_limit, self.links[link].rts_octets);
             let around = guard + sifs + mode.answer(true);
             let within = mode.octets_within(room.saturating_sub(around));
@@ -139,7 +145,7 @@ impl Mac {
             }
             let mpdu = &mut self.links[link].window[at];
             at += 1;
-            if mpdu.acknowledged {
+            if mpdu.acknowledged || mpdu.in_flight.is_some() {
                 continue;
             }
             let with = octets.next_multiple_of(4) + DELIMITER + mpdu.octets;
@@ -148,7 +154,7 @@ impl Mac {
             }
             octets = with;
             first.get_or_insert(mpdu.octets);
-            mpdu.in_flight = true;
+            mpdu.in_flight = Some(way);
             if std::mem::replace(&mut mpdu.waits, false) {
                 let msdus = mpdu.msdus;
                 self.leave_order(contender, link, msdus);
@@ -170,7 +176,8 @@ impl Mac {
         } else {
             first
         };
-        self.exchanges[contender].prepare_data(link, (mode_id, mode), (count, psdu), follows);
+        let at = (link, way);
+        self.exchanges[contender].prepare_data(at, (mode_id, mode), (count, psdu), follows);
         true
     }
 
@@ -181,7 +188,7 @@ impl Mac {
         cx: &mut Context,
         medium: &Medium,
         (contender, link): (ContenderId, LinkId),
-        mode_id: ModeId,
+        (mode_id, way): (ModeId, Way),
     ) -> bool {
         let window = &self.links[link].window;
         let at = match window.iter().position(|m| !m.acknowledged) {
@@ -193,7 +200,7 @@ impl Mac {
             return false;
         };
         let (octets, msdus) = (mpdu.octets, mpdu.msdus);
-        mpdu.in_flight = true;
+        mpdu.in_flight = Some(way);
         if std::mem::replace(&mut mpdu.waits, false) {
             self.leave_order(contender, link, msdus);
         }
@@ -201,7 +208,7 @@ impl Mac {
         let mode = &self.modes[mode_id];
         let delimiter = if mode.always_delimits() { DELIMITER } else { 0 };
         let content = (1, octets + delimiter);
-        self.exchanges[contender].prepare_data(link, (mode_id, mode), content, follows);
+        self.exchanges[contender].prepare_data((link, way), (mode_id, mode), content, follows);
         true
     }
 
@@ -212,7 +219,7 @@ impl Mac {
         if state.division.piece == 0 {
             return Duration::ZERO;
         }
-        let lone = state.window.iter().find(|m| m.in_flight);
+        let lone = state.window.iter().find(|m| m.in_flight.is_some());
         let Some((mpdu, pieces)) = lone.and_then(|m| Some((m, m.pieces?))) else {
             return Duration::ZERO;
         };
@@ -315,7 +322,7 @@ impl Mac {
                 count,
             }),
             attempts: 0,
-            in_flight: false,
+            in_flight: None,
             waits: true,
             heard: None,
             received: false,

@@ -127,6 +127,11 @@ pub(super) struct Contender {
     pub beacons: bool,
     /// TXOP limit or burst time; zero: one exchange.
     pub txop_limit: Duration,
+    /// The contender whose queue it draws from: its own, or that of the first radio of its
+    /// multi-link device.
+    pub home: ContenderId,
+    /// The contenders of the other radios of its multi-link device.
+    pub siblings: Vec<ContenderId>,
     /// The CF-End, where its frames reserve the medium up to the TXOP limit.
     pub cf_end: Option<Box<super::CfEnd>>,
 }
@@ -468,6 +473,7 @@ impl Mac {
     ) -> ContenderId {
         let (channel, class) = (medium.channel_of(node), medium.class_of(node));
         let kind = self.domains[channel].kind(kind);
+        let home = self.contenders.next_id();
         let id = self.contenders.push(Contender {
             node,
             channel,
@@ -484,6 +490,8 @@ impl Mac {
             rank,
             beacons: false,
             txop_limit,
+            home,
+            siblings: Vec::new(),
             cf_end: cf_end.map(Box::new),
         });
         self.exchanges.push(super::FrameExchange::new());
@@ -756,7 +764,8 @@ impl Mac {
     /// A higher access category of the same node won at the same instant (10.23.2.4).
     fn internal_collision(&mut self, now: Instant, id: ContenderId) {
         self.widen(id);
-        let has_frame = self.has_frame(id);
+        // One that another radio has emptied the queue of learns that when it wins.
+        let has_frame = self.shares_queue(id) || self.has_frame(id);
         self.back_off(now, id, now, has_frame);
     }
 

@@ -6,7 +6,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::aggregation::{Fill, Pending};
 use super::contention::Standing;
-use super::link::Heard;
+use super::link::{Heard, Mpdu, Way};
 use super::{Mac, Mode};
 use crate::context::{Action, Context, Step};
 use crate::event::Event;
@@ -37,6 +37,7 @@ enum Stage {
 #[derive(Debug, Clone)]
 pub(crate) struct FrameExchange {
     link: LinkId,
+    way: Way,
     mode: ModeId,
     /// MPDUs in the PPDU.
     count: u32,
@@ -67,6 +68,7 @@ impl FrameExchange {
     pub(super) fn new() -> Self {
         Self {
             link: LinkId::new(0),
+            way: Way::FIRST,
             mode: ModeId::new(0),
             count: 0,
             psdu: 0,
@@ -87,6 +89,12 @@ impl FrameExchange {
     #[inline]
     pub fn link(&self) -> LinkId {
         self.link
+    }
+
+    /// The way of its data.
+    #[inline]
+    pub fn way(&self) -> Way {
+        self.way
     }
 
     #[inline]
@@ -121,8 +129,12 @@ impl FrameExchange {
     }
 
     /// The next PPDU is a BlockAckReq.
-    pub(super) fn prepare_request(&mut self, link: LinkId, (number, mode): (ModeId, &Mode)) {
-        self.link = link;
+    pub(super) fn prepare_request(
+        &mut self,
+        (link, way): (LinkId, Way),
+        (number, mode): (ModeId, &Mode),
+    ) {
+        (self.link, self.way) = (link, way);
         self.mode = number;
         self.count = 0;
         self.aggregate = true;
@@ -137,7 +149,7 @@ impl FrameExchange {
     #[inline]
     pub(super) fn prepare_data(
         &mut self,
-        link: LinkId,
+        (link, way): (LinkId, Way),
         (number, mode): (ModeId, &Mode),
         (count, psdu): (u32, u32),
         follows: Duration,
@@ -145,7 +157,7 @@ impl FrameExchange {
         if self.request || self.mode != number || self.psdu != psdu {
             self.length = mode.airtime(psdu);
         }
-        self.link = link;
+        (self.link, self.way) = (link, way);
         self.mode = number;
         self.count = count;
         self.aggregate = count > 1;
@@ -300,7 +312,7 @@ impl Mac {
         let times = (length, sifs + answer + follows);
         let transmission = self.transmit(cx, medium, (id, node), kind, times);
         if parted && self.links[link].prompt {
-            let first = self.links[link].window.iter().find(|m| m.in_flight);
+            let first = self.links[link].flying(self.exchanges[id].way).next();
             let first = first.map_or(0, |m| m.sequence);
             self.exchanges[id].on_air = (first, 0);
             self.expect_mpdu(cx, id, transmission);
@@ -311,7 +323,7 @@ impl Mac {
     fn expect_mpdu(&self, cx: &mut Context, id: ContenderId, transmission: TransmissionId) {
         let exchange = &self.exchanges[id];
         let (sequence, before) = exchange.on_air;
-        let Some(mpdu) = self.links[exchange.link].in_flight(sequence) else {
+        let Some(mpdu) = self.links[exchange.link].in_flight(sequence, exchange.way) else {
             return;
         };
         let octets = (before, before + phy::subframe_octets(mpdu.octets));
@@ -339,12 +351,14 @@ impl Mac {
         let t = medium.transmission(self.contenders[id].node, transmission);
         let exchange = &self.exchanges[id];
         let (number, mode_id, (sequence, before)) = (exchange.link, exchange.mode, exchange.on_air);
+        let way = exchange.way;
         let link = &mut self.links[number];
-        let (ends, peer) = ((link.from, link.peer), link.peer);
-        let success = &mut link.success;
+        let several = link.has_several_ways();
+        let (ends, peer) = (link.ends(way), link.ends(way).1);
+        let mut success = *link.success_of(way);
         let front = link.window.front().map_or(sequence, |m| m.sequence);
         let at = sequence.wrapping_sub(front) as usize;
-        let Some(mpdu) = link.window.get_mut(at).filter(|m| m.in_flight) else {
+        let Some(mpdu) = link.window.get_mut(at).filter(|m| m.in_flight == Some(way)) else {
             return;
         };
         let after = before + phy::subframe_octets(mpdu.octets);
@@ -355,11 +369,20 @@ impl Mac {
             medium.reception(&t, peer)
         };
         let arrives = reception.is_some_and(|r| {
-            medium.data_arrives(ends, (mode_id, vector), mpdu.octets, (r, t.end), success)
+            medium.data_arrives(
+                ends,
+                (mode_id, vector),
+                mpdu.octets,
+                (r, t.end),
+                &mut success,
+            )
         });
         mpdu.hear(arrives);
-        let follows = link.window[at + 1..].iter().find(|m| !m.acknowledged);
-        if let Some(next) = follows.filter(|m| m.in_flight) {
+        *link.success_of(way) = success;
+        let mut behind = link.window[at + 1..].iter();
+        let other = |m: &&Mpdu| several && m.in_flight != Some(way);
+        let follows = behind.find(|m| !m.acknowledged && !other(m));
+        if let Some(next) = follows.filter(|m| m.in_flight.is_some()) {
             self.exchanges[id].on_air = (next.sequence, after);
             self.expect_mpdu(cx, id, transmission);
         }
@@ -372,7 +395,7 @@ impl Mac {
     pub fn respond(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         let exchange = &self.exchanges[id];
         let mode = &self.modes[exchange.mode];
-        let peer = self.links[exchange.link].peer;
+        let peer = self.links[exchange.link].ends(exchange.way).1;
         let sifs = self.sifs(medium, id);
         let answer = exchange.answer(mode);
         if exchange.stage == Stage::Cts {
@@ -403,8 +426,9 @@ impl Mac {
     pub fn frame_ended(&mut self, cx: &Context, medium: &Medium, t: &Transmission) {
         let reserves = self.uses_rts && !t.protects.is_zero();
         let parties = reserves.then(|| {
-            let link = self.exchanges[t.contender].link;
-            [self.contenders[t.contender].node, self.links[link].peer]
+            let exchange = &self.exchanges[t.contender];
+            let peer = self.links[exchange.link].ends(exchange.way).1;
+            [self.contenders[t.contender].node, peer]
         });
         let domain = &mut self.domains[medium.channel_of(t.node)];
         for &ear in medium.ears(t.node) {
@@ -437,7 +461,7 @@ impl Mac {
         let sender = self.contenders[id].node;
         let exchange = &self.exchanges[id];
         let mode = &self.modes[exchange.mode];
-        let peer = self.links[exchange.link].peer;
+        let peer = self.links[exchange.link].ends(exchange.way).1;
         match kind {
             FrameKind::Rts => {
                 let timeout = mode.cts_timeout();
@@ -555,10 +579,13 @@ impl Mac {
         let (now, id) = (cx.now(), t.contender);
         let exchange = &self.exchanges[id];
         let (number, length, aggregate) = (exchange.link, exchange.length, exchange.aggregate);
-        let mode_id = exchange.mode;
+        let (mode_id, way) = (exchange.mode, exchange.way);
         let mode = &self.modes[mode_id];
         let link = &mut self.links[number];
-        let peer = link.peer;
+        let several = link.has_several_ways();
+        let ends = link.ends(way);
+        let peer = ends.1;
+        let mut success = *link.success_of(way);
         // Each MPDU of an A-MPDU has its own time on the air.
         let partly = aggregate && medium.is_disturbed(t);
         let whole = (!partly).then(|| medium.reception(t, peer)).flatten();
@@ -566,8 +593,8 @@ impl Mac {
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);
         let (mut mpdus, mut of_groups) = (0_u32, 0_u64);
         for mpdu in &mut link.window {
-            if !mpdu.in_flight {
-                if mpdu.acknowledged {
+            if mpdu.in_flight != Some(way) {
+                if mpdu.acknowledged || several {
                     continue;
                 }
                 break;
@@ -581,8 +608,8 @@ impl Mac {
                     whole
                 };
                 let arrives = outcome.is_some_and(|r| {
-                    let (ends, sent_with) = ((link.from, peer), (mode_id, mode.vector()));
-                    medium.data_arrives(ends, sent_with, mpdu.octets, (r, t.end), &mut link.success)
+                    let sent_with = (mode_id, mode.vector());
+                    medium.data_arrives(ends, sent_with, mpdu.octets, (r, t.end), &mut success)
                 });
                 mpdu.hear(arrives);
             }
@@ -604,6 +631,7 @@ impl Mac {
                 bad += u64::from(mpdu.octets + framing);
             }
         }
+        *link.success_of(way) = success;
         // Its sender counts every PPDU, and its receiver those that arrived.
         let charged = link.account.filter(|account| any || *account == number);
         if link.signalling {
@@ -649,7 +677,7 @@ impl Mac {
         let used = if any { Air::Management } else { Air::Retry };
         cx.observe_air(used, alone);
         let mut window = self.links[link].window.iter();
-        let Some(mpdu) = window.find(|m| m.in_flight) else {
+        let Some(mpdu) = window.find(|m| m.in_flight.is_some()) else {
             return;
         };
         if any {
@@ -683,29 +711,29 @@ impl Mac {
     #[inline]
     fn succeeded(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         let exchange = &self.exchanges[id];
-        let (link, request) = (exchange.link, exchange.request);
+        let (link, way, request) = (exchange.link, exchange.way, exchange.request);
         let state = &mut self.links[link];
-        state.request_due = false;
+        // Frames that another radio lost keep their BlockAckReq due.
+        state.request_due &= state.has_several_ways();
         if request {
             // The bitmap acknowledges every MPDU that the receiver holds.
             for mpdu in &mut state.window {
-                mpdu.in_flight = mpdu.received && !mpdu.acknowledged;
+                if mpdu.in_flight.is_none_or(|other| other == way) {
+                    let held = mpdu.received && !mpdu.acknowledged;
+                    mpdu.in_flight = held.then_some(way);
+                }
             }
         }
-        let (count, lost) = state
-            .window
-            .iter()
-            .take_while(|m| m.in_flight || m.acknowledged)
-            .filter(|m| m.in_flight)
-            .fold((0, 0), |(n, lost), m| {
-                (n + 1, lost + u32::from(!m.received))
-            });
+        let (count, lost) = state.flying(way).fold((0, 0), |(n, lost), m| {
+            (n + 1, lost + u32::from(!m.received))
+        });
         if !request {
-            self.report_rate(cx, link, count, lost);
+            self.report_rate(cx, (link, way), count, lost);
         }
         let before = cx.outbox.len();
         self.settle(cx, id, link, true);
         self.narrow(id);
+        self.wake_other_radios(cx, medium, id, link);
         if cx.outbox.len() == before {
             self.continue_txop(cx, medium, id);
         } else {
@@ -777,10 +805,11 @@ impl Mac {
 
     /// Takes the frames chosen for a PPDU that is not sent back.
     fn unmark(&mut self, id: ContenderId, link: LinkId) {
-        self.links[link]
-            .window
-            .iter_mut()
-            .for_each(|m| m.in_flight = false);
+        let way = self.exchanges[id].way;
+        let window = self.links[link].window.iter_mut();
+        for mpdu in window.filter(|m| m.in_flight == Some(way)) {
+            mpdu.in_flight = None;
+        }
         self.queues[id].unfinished = Some(link);
     }
 
@@ -799,12 +828,16 @@ impl Mac {
         if !exchange.request {
             // After an RTS without CTS no data was sent: a BlockAckReq is needless.
             let sent = exchange.stage == Stage::Response;
+            let at = (link, exchange.way);
             self.links[link].request_due |= exchange.aggregate && sent;
-            self.report_rate(cx, link, count, count);
+            self.report_rate(cx, at, count, count);
+        } else if self.links[link].has_several_ways() {
+            self.links[link].request_due = true;
         }
         let before = cx.outbox.len();
         self.settle(cx, id, link, false);
         self.widen(id);
+        self.wake_other_radios(cx, medium, id, link);
         if cx.outbox.len() == before {
             self.finish(cx, medium, id, known_at);
         } else {
@@ -847,6 +880,8 @@ impl Mac {
     fn end_exchange(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         let node = self.contenders[id].node;
         let reference = self.exchanges[id].known_at;
+        let link = self.exchanges[id].link;
+        self.wake_other_radios(cx, medium, id, link);
         let more = self.has_frame(id);
         if !more {
             self.want(cx, medium, id, false);

@@ -109,7 +109,7 @@ impl Mac {
             cx.observe(Observation::GroupAir { span: t.alone });
         }
         (mpdu.received, mpdu.delivered, mpdu.acknowledged) = (true, true, true);
-        mpdu.in_flight = false;
+        mpdu.in_flight = None;
         Some(GroupFrame {
             link,
             node: t.node,

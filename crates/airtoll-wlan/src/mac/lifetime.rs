@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use airtoll_units::{Duration, Instant};
 
-use super::Mac;
+use super::{Mac, Mpdu};
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, PacketId};
 
@@ -122,7 +122,7 @@ impl Mac {
             return false;
         };
         // Those behind a first one that waits are not older.
-        let waits = !first.acknowledged && !first.in_flight;
+        let waits = !first.acknowledged && first.in_flight.is_none();
         if lifetime == NONE || (waits && now - first.since <= lifetime) {
             return false;
         }
@@ -139,7 +139,7 @@ impl Mac {
         let (mut dropped, mut unsent) = (false, 0);
         let state = &mut self.links[link];
         for mpdu in &mut state.window {
-            if mpdu.acknowledged || mpdu.in_flight {
+            if mpdu.acknowledged || mpdu.in_flight.is_some() {
                 continue;
             }
             if now - mpdu.since <= lifetime {
@@ -159,7 +159,9 @@ impl Mac {
         self.deliver_in_sequence(cx, link);
         self.shrink_window(cx, contender, link);
         let state = &self.links[link];
-        let left = state.request_due || state.window.iter().any(|m| !m.acknowledged && !m.waits);
+        let several = state.has_several_ways();
+        let due = |m: &Mpdu| !m.acknowledged && !m.waits && !(several && m.in_flight.is_some());
+        let left = state.request_due || state.window.iter().any(due);
         self.queues[contender].unfinished = left.then_some(link);
         true
     }
@@ -173,10 +175,11 @@ impl Mac {
         taken: &mut Vec<PacketId>,
     ) {
         let mut unsent = 0;
+        let home = self.home_of(contender);
         let (links, queues) = (&mut self.links, &mut self.queues);
-        let (state, queue) = (&mut links[link], &mut queues[contender]);
+        let (state, queue) = (&mut links[link], &mut queues[home]);
         for mpdu in &mut state.window {
-            if mpdu.acknowledged || mpdu.in_flight {
+            if mpdu.acknowledged || mpdu.in_flight.is_some() {
                 continue;
             }
             mpdu.acknowledged = true;

@@ -49,8 +49,8 @@ pub(crate) struct Mpdu {
     /// Its packets that occupy their sender's socket.
     pub(super) held: Option<Held>,
     pub(super) attempts: u8,
-    /// Part of the PPDU of the present exchange.
-    pub(super) in_flight: bool,
+    /// The way of the exchange whose PPDU it is part of.
+    pub(super) in_flight: Option<Way>,
     /// It was in no PPDU yet, so that its packets keep their places in the contender's order.
     pub(super) waits: bool,
     /// How the receiver heard it in the PPDU of the present exchange, once it has.
@@ -106,11 +106,35 @@ impl Mpdu {
     }
 }
 
+/// The pair of radios by which an exchange of a link is carried out: the first, or between
+/// multi-link devices (IEEE 802.11be, 35.3) one of several on different channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Way(u8);
+
+impl Way {
+    /// The only one of a link that is not between multi-link devices.
+    pub(super) const FIRST: Self = Self(0);
+}
+
+/// A further pair of radios of a link between multi-link devices.
+#[derive(Debug)]
+pub(super) struct FurtherWay {
+    from: RadioId,
+    peer: RadioId,
+    rate: RateControl,
+    success: (Option<ModeId>, u32, f64),
+}
+
 /// One sender's traffic of one access category to one receiver.
 #[derive(Debug)]
 pub(crate) struct TxLink {
     pub(super) from: RadioId,
     pub(super) peer: RadioId,
+    /// Further pairs of radios that share its queue, its sequence numbers and its block ack
+    /// agreement.
+    further: Vec<FurtherWay>,
+    /// Sequence numbers that the block ack agreement spans, where there are further ways.
+    span: u32,
     pub(super) cipher: CipherSuite,
     /// Octets of header and FCS, and of the cipher around an MPDU and around an MSDU.
     pub(super) header_octets: u32,
@@ -194,6 +218,8 @@ impl TxLink {
         Self {
             from,
             peer,
+            further: Vec::new(),
+            span: 0,
             cipher: CipherSuite::Open,
             header_octets: mac_octets(false, false),
             cipher_octets: 0,
@@ -326,19 +352,105 @@ impl TxLink {
         &self.window
     }
 
-    /// MPDUs of the PPDU of the present exchange.
-    pub fn flying(&self) -> impl Iterator<Item = &Mpdu> {
+    /// MPDUs of the PPDU of the present exchange on a way.
+    pub fn flying(&self, way: Way) -> impl Iterator<Item = &Mpdu> {
+        let several = self.has_several_ways();
         self.window
             .iter()
-            .take_while(|m| m.in_flight || m.acknowledged)
-            .filter(|m| m.in_flight)
+            .take_while(move |m| several || m.in_flight.is_some() || m.acknowledged)
+            .filter(move |m| m.in_flight == Some(way))
     }
 
-    /// The MPDU of a sequence number, if it is part of the PPDU of the present exchange.
-    pub(super) fn in_flight(&self, sequence: u32) -> Option<&Mpdu> {
+    /// The MPDU of a sequence number, if it is part of the PPDU of the present exchange on a way.
+    pub(super) fn in_flight(&self, sequence: u32, way: Way) -> Option<&Mpdu> {
         let front = self.window.front()?.sequence;
         let at = sequence.wrapping_sub(front) as usize;
-        self.window.get(at).filter(|m| m.in_flight)
+        self.window.get(at).filter(|m| m.in_flight == Some(way))
+    }
+
+    /// Adds a further pair of radios; `span`: sequence numbers of the block ack agreement.
+    pub fn add_way(&mut self, (from, peer): (RadioId, RadioId), rate: RateControl, span: u32) {
+        let success = (None, 0, 0.0);
+        self.span = span;
+        self.further.push(FurtherWay {
+            from,
+            peer,
+            rate,
+            success,
+        });
+    }
+
+    /// Whether several radios of its sender draw from it.
+    #[inline]
+    pub fn has_several_ways(&self) -> bool {
+        !self.further.is_empty()
+    }
+
+    /// The way by which a radio sends its frames.
+    #[inline]
+    pub(super) fn way_of(&self, from: RadioId) -> Option<Way> {
+        if self.from == from {
+            return Some(Way::FIRST);
+        }
+        let at = self.further.iter().position(|w| w.from == from)?;
+        Some(Way(at as u8 + 1))
+    }
+
+    fn further(&self, way: Way) -> Option<&FurtherWay> {
+        self.further.get(usize::from(way.0).wrapping_sub(1))
+    }
+
+    /// Sender and receiver on a way.
+    #[inline]
+    pub fn ends(&self, way: Way) -> (RadioId, RadioId) {
+        match self.further(way) {
+            None => (self.from, self.peer),
+            Some(further) => (further.from, further.peer),
+        }
+    }
+
+    /// The rate control of a way.
+    #[inline]
+    pub(super) fn rate_of(&mut self, way: Way) -> &mut RateControl {
+        match self.further.get_mut(usize::from(way.0).wrapping_sub(1)) {
+            None => &mut self.rate,
+            Some(further) => &mut further.rate,
+        }
+    }
+
+    /// The last frame success of a way: (mode, octets), and the probability.
+    #[inline]
+    pub(super) fn success_of(&mut self, way: Way) -> &mut (Option<ModeId>, u32, f64) {
+        match self.further.get_mut(usize::from(way.0).wrapping_sub(1)) {
+            None => &mut self.success,
+            Some(further) => &mut further.success,
+        }
+    }
+
+    /// Forgets the frame success of ways that end at a radio.
+    pub(super) fn forget_success(&mut self, radio: RadioId) {
+        if [self.from, self.peer].contains(&radio) {
+            self.success = (None, 0, 0.0);
+        }
+        for way in &mut self.further {
+            if [way.from, way.peer].contains(&radio) {
+                way.success = (None, 0, 0.0);
+            }
+        }
+    }
+
+    /// Whether a radio that has won the medium finds a frame that no other radio is sending.
+    pub(super) fn has_sendable(&self) -> bool {
+        if self.request_due {
+            return true;
+        }
+        let front = self
+            .window
+            .front()
+            .map_or(self.next_sequence, |m| m.sequence);
+        let room = !self.has_several_ways() || self.next_sequence - front < self.span;
+        let waits = |m: &Mpdu| !m.acknowledged && m.in_flight.is_none();
+        (room && self.has_packet()) || self.window.iter().any(waits)
     }
 
     /// Sequence number of the next MPDU.

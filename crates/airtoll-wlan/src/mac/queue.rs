@@ -67,7 +67,7 @@ impl Mac {
         if discipline != Discipline::RoundRobin || !std::mem::replace(&mut state.listed, true) {
             queue.order.push_back(link);
         }
-        self.notice(cx, medium, contender);
+        self.notice(cx, medium, (link, contender));
         true
     }
 
@@ -100,7 +100,7 @@ impl Mac {
                 break;
             }
         }
-        self.notice(cx, medium, contender);
+        self.notice(cx, medium, (link, contender));
     }
 
     /// Cuts the longest flow queue of a contender; `false` if all packets are in frames already.
@@ -162,7 +162,7 @@ impl Mac {
         if !listed || !std::mem::replace(&mut state.listed, true) {
             order.insert(at, link);
         }
-        self.notice(cx, medium, contender);
+        self.notice(cx, medium, (link, contender));
     }
 
     /// Sends a management or EAPOL frame to a radio neighbour; a packet for any other node is lost.
@@ -183,7 +183,27 @@ impl Mac {
 
     /// A packet came into a contender's queue.
     #[inline]
-    fn notice(&mut self, cx: &mut Context, medium: &mut Medium, contender: ContenderId) {
+    fn notice(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        (link, contender): (LinkId, ContenderId),
+    ) {
+        if self.shares_queue(contender) {
+            self.notice_by_all(cx, medium, (link, contender));
+        } else {
+            self.notice_one(cx, medium, contender);
+        }
+    }
+
+    /// The same for one radio.
+    #[inline]
+    pub(super) fn notice_one(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        contender: ContenderId,
+    ) {
         match self.contenders[contender].standing {
             Standing::Resting => self.wake(cx, medium, contender),
             Standing::Counting => {
@@ -225,6 +245,9 @@ impl Mac {
     /// Whether the contender has anything to send.
     #[inline]
     pub(super) fn has_frame(&self, contender: ContenderId) -> bool {
+        if self.shares_queue(contender) {
+            return self.has_sendable(contender);
+        }
         self.queues[contender].packets > 0
     }
 
@@ -233,6 +256,9 @@ impl Mac {
     pub(super) fn choose_link(&mut self, contender: ContenderId) -> Option<LinkId> {
         let node = self.contenders[contender].node;
         let discipline = self.nodes[node].discipline;
+        if self.shares_queue(contender) {
+            return self.choose_shared(contender);
+        }
         if discipline == Discipline::FqCodel {
             return self.choose_scheduled(contender);
         }
@@ -286,7 +312,8 @@ impl Mac {
             let sojourn = now - cx.packets[packet].left;
             let lifetime = self.lifetime_of(contender);
             let backlog = !self.links[link].queue.is_empty();
-            let queue = &mut self.queues[contender];
+            let home = self.home_of(contender);
+            let queue = &mut self.queues[home];
             let unwanted = match &mut queue.codel {
                 Some(codel) => codel.drops(now, sojourn, backlog),
                 None => false,
@@ -309,7 +336,8 @@ impl Mac {
             // The order holds links, not packets.
             return;
         }
-        let order = &mut self.queues[contender].order;
+        let home = self.home_of(contender);
+        let order = &mut self.queues[home].order;
         for _ in 0..packets {
             if order.front() == Some(&link) {
                 order.pop_front();
@@ -329,7 +357,8 @@ impl Mac {
     ) -> Option<PacketId> {
         let now = cx.now();
         let lifetime = self.lifetime_of(contender);
-        let queue = &mut self.queues[contender];
+        let home = self.home_of(contender);
+        let queue = &mut self.queues[home];
         let flows = self.links[link].flows.as_mut()?;
         loop {
             let (packet, sojourn) = flows.pop(now, |packet| {

@@ -7,6 +7,7 @@ pub(crate) use aarf::Aarf;
 pub(crate) use minstrel::Minstrel;
 
 use super::Mac;
+use super::link::Way;
 use crate::context::Context;
 use crate::id::{LinkId, ModeId};
 
@@ -33,10 +34,16 @@ impl RateControl {
 }
 
 impl Mac {
-    /// `lost` of the `count` MPDUs of a link's last PPDU were not acknowledged.
+    /// `lost` of the `count` MPDUs of a link's last PPDU on a way were not acknowledged.
     #[inline]
-    pub(super) fn report_rate(&mut self, cx: &Context, link: LinkId, count: u32, lost: u32) {
-        match &mut self.links[link].rate {
+    pub(super) fn report_rate(
+        &mut self,
+        cx: &Context,
+        (link, way): (LinkId, Way),
+        count: u32,
+        lost: u32,
+    ) {
+        match self.links[link].rate_of(way) {
             RateControl::Fixed(_) => {}
             RateControl::Aarf(state) => state.report(lost < count),
             RateControl::Minstrel(state) => state.report(cx.now(), count, lost),

@@ -49,11 +49,12 @@ impl Mac {
 
     /// Puts a link with its first packet into the order of its contender.
     pub(super) fn list(&mut self, contender: ContenderId, link: LinkId) {
+        let home = self.home_of(contender);
         let state = &mut self.links[link];
         if std::mem::replace(&mut state.listed, true) {
             return;
         }
-        let order = &mut self.queues[contender].order;
+        let order = &mut self.queues[home].order;
         if state.account == Some(link) {
             let links = &self.links;
             let data = order.iter().position(|l| !links[*l].signalling);

@@ -53,16 +53,17 @@ impl Mac {
         link: LinkId,
         answered: bool,
     ) {
+        let way = self.exchanges[contender].way();
         let state = &mut self.links[link];
         let (max_attempts, division) = (state.max_attempts, state.division);
         let mut gave_up = false;
         let mut left = false;
         for mpdu in &mut state.window {
-            if !mpdu.in_flight {
-                left |= !mpdu.acknowledged && !mpdu.waits;
+            if mpdu.in_flight != Some(way) {
+                left |= !mpdu.acknowledged && !mpdu.waits && mpdu.in_flight.is_none();
                 continue;
             }
-            mpdu.in_flight = false;
+            mpdu.in_flight = None;
             let pieces = mpdu.pieces.as_ref();
             let arrived = pieces.map_or(mpdu.received, |p| p.heard > p.at);
             if answered && arrived {
@@ -91,8 +92,9 @@ impl Mac {
     /// Forgets the MPDUs at the front of a window that are done.
     #[inline]
     pub(super) fn shrink_window(&mut self, cx: &mut Context, contender: ContenderId, link: LinkId) {
+        let home = self.home_of(contender);
         let window = &mut self.links[link].window;
-        let queue = &mut self.queues[contender];
+        let queue = &mut self.queues[home];
         while let Some(mpdu) = window.front() {
             if !mpdu.acknowledged {
                 break;

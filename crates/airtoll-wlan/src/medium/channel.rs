@@ -105,6 +105,8 @@ pub(crate) struct Channel {
     gap: Gap,
     /// Up to when the air is booked.
     booked: Instant,
+    /// How long frames were on the air, since the end of the warm-up.
+    busy: Duration,
     /// Cipher work of its nodes and of the wired hosts behind them.
     ciphers: CipherWork,
 }
@@ -125,6 +127,7 @@ impl Channel {
             interferers: 0,
             gap: Gap::Open,
             booked: Instant::ZERO,
+            busy: Duration::ZERO,
             ciphers: CipherWork::default(),
         }
     }
@@ -157,6 +160,11 @@ impl Channel {
         } else {
             self.interferers -= 1;
         }
+    }
+
+    /// How long frames were on the air, since the end of the warm-up.
+    pub fn busy(&self) -> Duration {
+        self.busy
     }
 
     /// Another contender has a frame for this channel, or one fewer.
@@ -257,6 +265,7 @@ impl Channel {
     }
 
     pub(super) fn restart(&mut self) {
+        self.busy = Duration::ZERO;
         for &id in &self.active {
             self.alone[id] = Duration::ZERO;
         }
@@ -271,6 +280,9 @@ impl Channel {
             return;
         }
         self.booked = now;
+        if !self.active.is_empty() {
+            self.busy += span;
+        }
         match self.active.as_slice() {
             [] => match self.gap {
                 Gap::Response => cx.observe_air(Air::Ack, span),

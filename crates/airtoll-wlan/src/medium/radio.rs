@@ -47,25 +47,26 @@ struct Places {
 }
 
 impl Radio {
-    /// The powers between radios at their positions, metres; `index` has the numbers of the nodes. A
-    /// budget or a hidden pair of nodes holds for all radios of the two.
+    /// The powers between radios, each with its node, its BSS and its position, metres; `index` has the
+    /// numbers of the nodes. A hidden pair of nodes holds for all radios of the two, a budget for those
+    /// in its BSS if it names one.
     pub fn new(
         scenario: &Scenario,
         index: &HashMap<&str, NodeId>,
-        radios: &[(NodeId, [f64; 3])],
+        radios: &[(NodeId, Option<&str>, [f64; 3])],
         (names, streams): (&[&str], &Streams),
     ) -> Self {
         let nodes = radios.len();
         let radio = &scenario.radio;
         let tx_power_dbm: Vec<f64> = radios
             .iter()
-            .map(|(node, _)| scenario.nodes[node.index()].tx_power_dbm)
+            .map(|(node, ..)| scenario.nodes[node.index()].tx_power_dbm)
             .collect();
-        let pairs = |[a, b]: [&str; 2]| {
+        let pairs = |[a, b]: [&str; 2], bss: Option<&str>| {
             let of = |name: &str| {
                 let node = index[name];
                 let all = radios.iter().enumerate();
-                all.filter(move |(_, radio)| radio.0 == node)
+                all.filter(move |(_, radio)| radio.0 == node && (bss.is_none() || radio.1 == bss))
                     .map(|(at, _)| at)
                     .collect::<Vec<usize>>()
             };
@@ -76,7 +77,7 @@ impl Radio {
         let mut level_dbm = vec![f64::NEG_INFINITY; nodes * nodes];
         for (i, from) in radios.iter().enumerate() {
             for (j, to) in radios.iter().enumerate() {
-                let loss = loss_db(&radio.path_loss, &radio.walls, from.1, to.1);
+                let loss = loss_db(&radio.path_loss, &radio.walls, from.2, to.2);
                 level_dbm[i * nodes + j] = tx_power_dbm[i] - loss;
             }
         }
@@ -92,7 +93,8 @@ impl Radio {
         }
         let mut given = vec![false; nodes * nodes];
         for budget in &radio.budgets {
-            for (a, b) in pairs(budget.nodes.each_ref().map(String::as_str)) {
+            let ends = budget.nodes.each_ref().map(String::as_str);
+            for (a, b) in pairs(ends, budget.bss.as_deref()) {
                 for (i, j) in [(a, b), (b, a)] {
                     given[i * nodes + j] = true;
                     level_dbm[i * nodes + j] = match (budget.rssi_dbm, budget.loss_db) {
@@ -115,7 +117,7 @@ impl Radio {
             hidden: radio
                 .hidden
                 .iter()
-                .flat_map(|[a, b]| pairs([a, b]))
+                .flat_map(|[a, b]| pairs([a, b], None))
                 .map(|(a, b)| (RadioId::new(a as u32), RadioId::new(b as u32)))
                 .collect(),
             frame_errors: radio.frame_errors,
@@ -127,7 +129,7 @@ impl Radio {
                 .iter()
                 .any(|h| h.walk.is_some())
                 .then(|| Places {
-                    positions: radios.iter().map(|(_, position)| *position).collect(),
+                    positions: radios.iter().map(|(_, _, position)| *position).collect(),
                     tx_power_dbm,
                     path_loss: radio.path_loss,
                     walls: radio.walls.clone(),

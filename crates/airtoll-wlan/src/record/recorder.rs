@@ -191,7 +191,7 @@ impl Recorder {
             kind => {
                 let exchange = view.mac().exchange(t.contender);
                 let mode = view.mac().mode(exchange.mode());
-                let peer = view.mac().link(exchange.link()).peer();
+                let (_, peer) = view.mac().link(exchange.link()).ends(exchange.way());
                 match kind {
                     FrameKind::CfEnd => {
                         let sent = view.mac().cf_end(t.contender);
@@ -317,7 +317,7 @@ impl Recorder {
         let parted = receiver.filter(|_| exchange.is_aggregate() && t.overlapped);
         let mut octets_before = 0;
         let mut out = std::mem::take(&mut self.scratch);
-        for mpdu in link.flying() {
+        for mpdu in link.flying(exchange.way()) {
             let at = self.keep(view, contender, number, mpdu);
             left = left.saturating_sub(1);
             let kept = &mut self.links[number][at];
@@ -357,8 +357,9 @@ impl Recorder {
 
     /// Keeps the MPDUs of the PPDU that a contender is sending.
     pub fn keep_ppdu(&mut self, view: &View<'_>, contender: ContenderId) {
-        let number = view.mac().exchange(contender).link();
-        for mpdu in view.mac().link(number).flying() {
+        let exchange = view.mac().exchange(contender);
+        let number = exchange.link();
+        for mpdu in view.mac().link(number).flying(exchange.way()) {
             self.keep(view, contender, number, mpdu);
         }
     }

@@ -29,9 +29,8 @@ impl Scenario {
         self.check_names()?;
         for (i, bss) in self.bss.iter().enumerate() {
             bss.check(&format!("bss[{i}]"))?;
-            let aps = self.nodes.iter().filter(|n| {
-                n.role == Role::AccessPoint && n.bss.as_deref() == Some(bss.name.as_str())
-            });
+            let of = |n: &&Node| n.role == Role::AccessPoint && n.is_in(&bss.name);
+            let aps = self.nodes.iter().filter(of);
             let count = aps.count();
             if count != 1 {
                 return invalid(
@@ -43,6 +42,7 @@ impl Scenario {
         }
         for (i, node) in self.nodes.iter().enumerate() {
             self.check_node(&format!("nodes[{i}]"), node)?;
+            self.check_multi_link(&format!("nodes[{i}]"), node)?;
         }
         for (i, link) in self.links.iter().enumerate() {
             let at = format!("links[{i}]");
@@ -297,6 +297,11 @@ impl Scenario {
     fn check_budget(&self, at: &str, budget: &LinkBudget) -> Checked {
         for name in &budget.nodes {
             self.node(&format!("{at}.nodes"), name)?;
+        }
+        if let Some(bss) = &budget.bss
+            && !self.bss.iter().any(|b| b.name == *bss)
+        {
+            return invalid(&format!("{at}.bss"), bss, "the name of a BSS, or null");
         }
         if budget.rssi_dbm.is_some() == budget.loss_db.is_some() {
             return invalid(at, "rssi_dbm and loss_db", "exactly one of the two");

@@ -21,6 +21,11 @@ pub struct Node {
     /// BSS of a station or an access point; absent for a wired host.
     #[serde(default)]
     pub bss: Option<String>,
+    /// Further BSSs of a multi-link device, each on a channel of its own: it has one radio in each, and
+    /// all transmit and receive independently (IEEE 802.11be, 35.3, STR). A station's are BSSs of its
+    /// access point. Traffic of two such devices takes all links that both have.
+    #[serde(default)]
+    pub multi_link: Vec<String>,
     /// Place, metres.
     #[serde(default)]
     pub position_m: [f64; 3],
@@ -70,6 +75,18 @@ pub struct Node {
     /// Energy of its battery, Wh; null: none.
     #[serde(default)]
     pub battery_wh: Option<f64>,
+}
+
+impl Node {
+    /// Whether it has a radio in a BSS.
+    pub(crate) fn is_in(&self, bss: &str) -> bool {
+        self.bsss().any(|own| own == bss)
+    }
+
+    /// The BSSs that it has a radio in, without those that it moves to.
+    pub(crate) fn bsss(&self) -> impl Iterator<Item = &str> {
+        self.bss.iter().chain(&self.multi_link).map(String::as_str)
+    }
 }
 
 /// Dozing of a station between beacons (IEEE 802.11-2020, 11.2.3). Its own frames wake it. Its access

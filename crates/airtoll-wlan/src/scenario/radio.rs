@@ -127,6 +127,9 @@ pub struct Wall {
 pub struct LinkBudget {
     /// The two nodes.
     pub nodes: [String; 2],
+    /// The BSS in which it holds; null: in all.
+    #[serde(default)]
+    pub bss: Option<String>,
     /// Power received at either from the other, dBm.
     #[serde(default)]
     pub rssi_dbm: Option<f64>,

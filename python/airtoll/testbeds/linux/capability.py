@@ -54,6 +54,10 @@ _SCENARIO: Final = {
     "topology": acts(),
     "phy": only(*PHYS, reason=f"is not set up here; use {', '.join(PHYS)}"),
     "band": only(None, reason="has no effect: hostapd takes the band of the PHY"),
+    "mlo": only(None, reason="802.11be, and with it multi-link operation, is not set up here"),
+    "stations.link": only(
+        None, reason="802.11be, and with it multi-link operation, is not set up here"
+    ),
     "security_gates": only("apply", reason="has no effect: real devices apply the gates"),
     "rate_mbps": acts("the AP offers this rate alone; without it mac80211 controls the rate"),
     "mcs": acts("the one rate of data frames; checked in what the medium carried"),

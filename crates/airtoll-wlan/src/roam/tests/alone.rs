@@ -65,10 +65,10 @@ impl Lab {
         let scenario = Scenario::from_json(&value.to_string()).unwrap();
         let names = scenario.nodes.iter().zip((0..).map(NodeId::new));
         let index: HashMap<&str, NodeId> = names.map(|(n, at)| (n.name.as_str(), at)).collect();
-        let own = index.values().map(|node| (*node, [0.0; 3]));
-        let mut radios: Vec<(NodeId, [f64; 3])> = own.collect();
-        radios.sort_by_key(|(node, _)| *node);
-        radios.push((STATION, [0.0; 3]));
+        let own = index.values().map(|node| (*node, None, [0.0; 3]));
+        let mut radios: Vec<(NodeId, Option<&str>, [f64; 3])> = own.collect();
+        radios.sort_by_key(|(node, ..)| *node);
+        radios.push((STATION, None, [0.0; 3]));
         let mut roam = Roam::default();
         let mut plan = Plan {
             station: STATION,

@@ -1,0 +1,80 @@
+"""Multi-link operation: the links of a cell, and combinations that are not carried out.
+
+Takes a cell with `mlo`; gives the set-up of each link as that of a scenario with this link alone,
+the names of the links in a resolved scenario, and the reason for which a cell is skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from airtoll.plan import Cell
+from airtoll.policies import Policy
+from airtoll.policies.gates import why_not_high_throughput
+from airtoll.study import Scenario, Station
+from airtoll.study.model import LINK_KEYS
+
+#: Name of the BSS of the first link, and of the only one without multi-link operation.
+BSS: Final = "cell"
+
+
+def names(settings: Scenario) -> tuple[str, ...]:
+    """The BSSs of a scenario, one per link."""
+    count = 1 if settings.mlo is None else len(settings.mlo.links)
+    return (BSS, *(f"link{number}" for number in range(2, count + 1)))
+
+
+def alone(settings: Scenario, number: int) -> Scenario:
+    """The scenario with one link of `mlo` alone, counted from 1."""
+    if settings.mlo is None:
+        return settings
+    link = settings.mlo.links[number - 1]
+    changed: dict[str, object] = {key: getattr(link, key) for key in LINK_KEYS}
+    if link.rssi_dbm is not None:
+        changed["rssi_dbm"] = link.rssi_dbm
+    reported = max(settings.reported_bsss, len(settings.mlo.links) - 1)
+    return settings.model_copy(update={**changed, "mlo": None, "reported_bsss": reported})
+
+
+def each(settings: Scenario) -> tuple[Scenario, ...]:
+    """The scenario with each of its links alone."""
+    count = 1 if settings.mlo is None else len(settings.mlo.links)
+    return tuple(alone(settings, number) for number in range(1, count + 1))
+
+
+def links_of(settings: Scenario, station: Station) -> tuple[int, ...]:
+    """Numbers of the links that a station uses, counted from 1."""
+    if station.link is not None:
+        return (station.link,)
+    return tuple(range(1, len(names(settings)) + 1))
+
+
+def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
+    """Why a cell with several links, whose stations have these policies, is skipped, or None."""
+    settings = cell.settings
+    if settings.mlo is None:
+        return None
+    refused = {
+        "authenticate = true": settings.authenticate,
+        f'topology = "{settings.topology}"': settings.topology not in ("uplink", "downlink"),
+        "a hand-over": settings.handover is not None,
+        "a bridge": settings.bridge is not None,
+        'address_resolution = "dynamic"': settings.address_resolution != "static",
+        "airtime_fairness": settings.airtime_fairness,
+        "group_load": settings.group_load != type(settings.group_load)(),
+        "multicast_to_unicast": settings.multicast_to_unicast,
+        "per_client_gtk": settings.per_client_gtk,
+        "isolation": settings.isolation,
+        "proxy_arp": settings.proxy_arp,
+        "an interferer": settings.radio.interferer is not None,
+        "listen_interval": any(one.listen_interval is not None for one in settings.stations),
+    }
+    asked = next((key for key, value in refused.items() if value), None)
+    if asked is not None:
+        return f"mlo is not simulated with {asked}"
+    for policy in policies:
+        reason = why_not_high_throughput(policy)
+        if reason is not None:
+            return f"mlo: {policy.name}: {reason}"
+    return None
