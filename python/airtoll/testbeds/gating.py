@@ -184,7 +184,8 @@ def _falls(cell: Cell, station: Station) -> bool:
 
 
 def _lowered(cell: Cell, station: Station) -> Station:
-    settings, changed = cell.settings, {"phy": _FALLBACK}
+    settings = cell.settings
+    changed: dict[str, object] = {"phy": _FALLBACK}
     if settings.mlo is not None:
         number = _only_link(cell, policy_of(cell, station), station)
         settings = multi_link.alone(settings, number)
