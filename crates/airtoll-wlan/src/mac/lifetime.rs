@@ -160,7 +160,7 @@ impl Mac {
         self.shrink_window(cx, contender, link);
         let state = &self.links[link];
         let several = state.has_several_ways();
-        let due = |m: &Mpdu| !m.acknowledged && !m.waits && !(several && m.in_flight.is_some());
+        let due = |m: &Mpdu| !m.acknowledged && !m.waits && (!several || m.in_flight.is_none());
         let left = state.request_due || state.window.iter().any(due);
         self.queues[contender].unfinished = left.then_some(link);
         true
