@@ -181,6 +181,13 @@ def cost_of_choices(summary: RunSummary) -> list[str]:
     return lines
 
 
+DOZING = ("open", "wpa2-psk-ccmp", "wpa3-sae-gcmp-256")
+INTERVALS = {
+    "phone-1": ("phone", 1),
+    "phone": ("phone", 3),
+    "phone-10": ("phone", 10),
+    "sensor": ("ESP32", 3),
+}
 KEEPALIVES = {
     "none": "none",
     "wireguard-120s": "WireGuard, every 120 s",
@@ -192,20 +199,38 @@ KEEPALIVES = {
 
 
 def batteries(summary: RunSummary) -> list[str]:
-    """Mean power and battery hours by keepalive."""
+    """Mean power and battery hours by keepalive and policy."""
     lines = [
-        "| keepalive | phone's Wi-Fi, mW | hours | ESP32, mW | hours |",
-        "|---|---|---|---|---|",
+        "| keepalive | policy | phone's Wi-Fi, mW | hours | ESP32, mW | hours |",
+        "|---|---|---|---|---|---|",
     ]
     for traffic, title in KEEPALIVES.items():
-        shown = []
-        for scenario in ("phone", "sensor"):
-            cell = f"{scenario}/wpa2-psk-ccmp/{traffic}"
-            power = summary.analysis.estimate(cell, "power_w")
-            hours = summary.analysis.estimate(cell, "battery_h")
-            shown.append("-" if power is None else f"{1e3 * power.value:.2f}")
-            shown.append("-" if hours is None else f"{hours.value:.0f}")
-        lines.append(f"| {title} | {' | '.join(shown)} |")
+        for policy in DOZING:
+            shown = []
+            for scenario in ("phone", "sensor"):
+                cell = f"{scenario}/{policy}/{traffic}"
+                power = summary.analysis.estimate(cell, "power_w")
+                hours = summary.analysis.estimate(cell, "battery_h")
+                shown.append("-" if power is None else f"{1e3 * power.value:.2f}")
+                shown.append("-" if hours is None else f"{hours.value:.0f}")
+            lines.append(f"| {title} | {policy} | {' | '.join(shown)} |")
+    return lines
+
+
+def waits(summary: RunSummary) -> list[str]:
+    """Delay of a message to a dozing station, and the battery hours, by listen interval."""
+    lines = [
+        "| station | listen interval | policy | mean delay, ms | 95 % below, ms | hours |",
+        "|---|---|---|---|---|---|",
+    ]
+    for scenario, (station, interval) in INTERVALS.items():
+        for policy in DOZING:
+            cell = f"{scenario}/{policy}/message"
+            shown = []
+            for metric, scale in (("delay_s", 1e3), ("delay_p95_s", 1e3), ("battery_h", 1.0)):
+                found = summary.analysis.estimate(cell, metric)
+                shown.append("-" if found is None else f"{scale * found.value:.0f}")
+            lines.append(f"| {station} | {interval} | {policy} | {' | '.join(shown)} |")
     return lines
 
 
@@ -281,6 +306,7 @@ TABLES: Mapping[str, tuple[str, Callable[[RunSummary], list[str]]]] = {
     "battery-by-keepalive": ("always-on-vpn", batteries),
     "groups-air": ("group-traffic", group_air),
     "groups-delay": ("group-traffic", group_delays),
+    "delay-by-listen-interval": ("always-on-vpn", waits),
     "security-of-wifi7": ("wifi7", cost),
     "calls-of-wifi7": ("wifi7", calls),
     "net-of-wpa2": ("staying-on-wpa2", net),
