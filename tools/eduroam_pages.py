@@ -34,10 +34,11 @@ def cells() -> tuple[Cell, ...]:
     return tuple(make_plan(load(ROOT / "studies/eduroam.toml").study, seed=1).cells)
 
 
-def cell_of(place: str, policy: str, chain: str, loss: float) -> Cell:
+def cell_of(place: str, policy: str, chain: str, transport: str, loss: float) -> Cell:
     """The one cell with these factors."""
     wanted = {
         "scenario.join.chain": chain,
+        "scenario.radius.transport": transport,
         "scenario.radius.loss_ratio": loss,
     }
     (found,) = (
@@ -61,9 +62,9 @@ def seconds(time: float | None) -> str:
     return "-" if time is None else f"{time:.2f}"
 
 
-def median(place: str, policy: str, chain: str) -> str:
+def median(place: str, policy: str, chain: str, transport: str) -> str:
     """Median of joins with loss; a join that failed is longer than all others."""
-    cell = cell_of(place, policy, chain, 0.05)
+    cell = cell_of(place, policy, chain, transport, 0.05)
     times = [value(cell, "join_time_s", seed) for seed in range(1, JOINS + 1)]
     middle = statistics.median(float("inf") if time is None else time for time in times)
     return "-" if middle == float("inf") else f"{middle:.1f}"
@@ -71,25 +72,32 @@ def median(place: str, policy: str, chain: str) -> str:
 
 def joins() -> Iterator[str]:
     """Join times without loss."""
-    yield "| method | chain | messages | home, s | country, s | abroad, s |"
-    yield "|---|---|---|---|---|---|"
+    yield "| method | chain | messages | home, s | country, s | abroad, s | abroad over TLS, s |"
+    yield "|---|---|---|---|---|---|---|"
     for method, policy in METHODS.items():
         for chain in CHAINS:
-            near = cell_of("home", policy, chain, 0.0)
+            near = cell_of("home", policy, chain, "udp", 0.0)
             messages = value(near, "authentication_messages")
             assert messages is not None
-            times = [value(cell_of(place, policy, chain, 0.0), "join_time_s") for place in PLACES]
+            times = [
+                value(cell_of(place, policy, chain, "udp", 0.0), "join_time_s") for place in PLACES
+            ]
+            times.append(value(cell_of("abroad", policy, chain, "tls", 0.0), "join_time_s"))
             shown = " | ".join(map(seconds, times))
             yield f"| {method} | {chain} | {messages:.0f} | {shown} |"
 
 
 def lossy() -> Iterator[str]:
     """Medians with loss."""
-    yield "| method | chain | home, s | country, s | abroad, s |"
-    yield "|---|---|---|---|---|"
+    yield "| method | chain | home: UDP, s | TLS, s | country: UDP | TLS | abroad: UDP | TLS |"
+    yield "|---|---|---|---|---|---|---|---|"
     for method, policy in METHODS.items():
         for chain in CHAINS:
-            shown = " | ".join(median(place, policy, chain) for place in PLACES)
+            shown = " | ".join(
+                median(place, policy, chain, transport)
+                for place in PLACES
+                for transport in ("udp", "tls")
+            )
             yield f"| {method} | {chain} | {shown} |"
 
 

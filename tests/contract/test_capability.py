@@ -32,6 +32,7 @@ _N: Fields = {"scenario.phy": "802.11n"}
 _LEVEL: Fields = {"scenario.stations.position_m": [20.0, 0.0]}
 _EAP: Fields = {"policy": "wpa2-eap-peap-ccmp", "scenario.authenticate": True}
 _PROXIED: Fields = {**_EAP, "scenario.radius.proxies": [{}]}
+_RADSEC: Fields = {**_EAP, "scenario.radius.transport": "tls"}
 _SAE: Fields = {"policy": "wpa3-sae-ccmp", "scenario.authenticate": True}
 _TUNNEL: Fields = {"policy": "wireguard", "scenario.authenticate": True}
 _IKE: Fields = {"policy": "ipsec-aes-gcm", "scenario.authenticate": True}
@@ -190,6 +191,9 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.radius.proxies.delay_ms": (50.0, _PROXIED),
     "scenario.radius.proxies.loss_ratio": (0.1, _PROXIED),
     "scenario.radius.proxies.state_bytes": (20, _PROXIED),
+    "scenario.radius.transport": ("tls", _EAP),
+    "scenario.radius.connection": ("on-request", _RADSEC),
+    "scenario.radius.tls_chain": ("p256", {**_RADSEC, "scenario.radius.connection": "on-request"}),
     "scenario.radius.max_rounds": (50, _EAP),
     "scenario.radius.max_received_flight_bytes": (16384, _EAP),
     "scenario.join.max_rounds": (50, _EAP),

@@ -16,7 +16,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "crates" / "airtoll-wlan" / "src"
 VALUES = {"address", "event", "id", "packet", "scenario"}
 #: Modules that each subsystem of the control plane may name, beside :data:`VALUES`.
 BELOW = {
-    "join": set[str](),
+    "join": {"transport"},
     "roam": {"join", "medium"},
 }
 SUBSYSTEM = {"join": "Join", "roam": "Roam"}

@@ -34,20 +34,26 @@ def test_the_table_without_loss_is_that_of_trials(tool: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "chain", "place"),
-    [("EAP-TLS", "p256", "abroad"), ("PEAP", "p256", "home")],
+    ("method", "chain", "place", "transport"),
+    [
+        ("EAP-TLS", "p256", "abroad", "udp"),
+        ("EAP-TLS", "p256", "abroad", "tls"),
+        ("PEAP", "p256", "home", "udp"),
+    ],
 )
 def test_a_median_with_loss_is_that_of_trials(
-    tool: ModuleType, method: str, chain: str, place: str
+    tool: ModuleType, method: str, chain: str, place: str, transport: str
 ) -> None:
-    printed = rows("eduroam-loss")[method, chain][tool.PLACES.index(place)]
-    assert tool.median(place, tool.METHODS[method], chain) == printed
+    columns = [(one, way) for one in tool.PLACES for way in ("udp", "tls")]
+    printed = rows("eduroam-loss")[method, chain][columns.index((place, transport))]
+    assert tool.median(place, tool.METHODS[method], chain, transport) == printed
 
 
 def test_octets_of_a_chain_are_those_of_its_proxy_states(tool: ModuleType) -> None:
     """Proxies change neither the messages nor the octets between station and access point."""
     near, far = (
-        tool.cell_of(place, "wpa2-eap-tls-ccmp", "ml-dsa-44", 0.0) for place in ("home", "abroad")
+        tool.cell_of(place, "wpa2-eap-tls-ccmp", "ml-dsa-44", "udp", 0.0)
+        for place in ("home", "abroad")
     )
     for metric in ("authentication_messages", "authentication_octets", "messages_radius"):
         assert tool.value(near, metric) == tool.value(far, metric)

@@ -27,7 +27,7 @@ use super::mobile_ip::parties;
 use super::multi_link::MultiLink;
 use super::operation::Operation;
 use super::owe::OwePeer;
-use super::policy::{AuthenticationAlgorithm, Options, PolicySpec, SpecError};
+use super::policy::{AuthenticationAlgorithm, Options, PolicySpec, RadiusTls, SpecError};
 use super::radius_proxy::RadiusProxy;
 use super::sae::{SaeConfig, SaePeer};
 use super::tls::{Credential, Session, TlsSuite};
@@ -151,6 +151,12 @@ impl Negotiation {
     /// The exchange of the stage that runs.
     pub const fn exchange(&mut self) -> Option<&mut Conversation> {
         self.exchange.as_mut()
+    }
+
+    /// RADIUS over TLS, where the policy's options ask for it.
+    #[must_use]
+    pub const fn radius_tls(&self) -> Option<RadiusTls> {
+        self.options.radius_tls
     }
 
     /// The passphrase that both ends hold, where pairwise keys come from one.
@@ -463,7 +469,10 @@ impl Negotiation {
         let secret = RADIUS_SECRET.to_vec();
         let mut peers: Vec<Box<dyn Peer>> = vec![
             Box::new(EapSupplicant::new(station)),
-            Box::new(EapAuthenticator::new(self.link.clone(), secret.clone())),
+            Box::new(match self.options.radius_tls {
+                Some(_) => EapAuthenticator::new(self.link.clone(), secret.clone()).over_tls(),
+                None => EapAuthenticator::new(self.link.clone(), secret.clone()),
+            }),
         ];
         if !faults.silent_server {
             peers.push(Box::new(EapServer::new(server, secret)));

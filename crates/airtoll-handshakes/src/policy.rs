@@ -151,6 +151,16 @@ pub enum TunnelMove {
     Stays,
 }
 
+/// RADIUS over TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RadiusTls {
+    /// The connections are up before the first request; otherwise a request opens them.
+    pub up: bool,
+    /// The chains that both ends of a connection show.
+    pub chain: Chain,
+}
+
 /// Choices that a policy leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -170,6 +180,8 @@ pub struct Options {
     /// RADIUS proxies between access point and server, that of the access point first: octets of the
     /// Proxy-State value that each adds (RFC 2865 section 5.33); 0: the request's identifier in decimal.
     pub radius_proxies: Vec<u8>,
+    /// RADIUS goes over TLS between access point, proxies and server (RFC 6614); null: over UDP.
+    pub radius_tls: Option<RadiusTls>,
     /// Requests after the one for the identity that the station answers; null without a limit.
     pub station_rounds: Option<u32>,
     /// Whether PEAP's server binds the tunnel to what runs in it.
@@ -228,6 +240,7 @@ impl Default for Options {
             fragment_octets: 1398,
             eap_limits: EapLimits::default(),
             radius_proxies: Vec::new(),
+            radius_tls: None,
             station_rounds: None,
             cryptobinding: false,
             group: 19,

@@ -6,7 +6,7 @@
 use crate::id::{
     AgentId, ChannelId, ContenderId, DeauthenticationId, FlowId, GroupSourceId, HandoverId,
     InterfererId, NodeId, RadioId, RenewalId, ReservationId, ResolutionId, SessionId, SignalId,
-    TransmissionId, WireId,
+    StreamId, TransmissionId, WireId,
 };
 use airtoll_handshakes::Party;
 
@@ -95,6 +95,10 @@ pub(crate) enum JoinEvent {
     Query { entry: SessionId },
     /// A station that is off the network joins again.
     Rejoin { entry: SessionId },
+    /// A timer of TCP in a connection of RADIUS over TLS may be due.
+    StreamTimer { stream: StreamId, receiver: bool },
+    /// The work before the next flight of TLS on a connection is done.
+    StreamFlight { stream: StreamId },
 }
 
 /// An event of roaming.

@@ -169,6 +169,8 @@ ids! {
     FlowId,
     /// A message of a negotiation under way.
     SignalId,
+    /// A connection of RADIUS over TLS.
+    StreamId,
     /// A session: a station joins at an access point.
     SessionId,
     /// An access point that renews its group keys.
@@ -196,6 +198,8 @@ optional_ids! {
     PacketId,
     /// A TCP segment under way, among those of its flow.
     SegmentId,
+    /// A TCP segment of RADIUS over TLS under way, among those of its connection.
+    PieceId,
     /// The fragments of one IP packet.
     FragmentGroupId,
     /// A packet's state before its encapsulation in a tunnel.

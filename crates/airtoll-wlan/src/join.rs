@@ -13,11 +13,12 @@
 mod action;
 mod carry;
 mod group_keys;
-mod proxies;
+mod radius;
 mod rejoin;
 mod renewal;
 mod rows;
 mod session;
+pub(crate) mod stream;
 mod timeline;
 mod timers;
 
@@ -35,10 +36,12 @@ pub(crate) use rows::JoinRow;
 pub(crate) use session::{Parties, Purpose, Session};
 
 use crate::event::JoinEvent;
-use crate::id::{NodeId, SessionId, SignalId, Table};
+use crate::id::{NodeId, SessionId, SignalId, StreamId, Table};
+use crate::transport::TcpSystem;
 use rejoin::Rejoins;
 use renewal::Renewals;
 use session::Standing;
+use stream::Stream;
 
 /// Parties of a negotiation.
 pub(crate) const PARTIES: usize = 7;
@@ -109,6 +112,10 @@ pub(crate) struct Join {
     busy: Vec<BusyThreshold>,
     /// Access points with a group key for each station.
     own_group_keys: Vec<NodeId>,
+    /// Connections of RADIUS over TLS.
+    connections: Table<StreamId, Stream>,
+    /// TCP of each node and the MTU of its interfaces.
+    hosts: Table<NodeId, (TcpSystem, u32)>,
     /// Start and end of the traffic.
     began: Instant,
     ends: Instant,
@@ -122,6 +129,8 @@ pub(crate) struct Setup {
     pub busy: Vec<BusyThreshold>,
     /// Access points that give each station a group key of its own.
     pub own_group_keys: Vec<NodeId>,
+    /// TCP of each node and the MTU of its interfaces.
+    pub hosts: Table<NodeId, (TcpSystem, u32)>,
 }
 
 impl Join {
@@ -139,6 +148,7 @@ impl Join {
         self.rejoins = Rejoins::new(setup.deauthentications);
         self.busy = setup.busy;
         self.own_group_keys = setup.own_group_keys;
+        self.hosts = setup.hosts;
     }
 
     /// An event is due.
@@ -151,6 +161,10 @@ impl Join {
             JoinEvent::Deauthenticate { number } => self.deauthenticate(now, number, out),
             JoinEvent::Query { entry } => self.query(now, entry, out),
             JoinEvent::Rejoin { entry } => self.rejoin(now, entry, out),
+            JoinEvent::StreamTimer { stream, receiver } => {
+                self.stream_timer(now, stream, receiver, out);
+            }
+            JoinEvent::StreamFlight { stream } => self.send_flight(now, stream, out),
             JoinEvent::Timer { session, party } => self.timer_due(now, session, party, out),
         }
     }
@@ -274,6 +288,10 @@ impl Join {
             }
             Then::Forward(id) => {
                 let event = JoinEvent::Send { signal: id };
+                out.push(Action::Schedule { at: done, event });
+            }
+            Then::Flight(stream) => {
+                let event = JoinEvent::StreamFlight { stream };
                 out.push(Action::Schedule { at: done, event });
             }
             Then::Judge(session) => {

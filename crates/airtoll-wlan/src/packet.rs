@@ -2,7 +2,7 @@
 
 use crate::id::{
     AgentId, FlowId, FragmentGroupId, GroupSourceId, LayerId, NeighbourId, NodeId, PacketId,
-    ResolutionId, SegmentId, SignalId, TunnelId,
+    PieceId, ResolutionId, SegmentId, SignalId, StreamId, TunnelId,
 };
 use airtoll_units::Instant;
 
@@ -36,6 +36,8 @@ pub(crate) enum Carries {
     },
     /// The answer to an address request to a group, by the sender of the request.
     Answer { source: GroupSourceId },
+    /// A TCP segment of RADIUS over TLS, with its place among those of its connection.
+    Piece { stream: StreamId, piece: PieceId },
 }
 
 impl Carries {
@@ -202,6 +204,7 @@ impl Packet {
             Carries::Request { entry, .. } | Carries::Reply { entry } => entry.number(),
             Carries::Advertisement { agent } => agent.number(),
             Carries::Group { source, .. } | Carries::Answer { source } => source.number(),
+            Carries::Piece { piece, .. } => piece.number(),
         }
     }
 }

@@ -17,6 +17,7 @@ mod radio;
 mod recorder;
 mod resolving;
 mod signal;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod tunnel;

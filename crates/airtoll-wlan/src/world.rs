@@ -443,6 +443,10 @@ impl World {
             self.with_join(|join, now, out| join.arrived(now, signal, out));
             return;
         }
+        if let Carries::Piece { stream, piece } = p.carries {
+            self.with_join(|join, now, out| join.piece_arrived(now, stream, piece, out));
+            return;
+        }
         if self.roam.anybody_moves() && p.payload > 0 {
             self.note_delivery(&p, at);
         }
@@ -457,6 +461,10 @@ impl World {
         let p = cx.packets.remove(packet);
         if let Carries::Signal { signal } = p.carries {
             self.join.lost(signal);
+            return;
+        }
+        if let Carries::Piece { stream, piece } = p.carries {
+            self.join.piece_lost(stream, piece);
             return;
         }
         // A lost request is repeated, and advertisements are periodic.
@@ -591,6 +599,18 @@ impl World {
                 } else {
                     net.dispatch_own(lower, from, packet, Duration::ZERO);
                 }
+            }
+            Action::SendPiece {
+                from,
+                to,
+                octets,
+                stream,
+                piece,
+            } => {
+                let packet = Packet::new(Carries::Piece { stream, piece }, to, octets, now);
+                let packet = lower.cx.packets.insert(packet);
+                let work = lower.device.transmit_time(from, octets);
+                net.dispatch_own(lower, from, packet, work);
             }
             Action::SendKept { host, packet } => net.send(lower, host, packet),
             Action::Lose { packet } => lower.cx.lose(packet),

@@ -134,6 +134,29 @@ class Radius(Table):
         "FreeRADIUS 3.2.1: 16384, of 3.2.7: 65536); default: no limit",
     )
 
+    transport: Literal["udp", "tls"] = Field(
+        "udp",
+        description="udp: RFC 2865, a request is repeated after 2, 6 and 14 s (RFC 5080 section "
+        "2.2.1); tls: RADIUS over TLS (RFC 6614) on every link between access point, proxies and "
+        "server, where TCP repeats what is lost and `mtu_bytes` bounds TCP's segments",
+    )
+    connection: Literal["up", "on-request"] = Field(
+        "up",
+        description='with `transport = "tls"`: up: the connections precede the first join; '
+        "on-request: the first request opens each of them (three-way handshake of TCP, TLS 1.3 "
+        "with certificates of both ends), and later ones use it",
+    )
+    tls_chain: Annotated[str, BeforeValidator(_joined), AfterValidator(_known)] = Field(
+        "rsa2048",
+        description='with `connection = "on-request"`: kind of the certificates of both ends of a '
+        "connection, written as `join.chain` is",
+    )
+
+    @property
+    def tls_algorithms(self) -> tuple[str, ...]:
+        """The signature algorithms of the connections' certificates, from leaf to root."""
+        return _algorithms(self.tls_chain)
+
     @property
     def chain(self) -> tuple[Proxy, ...]:
         """The proxies, that of the access point first."""

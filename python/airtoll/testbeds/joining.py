@@ -30,6 +30,7 @@ _RADIUS_HOST = (
     "controller",
     "mtu_bytes",
     "proxies",
+    "transport",
 )
 CONTROLLER = "controller"
 ROUTER = "router"
@@ -63,13 +64,17 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         for name in _RADIUS_HOST:
             if getattr(radius, name) != getattr(default, name):
                 return f"radius.{name}: the agents of two domains are the RADIUS servers (server)"
-    for name in ("mtu_bytes", "proxies"):
+    for name in ("mtu_bytes", "proxies", "transport"):
         if getattr(radius, name) == getattr(default, name):
             continue
         if not cell.settings.authenticate:
             return f"radius.{name} needs authenticate = true"
         if all(policy.link.eap_method is None for policy in policies):
             return f"radius.{name}: {policies[0].name} has no 802.1X, which asks a RADIUS server"
+    if radius.transport == "udp" and radius.connection != default.connection:
+        return 'radius.connection needs radius.transport = "tls"'
+    if radius.connection == "up" and radius.tls_chain != default.tls_chain:
+        return 'radius.tls_chain needs radius.connection = "on-request"'
     if join.deauthenticate_at_s is not None and not cell.settings.authenticate:
         return "join.deauthenticate_at_s needs authenticate = true"
     problem = _no_agents(cell)
@@ -276,6 +281,16 @@ def _options(cell: Cell) -> border.Options:
             sent_flight_octets=radius.max_sent_flight_bytes,
         ),
         radius_proxies=bytes(proxy.state_bytes or 0 for proxy in radius.chain),
+        radius_tls=(
+            None
+            if radius.transport == "udp"
+            else border.RadiusTls(
+                up=radius.connection == "up",
+                chain=tuple(
+                    border.SignatureAlgorithm(SIGNATURES[name]) for name in radius.tls_algorithms
+                ),
+            )
+        ),
         beacon_protection=gating.protects_beacons(cell.settings),
         station_rounds=join.max_rounds,
         # 0: the usual group of each version.

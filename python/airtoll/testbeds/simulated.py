@@ -51,7 +51,7 @@ _FIELDS: Final = _EDCA | {
     "capture_db shadowing_db fading rician_k_db coherence_ms",
     "scenario.radio.interferer": "kind level_dbm duty period_ms present_s absent_s",
     "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller mtu_bytes "
-    "max_rounds max_received_flight_bytes max_sent_flight_bytes",
+    "max_rounds max_received_flight_bytes max_sent_flight_bytes transport connection tls_chain",
     "scenario.radius.proxies": "profile rate_mbps delay_ms loss_ratio state_bytes",
     "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes max_rounds "
     "ike_group ike_additional ike_chain ike_fragment_bytes cached_pmk tls_resumption "

@@ -34,6 +34,8 @@ enum Phase {
 pub struct EapAuthenticator {
     link: Link,
     secret: Vec<u8>,
+    /// RADIUS goes over TLS, so that no request is repeated (RFC 6613 section 2.6.1).
+    reliable: bool,
     identifier: u8,
     radius_identifier: u8,
     request_authenticator: [u8; 16],
@@ -51,6 +53,7 @@ impl EapAuthenticator {
         Self {
             link,
             secret,
+            reliable: false,
             identifier: 0,
             radius_identifier: 0,
             request_authenticator: [0; 16],
@@ -60,6 +63,14 @@ impl EapAuthenticator {
             left: REPEATS,
             outcome: None,
         }
+    }
+
+    /// RADIUS goes over TLS: requests are not repeated, and the access point waits for a response as
+    /// long as it does over UDP.
+    #[must_use]
+    pub const fn over_tls(mut self) -> Self {
+        self.reliable = true;
+        self
     }
 
     fn request_station(&mut self, context: &mut Context<'_>, packet: &EapRepr, answer: bool) {
@@ -232,7 +243,9 @@ impl Peer for EapAuthenticator {
         };
         if self.left > 0 {
             self.left -= 1;
-            context.send(Party::AccessPoint, to, carrier, octets);
+            if !self.reliable || to == Party::Station {
+                context.send(Party::AccessPoint, to, carrier, octets);
+            }
             return;
         }
         self.outcome = Some(Err(if to == Party::AuthenticationServer {

@@ -13,6 +13,7 @@ mod chain;
 mod client;
 mod compression;
 mod connection;
+pub mod flights;
 mod key_share;
 mod schedule;
 mod server;

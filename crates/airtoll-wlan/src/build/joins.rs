@@ -12,13 +12,14 @@ use super::signalling;
 use crate::address;
 use crate::announce;
 use crate::event::{Event, JoinEvent};
-use crate::id::{NodeId, RadioId, SessionId};
+use crate::id::{NodeId, RadioId, SessionId, Table};
 use crate::join::{
     BusyThreshold, Deauthentication, Parties, Purpose, Renewal, Session, Setup, common_cipher,
 };
 use crate::mac::TxLink;
 use crate::net::Route;
 use crate::scenario::{Association, Handover, Role, Scenario, ScenarioError};
+use crate::transport::TcpSystem;
 use crate::world::World;
 
 /// The scenario, its node numbers and its random streams.
@@ -79,17 +80,27 @@ pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), Scena
     let own_keys = scenario.bss.iter().filter(|bss| bss.group.per_client_keys);
     let access_points = own_keys.filter_map(|bss| scenario.access_point_of(&bss.name));
     let own_group_keys = access_points.map(|ap| index[ap.name.as_str()]).collect();
+    let hosts = hosts(world, source);
     world.join.set_up(Setup {
         streams: *streams,
         renewals: renewals(source),
         deauthentications,
         busy: busy.collect(),
         own_group_keys,
+        hosts,
     });
     world.stack.lower.cx.warm_up = Instant::ZERO;
     world.stack.lower.cx.end =
         Instant::ZERO + Duration::from_secs_f64(scenario.association_limit_s);
     Ok(())
+}
+
+/// TCP of each node and the MTU of its interfaces.
+fn hosts(world: &World, source: Source<'_>) -> Table<NodeId, (TcpSystem, u32)> {
+    let nodes = source.scenario.nodes.iter().enumerate();
+    nodes
+        .map(|(at, node)| (node.host.tcp, world.stack.net.mtu(NodeId::new(at as u32))))
+        .collect()
 }
 
 fn renewals(source: Source<'_>) -> Vec<Renewal> {

@@ -5,7 +5,7 @@ use airtoll_units::Instant;
 
 use crate::address::Locator;
 use crate::event::JoinEvent;
-use crate::id::{LinkId, NodeId, PacketId, RadioId, SessionId, SignalId};
+use crate::id::{LinkId, NodeId, PacketId, PieceId, RadioId, SessionId, SignalId, StreamId};
 
 /// The actions of an input.
 pub(crate) type Outbox = Vec<Action>;
@@ -18,6 +18,8 @@ pub(crate) enum Then {
     Send(SignalId),
     /// A proxy's packet leaves.
     Forward(SignalId),
+    /// The next flight of TLS on a connection leaves.
+    Flight(StreamId),
     /// The present stage of the session may be over.
     Judge(SessionId),
 }
@@ -52,6 +54,14 @@ pub(crate) enum Action {
         octets: u32,
         signal: SignalId,
         by_mac: bool,
+    },
+    /// A TCP segment of RADIUS over TLS in an IP packet of `octets`.
+    SendPiece {
+        from: NodeId,
+        to: NodeId,
+        octets: u32,
+        stream: StreamId,
+        piece: PieceId,
     },
     /// A host sends a packet that it had kept.
     SendKept {

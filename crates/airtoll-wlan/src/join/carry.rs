@@ -10,8 +10,8 @@ use airtoll_units::Instant;
 use super::{Action, Join, Outbox, Part, Purpose, Signal};
 use crate::id::{LinkId, SessionId, SignalId};
 
-const IPV4_HEADER: u32 = 20;
-const UDP_HEADER: u32 = 8;
+pub(super) const IPV4_HEADER: u32 = 20;
+pub(super) const UDP_HEADER: u32 = 8;
 
 impl Join {
     /// A message leaves the stack of its sender.
@@ -21,23 +21,8 @@ impl Join {
         };
         let session = &mut self.sessions[signal.session];
         let message = &signal.message;
-        if let Some(hop) = signal.hop {
-            if session.first_hop(message) == Some(hop) {
-                session.timeline.emitted(message);
-                session.timeline.seen(now, message);
-            }
-            let Some((from, to)) = session.hop_ends(hop, message) else {
-                self.lost(id);
-                return;
-            };
-            out.push(Action::SendPacket {
-                from,
-                to,
-                octets: message.octets.len() as u32 + IPV4_HEADER + UDP_HEADER,
-                signal: id,
-                by_mac: false,
-            });
-            return;
+        if message.carrier == Carrier::Radius {
+            return self.send_radius(now, id, out);
         }
         let (from, to) = session.ends(message);
         let to_new = message.from == Party::Station && message.to != Party::OldAccessPoint;

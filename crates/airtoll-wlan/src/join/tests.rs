@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::{Outcome, Scenario, run};
 
 mod alone;
+mod over_tls;
 mod proxies;
 
 fn link(generation: &str, cipher: &str, akm: Option<&str>, method: Option<&str>) -> Value {

@@ -13,16 +13,19 @@ use airtoll_wire::tcp::{TcpRepr, flag};
 use airtoll_wire::udp::UdpRepr;
 
 use super::View;
-use super::signal;
+use super::{signal, stream};
 use crate::address;
 use crate::application::End;
 use crate::flow::{Carried, Connection, Flow};
 use crate::id::{FlowId, SegmentId};
 use crate::packet::{Carries, Packet};
-use crate::transport::{Ack, Segment};
+use crate::transport::{Ack, Segment, TcpConfig};
 
 /// The whole packet of a flow before any tunnel; `fragile` says that it may be fragmented.
 pub(super) fn octets(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
+    if let Carries::Piece { stream, piece } = p.carries {
+        return stream::packet(view, (stream, piece), p, fragile);
+    }
     let Some(number) = p.flow() else {
         return signal::packet(view, p, fragile);
     };
@@ -137,7 +140,7 @@ const fn ports(flow: FlowId, voice: bool) -> (u16, u16) {
     (49_152 + (flow % 16_384) as u16, 5_201)
 }
 
-fn digits(from: u64, count: usize, out: &mut Vec<u8>) {
+pub(super) fn digits(from: u64, count: usize, out: &mut Vec<u8>) {
     let first = (from % 10) as usize;
     out.extend((first..first + count).map(|n| b'0' + (n % 10) as u8));
 }
@@ -198,6 +201,7 @@ fn tcp(
         (client, server)
     };
     let scale = connection.window_scale(end);
+    let config = connection.config(End::Source);
     // Number of an offset in the stream of an end.
     let number = |end: End, offset: u64| {
         initial_sequence(flow, end)
@@ -209,7 +213,7 @@ fn tcp(
     let mut payload = Vec::new();
     let mut repr = match &carried {
         Carried::Segment(_, segment, rides, known) => {
-            segment_options(connection, segment, scale, &mut options);
+            segment_options(config, segment, scale, &mut options);
             digits(segment.sequence, segment.payload as usize, &mut payload);
             let mut repr = TcpRepr {
                 source,
@@ -235,7 +239,7 @@ fn tcp(
         }
         Carried::Ack(_, ack, sent) => {
             let initial = initial_sequence(flow, end);
-            ack_options(connection, ack, p.created, initial, scale, &mut options);
+            ack_options(config, ack, p.created, initial, scale, &mut options);
             let window = if ack.syn {
                 ack.window
             } else {
@@ -272,8 +276,7 @@ const fn initial_sequence(flow: FlowId, end: End) -> u32 {
 }
 
 /// RFC 9293 section 3.7.1, RFC 2018 section 2, RFC 7323 sections 2 and 3.
-fn syn_options(connection: &Connection, scale: u32, times: (Instant, Instant), out: &mut Vec<u8>) {
-    let config = connection.config(End::Source);
+fn syn_options(config: &TcpConfig, scale: u32, times: (Instant, Instant), out: &mut Vec<u8>) {
     out.extend_from_slice(&[2, 4]);
     out.extend_from_slice(&(config.mss.min(65_535) as u16).to_be_bytes());
     match (config.timestamps, config.sack) {
@@ -299,18 +302,23 @@ fn timestamps((value, echo): (Instant, Instant), out: &mut Vec<u8>) {
     out.extend_from_slice(&ms(echo).to_be_bytes());
 }
 
-fn segment_options(connection: &Connection, segment: &Segment, scale: u32, out: &mut Vec<u8>) {
+pub(super) fn segment_options(
+    config: &TcpConfig,
+    segment: &Segment,
+    scale: u32,
+    out: &mut Vec<u8>,
+) {
     if segment.syn {
-        syn_options(connection, scale, (segment.sent_at, Instant::ZERO), out);
-    } else if connection.config(End::Source).timestamps {
+        syn_options(config, scale, (segment.sent_at, Instant::ZERO), out);
+    } else if config.timestamps {
         out.extend_from_slice(&[1, 1, 8, 10]);
         // The value that the sender would echo is not kept: its own time replaces that.
         timestamps((segment.sent_at, segment.sent_at), out);
     }
 }
 
-fn ack_options(
-    connection: &Connection,
+pub(super) fn ack_options(
+    config: &TcpConfig,
     ack: &Ack,
     sent_at: Instant,
     initial: u32,
@@ -318,10 +326,10 @@ fn ack_options(
     out: &mut Vec<u8>,
 ) {
     if ack.syn {
-        syn_options(connection, scale, (sent_at, ack.echo), out);
+        syn_options(config, scale, (sent_at, ack.echo), out);
         return;
     }
-    if connection.config(End::Source).timestamps {
+    if config.timestamps {
         out.extend_from_slice(&[1, 1, 8, 10]);
         timestamps((sent_at, ack.echo), out);
     }

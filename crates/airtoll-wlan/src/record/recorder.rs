@@ -527,6 +527,10 @@ fn to_group(view: &View<'_>, p: &Packet) -> MacAddress {
 
 /// MAC address of the node that put a packet onto the network.
 fn source(view: &View<'_>, p: &Packet) -> MacAddress {
+    if let (None, Carries::Piece { stream, piece }) = (p.tunnelled, p.carries) {
+        let stream = view.join.connection(stream);
+        return address::mac(stream.ends()[stream.piece(piece).from()]);
+    }
     let from = match (p.tunnelled, p.flow()) {
         (Some(tunnelled), _) => Some(tunnelled.entered),
         (None, Some(flow)) => Some(view.flow(flow).ends(p.reverse).0),

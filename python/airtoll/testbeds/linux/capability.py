@@ -155,6 +155,11 @@ _SCENARIO: Final = {
     "radius.requests_per_s": only(None, reason=f"has no effect: {_SERVER}"),
     "radius.mtu_bytes": only(None, reason=f"has no effect: {_SERVER}"),
     "radius.proxies": only(0, reason="no RADIUS proxy is set up by this testbed"),
+    "radius.transport": only("udp", reason="hostapd 2.10 has no RADIUS over TLS"),
+    "radius.connection": only("up", reason="has no effect: hostapd 2.10 has no RADIUS over TLS"),
+    "radius.tls_chain": only(
+        "rsa2048", reason="has no effect: hostapd 2.10 has no RADIUS over TLS"
+    ),
     "radius.max_rounds": only(None, reason="has no effect: FreeRADIUS has its own limit, 50"),
     "radius.max_received_flight_bytes": only(None, reason=_FLIGHTS),
     "radius.max_sent_flight_bytes": only(None, reason=_FLIGHTS),

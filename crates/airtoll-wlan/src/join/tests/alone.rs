@@ -66,6 +66,7 @@ impl Lab {
             }],
             busy: Vec::new(),
             own_group_keys: Vec::new(),
+            hosts: crate::id::Table::new(),
         });
         Self {
             join,

@@ -1,15 +1,17 @@
-//! RADIUS packets through a chain of proxies: on which link a packet is, and its way through a proxy.
+//! RADIUS packets between access point and server: over UDP or a connection, and through a chain of
+//! proxies.
 
 use airtoll_handshakes::{Carrier, Message, Party};
+use airtoll_units::Instant;
 
+use super::carry::{IPV4_HEADER, UDP_HEADER};
 use super::{Action, Join, Outbox, Part, Session, Signal, Then};
-use crate::id::NodeId;
+use crate::id::{NodeId, SignalId};
 
 impl Session {
-    /// The link of the chain on which a message leaves its sender; `None` without proxies and for any
-    /// other message.
+    /// The link of the chain on which a RADIUS packet leaves its sender; `None` for any other message.
     pub(super) fn first_hop(&self, message: &Message) -> Option<usize> {
-        if message.carrier != Carrier::Radius || self.proxies.is_empty() {
+        if message.carrier != Carrier::Radius {
             return None;
         }
         Some(match message.to {
@@ -42,6 +44,41 @@ impl Session {
 }
 
 impl Join {
+    /// A RADIUS packet leaves the stack of its sender.
+    pub(super) fn send_radius(&mut self, now: Instant, id: SignalId, out: &mut Outbox) {
+        let Some(signal) = &self.signals[id] else {
+            return;
+        };
+        let session = &mut self.sessions[signal.session];
+        let (message, hop) = (&signal.message, signal.hop.unwrap_or_default());
+        if session.first_hop(message) == Some(hop) {
+            session.timeline.emitted(message);
+            session.timeline.seen(now, message);
+        }
+        let octets = message.octets.len() as u32;
+        let tls = session.negotiation.radius_tls();
+        let Some((from, to)) = session.hop_ends(hop, message) else {
+            // There is no receiver, but the message is sent, and its sender waits.
+            self.lost(id);
+            return;
+        };
+        if from == to {
+            self.arrived(now, id, out);
+        } else if let Some(tls) = tls {
+            let client = message.to == Party::AuthenticationServer;
+            let ends = if client { [from, to] } else { [to, from] };
+            self.send_over_tls(now, (ends, tls), (usize::from(!client), octets, id), out);
+        } else {
+            out.push(Action::SendPacket {
+                from,
+                to,
+                octets: octets + IPV4_HEADER + UDP_HEADER,
+                signal: id,
+                by_mac: false,
+            });
+        }
+    }
+
     /// A RADIUS packet arrived at the proxy at the end of link `hop`, which passes it on after its
     /// work.
     pub(super) fn relay(&mut self, signal: Signal, hop: usize, out: &mut Outbox) {
