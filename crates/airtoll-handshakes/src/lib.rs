@@ -59,6 +59,6 @@ pub use operation::{
     Curve, HashAlgorithm, KemAlgorithm, KemStep, Operation, SignatureAlgorithm, merge,
 };
 pub use policy::{
-    AuthenticationAlgorithm, Faults, KeyExchange, LinkSpec, MobileIp, Options, PolicySpec, RadiusTls,
-    SpecError, TunnelMove, TunnelSpec,
+    AuthenticationAlgorithm, Faults, KeyExchange, LinkSpec, MobileIp, Options, PolicySpec,
+    RadiusTls, SpecError, TunnelMove, TunnelSpec,
 };
