@@ -25,8 +25,7 @@ def cell(policy: str = "wpa2-eap-tls-ccmp", *, clients: int = 1, **radius: objec
         settings=Scenario.model_validate(
             {
                 "authenticate": True,
-                "stations": [{"name": "A"}],
-                **({"clients": clients, "stations": []} if clients > 1 else {}),
+                **({"clients": clients} if clients > 1 else {"stations": [{"name": "A"}]}),
                 "join": {"chain": "p256"},
                 "radius": {"delay_ms": DELAY_MS, **radius},
             }
@@ -93,13 +92,13 @@ def test_larger_certificates_of_a_connection_take_longer_to_open_it() -> None:
 
 
 def test_tcp_repeats_sooner_than_an_access_point() -> None:
-    medians = {}
+    means = {}
     for transport in ("udp", "tls"):
         found = [values(cell(transport=transport, loss_ratio=0.05), s) for s in range(1, 22)]
-        medians[transport] = statistics.median(one["eap_time_s"] for one in found)
+        means[transport] = statistics.fmean(one["eap_time_s"] for one in found)
         repeated = len({one["messages_radius"] for one in found}) > 1
         assert repeated == (transport == "udp")
-    assert medians["tls"] < medians["udp"] / 2
+    assert means["tls"] < means["udp"] / 2
 
 
 def test_the_path_mtu_bounds_the_segments_of_tcp() -> None:

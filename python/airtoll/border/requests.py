@@ -112,6 +112,7 @@ __all__ = [
     "Protection",
     "Queue",
     "Radio",
+    "RadiusTls",
     "Rate",
     "RateAarf",
     "RateFixed",
@@ -1483,6 +1484,17 @@ class EapLimits:
     """Octets of one TLS flight that it sends; null without a limit."""
 
 
+@frozen(kw_only=True)
+class RadiusTls:
+    """RADIUS over TLS."""
+
+    up: bool
+    """The connections are up before the first request; otherwise a request opens them."""
+
+    chain: tuple[SignatureAlgorithm, ...]
+    """The chains that both ends of a connection show."""
+
+
 class KemAlgorithm(StrEnum):
     """A key-encapsulation mechanism of FIPS 203."""
 
@@ -1554,6 +1566,9 @@ class Options:
     the Proxy-State value that each adds (RFC 2865 section 5.33); 0: the request's identifier
     in decimal.
     """
+
+    radius_tls: RadiusTls | None = None
+    """RADIUS goes over TLS between access point, proxies and server (RFC 6614); null: over UDP."""
 
     station_rounds: int | None = None
     """Requests after the one for the identity that the station answers; null without a limit."""
