@@ -116,6 +116,7 @@ phy = "802.11be"
 mcs = 11
 width_mhz = 160
 band = "6"
+wired = {{ rate_mbps = 10000 }}
 [traffic.udp]
 transport = "udp"
 duration_s = 0.05

@@ -47,9 +47,15 @@ _WORDS: Final = {
     "loss_ratio": "loss",
     "response_time_s": "response time",
     "group_rekey_time_s": "time of a group key renewal",
+    "group_airtime_share": "share of the air that group-addressed messages take",
+    "group_delivered_ratio": "share of group-addressed messages that arrive",
+    "power_w": "mean power",
 }
 #: Shares, shown in percent.
-_SHARES: Final = (OVERHEAD, "joined_ratio", "loss_ratio", "airtime_retry_share", "cpu_share")
+_SHARES: Final = (
+    OVERHEAD, "joined_ratio", "loss_ratio", "airtime_retry_share", "cpu_share",
+    "group_airtime_share", "group_delivered_ratio",
+)  # fmt: skip
 #: Metrics of which more is better.
 _MORE_IS_BETTER: Final = (THROUGHPUT, FAIRNESS, "joined_ratio", "voice_mos", "stations_joined")
 #: Delay under load, shown beside the answers where it is measured.
@@ -338,6 +344,9 @@ def _sentence(summary: RunSummary, quantity: str) -> str:
     if quantity == OVERHEAD:
         return _of_costs(summary)
     found = readings(summary, quantity)
+    if quantity == THROUGHPUT:
+        # Other flows have the throughput that they offer.
+        found = [r for r in found if is_saturated(r.cell)] or found
     words = quantity_name(quantity)
     start = ""
     swept = swept_factor(summary)
