@@ -26,7 +26,7 @@ impl Builder<'_> {
                     let target = self.index[target.as_str()];
                     (GroupContent::Request { target }, *ip)
                 }
-                scenario::GroupMessage::RouterAdvertisement => {
+                scenario::GroupMessage::RouterAdvertisement {} => {
                     (GroupContent::RouterAdvertisement, IpVersion::Ipv6)
                 }
             };

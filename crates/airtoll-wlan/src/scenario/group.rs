@@ -43,7 +43,7 @@ pub enum GroupMessage {
         ip: IpVersion,
     },
     /// Router Advertisement (RFC 4861, 4.2) with link-layer address, MTU and one prefix.
-    RouterAdvertisement,
+    RouterAdvertisement {},
 }
 
 /// How an access point passes group-addressed frames on, and what it forwards between stations.
@@ -151,7 +151,7 @@ impl Scenario {
                         return invalid(&field, target, "another node");
                     }
                 }
-                GroupMessage::RouterAdvertisement => {}
+                GroupMessage::RouterAdvertisement {} => {}
             }
         }
         Ok(())

@@ -76,8 +76,10 @@ fn a_quiet_source_costs_the_frames_that_it_overlaps() {
     // Nodes go on sending; the contention window grows, so that far less than the second is on the air.
     let retry = total(&some, "airtime_retry_s");
     assert!((0.1..0.5).contains(&retry), "{retry}");
+    // About six attempts fail in a burst of 10 ms. The back-off of 511 or 1023 slots that is drawn then
+    // takes 2 to 4 ms of the pause of 10 ms.
     let ratio = mbps(&some) / mbps(&none);
-    assert!((0.35..0.52).contains(&ratio), "{ratio}");
+    assert!((0.28..0.42).contains(&ratio), "{ratio}");
 }
 
 #[test]

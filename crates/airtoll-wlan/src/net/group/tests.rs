@@ -251,8 +251,10 @@ fn frames_to_groups_wait_for_a_dtim_where_stations_doze() {
     assert!((every - 0.0512).abs() < 0.01, "{every}");
     let third = delay(doze, r#""dtim_period": 3"#);
     assert!((third - 0.1536).abs() < 0.03, "{third}");
-    // Copies for one station do not wait.
-    assert!(delay(doze, COPIES) < 2e-3);
+    // A copy for one station waits as its data do: half of ten beacons in the mean, less where the
+    // station is still awake after the copy before.
+    let copies = delay(doze, COPIES);
+    assert!((0.35..0.56).contains(&copies), "{copies}");
     let ratio = total(&cell(doze).with(SHARED), "group_delivered_ratio");
     assert_eq!(ratio, 1.0);
 }
