@@ -132,9 +132,9 @@ pub(crate) struct TxLink {
     pub(super) peer: RadioId,
     /// Further pairs of radios that share its queue, its sequence numbers and its block ack
     /// agreement.
-    further: Vec<FurtherWay>,
+    pub(super) further: Vec<FurtherWay>,
     /// Sequence numbers that the block ack agreement spans, where there are further ways.
-    span: u32,
+    pub(super) span: u32,
     pub(super) cipher: CipherSuite,
     /// Octets of header and FCS, and of the cipher around an MPDU and around an MSDU.
     pub(super) header_octets: u32,
