@@ -1,4 +1,4 @@
-"""Write the tables of the pages on Wi-Fi 7, transition modes, batteries and group traffic.
+"""Write the tables of the pages on Wi-Fi 7, transition modes, batteries, groups and tunnels.
 
 Runs the studies that a page names, with their default seed, and writes each table between its
 markers. With --check it lists pages out of date; names of pages limit it to these. It changes no
@@ -30,6 +30,7 @@ PAGES = (
     ROOT / "docs/studies/transition-modes.md",
     ROOT / "docs/studies/always-on-vpn.md",
     ROOT / "docs/studies/group-traffic.md",
+    ROOT / "docs/studies/tunnel-mtu.md",
 )
 _MARK = re.compile(r"<!-- table: ([a-z0-9-]+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
 WIFI7 = "wpa3-sae-ext-gcmp-256"
@@ -188,6 +189,19 @@ INTERVALS = {
     "phone-10": ("phone", 10),
     "sensor": ("ESP32", 3),
 }
+TUNNEL_MTUS = (1280, 1340, 1420, 1440)
+PATHS = {
+    "path-1500": "1500",
+    "path-1492": "1492",
+    "path-1400": "1400",
+    "path-1400-clamped": "1400, MSS clamped",
+}
+TUNNELLED = (
+    "wpa2-psk-ccmp",
+    "wpa2-psk-ccmp+wireguard",
+    "wpa2-psk-ccmp+ipsec-aes-gcm",
+    "wpa2-psk-ccmp+openvpn",
+)
 KEEPALIVES = {
     "none": "none",
     "wireguard-120s": "WireGuard, every 120 s",
@@ -231,6 +245,26 @@ def waits(summary: RunSummary) -> list[str]:
                 found = summary.analysis.estimate(cell, metric)
                 shown.append("-" if found is None else f"{scale * found.value:.0f}")
             lines.append(f"| {station} | {interval} | {policy} | {' | '.join(shown)} |")
+    return lines
+
+
+def tunnels(summary: RunSummary) -> list[str]:
+    """Throughput by path, tunnel and MTU of its interface."""
+    head = " | ".join(f"MTU {mtu}" for mtu in TUNNEL_MTUS)
+    lines = [f"| path | policy | traffic | {head} |", "|---|---|---|" + "---|" * len(TUNNEL_MTUS)]
+    for scenario, title in PATHS.items():
+        for policy in TUNNELLED:
+            for traffic in ("tcp", "tcp-probing", "udp"):
+                shown = []
+                for mtu in TUNNEL_MTUS:
+                    cell = f"{scenario}/{policy}/{traffic}?scenario.tunnel_mtu_octets={mtu}"
+                    rate = summary.analysis.estimate(cell, "throughput_bps")
+                    value = 0.0 if rate is None else rate.value / 1e6
+                    stalls = rate is not None and rate.value == 0
+                    shown.append("-" if rate is None else "0: stalls" if stalls else f"{value:.1f}")
+                name = policy.removeprefix("wpa2-psk-ccmp+")
+                name = "no tunnel" if name == "wpa2-psk-ccmp" else name
+                lines.append(f"| {title} | {name} | {traffic} | {' | '.join(shown)} |")
     return lines
 
 
@@ -307,6 +341,7 @@ TABLES: Mapping[str, tuple[str, Callable[[RunSummary], list[str]]]] = {
     "groups-air": ("group-traffic", group_air),
     "groups-delay": ("group-traffic", group_delays),
     "delay-by-listen-interval": ("always-on-vpn", waits),
+    "throughput-by-tunnel-mtu": ("tunnel-mtu", tunnels),
     "security-of-wifi7": ("wifi7", cost),
     "calls-of-wifi7": ("wifi7", calls),
     "net-of-wpa2": ("staying-on-wpa2", net),

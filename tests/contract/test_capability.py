@@ -60,6 +60,7 @@ _MLO: Fields = {
 _UDP: Fields = {"traffic.transport": "udp"}
 _DNS: Fields = {**_UDP, "traffic.application": "dns"}
 _ASK: Fields = {**_UDP, "traffic.application": "request-response"}
+_HOLE: Fields = {"scenario.path_mtu_octets": 1400, "scenario.pmtud": "black_hole"}
 _OVEN: Fields = {
     "scenario.phy": "802.11g",
     "scenario.radio.interferer": {
@@ -118,6 +119,10 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.queue_packets": (20, {}),
     "scenario.queue_max_delay_ms": (50.0, {}),
     "scenario.mtu_octets": (1400, {}),
+    "scenario.path_mtu_octets": (1400, {}),
+    "scenario.pmtud": ("black_hole", {"scenario.path_mtu_octets": 1400}),
+    "scenario.mss_clamping": (True, _HOLE),
+    "scenario.tunnel_mtu_octets": (1280, {"policy": "wireguard"}),
     "scenario.queue_type": ("codel", {}),
     "scenario.airtime_fairness": (True, {"scenario.queue_type": "fq_codel"}),
     "scenario.stations.name": ("C", {}),
@@ -284,6 +289,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "traffic.write_bytes": (500, {}),
     "traffic.mss_bytes": (500, {}),
     "traffic.path_mtu_discovery": (False, {}),
+    "traffic.mtu_probing": (True, {}),
     "traffic.window_kbytes": (16.0, {}),
     "traffic.tcp": ("newreno", {}),
     "traffic.timestamps": (True, {}),

@@ -91,3 +91,23 @@ def test_a_message_waits_half_a_listen_interval(policy: str) -> None:
         assert float(row[3]) == pytest.approx(51.2 * interval, rel=0.2)
         assert float(row[4]) <= 102.4 * interval + 2
     assert float(phone[1][5]) < float(phone[3][5]) < float(phone[10][5])
+
+
+def test_a_row_of_the_tunnels_is_that_of_the_planned_trials() -> None:
+    table = rows("docs/studies/tunnel-mtu.md", "throughput-by-tunnel-mtu")
+    shown = {tuple(row[:3]): row[3:] for row in table}
+    # 1400 octets: WireGuard adds 60, so that 1340 fits and 1420 does not.
+    assert shown["1400", "ipsec-aes-gcm", "tcp"][2:] == ["0: stalls", "0: stalls"]
+    assert shown["1400", "no tunnel", "tcp"] == ["0: stalls"] * 4
+    assert "0: stalls" not in shown["1400", "wireguard", "tcp"]
+    assert "0: stalls" not in shown["1400, MSS clamped", "no tunnel", "tcp"]
+    plan = make_plan(load(ROOT / "studies/tunnel-mtu.toml").study, seed=1)
+    wanted = "path-1400/wpa2-psk-ccmp+wireguard/tcp?scenario.tunnel_mtu_octets=1340"
+    rates = [
+        row.value
+        for trial in plan.trials()
+        if trial.cell.name == wanted
+        for row in Simulator().measure(trial).rows
+        if row.metric == "throughput_bps" and row.flow is None and row.second is None
+    ]
+    assert shown["1400", "wireguard", "tcp"][1] == f"{statistics.fmean(rates) / 1e6:.1f}"

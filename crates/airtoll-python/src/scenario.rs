@@ -1,7 +1,7 @@
 //! Checks of a resolved scenario, before anything is simulated.
 
-use airtoll_wlan::Scenario;
 use airtoll_wlan::analytic::weak_links;
+use airtoll_wlan::{Scenario, black_holes};
 use pyo3::prelude::*;
 
 /// The problem of a scenario, in one line, or `None`.
@@ -30,8 +30,25 @@ fn weak_link_rows(py: Python<'_>, scenario_json: &str) -> Vec<(String, f64, f64)
     })
 }
 
+/// Flows of TCP whose full packets an access point drops in silence: name, length and MTU, octets, and
+/// whether the sender finds shorter ones. A scenario that is invalid has none.
+#[pyfunction]
+#[pyo3(name = "black_holes")]
+fn black_hole_rows(py: Python<'_>, scenario_json: &str) -> Vec<(String, u32, u32, bool)> {
+    py.detach(|| {
+        let Ok(scenario) = Scenario::from_json(scenario_json) else {
+            return Vec::new();
+        };
+        let holes = black_holes(&scenario).into_iter();
+        holes
+            .map(|h| (h.flow, h.octets, h.mtu_octets, h.found))
+            .collect()
+    })
+}
+
 /// Adds these functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_scenario, module)?)?;
-    module.add_function(wrap_pyfunction!(weak_link_rows, module)?)
+    module.add_function(wrap_pyfunction!(weak_link_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(black_hole_rows, module)?)
 }

@@ -175,7 +175,7 @@ impl Builder<'_> {
         }
         for node in &self.scenario.nodes {
             lower.device.add_node(node);
-            net.add_node(&node.name, node.role, node.mtu_octets);
+            net.add_node(&node.name, node.role, (node.mtu_octets, node.black_hole));
             lower.cx.observers.add_node();
         }
     }

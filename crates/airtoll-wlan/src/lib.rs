@@ -12,6 +12,7 @@ pub mod transport;
 mod address;
 mod announce;
 mod application;
+mod black_hole;
 mod build;
 mod context;
 mod device;
@@ -33,6 +34,7 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+pub use black_hole::{BlackHole, black_holes};
 pub use medium::loss_db;
 pub use observe::metrics::sketch;
 pub use outcome::{Outcome, Row, Sketch};

@@ -51,6 +51,8 @@ struct Node {
     name: String,
     role: Role,
     mtu: u32,
+    /// It drops too long packets that must not be fragmented, and says nothing.
+    black_hole: bool,
     tunnels: Table<TunnelId, TunnelEnd>,
     /// It is between two access points: its packets wait.
     away: bool,
@@ -92,12 +94,14 @@ impl Net {
         }
     }
 
-    /// Adds a node.
-    pub fn add_node(&mut self, name: &str, role: Role, mtu: u32) {
+    /// Adds a node with an MTU, octets; `black_hole`: it drops longer packets that must not be
+    /// fragmented.
+    pub fn add_node(&mut self, name: &str, role: Role, (mtu, black_hole): (u32, bool)) {
         self.nodes.push(Node {
             name: name.to_owned(),
             role,
             mtu,
+            black_hole,
             tunnels: Table::new(),
             away: false,
             knows_off: false,

@@ -11,6 +11,7 @@ mod fq_codel;
 mod hidden;
 mod interference;
 mod multi_link;
+mod path_mtu;
 
 use crate::outcome::Outcome;
 use crate::scenario::AccessCategory;

@@ -963,6 +963,11 @@ class Tunnel:
     or `ipv6`), `udp_encapsulation`. Null: IP in IP without protection (RFC 2003), 20 octets.
     """
 
+    mtu_octets: int | None = None
+    """MTU of its interface at both ends, octets: longer packets are fragmented before they
+    enter, and TCP's segments follow it. Null: what the MTU of the node leaves.
+    """
+
     destinations: tuple[str, ...] | None = None
     """Nodes whose packets a gateway puts into it, by the address on the outside of the packet;
     null: a host's tunnel.
@@ -1330,6 +1335,11 @@ class Node:
 
     power_save: PowerSave | None = None
     """When a station dozes; null: never."""
+
+    black_hole: bool = False
+    """It drops what it passes on, exceeds its MTU and must not be fragmented (DF of IPv4, IPv6),
+    and no sender hears of it: path MTU discovery meets a black hole (RFC 2923, 2.1).
+    """
 
     battery_wh: float | None = None
     """Energy of its battery, Wh; null: none."""
@@ -2005,6 +2015,12 @@ class TransportTcp:
     no_path_mtu_discovery: bool = False
     """Segments are as long as the interface allows, and a tunnel's outer packets are fragmented.
     False: the ends know the path MTU (RFC 1191), and segments fit into every tunnel.
+    """
+
+    mtu_probing: bool = False
+    """After three time-outs in a row a sender takes segments of 1024 octets for a black hole of
+    path MTU discovery (RFC 4821, 7.6; Linux with `net.ipv4.tcp_mtu_probing = 1`). It does not
+    probe for longer ones.
     """
 
 

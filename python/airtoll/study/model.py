@@ -500,6 +500,27 @@ class Scenario(Table):
     mtu_octets: Annotated[int, Field(ge=256, le=2304)] = Field(
         1500, description="MTU of the stations and of all hosts, octets"
     )
+    path_mtu_octets: Annotated[int, Field(ge=576, le=2304)] | None = Field(
+        None,
+        description="MTU of the way between the access point and the wired host, octets; default: "
+        "`mtu_octets`. 1492: PPPoE (RFC 2516)",
+    )
+    pmtud: Literal["works", "black_hole"] = Field(
+        "works",
+        description="path MTU discovery where `path_mtu_octets` is smaller than `mtu_octets`. "
+        "works: all hosts know the path's MTU from the start. black_hole: packets that exceed it "
+        "and must not be fragmented (DF; IPv6) vanish (RFC 2923, 2.1)",
+    )
+    mss_clamping: bool = Field(
+        False,
+        description="the access point lowers the MSS of TCP connections to what `path_mtu_octets` "
+        "allows; it cannot see into tunnels",
+    )
+    tunnel_mtu_octets: Annotated[int, Field(ge=576, le=9000)] | None = Field(
+        None,
+        description="MTU of the interfaces of tunnels, octets; longer datagrams are fragmented "
+        "before they enter. Default: what the overhead leaves of `mtu_octets`",
+    )
     queue_max_delay_ms: NotNegative | None = Field(
         None,
         description="MSDU lifetime in these queues, ms; older frames are dropped; 0: no limit; "
@@ -765,6 +786,11 @@ class Load(Table):
         description="TCP segments fit into every tunnel on the way (RFC 1191); false: they have "
         "the length of the interface, and the tunnel's outer packets are fragmented",
     )
+    mtu_probing: bool = Field(
+        False,
+        description="after three time-outs in a row TCP sends segments of 1024 octets (RFC 4821; "
+        "Linux with net.ipv4.tcp_mtu_probing = 1, whose default is 0)",
+    )
     window_kbytes: Positive | None = Field(None, description="TCP window, 1024 octets")
     tcp: Literal["newreno", "cubic"] | None = Field(
         None, description="congestion control; default: the host profile's"
@@ -807,6 +833,8 @@ class Load(Table):
                     )
             if not self.path_mtu_discovery:
                 raise ValueError("path_mtu_discovery is for transport = 'tcp'")
+            if self.mtu_probing:
+                raise ValueError("mtu_probing is for transport = 'tcp'")
         elif self.payload_bytes is not None or self.socket_buffer_kbytes is not None:
             raise ValueError(
                 "payload_bytes and socket_buffer_kbytes are for transport = 'udp'; "

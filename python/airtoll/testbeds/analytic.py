@@ -83,6 +83,8 @@ def _no_closed_form(cell: Cell) -> str | None:
         return "closed forms have no group-addressed frames"
     if settings.isolation or settings.dtim_period != 1:
         return "closed forms have no isolation and no DTIM"
+    if cell.settings.pmtud != "works" or cell.settings.tunnel_mtu_octets is not None:
+        return "closed forms have hosts that know the path's MTU"
     if radio.interferer is not None:
         return "closed forms have no interferer"
     for station in cell.settings.stations:

@@ -97,7 +97,10 @@ def scenario(cell: Cell) -> border.Scenario:
         tunnels = station_policy(cell, station).tunnels
         node = evolve(
             _station_node(cell, station, profiles[station.name]),
-            tunnels=tuple(_tunnel(tunnel, own, peer, far) for tunnel in tunnels),
+            tunnels=tuple(
+                evolve(_tunnel(tunnel, own, peer, far), mtu_octets=settings.tunnel_mtu_octets)
+                for tunnel in tunnels
+            ),
         )
         if not settings.bridges(station):
             nodes.append(node)
@@ -109,6 +112,10 @@ def scenario(cell: Cell) -> border.Scenario:
     if wired:
         nodes.append(_server_node(cell, server))
         links.append(cable(AP, SERVER, settings.wired))
+    flows = _flows(settings, load_, stations)
+    if settings.mss_clamping:
+        tunnelled = frozenset(s.name for s in stations if station_policy(cell, s).tunnels)
+        flows = [_clamped(settings, flow, tunnelled) for flow in flows]
     resolved = border.Scenario(
         duration_s=load_.duration_s,
         warm_up_s=load_.warm_up_s,
@@ -117,7 +124,7 @@ def scenario(cell: Cell) -> border.Scenario:
         bss=_bsss(cell),
         nodes=tuple(nodes),
         links=tuple(links),
-        flows=tuple(_flows(settings, load_, stations)),
+        flows=tuple(flows),
         address_resolution=border.AddressResolution(settings.address_resolution),
         group_traffic=group_traffic(
             settings, [s.name for s in stations], SERVER if wired else None
@@ -339,7 +346,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         cipher=_data_cipher(policy),
         host=_with_card(_host(profile, policy), profile),
         tx_power_dbm=settings.radio.tx_power_dbm,
-        mtu_octets=settings.mtu_octets,
+        mtu_octets=_host_mtu(settings),
         queue=_queue(settings, profile),
         frame_burst_us=_burst(settings, station.frame_bursting_us, profile),
         position_m=(*(station.position_m or (0.0, 0.0)), 0.0),
@@ -358,6 +365,16 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
     if station.rate_mbps is not None:
         return evolve(node, rate=border.RateFixed(mbps=station.rate_mbps))
     return node
+
+
+def _path_mtu(settings: Scenario) -> int:
+    """MTU of the way, octets."""
+    return min(settings.path_mtu_octets or settings.mtu_octets, settings.mtu_octets)
+
+
+def _host_mtu(settings: Scenario) -> int:
+    """MTU with which hosts send, octets: the way's where path MTU discovery works."""
+    return settings.mtu_octets if settings.pmtud == "black_hole" else _path_mtu(settings)
 
 
 def _power_save(station: Station, profile: Profile) -> border.PowerSave | None:
@@ -391,7 +408,8 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         cipher=_data_cipher(cell.security),
         host=_with_card(_host(profile, cell.security), profile),
         tx_power_dbm=settings.radio.tx_power_dbm,
-        mtu_octets=settings.mtu_octets,
+        mtu_octets=_path_mtu(settings),
+        black_hole=settings.pmtud == "black_hole",
         queue=evolve(_queue(settings, profile), airtime_fairness=settings.airtime_fairness),
         frame_burst_us=_burst(settings, settings.ap.frame_bursting_us, profile),
     )
@@ -399,7 +417,7 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
 
 def _server_node(cell: Cell, profile: Profile) -> border.Node:
     host = _host(profile, cell.security)
-    mtu = cell.settings.mtu_octets
+    mtu = _host_mtu(cell.settings)
     return border.Node(name=SERVER, role=border.Role.WIRED, host=host, mtu_octets=mtu)
 
 
@@ -692,7 +710,19 @@ def _transport(traffic: Load) -> border.Transport:
         delayed_ack_segments=traffic.delayed_ack_segments,
         delayed_ack_timeout_ms=traffic.delayed_ack_ms,
         no_path_mtu_discovery=not traffic.path_mtu_discovery,
+        mtu_probing=traffic.mtu_probing,
     )
+
+
+def _clamped(settings: Scenario, flow: border.Flow, tunnelled: frozenset[str]) -> border.Flow:
+    """The flow with the MSS to which the access point lowers it; it cannot see into tunnels."""
+    transport = flow.transport
+    if not isinstance(transport, border.TransportTcp) or flow.station in tunnelled:
+        return flow
+    headers = 40 if flow.ip is border.IpVersion.IPV4 else 60
+    most = _path_mtu(settings) - headers
+    own = transport.mss_octets
+    return evolve(flow, transport=evolve(transport, mss_octets=min(own or most, most)))
 
 
 def _pattern(traffic: Load) -> border.Pattern:

@@ -18,7 +18,7 @@ from airtoll.testbeds.capability import Capability, Feature, acts
 #: Fields of a kind of flow, the traffic's own or one beside it.
 _LOAD: Final = (
     "transport ip application direction offered_mbps arrivals payload_bytes write_bytes mss_bytes "
-    "path_mtu_discovery window_kbytes tcp timestamps sack delayed_ack_segments "
+    "path_mtu_discovery mtu_probing window_kbytes tcp timestamps sack delayed_ack_segments "
     "delayed_ack_ms socket_buffer_kbytes transfer_bytes request_bytes response_bytes query_bytes "
     "answer_bytes stations flows_per_station wmm"
 )
@@ -33,7 +33,8 @@ _FIELDS: Final = _EDCA | {
     "multiple_bssid reported_bsss beacon_octets beacon_protection "
     "ampdu_max_octets amsdu_max_octets rts_threshold_octets fragmentation_threshold_octets "
     "cw_min cw_max retry_limit frame_bursting_us edca txop_protection block_ack_window "
-    "basic_rates_mbps slot_time_us queue_packets mtu_octets queue_max_delay_ms queue_type "
+    "basic_rates_mbps slot_time_us queue_packets mtu_octets path_mtu_octets pmtud mss_clamping "
+    "tunnel_mtu_octets queue_max_delay_ms queue_type "
     "airtime_fairness clients rssi_dbm hidden authenticate address_resolution "
     "multicast_to_unicast per_client_gtk isolation proxy_arp dtim_period",
     "scenario.group_load": "mdns_per_min mdns_bytes arp_per_min neighbor_per_min "

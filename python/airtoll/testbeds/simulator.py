@@ -18,7 +18,16 @@ from airtoll.errors import Interrupted, ProfileError, TestbedError
 from airtoll.plan import Cell, Trial
 from airtoll.study.generations import HIGHEST_MBPS
 from airtoll.study.join import Join
-from airtoll.testbeds import bridging, first_join, gating, joining, loads, multi_link, roaming
+from airtoll.testbeds import (
+    bridging,
+    first_join,
+    gating,
+    joining,
+    loads,
+    multi_link,
+    path_mtu,
+    roaming,
+)
 from airtoll.testbeds.contract import (
     Measured,
     Row,
@@ -76,6 +85,7 @@ class Simulator:
             or multi_link.why_not(gating.as_carried_out(cell), policies)
             or bridging.why_not(cell)
             or loads.why_not(cell)
+            or path_mtu.why_not(cell)
             or roaming.why_not(cell, policies[0])
             or joining.why_not(cell, policies)
             or first_join.why_not(cell)
@@ -89,10 +99,11 @@ class Simulator:
         return Skip(problem) if problem else None
 
     def warning(self, cell: Cell) -> str | None:
-        """Fallbacks of its security, the first station whose level is too low for its rate, and a
-        cable that is slower than the air.
+        """Fallbacks of its security, stalled connections, the first station whose level is too low
+        for its rate, and a cable that is slower than the air.
         """
-        said = [*gating.notes(cell), self._weak(cell), self._slow_wire(cell)]
+        holes = path_mtu.black_holes(_json_of(cell))
+        said = [*gating.notes(cell), *holes, self._weak(cell), self._slow_wire(cell)]
         return "; ".join(words for words in said if words) or None
 
     def _slow_wire(self, cell: Cell) -> str | None:
@@ -169,7 +180,11 @@ class Simulator:
             rows=tuple(_finished(rows, trial.cell)),
             sketches=sketches_of(columns),
             failure=None if failure is None or caveat else str(failure),
-            caveats=(*gating.notes(trial.cell), *([caveat] if caveat else [])),
+            caveats=(
+                *gating.notes(trial.cell),
+                *path_mtu.black_holes(_json_of(trial.cell)),
+                *([caveat] if caveat else []),
+            ),
             files=() if own is None else tuple(sorted(own.iterdir())),
         )
 

@@ -117,8 +117,10 @@ impl Builder<'_> {
                 let takes = gateway.unwrap_or(Takes::Own);
                 let own_work = tunnel.encrypt.into();
                 let far_work = tunnel.peer_decrypt.unwrap_or(tunnel.decrypt).into();
-                let made =
-                    |peer, takes, work| TunnelEnd::new(peer, takes, tunnel.encapsulation, work);
+                let made = |peer, takes, work| {
+                    let end = TunnelEnd::new(peer, takes, tunnel.encapsulation, work);
+                    end.with_mtu(tunnel.mtu_octets)
+                };
                 let net = &mut self.world.stack.net;
                 net.add_tunnel(own, made(peer, takes, (own_work, far_work)));
                 if !simplex {

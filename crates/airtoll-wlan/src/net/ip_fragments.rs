@@ -23,15 +23,16 @@ pub(super) struct FragmentGroup {
 const FRAGMENT_HEADER: u32 = 8;
 
 impl Net {
-    /// Splits a packet that is longer than the MTU (RFC 791 section 3.2, RFC 8200 section 4.5).
+    /// Splits a packet that is longer than `mtu` (RFC 791 section 3.2, RFC 8200 section 4.5). With `enters`
+    /// the fragments enter the tunnels of the node, which sends them itself.
     pub(super) fn fragment(
         &mut self,
         lower: &mut Lower,
         node: NodeId,
         packet: PacketId,
+        (mtu, enters): (u32, bool),
         work: Duration,
     ) {
-        let mtu = self.nodes[node].mtu;
         let whole = lower.cx.packets.remove(packet);
         let ipv6 = self.has_ipv6_header(&whole);
         let (header, extra) = if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) };
@@ -75,7 +76,12 @@ impl Net {
             } else {
                 lower.device.transmit_time(node, ip_octets)
             };
-            self.dispatch(lower, node, piece, effort);
+            if enters {
+                let effort = effort + self.encapsulate(lower, node, piece, true);
+                self.dispatch_own(lower, node, piece, effort);
+            } else {
+                self.dispatch(lower, node, piece, effort);
+            }
         }
     }
 

@@ -28,6 +28,11 @@ impl Net {
         let octets = lower.cx.packets[packet].ip_octets;
         let mut work = lower.device.transmit_time(node, octets);
         if !self.nodes[node].tunnels.is_empty() {
+            let p = &lower.cx.packets[packet];
+            if let Some(mtu) = self.own_tunnel_mtu(node, p).filter(|mtu| octets > *mtu) {
+                self.fragment(lower, node, packet, (mtu, true), work);
+                return;
+            }
             work += self.encapsulate(lower, node, packet, true);
         }
         self.dispatch_own(lower, node, packet, work);
@@ -37,7 +42,13 @@ impl Net {
     #[inline]
     pub fn dispatch(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) {
         if lower.cx.packets[packet].ip_octets > self.nodes[node].mtu {
-            self.fragment(lower, node, packet, work);
+            let p = &lower.cx.packets[packet];
+            if self.nodes[node].black_hole && self.is_unbreakable(p) {
+                lower.cx.lose(packet);
+                return;
+            }
+            let mtu = self.nodes[node].mtu;
+            self.fragment(lower, node, packet, (mtu, false), work);
             return;
         }
         match self.way(&lower.cx, node, packet) {

@@ -5,7 +5,7 @@
 //! tunnels nest: a mobile node's ESP to its home agent inside the tunnel between two gateways.
 //! Chooses no routes: `net` does.
 
-use airtoll_security::{OuterIp, Tunnel};
+use airtoll_security::{OuterIp, Tunnel, TunnelSuite};
 use airtoll_units::Duration;
 
 use super::Net;
@@ -37,6 +37,8 @@ pub(crate) struct TunnelEnd {
     encrypt: Price,
     /// Cost at its peer.
     decrypt: Price,
+    /// Stated MTU of its interface.
+    mtu: Option<u32>,
     /// Packets that it has taken.
     taken: u32,
 }
@@ -69,8 +71,14 @@ impl TunnelEnd {
             encapsulation,
             encrypt,
             decrypt,
+            mtu: None,
             taken: 0,
         }
+    }
+
+    /// The same with a stated MTU of its interface.
+    pub fn with_mtu(self, mtu: Option<u32>) -> Self {
+        Self { mtu, ..self }
     }
 
     /// The end of an IP-in-IP tunnel to `peer` (RFC 2003), without cost.
@@ -111,6 +119,26 @@ impl TunnelEnd {
         }
     }
 
+    /// MTU of its interface on a node with an MTU of `mtu`. WireGuard's does not follow the path: Linux
+    /// sends its outer packets without DF and fragments them (`send4` in drivers/net/wireguard/socket.c).
+    pub fn interface_mtu(&self, mtu: u32) -> u32 {
+        match self.mtu {
+            Some(own) if self.is_wireguard() => own,
+            own => own.unwrap_or(u32::MAX).min(self.longest_inner(mtu)),
+        }
+    }
+
+    /// Whether routers may fragment its outer packets over IPv4: WireGuard's have no DF.
+    pub fn clears_df(&self) -> bool {
+        let outer = self.encapsulation.map(|t| t.outer);
+        self.is_wireguard() && outer == Some(OuterIp::Ipv4)
+    }
+
+    fn is_wireguard(&self) -> bool {
+        self.encapsulation
+            .is_some_and(|t| t.suite == TunnelSuite::WireGuard)
+    }
+
     /// The longest inner packet whose outer one is at most `mtu` octets.
     pub fn longest_inner(&self, mtu: u32) -> u32 {
         match self.encapsulation {
@@ -134,6 +162,36 @@ impl Net {
     /// Sets which packets an end of a tunnel takes.
     pub fn set_takes(&mut self, node: NodeId, tunnel: TunnelId, takes: Takes) {
         self.nodes[node].tunnels[tunnel].takes = takes;
+    }
+
+    /// The stated MTU of the first tunnel that takes a packet that a node sends itself.
+    pub(super) fn own_tunnel_mtu(&self, node: NodeId, p: &Packet) -> Option<u32> {
+        let mut ends = self.nodes[node].tunnels.iter();
+        ends.find(|end| end.takes(p.to, true))?.mtu
+    }
+
+    /// Whether a router must not fragment a packet. Linux sets DF for TCP and UDP (`ip_no_pmtu_disc`
+    /// = 0) unless it has fragmented the packet itself. ESP copies the inner DF (RFC 4301, 8.1), IP in
+    /// IP, too (RFC 2003, 3.1); OpenVPN's UDP socket sets it, and WireGuard clears it.
+    pub(super) fn is_unbreakable(&self, p: &Packet) -> bool {
+        if self.has_ipv6_header(p) {
+            return true;
+        }
+        let Some(tunnelled) = p.tunnelled else {
+            return p.group.is_none() && p.flow().is_some();
+        };
+        if tunnelled.under.is_none() {
+            // A fragment of an outer packet.
+            return false;
+        }
+        let end = self.tunnel_end(tunnelled);
+        match end.encapsulation.map(|t| t.suite) {
+            Some(TunnelSuite::WireGuard) => false,
+            Some(TunnelSuite::OpenVpnAesGcm) => true,
+            _ => self
+                .inside(p)
+                .is_some_and(|inner| self.is_unbreakable(&inner)),
+        }
     }
 
     /// Puts a packet into the tunnels that begin at a node, which sends it itself (`own`) or

@@ -249,6 +249,14 @@ impl Scenario {
         if let Some(ms) = node.queue.max_delay_ms {
             positive(&format!("{at}.queue.max_delay_ms"), ms)?;
         }
+        for (i, tunnel) in node.tunnels.iter().enumerate() {
+            if let Some(mtu) = tunnel.mtu_octets
+                && !(256..=65_535).contains(&mtu)
+            {
+                let field = format!("{at}.tunnels[{i}].mtu_octets");
+                return invalid(&field, mtu, "256 to 65535, or null");
+            }
+        }
         if !(256..=65_535).contains(&node.mtu_octets) {
             return invalid(
                 &format!("{at}.mtu_octets"),

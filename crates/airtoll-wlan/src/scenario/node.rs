@@ -72,6 +72,10 @@ pub struct Node {
     /// When a station dozes; null: never.
     #[serde(default)]
     pub power_save: Option<PowerSave>,
+    /// It drops what it passes on, exceeds its MTU and must not be fragmented (DF of IPv4, IPv6), and no
+    /// sender hears of it: path MTU discovery meets a black hole (RFC 2923, 2.1).
+    #[serde(default)]
+    pub black_hole: bool,
     /// Energy of its battery, Wh; null: none.
     #[serde(default)]
     pub battery_wh: Option<f64>,
@@ -129,6 +133,10 @@ pub struct Tunnel {
     /// or `ipv6`), `udp_encapsulation`. Null: IP in IP without protection (RFC 2003), 20 octets.
     #[serde(default)]
     pub encapsulation: Option<airtoll_security::Tunnel>,
+    /// MTU of its interface at both ends, octets: longer packets are fragmented before they enter, and
+    /// TCP's segments follow it. Null: what the MTU of the node leaves.
+    #[serde(default)]
+    pub mtu_octets: Option<u32>,
     /// Nodes whose packets a gateway puts into it, by the address on the outside of the packet;
     /// null: a host's tunnel.
     #[serde(default)]

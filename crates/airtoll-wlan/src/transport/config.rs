@@ -101,6 +101,8 @@ pub struct TcpConfig {
     pub delayed_ack_ms: u32,
     /// Segments acknowledged at once at the start of a connection (Linux quick acks: 16).
     pub quick_ack_segments: u32,
+    /// Shortens segments after time-outs in a row, as in a black hole of path MTU discovery.
+    pub mtu_probing: bool,
     /// How the transmit queue of its own host holds a sender back.
     pub back_pressure: BackPressure,
     /// Opens with a three-way handshake; otherwise both ends start established.
@@ -136,6 +138,7 @@ impl Default for TcpConfig {
             ack_every: 2,
             delayed_ack_ms: 40,
             quick_ack_segments: 0,
+            mtu_probing: false,
             back_pressure: BackPressure::SmallQueues(SmallQueues {
                 octets: 1 << 20,
                 pacing_shift: Some(7),
@@ -195,6 +198,7 @@ impl TcpConfig {
                 .delayed_ack_timeout_ms
                 .map_or(receiver.delayed_ack_ms, milliseconds),
             quick_ack_segments: receiver.quick_ack_segments,
+            mtu_probing: options.mtu_probing,
             ..sender
         }
     }

@@ -30,6 +30,10 @@ pub struct TcpOptions {
     /// Segments are as long as the interface allows, and a tunnel's outer packets are fragmented. False:
     /// the ends know the path MTU (RFC 1191), and segments fit into every tunnel.
     pub no_path_mtu_discovery: bool,
+    /// After three time-outs in a row a sender takes segments of 1024 octets for a black hole of path
+    /// MTU discovery (RFC 4821, 7.6; Linux with `net.ipv4.tcp_mtu_probing = 1`). It does not probe for
+    /// longer ones.
+    pub mtu_probing: bool,
 }
 
 /// Congestion control.

@@ -8,6 +8,11 @@ use airtoll_units::Instant;
 use super::segment::Ack;
 use super::sender::{CongestionState, Phase, RateReduction, Sender, Suspicion};
 
+/// Time-outs in a row after which segments are taken for too long (Linux, `net.ipv4.tcp_retries1`).
+const BLACK_HOLE_TIMEOUTS: u32 = 3;
+/// Payload of a segment from then on, octets (Linux, `net.ipv4.tcp_base_mss`).
+const BLACK_HOLE_SEGMENT: u64 = 1_024;
+
 impl Sender {
     /// Handles one acknowledgement at `now`; poll for segments afterwards.
     pub fn on_ack(&mut self, now: Instant, ack: &Ack) {
@@ -94,6 +99,9 @@ impl Sender {
         self.duplicate_acks = 0;
         self.force_retransmit = false;
         self.rtt.back_off();
+        if self.config.mtu_probing && self.rtt.doublings() >= BLACK_HOLE_TIMEOUTS {
+            self.segment = self.segment.min(BLACK_HOLE_SEGMENT);
+        }
         self.rearm(now);
     }
 
