@@ -21,7 +21,7 @@ from airtoll.testbeds.simulator import Simulator
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/studies/eduroam.md"
 _MARK = re.compile(r"<!-- table: ([a-z0-9-]+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
-PLACES = ("home", "country", "abroad")
+PLACES = ("at-home", "country", "abroad")
 METHODS = {"EAP-TLS": "wpa2-eap-tls-ccmp", "PEAP": "wpa2-eap-peap-ccmp"}
 CHAINS = ("p256", "ml-dsa-44", "ml-dsa-65")
 #: Joins behind a median.
@@ -76,7 +76,7 @@ def joins() -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|"
     for method, policy in METHODS.items():
         for chain in CHAINS:
-            near = cell_of("home", policy, chain, "udp", 0.0)
+            near = cell_of("at-home", policy, chain, "udp", 0.0)
             messages = value(near, "authentication_messages")
             assert messages is not None
             times = [

@@ -38,7 +38,7 @@ def test_the_table_without_loss_is_that_of_trials(tool: ModuleType) -> None:
     [
         ("EAP-TLS", "p256", "abroad", "udp"),
         ("EAP-TLS", "p256", "abroad", "tls"),
-        ("PEAP", "p256", "home", "udp"),
+        ("PEAP", "p256", "at-home", "udp"),
     ],
 )
 def test_a_median_with_loss_is_that_of_trials(
@@ -53,7 +53,7 @@ def test_octets_of_a_chain_are_those_of_its_proxy_states(tool: ModuleType) -> No
     """Proxies change neither the messages nor the octets between station and access point."""
     near, far = (
         tool.cell_of(place, "wpa2-eap-tls-ccmp", "ml-dsa-44", "udp", 0.0)
-        for place in ("home", "abroad")
+        for place in ("at-home", "abroad")
     )
     for metric in ("authentication_messages", "authentication_octets", "messages_radius"):
         assert tool.value(near, metric) == tool.value(far, metric)
