@@ -46,11 +46,11 @@ class Contrast:
 
     @property
     def same(self) -> list[str]:
-        """The columns that a cell and its reference share, after :meth:`marked`."""
+        """The columns that a cell and its reference share, after :meth:`split`."""
         axes = [axis for axis in _AXES if axis != self.factor]
         return [*axes, "factors" if self.factor in _AXES else _OTHERS]
 
-    def marked(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _marked(self, frame: pl.DataFrame) -> pl.DataFrame:
         """``frame`` (columns of a cell) with the columns that ``same`` asks for."""
         if self.factor in _AXES:
             return frame.with_columns((pl.col(self.factor) == self.level).alias(_REFERENCE))
@@ -65,8 +65,8 @@ class Contrast:
         )
 
     def split(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The reference's rows, and all others with a level of the factor; both marked."""
-        marked = self.marked(frame)
+        """The reference's rows, and the others with a level of the factor, with columns ``same``."""
+        marked = self._marked(frame)
         # A cell without the factor has neither.
         return (
             marked.filter(pl.col(_REFERENCE)).drop(_REFERENCE),

@@ -438,12 +438,12 @@ def _of_costs(summary: RunSummary) -> str:
     # A difference of bit rates is negative if security costs throughput.
     cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
     found = readings(summary, OVERHEAD)
-    by_devices = _by_devices(found)
-    if len(by_devices) > 1:
-        return _of_costs_by_devices(summary, by_devices, cost)
     if not summary.analysis.contrast.is_of_policies:
         saturated = [r for r in found if is_saturated(r.cell)] or found
         return _of_levels(summary, _mean_costs(summary, saturated, cost), cost)
+    by_devices = _by_devices(found)
+    if len(by_devices) > 1:
+        return _of_costs_by_devices(summary, by_devices, cost)
     means = _mean_costs(summary, found, cost)
     (low, cheap, least, _), (high, dear, most, count) = means[0], means[-1]
     against = f"Against {summary.reference}, "

@@ -264,22 +264,17 @@ def _check_against(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Pa
         place = f"{path}: study.against"
         if key == "policy":
             raise StudyError(f"{place}: policies are compared with study.baseline; name it there")
-        levels: dict[str, tuple[Level, ...]] = {
-            "scenario": tuple(study.scenario),
-            "traffic": tuple(study.traffic),
-            **grid,
-        }
-        if key not in levels or key == "policy":
-            others = ", ".join(name for name in levels if name != "policy")
+        if key not in grid:
+            others = ", ".join(name for name in grid if name != "policy")
             raise StudyError(
                 f"{place}: {key!r} is no axis or factor of the grid; there are: {others}"
             )
-        if not any(type(one) is type(level) and one == level for one in levels[key]):
+        if not any(type(one) is type(level) and one == level for one in grid[key]):
             raise StudyError(
                 f"{place}.{key}: {shown(level)} is not in the grid; "
-                f"there are: {', '.join(map(str, levels[key]))}"
+                f"there are: {', '.join(map(str, grid[key]))}"
             )
-        if len(levels[key]) < 2:
+        if len(grid[key]) < 2:
             raise StudyError(f"{place}.{key}: has one level; nothing can be compared with it")
         head = study.study
         for name, there in (

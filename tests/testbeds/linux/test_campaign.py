@@ -77,7 +77,9 @@ def test_open_carries_traffic_and_refuses_to_be_a_radio(testbed: Linux, tmp_path
     assert values["throughput_bps"] == pytest.approx(1e6, rel=0.25)
     assert values["offered_bps"] == pytest.approx(1e6, rel=0.1)
     assert 0 <= values["loss_ratio"] < 0.25
-    assert 0 < values["delay_s"] < values["response_time_s"] < 2
+    # Both are means of other packets, so that a busy host may turn their order.
+    assert 0 < values["delay_s"] < 2
+    assert 0 < values["response_time_s"] < 2
     assert 0 < values["cpu_share"] <= 2
     assert values["authentication_messages"] == 0
     assert any("no airtime" in caveat for caveat in measured.caveats)

@@ -166,7 +166,8 @@ def _that_differ(
     kept = [entry for entry in panels if any(p.reading.estimate.value != 0 for p in entry[1])]
     if not kept:
         return panels, []
-    return kept, [title for title, part in panels if (title, part) not in kept]
+    titles = {title for title, _ in kept}
+    return kept, [title for title, _ in panels if title not in titles]
 
 
 def _panels(places: Sequence[_Place]) -> list[tuple[str, list[_Place]]]:
