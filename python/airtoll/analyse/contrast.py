@@ -65,7 +65,7 @@ class Contrast:
         )
 
     def split(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The reference's rows, and the others with a level of the factor, with columns ``same``."""
+        """The reference's rows, and those of other levels, with the columns ``same``."""
         marked = self._marked(frame)
         # A cell without the factor has neither.
         return (
