@@ -502,6 +502,31 @@ def test_a_control_variate_needs_drawn_back_offs(bed: str) -> None:
         assert reason.startswith('trials.control = "backoff": is for the simulator')
 
 
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"traffic.application": "http"}, None),
+        ({"traffic.application": "http", "traffic.request_bytes": 28}, "at least 40"),
+        ({"traffic.application": "http", "traffic.response_bytes": 37}, "at least 40"),
+        ({"traffic.application": "http", **_UDP}, "HTTP/1.1 and FTP run over TCP here"),
+        ({"traffic.application": "ftp"}, None),
+        ({"traffic.application": "ftp", "traffic.transfer_bytes": 50_000}, None),
+        ({"traffic.application": "ftp", "traffic.offered_mbps": 2.0}, "offered_mbps: "),
+        ({"traffic.application": "request-response", "traffic.request_bytes": 9}, None),
+        ({**_ASK, "traffic.request_bytes": 9}, "irtt answers in the length of the request"),
+        ({**_ASK, "traffic.flows_per_station": 2}, "one client of DNS or irtt"),
+        ({**_DNS, "traffic.flows_per_station": 2}, "one client of DNS or irtt"),
+    ],
+)
+def test_applications_of_the_real_stack(linux: Linux, fields: Fields, reason: str | None) -> None:
+    skip = linux.check(cell_of(fields)[1])
+    if reason is None:
+        assert skip is None
+    else:
+        assert skip is not None
+        assert reason in skip.reason
+
+
 def test_a_daemon_before_a_version_lacks_its_akm() -> None:
     policy = resolve("wpa3-sae-ext-gcmp-256")
     table = linux_capability.CAPABILITY

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from airtoll.plan import make_plan
+from airtoll.study import Study
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.guest import uml_kernel
 from airtoll.testbeds.linux import environment, medium
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
+from airtoll.testbeds.simulator import Simulator
 
 pytestmark = [
     pytest.mark.guest,
@@ -154,3 +157,62 @@ def test_five_stations_share_the_air(testbed: Linux) -> None:
     assert set(each) == set(names)
     # The simulator carries 29.15 Mb/s in all (three trials of 3 s, 0.19 between them).
     assert sum(each.values()) == pytest.approx(29.15e6, rel=0.05)
+
+
+#: Traffic -> how far the real stack may be from the simulator, and in which metrics.
+APPLICATIONS: dict[str, tuple[dict[str, object], float, tuple[str, ...]]] = {
+    "http": (
+        {"application": "http", "request_bytes": 300, "response_bytes": 10_000},
+        0.06,
+        ("throughput_bps", "response_time_s"),
+    ),
+    "rpc": (
+        {"application": "request-response", "request_bytes": 64, "response_bytes": 1000},
+        0.06,
+        ("throughput_bps", "response_time_s"),
+    ),
+    "ftp": ({"application": "ftp"}, 0.05, ("throughput_bps",)),
+    "download": (
+        {"application": "ftp", "direction": "down", "transfer_bytes": 1_000_000},
+        0.05,
+        ("throughput_bps", "transfer_delay_s"),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_an_application_takes_the_time_that_it_takes_in_the_simulator(
+    testbed: Linux, name: str
+) -> None:
+    load, bound, metrics = APPLICATIONS[name]
+    study = Study.model_validate(
+        {
+            "study": {"name": "applications", "title": "Applications", "baseline": "open"},
+            "scenario": {
+                "one": {
+                    "phy": "802.11a",
+                    "rate_mbps": 54.0,
+                    "stations": [{"name": "A"}],
+                }
+            },
+            "traffic": {
+                "load": {"transport": "tcp", "duration_s": 1.5, "warm_up_s": 0.5, **load}
+                if "transfer_bytes" not in load
+                else {"transport": "tcp", "duration_s": 3.0, **load}
+            },
+            "grid": {"scenario": ["one"], "traffic": ["load"], "policy": ["open"]},
+        }
+    )
+    plan = make_plan(study)
+    (cell,) = plan.cells
+    trial = plan.trial(cell, 1, 1)
+    assert testbed.check(cell) is None
+    real, simulated = testbed.measure(trial), Simulator().measure(trial)
+    assert real.failure is None, real.failure
+    for metric in metrics:
+        one, other = (
+            next(row.value for row in measured.rows if row.metric == metric)
+            for measured in (real, simulated)
+        )
+        assert one == pytest.approx(other, rel=bound), metric

@@ -24,7 +24,7 @@ from airtoll.testbeds.capability import (
     only,
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.linux import freeradius, leap
+from airtoll.testbeds.linux import exchanges, freeradius, leap
 from airtoll.testbeds.resolve import station_list
 
 #: In virtual time, where each trial has its own nodes; else `stack.STATIONS`.
@@ -34,6 +34,8 @@ PHYS: Final = ("802.11a", "802.11b", "802.11g", "802.11n", "802.11ac")
 FAULTS: Final = {"none": "none", "wrong-passphrase": "password", "silent-server": "radius"}
 #: Octets of a query and an answer of `linux/dns.py`.
 _LOOKUP: Final = (44, 60)
+#: Octets of an HTTP message that has room for every head.
+_HTTP_OCTETS: Final = 40
 _METHODS: Final = ("full", "cached-pmk", "fast-transition")
 
 _MAC = "neither mac80211 nor the medium is given this value"
@@ -222,13 +224,7 @@ _TRAFFIC: Final = {
     "about": acts(),
     "transport": acts(),
     "ip": acts(),
-    "application": only(
-        "stream",
-        "request-response",
-        "voip",
-        "dns",
-        reason="its exchanges are not carried out by this testbed",
-    ),
+    "application": acts("requests over TCP, HTTP/1.1 and FTP by programs of airtoll"),
     "direction": acts(),
     "offered_mbps": acts(),
     "arrivals": only("constant", reason="iperf3 spaces its datagrams evenly"),
@@ -372,7 +368,28 @@ _LABORATORY: Final = (
         lambda cell: cell.security.link.eap_method == leap.METHOD,
         "the LEAP server runs on an AP in a namespace only",
     ),
+    Feature(
+        "applications that are programs of airtoll",
+        lambda cell: cell.load.application in ("http", "ftp", "dns") or _asks_over_tcp(cell),
+        "DNS, HTTP, FTP and requests over TCP run between namespaces only: the hosts of a "
+        "laboratory have no airtoll",
+    ),
 )
+
+
+def _asks_over_udp(cell: Cell) -> bool:
+    return cell.load.application == "request-response" and cell.load.transport == "udp"
+
+
+def _asks_over_tcp(cell: Cell) -> bool:
+    return cell.load.application == "request-response" and cell.load.transport == "tcp"
+
+
+def _short_message(cell: Cell) -> str | None:
+    load = cell.load
+    if load.application != "http":
+        return None
+    return exchanges.too_short(load.request_bytes, load.response_bytes)
 
 
 def _eap(cell: Cell) -> bool:
@@ -470,10 +487,34 @@ CAPABILITY: Final = Capability(
         Feature(
             "requests and responses of different length",
             lambda cell: (
-                cell.load.application == "request-response"
-                and cell.load.request_bytes != cell.load.response_bytes
+                _asks_over_udp(cell) and cell.load.request_bytes != cell.load.response_bytes
             ),
-            "request_bytes and response_bytes differ: irtt answers in the length of the request",
+            "request_bytes and response_bytes differ: irtt answers in the length of the request; "
+            'use transport = "tcp"',
+        ),
+        Feature(
+            "HTTP or FTP over UDP",
+            lambda cell: cell.load.application in ("http", "ftp") and cell.load.transport == "udp",
+            'traffic.application: HTTP/1.1 and FTP run over TCP here: transport = "tcp"',
+        ),
+        Feature(
+            "HTTP messages that are shorter than their heads",
+            lambda cell: bool(_short_message(cell)),
+            "request_bytes: an HTTP message contains its head: set request_bytes and "
+            f"response_bytes to at least {_HTTP_OCTETS}",
+        ),
+        Feature(
+            "FTP at an offered rate",
+            lambda cell: cell.load.application == "ftp" and cell.load.offered_mbps is not None,
+            "offered_mbps: FTP sends as fast as it can",
+        ),
+        Feature(
+            "parallel lookups, or requests over UDP",
+            lambda cell: (
+                cell.load.flows_per_station > 1
+                and (cell.load.application == "dns" or _asks_over_udp(cell))
+            ),
+            "flows_per_station: a station has one client of DNS or irtt here",
         ),
         Feature(
             "a silent RADIUS server without 802.1X, or with LEAP",

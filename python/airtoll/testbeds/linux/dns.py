@@ -24,8 +24,8 @@ from typing import Final
 import attrs
 from attrs import frozen
 
-import airtoll
 from airtoll.errors import TestbedError
+from airtoll.testbeds.linux import programs
 from airtoll.testbeds.linux.credentials import Chain
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.job import Distribution, Value
@@ -119,17 +119,9 @@ def is_answer(message: bytes, identifier: int) -> bool:
 async def serve(host: Host, folder: str, chain: Chain, limit_s: float = 60.0) -> Process:
     """Start the resolver on a host and wait until it listens."""
     base = f"{folder}/dns-{host.name}"
-    await host.run(["rm", "-f", f"{base}.ready"])
     await host.put(f"{base}.pem", chain.server + chain.server_key)
     settings = Service(f"{base}.pem", (UDP_PORT, TLS_PORT), f"{base}.ready")
-    await host.put(f"{base}.json", json.dumps(attrs.asdict(settings)))
-    process = await host.start(
-        [sys.executable, "-m", "airtoll.testbeds.linux.dns", "serve", f"{base}.json"],
-        log=f"{base}.log",
-        env={"PYTHONPATH": str(Path(airtoll.__file__).resolve().parent.parent)},
-    )
-    await host.wait_for(f"{base}.ready", limit_s, process)
-    return process
+    return await programs.serve(host, base, "dns", settings, limit_s)
 
 
 async def measure(
@@ -144,16 +136,7 @@ async def measure(
         authority=f"{base}.pem" if over_tls else None,
         duration_s=duration_s,
     )
-    await host.put(f"{base}.json", json.dumps(attrs.asdict(settings)))
-    root = str(Path(airtoll.__file__).resolve().parent.parent)
-    command = [sys.executable, "-m", "airtoll.testbeds.linux.dns", "look-up", f"{base}.json"]
-    done = await host.run(
-        ["env", f"PYTHONPATH={root}", *command], limit_s=duration_s + 60, check=False
-    )
-    if done.status != 0 or not done.stdout.strip():
-        words = done.stderr.strip().splitlines()
-        raise DnsError(f"{host.name}: DNS: {words[-1] if words else 'no report'}")
-    found = read(Lookups, json.loads(done.stdout))
+    found = read(Lookups, await programs.run(host, base, "dns", settings, duration_s))
     if not found.response_s:
         raise DnsError(f"{host.name}: DNS: {server} answered no query")
     return found

@@ -13,7 +13,9 @@ or a module behind that it brought.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, Self
 
@@ -25,7 +27,9 @@ from airtoll.testbeds.linux import (
     cleanup,
     conditions,
     dns,
+    exchanges,
     freeradius,
+    ftp,
     iperf3,
     irtt,
     medium,
@@ -37,10 +41,11 @@ from airtoll.testbeds.linux.by_hand import Device
 from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
-from airtoll.testbeds.linux.job import Job, Outcome
+from airtoll.testbeds.linux.job import Flow, Job, Outcome
 from airtoll.testbeds.linux.layout import RADIUS, Layout
 from airtoll.testbeds.linux.namespaces import Address
 from airtoll.testbeds.linux.prompts import Prompts
+from airtoll.testbeds.linux.tcp_options import TcpOptions
 from airtoll.testbeds.linux.trial import TrialRun
 from airtoll.testbeds.linux.two_domains import Plant, TwoDomains
 
@@ -96,6 +101,10 @@ class Stack:
         self._radius: dict[tuple[str, int], freeradius.Server] = {}
         self._charons: dict[str, strongswan.Charon] = {}
         self._servers: dict[tuple[str, int], Process] = {}
+        #: Settings of the servers that have some.
+        self._given: dict[tuple[str, int], object] = {}
+        #: Stations ask for one server at the same time.
+        self._starting = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         await cleanup.clean_abandoned(self.root)
@@ -263,24 +272,49 @@ class Stack:
             with contextlib.suppress(TestbedError, TimeoutError):
                 await process.stop()
 
+    async def _server(
+        self, node: str, port: int, start: Callable[[], Awaitable[Process]], given: object = None
+    ) -> None:
+        """A waiting server on a node; one with other settings is replaced."""
+        key = (node, port)
+        async with self._starting:
+            process = self._servers.get(key)
+            if process is not None and process.running and self._given.get(key) == given:
+                return
+            if process is not None:
+                await process.stop()
+            self._servers[key] = await start()
+            self._given[key] = given
+
     async def iperf3_server(self, node: str, port: int, *, seconds: bool = True) -> None:
         """A waiting iperf3 server on a node; ``seconds``: whether it counts by the second."""
-        process = self._servers.get((node, port))
-        if process is None or not process.running:
-            self._servers[node, port] = await iperf3.serve(
-                self.hosts[node], port, self.folder, seconds=seconds
-            )
+        host = self.hosts[node]
+        await self._server(
+            node, port, lambda: iperf3.serve(host, port, self.folder, seconds=seconds)
+        )
 
     async def dns_server(self, node: str) -> None:
         """A waiting resolver on a node."""
-        process = self._servers.get((node, dns.UDP_PORT))
-        if process is None or not process.running:
-            self._servers[node, dns.UDP_PORT] = await dns.serve(
-                self.hosts[node], self.folder, self.credentials.p384
-            )
+        host, chain = self.hosts[node], self.credentials.p384
+        await self._server(node, dns.UDP_PORT, lambda: dns.serve(host, self.folder, chain))
+
+    async def exchange_server(self, node: str, options: TcpOptions) -> None:
+        """A waiting server of requests over TCP on a node."""
+        host = self.hosts[node]
+        await self._server(
+            node,
+            exchanges.HTTP_PORT,
+            lambda: exchanges.serve(host, self.folder, options),
+            options,
+        )
+
+    async def ftp_server(self, node: str, flow: Flow) -> None:
+        """A waiting FTP server on a node, with the sockets and writes of a flow."""
+        host = self.hosts[node]
+        given = (TcpOptions.of(flow), flow.write_octets)
+        await self._server(node, ftp.PORT, lambda: ftp.serve(host, self.folder, flow), given)
 
     async def irtt_server(self, node: str) -> None:
         """A waiting irtt server on a node."""
-        process = self._servers.get((node, irtt.PORT))
-        if process is None or not process.running:
-            self._servers[node, irtt.PORT] = await irtt.serve(self.hosts[node], self.folder)
+        host = self.hosts[node]
+        await self._server(node, irtt.PORT, lambda: irtt.serve(host, self.folder))

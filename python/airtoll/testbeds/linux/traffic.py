@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from collections.abc import Awaitable
 from typing import Final
 
 from attrs import evolve
@@ -20,6 +21,8 @@ from airtoll.testbeds.linux import (
     conditions,
     crypto,
     dns,
+    exchanges,
+    ftp,
     handover,
     iperf3,
     irtt,
@@ -28,6 +31,7 @@ from airtoll.testbeds.linux import (
 )
 from airtoll.testbeds.linux.job import Flow, Value
 from airtoll.testbeds.linux.progress import Progress
+from airtoll.testbeds.linux.tcp_options import TcpOptions
 
 #: How much longer than its work a probe would go on, were it not ended with it.
 _PROBE_MARGIN_S: Final = 60.0
@@ -111,8 +115,9 @@ async def _ceiling(progress: Progress, names: list[str], flow: Flow, air_bps: fl
     stack, job = progress.stack, progress.job
     assert stack.medium is not None
     kind = (flow.transport, flow.ip, flow.direction, flow.payload_octets, flow.offered_bps)
+    asked = (flow.application, flow.request_octets, flow.response_octets)
     place = (job.station_to_station, job.domains, job.bridges)
-    key = (progress.policy.name, job.phy, place, len(names), *kind)
+    key = (progress.policy.name, job.phy, place, len(names), *kind, *asked)
     if key not in stack.ceilings:
         # Enough to show the head-room; more would cost an emulated CPU minutes.
         greedy = evolve(
@@ -173,66 +178,152 @@ async def _one(
         return await by_hand.carry(progress, name, index, flow)
     stack, layout, host = progress.stack, progress.layout, progress.host(name)
     target = layout.target(name)
-    peer, source = layout.peer(name, flow.ip), layout.source(name, flow.ip)
-    if flow.application == "request-response":
-        await stack.irtt_server(target)
-        report = await irtt.measure(
-            host,
-            peer,
-            duration_s=flow.duration_s,
-            octets=max(flow.request_octets, flow.response_octets),
-        )
-        progress.distributions += irtt.distributions(report, name, one_clock=stack.virtual)
-        return irtt.values(report, name, one_clock=stack.virtual)
     if flow.application == "dns":
-        await stack.dns_server(target)
-        found = await dns.measure(
-            host,
-            stack.folder,
-            peer,
-            stack.credentials.p384,
-            over_tls=flow.transport == "tcp",
-            duration_s=flow.duration_s,
-        )
-        if found.unanswered:
-            progress.caveats.append(f"{name}: {found.unanswered} DNS lookups had no answer")
-        progress.distributions.append(dns.distribution(found, name))
-        return dns.values(found, name)
+        return await _dns(progress, name, flow)
+    if flow.application == "http" or (
+        flow.application == "request-response" and flow.transport == "tcp"
+    ):
+        return await _exchanges(progress, name, flow)
+    if flow.application == "request-response":
+        return await _probes(progress, name, flow)
+    work: Awaitable[list[Value]]
+    if flow.application == "ftp":
+        work = _ftp(progress, name, flow)
+    else:
+        work = _stream(progress, name, index, flow)
+    if not (progress.job.probe if probe is None else probe):
+        return await work
+    await stack.irtt_server(target)
+    # Probes every 50 ms would take 5 % of the air at 2 Mb/s, and of its throughput.
+    interval_s = 0.05 if stack.medium is None else 0.5
+    # Longer than the work: an interrupt while irtt waits for lost probes costs its report.
+    most_s = flow.duration_s + _PROBE_MARGIN_S
+    values, probes = await irtt.during(
+        host,
+        layout.peer(name, flow.ip),
+        work,
+        stack.folder,
+        most_s=most_s,
+        interval_s=interval_s,
+    )
+    progress.distributions += irtt.distributions(probes, name, one_clock=stack.virtual)
+    return [*values, *irtt.values(probes, name, one_clock=stack.virtual)]
+
+
+async def _stream(progress: Progress, name: str, index: int, flow: Flow) -> list[Value]:
+    """A flow of iperf3."""
+    stack, layout, host = progress.stack, progress.layout, progress.host(name)
+    target = layout.target(name)
+    peer, source = layout.peer(name, flow.ip), layout.source(name, flow.ip)
     port = iperf3.FIRST_PORT + index
     if stack.virtual_time and progress.job.rate_mbps is not None:
         flow = iperf3.unpaced(flow, progress.job.rate_mbps * 1e6)
     if stack.virtual_time and rates.uses_mcs(progress.job, progress.policy):
         flow = iperf3.deep(flow)
     if stack.virtual_time and iperf3.ends_at_receiver(flow):
-        station = layout.end(name)
-        await stack.iperf3_server(station, port, seconds=False)
+        await stack.iperf3_server(layout.end(name), port, seconds=False)
         receiver = stack.hosts[target]
-        work = iperf3.measure(receiver, flow, source, port, peer, at_receiver=True)
+        told = await iperf3.measure(receiver, flow, source, port, peer, at_receiver=True)
     else:
         await stack.iperf3_server(target, port)
-        work = iperf3.measure(host, flow, peer, port, source)
-    probes: irtt.Report | None = None
-    if progress.job.probe if probe is None else probe:
-        await stack.irtt_server(target)
-        # Probes every 50 ms would take 5 % of the air at 2 Mb/s, and of its throughput.
-        interval_s = 0.05 if stack.medium is None else 0.5
-        # Longer than the work: an interrupt while irtt waits for lost probes costs its report.
-        most_s = flow.duration_s + _PROBE_MARGIN_S
-        told, probes = await irtt.during(
-            host, peer, work, stack.folder, most_s=most_s, interval_s=interval_s
-        )
-    else:
-        told = await work
+        told = await iperf3.measure(host, flow, peer, port, source)
     label = layout.flow_name(name)
     values = iperf3.values(told, label, name)
     if flow.transfer_octets and flow.direction != "both":
         values.append(iperf3.transfer_delay(told, label, name))
     if flow.series:
         values += iperf3.series(told, label, name)
-    if probes is not None:
-        progress.distributions += irtt.distributions(probes, name, one_clock=stack.virtual)
-        values += irtt.values(probes, name, one_clock=stack.virtual)
     return values
+
+
+async def _dns(progress: Progress, name: str, flow: Flow) -> list[Value]:
+    """Lookups one after the other."""
+    stack, layout = progress.stack, progress.layout
+    await stack.dns_server(layout.target(name))
+    found = await dns.measure(
+        progress.host(name),
+        stack.folder,
+        layout.peer(name, flow.ip),
+        stack.credentials.p384,
+        over_tls=flow.transport == "tcp",
+        duration_s=flow.duration_s,
+    )
+    if found.unanswered:
+        progress.caveats.append(f"{name}: {found.unanswered} DNS lookups had no answer")
+    progress.distributions.append(dns.distribution(found, name))
+    return dns.values(found, name)
+
+
+async def _probes(progress: Progress, name: str, flow: Flow) -> list[Value]:
+    """Requests and responses of one length over UDP, by irtt."""
+    stack, layout = progress.stack, progress.layout
+    await stack.irtt_server(layout.target(name))
+    report = await irtt.measure(
+        progress.host(name),
+        layout.peer(name, flow.ip),
+        duration_s=flow.duration_s,
+        octets=max(flow.request_octets, flow.response_octets),
+    )
+    progress.distributions += irtt.distributions(report, name, one_clock=stack.virtual)
+    return irtt.values(report, name, one_clock=stack.virtual)
+
+
+def _parts(label: str, flow: Flow) -> list[tuple[str, Flow]]:
+    """Name and direction of each flow of a station: one for each direction and parallel flow."""
+    ways = ("up", "down") if flow.direction == "both" else (flow.direction,)
+    names = [(f"{label}:{way}" if len(ways) > 1 else label, way) for way in ways]
+    numbers = range(1, flow.per_station + 1)
+    return [
+        (name if flow.per_station == 1 else f"{name}-{number}", evolve(flow, direction=way))
+        for name, way in names
+        for number in numbers
+    ]
+
+
+async def _exchanges(progress: Progress, name: str, flow: Flow) -> list[Value]:
+    """Requests and responses over TCP; the source of the direction asks."""
+    stack, layout = progress.stack, progress.layout
+    station, target = layout.end(name), layout.target(name)
+    peer, source = layout.peer(name, flow.ip), layout.source(name, flow.ip)
+    options = TcpOptions.of(flow)
+    parts = _parts(layout.flow_name(name), flow)
+    for way in {part.direction for _, part in parts}:
+        await stack.exchange_server(target if way == "up" else station, options)
+    found = await asyncio.gather(
+        *(
+            exchanges.measure(
+                stack.hosts[station if part.direction == "up" else target],
+                stack.folder,
+                *((peer, source) if part.direction == "up" else (source, peer)),
+                part,
+                f"{name}-{number}",
+            )
+            for number, (_, part) in enumerate(parts)
+        )
+    )
+    rows: list[Value] = []
+    for (label, _), one in zip(parts, found, strict=True):
+        progress.distributions.append(exchanges.distribution(one, label, name))
+        rows += exchanges.values(one, label, name)
+    return rows
+
+
+async def _ftp(progress: Progress, name: str, flow: Flow) -> list[Value]:
+    """Files up, down or both ways; the station is the client."""
+    stack, layout, host = progress.stack, progress.layout, progress.host(name)
+    await stack.ftp_server(layout.target(name), flow)
+    peer, source = layout.peer(name, flow.ip), layout.source(name, flow.ip)
+    parts = _parts(layout.flow_name(name), flow)
+    found = await asyncio.gather(
+        *(
+            ftp.measure(host, stack.folder, peer, source, part, number)
+            for number, (_, part) in enumerate(parts)
+        )
+    )
+    rows: list[Value] = []
+    for (label, _), one in zip(parts, found, strict=True):
+        rows += ftp.values(one, label, name, series=flow.series)
+    return rows
 
 
 async def _radio_conditions(progress: Progress) -> dict[str, dict[str, str]]:

@@ -1,0 +1,66 @@
+"""Small programs of this package that run on the hosts of a trial: servers and clients of traffic.
+
+A program is a module with a ``main(role, settings)``: it reads its settings from a JSON file. A
+server makes the file ``ready`` of its settings when it listens; a client prints one JSON value.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+import airtoll
+from airtoll.errors import TestbedError
+from airtoll.testbeds.linux.hosts import Host, Process
+
+#: Time beyond the work of a client for its start and a slow emulated CPU, seconds.
+_MARGIN_S: Final = 60.0
+_ROOT: Final = str(Path(airtoll.__file__).resolve().parent.parent)
+
+
+class ProgramError(TestbedError):
+    """A program that ended without a report."""
+
+
+def _command(module: str, role: str, path: str) -> list[str]:
+    return [sys.executable, "-m", f"airtoll.testbeds.linux.{module}", role, path]
+
+
+async def serve(
+    host: Host, base: str, module: str, settings: attrs.AttrsInstance, limit_s: float = 60.0
+) -> Process:
+    """Start a server and wait until it listens; its files begin with ``base``.
+
+    ``settings`` has a field ``ready``, the path of the file that the server makes.
+    """
+    values = attrs.asdict(settings)
+    await host.run(["rm", "-f", values["ready"]])
+    await host.put(f"{base}.json", json.dumps(values))
+    process = await host.start(
+        _command(module, "serve", f"{base}.json"), log=f"{base}.log", env={"PYTHONPATH": _ROOT}
+    )
+    await host.wait_for(values["ready"], limit_s, process)
+    return process
+
+
+async def run(
+    host: Host, base: str, module: str, settings: attrs.AttrsInstance, duration_s: float
+) -> Any:
+    """Run a client for about ``duration_s`` seconds; gives what it printed, plain values.
+
+    Raises :class:`ProgramError` with its last words.
+    """
+    await host.put(f"{base}.json", json.dumps(attrs.asdict(settings)))
+    done = await host.run(
+        ["env", f"PYTHONPATH={_ROOT}", *_command(module, "ask", f"{base}.json")],
+        limit_s=duration_s + _MARGIN_S,
+        check=False,
+    )
+    if done.status != 0 or not done.stdout.strip():
+        words = done.stderr.strip().splitlines()
+        raise ProgramError(f"{host.name}: {module}: {words[-1] if words else 'no report'}")
+    return json.loads(done.stdout)
