@@ -17,6 +17,7 @@ from attrs import evolve
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
+from airtoll.study import Scenario
 from airtoll.study.handover import Handover, Scan, Walk
 from airtoll.testbeds.wires import cable
 
@@ -79,7 +80,7 @@ def roaming(
         cells.append(evolve(bss, name=name, channel=bss.channel + number - 1))
         point = evolve(nodes[access_point], name=f"ap-{number}", bss=name)
         if handover.walk is not None:
-            point = evolve(point, position_m=(*_place(cell, number), 0.0))
+            point = evolve(point, position_m=(*place(cell.settings, number), 0.0))
         points.append(point)
     names = [access_point, *(point.name for point in points)]
     wired = cell.settings.wired
@@ -177,14 +178,14 @@ def _position(cell: Cell, number: int) -> tuple[float, float, float] | None:
     handover = cell.settings.handover
     if handover is None or handover.walk is None or number == 1:
         return None
-    return (*_nearest(cell, _place(cell, number)), 0.0)
+    return (*_nearest(cell, place(cell.settings, number)), 0.0)
 
 
-def _place(cell: Cell, number: int) -> tuple[float, float]:
+def place(settings: Scenario, number: int) -> tuple[float, float]:
     """Position of the AP with this number, metres: all APs are in a row."""
-    handover = cell.settings.handover
+    handover = settings.handover
     assert handover is not None
-    (x, y), (next_x, next_y) = cell.settings.ap.position_m, handover.next_ap_m
+    (x, y), (next_x, next_y) = settings.ap.position_m, handover.next_ap_m
     steps = number - 1
     return (x + steps * (next_x - x), y + steps * (next_y - y))
 

@@ -42,15 +42,16 @@ def test_the_rate_has_the_medium_s_name(one: Job, name: str | None) -> None:
 
 def test_wep_and_tkip_have_no_mcs() -> None:
     assert rates.fixed(HT40, TKIP) is None
-    assert rates.access_point(HT40, TKIP) == []
+    assert rates.access_point(HT40, TKIP, 36) == []
 
 
 def test_hostapd_is_told_the_width() -> None:
-    assert "ht_capab=[HT40+][SHORT-GI-20][SHORT-GI-40]" in rates.access_point(HT40, WPA2)
-    wide = rates.access_point(VHT80, WPA2)
+    assert "ht_capab=[HT40+][SHORT-GI-20][SHORT-GI-40]" in rates.access_point(HT40, WPA2, 36)
+    wide = rates.access_point(VHT80, WPA2, 36)
     assert "vht_oper_chwidth=1" in wide
     assert "vht_oper_centr_freq_seg0_idx=42" in wide
-    assert rates.access_point(LEGACY, WPA2) == []
+    assert "vht_oper_centr_freq_seg0_idx=155" in rates.access_point(VHT80, WPA2, 149)
+    assert rates.access_point(LEGACY, WPA2, 1) == []
 
 
 class Noting(LocalHost):

@@ -144,8 +144,10 @@ def test_more_than_two_stations_need_virtual_time(linux: Linux) -> None:
                 ("wpa2-eap-tls-ccmp", 'method = "pre-authentication"', "pre-authentication"),
                 ("wpa2-ft-psk-ccmp", 'method = "full"', "fast transition wherever it can"),
                 ("wpa2-psk-ccmp+ipsec-3des-sha1", 'method = "full"', "outer address"),
-                ("wpa2-psk-ccmp", "path = [2, 1]", "handover.path"),
-                ("wpa3-sae-ccmp", 'method = "pmksa-caching"', "pmksa-caching"),
+                ("wpa3-sae-ccmp", "path = [2, 1]", "PMKSA of its earlier visit"),
+                ("wpa3-sae-ccmp", 'method = "cached-pmk", path = [2, 5]', "share channels"),
+                ("wpa2-psk-ccmp", "path = [2, 3]", "3 access points; this testbed drives 2"),
+                ("wpa2-ft-psk-ccmp", 'method = "fast-transition-ds"', "is not set up"),
             )
         ),
         (

@@ -23,6 +23,8 @@ from airtoll.testbeds.linux.prompts import Terminal
 
 #: How long after a station is connected hostapd may take to notice that it bridges.
 _BRIDGE_LIMIT_S: Final = 5.0
+#: Width, MHz -> primary channels at 5 GHz that do not overlap, without those that share with radar.
+CHANNELS: Final = {20: (36, 40, 44, 48), 40: (36, 44, 149, 157), 80: (36, 149)}
 _REPORTED: Final = (
     "bssid",
     "freq",
@@ -85,7 +87,7 @@ async def access_points(progress: Progress) -> None:
                 phy=job.phy,
                 channel=channel(progress, node),
                 rate_mbps=job.rate_mbps,
-                mcs_lines=tuple(rates.access_point(job, policy)),
+                mcs_lines=tuple(rates.access_point(job, policy, channel(progress, node))),
                 bridge=stack.bridge(node),
                 beacon_interval_tu=job.beacon_interval_tu,
                 four_address=bool(job.bridges),
@@ -122,11 +124,21 @@ async def _leap(progress: Progress, host: Host, interface: str) -> Process:
 
 def channel(progress: Progress, node: str) -> int:
     """The channel of an access point."""
-    # Two APs that hear one another on one channel would share it; 1 and 6 do not overlap.
-    first = progress.job.channel
-    if node == progress.layout.access_points[0]:
+    job = progress.job
+    return channel_of(job.channel, job.width_mhz, progress.layout.access_points.index(node))
+
+
+def channel_of(first: int, width_mhz: int, number: int) -> int:
+    """The primary channel of an access point by its number from 0; ``first``: that of number 0."""
+    # APs that hear one another on one channel would share it; 1, 6 and 11 do not overlap.
+    if first <= 14:
+        for _ in range(number):
+            first = (first + 4) % 11 + 1
         return first
-    return (first + 4) % 11 + 1 if first <= 14 else first + 4
+    if first in CHANNELS[width_mhz]:
+        ring = CHANNELS[width_mhz]
+        return ring[(ring.index(first) + number) % len(ring)]
+    return first + width_mhz // 5 * number
 
 
 async def station(progress: Progress, name: str) -> None:

@@ -14,6 +14,7 @@ from airtoll.plan import Cell
 from airtoll.policies import Akm, Cipher, Generation
 from airtoll.policies.suites import eap_methods
 from airtoll.study import GroupLoad, Scenario, WiredLink
+from airtoll.study.handover import Walk
 from airtoll.study.join import Join, Radius
 from airtoll.testbeds.capability import (
     Capability,
@@ -26,6 +27,7 @@ from airtoll.testbeds.capability import (
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
 from airtoll.testbeds.linux import exchanges, freeradius, leap
 from airtoll.testbeds.resolve import station_list
+from airtoll.testbeds.roaming import caches_pmk
 
 #: In virtual time, where each trial has its own nodes; else `stack.STATIONS`.
 MAX_STATIONS: Final = 10
@@ -36,7 +38,9 @@ FAULTS: Final = {"none": "none", "wrong-passphrase": "password", "silent-server"
 _LOOKUP: Final = (44, 60)
 #: Octets of an HTTP message that has room for every head.
 _HTTP_OCTETS: Final = 40
-_METHODS: Final = ("full", "cached-pmk", "fast-transition")
+_METHODS: Final = ("full", "cached-pmk", "pmksa-caching", "fast-transition")
+#: Width, MHz -> access points on channels that do not overlap, at 5 GHz; at 2.4 GHz there are 3.
+_MOST_ACCESS_POINTS: Final = {20: 4, 40: 4, 80: 2}
 
 _MAC = "neither mac80211 nor the medium is given this value"
 _WIRE = "the cables of this testbed are not given this value"
@@ -205,12 +209,15 @@ _JOIN: Final = {
 }
 _HANDOVER: Final = {
     "at_s": acts(),
-    "path": only((2,), reason="this testbed moves the station once, to the other access point"),
-    "every_s": only(1.0, reason="this testbed moves the station once"),
-    "walk": only(None, reason="the medium is not told where a study's station walks"),
-    "next_ap_m": only((60.0, 0.0), reason="no station walks on this testbed"),
+    "path": acts("access points on channels of their own, which hear one another on none"),
+    "every_s": acts(),
+    **{
+        f"walk.{name}": acts("the medium is told the levels every 100 ms", medium=True)
+        for name in Walk.model_fields
+    },
+    "next_ap_m": acts("with a walk"),
     "scan": only(None, reason="wpa_supplicant scans as it does, before it leaves"),
-    "again_s": only(1.0, reason="wpa_supplicant scans as it does, before it leaves"),
+    "again_s": acts("between scans of one channel by wpa_supplicant on a walk"),
     "scan_ms": only(0, reason="wpa_supplicant scans as it does, before it leaves"),
     "method": only(*_METHODS, reason="is not set up by this testbed"),
     "ahead_ms": only(1000.0, reason="there is no pre-authentication on this testbed"),
@@ -364,6 +371,11 @@ _LABORATORY: Final = (
         "wireless bridges are set up between namespaces only",
     ),
     Feature(
+        "a walk",
+        lambda cell: cell.settings.handover is not None and cell.settings.handover.walk is not None,
+        "handover.walk: the levels of a laboratory are as they are",
+    ),
+    Feature(
         "LEAP",
         lambda cell: cell.security.link.eap_method == leap.METHOD,
         "the LEAP server runs on an AP in a namespace only",
@@ -424,8 +436,22 @@ def _silent_server(cell: Cell) -> bool:
 
 def _full_with_ft(cell: Cell) -> bool:
     handover = cell.settings.handover
-    whole = handover is not None and handover.method in ("full", "cached-pmk")
+    whole = handover is not None and handover.method in ("full", "cached-pmk", "pmksa-caching")
     return whole and cell.security.link.fast_transition
+
+
+def _full_at_a_known_ap(cell: Cell) -> bool:
+    handover = cell.settings.handover
+    if handover is None or handover.method != "full" or not caches_pmk(cell.security):
+        return False
+    return len({1, *handover.path}) <= len(handover.path)
+
+
+def _too_many_access_points(cell: Cell) -> bool:
+    handover = cell.settings.handover
+    low = cell.settings.phy in ("802.11b", "802.11g")
+    most = 3 if low else _MOST_ACCESS_POINTS.get(cell.settings.width_mhz, 1)
+    return handover is not None and max(handover.path) > most
 
 
 def _leap_bridge(cell: Cell) -> bool:
@@ -534,6 +560,18 @@ CAPABILITY: Final = Capability(
             "a full join at the next access point with an FT AKM",
             _full_with_ft,
             "wpa_supplicant makes a fast transition wherever it can, as with {policy}",
+        ),
+        Feature(
+            "a whole join at an access point of an earlier visit",
+            _full_at_a_known_ap,
+            'handover.method = "full": wpa_supplicant uses the PMKSA of its earlier visit; use '
+            '"pmksa-caching"',
+        ),
+        Feature(
+            "more access points than channels",
+            _too_many_access_points,
+            "handover.path: more access points would share channels; there are channels for "
+            "4, at 2.4 GHz for 3, at 80 MHz for 2",
         ),
         Feature(
             "a hand-over with a tunnel",

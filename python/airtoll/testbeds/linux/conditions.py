@@ -57,6 +57,20 @@ class Signals:
     after: dict[str, dict[str, str]]
 
 
+@frozen
+class Departure:
+    """A station that left an access point during the traffic.
+
+    ``left_s``: seconds after the start of the traffic. Of a walk: ``scans`` for the next access
+    point, and the levels of both at the decision, None where the supplicant decided.
+    """
+
+    left_s: float
+    scans: int = 0
+    old_dbm: float | None = None
+    new_dbm: float | None = None
+
+
 @define
 class Conditions:
     """Conditions of a trial.
@@ -66,7 +80,7 @@ class Conditions:
     ``keys``: station -> algorithm of each key that its radio has, and whether hardware uses it.
     ``registrations``: with Mobile IP, in order. ``heard_at_dbm``: access point -> level that a fade
     took. ``connect_wall_s``: station -> time until it was connected. ``survey``: node -> channels.
-    ``skipped_by_hand``: stations whose traffic a person skipped.
+    ``skipped_by_hand``: stations whose traffic a person skipped. ``departures``: of hand-overs.
     """
 
     traffic_window: tuple[float, float] | None = None
@@ -80,6 +94,7 @@ class Conditions:
     connect_wall_s: dict[str, float] = field(factory=dict)
     survey: dict[str, tuple[Channel, ...]] = field(factory=dict)
     skipped_by_hand: tuple[str, ...] = ()
+    departures: tuple[Departure, ...] = ()
 
 
 async def sample(host: Host) -> Sample:

@@ -13,6 +13,7 @@ from attrs import field, frozen
 from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.conditions import Conditions
 from airtoll.testbeds.linux.plain import read
+from airtoll.testbeds.linux.walking import Walk
 
 
 @frozen
@@ -50,7 +51,9 @@ class Job:
     ``roam``: none, or the trigger of a move to the second AP: forced (the supplicant is told),
     signal (the first AP fades). ``handover``: none, or how the first station joins the second
     AP during the traffic (full, cached-pmk, fast-transition), ``handover_at_s`` after the
-    traffic's start; ``roams`` then are the moves before it. ``mobile_ip``: the second AP is in
+    traffic's start; ``roams`` then are the moves before it. ``handover_path``: the access points
+    (from 1) that the station moves to, ``handover_every_s`` apart; with ``walk`` the levels along
+    it decide. ``access_points``: how many there are. ``mobile_ip``: the second AP is in
     another network, reached by Mobile IPv4. ``domains``: a home and a foreign domain, and which
     scenario in them (n1 to n5, r1 to r4; see ``airtoll.testbeds.domains``); ``registration``:
     whether its mobile node registers with Mobile IPv4 at home, from abroad (foreign), or not (off).
@@ -87,6 +90,10 @@ class Job:
     roams: int = 1
     handover: str = "none"
     handover_at_s: float = 0.0
+    handover_path: tuple[int, ...] = (2,)
+    handover_every_s: float = 1.0
+    walk: Walk | None = None
+    access_points: int = 2
     mobile_ip: bool = False
     domains: str | None = None
     registration: str = "off"

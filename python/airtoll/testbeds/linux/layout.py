@@ -71,7 +71,8 @@ class Layout:
         #: Station -> node, in the order in which the job names its stations.
         self.nodes = {name: f"sta{index}" for index, name in enumerate(job.stations, start=1)}
         #: The access points of the trial; the first is where the stations begin.
-        self.access_points: tuple[str, ...] = ("ap1", "ap2") if job.roam != "none" else ("ap1",)
+        count = job.access_points if job.roam != "none" else 1
+        self.access_points: tuple[str, ...] = tuple(f"ap{n}" for n in range(1, count + 1))
 
     async def prepare(self, undo: contextlib.AsyncExitStack) -> None:
         """Set up the nodes and links that the daemons need; undone with the trial."""
@@ -79,6 +80,9 @@ class Layout:
             raise TestbedError(
                 f"linux: {len(self.job.stations)} stations; this stack has {self.stack.stations}"
             )
+        for node in self.access_points:
+            if node not in self.stack.hosts:
+                raise TestbedError(f"linux: this stack has no access point {node}")
         if self.job.cable is not None and self.stack.virtual:
             await cables.lay(self.job.cable, self._cable_ends())
         if self.job.radius_cable is not None:
@@ -94,8 +98,10 @@ class Layout:
 
     def _cable_ends(self) -> list[tuple[Host, str]]:
         hosts = self.stack.hosts
-        ends = [(hosts[node], namespaces.ACCESS_POINT_PORT) for node in ("ap1", "ap2")]
-        return ends + [(hosts[SERVER], f"{namespaces.SWITCH_PORT}{index}") for index in range(2)]
+        points = [node for node in hosts if node.rstrip("0123456789") == "ap"]
+        ends = [(hosts[node], namespaces.ACCESS_POINT_PORT) for node in points]
+        ports = [f"{namespaces.SWITCH_PORT}{index}" for index in range(len(points))]
+        return ends + [(hosts[SERVER], port) for port in ports]
 
     def monitors(self) -> dict[str, tuple[Host, str]]:
         """Where to capture: name -> host and interface."""

@@ -1,4 +1,4 @@
-"""Moves of a station to the other access point, with a packet every 10 ms under way.
+"""Moves of a station to the next access point, with a packet every 10 ms under way.
 
 Takes a trial's progress with both access points up; gives the station on the other one, verified
 anew and reachable. The gap is read from the capture of the air, not measured here.
@@ -12,7 +12,7 @@ from airtoll.testbeds.linux.progress import Progress
 
 
 async def roam(progress: Progress) -> None:
-    """Move the first station, or with Mobile IP every station, to the other AP.
+    """Move the first station, or with Mobile IP every station, to the next AP.
 
     The job names the trigger. Raises ``TestbedError`` when a station does not get there, or carries
     no data from there.
@@ -26,11 +26,9 @@ async def _roam(progress: Progress, name: str) -> None:
     stack, job, layout = progress.stack, progress.job, progress.layout
     station = progress.stations[name]
     current = (await station.status())["bssid"]
-    targets = [
-        stack.radios[ap.host.name].address
-        for ap in progress.access_points
-        if stack.radios[ap.host.name].address != current
-    ]
+    addresses = [stack.radios[node].address for node in layout.access_points]
+    # In turn: after as many moves as there are access points, the station has been at each.
+    target = addresses[(addresses.index(current) + 1) % len(addresses)]
     host = progress.host(name)
     stream = await host.start(
         ["ping", "-q", "-i", "0.01", "-I", layout.source(name), layout.peer(name)],
@@ -39,8 +37,8 @@ async def _roam(progress: Progress, name: str) -> None:
     try:
         limit = job.connect_limit_s
         if job.roam == "forced":
-            await station.scan(targets[0], limit)
-            await station.roam(targets[0], limit)
+            await station.scan(target, limit)
+            await station.roam(target, limit)
         elif not stack.virtual:
             raise TestbedError("linux: only virtual radios fade on command; roam by 'forced'")
         else:
@@ -50,7 +48,7 @@ async def _roam(progress: Progress, name: str) -> None:
                 heard = await _fade(progress, node, name, level)
                 progress.conditions.heard_at_dbm[node] = heard
             await station.control.wait_for(
-                f"CTRL-EVENT-CONNECTED - Connection to {targets[0]}", limit_s=limit * 2
+                f"CTRL-EVENT-CONNECTED - Connection to {target}", limit_s=limit * 2
             )
         await association.verify(progress, name, await station.status())
         if job.mobile_ip:

@@ -40,8 +40,8 @@ def _streams(job: Job) -> int:
     return job.streams
 
 
-def access_point(job: Job, policy: Policy) -> list[str]:
-    """Lines of hostapd.conf for HT and VHT, for a channel at 5 GHz."""
+def access_point(job: Job, policy: Policy, channel: int) -> list[str]:
+    """Lines of hostapd.conf for HT and VHT, for a primary channel at 5 GHz."""
     if not uses_mcs(job, policy):
         return []
     short = job.guard_interval_ns == 400
@@ -55,7 +55,7 @@ def access_point(job: Job, policy: Policy) -> list[str]:
         lines.append(f"vht_oper_chwidth={int(wide)}")
         if wide:
             # The middle of the 80 MHz that begin at the primary channel.
-            lines.append(f"vht_oper_centr_freq_seg0_idx={job.channel + 6}")
+            lines.append(f"vht_oper_centr_freq_seg0_idx={channel + 6}")
     return lines
 
 

@@ -6,7 +6,7 @@ or a module behind that it brought.
 
     srv  the wired side: traffic and RADIUS servers, tunnel end, home agent
     rad  a RADIUS server on a cable of its own
-    ap1, ap2  access points    sta1, sta2 ...  stations
+    ap1, ap2 ...  access points    sta1, sta2 ...  stations
     lan1, lan2  hosts behind wireless bridges (``bridges``)
     ha1, ha2, rt, host  two domains' agents, their router and a wired host (``two_domains``)
 """
@@ -49,8 +49,9 @@ from airtoll.testbeds.linux.tcp_options import TcpOptions
 from airtoll.testbeds.linux.trial import TrialRun
 from airtoll.testbeds.linux.two_domains import Plant, TwoDomains
 
-#: Stations of a stack that does not know its jobs.
+#: Stations and access points of a stack that does not know its jobs.
 STATIONS: Final = 2
+ACCESS_POINTS: Final = 2
 RSA_PORT: Final = 1812
 P384_PORT: Final = 1912
 
@@ -61,7 +62,8 @@ class Stack:
     Use as an async context manager. ``results``: folder for trials' files. ``virtual``: whether
     the radios are. ``program``: the medium that gives virtual radios an air; without one nothing
     they carry takes airtime. ``virtual_time``: whether the clock moves only when every process
-    waits, so that the CPU takes no time and no frame is late. ``stations``: nodes of stations.
+    waits, so that the CPU takes no time and no frame is late. ``stations`` and
+    ``access_points``: how many nodes of each there are.
     """
 
     virtual = True
@@ -75,6 +77,7 @@ class Stack:
         *,
         virtual_time: bool = False,
         stations: int = STATIONS,
+        access_points: int = ACCESS_POINTS,
     ) -> None:
         self.run_id = run_id
         self.credentials = credentials
@@ -82,6 +85,7 @@ class Stack:
         self._program = program
         self.virtual_time = virtual_time
         self.stations = stations
+        self._access_points = [f"ap{n}" for n in range(1, access_points + 1)]
         self.root = LocalHost("root", run_id)
         self.folder = ""
         self.hosts: dict[str, Host] = {}
@@ -120,7 +124,8 @@ class Stack:
         await self.close()
 
     async def _build(self) -> None:
-        nodes = ["srv", "ap1", "ap2", *(f"sta{n}" for n in range(1, self.stations + 1))]
+        points = self._access_points
+        nodes = ["srv", *points, *(f"sta{n}" for n in range(1, self.stations + 1))]
         made = await namespaces.add(self.root, self.run_id, nodes)
         self.hosts = {**made}
         wireless = [made[name] for name in nodes[1:]]
@@ -133,7 +138,7 @@ class Stack:
             self.medium = await medium.Medium.start(
                 self.root, self.folder, self._program, self.radios
             )
-        await namespaces.wire(self.root, made["srv"], [made["ap1"], made["ap2"]])
+        await namespaces.wire(self.root, made["srv"], [made[node] for node in points])
 
     def address(self, node: str) -> Address:
         """The addresses of a node."""

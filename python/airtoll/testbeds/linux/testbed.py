@@ -54,9 +54,11 @@ from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
 from airtoll.testbeds.linux.lab import Lab
 from airtoll.testbeds.linux.laboratory import Laboratory
 from airtoll.testbeds.linux.plain import read
-from airtoll.testbeds.linux.stack import STATIONS
+from airtoll.testbeds.linux.stack import ACCESS_POINTS, STATIONS
+from airtoll.testbeds.linux.timeline import Timeline
+from airtoll.testbeds.linux.walking import Walk
 from airtoll.testbeds.linux.worker import Measure, Open, Worker
-from airtoll.testbeds.resolve import level_dbm, station_list
+from airtoll.testbeds.resolve import level_dbm, reference_db, station_list
 
 #: Wall time around the traffic itself, seconds: here, and in an emulated guest.
 _OVERHEAD_S: Final = {False: 3.0, True: 12.0}
@@ -317,18 +319,29 @@ class Linux:
             flow = flow_of(cell.settings, cell.load)
             if reason := by_hand.why_not(cell.security, flow, cell.settings.topology):
                 return reason
-        if cell.settings.handover is not None and len(self._lab.of("access-point")) < 2:
-            return "a hand-over needs two access points; the laboratory has one"
+        moves, own = cell.settings.handover, len(self._lab.of("access-point"))
+        if moves is not None and own < max(ACCESS_POINTS, *moves.path):
+            count = max(ACCESS_POINTS, *moves.path)
+            return f"the hand-overs need {count} access points; the laboratory has {own}"
         return None
 
     def _station_reason(self, cell: Cell) -> str | None:
-        count = len(station_names(cell.settings))
-        if count <= STATIONS or (self._lab is None and self._in_virtual_time()):
+        if self._lab is None and self._in_virtual_time():
             return None
-        return (
-            f"{count} stations; this testbed drives {STATIONS}, and {MAX_STATIONS} in virtual time "
-            "(--vm, after airtoll guest build --driver uml)"
-        )
+        count = len(station_names(cell.settings))
+        if count > STATIONS:
+            return (
+                f"{count} stations; this testbed drives {STATIONS}, and {MAX_STATIONS} in virtual "
+                "time (--vm, after airtoll guest build --driver uml)"
+            )
+        moves = cell.settings.handover
+        if self._lab is None and moves is not None and max(moves.path) > ACCESS_POINTS:
+            return (
+                f"handover.path: {max(moves.path)} access points; this testbed drives "
+                f"{ACCESS_POINTS}, and more in virtual time (--vm, after airtoll guest build "
+                "--driver uml)"
+            )
+        return None
 
     def _without_medium(self) -> str | None:
         """Why there is no medium between the radios; None where nothing needs one."""
@@ -364,6 +377,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         if level is not None:
             levels[MOBILE if settings.topology in DOMAINS else station.name] = level
     moves = settings.handover
+    points = ACCESS_POINTS if moves is None else max(ACCESS_POINTS, *moves.path)
     return Job(
         name=f"{secrets.token_hex(3)}-{trial.number}-{trial.attempt}",
         policy=cell.policy,
@@ -381,9 +395,13 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         registration=_registration(settings),
         bridges=tuple(s.name for s in station_list(settings) if settings.bridges(s)),
         roam="none" if moves is None else "forced",
-        roams=0 if moves is None else handover.moves_before(moves.method),
+        roams=0 if moves is None else handover.moves_before(moves.method, points),
         handover="none" if moves is None else moves.method,
         handover_at_s=0.0 if moves is None else moves.at_s,
+        handover_path=(2,) if moves is None else moves.path,
+        handover_every_s=1.0 if moves is None else moves.every_s,
+        walk=walk_of(settings),
+        access_points=points,
         fault=FAULTS[settings.join.fault] if settings.authenticate else "none",
         flow=flow_of(settings, load),
         capture_traffic=capture,
@@ -396,6 +414,28 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         seed=trial.seed,
         cable=_cable(settings),
         radius_cable=_radius_cable(settings),
+    )
+
+
+def walk_of(settings: Scenario) -> Walk | None:
+    """The walk of a study's first station, with the positions of the access points."""
+    moves, begin = settings.handover, settings.stations[0].position_m if settings.stations else None
+    if moves is None or moves.walk is None or begin is None:
+        return None
+    walk, radio = moves.walk, settings.radio
+    return Walk(
+        begin_m=begin,
+        end_m=walk.to_m,
+        back=walk.back,
+        speed_m_s=walk.speed_m_s,
+        access_points_m=tuple(
+            roaming.place(settings, number) for number in range(1, max(2, *moves.path) + 1)
+        ),
+        at_one_metre_dbm=radio.tx_power_dbm - reference_db(settings),
+        exponent=radio.path_loss_exponent,
+        threshold_dbm=walk.threshold_dbm,
+        hysteresis_db=walk.hysteresis_db,
+        again_s=moves.again_s,
     )
 
 
@@ -484,13 +524,10 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
     for name, address in outcome.stations.items():
         values += timeline.values(seen, address, name)
         if job.handover != "none" and name == job.stations[0]:
-            move = handover.last_move(seen, address)
-            if move is None:
-                return Measured(failure=f"{name}: the air shows no hand-over during its data")
-            if wrong := handover.problem(job.handover, move):
+            if wrong := _handovers(outcome, job, seen, values):
                 return Measured(failure=f"{name}: {wrong}")
-            values = [v for v in values if v.metric != "handover_gap_s"]
-            values += handover.values(move, name)
+            if not outcome.conditions.departures:
+                caveats.append(f"{name}: did not move during the walk")
         protected, clear = seen.protected(address)
         if encrypts and protected == 0 and name in outcome.conditions.skipped_by_hand:
             caveats.append(f"{name}: no data of it was seen on the air")
@@ -502,6 +539,27 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
             caveats.append(f"{name}: {clear} data frames went in clear before the keys were set")
     values += _ledger(outcome, job, folder, caveats)
     return Measured(_rows(values), _sketches(outcome), caveats=tuple(caveats))
+
+
+def _handovers(outcome: Outcome, job: Job, seen: Timeline, values: list[Value]) -> str | None:
+    """Put the rows of the hand-overs into ``values``; gives what is wrong with them, or None."""
+    name = job.stations[0]
+    values[:] = [value for value in values if value.metric != "handover_gap_s"]
+    departures = outcome.conditions.departures
+    moves = handover.moves_of(seen, outcome.stations[name], len(departures))
+    if len(moves) < len(departures):
+        return (
+            f"the air shows {len(moves)} of {len(departures)} hand-overs between its data; "
+            "send more often, or leave more time between them"
+        )
+    visited = {1}
+    path = job.handover_path if job.walk is None else ()
+    for number, move in zip(path, moves, strict=False):
+        if wrong := handover.problem(job.handover, move, visited=number in visited):
+            return wrong
+        visited.add(number)
+    values += handover.values(list(zip(departures, moves, strict=True)), name)
+    return None
 
 
 def _ledger(outcome: Outcome, job: Job, folder: Path, caveats: list[str]) -> list[Value]:

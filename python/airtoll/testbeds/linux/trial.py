@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Final
 
 from airtoll.errors import StorageError, TestbedError
 from airtoll.policies import resolve
-from airtoll.testbeds.linux import association, keylog, medium, moves, tcpdump, traffic
+from airtoll.testbeds.linux import (
+    association,
+    handover,
+    keylog,
+    medium,
+    moves,
+    tcpdump,
+    traffic,
+)
 from airtoll.testbeds.linux.hosts import Host
 from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.progress import Progress
@@ -68,6 +76,8 @@ class TrialRun:
         await association.radius(progress)
         if stack.medium is not None:
             await stack.medium.begin(job, layout.nodes)
+            if job.walk is not None:
+                await handover.place(progress, job.walk, 0.0)
         tunnels = Tunnels(progress)
         await tunnels.load()
         await asyncio.gather(

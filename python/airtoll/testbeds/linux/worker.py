@@ -17,7 +17,7 @@ from airtoll.testbeds.linux import credentials, environment
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.medium import PROGRAM
-from airtoll.testbeds.linux.stack import STATIONS, Stack
+from airtoll.testbeds.linux.stack import ACCESS_POINTS, STATIONS, Stack
 
 
 class Open(TypedDict):
@@ -112,6 +112,7 @@ def carry_out(errand: Errand) -> dict[str, object]:
         errand["medium"],
         virtual_time=True,
         stations=max(STATIONS, len(job.stations)),
+        access_points=max(ACCESS_POINTS, job.access_points),
     )
     described = worker.open_stack(stack)
     outcome = worker.measure(job)

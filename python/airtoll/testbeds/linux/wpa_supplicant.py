@@ -146,6 +146,10 @@ def _eap(link: Link, credentials: Credentials, files: Files) -> list[str]:
     return lines
 
 
+#: Age of a scan result that counts as new, whole seconds.
+_FRESH_S: Final = 1
+
+
 class Station:
     """A running wpa_supplicant."""
 
@@ -214,6 +218,24 @@ class Station:
             self.control.forget()
             await self.control.request("SCAN")
             await self.control.wait_for("CTRL-EVENT-SCAN-RESULTS", limit_s=limit_s)
+
+    async def look(self, bssid: str, frequency_mhz: int, limit_s: float) -> float | None:
+        """The level (dBm) at which a scan of one channel hears a BSS; None where it does not.
+
+        Results of this scan cause no association (``TYPE=ONLY``).
+        """
+        self.control.forget()
+        try:
+            await self.control.request(f"SCAN TYPE=ONLY freq={frequency_mhz}")
+        except ControlError:
+            return None  # it scans for itself just now
+        told = await self.control.wait_for(
+            "CTRL-EVENT-SCAN-RESULTS", "CTRL-EVENT-SCAN-FAILED", limit_s=limit_s
+        )
+        found = parse_pairs(await self.control.request(f"BSS {bssid}"))
+        if "FAILED" in told.text or int(found.get("age", "9")) > _FRESH_S:
+            return None
+        return float(found["level"])
 
     async def roam(self, bssid: str, limit_s: float) -> Event:
         """Move to another AP of the same network and wait until the move is complete."""
