@@ -46,7 +46,7 @@ _REPORTED_BY_AP: Final = (
 
 
 async def radius(progress: Progress) -> None:
-    """Start the RADIUS servers that the policy needs, one per domain."""
+    """Start the RADIUS servers that the policy needs, one per domain, and the proxies."""
     if progress.policy.link.eap_method in (None, "leap"):
         return
     for node in progress.layout.access_points:
@@ -54,6 +54,8 @@ async def radius(progress: Progress) -> None:
         progress.servers[node] = await progress.stack.radius(
             progress.policy, place.server_node, place.network
         )
+    if progress.job.proxies:
+        progress.proxies += await progress.stack.radius_proxies(progress.policy)
     if progress.job.fault == "radius":
         for server in progress.servers.values():
             await server.process.stop()

@@ -164,7 +164,11 @@ _SCENARIO: Final = {
     **{f"radius.{name}": acts("of the server's cable to the switch") for name in _RADIUS_CABLE},
     "radius.requests_per_s": only(None, reason=f"has no effect: {_SERVER}"),
     "radius.mtu_bytes": only(None, reason=f"has no effect: {_SERVER}"),
-    "radius.proxies": only(0, reason="no RADIUS proxy is set up by this testbed"),
+    "radius.proxies.profile": acts(_PROFILE),
+    **{f"radius.proxies.{name}": acts("of the proxy's cable") for name in _RADIUS_CABLE},
+    "radius.proxies.state_bytes": only(
+        None, reason="has no effect: FreeRADIUS sends the identifier of the request"
+    ),
     "radius.transport": only("udp", reason="hostapd 2.10 has no RADIUS over TLS"),
     "radius.connection": only("up", reason="has no effect: hostapd 2.10 has no RADIUS over TLS"),
     "radius.tls_chain": only(
@@ -356,7 +360,7 @@ _LABORATORY: Final = (
         "scenario.wired: the cables of a laboratory are as they are",
     ),
     Feature(
-        "a cable of the RADIUS server",
+        "a cable of the RADIUS server, or RADIUS proxies",
         lambda cell: _has_radius_cable(cell),
         "scenario.radius: the cables of a laboratory are as they are",
     ),
@@ -411,6 +415,8 @@ def _eap(cell: Cell) -> bool:
 
 def _has_radius_cable(cell: Cell) -> bool:
     own, plain = cell.settings.radius, Radius()
+    if _eap(cell) and own.chain:
+        return True
     return _eap(cell) and any(getattr(own, n) != getattr(plain, n) for n in _RADIUS_CABLE)
 
 
@@ -497,6 +503,11 @@ CAPABILITY: Final = Capability(
             "cables of two domains",
             lambda cell: _in_domains(cell) and cell.settings.wired != WiredLink(),
             f"scenario.wired: {_WIRE} in two domains",
+        ),
+        Feature(
+            "RADIUS proxies in two domains",
+            lambda cell: _in_domains(cell) and bool(cell.settings.radius.chain),
+            "radius.proxies: in two domains each access point has a RADIUS server of its own",
         ),
         Feature(
             "two domains with IPv6",

@@ -102,16 +102,23 @@ async def start(
     port: int,
     network: str,
     method: str,
+    next_server: str | None = None,
     limit_s: float = 120.0,
 ) -> Server:
     """Write a configuration folder and start the server on ``port`` for clients of ``network``.
 
     ``method``: the EAP method that it offers first, as a site configures the one that it uses.
+    ``next_server``: the server is a proxy (RFC 2865 section 2.3), which passes every request to
+    this address and the same port.
 
     Raises :class:`RadiusError` with the server's last words when it does not answer in time.
     """
     base = f"{folder}/radius-{name}"
     texts = files(base, credentials, chain, port=port, network=network, method=method)
+    if next_server is not None:
+        texts["radiusd.conf"] = _proxy(
+            base, credentials.radius_secret, (network, port), next_server
+        )
     for file, text in texts.items():
         await host.put(f"{base}/{file}", text)
     log = f"{base}/start.log"
@@ -149,7 +156,7 @@ def files(
 
 
 # Blocks stand on lines of their own: FreeRADIUS rejects `name { key = value }` on one line.
-def _radiusd(base: str, secret: str, port: int, network: str, method: str) -> str:
+def _daemon(base: str, secret: str, network: str) -> str:
     return f"""prefix = /usr
 libdir = /usr/lib/freeradius
 raddbdir = {base}
@@ -185,7 +192,11 @@ client self {{
     secret = {secret}
     require_message_authenticator = no
 }}
-modules {{
+"""
+
+
+def _radiusd(base: str, secret: str, port: int, network: str, method: str) -> str:
+    return f"""{_daemon(base, secret, network)}modules {{
     mschap {{
         use_mppe = yes
         require_encryption = yes
@@ -247,6 +258,47 @@ server inner {{
             mschap
         }}
         eap
+    }}
+}}
+"""
+
+
+def _proxy(base: str, secret: str, listens: tuple[str, int], next_server: str) -> str:
+    """A proxy for clients of a network on a port, and the server that it asks."""
+    network, port = listens
+    # It repeats nothing by itself, and a server that is silent for a while is still asked.
+    return f"""{_daemon(base, secret, network)}proxy server {{
+}}
+home_server next {{
+    type = auth
+    ipaddr = {next_server}
+    port = {port}
+    secret = {secret}
+    status_check = none
+    response_window = 60
+    zombie_period = 120
+}}
+home_server_pool next {{
+    home_server = next
+}}
+realm DEFAULT {{
+    auth_pool = next
+    nostrip
+}}
+modules {{
+}}
+server default {{
+    listen {{
+        type = auth
+        ipaddr = *
+        port = {port}
+    }}
+    authorize {{
+        update control {{
+            Proxy-To-Realm := "DEFAULT"
+        }}
+    }}
+    authenticate {{
     }}
 }}
 """

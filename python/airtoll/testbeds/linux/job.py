@@ -70,6 +70,7 @@ class Job:
     the medium busy; ``seed`` of back-offs and losses. None: as the medium has it by default.
     ``cable``: between access points and server; None: one that takes no time.
     ``radius_cable``: of a RADIUS server apart from that server; None: the server's own.
+    ``proxies``: cables of RADIUS proxies, each towards the access point, whose proxy is the first.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Job:
     seed: int = 0
     cable: Cable | None = None
     radius_cable: Cable | None = None
+    proxies: tuple[Cable, ...] = ()
 
     @property
     def between_stations(self) -> bool:

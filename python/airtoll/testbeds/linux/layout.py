@@ -19,6 +19,7 @@ from airtoll.policies import Policy
 from airtoll.testbeds.linux import cables, foreign, namespaces
 from airtoll.testbeds.linux.hosts import Host
 from airtoll.testbeds.linux.job import Job
+from airtoll.testbeds.linux.namespaces import Address
 
 if TYPE_CHECKING:
     from airtoll.testbeds.linux.mobile_ip import Registered
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 SERVER = "srv"
 #: The node of a RADIUS server that has a cable of its own.
 RADIUS = "rad"
+#: The nodes of RADIUS proxies, with a number, and of the server behind them.
+PROXY = "px"
+BEHIND_PROXIES = "aaa"
 
 
 @frozen
@@ -53,7 +57,12 @@ class TunnelPlace:
 
 @frozen
 class Authenticator:
-    """Path of an access point to its RADIUS server: nodes, addresses, the network."""
+    """Path of an access point to its RADIUS server.
+
+    ``server_node``: that of the server; ``server``: the address that the access point asks, of the
+    server or of the first proxy; ``client``: its own; ``network``: of the clients that the server
+    knows.
+    """
 
     server_node: str
     server: str
@@ -85,7 +94,11 @@ class Layout:
                 raise TestbedError(f"linux: this stack has no access point {node}")
         if self.job.cable is not None and self.stack.virtual:
             await cables.lay(self.job.cable, self._cable_ends())
-        if self.job.radius_cable is not None:
+        if self.job.proxies:
+            # The study's cables do not take no time: there is always one of the server.
+            assert self.job.radius_cable is not None
+            await self.stack.radius_chain(self.job.proxies, self.job.radius_cable)
+        elif self.job.radius_cable is not None:
             await self.stack.distant_radius(self.job.radius_cable)
         if self._tunnel_between_stations:
             host, interface = self.monitors()["wire"]
@@ -118,6 +131,14 @@ class Layout:
 
     def authenticator(self, access_point: str) -> Authenticator:
         """Where an access point finds its RADIUS server."""
+        if self.job.proxies:
+            last = len(self.job.proxies)
+            return Authenticator(
+                BEHIND_PROXIES,
+                Address(namespaces.PROXY_NUMBER).outer(),
+                self.stack.address(access_point).outer(),
+                f"10.79.{last}.0/30",
+            )
         node = SERVER if self.job.radius_cable is None else RADIUS
         return Authenticator(
             node,

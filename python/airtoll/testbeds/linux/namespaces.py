@@ -6,8 +6,8 @@ namespace whose name does not begin with the run's own prefix.
     station ~ radio ~ AP [br0: radio + veth] === veth === [br0: switch] server
 
 Addresses: 10.77.0.0/24 and fd77::/64; server .1, APs .2 and up, a RADIUS server on a cable of its
-own .9, stations .11 and up. Tunnels end
-in 10.78.0.0/24 and fd78::/64 with the same last number.
+own .9, the first RADIUS proxy .8, stations .11 and up. Tunnels end in 10.78.0.0/24 and fd78::/64
+with the same last number. Cable n of a chain behind that proxy is 10.79.n.0/30.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost
 
 SERVER_NUMBER: Final = 1
 RADIUS_NUMBER: Final = 9
+#: The first of a chain of RADIUS proxies.
+PROXY_NUMBER: Final = 8
 FIRST_AP_NUMBER: Final = 2
 FIRST_STATION_NUMBER: Final = 11
 BRIDGE: Final = "br0"
@@ -76,6 +78,28 @@ async def attach(
     await _batch(root, server, [f"link set {far} master {BRIDGE}", f"link set {far} up"])
     await _batch(root, host, [f"link set {near} up", *_addresses(Address(number), near)])
     return host, [(server, far), (host, near)]
+
+
+async def chain(
+    root: Host, run_id: str, near: LocalHost, node: str, number: int
+) -> tuple[LocalHost, list[tuple[Host, str]]]:
+    """Make a node at the far end of cable ``number`` of a chain; gives it, and both ends."""
+    host = (await add(root, run_id, [node]))[node]
+    further, back = f"next{number}", "eth0"
+    ends = [*("netns", str(near.namespace)), "type", "veth", "peer", "name", back]
+    await root.run(["ip", "link", "add", further, *ends, "netns", str(host.namespace)])
+    for end, interface, address in (
+        (near, further, chain_address(number, far=False)),
+        (host, back, chain_address(number, far=True)),
+    ):
+        lines = [f"addr replace {address}/30 dev {interface}", f"link set {interface} up"]
+        await _batch(root, end, lines)
+    return host, [(near, further), (host, back)]
+
+
+def chain_address(number: int, *, far: bool) -> str:
+    """The address of an end of cable ``number`` of a chain."""
+    return f"10.79.{number}.{2 if far else 1}"
 
 
 async def wire(root: Host, server: LocalHost, access_points: list[LocalHost]) -> None:

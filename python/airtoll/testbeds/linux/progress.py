@@ -31,6 +31,7 @@ class Progress:
 
     ``negotiated``: station -> values read back; ``conditions``: radio and CPU; ``keys``: the key
     log; ``by_hand``: stations that a person drives; ``servers``: access point -> its RADIUS server;
+    ``proxies``: RADIUS proxies before it;
     ``undo``: clean-up at the end of the trial, the latest first.
     """
 
@@ -48,6 +49,7 @@ class Progress:
     stations: dict[str, wpa_supplicant.Station] = field(factory=dict)
     by_hand: dict[str, ByHand] = field(factory=dict)
     servers: dict[str, freeradius.Server] = field(factory=dict)
+    proxies: list[freeradius.Server] = field(factory=list)
     undo: contextlib.AsyncExitStack = field(factory=contextlib.AsyncExitStack)
 
     def host(self, name: str) -> Host:
@@ -68,6 +70,7 @@ class Progress:
             processes += self.stack.ike_daemons()
         if self.job.fault != "radius":
             processes += [server.process for server in self.servers.values()]
+        processes += [proxy.process for proxy in self.proxies]
         processes += self.stack.traffic_servers()
         if self.stack.medium is not None:
             processes.append(self.stack.medium.process)

@@ -6,6 +6,7 @@ or a module behind that it brought.
 
     srv  the wired side: traffic and RADIUS servers, tunnel end, home agent
     rad  a RADIUS server on a cable of its own
+    px1, px2 ...  RADIUS proxies in a chain, and aaa, the server behind them
     ap1, ap2 ...  access points    sta1, sta2 ...  stations
     lan1, lan2  hosts behind wireless bridges (``bridges``)
     ha1, ha2, rt, host  two domains' agents, their router and a wired host (``two_domains``)
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final, Self
 
@@ -42,7 +43,7 @@ from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
 from airtoll.testbeds.linux.job import Flow, Job, Outcome
-from airtoll.testbeds.linux.layout import RADIUS, Layout
+from airtoll.testbeds.linux.layout import BEHIND_PROXIES, PROXY, RADIUS, Layout
 from airtoll.testbeds.linux.namespaces import Address
 from airtoll.testbeds.linux.prompts import Prompts
 from airtoll.testbeds.linux.tcp_options import TcpOptions
@@ -102,6 +103,7 @@ class Stack:
         self.surveyed: dict[str, list[conditions.Channel]] = {}
         self._plant: Plant | None = None
         self._radius_ends: list[tuple[Host, str]] = []
+        self._chain: list[list[tuple[Host, str]]] = []
         self._radius: dict[tuple[str, int], freeradius.Server] = {}
         self._charons: dict[str, strongswan.Charon] = {}
         self._servers: dict[tuple[str, int], Process] = {}
@@ -175,6 +177,48 @@ class Stack:
             )
         await cables.lay(cable, self._radius_ends)
 
+    async def radius_chain(self, proxies: Sequence[Cable], last: Cable) -> None:
+        """Nodes of a chain of RADIUS proxies with these cables, and of the server behind them.
+
+        A chain of another length is taken down first.
+        """
+        if len(self._chain) != len(proxies) + 1:
+            await self._unchain()
+            names = [*(f"{PROXY}{n}" for n in range(1, len(proxies) + 1)), BEHIND_PROXIES]
+            near = self.hosts["srv"]
+            for number, node in enumerate(names):
+                assert isinstance(near, LocalHost)
+                if number == 0:
+                    near, ends = await namespaces.attach(
+                        self.root, self.run_id, node, near, namespaces.PROXY_NUMBER
+                    )
+                else:
+                    near, ends = await namespaces.chain(self.root, self.run_id, near, node, number)
+                self.hosts[node] = near
+                self._chain.append(ends)
+        for cable, ends in zip((*proxies, last), self._chain, strict=True):
+            await cables.lay(cable, ends)
+
+    async def _unchain(self) -> None:
+        for ends in self._chain:
+            host, _ = ends[-1]
+            await self.hosts.pop(host.name).close()
+            name = namespaces.namespace(self.run_id, host.name)
+            await self.root.run(["ip", "netns", "delete", name])
+        self._chain = []
+
+    async def radius_proxies(self, policy: Policy) -> list[freeradius.Server]:
+        """The proxies of the chain, each of which passes requests for a policy to the next node."""
+        return [
+            await self.radius(
+                policy,
+                f"{PROXY}{number}",
+                self.radius_clients() if number == 1 else f"10.79.{number - 1}.0/30",
+                next_server=namespaces.chain_address(number, far=True),
+            )
+            for number in range(len(self._chain) - 1, 0, -1)
+        ]
+
     async def behind(self, station: str, node: str) -> None:
         """The host behind a station's node, made when first wanted."""
         if node not in self.hosts:
@@ -225,10 +269,13 @@ class Stack:
             await trial.finish()
         return trial.outcome()
 
-    async def radius(self, policy: Policy, node: str, network: str) -> freeradius.Server:
+    async def radius(
+        self, policy: Policy, node: str, network: str, *, next_server: str | None = None
+    ) -> freeradius.Server:
         """The RADIUS server for a policy on a node, for clients of a network.
 
-        It goes on for the next policy with the same certificates and EAP method.
+        It goes on for the next policy with the same certificates and EAP method. With
+        ``next_server`` it is a proxy before that server.
         """
         assert policy.link.eap_method is not None
         method = str(policy.link.eap_method)
@@ -247,6 +294,7 @@ class Stack:
                 port=port,
                 network=network,
                 method=method,
+                next_server=next_server,
             )
             self._radius[node, port] = server
         return server

@@ -414,6 +414,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         seed=trial.seed,
         cable=_cable(settings),
         radius_cable=_radius_cable(settings),
+        proxies=_proxies(settings),
     )
 
 
@@ -453,9 +454,19 @@ def _radius_cable(settings: Scenario) -> Cable | None:
     values = (own.rate_mbps, own.delay_ms, own.loss_ratio)
     if not settings.authenticate or settings.topology in DOMAINS:
         return None
-    if values == (plain.rate_mbps, plain.delay_ms, plain.loss_ratio):
+    if values == (plain.rate_mbps, plain.delay_ms, plain.loss_ratio) and not own.chain:
         return None
     return Cable(own.rate_mbps * 1e6, own.delay_ms * 1e-3, _RADIUS_QUEUE, own.loss_ratio)
+
+
+def _proxies(settings: Scenario) -> tuple[Cable, ...]:
+    """The cables of RADIUS proxies, that of the access point first."""
+    if not settings.authenticate or settings.topology in DOMAINS:
+        return ()
+    return tuple(
+        Cable(one.rate_mbps * 1e6, one.delay_ms * 1e-3, _RADIUS_QUEUE, one.loss_ratio)
+        for one in settings.radius.chain
+    )
 
 
 def flow_of(settings: Scenario, load: Traffic) -> Flow:
