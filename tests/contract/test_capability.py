@@ -321,6 +321,7 @@ NOT_GIVEN = {
         "scenario.server.profile",
         "scenario.bridge.host.profile",
         "scenario.radius.profile",
+        "scenario.radius.proxies.profile",
         "scenario.authenticate",
         "scenario.address_resolution",
     },
