@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.plan import make_plan
+from airtoll.plan import Trial, make_plan
 from airtoll.study import Study
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.guest import uml_kernel
@@ -159,6 +159,44 @@ def test_five_stations_share_the_air(testbed: Linux) -> None:
     assert sum(each.values()) == pytest.approx(29.15e6, rel=0.05)
 
 
+def trial_of(
+    scenario: dict[str, object], traffic: dict[str, object], policy: str = "open"
+) -> Trial:
+    """The first trial of a study of one cell; the baseline has none of its own."""
+    study = Study.model_validate(
+        {
+            "study": {"name": "guest", "title": "Guest", "baseline": "open"},
+            "scenario": {"one": {"phy": "802.11a", "stations": [{"name": "A"}], **scenario}},
+            "traffic": {"load": traffic},
+            "grid": {
+                "scenario": ["one"],
+                "traffic": ["load"],
+                "policy": list(dict.fromkeys(["open", policy])),
+            },
+        }
+    )
+    plan = make_plan(study)
+    return plan.trial(next(cell for cell in plan.cells if cell.policy == policy), 1, 1)
+
+
+def both(testbed: Linux, trial: Trial) -> tuple[Measured, Measured]:
+    """The same trial on the real stack and in the simulator."""
+    assert testbed.check(trial.cell) is None
+    real, simulated = testbed.measure(trial), Simulator().measure(trial)
+    assert real.failure is None, real.failure
+    assert simulated.failure is None, simulated.failure
+    return real, simulated
+
+
+def value(measured: Measured, metric: str, station: str | None = None) -> float:
+    """The value of a metric over the whole time: of a station, or the first row of it."""
+    return next(
+        row.value
+        for row in measured.rows
+        if row.metric == metric and row.second is None and station in (None, row.station)
+    )
+
+
 #: Traffic -> how far the real stack may be from the simulator, and in which metrics.
 APPLICATIONS: dict[str, tuple[dict[str, object], float, tuple[str, ...]]] = {
     "http": (
@@ -186,33 +224,77 @@ def test_an_application_takes_the_time_that_it_takes_in_the_simulator(
     testbed: Linux, name: str
 ) -> None:
     load, bound, metrics = APPLICATIONS[name]
-    study = Study.model_validate(
-        {
-            "study": {"name": "applications", "title": "Applications", "baseline": "open"},
-            "scenario": {
-                "one": {
-                    "phy": "802.11a",
-                    "rate_mbps": 54.0,
-                    "stations": [{"name": "A"}],
-                }
-            },
-            "traffic": {
-                "load": {"transport": "tcp", "duration_s": 1.5, "warm_up_s": 0.5, **load}
-                if "transfer_bytes" not in load
-                else {"transport": "tcp", "duration_s": 3.0, **load}
-            },
-            "grid": {"scenario": ["one"], "traffic": ["load"], "policy": ["open"]},
-        }
+    times = {"duration_s": 1.5, "warm_up_s": 0.5}
+    if "transfer_bytes" in load:
+        times = {"duration_s": 3.0}
+    real, simulated = both(
+        testbed, trial_of({"rate_mbps": 54.0}, {"transport": "tcp", **times, **load})
     )
-    plan = make_plan(study)
-    (cell,) = plan.cells
-    trial = plan.trial(cell, 1, 1)
-    assert testbed.check(cell) is None
-    real, simulated = testbed.measure(trial), Simulator().measure(trial)
-    assert real.failure is None, real.failure
     for metric in metrics:
-        one, other = (
-            next(row.value for row in measured.rows if row.metric == metric)
-            for measured in (real, simulated)
-        )
-        assert one == pytest.approx(other, rel=bound), metric
+        assert value(real, metric) == pytest.approx(value(simulated, metric), rel=bound), metric
+
+
+CALL: dict[str, object] = {"transport": "udp", "application": "voip"}
+
+
+@pytest.mark.slow
+def test_a_path_of_three_access_points(testbed: Linux) -> None:
+    moves = {"path": [2, 3, 1], "at_s": 0.5, "every_s": 0.7}
+    scenario = {"rate_mbps": 24.0, "authenticate": True, "handover": moves}
+    trial = trial_of(scenario, {**CALL, "duration_s": 3.0}, "wpa2-psk-ccmp")
+    real, simulated = both(testbed, trial)
+    assert value(real, "handovers") == value(simulated, "handovers") == 3
+    seconds = [row.second for row in real.rows if row.metric == "handover_gap_s"]
+    assert seconds == [0, 1, 1, None]
+    assert value(simulated, "handover_association_s") < value(real, "handover_association_s")
+    assert value(real, "handover_gap_s") < 0.3
+
+
+@pytest.mark.slow
+def test_radius_proxies_take_the_time_of_their_cables(testbed: Linux) -> None:
+    radius = {"delay_ms": 5.0, "proxies": [{"delay_ms": 10.0}, {"delay_ms": 20.0}]}
+    scenario = {"rate_mbps": 24.0, "authenticate": True, "radius": radius}
+    load: dict[str, object] = {"transport": "udp", "offered_mbps": 1.0, "duration_s": 0.5}
+    real, simulated = both(testbed, trial_of(scenario, load, "wpa2-eap-peap-ccmp"))
+    # Every round trip takes 70 ms of cables; the rest of a join is a few milliseconds.
+    rounds = value(real, "messages_eapol_eap") // 2
+    assert value(real, "eap_time_s") == pytest.approx(0.07 * (rounds - 1), abs=0.1)
+
+
+@pytest.mark.slow
+def test_deauthenticated_stations_rejoin(testbed: Linux) -> None:
+    scenario = {
+        "rate_mbps": 24.0,
+        "authenticate": True,
+        "stations": [{"name": "A"}, {"name": "B"}],
+        "join": {"deauthenticate_at_s": 0.5},
+    }
+    load: dict[str, object] = {"transport": "udp", "offered_mbps": 1.0, "duration_s": 2.0}
+    real, simulated = both(testbed, trial_of(scenario, load, "wpa2-psk-ccmp"))
+    for station in ("A", "B"):
+        assert value(real, "rejoins", station) == value(simulated, "rejoins", station) == 1
+        # Both wait for 100 ms before they join; wpa_supplicant then scans one channel.
+        gap_s = value(real, "rejoin_gap_s", station)
+        assert value(simulated, "rejoin_gap_s", station) <= gap_s < 0.5
+
+
+@pytest.mark.slow
+def test_a_walk_leaves_by_the_level(testbed: Linux) -> None:
+    scenario = {
+        "rate_mbps": 6.0,
+        "authenticate": True,
+        "stations": [{"name": "A", "position_m": [5.0, 0.0]}],
+        "handover": {
+            "walk": {"to_m": [60.0, 0.0], "speed_m_s": 5.0},
+            "next_ap_m": [60.0, 0.0],
+        },
+    }
+    trial = trial_of(scenario, {**CALL, "duration_s": 14.0}, "wpa2-psk-ccmp")
+    real, simulated = both(testbed, trial)
+    # A search begins at most a second after the one before it, and levels are whole dBm.
+    for metric, bound in (
+        ("handover_left_s", 1.5),
+        ("handover_old_level_dbm", 4.0),
+        ("handover_new_level_dbm", 4.0),
+    ):
+        assert value(real, metric) == pytest.approx(value(simulated, metric), abs=bound), metric

@@ -206,9 +206,10 @@ _JOIN: Final = {
     **{
         name: _default(Join, name, f"has no effect: {_DAEMON}")
         for name in Join.model_fields
-        if name not in ("tls", "fault", "mobile_ip")
+        if name not in ("tls", "fault", "mobile_ip", "deauthenticate_at_s")
     },
     "mobile_ip": acts("in the two-domain topologies n1 to r4"),
+    "deauthenticate_at_s": acts("with a PMKSA a station rejoins without EAP and SAE"),
     "fault": only(*FAULTS, reason="is not injected by this testbed"),
 }
 _HANDOVER: Final = {
@@ -453,6 +454,13 @@ def _full_at_a_known_ap(cell: Cell) -> bool:
     return len({1, *handover.path}) <= len(handover.path)
 
 
+def _deauthenticated_elsewhere(cell: Cell) -> bool:
+    settings = cell.settings
+    if not settings.authenticate or settings.join.deauthenticate_at_s is None:
+        return False
+    return settings.handover is not None or settings.bridge is not None or _in_domains(cell)
+
+
 def _too_many_access_points(cell: Cell) -> bool:
     handover = cell.settings.handover
     low = cell.settings.phy in ("802.11b", "802.11g")
@@ -583,6 +591,12 @@ CAPABILITY: Final = Capability(
             _too_many_access_points,
             "handover.path: more access points would share channels; there are channels for "
             "4, at 2.4 GHz for 3, at 80 MHz for 2",
+        ),
+        Feature(
+            "a deauthentication with a hand-over, bridges or two domains",
+            _deauthenticated_elsewhere,
+            "join.deauthenticate_at_s: stations of one access point, with three addresses, are "
+            "deauthenticated here",
         ),
         Feature(
             "a hand-over with a tunnel",

@@ -53,7 +53,8 @@ class Job:
     AP during the traffic (full, cached-pmk, fast-transition), ``handover_at_s`` after the
     traffic's start; ``roams`` then are the moves before it. ``handover_path``: the access points
     (from 1) that the station moves to, ``handover_every_s`` apart; with ``walk`` the levels along
-    it decide. ``access_points``: how many there are. ``mobile_ip``: the second AP is in
+    it decide. ``access_points``: how many there are. ``deauthenticate_at_s``: when, after the
+    traffic's start, the AP deauthenticates all stations. ``mobile_ip``: the second AP is in
     another network, reached by Mobile IPv4. ``domains``: a home and a foreign domain, and which
     scenario in them (n1 to n5, r1 to r4; see ``airtoll.testbeds.domains``); ``registration``:
     whether its mobile node registers with Mobile IPv4 at home, from abroad (foreign), or not (off).
@@ -95,6 +96,7 @@ class Job:
     handover_every_s: float = 1.0
     walk: Walk | None = None
     access_points: int = 2
+    deauthenticate_at_s: float | None = None
     mobile_ip: bool = False
     domains: str | None = None
     registration: str = "off"

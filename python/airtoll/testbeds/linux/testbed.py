@@ -402,6 +402,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         handover_every_s=1.0 if moves is None else moves.every_s,
         walk=walk_of(settings),
         access_points=points,
+        deauthenticate_at_s=settings.join.deauthenticate_at_s if settings.authenticate else None,
         fault=FAULTS[settings.join.fault] if settings.authenticate else "none",
         flow=flow_of(settings, load),
         capture_traffic=capture,

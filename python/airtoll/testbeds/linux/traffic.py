@@ -28,6 +28,7 @@ from airtoll.testbeds.linux import (
     irtt,
     medium,
     rates,
+    rejoins,
 )
 from airtoll.testbeds.linux.job import Flow, Value
 from airtoll.testbeds.linux.progress import Progress
@@ -61,6 +62,7 @@ async def carry(progress: Progress, flow: Flow) -> None:
     work = asyncio.gather(
         *(_one(progress, name, index, flow) for index, name in enumerate(names)),
         *([handover.carry_out(progress)] if job.handover != "none" else []),
+        *([rejoins.carry_out(progress)] if job.deauthenticate_at_s is not None else []),
         return_exceptions=True,
     )
     started = await _clock(progress)
