@@ -106,7 +106,14 @@ def test_wpa2_finds_no_link_at_6_ghz_alone():
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"authenticate": True}, "mlo is not simulated with authenticate = true"),
+        (
+            {"authenticate": True, "join": {"deauthenticate_at_s": 1.0}},
+            "mlo is not simulated with join.deauthenticate_at_s",
+        ),
+        (
+            {"authenticate": True, "beacon_protection": False},
+            "mlo with authenticate = true needs protected beacons (beacon_protection)",
+        ),
         (
             {"address_resolution": "dynamic"},
             'mlo is not simulated with address_resolution = "dynamic"',
@@ -121,6 +128,40 @@ def test_combinations_are_skipped_with_the_reason(settings, reason):
     skip = Simulator().check(cell_of(**settings))
     assert skip is not None
     assert skip.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason"),
+    [
+        ("wpa2-psk-ccmp", "Wi-Fi 7 links take WPA3 or OWE alone"),
+        ("wpa3-sae-gcmp-256", "SAE must be AKM 24"),
+        ("wpa3-ft-sae-ext-gcmp-256", "the keys of a fast transition over several links"),
+    ],
+)
+def test_a_policy_without_multi_link_joins_over_one_link(policy, reason):
+    asked: dict[str, Any] = {"authenticate": True, "security_gates": "ignore"}
+    skip = Simulator().check(cell_of(policy, **asked))
+    assert skip is not None
+    assert f"mlo with authenticate = true: {policy}: {reason}" in skip.reason
+    one = cell_of(policy, stations=[{"name": "A", "link": 2}], **asked)
+    assert Simulator().check(one) is None
+    assert [a.options.links for a in scenario(one).associations] == [1]
+
+
+def test_stations_join_over_as_many_links_as_they_have():
+    stations = [{"name": "A"}, {"name": "B", "link": 2, "policy": "wpa3-sae-ccmp"}]
+    cell = cell_of(stations=stations, authenticate=True)
+    assert Simulator().check(cell) is None
+    assert [(a.station, a.options.links) for a in scenario(cell).associations] == [
+        ("A", 2),
+        ("B", 1),
+    ]
+
+
+def test_a_cell_below_the_requirements_joins_over_one_link():
+    cell = cell_of("wpa2-psk-ccmp", authenticate=True)
+    assert Simulator().check(cell) is None
+    assert [a.options.links for a in scenario(cell).associations] == [1]
 
 
 def test_a_cipher_without_eht_has_one_link():

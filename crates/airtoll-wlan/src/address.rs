@@ -6,6 +6,7 @@
 use crate::id::{NodeId, RadioId};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use airtoll_handshakes::multi_link::{MAX_LINKS, mld_address};
 use airtoll_wire::MacAddress;
 
 /// The number of an IP address. A node has one; a station that hands over has another one in every
@@ -35,11 +36,15 @@ const fn of_number(number: u32) -> MacAddress {
     MacAddress([0x02, 0, 0, a, b, c])
 }
 
-/// The node's number in its MAC address; `None` for an address of another form.
+/// The node's number in its MAC address, in that on a further link or in that of its multi-link device;
+/// `None` for an address of another form.
 pub(crate) fn number(address: MacAddress) -> Option<usize> {
-    let [0x02, 0, 0, a, b, c] = address.0 else {
+    let [0x02, second, 0, a, b, c] = address.0 else {
         return None;
     };
+    if second >= MAX_LINKS && mld_address(address) != address {
+        return None;
+    }
     let number = u32::from_be_bytes([0, a, b, c]).checked_sub(1)?;
     usize::try_from(number).ok()
 }
@@ -86,6 +91,7 @@ pub(crate) fn ip(of: impl Into<Locator>, six: bool) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use airtoll_handshakes::multi_link::link_address;
 
     #[test]
     fn addresses_are_of_hosts_and_do_not_repeat() {
@@ -98,5 +104,15 @@ mod tests {
         }
         assert_eq!(ipv6(NodeId::new(0)).to_string(), "fd00::ff:fe00:1");
         assert_eq!(bssid(NodeId::new(3), 0), mac(NodeId::new(3)));
+    }
+
+    #[test]
+    fn a_node_is_known_by_each_of_its_addresses() {
+        let own = mac(NodeId::new(70_000));
+        for address in [own, link_address(own, 2), mld_address(own)] {
+            assert_eq!(number(address), Some(70_000));
+        }
+        assert_eq!(number(bssid(NodeId::new(1), 1)), None);
+        assert_eq!(number(link_address(own, 15)), None);
     }
 }

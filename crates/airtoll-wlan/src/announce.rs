@@ -22,6 +22,10 @@ const SSID: &[u8] = b"airtoll";
 const ESS: u16 = 0x0001;
 const PRIVACY: u16 = 0x0010;
 const FCS_OCTETS: usize = 4;
+/// Operating classes of 20 MHz channels at 2.4, 5 and 6 GHz (IEEE 802.11-2020, annex E).
+const CLASS_2_4: u8 = 81;
+const CLASS_5: u8 = 115;
+const CLASS_6: u8 = 131;
 /// Bits of the extended capabilities (IEEE 802.11-2020, table 9-153).
 const MULTIPLE_BSSID: usize = 22;
 const BEACON_PROTECTION: usize = 84;
@@ -93,10 +97,8 @@ impl StationPhy {
         }
     }
 
-    /// Elements of association requests.
-    ///
-    /// A station of 802.11be has no Multi-Link element: it associates on one link without an MLD
-    /// (IEEE 802.11be-2024, 35.3.5), whose addresses its keys would use otherwise.
+    /// Elements of association requests. A Multi-Link element belongs to the negotiated link: without
+    /// one a station of 802.11be associates on one link (IEEE 802.11be-2024, 35.3.5).
     pub fn request(&self) -> PhyElements {
         let mut made = PhyElements {
             rates: rate_elements(&self.rates),
@@ -199,15 +201,26 @@ pub(crate) fn beside(
     (station, access_point): (&Node, MacAddress),
     link: &Link,
 ) -> Announced {
-    let phy = StationPhy::of(bss, station);
     let announcement = Announcement::of(scenario, bss, access_point);
-    let standard = phy.standard;
+    let (station, access_point) = phys(scenario, bss, (station, access_point));
     Announced {
-        station: phy.request(),
-        access_point: announcement.association_response(standard),
+        station,
+        access_point,
         rsn: announcement.rsn_for(link),
         overriding: announcement.overriding_for(link),
     }
+}
+
+/// Elements of the PHYs of a station and its access point in a BSS, in association frames.
+pub(crate) fn phys(
+    scenario: &Scenario,
+    bss: &Bss,
+    (station, access_point): (&Node, MacAddress),
+) -> (PhyElements, PhyElements) {
+    let phy = StationPhy::of(bss, station);
+    let announcement = Announcement::of(scenario, bss, access_point);
+    let answer = announcement.association_response(phy.standard);
+    (phy.request(), answer)
 }
 
 /// The network of its access point that a station is in: in OWE transition mode one without
@@ -234,13 +247,18 @@ pub(crate) struct Announcement {
     /// Each network has a hidden BSS with OWE (even numbers) and an open one (odd numbers).
     owe_transition: bool,
     reported: u8,
+    /// ID of the link.
+    link: u8,
+    /// Operating class and channel of all links by ID, where stations may use several.
+    links_on_air: Vec<[u8; 2]>,
     /// Stated length of a beacon with FCS.
     stated: Option<usize>,
+    /// Address of the access point on link 0.
     bssid: MacAddress,
 }
 
 impl Announcement {
-    /// That of a BSS whose access point has this address.
+    /// That of a BSS whose access point has this address on link 0.
     pub fn of(scenario: &Scenario, bss: &Bss, bssid: MacAddress) -> Self {
         let beacons = bss.beacons.unwrap_or_default();
         let (links, overriding, protection) = security(scenario, bss);
@@ -265,6 +283,8 @@ impl Announcement {
             ),
             owe_transition,
             reported: beacons.reported,
+            link: scenario.link_id(&bss.name),
+            links_on_air: links_on_air(scenario, access_point),
             stated: beacons.octets.map(|octets| octets as usize),
             bssid,
         }
@@ -412,7 +432,8 @@ impl Announcement {
     /// Address of network `number`.
     const fn bssid_of(&self, number: u32) -> MacAddress {
         let MacAddress([first, _, _, a, b, c]) = self.bssid;
-        MacAddress([first, 0, number as u8, a, b, c])
+        let address = MacAddress([first, 0, number as u8, a, b, c]);
+        multi_link::link_address(address, self.link)
     }
 
     /// Whether a network is the open one of OWE transition mode.
@@ -504,7 +525,8 @@ impl Announcement {
         if self.standard >= Standard::Be {
             capability::eht_operation(&mut out, phy);
             let links = self.reported.saturating_add(1);
-            capability::basic_multi_link(&mut out, multi_link::mld_address(self.bssid), 0, links);
+            let mld = multi_link::mld_address(self.bssid);
+            capability::basic_multi_link(&mut out, mld, self.link, links);
             capability::eht_capabilities(&mut out, phy);
         }
         out.extend_from_slice(&security.wpa);
@@ -525,21 +547,27 @@ impl Announcement {
         emit(&mut out, id::SSID, &self.ssid(number));
         if self.standard >= Standard::Be {
             let mld = multi_link::mld_address(self.bssid_of(number));
-            capability::basic_multi_link(&mut out, mld, 0, self.reported.saturating_add(1));
+            let links = self.reported.saturating_add(1);
+            capability::basic_multi_link(&mut out, mld, self.link, links);
         }
         out
     }
 
     fn report_neighbors(&self, out: &mut Vec<u8>) {
         let short_ssid = crc32fast::hash(&self.ssid(0));
-        let reported: Vec<Reported> = (1..=self.reported)
-            .map(|link| Reported {
-                // Operating classes of annex E: 81 at 2.4 GHz, 115 at 5 GHz, 131 at 6 GHz.
-                class_and_channel: match (self.set_up.at_2_4ghz, self.set_up.at_6ghz, link) {
-                    (true, _, 1) | (_, true, 1) => [115, 36],
-                    (true, _, _) => [131, 1],
-                    (_, true, _) | (_, _, 1) => [81, 1],
-                    _ => [131, 1],
+        let others = (0..=self.reported).filter(|id| *id != self.link);
+        let place = |nth: u8| match (self.set_up.at_2_4ghz, self.set_up.at_6ghz, nth) {
+            (true, _, 1) | (_, true, 1) => [CLASS_5, 36],
+            (true, _, _) => [CLASS_6, 1],
+            (_, true, _) | (_, _, 1) => [CLASS_2_4, 1],
+            _ => [CLASS_6, 1],
+        };
+        let reported: Vec<Reported> = others
+            .zip(1..=self.reported)
+            .map(|(link, nth)| Reported {
+                class_and_channel: match self.links_on_air.get(usize::from(link)) {
+                    Some(known) => *known,
+                    None => place(nth),
                 },
                 bssid: multi_link::link_address(self.bssid, link),
                 short_ssid,
@@ -559,6 +587,23 @@ impl Announcement {
         }
         extended_capabilities(out, self.standard, false, &bits);
     }
+}
+
+/// Operating class and channel of the links of an access point by ID, where stations join over several.
+fn links_on_air(scenario: &Scenario, access_point: Option<&Node>) -> Vec<[u8; 2]> {
+    let several = |node: &&Node| !node.multi_link.is_empty() && !scenario.associations.is_empty();
+    let device = access_point.filter(several);
+    let names = device.into_iter().flat_map(Node::bsss);
+    let bsss = names.filter_map(|name| scenario.bss.iter().find(|b| b.name == name));
+    bsss.map(|bss| {
+        let class = match mac::band(bss) {
+            Band::Ghz2_4 => CLASS_2_4,
+            Band::Ghz5 => CLASS_5,
+            Band::Ghz6 => CLASS_6,
+        };
+        [class, channel_number(channel_mhz(bss))]
+    })
+    .collect()
 }
 
 /// Links that one element offers, those that override it, and whether beacons are protected.
@@ -582,7 +627,7 @@ fn security(scenario: &Scenario, bss: &Bss) -> (Vec<Link>, Vec<Link>, bool) {
     }
     let belongs = |station: &str| {
         let node = scenario.nodes.iter().find(|n| n.name == station);
-        node.is_some_and(|n| n.bss.as_ref() == Some(&bss.name) && n.role == Role::Station)
+        node.is_some_and(|n| n.is_in(&bss.name) && n.role == Role::Station)
     };
     let first = scenario.associations.iter().find(|a| belongs(&a.station));
     let terms = first.map(|a| (&a.policy, &a.options)).or_else(|| {

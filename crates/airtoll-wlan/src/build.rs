@@ -355,8 +355,8 @@ impl Builder<'_> {
             .rate_mbps
             .and_then(|mbps| mac::legacy(bss, mbps))
             .unwrap_or_else(|| self.phys[at].basic.lowest(mac::band(bss)));
-        let bssid = address::mac(self.radios.node_of(ap));
-        let announcement = Announcement::of(self.scenario, bss, bssid);
+        let own = address::mac(self.radios.node_of(ap));
+        let announcement = Announcement::of(self.scenario, bss, own);
         let octets = announcement.beacon_octets(0);
         let open = announcement.open_beacon_octets();
         let plan = BeaconPlan {

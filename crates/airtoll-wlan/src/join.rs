@@ -391,7 +391,7 @@ impl Join {
         }
         out.push(Action::KeysAgreed {
             station: session.nodes.radio(),
-            access_point: session.access_point(),
+            access_point: session.nodes.access_point_radio(),
             secrets: session.secrets(),
         });
     }

@@ -52,6 +52,7 @@ pub(crate) use group::GroupFrame;
 pub(crate) use lifetime::{Backlog, NONE as NO_LIFETIME};
 pub(crate) use link::{DataLink, Mpdu, TxLink, mac_octets};
 pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing};
+pub(crate) use queue::SIGNALLING_CATEGORY;
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
 
 /// State of the MAC of a node.
@@ -62,8 +63,9 @@ struct Node {
     /// Its first link; one row of `neighbours` links per contender follows.
     first_link: LinkId,
     neighbours: u32,
-    /// First of its links for management and EAPOL frames, one per neighbour, if it has any.
-    signalling: Option<LinkId>,
+    /// First of its links for management and EAPOL frames, one per station or access point of its BSS,
+    /// and their number.
+    signalling: (LinkId, u32),
     /// An access point's link for group-addressed data frames, if it has one.
     group: Option<LinkId>,
     beacon: Option<BeaconPlan>,
@@ -168,7 +170,7 @@ impl Mac {
             contenders: [ContenderId::new(0); 4],
             first_link: LinkId::new(0),
             neighbours: 0,
-            signalling: None,
+            signalling: (LinkId::new(0), 0),
             group: None,
             beacon: None,
             held: None,
@@ -200,9 +202,10 @@ impl Mac {
         state.neighbours = neighbours;
     }
 
-    /// The next links are those of a node for management and EAPOL frames.
-    pub fn begin_signalling(&mut self, node: RadioId) {
-        self.nodes[node].signalling = Some(self.links.next_id());
+    /// The next links are those of a node for management and EAPOL frames, one for each of `peers`
+    /// radios.
+    pub fn begin_signalling(&mut self, node: RadioId, peers: u32) {
+        self.nodes[node].signalling = (self.links.next_id(), peers);
     }
 
     /// An access point sends group-addressed data frames by this link.
@@ -285,10 +288,8 @@ impl Mac {
 
     /// A node's links for management and EAPOL frames.
     pub fn signalling_links(&self, node: RadioId) -> impl Iterator<Item = LinkId> + use<> {
-        let state = &self.nodes[node];
-        let neighbours = state.neighbours;
-        let links = state.signalling.map(|first| successive(first, neighbours));
-        links.into_iter().flatten()
+        let (first, peers) = self.nodes[node].signalling;
+        successive(first, peers)
     }
 
     /// An access point's link for group-addressed data frames.

@@ -13,6 +13,7 @@ use crate::id::{
     ChannelId, ContenderId, NodeId, PacketId, RadioId, SessionId, TransmissionId, WireId,
 };
 use crate::join::{self, Join};
+use crate::mac::SIGNALLING_CATEGORY;
 use crate::medium::{FrameKind, Transmission};
 use crate::net::Takes;
 use crate::observe::Observation;
@@ -48,7 +49,6 @@ pub(crate) struct Outboxes {
 
 /// Management and EAPOL frames are sent as voice (IEEE 802.11-2020, 10.2.3.2; Linux mac80211
 /// raises EAPOL to priority 7 in net/mac80211/wme.c).
-const SIGNALLING_CATEGORY: u8 = 3;
 /// Events between two looks at the caller's wish to stop.
 const EVENTS_PER_LOOK: u32 = 8192;
 
@@ -674,7 +674,9 @@ impl World {
                 recorder.tunnel_agreed(view, (node, outside), &secrets);
             }),
             Action::GroupKeysRenewed { access_point } => {
-                self.record(|recorder, view| recorder.group_keys(view, access_point));
+                self.record(|recorder, view| {
+                    recorder.group_keys(view, access_point);
+                });
             }
         }
     }

@@ -11,7 +11,7 @@ from airtoll.border.answers import Negotiated, NegotiatedTotals, Operation
 from airtoll.cli.output import out, table
 from airtoll.errors import UsageError
 from airtoll.policies import Policy
-from airtoll.policies.gates import why_not_eht
+from airtoll.policies.gates import why_not_multi_link
 
 SEED = 1
 #: Link IDs are 0 to 14 (IEEE 802.11be-2024, 9.4.2.322).
@@ -43,9 +43,7 @@ def over_links(policy: Policy, links: int) -> border.Options:
         raise UsageError(f"--links {links}: allowed are 1 to {MOST_LINKS}")
     if links == 1:
         return border.Options()
-    reason = why_not_eht(policy)
-    if reason is None and policy.link.akm is not None and policy.link.akm.is_ft:
-        reason = "the keys of a fast transition over several links are not carried out"
+    reason = why_not_multi_link(policy)
     if reason is not None:
         raise UsageError(f"--links {links}: {policy.name} takes one link: {reason}")
     return border.Options(links=links, beacon_protection=True)

@@ -87,6 +87,15 @@ def why_not_eht(policy: Policy) -> str | None:
     return None
 
 
+def why_not_multi_link(policy: Policy) -> str | None:
+    """Why a station may not join over several links, or None."""
+    if reason := why_not_eht(policy):
+        return reason
+    if policy.link.akm is not None and policy.link.akm.is_ft:
+        return "the keys of a fast transition over several links are not carried out"
+    return None
+
+
 #: In the order in which they are asked.
 GATES: Final = (
     Gate(

@@ -234,12 +234,13 @@ def joining(
     ):
         resolved = _with_radius(cell, resolved, host, access_point)
     options = _options(cell)
+    links = {node.name: 1 + len(node.multi_link) for node in resolved.nodes}
     proxies = tuple(_proxy(number) for number in range(len(cell.settings.radius.chain)))
     associations = tuple(
         border.Association(
             station=name,
             policy=policy.native(),
-            options=options,
+            options=evolve(options, links=links[name]),
             spread_us=round(join.spread_ms * 1e3),
             authentication_server=wanted[name].authentication_server or RADIUS,
             radius_proxies=proxies,

@@ -11,7 +11,7 @@ from typing import Final
 
 from airtoll.plan import Cell
 from airtoll.policies import Policy
-from airtoll.policies.gates import why_not_high_throughput
+from airtoll.policies.gates import why_not_high_throughput, why_not_multi_link
 from airtoll.study import Scenario, Station
 from airtoll.study.model import LINK_KEYS
 
@@ -56,7 +56,6 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
     if settings.mlo is None:
         return None
     refused = {
-        "authenticate = true": settings.authenticate,
         f'topology = "{settings.topology}"': settings.topology not in ("uplink", "downlink"),
         "a hand-over": settings.handover is not None,
         "a bridge": settings.bridge is not None,
@@ -69,6 +68,8 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         "proxy_arp": settings.proxy_arp,
         "an interferer": settings.radio.interferer is not None,
         "listen_interval": any(one.listen_interval is not None for one in settings.stations),
+        "join.deauthenticate_at_s": settings.join.deauthenticate_at_s is not None,
+        "join.advertisement_s": settings.join.advertisement_s is not None,
     }
     asked = next((key for key, value in refused.items() if value), None)
     if asked is not None:
@@ -77,4 +78,21 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         reason = why_not_high_throughput(policy)
         if reason is not None:
             return f"mlo: {policy.name}: {reason}"
+    return _no_join(settings, policies) if settings.authenticate else None
+
+
+def _no_join(settings: Scenario, policies: Sequence[Policy]) -> str | None:
+    """Why stations do not join over several links, or None."""
+    for number, policy in enumerate(policies):
+        # The last station stands for all further ones (`clients`).
+        station = settings.stations[min(number, len(settings.stations) - 1)]
+        if len(links_of(settings, station)) == 1:
+            continue
+        if reason := why_not_multi_link(policy):
+            return (
+                f"mlo with authenticate = true: {policy.name}: {reason}; give the station one "
+                "link (stations.link)"
+            )
+        if settings.beacon_protection is False:
+            return "mlo with authenticate = true needs protected beacons (beacon_protection)"
     return None

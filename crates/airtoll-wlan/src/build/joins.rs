@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use airtoll_engine::Streams;
-use airtoll_handshakes::{MobileIp, Negotiation, Options, Party, PolicySpec};
+use airtoll_handshakes::multi_link::{AffiliatedLink, MultiLink, link_address, mld_address};
+use airtoll_handshakes::{MobileIp, Negotiation, Options, Party, PolicySpec, SpecError};
 use airtoll_units::{Duration, Instant};
 
 use super::radios::Radios;
@@ -18,7 +19,7 @@ use crate::join::{
 };
 use crate::mac::TxLink;
 use crate::net::Route;
-use crate::scenario::{Association, Handover, Role, Scenario, ScenarioError};
+use crate::scenario::{Association, Bss, Handover, Node, Role, Scenario, ScenarioError};
 use crate::transport::TcpSystem;
 use crate::world::World;
 
@@ -109,6 +110,9 @@ fn renewals(source: Source<'_>) -> Vec<Renewal> {
         if period.is_none() && !bss.group_rekey_on_leave {
             return None;
         }
+        // A multi-link device renews the keys of all links in one handshake, as its first BSS says.
+        let first = |n: &&Node| n.role == Role::AccessPoint && n.bss.as_ref() == Some(&bss.name);
+        source.scenario.nodes.iter().find(first)?;
         let access_point = access_point_of(source, &bss.name)?;
         Some(Renewal::new(access_point, period, bss.group_rekey_on_leave))
     };
@@ -254,7 +258,10 @@ fn parties(
             allowed: "a station of a BSS with an access point".to_owned(),
         });
     };
-    let mut nodes = Parties::new((station, radio), access_point);
+    let own = radios.of(access_point, terms.bss);
+    let own = own.unwrap_or_else(|| RadioId::first_of(access_point));
+    let link = source.scenario.link_id(terms.bss);
+    let mut nodes = Parties::new((station, radio), access_point).on_link(own, link);
     let mobile = terms.options.mobile_ip;
     let parties = [
         (
@@ -357,6 +364,11 @@ fn session(
         streams,
         ..
     } = source;
+    let refused = |problem: SpecError| ScenarioError::Invalid {
+        field: format!("{path}.policy"),
+        value: terms.policy.name.clone(),
+        allowed: problem.to_string(),
+    };
     let (nodes, tunnelling) = parties(world, source, (path, terms))?;
     let (station, radio, access_point) = (nodes.station(), nodes.radio(), nodes.access_point());
     let mobile = terms.options.mobile_ip;
@@ -367,11 +379,18 @@ fn session(
     let bss = scenario.bss.iter().find(|b| b.name == terms.bss);
     let of_station = &scenario.nodes[station.index()];
     let network = bss.map_or(0, |bss| announce::network_of(bss, of_station));
-    let bssid = address::bssid(access_point, network);
+    let id = scenario.link_id(terms.bss);
+    let bssid = link_address(address::bssid(access_point, network), id);
+    // A station without multi-link operation has one address.
+    let own = if of_station.multi_link.is_empty() {
+        address::mac(station)
+    } else {
+        link_address(address::mac(station), id)
+    };
     let mut negotiation = Negotiation::between(
         policy,
         terms.options.clone(),
-        address::mac(station),
+        own,
         bssid,
         streams
             .named(&again(
@@ -381,21 +400,14 @@ fn session(
             ))
             .into_generator(),
     )
-    .map_err(|problem| ScenarioError::Invalid {
-        field: format!("{path}.policy"),
-        value: terms.policy.name.clone(),
-        allowed: problem.to_string(),
-    })?;
+    .map_err(refused)?;
     if let Some(bss) = bss {
         let ends = (of_station, address::mac(access_point));
         let announced = announce::beside(scenario, bss, ends, negotiation.link());
-        negotiation
-            .announce(announced)
-            .map_err(|problem| ScenarioError::Invalid {
-                field: format!("{path}.policy"),
-                value: terms.policy.name.clone(),
-                allowed: problem.to_string(),
-            })?;
+        negotiation.announce(announced).map_err(refused)?;
+    }
+    if let Some(devices) = multi_link(source, (station, access_point), terms.bss) {
+        negotiation.set_links(devices).map_err(refused)?;
     }
     if let Some(gateway) = nodes.node(Party::Gateway) {
         let ends = [station, gateway].map(|node| address::ipv4(node).octets());
@@ -426,6 +438,39 @@ fn session(
     Ok(session.through(proxies))
 }
 
+/// The devices and links of a station that associates over several links, by that in `bss`; `None` over
+/// one.
+fn multi_link(
+    source: Source<'_>,
+    (station, access_point): (NodeId, NodeId),
+    bss: &str,
+) -> Option<MultiLink> {
+    let scenario = source.scenario;
+    let node = &scenario.nodes[station.index()];
+    let named = |name: &str| scenario.bss.iter().find(|b| b.name == name);
+    let (own, base) = (address::mac(station), address::mac(access_point));
+    let of = |there: &Bss| {
+        let id = scenario.link_id(&there.name);
+        let (station_phy, access_point_phy) = announce::phys(scenario, there, (node, base));
+        AffiliatedLink {
+            id,
+            station: link_address(own, id),
+            access_point: link_address(base, id),
+            station_phy,
+            access_point_phy,
+        }
+    };
+    let others = node.bsss().filter(|name| *name != bss).filter_map(named);
+    let mut further: Vec<AffiliatedLink> = others.map(of).collect();
+    further.sort_by_key(|link| link.id);
+    (!further.is_empty()).then(|| MultiLink {
+        station: mld_address(own),
+        access_point: mld_address(base),
+        id: scenario.link_id(bss),
+        further,
+    })
+}
+
 /// Name of the random stream of an association by the radio `name`: a later one has another stream.
 fn again(kind: &str, name: &str, times: usize) -> String {
     match times {
@@ -448,7 +493,7 @@ fn add_signalling_links(world: &mut World, source: Source<'_>) -> Vec<Deauthenti
             continue;
         };
         let members = radios.members(&bss.name);
-        let (own, stations) = (RadioId::first_of(ap), &members[1..]);
+        let (own, stations) = (members[0], &members[1..]);
         if let Some(after) = bss.deauthenticate_at_s {
             deauthentications.push(Deauthentication {
                 access_point: ap,
@@ -457,12 +502,12 @@ fn add_signalling_links(world: &mut World, source: Source<'_>) -> Vec<Deauthenti
             });
         }
         let mac = &mut world.stack.lower.mac;
-        mac.begin_signalling(own);
+        mac.begin_signalling(own, stations.len() as u32);
         for &station in stations {
             mac.add_link(TxLink::plain(own, station, mode, bss.max_attempts));
         }
         for &station in stations {
-            mac.begin_signalling(station);
+            mac.begin_signalling(station, 1);
             mac.add_link(TxLink::plain(station, own, mode, bss.max_attempts));
         }
     }

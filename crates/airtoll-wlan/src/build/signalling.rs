@@ -84,7 +84,7 @@ pub(super) fn choose_group_ciphers(world: &mut World, access_points: &[NodeId]) 
     for &access_point in access_points {
         if let Some(link) = mac.group_link(RadioId::first_of(access_point))
             && mac.link(link).cipher() != CipherSuite::Open
-            && let Some((suite, _)) = world.join.group_keys(access_point)
+            && let Some((suite, _)) = world.join.group_keys(access_point, 0)
         {
             mac.set_cipher(link, suite);
         }

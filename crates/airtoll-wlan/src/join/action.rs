@@ -128,7 +128,7 @@ pub(crate) enum Action {
     /// Station and access point have agreed on keys.
     KeysAgreed {
         station: RadioId,
-        access_point: NodeId,
+        access_point: RadioId,
         secrets: Secrets,
     },
     /// The ends of a tunnel of `node`, whose outer address is `outside`, have agreed on its keys.

@@ -11,7 +11,7 @@ use airtoll_security::CipherSuite;
 
 use super::{Join, Purpose, Session};
 use crate::id::{NodeId, SessionId};
-use crate::scenario::Scenario;
+use crate::scenario::{Node, Scenario};
 
 /// Group cipher suites, the weakest first: a BSS uses one that all of its stations have.
 const BY_STRENGTH: [CipherSuite; 7] = [
@@ -24,11 +24,16 @@ const BY_STRENGTH: [CipherSuite; 7] = [
     CipherSuite::Gcmp256,
 ];
 
-/// The group cipher of a BSS whose stations have policies with different group ciphers; `None` where the policies agree.
+/// The group cipher of the BSSs of an access point, one of which is `bss`, if the stations in them have
+/// policies with different group ciphers; `None` where the policies agree.
 pub(crate) fn common_cipher(scenario: &Scenario, bss: Option<&str>) -> Option<CipherSuite> {
+    let access_point = bss.and_then(|bss| scenario.access_point_of(bss));
     let in_it = |station: &str| {
         let node = scenario.nodes.iter().find(|n| n.name == station);
-        node.is_some_and(|n| n.bss.as_deref() == bss && n.cipher != CipherSuite::Open)
+        node.is_some_and(|n| {
+            let here = |access_point: &Node| access_point.bsss().any(|own| n.is_in(own));
+            access_point.is_some_and(here) && n.cipher != CipherSuite::Open
+        })
     };
     let mut ciphers: Vec<CipherSuite> = scenario
         .associations
@@ -118,7 +123,7 @@ impl Join {
         }
         let suites = Suites::of(link, self.own_key(id));
         let of_link = |id| draw(streams, access_point, round, id, suites);
-        let mut all: Vec<GroupKeys> = link.link_ids().into_iter().map(of_link).collect();
+        let mut all: Vec<GroupKeys> = session.link_ids().into_iter().map(of_link).collect();
         // Stations with a static WEP key have no other group key.
         let shared = || {
             let mut sessions = self.sessions.iter();
@@ -145,33 +150,37 @@ impl Join {
         own.then(|| session.station())
     }
 
-    /// Group cipher and keys under which an access point sends to groups once the present round
-    /// of renewals is over; `None` where none of its stations joins in simulated time, or none has
-    /// keys.
-    pub fn group_keys(&self, access_point: NodeId) -> Option<(CipherSuite, GroupKeys)> {
-        let first = self.first_with_keys(access_point)?;
+    /// Group cipher and keys under which an access point sends to groups on a link once the present
+    /// round of renewals is over; `None` where no station joins on the link in simulated time, or
+    /// none has keys.
+    pub fn group_keys(&self, access_point: NodeId, link: u8) -> Option<(CipherSuite, GroupKeys)> {
+        let first = self.first_with_keys(access_point, link)?;
         let round = self.renewals.rounds(access_point);
-        let keys = self.keys_for(first, round)?.swap_remove(0);
+        let mut ids = self.sessions[first].link_ids().into_iter();
+        let at = ids.position(|id| id == link)?;
+        let keys = self.keys_for(first, round)?.swap_remove(at);
         Some((self.link_of(first).group, keys))
     }
 
-    /// The cipher of the access point's beacons, where they are protected.
-    pub fn beacon_integrity(&self, access_point: NodeId) -> Option<CipherSuite> {
-        let first = self.first_with_keys(access_point)?;
+    /// The cipher of the access point's beacons on a link, where they are protected.
+    pub fn beacon_integrity(&self, access_point: NodeId, link: u8) -> Option<CipherSuite> {
+        let first = self.first_with_keys(access_point, link)?;
         self.link_of(first).beacon_integrity()
     }
 
-    /// The cipher of the access point's management frames to groups, where they are protected.
-    pub fn group_management(&self, access_point: NodeId) -> Option<CipherSuite> {
-        let first = self.first_with_keys(access_point)?;
+    /// The cipher of the access point's management frames to groups on a link, where they are
+    /// protected.
+    pub fn group_management(&self, access_point: NodeId, link: u8) -> Option<CipherSuite> {
+        let first = self.first_with_keys(access_point, link)?;
         self.link_of(first).group_management()
     }
 
-    fn first_with_keys(&self, access_point: NodeId) -> Option<SessionId> {
+    fn first_with_keys(&self, access_point: NodeId, link: u8) -> Option<SessionId> {
         let has_keys = |s: &Session| {
             s.purpose == Purpose::Entry
                 && s.access_point() == access_point
                 && s.protection_octets > 0
+                && s.link_ids().contains(&link)
         };
         self.sessions.find(has_keys)
     }

@@ -148,7 +148,7 @@ impl Join {
         for id in stations {
             let link = self.link_of(id);
             let suites = Suites::of(link, self.own_key(id));
-            let links = link.link_ids();
+            let links = self.sessions[id].link_ids();
             let given = keys.entry((suites, links.clone())).or_insert_with(|| {
                 let of_link = |id| group_keys::draw(&streams, access_point, round, id, suites);
                 let keys: Vec<GroupKeys> = links.into_iter().map(of_link).collect();

@@ -43,17 +43,20 @@ pub(crate) struct Parties {
     /// The radio of the station in the BSS of the session.
     radio: RadioId,
     access_point: NodeId,
+    /// The radio of the access point in the BSS of the session, and the ID of that link.
+    at: (RadioId, u8),
     /// The others that take part, in the order of [`Party`].
     others: [Option<NodeId>; PARTIES],
 }
 
 impl Parties {
-    /// A station with its radio, and its access point.
+    /// A station with its radio, and its access point, whose first radio is in the BSS.
     pub const fn new((station, radio): (NodeId, RadioId), access_point: NodeId) -> Self {
         Self {
             station,
             radio,
             access_point,
+            at: (RadioId::first_of(access_point), 0),
             others: [None; PARTIES],
         }
     }
@@ -71,6 +74,17 @@ impl Parties {
         self.access_point
     }
 
+    /// With this radio of the access point in the BSS, on the link with this ID.
+    pub const fn on_link(mut self, radio: RadioId, id: u8) -> Self {
+        self.at = (radio, id);
+        self
+    }
+
+    /// The radio of the access point in the BSS of the session.
+    pub const fn access_point_radio(&self) -> RadioId {
+        self.at.0
+    }
+
     /// Sets the radio by which the station negotiates.
     pub const fn set_radio(&mut self, radio: RadioId) {
         self.radio = radio;
@@ -80,7 +94,10 @@ impl Parties {
     pub const fn set(&mut self, party: Party, node: NodeId) {
         match party {
             Party::Station => self.station = node,
-            Party::AccessPoint => self.access_point = node,
+            Party::AccessPoint => {
+                self.access_point = node;
+                self.at = (RadioId::first_of(node), 0);
+            }
             other => self.others[other as usize] = Some(node),
         }
     }
@@ -256,11 +273,20 @@ impl Session {
         let old = [message.from, message.to].contains(&Party::OldAccessPoint);
         let radio = |party| match party {
             Party::Station => self.departing.filter(|_| old).or(Some(self.nodes.radio)),
+            Party::AccessPoint => Some(self.nodes.access_point_radio()),
             _ => self.node(party).map(RadioId::first_of),
         };
         let from = radio(message.from);
         let from = from.unwrap_or_else(|| RadioId::first_of(self.sender(message.from)));
         (from, radio(message.to))
+    }
+
+    /// IDs of the links of the association, increasing.
+    pub(super) fn link_ids(&self) -> Vec<u8> {
+        match &self.negotiation.link().multi_link {
+            Some(devices) => devices.ids(),
+            None => vec![self.nodes.at.1],
+        }
     }
 
     /// Everything agreed on so far.
@@ -376,7 +402,7 @@ impl Join {
     /// Radios of station and access point of a session.
     pub fn radios_of(&self, id: SessionId) -> (RadioId, RadioId) {
         let nodes = &self.sessions[id].nodes;
-        (nodes.radio, RadioId::first_of(nodes.access_point))
+        (nodes.radio, nodes.access_point_radio())
     }
 
     /// The node of a party of a session, if it takes part.

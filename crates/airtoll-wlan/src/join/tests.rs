@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::{Outcome, Scenario, run};
 
 mod alone;
+mod multi_link;
 mod over_tls;
 mod proxies;
 

@@ -8,6 +8,7 @@
 
 use super::Mac;
 use super::contention::Standing;
+use super::queue::SIGNALLING_CATEGORY;
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, NeighbourId, RadioId};
 use crate::medium::Medium;
@@ -70,7 +71,12 @@ impl Mac {
         let first = self.contenders[self.home_of(contender)].node;
         let state = &self.nodes[first];
         let mut links = (0..state.neighbours).map(|n| state.link(NeighbourId::new(n), category));
-        links.find(|link| self.serves(contender, *link))
+        let data = links.find(|link| self.serves(contender, *link));
+        data.or_else(|| {
+            let own = self.contenders[contender].node;
+            let mut links = self.signalling_links(own);
+            links.find(|link| category == SIGNALLING_CATEGORY && self.serves(contender, *link))
+        })
     }
 
     /// The link that a contender of a multi-link device serves next: frames that have to be sent again,

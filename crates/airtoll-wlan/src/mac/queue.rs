@@ -38,6 +38,9 @@ impl MacQueue {
     }
 }
 
+/// Access category of management and EAPOL frames: voice.
+pub(crate) const SIGNALLING_CATEGORY: u8 = 3;
+
 impl Mac {
     /// Puts a packet into the queue towards the next hop; gives `false` if it is full.
     pub fn enqueue(
@@ -140,7 +143,8 @@ impl Mac {
         let node = &self.nodes[self.contenders[contender].node];
         let limit = node.queue_limit;
         let listed = node.discipline.serves_in_turn();
-        let queue = &mut self.queues[contender];
+        let home = self.home_of(contender);
+        let queue = &mut self.queues[home];
         let (links, order) = (&mut self.links, &mut queue.order);
         let first = |l: &LinkId| links[*l].signalling || links[*l].after_beacon;
         let signals = |l: Option<&LinkId>| l.is_some_and(first);

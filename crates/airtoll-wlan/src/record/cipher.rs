@@ -5,6 +5,7 @@ use airtoll_security::CipherSuite;
 use airtoll_security::link::bip::BipKey;
 use airtoll_security::link::ccmp::CcmpKey;
 use airtoll_security::link::gcmp::GcmpKey;
+use airtoll_security::link::mld::LinkAddresses;
 use airtoll_security::link::mpdu::Header;
 use airtoll_security::link::tkip::TkipKey;
 use airtoll_security::link::wep::WepKey;
@@ -18,6 +19,8 @@ pub(crate) struct LinkCipher {
     key_id: u8,
     /// Number of the last frame: packet number, TSC or IV.
     last: u64,
+    /// The multi-link devices that it is between.
+    devices: Option<LinkAddresses>,
 }
 
 /// An access point's use of an IGTK.
@@ -80,7 +83,14 @@ impl LinkCipher {
             engine,
             key_id: 0,
             last: 0,
+            devices: None,
         })
+    }
+
+    /// The cipher between two multi-link devices, whose addresses on the air are those of a link.
+    pub const fn between(mut self, devices: Option<LinkAddresses>) -> Self {
+        self.devices = devices;
+        self
     }
 
     /// The cipher with another key ID than 0.
@@ -128,12 +138,16 @@ impl LinkCipher {
     /// Encrypts a frame in which room for the cipher's header and trailer is left.
     pub fn seal(&mut self, frame: &mut [u8]) {
         self.last += 1;
-        let done = match &self.engine {
+        let run = |frame: &mut [u8]| match &self.engine {
             // The IV has 24 bits and starts over.
             Engine::Wep(key) => key.encapsulate(frame, self.last & 0xff_ffff, self.key_id),
             Engine::Tkip(key) => key.encapsulate_msdu(frame, self.last, self.key_id),
             Engine::Ccmp(key) => key.encapsulate(frame, self.last, self.key_id),
             Engine::Gcmp(key) => key.encapsulate(frame, self.last, self.key_id),
+        };
+        let done = match &self.devices {
+            Some(devices) => devices.translated(frame, run),
+            None => run(frame),
         };
         debug_assert!(done.is_ok(), "{:?}: {done:?}", self.suite);
     }

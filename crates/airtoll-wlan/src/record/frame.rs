@@ -157,6 +157,18 @@ pub(super) fn dress(frame: &mut [u8], duration: u16, retry: bool) {
     }
 }
 
+/// Replaces addresses in the header of a data frame: an MPDU keeps its octets, but not its addresses,
+/// when it is sent on another link of a multi-link device.
+pub(super) fn readdress(frame: &mut [u8], replaced: [(MacAddress, MacAddress); 2]) {
+    for at in [4, 10, 16] {
+        if let Some(octets) = frame.get_mut(at..at + 6)
+            && let Some((_, new)) = replaced.iter().find(|(old, _)| *octets == old.0)
+        {
+            octets.copy_from_slice(&new.0);
+        }
+    }
+}
+
 /// RTS.
 pub(super) fn rts(duration: u16, to: MacAddress, from: MacAddress, out: &mut Vec<u8>) {
     ControlRepr::Rts(duration, to, from).emit(out);

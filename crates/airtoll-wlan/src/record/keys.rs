@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use airtoll_engine::{Stream, Streams};
+use airtoll_handshakes::multi_link::link_address;
 use airtoll_handshakes::{Negotiation, SecretName, Secrets};
 use airtoll_security::{CipherSuite, TunnelSuite};
+use airtoll_wire::MacAddress;
 
 use super::View;
 use super::cipher::{GroupIntegrity, LinkCipher};
@@ -16,6 +18,12 @@ use crate::address::{self, Locator};
 use crate::id::{NodeId, RadioId, TunnelId};
 use crate::net::TunnelEnd;
 use crate::scenario::{Role, Scenario};
+
+/// IDs and radios of the links of an access point.
+fn links_of(view: &View<'_>, access_point: NodeId) -> Vec<(u8, RadioId)> {
+    let radios = view.mac().radios_of_device(RadioId::first_of(access_point));
+    (0..).zip(radios).collect()
+}
 
 impl Recorder {
     pub(super) fn draw_link_keys(
@@ -68,8 +76,8 @@ impl Recorder {
             if !wep {
                 self.sink.key(&Key::Tk {
                     key: hex(&key),
-                    station: view.mac_of(radio).to_string(),
-                    bssid: view.mac_of(access_point).to_string(),
+                    station: self.mac_of(view, radio).to_string(),
+                    bssid: self.mac_of(view, access_point).to_string(),
                     name: station.name.clone(),
                 });
             }
@@ -81,17 +89,17 @@ impl Recorder {
             if access_point.role != Role::AccessPoint || suite == CipherSuite::Open {
                 continue;
             }
-            if view.join.group_keys(node).is_some() {
-                self.group_keys(view, node);
+            if self.group_keys(view, node) {
                 continue;
             }
-            match shared.get(&(RadioId::first_of(node), suite)) {
+            let radio = RadioId::first_of(node);
+            match shared.get(&(radio, suite)) {
                 // All nodes have the one key.
-                Some(key) => self.install_group(node, suite, (0, key)),
+                Some(key) => self.install_group(view, radio, suite, (0, key)),
                 None => {
                     let name = format!("group-key/{}", access_point.name);
                     let key = draw(&mut streams.named(&name), suite.key_octets());
-                    self.install_group(node, suite, (1, &key));
+                    self.install_group(view, radio, suite, (1, &key));
                 }
             }
         }
@@ -103,29 +111,36 @@ impl Recorder {
         }
     }
 
-    /// An access point encrypts group-addressed frames with the keys that its stations have by now.
-    pub fn group_keys(&mut self, view: &View<'_>, access_point: NodeId) {
-        if let Some((suite, keys)) = view.join.group_keys(access_point) {
-            self.install_group(access_point, suite, (keys.key_id, &keys.gtk));
-            if let Some(suite) = view.join.beacon_integrity(access_point) {
+    /// An access point encrypts group-addressed frames with the keys that its stations have by now;
+    /// `false` where no station joins, or none has keys.
+    pub fn group_keys(&mut self, view: &View<'_>, access_point: NodeId) -> bool {
+        let mut any = false;
+        for (link, radio) in links_of(view, access_point) {
+            let Some((suite, keys)) = view.join.group_keys(access_point, link) else {
+                continue;
+            };
+            any = true;
+            self.install_group(view, radio, suite, (keys.key_id, &keys.gtk));
+            let bssid = self.mac_of(view, radio);
+            if let Some(suite) = view.join.beacon_integrity(access_point, link) {
                 let key_id = u16::from(keys.key_id) + 5;
-                self.install_beacon_key((access_point, 0), suite, (key_id, &keys.bigtk));
+                self.install_beacon_key((radio, 0), bssid, suite, (key_id, &keys.bigtk));
             }
-            let management = view.join.group_management(access_point);
+            let management = view.join.group_management(access_point, link);
             let Some(management) = management.filter(|_| !keys.igtk.is_empty()) else {
-                return;
+                continue;
             };
             let key_id = u16::from(keys.key_id) + 3;
             self.sink.key(&Key::Igtk {
                 index: key_id.to_string(),
                 key: hex(&keys.igtk),
-                bssid: address::mac(access_point).to_string(),
+                bssid: bssid.to_string(),
             });
             if let Some(groups) = GroupIntegrity::new(management, &keys.igtk, key_id) {
-                self.integrity
-                    .insert(RadioId::first_of(access_point), groups);
+                self.integrity.insert(radio, groups);
             }
         }
+        any
     }
 
     /// Keys of protected beacons. Those of networks whose stations join come with their handshakes.
@@ -140,40 +155,53 @@ impl Recorder {
             let Some((suite, networks)) = self.protected_beacons(radio) else {
                 continue;
             };
-            let joins = view.join.group_keys(node).is_some();
-            let open = |number: &u32| self.is_open(radio, *number);
-            let numbers: Vec<u32> = (u32::from(joins)..networks).filter(|n| !open(n)).collect();
-            for number in numbers {
-                let name = format!("beacon-key/{}/{number}", access_point.name);
-                let key = draw(&mut streams.named(&name), suite.key_octets());
-                self.install_beacon_key((node, number), suite, (6, &key));
+            for (link, radio) in links_of(view, node) {
+                // Devices that have joined from the start have one address, and one key for it.
+                if link > 0 && scenario.associations.is_empty() {
+                    continue;
+                }
+                let joins = view.join.group_keys(node, link).is_some();
+                let open = |number: &u32| self.is_open(radio, *number);
+                let numbers: Vec<u32> = (u32::from(joins)..networks).filter(|n| !open(n)).collect();
+                for number in numbers {
+                    let own = match link {
+                        0 => format!("beacon-key/{}/{number}", access_point.name),
+                        link => format!("beacon-key/{}/{number}/link-{link}", access_point.name),
+                    };
+                    let key = draw(&mut streams.named(&own), suite.key_octets());
+                    let bssid = link_address(address::bssid(node, number), link);
+                    self.install_beacon_key((radio, number), bssid, suite, (6, &key));
+                }
             }
         }
     }
 
     fn install_beacon_key(
         &mut self,
-        (access_point, number): (NodeId, u32),
+        (access_point, number): (RadioId, u32),
+        bssid: MacAddress,
         suite: CipherSuite,
         (key_id, key): (u16, &[u8]),
     ) {
         self.sink.key(&Key::Bigtk {
             index: key_id.to_string(),
             key: hex(key),
-            bssid: address::bssid(access_point, number).to_string(),
+            bssid: bssid.to_string(),
         });
         if let Some(integrity) = GroupIntegrity::new(suite, key, key_id) {
-            let at = (RadioId::first_of(access_point), number);
-            self.beacon_integrity.insert(at, integrity);
+            self.beacon_integrity
+                .insert((access_point, number), integrity);
         }
     }
 
     fn install_group(
         &mut self,
-        access_point: NodeId,
+        view: &View<'_>,
+        access_point: RadioId,
         suite: CipherSuite,
         (key_id, key): (u8, &[u8]),
     ) {
+        let bssid = self.mac_of(view, access_point);
         let index = key_id.to_string();
         // Key 0 is the static WEP key, which is there already.
         if key_id > 0 && matches!(suite, CipherSuite::Wep40 | CipherSuite::Wep104) {
@@ -185,14 +213,12 @@ impl Recorder {
             self.sink.key(&Key::Gtk {
                 index,
                 key: hex(key),
-                bssid: address::mac(access_point).to_string(),
+                bssid: bssid.to_string(),
             });
         }
-        if let Some(cipher) = LinkCipher::new(suite, key, address::mac(access_point)) {
-            self.ciphers.insert(
-                (RadioId::first_of(access_point), None),
-                cipher.with_id(key_id),
-            );
+        if let Some(cipher) = LinkCipher::new(suite, key, bssid) {
+            self.ciphers
+                .insert((access_point, None), cipher.with_id(key_id));
         }
     }
 
@@ -204,9 +230,11 @@ impl Recorder {
         suite: CipherSuite,
         key: &[u8],
     ) {
+        let devices = self.link_addresses(view, (station, access_point));
         for (from, to) in [(station, access_point), (access_point, station)] {
-            if let Some(cipher) = LinkCipher::new(suite, key, view.mac_of(access_point)) {
-                self.ciphers.insert((from, Some(to)), cipher);
+            if let Some(cipher) = LinkCipher::new(suite, key, self.mac_of(view, access_point)) {
+                self.ciphers
+                    .insert((from, Some(to)), cipher.between(devices));
             }
         }
     }
@@ -215,12 +243,12 @@ impl Recorder {
     pub fn agreed(
         &mut self,
         view: &View<'_>,
-        (station, access_point): (RadioId, NodeId),
+        (station, access_point): (RadioId, RadioId),
         secrets: &Secrets,
     ) {
         let ends = (
-            view.mac_of(station).to_string(),
-            address::mac(access_point).to_string(),
+            self.mac_of(view, station).to_string(),
+            self.mac_of(view, access_point).to_string(),
         );
         let name = view.net().name(view.medium().host_of(station));
         let Some(suite) = view.first_cipher(station) else {
@@ -241,13 +269,13 @@ impl Recorder {
                 bssid: ends.1,
                 name: name.to_owned(),
             });
-            self.install(view, (station, RadioId::first_of(access_point)), suite, key);
+            self.install(view, (station, access_point), suite, key);
         } else if let Some(key) = secrets.get(&SecretName::WepKey) {
             self.sink.key(&Key::Wep {
                 index: "0".to_owned(),
                 key: hex(key),
             });
-            self.install(view, (station, RadioId::first_of(access_point)), suite, key);
+            self.install(view, (station, access_point), suite, key);
         }
     }
 

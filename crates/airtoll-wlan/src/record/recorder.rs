@@ -5,8 +5,10 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use airtoll_engine::Streams;
+use airtoll_handshakes::multi_link::{link_address, mld_address};
 use airtoll_phy::{TxVector, subframe_octets};
 use airtoll_security::CipherSuite;
+use airtoll_security::link::mld::LinkAddresses;
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ethernet::EthernetRepr;
@@ -51,6 +53,10 @@ pub(crate) struct Recorder {
     cells: BTreeMap<RadioId, Cell>,
     /// Networks of the stations that are not in the first one of their access point.
     networks: HashMap<RadioId, u32>,
+    /// Addresses of the radios of multi-link devices, where stations join over several links.
+    addresses: HashMap<RadioId, MacAddress>,
+    /// Addresses of these devices themselves.
+    devices: HashMap<NodeId, MacAddress>,
     ppdus: u32,
     scratch: Vec<u8>,
 }
@@ -103,6 +109,8 @@ impl Recorder {
             agreed_tunnels: HashMap::new(),
             cells: BTreeMap::new(),
             networks: HashMap::new(),
+            addresses: HashMap::new(),
+            devices: HashMap::new(),
             ppdus: 0,
             scratch: Vec::new(),
         };
@@ -124,6 +132,7 @@ impl Recorder {
                 recorder.wires.push(interface);
             }
         }
+        recorder.add_devices(scenario, view);
         recorder.add_cells(scenario, view);
         recorder.draw_beacon_keys(scenario, view, streams);
         recorder.draw_link_keys(scenario, view, streams);
@@ -146,12 +155,73 @@ impl Recorder {
             let (Role::AccessPoint, Some(bss)) = (access_point.role, bss) else {
                 continue;
             };
-            let own = RadioId::first_of(node);
-            let cell = Cell {
-                announcement: Announcement::of(scenario, bss, address::mac(node)),
-                beacons: 0,
-            };
-            self.cells.insert(own, cell);
+            let radios = view.mac().radios_of_device(RadioId::first_of(node));
+            let further = access_point.bsss().skip(1);
+            let further = further.filter_map(|name| scenario.bss.iter().find(|b| b.name == name));
+            for (radio, bss) in radios.into_iter().zip(std::iter::once(bss).chain(further)) {
+                let cell = Cell {
+                    announcement: Announcement::of(scenario, bss, address::mac(node)),
+                    beacons: 0,
+                };
+                self.cells.insert(radio, cell);
+            }
+        }
+    }
+
+    /// Multi-link devices have an address on each link and one of their own, where stations join. Those
+    /// that have joined from the start have one for all.
+    fn add_devices(&mut self, scenario: &Scenario, view: &View<'_>) {
+        if scenario.associations.is_empty() {
+            return;
+        }
+        for (node, device) in view.net().nodes().zip(&scenario.nodes) {
+            if device.multi_link.is_empty() {
+                continue;
+            }
+            let own = address::mac(node);
+            let radios = view.mac().radios_of_device(RadioId::first_of(node));
+            for (radio, bss) in radios.into_iter().zip(device.bsss()) {
+                let address = link_address(own, scenario.link_id(bss));
+                self.addresses.insert(radio, address);
+            }
+            self.devices.insert(node, mld_address(own));
+        }
+    }
+
+    /// The MAC address of a radio.
+    pub(super) fn mac_of(&self, view: &View<'_>, radio: RadioId) -> MacAddress {
+        let own = self.addresses.get(&radio).copied();
+        own.unwrap_or_else(|| view.mac_of(radio))
+    }
+
+    /// The MAC address of a host: of a multi-link device its own.
+    fn host(&self, node: NodeId) -> MacAddress {
+        let own = self.devices.get(&node).copied();
+        own.unwrap_or_else(|| address::mac(node))
+    }
+
+    /// The addresses of a station and its access point, if the station is a multi-link device.
+    pub(super) fn link_addresses(
+        &self,
+        view: &View<'_>,
+        (station, access_point): (RadioId, RadioId),
+    ) -> Option<LinkAddresses> {
+        let host = view.medium().host_of(station);
+        let station_mld = self.devices.get(&host)?.0;
+        Some(LinkAddresses {
+            access_point: self.mac_of(view, access_point).0,
+            access_point_mld: self.host(view.medium().host_of(access_point)).0,
+            station: self.mac_of(view, station).0,
+            station_mld,
+        })
+    }
+
+    /// The radio whose keys protect the beacons of a radio: devices with one address have one key.
+    fn beaconing(&self, view: &View<'_>, radio: RadioId) -> RadioId {
+        if self.addresses.contains_key(&radio) {
+            radio
+        } else {
+            RadioId::first_of(view.medium().host_of(radio))
         }
     }
 
@@ -162,7 +232,7 @@ impl Recorder {
             Some(network) if radio != other => {
                 address::bssid(view.medium().host_of(radio), *network)
             }
-            _ => view.mac_of(radio),
+            _ => self.mac_of(view, radio),
         }
     }
 
@@ -275,6 +345,7 @@ impl Recorder {
     fn beacon(&mut self, view: &View<'_>, t: &Transmission, out: &mut Vec<u8>) {
         let (Some(plan), Some(cell)) = (view.mac().beacon(t.node), self.cells.get_mut(&t.node))
         else {
+            debug_assert!(false, "an access point with beacons is announced");
             return;
         };
         cell.beacons += 1;
@@ -284,7 +355,8 @@ impl Recorder {
         if let Some(held) = view.mac().held(t.node) {
             announce::indicate(&mut beacon, held.indication());
         }
-        let beacon = match self.beacon_integrity.get_mut(&(t.node, number)) {
+        let keys = (self.beaconing(view, t.node), number);
+        let beacon = match self.beacon_integrity.get_mut(&keys) {
             Some(integrity) => integrity.protect(beacon),
             None => beacon,
         };
@@ -350,6 +422,12 @@ impl Recorder {
             debug_assert_eq!(octets.map(|o| o.len() + 4), Some(mpdu.octets() as usize));
             out.extend_from_slice(octets.map_or(&[], |o| &o[..]));
             frame::dress(&mut out[header..], duration, retry);
+            if link.has_several_ways() && !self.addresses.is_empty() {
+                let (from, to) = link.ends(exchange.way());
+                let ends = [(link.from(), from), (link.peer(), to)];
+                let ends = ends.map(|(old, new)| (self.mac_of(view, old), self.mac_of(view, new)));
+                frame::readdress(&mut out[header..], ends);
+            }
             self.emit(channel, heard.end, header, &mut out);
         }
         self.scratch = out;
@@ -409,13 +487,24 @@ impl Recorder {
             sequence: mpdu.sequence(),
         };
         if link.is_signalling() {
+            let host = |radio| self.host(view.medium().host_of(radio));
+            let pair = [(link.from(), link.peer()), (link.peer(), link.from())];
+            let devices = pair.iter().any(|pair| {
+                let station = view.net().role(view.medium().host_of(pair.0)) == Role::Station;
+                station && self.link_addresses(view, *pair).is_some()
+            });
+            let ends = if devices {
+                (host(link.peer()), host(link.from()))
+            } else {
+                (header.receiver, header.transmitter)
+            };
             let cipher = self.ciphers.get_mut(&(link.from(), Some(link.peer())));
             let packet = &view.packet(mpdu.head());
             let groups = link
                 .is_group()
                 .then(|| self.integrity.get_mut(&link.from()))
                 .flatten();
-            return vec![signal::frame(view, packet, &header, cipher, groups)];
+            return vec![signal::frame(view, packet, (&header, ends), cipher, groups)];
         }
         let mut msdus = Vec::new();
         let mut next = Some(mpdu.head());
@@ -453,8 +542,8 @@ impl Recorder {
             }
         };
         Msdu {
-            destination: address::mac(p.to),
-            source: source(view, p),
+            destination: self.host(p.to),
+            source: source(view, p).map_or(MacAddress::ZERO, |node| self.host(node)),
             ethertype,
             payload,
         }
@@ -525,18 +614,17 @@ fn to_group(view: &View<'_>, p: &Packet) -> MacAddress {
     }
 }
 
-/// MAC address of the node that put a packet onto the network.
-fn source(view: &View<'_>, p: &Packet) -> MacAddress {
+/// The node that put a packet onto the network.
+fn source(view: &View<'_>, p: &Packet) -> Option<NodeId> {
     if let (None, Carries::Piece { stream, piece }) = (p.tunnelled, p.carries) {
         let stream = view.join.connection(stream);
-        return address::mac(stream.ends()[stream.piece(piece).from()]);
+        return Some(stream.ends()[stream.piece(piece).from()]);
     }
-    let from = match (p.tunnelled, p.flow()) {
+    match (p.tunnelled, p.flow()) {
         (Some(tunnelled), _) => Some(tunnelled.entered),
         (None, Some(flow)) => Some(view.flow(flow).ends(p.reverse).0),
         (None, None) => p.signal().and_then(|s| Some(view.join.ends(s)?.0)),
-    };
-    from.map_or(MacAddress::ZERO, address::mac)
+    }
 }
 
 fn tid(view: &View<'_>, contender: ContenderId) -> u8 {

@@ -3,6 +3,7 @@
 
 use airtoll_handshakes::Carrier;
 use airtoll_handshakes::wireguard::ROSENPASS_PORT;
+use airtoll_wire::MacAddress;
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::udp::UdpRepr;
 
@@ -28,11 +29,12 @@ const TUNNELS: [u16; 4] = [500, 4_500, 51_820, ROSENPASS_PORT];
 /// Protocol number of ICMP.
 const ICMP: u8 = 1;
 
-/// The management or EAPOL frame that a packet stands for, without FCS.
+/// The management or EAPOL frame that a packet stands for, without FCS; an EAPOL frame has this
+/// destination and source.
 pub(super) fn frame(
     view: &View<'_>,
     p: &Packet,
-    header: &DataFrame,
+    (header, (destination, source)): (&DataFrame, (MacAddress, MacAddress)),
     cipher: Option<&mut LinkCipher>,
     groups: Option<&mut GroupIntegrity>,
 ) -> Vec<u8> {
@@ -55,8 +57,8 @@ pub(super) fn frame(
         };
     }
     let msdu = Msdu {
-        destination: header.receiver,
-        source: header.transmitter,
+        destination,
+        source,
         ethertype: EAPOL,
         payload: octets,
     };

@@ -81,6 +81,7 @@ impl Scenario {
             if station.role != Role::Station {
                 return invalid(&at, &association.station, "a station");
             }
+            self.check_links(&format!("associations[{i}]"), association, station)?;
             if let Some(name) = &association.host {
                 let at = format!("associations[{i}].host");
                 let host = self.node(&at, name)?;

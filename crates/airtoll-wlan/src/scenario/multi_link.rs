@@ -3,12 +3,35 @@
 use std::collections::HashSet;
 
 use super::check::{Checked, invalid};
-use super::{AddressResolution, Node, Rate, Role, Scenario, Standard};
+use super::{AddressResolution, Association, Node, Rate, Role, Scenario, Standard};
 
 /// Most links of a device: one per band.
 const MOST_LINKS: usize = 3;
 
 impl Scenario {
+    /// ID of the link of a BSS: its place among those of its access point. Devices that have joined
+    /// from the start name no links, and have one address on all of them: 0.
+    pub(crate) fn link_id(&self, bss: &str) -> u8 {
+        let access_point = self.access_point_of(bss);
+        let place = access_point.and_then(|ap| ap.bsss().position(|own| own == bss));
+        let joins = !self.associations.is_empty();
+        place.filter(|_| joins).map_or(0, |place| place as u8)
+    }
+
+    /// Checks that a station negotiates as many links as it has.
+    pub(super) fn check_links(&self, at: &str, association: &Association, node: &Node) -> Checked {
+        let links = node.bsss().count();
+        if usize::from(association.options.links) == links {
+            return Ok(());
+        }
+        let allowed = format!("{links}, as {} is in so many BSSs", node.name);
+        invalid(
+            &format!("{at}.options.links"),
+            association.options.links,
+            allowed,
+        )
+    }
+
     /// Checks the further BSSs of a node, which make it a multi-link device.
     pub(super) fn check_multi_link(&self, at: &str, node: &Node) -> Checked {
         if node.multi_link.is_empty() {
@@ -52,10 +75,21 @@ impl Scenario {
             .handovers
             .iter()
             .any(|h| h.station == node.name || node.bsss().any(|own| own == h.bss));
+        let joined = !self.associations.is_empty()
+            && node.role == Role::Station
+            && self.associations.iter().all(|a| a.station != node.name);
+        let leaves = |bss: &str| {
+            let own = self.bss.iter().find(|b| b.name == bss);
+            own.is_some_and(|b| b.deauthenticate_at_s.is_some())
+        };
         for (refused, why) in [
             (
-                !self.associations.is_empty(),
-                "stations join in simulated time",
+                joined,
+                "it has joined from the start, and other stations join in simulated time",
+            ),
+            (
+                node.bsss().any(leaves),
+                "its access point deauthenticates all stations (deauthenticate_at_s)",
             ),
             (moves, "stations hand over"),
             (
