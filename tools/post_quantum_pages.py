@@ -204,9 +204,12 @@ def weak() -> Iterator[str]:
         yield f"| {chain} | {group} | {' | '.join(times)} |"
 
 
-DEVICES = ("apple-m1", "cortex-a72", "cortex-a53", "cortex-m4f")
+DEVICES = ("apple-m1", "cortex-a72", "cortex-a53", "cortex-m4f", "esp32-c3")
 OPERATIONS = (
+    "rsa-2048-sign",
+    "rsa-2048-verify",
     "x25519-scalar-mul",
+    "p-256-scalar-mul",
     *(f"ml-kem-{size}-{step}" for size in (768, 1024) for step in KEM_STEPS),
     *(f"ecdsa-p-{bits}-{step}" for bits in (256, 384) for step in ("sign", "verify")),
     *(f"ml-dsa-{level}-{step}" for level in (44, 65, 87) for step in ("sign", "verify")),
