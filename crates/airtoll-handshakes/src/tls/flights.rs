@@ -1,6 +1,6 @@
 //! The flights of a handshake of TLS 1.3 in which both ends show certificates, as a stream carries them.
 //!
-//! Takes a chain and a random source; gives the length of each flight and the work before it.
+//! Takes a chain and a random source; gives the octets of each flight and the work before it.
 
 use rand_core::CryptoRng;
 
@@ -12,13 +12,20 @@ use crate::operation::Operation;
 /// section 5.2).
 pub const RECORD_OCTETS: u32 = 5 + 1 + 16;
 
+/// Header of a record of application data that is `octets` long with it (RFC 8446 section 5.2).
+#[must_use]
+pub fn application_data(octets: u32) -> [u8; 5] {
+    let [high, low] = u16::try_from(octets - 5).unwrap_or(u16::MAX).to_be_bytes();
+    [23, 3, 3, high, low]
+}
+
 /// One flight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamFlight {
     /// The client sends it, not the server.
     pub from_client: bool,
     /// Its records.
-    pub octets: u32,
+    pub octets: Vec<u8>,
     /// Work of its sender before it.
     pub operations: Vec<Operation>,
 }
@@ -63,7 +70,7 @@ pub fn mutual(chain: Chain, mut rng: Box<dyn CryptoRng>) -> Vec<StreamFlight> {
         }
         flights.push(StreamFlight {
             from_client,
-            octets: octets.len() as u32,
+            octets: octets.clone(),
             operations: context.finish().operations,
         });
         last = octets;
@@ -82,9 +89,9 @@ mod tests {
             let flights = mutual(chain, Box::new(ChaCha8Rng::seed_from_u64(1)));
             let sides: Vec<bool> = flights.iter().map(|f| f.from_client).collect();
             assert_eq!(sides[..3], [true, false, true]);
-            assert!(flights[0].octets < 300, "{flights:?}");
+            assert!(flights[0].octets.len() < 300, "{flights:?}");
             for flight in &flights[1..3] {
-                assert!(flight.octets > least, "{flight:?}");
+                assert!(flight.octets.len() > least, "{flight:?}");
                 let signs = flight.operations.iter();
                 let signs = signs.filter(|o| matches!(o, Operation::Sign { .. }));
                 assert_eq!(signs.count(), 1, "{flight:?}");

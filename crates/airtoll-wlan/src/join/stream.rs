@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use airtoll_engine::Streams;
 use airtoll_handshakes::RadiusTls;
-use airtoll_handshakes::tls::flights::{RECORD_OCTETS, StreamFlight, mutual};
+use airtoll_handshakes::tls::flights::{RECORD_OCTETS, StreamFlight, application_data, mutual};
 use airtoll_units::Instant;
 
 use super::carry::IPV4_HEADER;
@@ -40,15 +40,26 @@ pub(crate) struct Stream {
 struct Half {
     sender: Sender,
     receiver: Receiver,
-    /// Records under way: where each ends in the stream, and its content.
-    records: VecDeque<(u64, Content)>,
+    /// Pieces of the data: where each ends in the stream, and its content. They stay for captures, which
+    /// repeat the octets of repeated segments.
+    written: Vec<(u64, Content)>,
+    /// How many pieces have arrived.
+    complete: usize,
     /// When the scheduled timer events of sender and receiver come.
     timers: [Instant; 2],
 }
 
 /// Content of octets in a stream.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 enum Content {
+    /// Records of the TLS handshake.
+    Flight(Vec<u8>),
+    /// One record with a RADIUS packet.
+    Packet(SignalId),
+}
+
+/// A piece that arrived in order.
+enum Arrived {
     Flight,
     Packet(SignalId),
 }
@@ -78,14 +89,43 @@ impl Half {
         Self {
             sender: Sender::new(config),
             receiver: Receiver::new(config),
-            records: VecDeque::new(),
+            written: Vec::new(),
+            complete: 0,
             timers: [Instant::MAX; 2],
         }
     }
 
     fn write(&mut self, octets: u32, content: Content) {
         self.sender.on_write(u64::from(octets));
-        self.records.push_back((self.sender.written(), content));
+        self.written.push((self.sender.written(), content));
+    }
+
+    /// Appends `count` octets of the data from `offset` on. Records of RADIUS packets have their header
+    /// and the digits of their offsets.
+    fn copy(&self, offset: u64, count: u32, out: &mut Vec<u8>) {
+        let last = offset + u64::from(count);
+        let first = self.written.partition_point(|(end, _)| *end <= offset);
+        let mut start = match first {
+            0 => 0,
+            _ => self.written[first - 1].0,
+        };
+        for (end, content) in &self.written[first..] {
+            let (from, to) = (offset.max(start), last.min(*end));
+            if from >= to {
+                return;
+            }
+            let (from, to) = ((from - start) as usize, (to - start) as usize);
+            match content {
+                Content::Flight(octets) => out.extend_from_slice(&octets[from..to]),
+                Content::Packet(_) => {
+                    let header = application_data((end - start) as u32);
+                    out.extend(
+                        (from..to).map(|n| header.get(n).copied().unwrap_or(b'0' + (n % 10) as u8)),
+                    );
+                }
+            }
+            start = *end;
+        }
     }
 }
 
@@ -121,6 +161,11 @@ impl Stream {
     /// The segment with this place among those under way.
     pub fn piece(&self, piece: PieceId) -> Piece {
         self.carried[piece]
+    }
+
+    /// Appends octets of an end's data from `offset` on.
+    pub fn copy(&self, end: usize, offset: u64, count: u32, out: &mut Vec<u8>) {
+        self.halves[end].copy(offset, count, out);
     }
 
     /// The window scale of the receiver of an end's data.
@@ -195,7 +240,7 @@ impl Stream {
         piece: PieceId,
         now: Instant,
         out: &mut Outbox,
-    ) -> Vec<Content> {
+    ) -> Vec<Arrived> {
         match self.carried.remove(piece) {
             Piece::Ack(end, ack, _) => {
                 self.halves[end].sender.on_ack(now, &ack);
@@ -217,11 +262,14 @@ impl Stream {
                 let half = &mut self.halves[end];
                 let delivered = half.receiver.delivered();
                 let mut complete = Vec::new();
-                while let Some((last, content)) = half.records.front()
+                while let Some((last, content)) = half.written.get(half.complete)
                     && *last <= delivered
                 {
-                    complete.push(*content);
-                    half.records.pop_front();
+                    complete.push(match content {
+                        Content::Flight(_) => Arrived::Flight,
+                        Content::Packet(signal) => Arrived::Packet(*signal),
+                    });
+                    half.complete += 1;
                 }
                 complete
             }
@@ -303,8 +351,9 @@ impl Join {
             return;
         };
         let end = usize::from(!flight.from_client);
-        let first = stream.halves[0].records.is_empty() && stream.halves[0].sender.written() == 0;
-        stream.halves[end].write(flight.octets, Content::Flight);
+        let first = stream.halves[0].written.is_empty();
+        let octets = flight.octets.len() as u32;
+        stream.halves[end].write(octets, Content::Flight(flight.octets));
         if flight.from_client && !first {
             stream.up = true;
             for (octets, signal) in std::mem::take(&mut stream.waiting) {
@@ -318,8 +367,8 @@ impl Join {
     pub fn piece_arrived(&mut self, now: Instant, id: StreamId, piece: PieceId, out: &mut Outbox) {
         for content in self.connections[id].arrived(id, piece, now, out) {
             match content {
-                Content::Packet(signal) => self.arrived(now, signal, out),
-                Content::Flight => self.prepare_flight(id, out),
+                Arrived::Packet(signal) => self.arrived(now, signal, out),
+                Arrived::Flight => self.prepare_flight(id, out),
             }
         }
     }

@@ -140,7 +140,7 @@ const fn ports(flow: FlowId, voice: bool) -> (u16, u16) {
     (49_152 + (flow % 16_384) as u16, 5_201)
 }
 
-pub(super) fn digits(from: u64, count: usize, out: &mut Vec<u8>) {
+fn digits(from: u64, count: usize, out: &mut Vec<u8>) {
     let first = (from % 10) as usize;
     out.extend((first..first + count).map(|n| b'0' + (n % 10) as u8));
 }

@@ -1,10 +1,11 @@
-//! TCP segments of RADIUS over TLS: takes one under way, gives its IP packet. Records are made up.
+//! TCP segments of RADIUS over TLS: takes one under way, gives its IP packet. The records of a handshake are
+//! those that its ends sent; of records with RADIUS packets the ciphertext is made up.
 
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::tcp::{TcpRepr, flag};
 
 use super::View;
-use super::packet::{ack_options, digits, segment_options, wrap};
+use super::packet::{ack_options, segment_options, wrap};
 use crate::address;
 use crate::id::{PieceId, StreamId};
 use crate::join::stream::Piece;
@@ -35,7 +36,7 @@ pub(super) fn packet(
         Piece::Segment(end, segment, rides, known) => {
             let scale = stream.window_scale(end);
             segment_options(stream.config(), &segment, scale, &mut options);
-            digits(segment.sequence, segment.payload as usize, &mut payload);
+            stream.copy(end, segment.sequence, segment.payload, &mut payload);
             let window = rides.map_or(u16::MAX >> scale.min(8), |ack| {
                 u16::try_from(ack.window >> scale).unwrap_or(u16::MAX)
             });
