@@ -9,7 +9,7 @@ and tests rest on all trials. Vectorised over cells.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
 
@@ -18,6 +18,7 @@ import polars as pl
 from attrs import evolve, field, frozen
 
 from airtoll.analyse import shares
+from airtoll.analyse.batches import by_cells
 from airtoll.analyse.comparison import tost_p_values, verdict, welch_p_values
 from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.control import CONTROLLED, FEWEST, METHOD, controlled
@@ -43,6 +44,7 @@ from airtoll.analyse.times import TIMES, shifts, time_rows
 from airtoll.analyse.totals import with_totals, with_whole_sketches
 from airtoll.errors import UsageError
 from airtoll.observe.schema import SHARES
+from airtoll.observe.tables import counted
 from airtoll.study import DEFAULT_ANSWERS
 
 #: The metric that overhead is defined on.
@@ -130,13 +132,13 @@ class Analysis:
         self, cell: str, metric: str, flow: str | None = None, station: str | None = None
     ) -> Estimate | None:
         """Estimate of one metric of one cell, or None if it was not observed."""
-        return self._at(self.estimates, self._estimate_rows.get((cell, metric, flow, station)))
+        return self._at(self.estimates, self._rows_of(metric).get((cell, flow, station)))
 
     def row_of(
         self, cell: str, metric: str, flow: str | None = None, station: str | None = None
     ) -> int:
         """The row of ``estimates`` with one metric of one cell. Raises ``KeyError``."""
-        return self._estimate_rows[cell, metric, flow, station]
+        return self._rows_of(metric)[cell, flow, station]
 
     def overhead(
         self, cell: str, flow: str | None = None, station: str | None = None
@@ -161,9 +163,18 @@ class Analysis:
         return mean_of_estimates(known) if known and len(known) == len(parts) else None
 
     # Looked up once per mark of a figure: to query the frame takes longer than to draw the mark.
+    # By metric: a run has dozens, of which a report looks up a few.
     @cached_property
-    def _estimate_rows(self) -> Mapping[Hashable, int]:
-        return rows_by(self.estimates, "cell", "metric", *_PART)
+    def _estimate_rows(self) -> dict[str, Mapping[Hashable, int]]:
+        return {}
+
+    def _rows_of(self, metric: str) -> Mapping[Hashable, int]:
+        if metric not in self._estimate_rows:
+            frame = self.estimates.with_row_index("row").filter(metric=metric)
+            places = frame["row"].to_list()
+            found = rows_by(frame, "cell", *_PART)
+            self._estimate_rows[metric] = {key: places[at] for key, at in found.items()}
+        return self._estimate_rows[metric]
 
     @cached_property
     def _overhead_rows(self) -> Mapping[Hashable, int]:
@@ -236,6 +247,9 @@ def analyse(
     ``margin``: a share of the baseline's mean within which two cells count as equivalent (two
     one-sided tests); None: equivalence is not asked for.
 
+    Text columns of the result have the type of those of ``observations``: String, or Categorical
+    (``airtoll.observe.tables.compact``); verdicts and warnings are String.
+
     Throughputs of trials with a control variate are freed of its chance (see ``control``).
 
     Flows and stations add up to their cell, trial by trial (see ``totals``); parts whose cell has a
@@ -248,39 +262,61 @@ def analyse(
         raise UsageError(f"overhead definition {overhead!r}: allowed are {', '.join(DEFINITIONS)}")
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, got {level}")
-    rows = observations.filter(pl.col("second").is_null() & pl.col("value").is_finite())
-    if trials is not None and not trials.is_empty():
-        good = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt").unique()
-        rows = rows.join(good, on=["cell", "trial", "attempt"], how="semi")
     by = [*_CELL, *_PART, "metric", "unit"]
-    rows, with_control = controlled(with_totals(rows), by)
-    if sketches is not None and not sketches.is_empty():
-        rows, sketches = with_whole_sketches(rows, sketches)
     rule, number = _rule(select)
-    kept = _kept(rows, by, rule, number, None if select is None else select.metric)
     name = rule if number is None else f"{rule}({number:g})"
     by_rule = rule in LOOKS_AT_VALUES
-    if not by_rule:
-        rows = kept
-    times = time_rows(rows, by, level)
-    estimates = _with_times(_estimates(rows, kept, by, level, name if by_rule else None), times, by)
-    estimates = _with_percentiles(_with_control(estimates, with_control), sketches, rows, level)
-    estimates = estimates.sort([*_CELL, "metric", *_PART], nulls_last=False)
+    selecting = None if select is None else select.metric
+    # Rows that are needed after the estimates of a batch.
+    later = pl.lit(value=True) if paired else pl.col("metric").is_in([THROUGHPUT, *TIMES])
+    parts: list[tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]] = []
+    for batch in by_cells(observations):
+        own = batch.filter(pl.col("second").is_null() & pl.col("value").is_finite())
+        if trials is not None and not trials.is_empty():
+            own = counted(own, trials)
+        own, with_control = controlled(with_totals(own), by)
+        here = sketches
+        if here is not None and batch is not observations:
+            here = here.join(batch.select("cell").unique(), on="cell", how="semi")
+        if here is not None and not here.is_empty():
+            own, here = with_whole_sketches(own, here)
+        kept = _kept(own, by, rule, number, selecting)
+        if not by_rule:
+            own = kept
+        times = time_rows(own, by, level)
+        found = _estimates(own, kept, by, level, name if by_rule else None)
+        found = _with_control(_with_times(found, times, by), with_control)
+        found = _with_percentiles(found, here, own, level)
+        found = found.with_columns(pl.col("method").cast(observations.schema["metric"]))
+        found = found.sort([*_CELL, "metric", *_PART], nulls_last=False)
+        parts.append((found, times, own.filter(later)))
+    estimates, times, rows = (pl.concat(frames) for frames in zip(*parts, strict=True))
+    del parts, batch, own, kept, found
+    if selecting is not None and not estimates.is_empty():
+        _refuse_unknown(estimates, selecting)
     contrast = contrast or Contrast("policy", baseline)
     if paired:
         pairs = paired_rows(rows, contrast, [*_PART, "metric"], [*_CELL, *_PART])
         pairs = _by_the_rule(pairs, estimates, by)
-        pairs = pairs.sort([*_CELL, "metric", *_PART], nulls_last=False)
+        batches = by_cells(pairs.sort([*_CELL, "metric", *_PART], nulls_last=False))
     else:
-        pairs = _pairs(estimates, contrast)
+        batches = _pairs(estimates, contrast)
+    of_throughput: list[pl.DataFrame] = []
+
+    def kept_aside(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        for pairs in batches:
+            of_throughput.append(pairs.filter(metric=THROUGHPUT))
+            yield pairs
+
+    comparisons = _comparisons(kept_aside(batches), rows, level, margin, answers)
     return Analysis(
         level=level,
         baseline=baseline,
         definition=overhead,
         selection=name,
         estimates=estimates,
-        overheads=_overheads(pairs.filter(metric=THROUGHPUT), overhead, level),
-        comparisons=_comparisons(pairs, rows, level, margin, answers),
+        overheads=_overheads(pl.concat(of_throughput), overhead, level),
+        comparisons=comparisons,
         times=times,
         paired=paired,
         answers=tuple(answers),
@@ -305,12 +341,16 @@ def _kept(
         return select_rows(rows, by, rule, number)
     whole = (pl.col("metric") == metric) & pl.col("flow").is_null() & pl.col("station").is_null()
     read = rows.filter(whole)
-    if read.is_empty() and not rows.is_empty():
-        known = ", ".join(sorted(rows["metric"].unique().to_list()))
-        raise UsageError(f"trials.select.metric: no cell has {metric!r}; measured: {known}")
     chosen = select_rows(read, by, rule, number).select("cell", "trial", "attempt").unique()
     others = rows.join(read.select("cell").unique(), on="cell", how="anti")
     return pl.concat([rows.join(chosen, on=["cell", "trial", "attempt"], how="semi"), others])
+
+
+def _refuse_unknown(estimates: pl.DataFrame, metric: str) -> None:
+    whole = pl.col("flow").is_null() & pl.col("station").is_null()
+    if estimates.filter(whole, pl.col("metric") == metric).is_empty():
+        known = ", ".join(sorted(estimates["metric"].unique().to_list()))
+        raise UsageError(f"trials.select.metric: no cell has {metric!r}; measured: {known}")
 
 
 def _rule(select: Selection | None) -> tuple[str, float | None]:
@@ -453,17 +493,19 @@ def _with_percentiles(
     ).select(estimates.columns)
 
 
-def _pairs(estimates: pl.DataFrame, contrast: Contrast) -> pl.DataFrame:
+def _pairs(estimates: pl.DataFrame, contrast: Contrast) -> Iterator[pl.DataFrame]:
     """Every secured row beside its reference's row (columns ending in ``_0``), of all trials.
 
-    ``kept`` and ``kept_0`` are the point estimates by the selection rule.
+    ``kept`` and ``kept_0`` are the point estimates by the selection rule. In batches of cells.
     """
     own = estimates.with_columns(kept="value", value="value_all", n="n_all")
     names = ("cell", "value", "kept", "deviation", "n")
     same = [*contrast.same, *_PART, "metric"]
-    zero, secured = contrast.split(own)
+    zero, _secured = contrast.split(own)
     zero = zero.select(*same, *names).rename({name: f"{name}_0" for name in names})
-    return secured.join(zero, on=same, how="inner", nulls_equal=True)
+    for part in by_cells(own):
+        _zero, secured = contrast.split(part)
+        yield secured.join(zero, on=same, how="inner", nulls_equal=True, maintain_order="left")
 
 
 def _by_the_rule(pairs: pl.DataFrame, estimates: pl.DataFrame, by: list[str]) -> pl.DataFrame:
@@ -528,7 +570,7 @@ def _overheads(pairs: pl.DataFrame, definition: Definition, level: float) -> pl.
         unit=pl.lit(unit),
         method=pl.Series(
             [f"{definition}, {DETERMINISTIC if f else method}" for f in fixed], dtype=pl.String
-        ),
+        ).cast(pairs.schema["metric"]),
     )
 
 
@@ -580,12 +622,60 @@ def _welch_interval(
 
 
 def _comparisons(
-    pairs: pl.DataFrame,
+    batches: Iterable[pl.DataFrame],
     rows: pl.DataFrame,
     level: float,
     margin: float | None,
     answers: Sequence[str],
 ) -> pl.DataFrame:
+    """The comparisons of batches of pairs, corrected within the families of all of them."""
+    readings = _readings_of_times(rows)
+    frame = pl.concat(_compared(pairs, readings, level, margin) for pairs in batches)
+    repeats = frame["repeats"].to_numpy()
+    primary = primary_rows(frame["metric"], answers, frame["totalled"].to_numpy() & ~repeats)
+    corrected, sizes = adjusted(frame["p"].to_numpy(), primary, repeats)
+    frame = frame.with_columns(
+        p_adjusted=pl.Series(corrected), primary=pl.Series(primary), size=pl.Series(sizes)
+    )
+    return pl.concat(_in_words(batch, level) for batch in by_cells(frame))
+
+
+def _in_words(frame: pl.DataFrame, level: float) -> pl.DataFrame:
+    """Comparisons of some cells with their verdicts.
+
+    In batches: as Python objects, the verdicts of a large run take several times their memory.
+    """
+    # A row that repeats its cell has the cell's p value.
+    of_cell = pl.col("p_adjusted").filter(~_IS_PART).last().over("cell", "metric")
+    frame = frame.with_columns(p_adjusted=pl.when("repeats").then(of_cell).otherwise("p_adjusted"))
+    text = frame.schema["metric"]
+    return frame.select(
+        *_CELL,
+        *_PART,
+        "metric",
+        "unit",
+        "baseline_cell",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_adjusted",
+        family=pl.when("primary").then(pl.lit(PRIMARY)).otherwise(pl.lit(EXPLORATORY)).cast(text),
+        equivalence_p="equivalence_p",
+        effect="effect",
+        n="n",
+        method="method",
+        verdict=_verdicts(frame, level),
+    )
+
+
+def _compared(
+    pairs: pl.DataFrame, readings: pl.DataFrame, level: float, margin: float | None
+) -> pl.DataFrame:
+    """Differences of the pairs of some cells with their tests, uncorrected.
+
+    ``words_n``: n in words. ``totalled``: a part whose cell has the metric as a whole.
+    """
     a = _arrays(pairs)
     paired = "covariance" in pairs.columns
     value, low, high, p = (np.array(x) for x in _difference(a, level, paired))
@@ -602,58 +692,10 @@ def _comparisons(
     fixed = np.isnan(p) & (_paired_variance(a) == 0 if paired else a["v1"] + a["v2"] == 0)
     methods = np.where(fixed, DETERMINISTIC, _METHODS[False, paired]).astype(object)
     methods[_of_trials(pairs, paired) & ~fixed] += ON_TRIALS
-    for at, shift in _shifts(pairs, rows, level):
+    for at, shift in _shifts(pairs, readings, level):
         value[at], low[at], high[at], p[at] = shift
         methods[at] = _SHIFT if math.isfinite(shift[3]) else DETERMINISTIC
-    metrics = pairs["metric"].to_numpy()
-    is_part, totalled, repeats = (
-        column.to_numpy()
-        for column in pairs.select(
-            part=_IS_PART,
-            totalled=_IS_PART & (~_IS_PART).any().over("cell", "metric"),
-            repeats=repeats_its_cell(),
-        )
-    )
-    primary = primary_rows(metrics, answers, totalled & ~repeats)
-    corrected, sizes = adjusted(p, primary, repeats)
-    whole = {
-        (cell, metric): q
-        for cell, metric, q, part in zip(pairs["cell"], metrics, corrected, is_part, strict=True)
-        if not part
-    }
-    for row in np.flatnonzero(repeats):
-        corrected[row] = whole[pairs["cell"][int(row)], metrics[row]]
-    words = [
-        ("" if first else f"{EXPLORATORY}: ")
-        + verdict(
-            Estimate(v, lo, hi, level, int(n1 + n2), f"difference, {method}", unit),
-            q,
-            e,
-            m,
-            "faster" if metric in _MORE_IS_FASTER else "higher",
-            "slower" if metric in _MORE_IS_FASTER else "lower",
-            alone=alone,
-            family=size,
-            n=f"{n1:.0f} pairs" if paired else f"{n2:.0f} + {n1:.0f}",
-        )
-        for v, lo, hi, n1, n2, method, unit, q, e, m, metric, alone, size, first in zip(
-            value,
-            low,
-            high,
-            a["n1"],
-            a["n2"],
-            methods,
-            pairs["unit"].to_list(),
-            corrected,
-            alike,
-            limits,
-            metrics,
-            p,
-            sizes,
-            primary,
-            strict=True,
-        )
-    ]
+    both = pl.col("n") + pl.col("n_0")
     return pairs.select(
         *_CELL,
         *_PART,
@@ -664,34 +706,67 @@ def _comparisons(
         low=pl.Series(low),
         high=pl.Series(high),
         p=pl.Series(p),
-        p_adjusted=pl.Series(corrected),
-        family=pl.Series(np.where(primary, PRIMARY, EXPLORATORY).tolist(), dtype=pl.String),
         equivalence_p=pl.Series(alike),
+        limit=pl.Series(limits),
         effect=pl.Series(effect),
-        n=pl.col("n") + pl.col("n_0"),
+        n=both,
+        words_n=pl.format("{} pairs", "n_0") if paired else pl.format("{} + {}", "n", "n_0"),
+        totalled=_IS_PART & (~_IS_PART).any().over("cell", "metric"),
+        repeats=repeats_its_cell(),
         method=pl.Series(methods.tolist(), dtype=pl.String),
-        verdict=pl.Series(words, dtype=pl.String),
-    )
+    ).with_columns(pl.col("method", "words_n").cast(pairs.schema["metric"]))
+
+
+def _verdicts(frame: pl.DataFrame, level: float) -> pl.Series:
+    """The verdicts on some rows of comparisons."""
+    return pl.Series(
+        [
+            ("" if primary else f"{EXPLORATORY}: ")
+            + verdict(
+                Estimate(value, low, high, level, n, f"difference, {method}", unit),
+                corrected,
+                alike,
+                limit,
+                "faster" if metric in _MORE_IS_FASTER else "higher",
+                "slower" if metric in _MORE_IS_FASTER else "lower",
+                alone=p,
+                family=size,
+                n=words_n,
+            )
+            for value, low, high, n, method, unit, corrected, alike, limit, metric, p, size,
+            primary, words_n in frame.select(
+                "difference", "low", "high", "n", "method", "unit", "p_adjusted", "equivalence_p",
+                "limit", "metric", "p", "size", "primary", "words_n",
+            ).iter_rows()
+        ],
+        dtype=pl.String,
+    )  # fmt: skip
 
 
 def _of_trials(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Which comparisons of percentiles rest on means of the trials' own percentiles."""
     percentiles = pl.col("metric").is_in(list(PERCENTILES))
-    own = pl.lit(value=True) if paired else pl.col("method").str.starts_with(OF_TRIALS)
+    method = pl.col("method").cast(pl.String)
+    own = pl.lit(value=True) if paired else method.str.starts_with(OF_TRIALS)
     return pairs.select(at=percentiles & own)["at"].to_numpy()
 
 
 _SHIFT: Final = "Hodges-Lehmann, Mann-Whitney"
 
 
+def _readings_of_times(rows: pl.DataFrame) -> pl.DataFrame:
+    """The readings of join and hand-over times, as a list per cell, flow, station and metric."""
+    times = rows.filter(pl.col("metric").is_in(list(TIMES)))
+    return times.group_by("cell", *_PART, "metric").agg("value")
+
+
 def _shifts(
-    pairs: pl.DataFrame, rows: pl.DataFrame, level: float
+    pairs: pl.DataFrame, readings: pl.DataFrame, level: float
 ) -> list[tuple[int, tuple[float, float, float, float]]]:
     """Shift, ends and p value of every pair of join or hand-over times, by the pair's row."""
     wanted = pairs.with_row_index("at").filter(pl.col("metric").is_in(list(TIMES)))
     if wanted.is_empty():
         return []
-    readings = rows.group_by("cell", *_PART, "metric").agg("value")
     wanted = wanted.select("at", "cell", "cell_0", *_PART, "metric")
     sides = wanted.join(
         readings, on=["cell", *_PART, "metric"], nulls_equal=True, maintain_order="left"

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from airtoll.analyse.batches import by_cells
 from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING
 from airtoll.analyse.overhead import Definition
@@ -70,15 +71,10 @@ def decompose(
     """
     if definition not in ("of_secured", "of_baseline"):
         raise UsageError("only of_secured and of_baseline can be taken apart")
-    times = _times_per_bit(_counted(observations, trials), spans)
-    spread = pl.col("time").max() - pl.col("time").min()
-    # Rounding of equal readings is no spread.
-    equal = (spread <= ROUNDING * pl.col("time").abs().max()) & (pl.len() > 1)
-    means = times.group_by([*_CELL, "part"]).agg(
-        mean=pl.col("time").mean(),
-        deviation=pl.when(equal).then(0.0).otherwise(pl.col("time").std(ddof=1)),
-        n=pl.len(),
-    )
+    rows = _counted(observations, trials)
+    ledger = rows.filter(pl.col("flow").is_null(), pl.col("metric").is_in(list(PARTS)))
+    every = ledger["metric"].unique()
+    means = pl.concat(_means(batch, spans, every) for batch in by_cells(rows))
     contrast = contrast or Contrast("policy", baseline)
     same = [*contrast.same, "part"]
     zero, secured = contrast.split(means)
@@ -99,7 +95,7 @@ def decompose(
         .join(known, on="cell")
         .with_columns(
             value=pl.col("value") - pl.col("known"),
-            part=pl.lit(REMAINDER),
+            part=pl.lit(REMAINDER, parts.schema["part"]),
             low=pl.lit(float("nan")),
             high=pl.lit(float("nan")),
             method=pl.lit("rest"),
@@ -111,12 +107,27 @@ def decompose(
         pl.concat([parts.select(columns), rest.select(columns)])
         .with_columns(
             meaning=pl.col("part").replace_strict(
-                PARTS | {REMAINDER: "what the ledger does not show"}, default=""
+                PARTS | {REMAINDER: "what the ledger does not show"},
+                default="",
+                return_dtype=pl.String,
             ),
             place=pl.col("part").replace_strict(order, default=99),
         )
         .sort([*_CELL, "place"])
         .select([*_CELL, "part", "meaning", "value", "low", "high", "n", "method"])
+    )
+
+
+def _means(rows: pl.DataFrame, spans: Mapping[str, float], known: pl.Series) -> pl.DataFrame:
+    """Mean, deviation and number of the times per bit of each cell and part."""
+    times = _times_per_bit(rows, spans, known)
+    spread = pl.col("time").max() - pl.col("time").min()
+    # Rounding of equal readings is no spread.
+    equal = (spread <= ROUNDING * pl.col("time").abs().max()) & (pl.len() > 1)
+    return times.group_by([*_CELL, "part"]).agg(
+        mean=pl.col("time").mean(),
+        deviation=pl.when(equal).then(0.0).otherwise(pl.col("time").std(ddof=1)),
+        n=pl.len(),
     )
 
 
@@ -136,7 +147,7 @@ def crypto_time(
     exposed = rows.filter(metric="crypto_exposed_s").select(*keys, exposed="value")
     return (
         work.join(exposed, on=keys)
-        .join(_lengths(spans), on="cell")
+        .join(_lengths(spans, rows.schema["cell"]), on="cell")
         .join(_transfers(rows.filter(pl.col("flow").is_not_null())), on=keys, how="left")
         .with_columns(span=pl.coalesce("ended", "span"))
         .group_by(_CELL)
@@ -162,21 +173,26 @@ def _counted(observations: pl.DataFrame, trials: pl.DataFrame | None) -> pl.Data
     return rows.filter(whole | (ends & pl.col("flow").is_not_null()))
 
 
-def _lengths(spans: Mapping[str, float]) -> pl.DataFrame:
+def _lengths(spans: Mapping[str, float], text: pl.DataType) -> pl.DataFrame:
     return pl.DataFrame(
         {"cell": list(spans), "span": list(spans.values())},
-        schema={"cell": pl.String(), "span": pl.Float64()},
+        schema={"cell": text, "span": pl.Float64()},
     )
 
 
-def _times_per_bit(rows: pl.DataFrame, spans: Mapping[str, float]) -> pl.DataFrame:
-    """Seconds per delivered bit and trial, for each ledger part and in all (part ``total``)."""
+def _times_per_bit(
+    rows: pl.DataFrame, spans: Mapping[str, float], known: pl.Series
+) -> pl.DataFrame:
+    """Seconds per delivered bit and trial, for each ledger part and in all (part ``total``).
+
+    ``known``: the parts that the ledger of any cell has.
+    """
     keys = [*_CELL, "trial", "attempt"]
     whole = rows.filter(pl.col("flow").is_null())
     speed = (
         whole.filter((pl.col("metric") == "throughput_bps") & (pl.col("value") > 0))
         .select(*keys, speed="value")
-        .join(_lengths(spans), on="cell")
+        .join(_lengths(spans, rows.schema["cell"]), on="cell")
         .join(_transfers(rows.filter(pl.col("flow").is_not_null())), on=keys, how="left")
         .with_columns(
             bits=pl.coalesce("transferred", pl.col("speed") * pl.col("span")),
@@ -187,7 +203,7 @@ def _times_per_bit(rows: pl.DataFrame, spans: Mapping[str, float]) -> pl.DataFra
         *keys, part="metric", airtime="value"
     )
     # A part that a cell's ledger lacks took no time there.
-    every = ledger.select(keys).unique().join(ledger.select("part").unique(), how="cross")
+    every = ledger.select(keys).unique().join(known.to_frame("part"), how="cross")
     ledger = every.join(ledger, on=[*keys, "part"], how="left").with_columns(
         pl.col("airtime").fill_null(0.0)
     )
@@ -214,7 +230,7 @@ def _times_per_bit(rows: pl.DataFrame, spans: Mapping[str, float]) -> pl.DataFra
     )
     total = (
         speed.join(length.select(keys), on=keys)
-        .with_columns(part=pl.lit("total"), time=1 / pl.col("speed"))
+        .with_columns(part=pl.lit("total", ledger.schema["part"]), time=1 / pl.col("speed"))
         .select(*keys, "part", "time")
     )
     # In one order: the last digits of means and deviations would change from call to call.

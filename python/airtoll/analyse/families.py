@@ -12,6 +12,7 @@ from collections.abc import Collection
 from typing import Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from airtoll.analyse.comparison import fdr_adjust, holm_adjust
@@ -22,14 +23,14 @@ EXPLORATORY: Final = "exploratory"
 
 
 def primary_rows(
-    metrics: NDArray[np.object_], answers: Collection[str], totalled: NDArray[np.bool_]
+    metrics: pl.Series, answers: Collection[str], totalled: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Which comparisons are primary.
 
     ``totalled``: rows of one flow or station whose cell has the same metric as a total; the total
     is tested instead.
     """
-    return np.isin(metrics.astype(str), list(answers)) & ~totalled
+    return metrics.is_in(list(answers)).to_numpy() & ~totalled
 
 
 def adjusted(

@@ -78,7 +78,9 @@ def seen_through(observations: pl.DataFrame, metric: str, instrument: Instrument
     """
     shown = instrument.reads or metric
     others = observations.filter(pl.col("metric") != metric)
-    rows = observations.filter(pl.col("metric") == shown).with_columns(metric=pl.lit(metric))
+    rows = observations.filter(pl.col("metric") == shown).with_columns(
+        metric=pl.lit(metric, observations.schema["metric"])
+    )
     if instrument.end == "sender":
         rows = _at_sender(observations, rows)
     if not instrument.series:

@@ -62,10 +62,7 @@ def pooled(sketches: pl.DataFrame, level: float) -> pl.DataFrame:
     return pl.DataFrame(
         rows,
         schema={
-            "cell": pl.String(),
-            "flow": pl.String(),
-            "station": pl.String(),
-            "metric": pl.String(),
+            **{name: sketches.schema[name] for name in ("cell", "flow", "station", "metric")},
             "pooled": pl.Float64(),
             "pooled_low": pl.Float64(),
             "pooled_high": pl.Float64(),

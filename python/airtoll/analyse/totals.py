@@ -52,7 +52,7 @@ def with_totals(observations: pl.DataFrame) -> pl.DataFrame:
         )
         .select(
             *(
-                pl.lit(None, pl.String).alias(name)
+                pl.lit(None, observations.schema[name]).alias(name)
                 if name in _PART
                 else pl.col("total").alias("value")
                 if name == "value"
@@ -87,7 +87,7 @@ def with_whole_sketches(
     whole = (
         bins.group_by(by, maintain_order=True)
         .agg("nanoseconds", pl.col("counts").cast(pl.UInt32))
-        .with_columns(flow=pl.lit(None, pl.String), station=pl.lit(None, pl.String))
+        .with_columns(pl.lit(None, sketches.schema[name]).alias(name) for name in _PART)
         .select(list(SKETCHES))
     )
     labels = [
@@ -98,7 +98,7 @@ def with_whole_sketches(
         bins.filter(metric=sketched)
         .group_by(_TRIAL, maintain_order=True)
         .agg(pooled=_at_share(share))
-        .with_columns(metric=pl.lit(metric))
+        .with_columns(metric=pl.lit(metric, sketches.schema["metric"]))
         for metric, (sketched, share) in PERCENTILES.items()
     )
     # A single flow's reading is that of the cell, free of the bins' width.
@@ -118,7 +118,7 @@ def with_whole_sketches(
         )
         .join(known, on=by, how="anti", maintain_order="left")
         .join(of_trials, on=_TRIAL, how="inner", maintain_order="left")
-        .with_columns(flow=pl.lit(None, pl.String), station=pl.lit(None, pl.String))
+        .with_columns(pl.lit(None, observations.schema[name]).alias(name) for name in _PART)
         .select(observations.columns)
         .cast(observations.schema)
     )
@@ -154,7 +154,7 @@ def _weighted(parts: pl.DataFrame, observations: pl.DataFrame) -> pl.DataFrame:
     key = [*_TRIAL, *_PART]
     weights = pl.DataFrame(
         [(metric, weigher) for metric, names in by.items() for weigher in names],
-        schema={"metric": pl.String(), "weigher": pl.String()},
+        schema=dict.fromkeys(("metric", "weigher"), observations.schema["metric"]),
         orient="row",
     ).join(
         observations.filter(_IS_PART, pl.col("metric").is_in(wanted)).select(

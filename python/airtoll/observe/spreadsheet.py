@@ -31,7 +31,7 @@ def cell(value: object) -> object:
 
 
 def cells(frame: pl.DataFrame) -> pl.DataFrame:
-    """A table whose texts are cells."""
-    return frame.with_columns(
+    """A table whose texts are cells; categorical columns become text."""
+    return frame.cast({pl.Categorical: pl.String()}).with_columns(
         pl.col(pl.String).map_elements(cell, return_dtype=pl.String, skip_nulls=True)
     )

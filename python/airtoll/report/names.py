@@ -182,17 +182,33 @@ class Names:
         ]
         return ", ".join(words)
 
+    @cached_property
+    def _variants(self) -> dict[str, dict[str, Any]]:
+        """By policy: the factors that vary under it and not under every policy, with the level of
+        its first cell, which is the plain policy.
+        """
+        levels: dict[str, dict[str, list[Any]]] = {}
+        keys = [key for key in self.levels if key in self.of_policies]
+        for cell in self.cells if keys else ():
+            own = dict(cell.factors)
+            for key in keys:
+                levels.setdefault(cell.policy, {}).setdefault(key, []).append(own.get(key))
+        return {
+            policy: {key: values[0] for key, values in of.items() if len(set(values)) > 1}
+            for policy, of in levels.items()
+        }
+
     def variant(self, policy: str, factors: str = "{}") -> str:
         """A policy with the factors that vary under it and not under every policy."""
-        levels = json.loads(factors)
-        here = [dict(c.factors) for c in self.cells if c.policy == policy]
         words = [policy_name(policy)]
-        for key in self.levels:
-            if key in self.of_policies and key in levels:
-                values = [own.get(key) for own in here]
-                # The first level is the plain policy.
-                if len(set(values)) > 1 and levels[key] != values[0]:
-                    words.append(level_name(key, levels[key]))
+        plain = self._variants.get(policy)
+        if plain:
+            levels = json.loads(factors)
+            words += [
+                level_name(key, levels[key])
+                for key, first in plain.items()
+                if key in levels and levels[key] != first
+            ]
         return ", ".join(words)
 
     def cell(self, name: str) -> str:

@@ -8,6 +8,7 @@ writes.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,14 @@ from airtoll.analyse.quantities import show_value
 from airtoll.analyse.selection import select_rows
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
-from airtoll.observe.tables import counted, not_radio, read_observations, read_sketches, read_trials
+from airtoll.observe.tables import (
+    compact,
+    counted,
+    not_radio,
+    read_compact_observations,
+    read_sketches,
+    read_trials,
+)
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.profiles import Profile, load
@@ -374,7 +382,8 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
     folder = RunFolder(path)
     manifest = folder.manifest()
     plan = folder.plan()
-    observations, trials = read_observations(path), read_trials(path)
+    trials = compact(read_trials(path))
+    observations = counted(read_compact_observations(path), trials)
     head = plan.study.study
     paired = pairs_trials(plan.study.trials.order, manifest["testbed"], plan.study.trials.pairing)
 
@@ -392,7 +401,7 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
             sketches=sketches,
         )
 
-    analysis = _in_study_order(analysed(observations, read_sketches(path)), plan)
+    analysis = _in_study_order(analysed(observations, compact(read_sketches(path))), plan)
     through: dict[tuple[str, str], Analysis] = {}
     for entry in plan.study.compare:
         key = (entry.instrument, entry.metric)
@@ -405,9 +414,7 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
     for name in [dataset] if dataset else named:
         entries = [entry for entry in plan.study.compare if entry.dataset == name]
         comparisons += compare(analysis, load_dataset(name), entries, through)
-    return RunSummary(
-        path, manifest, plan, counted(observations, trials), trials, analysis, tuple(comparisons)
-    )
+    return RunSummary(path, manifest, plan, observations, trials, analysis, tuple(comparisons))
 
 
 def _in_study_order(analysis: Analysis, plan: Plan) -> Analysis:
@@ -416,30 +423,36 @@ def _in_study_order(analysis: Analysis, plan: Plan) -> Analysis:
     Ordered by their text, levels would come as 1, 20, 5.
     """
     cells = {cell.name: index for index, cell in enumerate(plan.cells)}
-    answers = plan.study.answers
+
+    def ranked(frame: pl.DataFrame, name: str, first: Sequence[str] = ()) -> tuple[pl.Expr, int]:
+        """The place of each value in the order of its text, some first; the number of places."""
+        there = sorted(frame[name].drop_nulls().unique().to_list())
+        places = {value: place for place, value in enumerate(dict.fromkeys([*first, *there]), 1)}
+        if not places:
+            return pl.lit(0, pl.Int64), 1
+        rank = pl.col(name).replace_strict(places, default=0, return_dtype=pl.Int64)
+        return rank, len(places) + 1
 
     def ordered(frame: pl.DataFrame) -> pl.DataFrame:
         if frame.is_empty():
             return frame
-        keys = [pl.col("cell").replace_strict(cells, default=len(cells), return_dtype=pl.Int64)]
-        names: list[str] = []
-        if "metric" in frame.columns:
-            rank = {name: index for index, name in enumerate(answers)}
-            last = len(answers)
-            keys.insert(
-                0, pl.col("metric").replace_strict(rank, default=last, return_dtype=pl.Int64)
-            )
-            names = ["metric"]
-        by = [*keys[:-1], *names, keys[-1], "station", "flow"]
-        return frame.sort(by, nulls_last=False, maintain_order=True)
+        cell = pl.col("cell").replace_strict(cells, default=len(cells), return_dtype=pl.Int64)
+        # One number per row: a sort by several columns of text takes as much memory as the table.
+        key, _ = (
+            ranked(frame, "metric", plan.study.answers)
+            if "metric" in frame.columns
+            else (pl.lit(0, pl.Int64), 0)
+        )
+        key = key * (len(cells) + 1) + cell
+        for name in ("station", "flow"):
+            rank, places = ranked(frame, name)
+            key = key * places + rank
+        return frame.sort(key, maintain_order=True)
 
-    return evolve(
-        analysis,
-        estimates=ordered(analysis.estimates),
-        overheads=ordered(analysis.overheads),
-        comparisons=ordered(analysis.comparisons),
-        times=ordered(analysis.times),
-    )
+    # One after the other: the tables in their old order are freed as soon as possible.
+    analysis = evolve(analysis, estimates=ordered(analysis.estimates))
+    analysis = evolve(analysis, comparisons=ordered(analysis.comparisons))
+    return evolve(analysis, overheads=ordered(analysis.overheads), times=ordered(analysis.times))
 
 
 def _group_overhead(
