@@ -256,10 +256,10 @@ def test_radius_proxies_take_the_time_of_their_cables(testbed: Linux) -> None:
     scenario = {"rate_mbps": 24.0, "authenticate": True, "radius": radius}
     load: dict[str, object] = {"transport": "udp", "offered_mbps": 1.0, "duration_s": 0.5}
     real, simulated = both(testbed, trial_of(scenario, load, "wpa2-eap-peap-ccmp"))
-    # Every round trip takes 70 ms of cables; FreeRADIUS has another number of rounds.
-    for measured in (real, simulated):
+    # Every round trip takes 70 ms of cables. Real hosts first ask for hardware addresses.
+    for measured, others in ((real, 1), (simulated, 0)):
         rounds = value(measured, "messages_radius") // 2
-        assert value(measured, "eap_time_s") == pytest.approx(0.07 * rounds, rel=0.15)
+        assert value(measured, "eap_time_s") == pytest.approx(0.07 * (rounds + others), rel=0.05)
 
 
 @pytest.mark.slow
