@@ -274,9 +274,8 @@ def test_deauthenticated_stations_rejoin(testbed: Linux) -> None:
     real, simulated = both(testbed, trial_of(scenario, load, "wpa2-psk-ccmp"))
     for station in ("A", "B"):
         assert value(real, "rejoins", station) == value(simulated, "rejoins", station) == 1
-        # Both wait for 100 ms before they join; wpa_supplicant then scans one channel.
-        gap_s = value(real, "rejoin_gap_s", station)
-        assert value(simulated, "rejoin_gap_s", station) <= gap_s < 0.5
+        # wpa_supplicant waits for 100 ms, and scans one channel.
+        assert 0.1 <= value(real, "rejoin_gap_s", station) < 0.3
 
 
 @pytest.mark.slow
@@ -286,15 +285,17 @@ def test_a_walk_leaves_by_the_level(testbed: Linux) -> None:
         "authenticate": True,
         "stations": [{"name": "A", "position_m": [5.0, 0.0]}],
         "handover": {
-            "walk": {"to_m": [60.0, 0.0], "speed_m_s": 5.0},
+            "walk": {"to_m": [60.0, 0.0], "speed_m_s": 12.0},
             "next_ap_m": [60.0, 0.0],
+            "again_s": 0.2,
         },
     }
-    trial = trial_of(scenario, {**CALL, "duration_s": 14.0}, "wpa2-psk-ccmp")
+    trial = trial_of(scenario, {**CALL, "duration_s": 4.5}, "wpa2-psk-ccmp")
     real, simulated = both(testbed, trial)
-    # A search begins at most a second after the one before it, and levels are whole dBm.
+    # A search begins 0.2 s after the one before it, in which the station walks 2.4 m, and levels are
+    # whole dBm.
     for metric, bound in (
-        ("handover_left_s", 1.5),
+        ("handover_left_s", 0.6),
         ("handover_old_level_dbm", 4.0),
         ("handover_new_level_dbm", 4.0),
     ):
