@@ -292,8 +292,7 @@ def test_a_walk_leaves_by_the_level(testbed: Linux) -> None:
     }
     trial = trial_of(scenario, {**CALL, "duration_s": 4.5}, "wpa2-psk-ccmp")
     real, simulated = both(testbed, trial)
-    # A search begins 0.2 s after the one before it, in which the station walks 2.4 m, and levels are
-    # whole dBm.
+    # A search begins 0.2 s after the one before it, 2.4 m further on. Levels are whole dBm.
     for metric, bound in (
         ("handover_left_s", 0.6),
         ("handover_old_level_dbm", 4.0),
