@@ -5,7 +5,7 @@ set -u
 wanted="chromium:chromium tshark:tshark Rscript:r-base-core
 busybox:busybox charon-systemd:charon-systemd eapol_test:eapoltest ethtool:ethtool freeradius:freeradius
 radclient:freeradius-utils hostapd:hostapd iperf3:iperf3 ip:iproute2 ping:iputils-ping irtt:irtt
-iw:iw modprobe:kmod sshd:openssh-server qemu-system-x86_64:qemu-system-x86 swanctl:strongswan-swanctl
+iw:iw modprobe:kmod openvpn:openvpn sshd:openssh-server qemu-system-x86_64:qemu-system-x86 swanctl:strongswan-swanctl
 tcpdump:tcpdump valgrind:valgrind wg:wireguard-tools wireguard-go:wireguard-go wpa_supplicant:wpasupplicant"
 # Packages without a program of their own: plugins of strongSwan and the regulatory database.
 companions="libcharon-extra-plugins libstrongswan-extra-plugins libstrongswan-standard-plugins wireless-regdb"

@@ -189,6 +189,12 @@ INTERVALS = {
     "phone-10": ("phone", 10),
     "sensor": ("ESP32", 3),
 }
+#: Scenario -> the way in which a phone of 802.11ax dozes.
+WAYS_TO_DOZE = {
+    "phone-ax": "listen interval 10 (1.024 s)",
+    "phone-ax-twt-1s": "target wake time, every 1.024 s",
+    "phone-ax-twt-4s": "target wake time, every 4.096 s",
+}
 TUNNEL_MTUS = (1280, 1340, 1420, 1440)
 PATHS = {
     "path-1500": "1500",
@@ -245,6 +251,29 @@ def waits(summary: RunSummary) -> list[str]:
                 found = summary.analysis.estimate(cell, metric)
                 shown.append("-" if found is None else f"{scale * found.value:.0f}")
             lines.append(f"| {station} | {interval} | {policy} | {' | '.join(shown)} |")
+    return lines
+
+
+def periods(summary: RunSummary) -> list[str]:
+    """Delay of a message to a phone of 802.11ax, its power and hours, by its way to doze."""
+    lines = [
+        "| dozing | policy | mean delay, ms | 95 % below, ms | mW | hours |",
+        "|---|---|---|---|---|---|",
+    ]
+    wanted = (
+        ("delay_s", 1e3, 0),
+        ("delay_p95_s", 1e3, 0),
+        ("power_w", 1e3, 2),
+        ("battery_h", 1, 0),
+    )
+    for scenario, title in WAYS_TO_DOZE.items():
+        for policy in DOZING:
+            cell = f"{scenario}/{policy}/message"
+            shown = []
+            for metric, scale, digits in wanted:
+                found = summary.analysis.estimate(cell, metric)
+                shown.append("-" if found is None else f"{scale * found.value:.{digits}f}")
+            lines.append(f"| {title} | {policy} | {' | '.join(shown)} |")
     return lines
 
 
@@ -341,6 +370,7 @@ TABLES: Mapping[str, tuple[str, Callable[[RunSummary], list[str]]]] = {
     "groups-air": ("group-traffic", group_air),
     "groups-delay": ("group-traffic", group_delays),
     "delay-by-listen-interval": ("always-on-vpn", waits),
+    "delay-by-target-wake-time": ("always-on-vpn", periods),
     "throughput-by-tunnel-mtu": ("tunnel-mtu", tunnels),
     "security-of-wifi7": ("wifi7", cost),
     "calls-of-wifi7": ("wifi7", calls),

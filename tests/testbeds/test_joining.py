@@ -43,6 +43,7 @@ def values(of: Cell, seed: int = 1) -> dict[str, float]:
         ("wpa2-eap-tls-ccmp", {"eap_time_s", "key_handshake_time_s", "messages_radius"}),
         ("8021x-tls+wep-104", {"eap_time_s", "messages_radius"}),
         ("wpa2-psk-ccmp+wireguard", {"messages_wireguard", "negotiation_time_s"}),
+        ("wpa2-psk-ccmp+openvpn", {"messages_openvpn", "negotiation_time_s"}),
         ("ipsec-3des-sha1", {"messages_ikev1", "negotiation_time_s"}),
     ],
 )
@@ -107,6 +108,8 @@ def test_a_slow_server_and_its_controller_delay_the_exchange() -> None:
         ("wpa2-psk-ccmp", "wrong-passphrase", "reason code 15"),
         ("wpa2-eap-tls-ccmp", "wrong-certificate", "certificate"),
         ("wpa2-eap-peap-ccmp", "silent-server", "did not answer"),
+        ("open+openvpn", "wrong-passphrase", "refused the credentials"),
+        ("wpa3-sae-ccmp+openvpn", "wrong-certificate", "certificate"),
     ],
 )
 def test_a_failed_join_is_named_and_has_no_throughput(policy, fault, said) -> None:

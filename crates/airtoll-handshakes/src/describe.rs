@@ -12,7 +12,7 @@ use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::management::algorithm;
 use airtoll_wire::isakmp::{self, IsakmpView, exchange};
 use airtoll_wire::radius::{RadiusView, code};
-use airtoll_wire::{mobile_ipv4, wireguard};
+use airtoll_wire::{mobile_ipv4, openvpn, wireguard};
 
 use super::encapsulation::{PORT, uncarried};
 use super::exchange::{Carrier, Message};
@@ -31,6 +31,9 @@ pub fn describe(message: &Message) -> (&'static str, String) {
             None => ("IKE", malformed()),
         },
         Carrier::Udp(wireguard::PORT) => ("WireGuard", wireguard(&message.octets)),
+        Carrier::Udp(openvpn::PORT) => {
+            ("OpenVPN", super::openvpn::name(&message.octets).to_owned())
+        }
         Carrier::Udp(mobile_ipv4::PORT) => ("Mobile IP", registration(&message.octets)),
         Carrier::Udp(ROSENPASS_PORT) => ("Rosenpass", rosenpass(&message.octets)),
         Carrier::Udp(port) => ("UDP", format!("port {port}")),

@@ -30,6 +30,7 @@ pub mod link;
 pub mod mobile_ip;
 pub mod multi_link;
 pub mod negotiation;
+pub mod openvpn;
 pub mod operation;
 pub mod owe;
 pub mod policy;

@@ -83,7 +83,7 @@ pub enum KeyExchange {
     IkeV2,
     /// The handshake of WireGuard, an instance of the Noise framework.
     Noise,
-    /// OpenVPN's control channel over TLS, which is not carried out here.
+    /// OpenVPN's control channel with TLS 1.3.
     Tls,
 }
 
@@ -167,9 +167,9 @@ pub struct RadiusTls {
 pub struct Options {
     /// Which TLS the EAP methods run.
     pub tls: TlsVersion,
-    /// The group of TLS, where it is not the suite's usual one.
+    /// The group of TLS in EAP and in OpenVPN, where it is not the suite's usual one.
     pub tls_group: Option<NamedGroup>,
-    /// The signature algorithms of both ends' certificates.
+    /// The signature algorithms of both ends' certificates, in EAP and in OpenVPN.
     pub chain: Chain,
     /// Whether certificates are compressed (RFC 8879).
     pub certificate_compression: bool,

@@ -260,6 +260,21 @@ impl Context<'_> {
         out
     }
 
+    /// AES-256 in counter mode with a counter of 128 bits (NIST SP 800-38A, 6.5), in place.
+    pub fn aes_256_ctr(&mut self, key: &[u8; 32], initial: [u8; 16], data: &mut [u8]) {
+        self.record_aes(32, data.len().div_ceil(16));
+        let cipher = aes::Aes256::new(&Array::from(*key));
+        let mut counter = u128::from_be_bytes(initial);
+        for chunk in data.chunks_mut(16) {
+            let mut block = Array::from(counter.to_be_bytes());
+            cipher.encrypt_block(&mut block);
+            for (octet, value) in chunk.iter_mut().zip(block) {
+                *octet ^= value;
+            }
+            counter = counter.wrapping_add(1);
+        }
+    }
+
     fn record_block_cipher(&mut self, key_octets: usize, data_octets: usize) {
         match key_octets {
             8 => self.record(Operation::Des {
@@ -395,6 +410,15 @@ mod tests {
         assert_eq!(
             cx.cbc_decrypt(&key, &iv, &sealed).as_deref(),
             Some(&b"Single block msg"[..])
+        );
+        // NIST SP 800-38A, F.5.5: the first two blocks.
+        let key = hex!("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4");
+        let counter = hex!("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
+        let mut data = hex!("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
+        cx.aes_256_ctr(&key, counter, &mut data);
+        assert_eq!(
+            data,
+            hex!("601ec313775789a5b7a7f504bbf3d228f443e3ca4d62b59aca84e990cacaf5c5")
         );
         // RFC 2759 section 9.2: DesEncrypt of the challenge with the first 7 octets of the hash.
         let block = cx.des_encrypt_7(&hex!("44ebba8d5312b8"), &hex!("d02e4386bce91226"));

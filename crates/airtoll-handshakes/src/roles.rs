@@ -20,6 +20,7 @@ use super::exchange::{Party, Peer};
 use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
 use super::link::{Link, ManagementProtection};
+use super::openvpn::{OpenVpnClient, OpenVpnConfig, OpenVpnServer, STATIC_KEY_OCTETS};
 use super::operation::{HashAlgorithm, KemAlgorithm};
 use super::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
 use super::wireguard::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
@@ -166,6 +167,27 @@ pub enum RoleSettings {
         /// The handshake and its settings.
         settings: AirSettings,
     },
+    /// OpenVPN with tls-crypt, the station being the client and the gateway the server.
+    OpenVpn {
+        /// The shared key of tls-crypt, 256 octets.
+        static_key: Vec<u8>,
+        /// Seconds since 1970.
+        time: u32,
+        /// Certificates of both ends.
+        #[serde(default)]
+        chain: Chain,
+        /// Which of them a gateway shows.
+        #[serde(default)]
+        shown: Shown,
+        /// Groups of TLS; empty: X25519.
+        #[serde(default)]
+        groups: Vec<NamedGroup>,
+        /// Whether the client sends PUSH_REQUEST before it gets the options.
+        #[serde(default)]
+        requests: bool,
+        /// Addresses in the tunnel: the client's, the gateway's.
+        inner: ([u8; 4], [u8; 4]),
+    },
     /// WireGuard, the station being the initiator and the gateway the responder.
     WireGuard {
         /// Our static private key.
@@ -217,6 +239,7 @@ impl RoleSettings {
                     _ => None,
                 }
             }
+            (Self::OpenVpn { .. }, _) => return self.openvpn(party),
             (Self::WireGuard { .. }, _) => self.wireguard(party),
         };
         peer.ok_or_else(|| format!("settings: {party:?} takes no part in this handshake"))
@@ -371,6 +394,42 @@ impl RoleSettings {
             Party::Station => Some(Box::new(IkeV2Peer::initiator(config))),
             Party::Gateway => Some(Box::new(IkeV2Peer::responder(config))),
             _ => None,
+        }
+    }
+
+    fn openvpn(&self, party: Party) -> Result<Box<dyn Peer>, String> {
+        let Self::OpenVpn {
+            static_key,
+            time,
+            chain,
+            shown,
+            groups,
+            requests,
+            inner,
+        } = self
+        else {
+            return Err("settings: these are not OpenVPN's".to_owned());
+        };
+        if static_key.len() != STATIC_KEY_OCTETS {
+            let octets = static_key.len();
+            return Err(format!(
+                "settings: static_key has {octets} octets; give {STATIC_KEY_OCTETS}"
+            ));
+        }
+        let config = OpenVpnConfig {
+            static_key: static_key.clone(),
+            time: *time,
+            chain: *chain,
+            rogue: *shown == Shown::Rogue,
+            groups: groups.clone(),
+            requests: *requests,
+            peer: 0,
+            inner: *inner,
+        };
+        match party {
+            Party::Station => Ok(Box::new(OpenVpnClient::new(config))),
+            Party::Gateway => Ok(Box::new(OpenVpnServer::new(config))),
+            _ => Err(format!("settings: {party:?} takes no part in OpenVPN")),
         }
     }
 

@@ -30,6 +30,7 @@ pub mod eap;
 pub mod esp;
 pub mod isakmp;
 pub mod mobile_ipv4;
+pub mod openvpn;
 pub mod radius;
 pub mod tls;
 pub mod wireguard;

@@ -29,7 +29,7 @@ use crate::lower::Lower;
 use crate::mac::{self, AccessKind, BeaconPlan, CfEnd, Mac, NO_LIFETIME};
 use crate::medium::{Channel, Fading, Medium, Radio};
 use crate::net::Net;
-use crate::observe::{Dozing, Observers};
+use crate::observe::{Dozing, Observers, Periods};
 use crate::roam::Roam;
 use crate::scenario::{AddressResolution, Role, Scenario, ScenarioError, Standard, TxopProtection};
 use crate::stack::Stack;
@@ -315,31 +315,44 @@ impl Builder<'_> {
         let members = self.phys[at].members.clone();
         let bss = &self.scenario.bss[at];
         let lower = &mut self.world.stack.lower;
-        let Some(plan) = lower.mac.beacon(members[0]).copied() else {
-            return;
-        };
-        for radio in &members[1..] {
+        let plan = lower.mac.beacon(members[0]).copied();
+        let groups = signalling::sends_to_groups(self.scenario, bss);
+        for (number, radio) in members[1..].iter().enumerate() {
             let host = self.radios.node_of(*radio);
             let Some(save) = self.scenario.nodes[host.index()].power_save else {
                 continue;
             };
+            if plan.is_none() && save.twt.is_none() {
+                continue;
+            }
             // It wakes for every DTIM, so that it receives frames to groups.
-            let beacons = if signalling::sends_to_groups(self.scenario, bss) {
-                save.listen_interval.min(u32::from(bss.group.dtim_period))
-            } else {
-                save.listen_interval
-            };
-            let interval = plan.interval.as_nanos() * u64::from(beacons);
+            let dtim = groups.then_some(u32::from(bss.group.dtim_period));
+            let beacons = save.listen_interval.into_iter().chain(dtim).min();
+            let interval = plan.zip(beacons).map_or(Duration::MAX, |(plan, beacons)| {
+                Duration::from_nanos(plan.interval.as_nanos() * u64::from(beacons))
+            });
+            // The access point spreads the service periods of its stations.
+            let periods = save.twt.map(|twt| {
+                let interval = Duration::from_secs_f64(twt.interval_us / 1e6);
+                let part = interval.as_nanos() / (members.len() as u64 - 1) * number as u64;
+                Periods {
+                    first: Instant::ZERO + Duration::from_nanos(part),
+                    interval,
+                    length: Duration::from_secs_f64(twt.duration_us / 1e6),
+                }
+            });
             let dozing = Dozing {
                 after: Duration::from_secs_f64(save.after_us / 1e6),
-                interval: Duration::from_nanos(interval),
+                periods,
+                interval,
                 awake: Duration::from_secs_f64(save.beacon_awake_us / 1e6),
-                beacon: plan.length,
+                beacon: plan.map_or(Duration::ZERO, |plan| plan.length),
             };
             lower.cx.observers.set_dozing(host, dozing);
             let ends = (*radio, members[0]);
             let after = dozing.after;
-            lower.mac.set_power_save(ends, after, save.listen_interval);
+            let listens = save.listen_interval;
+            lower.mac.set_power_save(ends, after, listens, periods);
         }
     }
 

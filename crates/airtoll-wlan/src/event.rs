@@ -56,6 +56,8 @@ pub(crate) enum Event {
     Roam(RoamEvent),
     /// An address resolution request may have to be repeated.
     Resolution { entry: ResolutionId },
+    /// A service period begins of a station for which packets wait.
+    ServicePeriod { station: RadioId },
     /// A node sends its next message to a group.
     Group { source: GroupSourceId },
 }

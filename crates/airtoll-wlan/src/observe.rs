@@ -20,7 +20,7 @@ use crate::packet::Packet;
 use groups::GroupMetrics;
 use ledger::{Air, Ledger, Octets, Unfinished};
 use metrics::FlowMetrics;
-pub(crate) use radios::Dozing;
+pub(crate) use radios::{Dozing, Periods};
 use radios::{Radios, Times};
 #[cfg(test)]
 use trace::Tracer;

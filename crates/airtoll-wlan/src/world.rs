@@ -153,6 +153,10 @@ impl World {
                 let (cx, medium) = (&mut lower.cx, &mut lower.medium);
                 lower.mac.beacon_due(cx, medium, access_point);
             }
+            Event::ServicePeriod { station } => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.service_period(cx, medium, station);
+            }
             Event::Interferer { interferer } => {
                 let turn = lower.medium.interferer_due(&mut lower.cx, interferer);
                 if turn.heard {

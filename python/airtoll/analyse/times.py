@@ -32,6 +32,7 @@ _JOIN: Final = (
     "messages_ikev1",
     "messages_ikev2",
     "messages_wireguard",
+    "messages_openvpn",
 )
 
 #: metric -> metrics that count the messages of the same exchange

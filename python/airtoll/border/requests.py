@@ -127,6 +127,7 @@ __all__ = [
     "RoleSettingsIkeV2",
     "RoleSettingsLeap",
     "RoleSettingsMobike",
+    "RoleSettingsOpenVpn",
     "RoleSettingsWireGuard",
     "Scan",
     "Scenario",
@@ -139,6 +140,7 @@ __all__ = [
     "StationChallengeAsResponse",
     "StationChallengeOnLink",
     "StationChallengeRelayed",
+    "TargetWakeTime",
     "TcpSystem",
     "TlsSuite",
     "TlsVersion",
@@ -1249,14 +1251,33 @@ class Queue:
 
 
 @frozen(kw_only=True)
-class PowerSave:
-    """Dozing of a station between beacons (IEEE 802.11-2020, 11.2.3). Its own frames wake it.
-    Its access point keeps data for it until a beacon that it wakes for, or until its next
-    data frame. Needs beacons.
+class TargetWakeTime:
+    """An individual, implicit, unannounced agreement of target wake time (IEEE 802.11ax-2021,
+    26.8.2): the station is awake in each service period, and its access point sends without
+    being asked.
     """
 
-    listen_interval: int
-    """It wakes for each n-th beacon."""
+    interval_us: float
+    """From the start of one service period to the next (TWT Wake Interval), us."""
+
+    duration_us: float
+    """Nominal minimum TWT wake duration, us; shorter than the interval."""
+
+
+@frozen(kw_only=True)
+class PowerSave:
+    """Dozing of a station (IEEE 802.11-2020, 11.2.3). Its own frames wake it. Its access point
+    keeps data for it until a beacon that it wakes for, a service period of target wake time,
+    or its next data frame.
+    """
+
+    listen_interval: int | None = None
+    """It wakes for each n-th beacon, which needs beacons; null: for none. With `twt` data do not
+    wait for these beacons: they keep its clock.
+    """
+
+    twt: TargetWakeTime | None = None
+    """Its agreement of target wake time; null: none."""
 
     after_us: float
     """It dozes this long after its last frame, us."""
@@ -1378,7 +1399,7 @@ class KeyExchange(StrEnum):
     """The handshake of WireGuard, an instance of the Noise framework."""
 
     TLS = "tls"
-    """OpenVPN's control channel over TLS, which is not carried out here."""
+    """OpenVPN's control channel with TLS 1.3."""
 
 
 @frozen(kw_only=True)
@@ -1553,14 +1574,14 @@ class Options:
     """Which TLS the EAP methods run."""
 
     tls_group: NamedGroup | None = None
-    """The group of TLS, where it is not the suite's usual one."""
+    """The group of TLS in EAP and in OpenVPN, where it is not the suite's usual one."""
 
     chain: tuple[SignatureAlgorithm, ...] = (
         SignatureAlgorithm.RSA_2048,
         SignatureAlgorithm.RSA_2048,
         SignatureAlgorithm.RSA_2048,
     )
-    """The signature algorithms of both ends' certificates."""
+    """The signature algorithms of both ends' certificates, in EAP and in OpenVPN."""
 
     certificate_compression: bool = False
     """Whether certificates are compressed (RFC 8879)."""
@@ -2736,6 +2757,38 @@ class RoleSettingsAir:
 
 
 @frozen(kw_only=True)
+class RoleSettingsOpenVpn:
+    """OpenVPN with tls-crypt, the station being the client and the gateway the server."""
+
+    handshake: Literal["open-vpn"] = field(default="open-vpn", init=False)
+
+    static_key: bytes
+    """The shared key of tls-crypt, 256 octets."""
+
+    time: int
+    """Seconds since 1970."""
+
+    chain: tuple[SignatureAlgorithm, ...] = (
+        SignatureAlgorithm.RSA_2048,
+        SignatureAlgorithm.RSA_2048,
+        SignatureAlgorithm.RSA_2048,
+    )
+    """Certificates of both ends."""
+
+    shown: Shown = Shown.OWN
+    """Which of them a gateway shows."""
+
+    groups: tuple[NamedGroup, ...] = ()
+    """Groups of TLS; empty: X25519."""
+
+    requests: bool = False
+    """Whether the client sends PUSH_REQUEST before it gets the options."""
+
+    inner: tuple[bytes, bytes]
+    """Addresses in the tunnel: the client's, the gateway's."""
+
+
+@frozen(kw_only=True)
 class RoleSettingsWireGuard:
     """WireGuard, the station being the initiator and the gateway the responder."""
 
@@ -2765,6 +2818,7 @@ RoleSettings = (
     | RoleSettingsIkeV2
     | RoleSettingsMobike
     | RoleSettingsAir
+    | RoleSettingsOpenVpn
     | RoleSettingsWireGuard
 )
 

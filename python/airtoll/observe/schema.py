@@ -166,6 +166,7 @@ METRICS: Final[dict[str, Metric]] = {
     "messages_ikev1": Metric("1", "IKEv1 messages", MEAN),
     "messages_ikev2": Metric("1", "IKEv2 messages", MEAN),
     "messages_wireguard": Metric("1", "WireGuard handshake messages", MEAN),
+    "messages_openvpn": Metric("1", "packets of OpenVPN's control channel", MEAN),
     "mobile_ip_advertisements": Metric("1", "unsolicited agent advertisements on the air", SUM),
     "group_rekeys": Metric("1", "renewals of the AP's group keys during the traffic", SUM),
     "group_rekey_messages": Metric("1", "messages of these renewals, repetitions included", SUM),

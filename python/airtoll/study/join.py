@@ -182,15 +182,16 @@ class Join(Table):
     tls_group: Group | None = Field(
         None,
         description='group of TLS\'s key exchange; those with ML-KEM need `tls = "1.3"` '
-        "(draft-ietf-tls-ecdhe-mlkem, draft-ietf-tls-mlkem); default: P-256, in the 192-bit mode "
-        "P-384",
+        "(draft-ietf-tls-ecdhe-mlkem, draft-ietf-tls-mlkem), OpenVPN has 1.3 in any case; default: "
+        "P-256, in the 192-bit mode P-384, in OpenVPN X25519",
     )
     chain: Annotated[str, BeforeValidator(_joined), AfterValidator(_known)] = Field(
         "rsa2048",
-        description=f"kind of the certificates: one of {', '.join(SIGNATURES)} for leaf, issuing "
+        description="kind of the certificates of EAP and OpenVPN: one of "
+        f"{', '.join(SIGNATURES)} for leaf, issuing "
         "CA and root, or those from leaf to root with or without issuing CA, as a list or joined "
-        'by `+`; ML-DSA and SLH-DSA need `tls = "1.3"`; WPA3-Enterprise 192-bit uses RSA-3072 '
-        "instead of RSA-2048 and P-384 instead of P-256",
+        'by `+`; in EAP ML-DSA and SLH-DSA need `tls = "1.3"`; WPA3-Enterprise 192-bit uses '
+        "RSA-3072 instead of RSA-2048 and P-384 instead of P-256",
     )
     certificate_compression: bool = Field(
         False,

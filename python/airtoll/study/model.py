@@ -6,6 +6,7 @@ Quantities carry their unit in the key. ``None`` means the value of the standard
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -141,10 +142,23 @@ class Station(Table):
         "and data for it wait for such a beacon; needs a profile with the power of dozing; "
         "default: it never dozes",
     )
+    twt_interval_ms: Annotated[float, Field(gt=0)] | None = Field(
+        None,
+        description="the station dozes between the service periods of an individual, implicit, "
+        "unannounced agreement of target wake time (802.11ax-2021, 26.8.2) at this interval, ms; "
+        "data for it wait for such a period, and `listen_interval` then says for which beacons it "
+        "wakes beside them (default: for none); needs 802.11ax or 802.11be",
+    )
+    twt_duration_ms: Annotated[float, Field(gt=0)] = Field(
+        8.192,
+        description="with `twt_interval_ms`: nominal minimum wake duration of a service period, "
+        "ms: a multiple of 0.256 up to 65.28, or of 1.024 up to 261.12 (802.11ax-2021, 9.4.2.199)",
+    )
     doze_after_ms: NotNegative = Field(
         100.0,
-        description="with `listen_interval`: time from the last frame to dozing, ms; default: "
-        "that of Linux's cfg80211 (ps_timeout)",
+        description="with `listen_interval` or `twt_interval_ms`: time from the last frame (with "
+        "the latter: of its own data) to dozing, ms; default: that of Linux's cfg80211 "
+        "(ps_timeout)",
     )
     battery_wh: Positive | None = Field(
         None,
@@ -164,6 +178,41 @@ class Station(Table):
     @classmethod
     def _known_policy(cls, name: str | None) -> str | None:
         return name if name is None else _canonical(name)
+
+    @property
+    def dozes(self) -> bool:
+        """Whether the station dozes between beacons or service periods."""
+        return self.listen_interval is not None or self.twt_interval_ms is not None
+
+    @field_validator("twt_interval_ms")
+    @classmethod
+    def _wake_interval(cls, value: float | None) -> float | None:
+        if value is None:
+            return None
+        mantissa = value * 1e3
+        for _ in range(32):
+            if mantissa <= 65_535 and math.isclose(mantissa, round(mantissa), abs_tol=1e-6):
+                return value
+            mantissa /= 2
+        raise ValueError(
+            "a wake interval is a number up to 65535 times a power of two, us (802.11ax-2021, "
+            "9.4.2.199): such as 102.4, 512, 1024 or 10240 ms"
+        )
+
+    @field_validator("twt_duration_ms")
+    @classmethod
+    def _wake_duration(cls, value: float) -> float:
+        for unit in (0.256, 1.024):
+            count = value / unit
+            if count <= 255 and math.isclose(count, round(count), abs_tol=1e-6):
+                return value
+        raise ValueError("a multiple of 0.256 up to 65.28, or of 1.024 up to 261.12")
+
+    @model_validator(mode="after")
+    def _service_periods(self) -> Station:
+        if self.twt_interval_ms is not None and self.twt_duration_ms >= self.twt_interval_ms:
+            raise ValueError("twt_duration_ms must be shorter than twt_interval_ms")
+        return self
 
     @model_validator(mode="after")
     def _one_rate(self) -> Station:

@@ -88,6 +88,6 @@ def _no_closed_form(cell: Cell) -> str | None:
     if radio.interferer is not None:
         return "closed forms have no interferer"
     for station in cell.settings.stations:
-        if station.battery_wh is not None or station.listen_interval is not None:
+        if station.battery_wh is not None or station.dozes:
             return "closed forms have no energy"
     return None

@@ -96,10 +96,6 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
             method = policy.link.eap_method
             if method is not None and method.uses_tls and not method.runs_tls13:
                 return f"tls = '1.3': EAP-{method.upper()} runs TLS 1.2 here"
-    if cell.settings.authenticate:
-        for policy in policies:
-            if any(tunnel.key_exchange == "tls" for tunnel in policy.tunnels):
-                return f"{policy.name}: OpenVPN's control channel over TLS is not carried out"
     if cell.settings.authenticate and (reason := _no_tls(cell, policies)):
         return reason
     if reason := _no_ike(cell, policies):
@@ -128,16 +124,18 @@ def _no_tls(cell: Cell, policies: Sequence[Policy]) -> str | None:
     """Why the settings of TLS are invalid, or None."""
     join, default = cell.settings.join, Join()
     methods = [policy.link.eap_method for policy in policies]
-    own = [
-        name
-        for name in ("tls_group", "certificate_compression", "eap_fragment_bytes")
-        if getattr(join, name) != getattr(default, name)
-    ]
-    if own and not any(method is not None and method.uses_tls for method in methods):
-        return f"join.{own[0]}: {policies[0].name} has no EAP method with TLS"
+    eap = any(method is not None and method.uses_tls for method in methods)
+    openvpn = any(tunnel.key_exchange == "tls" for one in policies for tunnel in one.tunnels)
+    for name in ("tls_group", "certificate_compression", "eap_fragment_bytes"):
+        if getattr(join, name) == getattr(default, name) or eap:
+            continue
+        if name != "tls_group":
+            return f"join.{name}: {policies[0].name} has no EAP method with TLS"
+        if not openvpn:
+            return f"join.{name}: {policies[0].name} has no EAP method with TLS and no OpenVPN"
     if join.certificate_compression and join.tls != "1.3":
         return 'join.certificate_compression needs join.tls = "1.3" (RFC 8879)'
-    if not join.is_post_quantum or not any(method and method.uses_tls for method in methods):
+    if not join.is_post_quantum or not eap:
         return None
     if join.tls != "1.3":
         return 'ML-KEM, ML-DSA and SLH-DSA need join.tls = "1.3"'

@@ -67,7 +67,7 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         "isolation": settings.isolation,
         "proxy_arp": settings.proxy_arp,
         "an interferer": settings.radio.interferer is not None,
-        "listen_interval": any(one.listen_interval is not None for one in settings.stations),
+        "listen_interval or twt_interval_ms": any(one.dozes for one in settings.stations),
         "join.deauthenticate_at_s": settings.join.deauthenticate_at_s is not None,
         "join.advertisement_s": settings.join.advertisement_s is not None,
     }

@@ -379,10 +379,16 @@ def _host_mtu(settings: Scenario) -> int:
 
 def _power_save(station: Station, profile: Profile) -> border.PowerSave | None:
     energy = profile.energy
-    if station.listen_interval is None or energy is None or energy.beacon_awake_ms is None:
+    if not station.dozes or energy is None or energy.beacon_awake_ms is None:
         return None
+    twt = station.twt_interval_ms
     return border.PowerSave(
         listen_interval=station.listen_interval,
+        twt=None
+        if twt is None
+        else border.TargetWakeTime(
+            interval_us=twt * 1e3, duration_us=station.twt_duration_ms * 1e3
+        ),
         after_us=station.doze_after_ms * 1e3,
         beacon_awake_us=energy.beacon_awake_ms.value * 1e3,
     )

@@ -42,7 +42,8 @@ _FIELDS: Final = _EDCA | {
     "scenario.mlo": "mode",
     "scenario.mlo.links": "band width_mhz mcs streams rssi_dbm",
     "scenario.stations": "name profile link rssi_dbm position_m walls rate_mbps mcs streams phy "
-    "policy client listen_interval doze_after_ms battery_wh bridge frame_bursting_us",
+    "policy client listen_interval twt_interval_ms twt_duration_ms doze_after_ms "
+    "battery_wh bridge frame_bursting_us",
     "scenario.ap": "profile position_m frame_bursting_us",
     "scenario.server": "profile",
     "scenario.wired": "rate_mbps delay_us queue_packets",
@@ -81,7 +82,7 @@ def _groups(cell: Cell) -> bool:
 def _waits_for_dtim(cell: Cell) -> bool:
     """Whether group-addressed frames of a cell wait for a DTIM."""
     settings = cell.settings
-    dozes = any(one.listen_interval is not None for one in settings.stations)
+    dozes = any(one.dozes for one in settings.stations)
     sends = not settings.group_load.is_empty or settings.address_resolution == "dynamic"
     return dozes and sends and settings.beacons
 
@@ -92,7 +93,7 @@ def _without_figures(cell: Cell) -> bool:
         energy = load(cell.profile(station.profile)).energy
         if station.battery_wh is not None and energy is None:
             return True
-        if station.listen_interval is not None and (energy is None or energy.doze_w is None):
+        if station.dozes and (energy is None or energy.doze_w is None):
             return True
     return False
 
@@ -111,7 +112,8 @@ CAPABILITY: Final = Capability(
         Feature(
             "energy of a station whose profile has no power figures",
             _without_figures,
-            "stations.battery_wh and listen_interval need a profile with power figures (energy): "
+            "stations.battery_wh, listen_interval and twt_interval_ms need a profile with power "
+            "figures (energy): "
             "`airtoll profiles list`",
         ),
         Feature(
@@ -127,6 +129,24 @@ CAPABILITY: Final = Capability(
                 and any(one.listen_interval is not None for one in cell.settings.stations)
             ),
             "stations.listen_interval needs beacons",
+        ),
+        Feature(
+            "target wake time before 802.11ax",
+            lambda cell: any(
+                one.twt_interval_ms is not None
+                and (one.phy or cell.settings.phy) not in ("802.11ax", "802.11be")
+                for one in cell.settings.stations
+            ),
+            "stations.twt_interval_ms needs 802.11ax or 802.11be",
+        ),
+        Feature(
+            "a wake duration without target wake time",
+            lambda cell: any(
+                one.twt_duration_ms != Station.model_fields["twt_duration_ms"].default
+                and one.twt_interval_ms is None
+                for one in cell.settings.stations
+            ),
+            "stations.twt_duration_ms needs twt_interval_ms",
         ),
         Feature(
             "isolation of stations with no other peer",
@@ -187,25 +207,24 @@ CAPABILITY: Final = Capability(
         Feature(
             "a DTIM period that nothing waits for",
             lambda cell: cell.settings.dtim_period != 1 and not _waits_for_dtim(cell),
-            "dtim_period needs a station with listen_interval and group-addressed frames "
+            "dtim_period needs a station that dozes and group-addressed frames "
             '(group_load, or address_resolution = "dynamic")',
         ),
         Feature(
             "dozing of a station that hands over",
             lambda cell: (
                 cell.settings.handover is not None
-                and any(one.listen_interval is not None for one in cell.settings.stations)
+                and any(one.dozes for one in cell.settings.stations)
             ),
-            "stations.listen_interval: a station that hands over does not doze",
+            "stations.listen_interval and twt_interval_ms: a station that hands over does not doze",
         ),
         Feature(
             "a time to dozing without dozing",
             lambda cell: any(
-                one.doze_after_ms != Station.model_fields["doze_after_ms"].default
-                and one.listen_interval is None
+                one.doze_after_ms != Station.model_fields["doze_after_ms"].default and not one.dozes
                 for one in cell.settings.stations
             ),
-            "stations.doze_after_ms needs listen_interval",
+            "stations.doze_after_ms needs listen_interval or twt_interval_ms",
         ),
     ),
 )

@@ -1,16 +1,17 @@
-"""OpenVPN's data channel in captures: its octets, and its text under the logged key."""
+"""OpenVPN in captures: control packets, data octets, and their text under the logged key."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from airtoll.policies import resolve
-from airtoll.testbeds.simulator import Simulator
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 #: Octets before and behind the inner packet: opcode and peer ID 4, packet ID 4, tag 16.
@@ -42,10 +43,39 @@ def test_tshark_reads_data_packets_and_the_logged_key_opens_them(
     assert opened == len(lines)
 
 
-def test_the_control_channel_is_refused(cell: Any) -> None:
-    skip = Simulator().check(cell("wpa2-psk-ccmp+openvpn"))
-    assert skip is not None
-    assert "control channel over TLS is not carried out" in skip.reason
+@needs_tshark
+def test_tshark_reads_the_control_channel_and_the_agreed_key_opens_the_data(
+    tmp_path: Path, cell: Any, record: Any
+) -> None:
+    trial = record(cell("wpa2-psk-ccmp+openvpn"), tmp_path)
+    assert trial.wrong() == []
+    lines = trial.tshark("openvpn", "openvpn.opcode", "udp.payload", path=trial.wire)
+    control = [line for line in lines if int(line.split("\t")[0], 0) != 9]
+    assert [int(line.split("\t")[0], 0) for line in control[:3]] == [7, 8, 4]
+    assert len(control) == trial.values["messages_openvpn"] == 18
+    assert 0 < trial.values["negotiation_time_s"] < 1
+    keys = {row["key"] for row in trial.keys if row["kind"] == "openvpn-data"}
+    data = [line.split("\t")[1] for line in lines if line not in control]
+    assert len(data) > 20
+    packet = bytes.fromhex(data[0].replace(":", ""))
+    head, sealed = packet[:HEADER], packet[HEADER + TAG :] + packet[HEADER : HEADER + TAG]
+    opened = []
+    for key in map(bytes.fromhex, keys):
+        with contextlib.suppress(InvalidTag):
+            opened.append(AESGCM(key[:32]).decrypt(head[4:] + key[32:], sealed, head))
+    (inner,) = opened
+    assert (inner[0], inner[9]) == (0x45, 17)
+
+
+@pytest.mark.parametrize(
+    ("settings", "messages"),
+    [({"chain": "p256"}, 15), ({"tls_group": "x25519mlkem768", "chain": "ml-dsa-44"}, 26)],
+)
+def test_certificates_and_groups_act_on_the_control_channel(
+    tmp_path: Path, cell: Any, record: Any, settings: dict[str, str], messages: int
+) -> None:
+    trial = record(cell("wpa2-psk-ccmp+openvpn", join=settings), tmp_path)
+    assert trial.values["messages_openvpn"] == messages
 
 
 def test_openvpn_is_an_authenticated_tunnel() -> None:

@@ -10,7 +10,9 @@ use super::{ENDS, GroupRenewal, MOBILE, Negotiation, Stage, Transition};
 use crate::exchange::{SecretName, Secrets};
 use crate::link::{Announced, Link, MobilityDomain};
 use crate::multi_link::{MultiLink, permitted};
-use crate::policy::{KeyExchange, LinkSpec, MobileIp, Options, PolicySpec, SpecError, TunnelMove};
+use crate::policy::{
+    KeyExchange, LinkSpec, MobileIp, Options, PolicySpec, SpecError, TunnelMove, TunnelSpec,
+};
 use crate::tls::TlsVersion;
 use airtoll_security::akm::{AkmHash, AkmSuite};
 
@@ -271,7 +273,10 @@ fn tls_fits(policy: &PolicySpec, options: &Options) -> Result<(), SpecError> {
             allowed: "the 192-bit mode knows RSA-3072 and P-384 alone",
         });
     }
-    if options.tls == TlsVersion::Tls13 {
+    // OpenVPN runs TLS 1.3 in any case.
+    let openvpn = |tunnel: &TunnelSpec| tunnel.key_exchange == KeyExchange::Tls;
+    let only_openvpn = policy.link.eap_method.is_none() && policy.tunnels.iter().any(openvpn);
+    if options.tls == TlsVersion::Tls13 || only_openvpn {
         return Ok(());
     }
     Err(SpecError::Unknown {
@@ -306,17 +311,6 @@ fn link_between(
     access_point: MacAddress,
 ) -> Result<Link, SpecError> {
     tls_fits(policy, options)?;
-    if policy
-        .tunnels
-        .iter()
-        .any(|tunnel| tunnel.key_exchange == KeyExchange::Tls)
-    {
-        return Err(SpecError::Unknown {
-            key: "tunnels.key_exchange",
-            value: "tls".to_owned(),
-            allowed: "ikev1, ikev2 or noise: OpenVPN's control channel is not carried out",
-        });
-    }
     let akm = policy.link.akm;
     if let Some(method) = policy.link.eap_method
         && options.tls == TlsVersion::Tls13

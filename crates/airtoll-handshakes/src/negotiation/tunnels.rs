@@ -7,12 +7,16 @@ use crate::exchange::{Context, Peer, SecretName};
 use crate::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use crate::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
 use crate::mobile_ip::MobileIpConfig;
+use crate::openvpn::{OpenVpnClient, OpenVpnConfig, OpenVpnServer, STATIC_KEY_OCTETS};
 use crate::operation::HashAlgorithm;
 use crate::policy::{KeyExchange, MobileIp, TunnelSpec};
 use crate::wireguard::{
     RosenpassInitiator, RosenpassResponder, WireGuardInitiator, WireGuardResponder, draw_configs,
 };
 use airtoll_security::TunnelSuite;
+
+/// The time that tls-crypt writes, seconds since 1970: there is no clock, and no end compares it with one.
+const OPENVPN_TIME_S: u32 = 1_700_000_000;
 
 impl Negotiation {
     pub(super) fn mobile_ip(&self) -> MobileIpConfig {
@@ -37,8 +41,27 @@ impl Negotiation {
         let addresses = self.addresses;
         let preshared = |passphrase: &str| passphrase.as_bytes().to_vec();
         match tunnel.key_exchange {
-            // `negotiation::plan` refuses it.
-            KeyExchange::Tls => Vec::new(),
+            KeyExchange::Tls => {
+                let gateway = OpenVpnConfig {
+                    static_key: context.random_octets(STATIC_KEY_OCTETS),
+                    time: OPENVPN_TIME_S,
+                    chain: self.options.chain,
+                    rogue: self.options.faults.wrong_certificate,
+                    groups: self.options.tls_group.into_iter().collect(),
+                    requests: false,
+                    peer: 0,
+                    inner: addresses,
+                };
+                let mut station = gateway.clone();
+                if self.options.faults.wrong_passphrase {
+                    // The client's own pair: the gateway sees it at once.
+                    station.static_key[STATIC_KEY_OCTETS / 2] ^= 1;
+                }
+                vec![
+                    Box::new(OpenVpnClient::new(station)),
+                    Box::new(OpenVpnServer::new(gateway)),
+                ]
+            }
             KeyExchange::Noise => {
                 let (station, gateway) = draw_configs(context);
                 if self.options.rosenpass {

@@ -90,6 +90,8 @@ pub struct Connection {
     peer_decompresses: bool,
     /// The start of a handshake message whose rest is in the next record.
     partial: Vec<u8>,
+    /// Whether a flight may end within a handshake message.
+    streamed: bool,
 }
 
 impl Connection {
@@ -114,7 +116,13 @@ impl Connection {
             data: Vec::new(),
             peer_decompresses: false,
             partial: Vec::new(),
+            streamed: false,
         }
+    }
+
+    /// Takes any number of whole records at a time, as a stream delivers them, instead of whole flights.
+    pub const fn set_streamed(&mut self) {
+        self.streamed = true;
     }
 
     /// Whether this is TLS 1.3.
@@ -239,7 +247,7 @@ impl Connection {
         loop {
             let Some(item) = flight.items.pop_front() else {
                 if flight.records.is_empty() {
-                    return match self.partial.is_empty() {
+                    return match self.partial.is_empty() || self.streamed {
                         true => Ok(None),
                         false => Err(self.unexpected(context)),
                     };

@@ -22,6 +22,8 @@ pub struct TlsServer {
     pub connection: Connection,
     /// The group of which a share was asked for.
     asked: Option<NamedGroup>,
+    /// Tickets after a handshake of TLS 1.3.
+    tickets: u8,
 }
 
 impl TlsServer {
@@ -32,7 +34,15 @@ impl TlsServer {
         Some(Self {
             connection: Connection::new(config, Role::Server),
             asked: None,
+            tickets: 1,
         })
+    }
+
+    /// Gives this number of tickets after a handshake of TLS 1.3 instead of one.
+    #[must_use]
+    pub const fn with_tickets(mut self, tickets: u8) -> Self {
+        self.tickets = tickets;
+        self
     }
 
     /// Takes a flight; gives the answer, empty when there is nothing to say.
@@ -332,7 +342,9 @@ impl TlsServer {
         end.finished(context, message, authenticated)?;
         if end.tls13() {
             end.read = end.pending.take();
-            return Ok(self.ticket(context));
+            return Ok((0..self.tickets)
+                .flat_map(|number| self.ticket(context, number))
+                .collect());
         }
         if end.resumed {
             return Ok(Vec::new());
@@ -341,9 +353,9 @@ impl TlsServer {
     }
 
     /// NewSessionTicket: a random name for a PSK that the server keeps (RFC 8446 section 4.6.1).
-    fn ticket(&mut self, context: &mut Context<'_>) -> Vec<u8> {
+    fn ticket(&mut self, context: &mut Context<'_>, number: u8) -> Vec<u8> {
         let identifier = context.random_octets(32);
-        let nonce = [0, 1];
+        let nonce = [0, number + 1];
         let transcript = self.connection.transcript.clone();
         let secret = self
             .connection

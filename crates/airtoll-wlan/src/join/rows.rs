@@ -174,10 +174,10 @@ impl Session {
 }
 
 /// Protocols that set up and move tunnels.
-const TUNNELS: [&str; 4] = ["IKEv1", "IKEv2", "Rosenpass", "WireGuard"];
+const TUNNELS: [&str; 5] = ["IKEv1", "IKEv2", "OpenVPN", "Rosenpass", "WireGuard"];
 
 /// Metric and protocol of the counts by protocol.
-pub(super) const MESSAGES: [(&str, &str); 8] = [
+pub(super) const MESSAGES: [(&str, &str); 9] = [
     ("messages_ieee80211", "802.11"),
     ("messages_eap", "EAP"),
     ("messages_eapol_key", "EAPOL-Key"),
@@ -186,6 +186,7 @@ pub(super) const MESSAGES: [(&str, &str); 8] = [
     ("messages_ikev1", "IKEv1"),
     ("messages_ikev2", "IKEv2"),
     ("messages_wireguard", "WireGuard"),
+    ("messages_openvpn", "OpenVPN"),
 ];
 
 const fn name(stage: Stage) -> &'static str {

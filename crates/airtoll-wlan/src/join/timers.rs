@@ -5,6 +5,7 @@ use airtoll_handshakes::link::Link;
 use airtoll_handshakes::wireguard::ROSENPASS_PORT;
 use airtoll_handshakes::{Carrier, Party, Stage, encapsulation};
 use airtoll_units::{Duration, Instant};
+use airtoll_wire::openvpn::PORT as OPENVPN_PORT;
 
 /// A party's timer.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +60,8 @@ const WIREGUARD_REPEAT: Duration = Duration::from_secs(5);
 /// Rosenpass' RETRANSMIT_DELAY_BEGIN, doubled up to RETRANSMIT_DELAY_END (white paper, section 3.3).
 const ROSENPASS_REPEAT: Duration = Duration::from_millis(500);
 const ROSENPASS_LONGEST: Duration = Duration::from_secs(10);
+/// OpenVPN's `--tls-timeout`, doubled every time (`reliable_send` in src/openvpn/reliable.c).
+const OPENVPN_REPEAT: Duration = Duration::from_secs(2);
 /// The ports of IKE (RFC 7296 section 2).
 const IKE_PORT: u16 = 500;
 const NAT_PORT: u16 = encapsulation::PORT;
@@ -113,6 +116,9 @@ impl Timer {
                 }
                 (Party::Station, Some(Carrier::Udp(ROSENPASS_PORT))) => {
                     doubled(ROSENPASS_REPEAT, self.tries, ROSENPASS_LONGEST)
+                }
+                (_, Some(Carrier::Udp(OPENVPN_PORT))) => {
+                    doubled(OPENVPN_REPEAT, self.tries, Duration::from_secs(60))
                 }
                 (Party::Station, _) => WIREGUARD_REPEAT,
                 _ => doubled(IKE_REPEAT, self.tries, Duration::from_secs(60)),

@@ -6,15 +6,20 @@
 //! power-save timeout: it ends the doze by a null frame and sends no PS-Poll (`ieee80211_rx_mgmt_beacon`
 //! in net/mac80211/mlme.c). Null frames take no airtime here. Any other data frame of the station shows
 //! the access point that it is awake.
+//!
+//! With an agreement of target wake time (IEEE 802.11ax-2021, 26.8.2) the station is awake in service
+//! periods at known instants, and all that waits is sent from the start of the next one on. The TIM
+//! then changes nothing. A period lasts until what waited for it is out.
 
 use airtoll_units::{Duration, Instant};
 
 use super::Mac;
 use super::beacon::BeaconPlan;
 use crate::context::Context;
+use crate::event::Event;
 use crate::id::{ContenderId, LinkId, PacketId, RadioId};
 use crate::medium::{Medium, Transmission};
-use crate::observe::Observation;
+use crate::observe::{Observation, Periods};
 
 /// Frames of an access category that are kept for a station; a further one replaces the oldest
 /// (`STA_MAX_TX_BUFFER` in net/mac80211/sta_info.h).
@@ -26,8 +31,11 @@ pub(super) struct PowerSave {
     access_point: RadioId,
     /// It dozes so long after its last frame.
     after: Duration,
-    /// It wakes for each n-th beacon.
-    listen_interval: u64,
+    /// It wakes for each n-th beacon; without one it does not listen to the TIM.
+    listen_interval: Option<u64>,
+    /// Its service periods, and whether the event of the next one is scheduled.
+    periods: Option<Periods>,
+    scheduled: bool,
     /// It stays awake until then at least.
     awake_until: Instant,
     /// Packets that its access point keeps, with the place in which they go on.
@@ -35,18 +43,21 @@ pub(super) struct PowerSave {
 }
 
 impl Mac {
-    /// A station dozes `after` its last frame and wakes for each `listen_interval`-th beacon of its
-    /// access point.
+    /// A station dozes `after` its last frame. Data for it wait for each `listen_interval`-th beacon of
+    /// its access point, or for its service periods.
     pub fn set_power_save(
         &mut self,
         (station, access_point): (RadioId, RadioId),
         after: Duration,
-        listen_interval: u32,
+        listen_interval: Option<u32>,
+        periods: Option<Periods>,
     ) {
         self.nodes[station].power_save = Some(Box::new(PowerSave {
             access_point,
             after,
-            listen_interval: u64::from(listen_interval.max(1)),
+            listen_interval: listen_interval.map(|n| u64::from(n.max(1))),
+            periods,
+            scheduled: false,
             awake_until: Instant::ZERO,
             kept: Vec::new(),
         }));
@@ -80,6 +91,12 @@ impl Mac {
             cx.lose(packet);
         }
         save.kept.push((at, packet));
+        if let Some(periods) = save.periods
+            && !save.scheduled
+        {
+            save.scheduled = true;
+            cx.schedule(periods.next(cx.now()), Event::ServicePeriod { station });
+        }
         true
     }
 
@@ -90,6 +107,25 @@ impl Mac {
             return;
         };
         save.awake_until = cx.now() + save.after;
+        if save.periods.is_some() {
+            let node = medium.host_of(station);
+            cx.observe(Observation::Wakes { node });
+        }
+        self.send_kept(cx, medium, station);
+    }
+
+    /// A service period of a station begins for which packets waited.
+    pub fn service_period(&mut self, cx: &mut Context, medium: &mut Medium, station: RadioId) {
+        if let Some(save) = &mut self.nodes[station].power_save {
+            save.scheduled = false;
+        }
+        self.send_kept(cx, medium, station);
+    }
+
+    fn send_kept(&mut self, cx: &mut Context, medium: &mut Medium, station: RadioId) {
+        let Some(save) = &mut self.nodes[station].power_save else {
+            return;
+        };
         for (at, packet) in std::mem::take(&mut save.kept) {
             if !self.enqueue(cx, medium, at, packet) {
                 cx.lose(packet);
@@ -112,7 +148,8 @@ impl Mac {
                 continue;
             };
             let waits = save.access_point == t.node && !save.kept.is_empty();
-            if !waits || !plan.due.is_multiple_of(save.listen_interval) {
+            let heard = save.listen_interval.filter(|_| save.periods.is_none());
+            if !waits || !heard.is_some_and(|n| plan.due.is_multiple_of(n)) {
                 continue;
             }
             if medium.control_arrives(t, station, &plan.vector, plan.octets) {
@@ -132,6 +169,9 @@ impl Mac {
 
 impl PowerSave {
     fn is_asleep(&self, medium: &Medium, station: RadioId, now: Instant) -> bool {
+        if let Some(periods) = &self.periods {
+            return now > self.awake_until && !periods.contains(now);
+        }
         let awake_until = medium.last_sent(station) + self.after;
         now > awake_until.max(self.awake_until)
     }

@@ -5,12 +5,52 @@ use airtoll_units::{Duration, Instant};
 use super::{Moment, Observation, Observer};
 use crate::id::{NodeId, Table};
 
+/// Service periods of target wake time: `length` from `first` on, and again every `interval`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Periods {
+    pub first: Instant,
+    pub interval: Duration,
+    pub length: Duration,
+}
+
+impl Periods {
+    /// Whether an instant is in a period.
+    pub fn contains(&self, now: Instant) -> bool {
+        now >= self.first && self.phase(now) < self.length.as_nanos()
+    }
+
+    /// Start of the first period after an instant.
+    pub fn next(&self, now: Instant) -> Instant {
+        if now < self.first {
+            return self.first;
+        }
+        now + self.interval - Duration::from_nanos(self.phase(now))
+    }
+
+    /// Time since the start of the last period, ns; `now` is not before the first one.
+    fn phase(&self, now: Instant) -> u64 {
+        (now - self.first).as_nanos() % self.interval.as_nanos().max(1)
+    }
+
+    /// Time in periods before an instant.
+    fn before(&self, until: Instant) -> Duration {
+        if until <= self.first {
+            return Duration::ZERO;
+        }
+        let whole = (until - self.first).as_nanos() / self.interval.as_nanos().max(1);
+        let rest = self.phase(until).min(self.length.as_nanos());
+        Duration::from_nanos(whole * self.length.as_nanos() + rest)
+    }
+}
+
 /// When a radio dozes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Dozing {
-    /// So long after its last frame.
+    /// So long after its last frame; with service periods only after a data frame of its own.
     pub after: Duration,
-    /// From one beacon that it wakes for to the next.
+    /// It is awake in these.
+    pub periods: Option<Periods>,
+    /// From one beacon that it wakes for to the next; the longest time: it wakes for none.
     pub interval: Duration,
     /// Time that it is awake for a beacon, and the airtime of the beacon.
     pub awake: Duration,
@@ -29,8 +69,8 @@ pub(crate) struct Times {
 struct Radio {
     times: Times,
     dozing: Option<Dozing>,
-    /// End of its last frame.
-    last: Instant,
+    /// It is awake until then at least, where it dozes at all.
+    awake_until: Instant,
     /// Time that it was awake for group-addressed frames since it began to doze.
     heard: Duration,
 }
@@ -42,23 +82,36 @@ impl Radio {
         let Some(dozing) = self.dozing else {
             return times;
         };
-        let silence = until.max(self.last) - self.last;
-        if silence <= dozing.after {
+        if until <= self.awake_until {
             return times;
         }
-        let asleep = silence - dozing.after;
+        let asleep = until - self.awake_until;
+        let served = dozing.periods.map_or(Duration::ZERO, |periods| {
+            periods.before(until) - periods.before(self.awake_until)
+        });
         let beacons = asleep.as_nanos() / dozing.interval.as_nanos().max(1);
-        let awake = Duration::from_nanos(dozing.awake.as_nanos() * beacons) + self.heard;
+        let awake = Duration::from_nanos(dozing.awake.as_nanos() * beacons) + self.heard + served;
         let awake = awake.min(asleep);
         times.dozes += asleep - awake;
         times.receives += Duration::from_nanos(dozing.beacon.as_nanos() * beacons);
         times
     }
 
-    fn wake(&mut self, from: Instant, to: Instant) {
+    /// It sends or receives a frame.
+    fn busy(&mut self, from: Instant, to: Instant) {
+        if let Some(dozing) = self.dozing {
+            let stays = match dozing.periods {
+                Some(_) => Duration::ZERO,
+                None => dozing.after,
+            };
+            self.wake(from, to + stays);
+        }
+    }
+
+    fn wake(&mut self, from: Instant, until: Instant) {
         if self.dozing.is_some() {
             self.times = self.silent_until(from);
-            self.last = self.last.max(to);
+            self.awake_until = self.awake_until.max(until);
             self.heard = Duration::ZERO;
         }
     }
@@ -68,7 +121,8 @@ impl Radio {
     fn listen(&mut self, from: Instant, length: Duration) {
         self.times.receives += length;
         if let Some(dozing) = self.dozing
-            && from >= self.last + dozing.after
+            && from >= self.awake_until
+            && !dozing.periods.is_some_and(|periods| periods.contains(from))
         {
             self.heard += length;
         }
@@ -88,6 +142,7 @@ impl Radios {
 
     pub(super) fn set_dozing(&mut self, node: NodeId, dozing: Dozing) {
         self.nodes[node].dozing = Some(dozing);
+        self.nodes[node].awake_until = Instant::ZERO + dozing.after;
     }
 
     /// The times of a node up to `end`.
@@ -102,22 +157,27 @@ impl Observer for Radios {
         match observation {
             Observation::Transmits { node, length, .. } => {
                 let radio = &mut self.nodes[node];
-                radio.wake(moment.now, moment.now + length);
+                radio.busy(moment.now, moment.now + length);
                 radio.times.transmits += length;
             }
             Observation::Receives { node, length } => {
                 let radio = &mut self.nodes[node];
-                radio.wake(moment.now - length, moment.now);
+                radio.busy(moment.now - length, moment.now);
                 radio.times.receives += length;
             }
             Observation::Listens { node, length } => {
                 self.nodes[node].listen(moment.now - length, length);
             }
-            Observation::Wakes { node } => self.nodes[node].wake(moment.now, moment.now),
+            Observation::Wakes { node } => {
+                let radio = &mut self.nodes[node];
+                let after = radio.dozing.map_or(Duration::ZERO, |dozing| dozing.after);
+                radio.wake(moment.now, moment.now + after);
+            }
             Observation::WarmedUp => {
                 for radio in &mut self.nodes {
                     radio.times = Times::default();
-                    radio.last = moment.now;
+                    let after = radio.dozing.map_or(Duration::ZERO, |dozing| dozing.after);
+                    radio.awake_until = moment.now + after;
                     radio.heard = Duration::ZERO;
                 }
             }
@@ -148,6 +208,7 @@ mod tests {
         radios.add();
         let dozing = Dozing {
             after: ms(100),
+            periods: None,
             interval: ms(300),
             awake: ms(3),
             beacon: ms(1),
@@ -171,6 +232,7 @@ mod tests {
             node,
             Dozing {
                 after: ms(100),
+                periods: None,
                 interval: ms(300),
                 awake: ms(3),
                 beacon: ms(1),

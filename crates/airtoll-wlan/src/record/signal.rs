@@ -5,6 +5,7 @@ use airtoll_handshakes::Carrier;
 use airtoll_handshakes::wireguard::ROSENPASS_PORT;
 use airtoll_wire::MacAddress;
 use airtoll_wire::ipv4::protocol;
+use airtoll_wire::openvpn::PORT as OPENVPN_PORT;
 use airtoll_wire::udp::UdpRepr;
 
 use super::View;
@@ -24,8 +25,8 @@ const REMOTE: u16 = 0x890d;
 const ASKING_PORT: u16 = 49_152;
 /// RADIUS authentication (RFC 2865 section 3).
 const RADIUS: u16 = 1812;
-/// Ports of IKE, WireGuard and Rosenpass, whose messages have the addresses of the tunnel.
-const TUNNELS: [u16; 4] = [500, 4_500, 51_820, ROSENPASS_PORT];
+/// Ports of IKE, OpenVPN, WireGuard and Rosenpass, whose messages have the addresses of the tunnel.
+const TUNNELS: [u16; 5] = [500, 4_500, OPENVPN_PORT, 51_820, ROSENPASS_PORT];
 /// Protocol number of ICMP.
 const ICMP: u8 = 1;
 

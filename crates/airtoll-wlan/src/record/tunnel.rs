@@ -9,6 +9,7 @@ use airtoll_security::esp::EspKey;
 use airtoll_security::openvpn::OpenVpnKey;
 use airtoll_security::wireguard::WireGuardKey;
 use airtoll_security::{OuterIp, Tunnel, TunnelSuite};
+use airtoll_wire::openvpn::PORT as OPENVPN_PORT;
 use airtoll_wire::udp::UdpRepr;
 
 use super::{Key, packet};
@@ -67,8 +68,6 @@ enum Engine {
 /// UDP ports: ESP in UDP (RFC 3948), WireGuard's usual one.
 const ESP_PORT: u16 = 4_500;
 const WIREGUARD_PORT: u16 = 51_820;
-/// UDP port of OpenVPN (IANA).
-const OPENVPN_PORT: u16 = 1_194;
 /// IP protocol of ESP.
 const ESP: u8 = 50;
 /// Next headers (RFC 4303 section 2.6): an IPv4 or IPv6 packet.

@@ -6,8 +6,8 @@ use std::fmt::Display;
 use airtoll_phy::{Legacy, TxVectorError, WidthRules};
 
 use super::{
-    Bss, Cost, Discipline, EdcaParameters, Flow, Interferer, LinkBudget, Node, Rate, Role,
-    Scenario, ScenarioError, Standard, Transport,
+    Bss, Cost, Discipline, EdcaParameters, Flow, Interferer, LinkBudget, Node, PowerSave, Rate,
+    Role, Scenario, ScenarioError, Standard, Transport,
 };
 
 pub(super) type Checked = Result<(), ScenarioError>;
@@ -161,6 +161,9 @@ impl Scenario {
         if node.power_save.is_some() && self.handovers.iter().any(|h| h.station == node.name) {
             let allowed = "null for a station that hands over";
             return invalid(&format!("{at}.power_save"), "set", allowed);
+        }
+        if let Some(save) = &node.power_save {
+            check_power_save(&format!("{at}.power_save"), save)?;
         }
         match (node.role, node.bss.as_deref()) {
             (Role::Wired, Some(name)) => {
@@ -530,4 +533,29 @@ pub(super) fn invalid(field: &str, value: impl Display, allowed: impl Display) -
         value: value.to_string(),
         allowed: allowed.to_string(),
     })
+}
+
+/// A station that dozes wakes at some time, and its service periods do not overlap.
+fn check_power_save(at: &str, save: &PowerSave) -> Checked {
+    let Some(twt) = &save.twt else {
+        return match save.listen_interval {
+            Some(1..) => Ok(()),
+            _ => invalid(
+                &format!("{at}.listen_interval"),
+                "none",
+                "1 or more without twt",
+            ),
+        };
+    };
+    positive(&format!("{at}.twt.interval_us"), twt.interval_us)?;
+    positive(&format!("{at}.twt.duration_us"), twt.duration_us)?;
+    if twt.duration_us >= twt.interval_us {
+        let field = format!("{at}.twt.duration_us");
+        return invalid(
+            &field,
+            &twt.duration_us.to_string(),
+            "less than interval_us",
+        );
+    }
+    Ok(())
 }

@@ -93,17 +93,34 @@ impl Node {
     }
 }
 
-/// Dozing of a station between beacons (IEEE 802.11-2020, 11.2.3). Its own frames wake it. Its access
-/// point keeps data for it until a beacon that it wakes for, or until its next data frame. Needs beacons.
+/// Dozing of a station (IEEE 802.11-2020, 11.2.3). Its own frames wake it. Its access point keeps data for
+/// it until a beacon that it wakes for, a service period of target wake time, or its next data frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerSave {
-    /// It wakes for each n-th beacon.
-    pub listen_interval: u32,
+    /// It wakes for each n-th beacon, which needs beacons; null: for none. With `twt` data do not wait for
+    /// these beacons: they keep its clock.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub listen_interval: Option<u32>,
+    /// Its agreement of target wake time; null: none.
+    #[serde(default)]
+    pub twt: Option<TargetWakeTime>,
     /// It dozes this long after its last frame, us.
     pub after_us: f64,
     /// It is awake this long for a beacon, us.
     pub beacon_awake_us: f64,
+}
+
+/// An individual, implicit, unannounced agreement of target wake time (IEEE 802.11ax-2021, 26.8.2): the
+/// station is awake in each service period, and its access point sends without being asked.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TargetWakeTime {
+    /// From the start of one service period to the next (TWT Wake Interval), us.
+    pub interval_us: f64,
+    /// Nominal minimum TWT wake duration, us; shorter than the interval.
+    pub duration_us: f64,
 }
 
 /// Role of a node.

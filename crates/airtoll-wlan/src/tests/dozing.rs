@@ -1,7 +1,7 @@
 //! Stations that doze between beacons: data for them wait at their access point.
 
 use super::*;
-use crate::scenario::PowerSave;
+use crate::scenario::{PowerSave, TargetWakeTime};
 
 const BEACON_S: f64 = 0.1024;
 
@@ -18,7 +18,8 @@ fn downlink(listen_interval: Option<u32>, seconds: f64) -> Scenario {
         seconds,
     );
     scenario.nodes[0].power_save = listen_interval.map(|listen_interval| PowerSave {
-        listen_interval,
+        listen_interval: Some(listen_interval),
+        twt: None,
         after_us: 100_000.0,
         beacon_awake_us: 3_000.0,
     });
@@ -111,4 +112,79 @@ fn energy_and_delay_follow_the_listen_interval() {
     let (one, ten) = (with(1), with(10));
     assert!(ten.0 > one.0, "{one:?} {ten:?}");
     assert!(ten.1 > 5.0 * one.1, "{one:?} {ten:?}");
+}
+
+/// The datagrams of `downlink` for a station with an agreement of target wake time.
+fn served(interval_ms: f64, duration_ms: f64) -> Scenario {
+    let mut scenario = downlink(Some(1), 300.0);
+    scenario.nodes[0].power_save = Some(PowerSave {
+        listen_interval: None,
+        twt: Some(TargetWakeTime {
+            interval_us: interval_ms * 1e3,
+            duration_us: duration_ms * 1e3,
+        }),
+        after_us: 100_000.0,
+        beacon_awake_us: 3_000.0,
+    });
+    scenario
+}
+
+#[test]
+fn data_wait_for_the_next_service_period() {
+    for (interval, duration) in [(204.8, 4.096), (1024.0, 4.096), (1024.0, 512.0)] {
+        let outcome = simulate(&served(interval, duration), 3);
+        // Datagrams wait only where they arrive outside a period: half of the rest on average.
+        let rest = (interval - duration) / 1e3;
+        let mean = rest * rest / (interval / 1e3) / 2.0;
+        let found = total(&outcome, "delay_s");
+        assert!(
+            (found / mean - 1.0).abs() < 0.15,
+            "{interval}: {found} {mean}"
+        );
+        let most = total(&outcome, "delay_p99_s");
+        assert!(most < rest + 0.002, "{interval}: {most}");
+        assert_eq!(total(&outcome, "packets_lost"), 0.0);
+    }
+}
+
+#[test]
+fn a_station_with_service_periods_is_awake_in_them_alone() {
+    let energy = serde_json::json!({
+        "transmit_w": 1.0, "receive_w": 0.5, "idle_w": 0.4, "cpu_w": 0.0, "doze_w": 0.01,
+    });
+    let share = |interval, duration| {
+        let mut scenario = served(interval, duration);
+        scenario.nodes[0].host.energy = Some(serde_json::from_value(energy.clone()).unwrap());
+        total(&simulate(&scenario, 3), "doze_share")
+    };
+    // Datagrams arrive in the periods, and the station's acknowledgements keep it awake for no longer.
+    for (interval, duration) in [(204.8, 4.096), (1024.0, 4.096), (1024.0, 512.0)] {
+        let expected = 1.0 - duration / interval;
+        let found = share(interval, duration);
+        assert!(
+            (found - expected).abs() < 0.002,
+            "{interval}: {found} {expected}"
+        );
+    }
+}
+
+#[test]
+fn a_frame_of_its_own_wakes_a_station_with_service_periods() {
+    let flow = r#"{"name": "ask", "station": "s0", "source": "s0", "destination": "server",
+        "transport": {"protocol": "udp"}, "pattern": {"type": "request_response",
+        "request_octets": 100, "response_octets": 100}}"#;
+    let mut scenario = served(10_240.0, 4.096);
+    scenario.flows.push(serde_json::from_str(flow).unwrap());
+    let outcome = simulate(&scenario, 3);
+    assert!(outcome.value("delay_s", Some("f0")).unwrap() < 0.01);
+}
+
+#[test]
+fn service_periods_need_no_beacons_and_do_not_overlap() {
+    let mut scenario = served(204.8, 4.096);
+    scenario.bss[0].beacons = None;
+    assert!(total(&simulate(&scenario, 3), "delay_s") > 0.05);
+    let wrong = served(4.0, 4.096);
+    let error = run(&wrong, 1, &mut || false).unwrap_err().to_string();
+    assert!(error.contains("power_save.twt.duration_us"), "{error}");
 }

@@ -130,6 +130,8 @@ _SCENARIO: Final = {
         None, reason="has no effect: wpa_supplicant knows all links of the policy"
     ),
     "stations.listen_interval": only(None, reason="has no effect: power save is off here"),
+    "stations.twt_interval_ms": only(None, reason="has no effect: power save is off here"),
+    "stations.twt_duration_ms": only(8.192, reason="has no effect: power save is off here"),
     "stations.doze_after_ms": only(100.0, reason="has no effect: power save is off here"),
     "stations.battery_wh": only(None, reason="has no effect: no power is measured here"),
     "stations.bridge": acts(),

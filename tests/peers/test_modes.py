@@ -1,0 +1,187 @@
+"""Transition modes and beacons of hostapd in a guest, beside airtoll's.
+
+`modes.py` runs in the guest. The clients are those that wpa_supplicant 2.10 can play: it knows no
+RSN overriding, so that there is no Wi-Fi 7 client and no compatibility mode.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from airtoll import _native, border
+from airtoll.plan import Cell
+from airtoll.policies import resolve
+from airtoll.policies.transition import choice
+from airtoll.study import Scenario, Traffic
+from airtoll.testbeds.guest import drivers
+from airtoll.testbeds.guest.contract import Guest
+from airtoll.testbeds.resolve import scenario
+
+pytestmark = pytest.mark.guest
+
+PROGRAM: Final = Path(__file__).parent / "modes.py"
+FOLDER: Final = "/run/airtoll-modes"
+PASSWORD: Final = "correct horse"
+MAIN, HIDDEN = "02:00:00:00:00:00", "02:00:00:00:00:01"
+#: As long as the name of the simulated network, so that elements have equal lengths.
+SSID: Final = "airtoll"
+HOSTAPD: Final = {
+    "wpa2-psk-ccmp": "wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP",
+    "wpa2-wpa3-psk-transition": "wpa=2\nwpa_key_mgmt=WPA-PSK SAE\nrsn_pairwise=CCMP\n"
+    "ieee80211w=1\nsae_pwe=2",
+    "wpa3-sae-ccmp": "wpa=2\nwpa_key_mgmt=SAE\nrsn_pairwise=CCMP\nieee80211w=2\nsae_pwe=2",
+    "owe-transition": "owe_transition_ifname=hidden",
+    "open": "",
+}
+#: Configuration of a client by its age.
+PSK: Final = {
+    "wpa2": "key_mgmt=WPA-PSK\n  ieee80211w=0",
+    "wpa3": "key_mgmt=WPA-PSK SAE\n  ieee80211w=1",
+}
+OWE: Final = {"wpa2": "key_mgmt=NONE", "wpa3": "key_mgmt=OWE\n  ieee80211w=2"}
+#: key_mgmt of STATUS by the link that airtoll's client chooses.
+NAMES: Final = {
+    "wpa2-psk-ccmp": "WPA2-PSK",
+    "wpa2-wpa3-psk-transition": "SAE",
+    "owe-transition": "OWE",
+    "open": "NONE",
+}
+
+
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
+    """One guest for the whole file, and no other beside it."""
+    if not any(state.ready for state in drivers.states()):
+        pytest.skip("needs a guest: airtoll guest build")
+    with (Path(tempfile.gettempdir()) / "airtoll-guest-tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with drivers.make(tmp_path_factory.mktemp("share"), dilated=True) as one:
+            yield one
+
+
+@pytest.fixture
+def play(guest: Guest, peers: Any) -> Callable[..., dict[str, Any]]:
+    """Plays a scene in the guest; gives what it saw."""
+    peers.needs("hostapd", "wpa_supplicant", "iw", "modprobe")
+
+    def run(**given: Any) -> dict[str, Any]:
+        scene = json.dumps(given).encode()
+        done = guest.run([sys.executable, str(PROGRAM)], stdin=scene, timeout_s=120)
+        assert done.status == 0, done.stderr.decode(errors="replace")[-4000:]
+        seen: dict[str, Any] = json.loads(done.stdout)
+        return seen
+
+    return run
+
+
+def access_point(policy: str, phy: str = "802.11g") -> str:
+    lines = [
+        "interface=wlan0",
+        "driver=nl80211",
+        f"ctrl_interface={FOLDER}/hostapd",
+        f"ssid={SSID}",
+        "channel=1",
+        "hw_mode=g",
+        *{"802.11g": [], "802.11n": ["ieee80211n=1", "wmm_enabled=1"]}[phy],
+        HOSTAPD[policy],
+    ]
+    if "psk" in policy:
+        lines.append(f"wpa_passphrase={PASSWORD}")
+    if "sae" in policy or "wpa3" in policy:
+        lines.append(f"sae_password={PASSWORD}")
+    if policy == "owe-transition":
+        lines += [
+            "bss=hidden",
+            f"bssid={HIDDEN}",
+            f"ssid={SSID}-owe",
+            "ignore_broadcast_ssid=1",
+            "wpa=2\nwpa_key_mgmt=OWE\nrsn_pairwise=CCMP\nieee80211w=2",
+            "owe_transition_ifname=wlan0",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def station(security: str) -> str:
+    psk = f'  psk="{PASSWORD}"\n' if "PSK" in security else ""
+    return (
+        f"ctrl_interface={FOLDER}/wpa_supplicant\nsae_pwe=2\nnetwork={{\n"
+        f'  ssid="{SSID}"\n  scan_ssid=1\n{psk}  {security}\n}}\n'
+    )
+
+
+@pytest.mark.parametrize("client", ["wpa2", "wpa3"])
+@pytest.mark.parametrize("mode", ["wpa2-wpa3-psk-transition", "owe-transition"])
+def test_a_client_chooses_what_the_table_says(
+    play: Callable[..., dict[str, Any]], mode: str, client: str
+) -> None:
+    security = (PSK if "psk" in mode else OWE)[client]
+    bssids = [MAIN, HIDDEN] if mode == "owe-transition" else [MAIN]
+    seen = play(access_point=access_point(mode), station=station(security), bssids=bssids)
+    chosen = choice(resolve(mode), "802.11ax", client)
+    assert chosen is not None
+    assert seen["status"]["wpa_state"] == "COMPLETED"
+    assert seen["status"]["key_mgmt"] == NAMES[chosen.policy.name]
+    if mode == "owe-transition":
+        assert seen["status"]["bssid"] == {"wpa2": MAIN, "wpa3": HIDDEN}[client]
+
+
+def elements(body: bytes) -> list[tuple[int, int]]:
+    """Identifier and length of each element."""
+    found = []
+    while len(body) >= 2:
+        found.append((body[0], body[1]))
+        body = body[2 + body[1] :]
+    return found
+
+
+def simulated(policy: str, phy: str, folder: Path) -> bytes:
+    """The first beacon of the simulator's access point, without FCS."""
+    settings = {"stations": [{"name": "A"}], "phy": phy, "authenticate": True, "band": "2.4ghz"}
+    if phy == "802.11g":
+        del settings["band"]
+    load = {"transport": "udp", "offered_mbps": 1, "duration_s": 0.5}
+    cell = Cell(
+        scenario="s",
+        policy=policy,
+        traffic="t",
+        factors=(),
+        settings=Scenario.model_validate(settings),
+        load=Traffic.model_validate(load),
+    )
+    resolved = json.dumps(border.plain(scenario(cell)))
+    _native.simulate(resolved, [5], None, [str(folder)])
+    # -x of one packet: offset, octets in hexadecimal digits, text.
+    command = ["tshark", "-r", str(folder / "air.pcapng"), "-Y", "wlan.fc.type_subtype == 8"]
+    done = subprocess.run([*command, "-c", "50", "-x"], capture_output=True, text=True, check=True)
+    octets = b""
+    for line in done.stdout.splitlines():
+        if not line.strip():
+            break
+        octets += bytes.fromhex(line[6:53].replace(" ", ""))
+    return octets[int.from_bytes(octets[2:4], "little") : -4]
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.parametrize("phy", ["802.11g", "802.11n"])
+@pytest.mark.parametrize(
+    "policy", ["open", "wpa2-psk-ccmp", "wpa2-wpa3-psk-transition", "wpa3-sae-ccmp"]
+)
+def test_beacons_are_as_long_as_hostapd_s(
+    play: Callable[..., dict[str, Any]], policy: str, phy: str, tmp_path: Path
+) -> None:
+    seen = play(access_point=access_point(policy, phy), station=None, bssids=[MAIN])
+    theirs = bytes.fromhex(seen["beacons"][MAIN])
+    ours = simulated(policy, phy, tmp_path)
+    both = (elements(ours[36:]), elements(theirs[36:]))
+    assert ours[0] == theirs[0] == 0x80
+    assert len(ours) == pytest.approx(len(theirs), rel=0.05), both
