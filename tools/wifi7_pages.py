@@ -39,6 +39,7 @@ PLACES = {
     "be-24ghz": "802.11be, 2.4 GHz, 20 MHz",
     "be-5ghz": "802.11be, 5 GHz, 80 MHz",
     "be-6ghz": "802.11be, 6 GHz, 320 MHz",
+    "be-two-links": "802.11be, 5 GHz, 80 MHz, and 6 GHz, 160 MHz",
     "two-links": "5 GHz, 80 MHz, and 6 GHz, 160 MHz",
     "channel-80": "5 GHz, 80 MHz",
     "channel-160": "5 GHz, 160 MHz",
@@ -48,6 +49,7 @@ PLACES = {
     "ax-beacons": "802.11ax, 80 MHz",
     "one-beacon": "the same, Multiple BSSID",
 }
+PHYS = ("ax-5ghz", "be-24ghz", "be-5ghz", "be-6ghz", "be-two-links")
 CLIENTS = (1, 10, 30)
 SSIDS = (1, 2, 4, 8)
 
@@ -84,7 +86,7 @@ def cost(summary: RunSummary) -> list[str]:
         "| PHY | policy | 1 station, % | 10 stations, % | 30 stations, % |",
         "|---|---|---|---|---|",
     ]
-    for scenario in ("ax-5ghz", "be-24ghz", "be-5ghz", "be-6ghz"):
+    for scenario in PHYS:
         for policy in ("wpa2-psk-ccmp", "wpa3-sae-ccmp", WIFI7, "wpa3-eap-tls-gcmp-256"):
             cells = (clients((scenario, policy, "udp"), n) for n in CLIENTS)
             shown = " | ".join(percent(summary.analysis.overhead(cell)) for cell in cells)
@@ -95,7 +97,7 @@ def cost(summary: RunSummary) -> list[str]:
 def calls(summary: RunSummary) -> list[str]:
     """Mean delay of calls."""
     lines = ["| PHY | policy | 1 call, us | 10 calls, us | 30 calls, us |", "|---|---|---|---|---|"]
-    for scenario in ("ax-5ghz", "be-24ghz", "be-5ghz", "be-6ghz"):
+    for scenario in PHYS:
         for policy in ("open", "wpa2-psk-ccmp", WIFI7):
             found = [
                 summary.analysis.estimate(clients((scenario, policy, "call"), n), "delay_s")
