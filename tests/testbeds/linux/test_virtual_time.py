@@ -212,7 +212,7 @@ APPLICATIONS: dict[str, tuple[dict[str, object], float, tuple[str, ...]]] = {
     "ftp": ({"application": "ftp"}, 0.05, ("throughput_bps",)),
     "download": (
         {"application": "ftp", "direction": "down", "transfer_bytes": 1_000_000},
-        0.05,
+        0.1,
         ("throughput_bps", "transfer_delay_s"),
     ),
 }
