@@ -121,7 +121,8 @@ def capabilities_page() -> str:
         "",
         "On the Linux testbed a value with the mark *medium* acts through `airtoll-medium`. A cell",
         "that sets it is skipped where the medium is not installed. In a laboratory such a field",
-        "has no effect, and a caveat says so.",
+        "has no effect, and a caveat says so. A cell that sets a value with the mark",
+        "*virtual time* is skipped where trials are not in virtual time, as in a laboratory.",
         "",
         "| field | simulator | linux |",
         "|---|---|---|",
@@ -148,6 +149,7 @@ def _treatment(bed: Capability, path: str) -> str:
         return f"as `{at.rpartition('.')[2]}`"
     if entry.values is None:
         told = "carried out" + (", *medium*" if entry.medium else "")
+        told += ", *virtual time*" if entry.virtual else ""
     elif len(entry.values) == 1 and entry.reason.startswith("has no effect"):
         return entry.reason
     else:

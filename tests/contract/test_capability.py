@@ -311,8 +311,14 @@ CASES: dict[str, tuple[Any, Fields]] = {
 }
 #: Fields that say something to readers only, or that the real devices make true in every trial.
 NOT_GIVEN = {
-    # One mode is not refused.
-    "simulator": {"scenario.about", "scenario.mlo.mode", "traffic.about", "traffic.series"},
+    # One mode is not refused. Models charge device profiles in any case.
+    "simulator": {
+        "scenario.about",
+        "scenario.device_costs",
+        "scenario.mlo.mode",
+        "traffic.about",
+        "traffic.series",
+    },
     "linux": {
         "scenario.about",
         "traffic.about",
@@ -327,6 +333,7 @@ NOT_GIVEN = {
     },
 }
 CASES["scenario.address_resolution"] = ("dynamic", {})
+CASES["scenario.device_costs"] = ("everywhere", {"scenario.stations.profile": PROFILE})
 _DOZES: Fields = {
     "scenario.stations.profile": "esp32",
     "scenario.stations.listen_interval": 3,
@@ -411,6 +418,7 @@ def linux(monkeypatch: pytest.MonkeyPatch) -> Linux:
     monkeypatch.setattr(medium, "find", lambda: Path("/usr/bin/airtoll-medium"))
     one = Linux(vm=True)
     one._version = (2, 10)
+    one._virtual = True
     return one
 
 
@@ -481,6 +489,29 @@ def test_a_level_needs_a_medium(linux: Linux, monkeypatch: pytest.MonkeyPatch, p
     skip = linux.check(cell_of({**context, path: value})[1])
     assert skip is not None
     assert "needs a medium; airtoll-medium is not installed: make build" in skip.reason
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path, entry in linux_capability.CAPABILITY.fields.items() if entry.virtual],
+)
+def test_a_cost_needs_virtual_time(linux: Linux, path: str) -> None:
+    linux._virtual = False
+    value, context = CASES[path]
+    skip = linux.check(cell_of({**context, path: value})[1])
+    assert skip is not None
+    assert "needs virtual time: --vm, after airtoll guest build --driver uml" in skip.reason
+    assert linux.check(cell_of(context)[1]) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["scenario.stations.profile", "scenario.ap.profile", "scenario.server.profile"],
+)
+def test_profiles_are_given_where_their_costs_are_wanted_everywhere(path: str) -> None:
+    wanted: Fields = {"scenario.device_costs": "everywhere"}
+    assert given("linux", {path: PROFILE}) == given("linux", {})
+    assert given("linux", {**wanted, path: PROFILE}) != given("linux", wanted)
 
 
 @pytest.mark.parametrize("bed", TABLES)

@@ -4,16 +4,19 @@
 //! when they would. Airtimes, interframe spaces, error model and back-off are those of the
 //! simulator. [`Medium`] does no input or output and reads no clock; [`hwsim`] and [`control`]
 //! hold the messages to the kernel and from the caller, and the program around them moves
-//! octets. Frames travel one by one: A-MPDUs, TXOP bursts and capture are not modelled.
+//! octets. Where the settings have devices, their CPUs and cipher engines delay frames before the
+//! air and after it. Frames travel one by one: A-MPDUs, TXOP bursts and capture are not modelled.
 
 pub mod control;
 pub mod hwsim;
 pub mod rates;
 pub mod settings;
 
+mod account;
 mod contention;
 mod field;
 mod medium;
+mod processing;
 mod statistics;
 
 #[cfg(test)]
@@ -21,4 +24,4 @@ mod tests;
 
 pub use medium::{Happening, Medium, Offer, STEPS};
 pub use settings::{Settings, SettingsError};
-pub use statistics::{ChannelCounts, Counts, Lateness, RadioCounts};
+pub use statistics::{ChannelCounts, Counts, DeviceCounts, Lateness, RadioCounts};

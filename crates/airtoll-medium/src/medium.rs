@@ -17,6 +17,7 @@ use airtoll_wire::ieee80211::frame::{Frame, Kind};
 
 use crate::contention::{Class, Contender, Ear};
 use crate::field::Field;
+use crate::processing::{Job, Processors, Then};
 use crate::rates::Step;
 use crate::settings::Settings;
 use crate::statistics::{ChannelCounts, Counts, Presence, RadioCounts};
@@ -29,6 +30,14 @@ use waiting::Waiting;
 
 /// Steps of a retry chain.
 pub const STEPS: usize = 4;
+
+/// A frame for the queue of a contender.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    /// Number of the contender.
+    pub contender: usize,
+    waiting: Waiting,
+}
 
 /// A frame that mac80211 gave.
 #[derive(Debug, Clone)]
@@ -92,6 +101,8 @@ pub struct Medium {
     next_transmission: u64,
     radios: Vec<Radio>,
     owners: HashMap<MacAddress, usize>,
+    /// Boxed, as most media have none.
+    processors: Option<Box<Processors>>,
     noise: Stream,
     counts: Vec<RadioCounts>,
     counting_since: Instant,
@@ -148,6 +159,7 @@ impl Medium {
             next_transmission: 0,
             radios: radios.collect(),
             owners,
+            processors: Processors::new(&settings).map(Box::new),
             noise: streams.named("noise"),
             counts: fresh_counts(&settings),
             counting_since: now,
@@ -205,8 +217,9 @@ impl Medium {
             self.owners.insert(own, offer.radio);
         }
         self.radios[offer.radio].frequency_mhz = Some(offer.frequency_mhz);
-        let counts = &mut self.counts[offer.radio];
-        counts.frames += 1;
+        self.counts[offer.radio].frames += 1;
+        let processors = self.processors.as_mut().filter(|_| self.settings.airtime);
+        let stages = processors.and_then(|p| p.sending(offer.radio, &frame));
         let waiting = Waiting {
             octets: offer.octets.into(),
             frequency_mhz: offer.frequency_mhz,
@@ -222,19 +235,69 @@ impl Medium {
             return;
         }
         let rank = Class::ALL.iter().position(|c| *c == class);
-        let id = offer.radio * Class::ALL.len() + rank.expect("every class is listed");
+        let queued = Queued {
+            contender: offer.radio * Class::ALL.len() + rank.expect("every class is listed"),
+            waiting,
+        };
+        match stages {
+            // Frames that wait for the CPU wait in the same queue.
+            Some(_) if self.is_full(queued.contender) => self.drop_silently(queued),
+            Some(stages) => self.process(stages.before(Then::Contend(queued))),
+            None => self.enqueue(queued),
+        }
+    }
+
+    fn is_full(&self, contender: usize) -> bool {
+        let processors = self.processors.as_ref();
+        let under_way = processors.map_or(0, |p| p.under_way(contender));
+        self.contenders[contender].queue.len() + under_way >= self.settings.queue_frames
+    }
+
+    /// A frame goes through its stages of processing, as far as they are done at once.
+    fn process(&mut self, job: Job) {
+        let now = self.events.now();
+        let processors = self.processors.as_mut();
+        let processors = processors.expect("only processors have stages");
+        match processors.proceed(job, now) {
+            Ok(Then::Contend(queued)) => self.enqueue(queued),
+            Ok(Then::HandUp(happening)) => self.happened.push_back((now, happening)),
+            Err((job, done)) => self.events.schedule(done, Event::Processed { job }),
+        }
+    }
+
+    /// A stage of processing is done.
+    fn processed(&mut self, job: u64) {
+        let processors = self.processors.as_mut();
+        if let Some(job) = processors.and_then(|p| p.take(job)) {
+            self.process(job);
+        }
+    }
+
+    /// A full queue drops a frame, which is reported as acknowledged.
+    fn drop_silently(&mut self, queued: Queued) {
+        let now = self.events.now();
+        let radio = self.contenders[queued.contender].radio;
+        self.counts[radio].queue_drops += 1;
+        let waiting = queued.waiting;
+        let mut tried = [Step::NONE; STEPS];
+        tried[0] = Step {
+            count: 1,
+            ..waiting.chain[0]
+        };
+        self.report(now, radio, waiting.ticket, true, tried, 0);
+    }
+
+    /// A frame joins the queue of its contender.
+    fn enqueue(&mut self, queued: Queued) {
+        let now = self.events.now();
+        let id = queued.contender;
         let contender = &mut self.contenders[id];
         if contender.queue.len() >= self.settings.queue_frames {
-            counts.queue_drops += 1;
-            let mut tried = [Step::NONE; STEPS];
-            tried[0] = Step {
-                count: 1,
-                ..waiting.chain[0]
-            };
-            self.report(now, offer.radio, waiting.ticket, true, tried, 0);
+            self.drop_silently(queued);
             return;
         }
-        contender.queue.push_back(waiting);
+        contender.queue.push_back(queued.waiting);
+        let counts = &mut self.counts[contender.radio];
         counts.longest_queue = counts.longest_queue.max(contender.queue.len());
         if contender.queue.len() == 1 {
             self.attend(id, now, true);
@@ -277,6 +340,18 @@ impl Medium {
     /// Reports every frame that still waits as given up; for a medium that ends.
     pub fn abandon(&mut self) {
         let now = self.events.now();
+        let processors = self.processors.as_mut();
+        for then in processors
+            .into_iter()
+            .flat_map(|p| p.abandon())
+            .collect::<Vec<_>>()
+        {
+            if let Then::Contend(Queued { contender, waiting }) = then {
+                let radio = self.contenders[contender].radio;
+                self.counts[radio].given_up += 1;
+                self.report(now, radio, waiting.ticket, false, waiting.tried, 0);
+            }
+        }
         for id in 0..self.contenders.len() {
             let radio = self.contenders[id].radio;
             while let Some(waiting) = self.contenders[id].queue.pop_front() {
@@ -306,6 +381,10 @@ impl Medium {
                     busy_s: channel.presence.total(now).as_secs_f64(),
                 })
                 .collect(),
+            devices: self
+                .processors
+                .as_ref()
+                .map_or_else(Vec::new, |p| p.counts()),
         }
     }
 
@@ -319,6 +398,9 @@ impl Medium {
         }
         for radio in &mut self.radios {
             radio.air = Duration::ZERO;
+        }
+        if let Some(processors) = &mut self.processors {
+            processors.forget();
         }
     }
 

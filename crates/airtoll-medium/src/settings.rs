@@ -3,12 +3,16 @@
 //! They are read from JSON and checked. Names are those that the caller chose for its radios;
 //! times are seconds since the medium began, positions metres, powers dBm, losses dB.
 
+use airtoll_handshakes::{Options, PolicySpec};
 use airtoll_phy::{Band, BasicRates, Generation, Preamble, TimingSet};
+use airtoll_security::CipherSuite;
 use airtoll_wire::MacAddress;
-use airtoll_wlan::scenario::{PathLoss, Wall};
+use airtoll_wlan::scenario::{Host, PathLoss, Wall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::account::Account;
 
 /// A set of radios holds at most this many: hearing is kept as one bit each.
 pub const MAX_RADIOS: usize = 64;
@@ -58,6 +62,50 @@ pub struct Settings {
     /// Seed of back-offs and of losses.
     #[serde(default)]
     pub seed: u64,
+    /// Devices whose processors take time; null: nothing but the air takes time.
+    #[serde(default)]
+    pub devices: Option<Devices>,
+}
+
+/// Devices whose processors take time for what their radios send and receive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MediumDevices")]
+pub struct Devices {
+    /// Devices with radios; a radio of none takes no time.
+    pub radios: Vec<Device>,
+    /// The host at the far end of the access points' cable; null: it takes no time.
+    #[serde(default)]
+    pub wired: Option<Host>,
+    /// The authentication server; null: it takes no time.
+    #[serde(default)]
+    pub authentication_server: Option<Host>,
+    /// Cipher of protected data frames.
+    pub cipher: CipherSuite,
+    /// Policy of the associations, by which the operations of a message are known.
+    pub policy: PolicySpec,
+    /// Choices that the policy leaves open.
+    #[serde(default)]
+    pub options: Options,
+}
+
+/// A device: one CPU and its cipher engines behind all of its radios.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MediumDevice")]
+pub struct Device {
+    /// Names of its radios.
+    pub radios: Vec<String>,
+    /// Costs of its work; no network card and no limits of queues.
+    pub host: Host,
+}
+
+impl Devices {
+    /// All hosts: those with radios first, then the wired one and the authentication server.
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = &Host> {
+        let radios = self.radios.iter().map(|device| &device.host);
+        radios.chain(&self.wired).chain(&self.authentication_server)
+    }
 }
 
 /// One radio.
@@ -165,6 +213,12 @@ pub enum SettingsError {
     /// A queue that holds nothing.
     #[error("queue_frames: 0; at least 1")]
     NoQueue,
+    /// A part of a host that the medium does not model.
+    #[error("devices: {0}: the medium has no such part of a host")]
+    Host(&'static str),
+    /// A policy that names something unknown.
+    #[error("devices: policy: {0}")]
+    Policy(String),
 }
 
 impl Settings {
@@ -234,6 +288,7 @@ impl Settings {
                 return Err(SettingsError::Order { key: "path", name });
             }
         }
+        self.check_devices()?;
         let levels = self.levels.iter().map(|level| ("levels", &level.radios));
         let hidden = self.hidden.iter().map(|pair| ("hidden", pair));
         for (key, pair) in levels.chain(hidden) {
@@ -254,6 +309,42 @@ impl Settings {
             }
         }
         Ok(())
+    }
+}
+
+impl Settings {
+    fn check_devices(&self) -> Result<(), SettingsError> {
+        let Some(devices) = &self.devices else {
+            return Ok(());
+        };
+        let mut seen = Vec::new();
+        for name in devices.radios.iter().flat_map(|device| &device.radios) {
+            if self.index(name).is_none() {
+                let name = name.clone();
+                return Err(SettingsError::Unknown {
+                    key: "devices",
+                    name,
+                });
+            }
+            if seen.contains(&name) {
+                return Err(SettingsError::Twice(name.clone()));
+            }
+            seen.push(name);
+        }
+        for host in devices.hosts() {
+            for (part, given) in [
+                ("nic", host.nic.is_some()),
+                ("cpu_queue_packets", host.cpu_queue_packets.is_some()),
+                ("engine_queue_frames", host.engine_queue_frames.is_some()),
+            ] {
+                if given {
+                    return Err(SettingsError::Host(part));
+                }
+            }
+        }
+        Account::new(devices, self.seed)
+            .map(drop)
+            .map_err(SettingsError::Policy)
     }
 }
 
@@ -331,5 +422,18 @@ mod tests {
         assert!(error(r#","levels":[{"radios":["ap","sta"],"points":[]}]"#).contains("levels"));
         assert!(error(r#","queue_frames":0"#).contains("queue_frames"));
         assert!(error(r#","standart":"802.11b""#).contains("standart"));
+        let devices = |radios: &str, host: &str, akm: &str| {
+            error(&format!(
+                r#","devices":{{"radios":[{{"radios":[{radios}],"host":{{{host}}}}}],
+                "cipher":"ccmp-128","policy":{{"name":"x","link":{{
+                "cipher":"ccmp-128","group_cipher":"ccmp-128","akm":"{akm}",
+                "authentication":"open"}}}}}}"#
+            ))
+        };
+        assert!(devices(r#""stb""#, "", "psk").contains("devices: no radio is called stb"));
+        assert!(devices(r#""ap","ap""#, "", "psk").contains("ap is there twice"));
+        let limited = devices(r#""ap""#, r#""cpu_queue_packets":3"#, "psk");
+        assert!(limited.contains("devices: cpu_queue_packets"), "{limited}");
+        assert!(devices(r#""ap""#, "", "spk").contains("spk"));
     }
 }

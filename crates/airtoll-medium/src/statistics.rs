@@ -52,6 +52,18 @@ pub struct ChannelCounts {
     pub busy_s: f64,
 }
 
+/// Counts of one device.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "MediumDeviceCounts")]
+pub struct DeviceCounts {
+    /// Names of its radios, or which host it is.
+    pub name: String,
+    /// Time that its CPU worked or has yet to work, s.
+    pub cpu_s: f64,
+    /// The same of its cipher engines together.
+    pub engines_s: f64,
+}
+
 /// How late deliveries were made, against the instants at which the air let them through.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "MediumLateness")]
@@ -75,6 +87,9 @@ pub struct Counts {
     pub radios: Vec<RadioCounts>,
     /// By channel, in the order of first use.
     pub channels: Vec<ChannelCounts>,
+    /// By device, those with radios first; none where the settings have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceCounts>,
 }
 
 /// Time that at least one of several overlapping things is there.

@@ -11,6 +11,8 @@ use proptest::prelude::*;
 use crate::rates::{Step, flag};
 use crate::{Happening, Medium, Offer, STEPS, Settings};
 
+mod devices;
+
 fn settings(radios: usize, rest: &str) -> Settings {
     let list: Vec<String> = (0..radios)
         .map(|i| {

@@ -17,9 +17,10 @@ use crate::id::{NodeId, PacketId, Table};
 use crate::medium::Medium;
 use crate::observe::Observation;
 use crate::scenario::{self, CryptoEngine};
-use host::Host;
 
-pub(crate) use host::{Pipe, Price};
+pub use host::{Host, Price, Server};
+
+pub(crate) use host::Pipe;
 pub(crate) use nic::{Nic, Work};
 
 /// The device of a node.

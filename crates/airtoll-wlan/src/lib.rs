@@ -4,6 +4,7 @@
 //! rows on every machine.
 
 pub mod analytic;
+pub mod device;
 pub mod outcome;
 pub mod record;
 pub mod scenario;
@@ -15,7 +16,6 @@ mod application;
 mod black_hole;
 mod build;
 mod context;
-mod device;
 mod event;
 mod flow;
 mod id;

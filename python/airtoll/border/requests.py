@@ -74,6 +74,8 @@ __all__ = [
     "MasterPassphrase",
     "MasterPmk",
     "Meanwhile",
+    "MediumDevice",
+    "MediumDevices",
     "MediumLevel",
     "MediumLevelPoint",
     "MediumRadio",
@@ -2992,6 +2994,40 @@ class MediumLevel:
 
 
 @frozen(kw_only=True)
+class MediumDevice:
+    """A device: one CPU and its cipher engines behind all of its radios."""
+
+    radios: tuple[str, ...]
+    """Names of its radios."""
+
+    host: Host
+    """Costs of its work; no network card and no limits of queues."""
+
+
+@frozen(kw_only=True)
+class MediumDevices:
+    """Devices whose processors take time for what their radios send and receive."""
+
+    radios: tuple[MediumDevice, ...]
+    """Devices with radios; a radio of none takes no time."""
+
+    wired: Host | None = None
+    """The host at the far end of the access points' cable; null: it takes no time."""
+
+    authentication_server: Host | None = None
+    """The authentication server; null: it takes no time."""
+
+    cipher: CipherSuite
+    """Cipher of protected data frames."""
+
+    policy: PolicySpec
+    """Policy of the associations, by which the operations of a message are known."""
+
+    options: Options = Options()
+    """Choices that the policy leaves open."""
+
+
+@frozen(kw_only=True)
 class MediumSettings:
     """Settings of a new air."""
 
@@ -3037,6 +3073,9 @@ class MediumSettings:
 
     seed: int = 0
     """Seed of back-offs and of losses."""
+
+    devices: MediumDevices | None = None
+    """Devices whose processors take time; null: nothing but the air takes time."""
 
 
 @frozen(kw_only=True)

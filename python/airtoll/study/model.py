@@ -616,6 +616,12 @@ class Scenario(Table):
     )
     radius: Radius = Field(Radius(), description="the RADIUS server (802.1X policies)")
     join: Join = Field(Join(), description="how stations join, with authenticate = true")
+    device_costs: Literal["models", "everywhere"] = Field(
+        "models",
+        description="where the costs of device profiles take time; models: in the simulator and "
+        "the closed forms; everywhere: also on real daemons in virtual time, where the medium "
+        "spends them before and after the air",
+    )
     address_resolution: Literal["static", "dynamic"] = Field(
         "static",
         description="static: hosts know all link-layer addresses from the start; dynamic: they "

@@ -33,18 +33,20 @@ class Entry:
 
     ``values``: those that are carried out, ``None``: all of them. ``reason``: why a cell with
     another value is skipped. ``note``: what a carried-out value means on this testbed. ``medium``:
-    whether a value other than the default needs a medium between the radios.
+    whether a value other than the default needs a medium between the radios. ``virtual``: whether
+    it needs virtual time.
     """
 
     values: tuple[object, ...] | None = None
     reason: str = ""
     note: str = ""
     medium: bool = False
+    virtual: bool = False
 
 
-def acts(note: str = "", *, medium: bool = False) -> Entry:
+def acts(note: str = "", *, medium: bool = False, virtual: bool = False) -> Entry:
     """Every value is carried out."""
-    return Entry(note=note, medium=medium)
+    return Entry(note=note, medium=medium, virtual=virtual)
 
 
 def only(*values: object, reason: str, note: str = "") -> Entry:
@@ -116,11 +118,13 @@ class Capability:
         reasons = (feature.reason for feature in self.laboratory if feature.asked(cell))
         return next(reasons, None)
 
-    def why_not(self, cell: Cell, *, medium: str | None = None) -> str | None:
+    def why_not(
+        self, cell: Cell, *, medium: str | None = None, virtual: str | None = None
+    ) -> str | None:
         """Why the testbed skips the cell, or None.
 
         ``medium``: why there is no medium between the radios; ``None`` where there is one or the
-        testbed needs none.
+        testbed needs none. ``virtual``: the same of virtual time.
         """
         for feature in self.features:
             if feature.asked(cell):
@@ -136,6 +140,8 @@ class Capability:
                 return f"{key} = {_shown(value)}: {entry.reason}"
             if entry.medium and medium is not None and value != default:
                 return f"{key} needs a medium; {medium}"
+            if entry.virtual and virtual is not None and value != default:
+                return f"{key} = {_shown(value)} needs virtual time: {virtual}"
         return None
 
     def of_the_medium(self, cell: Cell) -> list[str]:
@@ -154,7 +160,9 @@ class Capability:
     def _limited(self) -> frozenset[str]:
         """Paths of the fields of which some values are not carried out."""
         return frozenset(
-            path for path, entry in self.fields.items() if entry.values is not None or entry.medium
+            path
+            for path, entry in self.fields.items()
+            if entry.values is not None or entry.medium or entry.virtual
         )
 
     def _used(self, path: str, cell: Cell) -> bool:

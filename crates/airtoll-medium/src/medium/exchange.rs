@@ -11,10 +11,12 @@ use airtoll_phy::{
 };
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::frame::Frame;
 
 use super::waiting::{WINDOW, Waiting, repeated};
 use super::{Channel, Happening, Medium, STEPS};
 use crate::contention::{Class, Ear};
+use crate::processing::Then;
 use crate::rates::{self, Step, flag};
 use crate::statistics::Presence;
 
@@ -51,6 +53,7 @@ pub(super) enum Event {
     End { transmission: u64 },
     Begin { contender: usize, part: Part },
     TimeOut { contender: usize },
+    Processed { job: u64 },
 }
 
 /// Lengths that follow from a frame and the rate of its attempt.
@@ -74,6 +77,7 @@ impl Medium {
             Event::End { transmission } => self.ended(transmission),
             Event::Begin { contender, part } => self.transmit(contender, part),
             Event::TimeOut { contender } => self.failed(contender, now),
+            Event::Processed { job } => self.processed(job),
         }
     }
     /// Every contender whose counter ends at the present instant transmits.
@@ -511,6 +515,11 @@ impl Medium {
     ) {
         self.counts[to].received += 1;
         let signal_dbm = self.signal(now, from, to);
+        let processors = self.processors.as_mut().filter(|_| self.settings.airtime);
+        let stages = processors.and_then(|p| {
+            let frame = Frame::new(&octets).ok()?;
+            p.receiving(to, &frame, |address| self.owners.contains_key(&address))
+        });
         let delivery = Happening::Delivery {
             to,
             frequency_mhz,
@@ -518,7 +527,10 @@ impl Medium {
             rate_index: rates::received_index(step),
             signal_dbm,
         };
-        self.happened.push_back((now, delivery));
+        match stages {
+            Some(stages) => self.process(stages.before(Then::HandUp(delivery))),
+            None => self.happened.push_back((now, delivery)),
+        }
     }
 
     fn signal(&self, now: Instant, from: usize, to: usize) -> i32 {

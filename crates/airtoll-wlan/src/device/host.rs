@@ -15,7 +15,7 @@ use crate::scenario::{Cost, CryptoEngine};
 
 /// A server that processes one job after the other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Server {
+pub struct Server {
     free_at: Instant,
     /// Work done since the warm-up.
     pub busy: Duration,
@@ -25,6 +25,8 @@ pub(super) struct Server {
 }
 
 impl Server {
+    /// A server that works on nothing; `limit`: jobs that may wait.
+    #[must_use]
     pub fn new(limit: Option<u32>) -> Self {
         Self {
             limit,
@@ -82,7 +84,7 @@ impl Pipe {
 
 /// A [`Cost`] in numbers that are quick to use.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Price {
+pub struct Price {
     fixed_ns: f64,
     per_octet_ns: f64,
 }
@@ -90,6 +92,7 @@ pub(crate) struct Price {
 impl Price {
     /// Time that a packet of `octets` takes, to the nearest nanosecond.
     #[inline]
+    #[must_use]
     pub fn of(&self, octets: u32) -> Duration {
         let ns = self.fixed_ns + self.per_octet_ns * f64::from(octets) + 0.5;
         // Processors convert to signed numbers only; the way to unsigned ones is three times as long.
@@ -106,13 +109,18 @@ impl From<Cost> for Price {
     }
 }
 
-/// A node's host.
+/// A node's host: its CPU and cipher engines at work, and what its work costs.
 #[derive(Debug, Default)]
-pub(super) struct Host {
+pub struct Host {
+    /// Time in the stack of a packet that the host sends.
     pub transmit: Price,
+    /// Time in the stack of a packet that the host receives.
     pub receive: Price,
+    /// Time in the stack of a packet that the host forwards.
     pub forward: Price,
+    /// The CPU.
     pub cpu: Server,
+    /// Where link ciphers are worked out.
     pub engine: CryptoEngine,
     /// Engines: one for both directions, or one each (transmit, receive) where inline.
     pub engines: [Server; 2],
@@ -123,6 +131,8 @@ pub(super) struct Host {
 }
 
 impl Host {
+    /// An idle host with these costs.
+    #[must_use]
     pub fn new(model: &crate::scenario::Host) -> Self {
         let queue = match model.engine {
             CryptoEngine::Coprocessor => model.engine_queue_frames,
@@ -146,6 +156,7 @@ impl Host {
 
     /// Time to encrypt (or decrypt) a frame with `octets` of MSDU.
     #[inline]
+    #[must_use]
     pub fn cipher_time(&self, cipher: CipherSuite, encrypt: bool, octets: u32) -> Duration {
         if cipher == CipherSuite::Open {
             return Duration::ZERO;
@@ -159,6 +170,7 @@ impl Host {
     }
 
     /// CPU time of handshake operations.
+    #[must_use]
     pub fn operations_time(&self, operations: &[Operation]) -> Duration {
         if self.operations.is_empty() {
             return Duration::ZERO;

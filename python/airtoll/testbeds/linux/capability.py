@@ -3,7 +3,8 @@
 The medium takes levels, noise figure, carrier sense and queue limits; hostapd takes the PHY, the
 rate, the beacon interval and the policy; iperf3, irtt and the DNS client take the traffic. Other
 fields describe parts of a model that no daemon or kernel is given, and a cell that sets one is
-skipped. Device profiles are no such field: the real devices take their place, in every trial.
+skipped. Device profiles are no such field: the real devices take their place, unless the study
+wants their costs everywhere (``device_costs``) and the trial is in virtual time.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from airtoll.testbeds.capability import (
     only,
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.linux import exchanges, freeradius, leap
+from airtoll.testbeds.linux import devices, exchanges, freeradius, leap
 from airtoll.testbeds.resolve import station_list
 from airtoll.testbeds.roaming import caches_pmk
 
@@ -48,7 +49,7 @@ _SERVER = "the RADIUS server is not given this value"
 _RADIUS_CABLE = ("rate_mbps", "delay_ms", "loss_ratio")
 _DAEMON = "no daemon of this testbed is given this setting"
 _FLIGHTS = "has no effect: FreeRADIUS has its own limits"
-_PROFILE = "the real device replaces the profile"
+_PROFILE = "the real device replaces the profile, unless device_costs is everywhere"
 
 
 def _default(table: type[Scenario] | type[Join], name: str, reason: str) -> Entry:
@@ -180,6 +181,11 @@ _SCENARIO: Final = {
     "radius.max_received_flight_bytes": only(None, reason=_FLIGHTS),
     "radius.max_sent_flight_bytes": only(None, reason=_FLIGHTS),
     "radius.controller": only(None, reason="has no effect: no controller is set up here"),
+    "device_costs": acts(
+        "of stack, link cipher and handshake operations; TCP, queue and power of a profile have "
+        "no effect",
+        virtual=True,
+    ),
     "address_resolution": acts("real hosts always resolve addresses"),
     **{
         name: _default(Scenario, name, "has no effect: hostapd is not set up for it here")
@@ -609,6 +615,41 @@ CAPABILITY: Final = Capability(
             "a wireless bridge with LEAP's dynamic WEP keys",
             _leap_bridge,
             "with LEAP's dynamic WEP keys hostapd lets no data of a wireless bridge through",
+        ),
+        *(
+            Feature(f"device_costs with {about}", asked, f"device_costs: {reason}")
+            for about, asked, reason in (
+                (
+                    "two domains",
+                    devices.in_domains,
+                    "the medium does not see the agents of two domains",
+                ),
+                (
+                    "a wireless bridge",
+                    devices.with_bridge,
+                    "the medium does not see the host behind a wireless bridge",
+                ),
+                (
+                    "a tunnel",
+                    devices.with_tunnel,
+                    "the medium does not see the messages and packets of a tunnel, as in {policy}",
+                ),
+                (
+                    "a hand-over other than a full join",
+                    devices.with_other_handover,
+                    "the operations of this hand-over's messages are not given to the medium",
+                ),
+                (
+                    "LEAP",
+                    devices.with_leap,
+                    "the LEAP server is on the AP, and the medium does not see what it costs there",
+                ),
+                (
+                    "a profile with a network card or bursts",
+                    devices.with_card,
+                    "the medium has no network card and no frame bursts, which a profile has",
+                ),
+            )
         ),
     ),
     policies=_POLICIES,

@@ -7,6 +7,8 @@ every import counts.
 
 from __future__ import annotations
 
+from typing import Final
+
 import attrs
 from attrs import field, frozen
 
@@ -14,6 +16,9 @@ from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.conditions import Conditions
 from airtoll.testbeds.linux.plain import read
 from airtoll.testbeds.linux.walking import Walk
+
+#: The device of the access points in ``Job.devices``: each of them has one of its own.
+ACCESS_POINTS: Final = "ap"
 
 
 @frozen
@@ -72,6 +77,8 @@ class Job:
     ``cable``: between access points and server; None: one that takes no time.
     ``radius_cable``: of a RADIUS server apart from that server; None: the server's own.
     ``proxies``: cables of RADIUS proxies, each towards the access point, whose proxy is the first.
+    ``devices``: whose processors take virtual time: the JSON of ``border.MediumDevices``, with
+    names of stations and ACCESS_POINTS as radios; None: the CPU takes no time.
     """
 
     name: str
@@ -115,6 +122,7 @@ class Job:
     cable: Cable | None = None
     radius_cable: Cable | None = None
     proxies: tuple[Cable, ...] = ()
+    devices: str | None = None
 
     @property
     def between_stations(self) -> bool:

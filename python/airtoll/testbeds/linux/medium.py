@@ -16,7 +16,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +40,7 @@ from airtoll.errors import EnvironmentProblem, TestbedError
 from airtoll.observe.schema import NOT_RADIO
 from airtoll.testbeds.linux.conditions import Verdict
 from airtoll.testbeds.linux.hosts import GRACE_S, Host, Process
-from airtoll.testbeds.linux.job import Job
+from airtoll.testbeds.linux.job import ACCESS_POINTS, Job
 from airtoll.testbeds.linux.radios import Radio
 
 PROGRAM: Final = "airtoll-medium"
@@ -109,24 +109,33 @@ class Medium:
 
     async def request(self, request: MediumRequest, limit_s: float = 30.0) -> str:
         """The answer to one request, JSON; raises :class:`MediumError` on refusal or silence."""
+        return await self._ask(request.op, to_json(request), limit_s)
+
+    async def _ask(self, op: str, text: str, limit_s: float = 30.0) -> str:
         async with self._asking:
             try:
-                self._writer.write(to_json(request).encode() + b"\n")
+                self._writer.write(text.encode() + b"\n")
                 line = await asyncio.wait_for(self._reader.readline(), limit_s)
             except (OSError, TimeoutError) as error:
-                raise MediumError(f"{PROGRAM}: {request.op}: {error or 'no answer'}") from error
+                raise MediumError(f"{PROGRAM}: {op}: {error or 'no answer'}") from error
         if not line:
             with contextlib.suppress(TimeoutError):
                 await self.process.wait(GRACE_S)
             raise MediumError(f"{PROGRAM}: has died: {await self.process.last_words()}")
         answer = json.loads(line)
         if "error" in answer:
-            raise MediumError(f"{PROGRAM}: {request.op}: {answer['error']}")
+            raise MediumError(f"{PROGRAM}: {op}: {answer['error']}")
         return line.decode()
 
     async def begin(self, job: Job, nodes: Mapping[str, str]) -> None:
         """A new air for a job; ``nodes``: station -> node."""
-        await self.request(MediumRequestBegin(settings=_settings(self._radios, job, nodes)))
+        request = MediumRequestBegin(settings=_settings(self._radios, job, nodes))
+        text = to_json(request)
+        if job.devices is not None:
+            begin = json.loads(text)
+            begin["settings"]["devices"] = _devices(job.devices, nodes, self._radios)
+            text = json.dumps(begin)
+        await self._ask(request.op, text)
 
     async def airtime(self, on: bool) -> None:
         """Whether frames take airtime from now on."""
@@ -175,6 +184,17 @@ def _settings(
     if job.carrier_sense_dbm is not None:
         settings = evolve(settings, carrier_sense_dbm=job.carrier_sense_dbm)
     return settings
+
+
+def _devices(text: str, nodes: Mapping[str, str], radios: Iterable[str]) -> object:
+    """The devices of a job with the names of radios; each access point is a device of its own."""
+    devices = json.loads(text)
+    given = {device["radios"][0]: device["host"] for device in devices["radios"]}
+    shared = given.pop(ACCESS_POINTS)
+    hosts = {nodes[station]: host for station, host in given.items()}
+    hosts |= {name: shared for name in radios if name.startswith("ap")}
+    devices["radios"] = [{"radios": [name], "host": host} for name, host in hosts.items()]
+    return devices
 
 
 def _hwsim(address: str) -> str:

@@ -38,6 +38,7 @@ from airtoll.testbeds.linux import (
     by_hand,
     credentials,
     crypto,
+    devices,
     environment,
     handover,
     hostapd,
@@ -141,7 +142,9 @@ class Linux:
             or bridging.why_not(cell)
             or roaming.why_not(cell, cell.security)
             or loads.why_not(cell)
-            or CAPABILITY.why_not(cell, medium=self._without_medium())
+            or CAPABILITY.why_not(
+                cell, medium=self._without_medium(), virtual=self._without_virtual_time()
+            )
             or self._station_reason(cell)
             or self._lab_reason(cell)
         )
@@ -185,7 +188,7 @@ class Linux:
         if cell.security.is_baseline and usage:
             self._baseline[place] = usage
         said: list[str] = []
-        if cell.profile_names:
+        if cell.profile_names and not devices.charged(cell):
             said.append("profile_set has no effect: the real devices are what they are")
         if self._lab is not None:
             said += CAPABILITY.of_the_medium(cell)
@@ -350,6 +353,14 @@ class Linux:
             return None
         return f"{medium.PROGRAM} is not installed: make build"
 
+    def _without_virtual_time(self) -> str | None:
+        """Why trials are not in virtual time, or None."""
+        if self._lab is not None:
+            return "the devices of a laboratory take the time that they take"
+        if self._in_virtual_time():
+            return None
+        return "--vm, after airtoll guest build --driver uml"
+
     def missing(self) -> str | None:
         """The tools that this host lacks, with the command that installs them, or None."""
         if self._lab is not None:
@@ -416,6 +427,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         cable=_cable(settings),
         radius_cable=_radius_cable(settings),
         proxies=_proxies(settings),
+        devices=devices.of_cell(cell),
     )
 
 
