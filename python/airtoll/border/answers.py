@@ -52,6 +52,7 @@ __all__ = [
     "LedgerReport",
     "LinkReport",
     "MediumChannelCounts",
+    "MediumDeviceCounts",
     "MediumLateness",
     "MediumRadioCounts",
     "MediumStatistics",
@@ -1771,6 +1772,19 @@ class MediumChannelCounts(TypedDict):
     """Time that at least one transmission was on, s."""
 
 
+class MediumDeviceCounts(TypedDict):
+    """Counts of one device."""
+
+    name: str
+    """Names of its radios, or which host it is."""
+
+    cpu_s: float
+    """Time that its CPU worked or has yet to work, s."""
+
+    engines_s: float
+    """The same of its cipher engines together."""
+
+
 class MediumLateness(TypedDict):
     """How late deliveries were made, against the instants at which the air let them through."""
 
@@ -1798,6 +1812,9 @@ class MediumStatistics(TypedDict):
 
     channels: list[MediumChannelCounts]
     """By channel, in the order of first use."""
+
+    devices: NotRequired[list[MediumDeviceCounts]]
+    """By device, those with radios first; none where the settings have none."""
 
     lateness: MediumLateness
     """How late deliveries and reports were."""
