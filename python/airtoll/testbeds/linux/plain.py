@@ -9,7 +9,16 @@ from __future__ import annotations
 import types
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Any,
+    NotRequired,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import attrs
 
@@ -45,7 +54,7 @@ def _read(kind: Any, value: object, at: str) -> Any:
         return {key: _read(of[1], one, f"{at}.{key}") for key, one in value.items()}
     elif (attrs.has(kind) or is_typeddict(kind)) and isinstance(value, dict):
         hints = _hints(kind)
-        _known(value.keys(), hints, getattr(kind, "__required_keys__", hints.keys()), at)
+        _known(value.keys(), hints, _required(kind), at)
         return kind(**{name: _read(hints[name], value[name], f"{at}.{name}") for name in value})
     elif kind in (object, Any) or type(value) is kind:
         return value
@@ -62,6 +71,14 @@ def _known(
         raise TestbedError(f"{at}: unknown field {name}; there are {', '.join(hints)}")
     for name in sorted(set(required) - names):
         raise TestbedError(f"{at}: the field {name} is missing")
+
+
+@cache
+def _required(kind: type) -> frozenset[str]:
+    hints = get_type_hints(kind, include_extras=True)
+    # `__required_keys__` does not see `NotRequired` in annotations that are strings.
+    optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
+    return frozenset(getattr(kind, "__required_keys__", hints.keys())) - optional
 
 
 @cache
