@@ -117,7 +117,7 @@ HANDOVER = {"authenticate": True, "stations": [{"name": "A"}]}
         (
             "wpa2-ft-psk-ccmp",
             {**HANDOVER, "handover": {"method": "fast-transition"}},
-            "the operations of this hand-over's messages",
+            "the operations of a later association's messages",
         ),
         ("open", {"ap": {"profile": "p4-3.2ghz-rt61-card"}}, "no network card"),
         ("open", {"ap": {"profile": "wrt54g-v7-fitted"}}, "no frame bursts"),

@@ -635,9 +635,14 @@ CAPABILITY: Final = Capability(
                     "the medium does not see the messages and packets of a tunnel, as in {policy}",
                 ),
                 (
-                    "a hand-over other than a full join",
+                    "rejoins, and hand-overs other than one full join",
                     devices.with_other_handover,
-                    "the operations of this hand-over's messages are not given to the medium",
+                    "the operations of a later association's messages are not given to the medium",
+                ),
+                (
+                    "RADIUS proxies",
+                    devices.with_proxies,
+                    "the medium does not see what RADIUS proxies cost",
                 ),
                 (
                     "LEAP",

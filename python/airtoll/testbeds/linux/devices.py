@@ -48,9 +48,15 @@ def with_tunnel(cell: Cell) -> bool:
 
 
 def with_other_handover(cell: Cell) -> bool:
-    """Whether the station hands over by another handshake than that of the first association."""
-    moves = cell.settings.handover
-    return charged(cell) and moves is not None and moves.method != "full"
+    """Whether a later association may have another handshake than the first one."""
+    moves, again = cell.settings.handover, cell.settings.join.deauthenticate_at_s is not None
+    once = moves is None or (moves.method == "full" and moves.path == (2,) and moves.walk is None)
+    return charged(cell) and (again or not once)
+
+
+def with_proxies(cell: Cell) -> bool:
+    """Whether RADIUS proxies take time of their own."""
+    return charged(cell) and bool(cell.settings.radius.chain)
 
 
 def with_leap(cell: Cell) -> bool:
