@@ -32,7 +32,10 @@ pytestmark = [
 
 JOIN = Flow(transport="udp", offered_bps=1e6, payload_octets=200, duration_s=0.2)
 #: A router at 400 MHz without an engine for CCMP.
-ROUTER = 'base = "qca9531-software"\nabout = "a router at 400 MHz"\nclock_hz.value = 400e6\n'
+ROUTER = (
+    'base = "qca9531-software"\nabout = "a router at 400 MHz"\n'
+    'clock_hz = { value = 400e6, source = "chosen" }\n'
+)
 #: Costs of operations that a handshake message can be told by, ns.
 PRICES = {"p-256-scalar-mul": 10e6, "rsa-2048-sign": 40e6, "rsa-2048-verify": 3e6}
 

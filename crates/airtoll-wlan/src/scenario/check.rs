@@ -553,7 +553,7 @@ fn check_power_save(at: &str, save: &PowerSave) -> Checked {
         let field = format!("{at}.twt.duration_us");
         return invalid(
             &field,
-            &twt.duration_us.to_string(),
+            twt.duration_us.to_string(),
             "less than interval_us",
         );
     }
