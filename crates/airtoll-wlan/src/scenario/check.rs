@@ -551,11 +551,7 @@ fn check_power_save(at: &str, save: &PowerSave) -> Checked {
     positive(&format!("{at}.twt.duration_us"), twt.duration_us)?;
     if twt.duration_us >= twt.interval_us {
         let field = format!("{at}.twt.duration_us");
-        return invalid(
-            &field,
-            twt.duration_us.to_string(),
-            "less than interval_us",
-        );
+        return invalid(&field, twt.duration_us.to_string(), "less than interval_us");
     }
     Ok(())
 }
