@@ -131,7 +131,7 @@ fn served(interval_ms: f64, duration_ms: f64) -> Scenario {
 
 #[test]
 fn data_wait_for_the_next_service_period() {
-    for (interval, duration) in [(204.8, 4.096), (1024.0, 4.096), (1024.0, 512.0)] {
+    for (interval, duration) in [(204.8, 4.096), (768.0, 4.096), (768.0, 384.0)] {
         let outcome = simulate(&served(interval, duration), 3);
         // Datagrams wait only where they arrive outside a period: half of the rest on average.
         let rest = (interval - duration) / 1e3;
@@ -158,7 +158,7 @@ fn a_station_with_service_periods_is_awake_in_them_alone() {
         total(&simulate(&scenario, 3), "doze_share")
     };
     // Datagrams arrive in the periods, and the station's acknowledgements keep it awake for no longer.
-    for (interval, duration) in [(204.8, 4.096), (1024.0, 4.096), (1024.0, 512.0)] {
+    for (interval, duration) in [(204.8, 4.096), (768.0, 4.096), (768.0, 384.0)] {
         let expected = 1.0 - duration / interval;
         let found = share(interval, duration);
         assert!(
