@@ -206,7 +206,7 @@ APPLICATIONS: dict[str, tuple[dict[str, object], float, tuple[str, ...]]] = {
     ),
     "rpc": (
         {"application": "request-response", "request_bytes": 64, "response_bytes": 1000},
-        0.06,
+        0.1,
         ("throughput_bps", "response_time_s"),
     ),
     "ftp": ({"application": "ftp"}, 0.05, ("throughput_bps",)),
