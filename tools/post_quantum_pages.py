@@ -16,9 +16,9 @@ from pathlib import Path
 
 from attrs import evolve
 
-from airtoll.plan import Plan, Trial, make_plan
+from airtoll.plan import Cell, Plan, Trial, make_plan
 from airtoll.profiles.load import load as load_profile
-from airtoll.study import load
+from airtoll.study import Scenario, Traffic, load
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.simulator import Simulator
 
@@ -204,6 +204,63 @@ def weak() -> Iterator[str]:
         yield f"| {chain} | {group} | {' | '.join(times)} |"
 
 
+def joined(policy: str, profile: str | None = None, **join: object) -> Measured:
+    """A join of one station with this profile, without loss, and with the server on site."""
+    station = {"name": "A"} | ({"profile": profile} if profile else {})
+    settings = {"authenticate": True, "stations": [station], "phy": "802.11a"}
+    load = {"transport": "udp", "offered_mbps": 1, "payload_bytes": 1000, "duration_s": 0.1}
+    cell = Cell(
+        scenario="s",
+        policy=policy,
+        traffic="t",
+        factors=(),
+        settings=Scenario.model_validate(settings | ({"join": join} if join else {})),
+        load=Traffic.model_validate(load),
+    )
+    return Simulator().measure(Trial(cell=cell, number=1, attempt=1, seed=1))
+
+
+def counted(trial: Measured) -> str:
+    """Messages and octets of a join, in two columns."""
+    messages, octets = (mean([trial], f"authentication_{what}") for what in ("messages", "octets"))
+    assert messages is not None
+    assert octets is not None
+    return f"{messages:.0f} | {octets:,.0f}"
+
+
+def drafts() -> Iterator[str]:
+    """Joins of personal and open networks, with and without ML-KEM."""
+    yield "| policy | messages | octets | computing takes no time, ms | Cortex-M4F, ms |"
+    yield "|---|---|---|---|---|"
+    for policy in (
+        "owe-gcmp-256",
+        "owe-draft-mlkem768-gcmp-256",
+        "wpa3-sae-ext-gcmp-256",
+        "wpa3-sae-draft-mlkem768-gcmp-256",
+    ):
+        trials = [joined(policy, profile) for profile in (None, "cortex-m4f")]
+        times = [mean([trial], "join_time_s") for trial in trials]
+        shown = " | ".join("-" if time is None else f"{1e3 * time:.1f}" for time in times)
+        yield f"| {policy} | {counted(trials[0])} | {shown} |"
+
+
+def falcon() -> Iterator[str]:
+    """Joins by EAP-TLS with chains of Falcon by size beside those of other algorithms."""
+    yield "| chain | messages | octets | join time, ms |"
+    yield "|---|---|---|---|"
+    for chain in ("p256", "falcon-512-by-size", "falcon-1024-by-size", "ml-dsa-44", "ml-dsa-87"):
+        trial = joined(
+            "wpa2-eap-tls-ccmp",
+            tls="1.3",
+            tls_group="x25519mlkem768",
+            chain=chain,
+            eap_fragment_bytes=1024,
+        )
+        time = mean([trial], "join_time_s")
+        assert time is not None
+        yield f"| {chain} | {counted(trial)} | {1e3 * time:.0f} |"
+
+
 DEVICES = ("apple-m1", "cortex-a72", "cortex-a53", "cortex-m4f", "esp32-c3")
 OPERATIONS = (
     "rsa-2048-sign",
@@ -215,6 +272,7 @@ OPERATIONS = (
     *(f"ml-dsa-{level}-{step}" for level in (44, 65, 87) for step in ("sign", "verify")),
     "slh-dsa-sha2-128s-sign",
     "slh-dsa-sha2-128s-verify",
+    *(f"falcon-{degree}-{step}" for degree in (512, 1024) for step in ("sign", "verify")),
 )
 
 
@@ -245,6 +303,8 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "post-quantum-storm": storm,
     "post-quantum-stations": weak,
     "post-quantum-devices": devices,
+    "post-quantum-drafts": drafts,
+    "post-quantum-falcon": falcon,
 }
 
 

@@ -50,6 +50,8 @@ def same(found: str, shown: str) -> bool:
         "post-quantum-roaming",
         "post-quantum-stations",
         "post-quantum-devices",
+        "post-quantum-drafts",
+        "post-quantum-falcon",
     ],
 )
 def test_a_table_is_that_of_the_planned_trials(tool: Any, name: str) -> None:

@@ -27,6 +27,8 @@ RADIUS_PORT, CLIENT_PORT = 1812, 40000
         ("wpa-psk-tkip", {}),
         ("wpa3-sae-ccmp", {}),
         ("owe-ccmp", {}),
+        ("owe-draft-mlkem768-ccmp", {}),
+        ("wpa3-sae-draft-mlkem768-ccmp", {}),
         ("wpa2-ft-psk-ccmp", {}),
         ("wpa2-eap-peap-ccmp", {}),
         ("8021x-tls+wep-104", {"tls": "1.3", "chain": ["ecdsa-p-256"]}),

@@ -45,6 +45,8 @@ pub struct AkmRow {
     pub has_forward_secrecy: bool,
     /// Whether both ends may keep the PMK for a later association.
     pub caches_pmk: bool,
+    /// Whether no published standard has it.
+    pub is_draft: bool,
 }
 
 /// A cipher suite of the link.
@@ -178,6 +180,7 @@ pub fn akm_rows() -> Vec<AkmRow> {
             requires_hash_to_element: akm.requires_hash_to_element(),
             has_forward_secrecy: akm.has_forward_secrecy(),
             caches_pmk: akm.caches_pmk(),
+            is_draft: akm.is_draft(),
         })
         .collect()
 }

@@ -1,18 +1,29 @@
 //! ML-KEM (FIPS 203), counted.
 //!
 //! Takes a parameter set and a random source; gives encapsulation keys, ciphertexts and shared secrets of
-//! 32 octets. Never combines them with a curve: `tls::key_share` and IKEv2 do.
+//! 32 octets. Never combines them with a curve: `tls::key_share`,
+//! IKEv2, SAE and OWE do.
 
+use airtoll_security::akm::AkmSuite;
 use ml_kem::kem::{Encapsulate, Kem, KeyExport, TryDecapsulate, TryKeyInit};
 use ml_kem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024, Seed};
 
-use crate::exchange::Context;
+use crate::exchange::{Context, Party};
 use crate::operation::{KemAlgorithm, KemStep, Operation};
 
 /// Octets of the seed that a decapsulation key is made of (FIPS 203 section 7.1: d, then z).
 const SEED_OCTETS: usize = 64;
 
 impl KemAlgorithm {
+    /// The mechanism beside the curve of an AKM, if it has one.
+    #[must_use]
+    pub const fn of_akm(akm: Option<AkmSuite>) -> Option<Self> {
+        match akm {
+            Some(AkmSuite::SaeMlKem768Draft | AkmSuite::OweMlKem768Draft) => Some(Self::MlKem768),
+            _ => None,
+        }
+    }
+
     /// Octets of an encapsulation key (FIPS 203 table 3).
     #[must_use]
     pub const fn key_octets(self) -> usize {
@@ -113,6 +124,69 @@ impl KemKey {
         };
         algorithm.record(context, KemStep::Decapsulate);
         secret
+    }
+}
+
+/// One end's part of a mechanism beside a curve, where the station asks and the access point answers:
+/// the station's is an encapsulation key, the access point's a ciphertext for it.
+pub struct KemHalf {
+    algorithm: KemAlgorithm,
+    party: Party,
+    /// The station's key.
+    key: Option<KemKey>,
+    /// The access point's answer: the key that it got, ciphertext and secret.
+    answer: Option<(Vec<u8>, Vec<u8>, Vec<u8>)>,
+}
+
+impl KemHalf {
+    /// Before anything is drawn; `None` for an AKM without a mechanism.
+    #[must_use]
+    pub fn new(akm: Option<AkmSuite>, party: Party) -> Option<Self> {
+        Some(Self {
+            algorithm: KemAlgorithm::of_akm(akm)?,
+            party,
+            key: None,
+            answer: None,
+        })
+    }
+
+    /// The station draws its key, if it has none.
+    pub fn draw(&mut self, context: &mut Context<'_>) {
+        if self.party == Party::Station && self.key.is_none() {
+            self.key = Some(KemKey::draw(context, self.algorithm));
+        }
+    }
+
+    /// The octets that this end sends; empty before it has any.
+    #[must_use]
+    pub fn own(&self) -> Vec<u8> {
+        match (&self.key, &self.answer) {
+            (Some(key), _) => key.public(),
+            (None, Some((_, ciphertext, _))) => ciphertext.clone(),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// Octets that the other end sends.
+    #[must_use]
+    pub const fn peer_octets(&self) -> usize {
+        match self.party {
+            Party::Station => self.algorithm.ciphertext_octets(),
+            _ => self.algorithm.key_octets(),
+        }
+    }
+
+    /// The shared secret that follows from the other end's octets; `None` where they are invalid. An
+    /// access point answers an equal key with equal octets.
+    pub fn agree(&mut self, context: &mut Context<'_>, peer: &[u8]) -> Option<Vec<u8>> {
+        if let Some(key) = &self.key {
+            return key.decapsulate(context, peer);
+        }
+        if self.answer.as_ref().is_none_or(|(key, ..)| key != peer) {
+            let (ciphertext, secret) = self.algorithm.encapsulate(context, peer)?;
+            self.answer = Some((peer.to_vec(), ciphertext, secret));
+        }
+        self.answer.as_ref().map(|(.., secret)| secret.clone())
     }
 }
 

@@ -4,7 +4,7 @@
 //! holds a key.
 
 use airtoll_wire::MacAddress;
-use airtoll_wire::ieee80211::element::{Element, extension, id};
+use airtoll_wire::ieee80211::element::{Element, emit_fragmented, id};
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
 use airtoll_wire::ieee80211::rsne::{
@@ -499,13 +499,13 @@ pub fn element(id: u8, body: &[u8]) -> Vec<u8> {
     written(|out| Element { id, body }.emit(out))
 }
 
-/// A whole element with an element ID extension.
+/// A whole element with an element ID extension, in fragments where it is longer than one element
+/// (802.11-2020, 10.28.11).
 #[must_use]
 pub fn extended_element(number: u8, body: &[u8]) -> Vec<u8> {
     let mut octets = vec![number];
     octets.extend(body);
-    debug_assert_eq!(number, extension::OWE_DH_PARAMETER);
-    element(id::EXTENSION, &octets)
+    written(|out| emit_fragmented(out, (id::EXTENSION, id::FRAGMENT), &octets))
 }
 
 /// The subtype and body of a management frame that came over the air.

@@ -394,7 +394,7 @@ impl Negotiation {
     }
 
     fn association(&self) -> Vec<Box<dyn Peer>> {
-        if self.link.akm == Some(AkmSuite::Owe) && !self.options.cached_pmk {
+        if self.link.akm.is_some_and(AkmSuite::is_owe) && !self.options.cached_pmk {
             return vec![
                 Box::new(OwePeer::station(self.link.clone(), self.options.group)),
                 Box::new(OwePeer::access_point(self.link.clone(), self.options.group)),
@@ -533,7 +533,7 @@ impl Negotiation {
                 None
             };
             // hostapd names OWE's PMK in message 1 only where it comes from its cache.
-            let fresh = akm != AkmSuite::Owe || self.options.cached_pmk;
+            let fresh = !akm.is_owe() || self.options.cached_pmk;
             let pmkid = self
                 .secrets
                 .get(&SecretName::Pmkid)

@@ -124,6 +124,12 @@ pub enum SignatureAlgorithm {
     /// SLH-DSA-SHA2-128s (FIPS 205).
     #[serde(rename = "slh-dsa-sha2-128s")]
     SlhDsaSha2128s,
+    /// Falcon-512 in the padded format, by size: its octets are made up.
+    #[serde(rename = "falcon-512")]
+    Falcon512,
+    /// Falcon-1024 in the padded format, by size.
+    #[serde(rename = "falcon-1024")]
+    Falcon1024,
 }
 
 /// A key-encapsulation mechanism of FIPS 203.
@@ -207,7 +213,7 @@ impl Curve {
 
 impl SignatureAlgorithm {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Rsa2048,
         Self::EcdsaP256,
         Self::Rsa3072,
@@ -216,6 +222,8 @@ impl SignatureAlgorithm {
         Self::MlDsa65,
         Self::MlDsa87,
         Self::SlhDsaSha2128s,
+        Self::Falcon512,
+        Self::Falcon1024,
     ];
 
     /// Its name in profiles and JSON.
@@ -230,7 +238,15 @@ impl SignatureAlgorithm {
             Self::MlDsa65 => "ml-dsa-65",
             Self::MlDsa87 => "ml-dsa-87",
             Self::SlhDsaSha2128s => "slh-dsa-sha2-128s",
+            Self::Falcon512 => "falcon-512",
+            Self::Falcon1024 => "falcon-1024",
         }
+    }
+
+    /// Whether it has the sizes of its algorithm and made-up octets, so that nothing computes it.
+    #[must_use]
+    pub const fn is_by_size(self) -> bool {
+        matches!(self, Self::Falcon512 | Self::Falcon1024)
     }
 }
 

@@ -2,6 +2,10 @@
 //!
 //! Takes a [`Link`] with AKM 00-0F-AC:18 and a group; gives an association request and response
 //! with the DH parameter element, a PMK and its identifier. Authenticates neither end.
+//!
+//! With the draft AKM of ML-KEM-768 the station's encapsulation key and the access point's ciphertext
+//! follow the public keys of the curve in the same element, which is sent in fragments. No public
+//! text has this layout: it is an assumption.
 
 use airtoll_wire::ieee80211::element::extension::OWE_DH_PARAMETER;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
@@ -11,6 +15,7 @@ use num_bigint::BigUint;
 use super::ec_group::Group;
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
+use super::kem::KemHalf;
 use super::link::{Link, extended_element, read_management};
 use super::resend::Resend;
 
@@ -24,6 +29,7 @@ pub struct OwePeer {
     party: Party,
     private: Option<BigUint>,
     public: Vec<u8>,
+    kem: Option<KemHalf>,
     resend: Resend,
     state: Status,
 }
@@ -52,6 +58,7 @@ impl OwePeer {
     fn new(link: Link, group: u16, party: Party, repeats: u8) -> Self {
         Self {
             further_groups: Vec::new(),
+            kem: KemHalf::new(link.akm, party),
             link,
             group: Group::from_number(group),
             party,
@@ -72,32 +79,45 @@ impl OwePeer {
             self.public = point[..group.octets()].to_vec();
             self.private = Some(private);
         }
+        if let Some(kem) = &mut self.kem {
+            kem.draw(context);
+        }
+    }
+
+    /// The public key as it travels: that of the curve, then that of a KEM or its ciphertext.
+    fn own(&self) -> Vec<u8> {
+        let kem = self.kem.as_ref().map(KemHalf::own).unwrap_or_default();
+        [&self.public[..], &kem].concat()
     }
 
     fn element(&self) -> Vec<u8> {
         let number = self.group.as_ref().map_or(0, Group::number);
         extended_element(
             OWE_DH_PARAMETER,
-            &[&number.to_le_bytes()[..], &self.public].concat(),
+            &[&number.to_le_bytes()[..], &self.own()].concat(),
         )
     }
 
-    /// RFC 8110 section 4.4, with the client's and the AP's public key in this order.
-    fn secrets(
-        &self,
-        context: &mut Context<'_>,
-        peer: &[u8],
-        client: &[u8],
-        access_point: &[u8],
-    ) -> Option<Secrets> {
+    /// RFC 8110 section 4.4 with the other end's public key. The secret of a KEM follows that of the curve.
+    fn secrets(&mut self, context: &mut Context<'_>, peer: &[u8]) -> Option<Secrets> {
         let (group, private) = (self.group.as_ref()?, self.private.as_ref()?);
-        let x = BigUint::from_bytes_be(peer);
+        let (x, rest) = peer.split_at_checked(group.octets())?;
+        let encapsulated = match &mut self.kem {
+            Some(kem) => kem.agree(context, rest)?,
+            None => Vec::new(),
+        };
+        let own = self.own();
+        let (client, access_point) = match self.party {
+            Party::Station => (&own[..], peer),
+            _ => (peer, &own[..]),
+        };
+        let x = BigUint::from_bytes_be(x);
         let point = group.lift(context, &x, false)?;
         let z = group.multiply(context, &point, private)?;
         let hash = group.hash();
         let number = group.number().to_le_bytes();
         let salt = [client, access_point, &number].concat();
-        let prk = context.hmac(hash, &salt, &[&z[..group.octets()]]);
+        let prk = context.hmac(hash, &salt, &[&z[..group.octets()], &encapsulated]);
         let pmk = context.hkdf_expand(hash, &prk, b"OWE Key Generation", hash.digest_octets());
         let mut pmkid = context.hash(hash, &[client, access_point]);
         pmkid.truncate(16);
@@ -116,8 +136,7 @@ impl OwePeer {
                 if self.private.is_none() {
                     self.draw(context);
                 }
-                let own = self.public.clone();
-                match self.secrets(context, &peer, &peer, &own) {
+                match self.secrets(context, &peer) {
                     Some(secrets) => (status::SUCCESS, Some(secrets)),
                     None => (status::UNSPECIFIED, None),
                 }
@@ -181,9 +200,10 @@ impl OwePeer {
 
     fn read_parameter(&self, elements: &Elements<'_>) -> Option<Vec<u8>> {
         let group = self.group.as_ref()?;
-        let body = elements.find_extension(OWE_DH_PARAMETER)?;
+        let body = elements.find_joined(OWE_DH_PARAMETER)?;
         let (number, key) = body.split_first_chunk::<2>()?;
-        let fits = u16::from_le_bytes(*number) == group.number() && key.len() == group.octets();
+        let octets = group.octets() + self.kem.as_ref().map_or(0, KemHalf::peer_octets);
+        let fits = u16::from_le_bytes(*number) == group.number() && key.len() == octets;
         fits.then(|| key.to_vec())
     }
 }
@@ -221,11 +241,10 @@ impl Peer for OwePeer {
                     self.ask(context);
                     return;
                 }
-                let own = self.public.clone();
                 let secrets = self
                     .read_parameter(&elements)
                     .filter(|_| status == status::SUCCESS)
-                    .and_then(|peer| self.secrets(context, &peer, &own, &peer));
+                    .and_then(|peer| self.secrets(context, &peer));
                 self.state = match secrets {
                     Some(secrets) => Status::Established(secrets),
                     None => Status::Failed(Failure::NothingInCommon {
@@ -262,7 +281,7 @@ impl Peer for OwePeer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adverse::{run, run_flipped};
+    use crate::adverse::{run, run_adverse, run_flipped};
     use crate::exchange::Outcome;
     use crate::link::ManagementProtection;
     use airtoll_security::akm::{AkmHash, AkmSuite};
@@ -288,10 +307,77 @@ mod tests {
     }
 
     fn peers(groups: (u16, u16)) -> Vec<Box<dyn Peer>> {
+        peers_with(AkmSuite::Owe, groups)
+    }
+
+    fn peers_with(akm: AkmSuite, groups: (u16, u16)) -> Vec<Box<dyn Peer>> {
+        let link = Link {
+            akm: Some(akm),
+            ..link()
+        };
         vec![
-            Box::new(OwePeer::station(link(), groups.0)),
-            Box::new(OwePeer::access_point(link(), groups.1)),
+            Box::new(OwePeer::station(link.clone(), groups.0)),
+            Box::new(OwePeer::access_point(link, groups.1)),
         ]
+    }
+
+    #[test]
+    fn the_draft_adds_a_key_and_a_ciphertext_in_fragments_to_two_messages() {
+        for group in 19..=21 {
+            let lengths = |akm| {
+                let (log, outcome, exchange) = run(peers_with(akm, (group, group)), 1);
+                assert_eq!(log.len(), 2);
+                assert!(matches!(outcome, Outcome::Established(_)));
+                assert_eq!(
+                    exchange.status(Party::Station),
+                    exchange.status(Party::AccessPoint)
+                );
+                [0, 1].map(|at: usize| log[at].message.octets.len())
+            };
+            let classical = lengths(AkmSuite::Owe);
+            let draft = lengths(AkmSuite::OweMlKem768Draft);
+            let point = [32, 48, 66][usize::from(group - 19)];
+            for (end, octets) in [1184, 1088].into_iter().enumerate() {
+                // Each element holds 255 octets, the first with its extension and the group among them.
+                let more = (1 + 2 + point + octets as usize).div_ceil(255) - 1;
+                assert_eq!(draft[end], classical[end] + octets as usize + 2 * more);
+            }
+        }
+    }
+
+    #[test]
+    fn the_draft_agrees_under_loss_and_repetition() {
+        for schedule in [[1, 2, 2, 2], [0, 2, 0, 2], [1, 1, 0, 1], [2, 1, 1, 2]] {
+            let peers = peers_with(AkmSuite::OweMlKem768Draft, (19, 19));
+            let (outcome, exchange) = run_adverse(peers, 1, &schedule);
+            assert!(matches!(outcome, Outcome::Established(_)), "{schedule:?}");
+            assert_eq!(
+                exchange.status(Party::Station),
+                exchange.status(Party::AccessPoint)
+            );
+        }
+    }
+
+    #[test]
+    fn ends_of_owe_and_of_the_draft_have_nothing_in_common() {
+        let ends = |station, access_point| -> Vec<Box<dyn Peer>> {
+            let of = |akm| Link {
+                akm: Some(akm),
+                ..link()
+            };
+            vec![
+                Box::new(OwePeer::station(of(station), 19)),
+                Box::new(OwePeer::access_point(of(access_point), 19)),
+            ]
+        };
+        let failure = Failure::NothingInCommon {
+            code: Code::Status(77),
+        };
+        let (draft, owe) = (AkmSuite::OweMlKem768Draft, AkmSuite::Owe);
+        for (station, access_point) in [(draft, owe), (owe, draft)] {
+            let outcome = run(ends(station, access_point), 1).1;
+            assert_eq!(outcome, Outcome::Failed(failure));
+        }
     }
 
     #[test]

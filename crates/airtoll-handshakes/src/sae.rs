@@ -3,6 +3,10 @@
 //! Takes a password at each end; gives commit and confirm frames, a PMK and its identifier.
 //! Both ways to a password element: hunting and pecking (12.4.4.2.2) and hash-to-element
 //! (12.4.4.2.3), in groups 19 to 21; anti-clogging tokens. Never caches a PMK: the caller does.
+//!
+//! With the draft AKM of ML-KEM-768 the station's commit ends with an encapsulation key and the access
+//! point's with a ciphertext, each in a Diffie-Hellman Parameter element as OWE has it, in fragments.
+//! Confirms cover them. No public text has this layout: it is an assumption.
 
 mod half;
 
@@ -14,7 +18,8 @@ use self::half::{Half, Shared};
 use super::ec_group::Group;
 use super::exchange::{Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
-use super::link::{Link, element, read_management};
+use super::kem::KemHalf;
+use super::link::{Link, element, extended_element, read_management};
 use super::operation::HashAlgorithm;
 use super::primitives::{equal, written};
 
@@ -55,6 +60,7 @@ pub struct SaePeer {
     config: SaeConfig,
     party: Party,
     half: Option<Half>,
+    kem: Option<KemHalf>,
     shared: Option<Shared>,
     token: Option<Vec<u8>>,
     group: u16,
@@ -83,6 +89,7 @@ impl SaePeer {
         Self {
             group: config.group,
             rejected: Vec::new(),
+            kem: KemHalf::new(config.link.akm, party),
             config,
             party,
             half: None,
@@ -127,6 +134,10 @@ impl SaePeer {
             if let Some(token) = token {
                 rest.extend(extended(extension::ANTI_CLOGGING_TOKEN, token));
             }
+            if let Some(kem) = &self.kem {
+                let own = [&self.group.to_le_bytes()[..], &kem.own()].concat();
+                rest.extend(extended_element(extension::OWE_DH_PARAMETER, &own));
+            }
         } else if let Some(token) = token {
             rest = [token, &rest].concat();
         }
@@ -145,7 +156,7 @@ impl SaePeer {
             return;
         };
         self.counter += 1;
-        let own = half.commit();
+        let own = self.committed(half);
         let rest = half.confirmation(
             context,
             &shared.kck,
@@ -161,6 +172,25 @@ impl SaePeer {
             .emit(out);
         });
         self.send(context, 2, status::SUCCESS, &body);
+    }
+
+    /// The octets of this end's commit that confirms cover.
+    fn committed(&self, half: &Half) -> Vec<u8> {
+        let mut out = half.commit();
+        out.extend(self.kem.iter().flat_map(KemHalf::own));
+        out
+    }
+
+    /// The other end's part of a KEM in the elements of its commit, empty without one; `None` where it
+    /// is not there.
+    fn encapsulated(&self, tail: &Elements<'_>) -> Option<Vec<u8>> {
+        let Some(kem) = &self.kem else {
+            return Some(Vec::new());
+        };
+        let parameter = tail.find_joined(extension::OWE_DH_PARAMETER)?;
+        let (number, octets) = parameter.split_first_chunk::<2>()?;
+        let fits = u16::from_le_bytes(*number) == self.group && octets.len() == kem.peer_octets();
+        fits.then(|| octets.to_vec())
     }
 
     /// The token binds the station's address to a secret of the AP (12.4.6).
@@ -212,10 +242,14 @@ impl SaePeer {
                 return;
             }
         }
+        let Some(encapsulated) = self.encapsulated(&tail) else {
+            return;
+        };
+        let whole = [commit, &encapsulated[..]].concat();
         let repeated = self
             .shared
             .as_ref()
-            .is_some_and(|shared| shared.peer_commit == commit);
+            .is_some_and(|shared| shared.peer_commit == whole);
         match self.phase {
             Phase::Nothing => {}
             Phase::Committed if self.party == Party::Station => {}
@@ -234,12 +268,22 @@ impl SaePeer {
         let Some(half) = &self.half else {
             return;
         };
+        let secret = match &mut self.kem {
+            Some(kem) => kem.agree(context, &encapsulated),
+            None => Some(Vec::new()),
+        };
+        let Some(secret) = secret else {
+            return;
+        };
         let akm = self.config.link.akm;
-        let Some(shared) = half.process(context, commit, &self.rejected, akm) else {
+        let Some(shared) = half.process(context, commit, (&self.rejected, &secret), akm) else {
             // 12.4.8.6.4: a commit that fails its checks is dropped.
             return;
         };
-        self.shared = Some(shared);
+        self.shared = Some(Shared {
+            peer_commit: whole,
+            ..shared
+        });
         if self.party == Party::AccessPoint {
             self.phase = Phase::Committed;
             self.send_commit(context);
@@ -289,7 +333,7 @@ impl SaePeer {
         if !waiting {
             return;
         }
-        let own = half.commit();
+        let own = self.committed(half);
         let expected = half.confirmation(context, &shared.kck, counter, &shared.peer_commit, &own);
         // The Multi-Link element follows in a multi-link association.
         let confirm = match self.config.link.multi_link {
@@ -379,6 +423,9 @@ impl Peer for SaePeer {
     fn start(&mut self, context: &mut Context<'_>) {
         if self.party == Party::Station {
             self.half = Half::new(&self.config, self.group, context);
+            if let Some(kem) = &mut self.kem {
+                kem.draw(context);
+            }
             self.phase = Phase::Committed;
             self.send_commit(context);
         }

@@ -42,7 +42,10 @@ impl Subject {
             exponent_bits: bits,
             count: 1,
         });
-        let signed = SignatureAlgorithm::ALL.into_iter().flat_map(|algorithm| {
+        let computed = SignatureAlgorithm::ALL
+            .into_iter()
+            .filter(|algorithm| !algorithm.is_by_size());
+        let signed = computed.flat_map(|algorithm| {
             [
                 Operation::Sign {
                     algorithm,
@@ -113,6 +116,7 @@ impl Subject {
                     SignatureAlgorithm::MlDsa44
                     | SignatureAlgorithm::MlDsa65
                     | SignatureAlgorithm::MlDsa87 => "RustCrypto ml-dsa",
+                    SignatureAlgorithm::Falcon512 | SignatureAlgorithm::Falcon1024 => "none",
                 }
             }
             Operation::Pbkdf2 { .. } => "RustCrypto pbkdf2",

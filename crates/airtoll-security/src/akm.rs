@@ -58,6 +58,11 @@ const fn ieee(kind: u8) -> [u8; 4] {
     [OUI_IEEE[0], OUI_IEEE[1], OUI_IEEE[2], kind]
 }
 
+/// A selector with the local bit of its OUI set: no suite type is assigned to the AKM.
+const fn local(kind: u8) -> [u8; 4] {
+    [0x02, 0, 0, kind]
+}
+
 const fn wpa(kind: u8) -> [u8; 4] {
     [OUI_WPA[0], OUI_WPA[1], OUI_WPA[2], kind]
 }
@@ -223,6 +228,26 @@ table! {
             descriptor: Descriptor::ZeroByHash,
             ft: true,
             policy: ("ft-sae-ext", &["wpa3"]),
+            pairwise: None,
+        }
+        /// SAE and ML-KEM-768: a draft, whose frames airtoll assumes.
+        SaeMlKem768Draft = "sae-draft-mlkem768" {
+            selector: local(1),
+            credential: Credential::Sae,
+            hash: None,
+            descriptor: Descriptor::ZeroByHash,
+            ft: false,
+            policy: ("sae-draft-mlkem768", &["wpa3"]),
+            pairwise: None,
+        }
+        /// OWE and ML-KEM-768: a draft, whose frames airtoll assumes.
+        OweMlKem768Draft = "owe-draft-mlkem768" {
+            selector: local(2),
+            credential: Credential::DiffieHellman,
+            hash: None,
+            descriptor: Descriptor::ZeroByHash,
+            ft: false,
+            policy: ("owe-draft-mlkem768", &["owe"]),
             pairwise: None,
         }
     }
@@ -453,6 +478,18 @@ impl AkmSuite {
     #[must_use]
     pub const fn is_sae(self) -> bool {
         matches!(self.credential(), Credential::Sae)
+    }
+
+    /// Whether association carries its Diffie-Hellman exchange (OWE, RFC 8110).
+    #[must_use]
+    pub const fn is_owe(self) -> bool {
+        matches!(self.credential(), Credential::DiffieHellman)
+    }
+
+    /// Whether no published standard has it: IEEE 802.11bt is at work on key exchanges with ML-KEM.
+    #[must_use]
+    pub const fn is_draft(self) -> bool {
+        matches!(self, Self::SaeMlKem768Draft | Self::OweMlKem768Draft)
     }
 
     /// Whether the pre-shared key is the PMK: one captured 4-way handshake lets passphrases be

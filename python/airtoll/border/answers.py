@@ -287,6 +287,8 @@ SignatureAlgorithm = Literal[
     "ml-dsa-65",
     "ml-dsa-87",
     "slh-dsa-sha2-128s",
+    "falcon-512",
+    "falcon-1024",
 ]
 
 
@@ -1580,6 +1582,9 @@ class AkmRow(TypedDict):
 
     caches_pmk: bool
     """Whether both ends may keep the PMK for a later association."""
+
+    is_draft: bool
+    """Whether no published standard has it."""
 
 
 class CipherRow(TypedDict):

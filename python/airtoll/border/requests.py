@@ -579,6 +579,12 @@ class AkmSuite(StrEnum):
     FT_SAE_EXT_KEY = "ft-sae-ext-key"
     """Fast transition with SAE and a group-dependent hash, 00-0F-AC:25."""
 
+    SAE_DRAFT_MLKEM768 = "sae-draft-mlkem768"
+    """SAE and ML-KEM-768: a draft, whose frames airtoll assumes."""
+
+    OWE_DRAFT_MLKEM768 = "owe-draft-mlkem768"
+    """OWE and ML-KEM-768: a draft, whose frames airtoll assumes."""
+
 
 class EapMethod(StrEnum):
     """An EAP method."""
@@ -1499,6 +1505,12 @@ class SignatureAlgorithm(StrEnum):
 
     SLH_DSA_SHA2_128S = "slh-dsa-sha2-128s"
     """SLH-DSA-SHA2-128s (FIPS 205)."""
+
+    FALCON_512 = "falcon-512"
+    """Falcon-512 in the padded format, by size: its octets are made up."""
+
+    FALCON_1024 = "falcon-1024"
+    """Falcon-1024 in the padded format, by size."""
 
 
 @frozen(kw_only=True)

@@ -36,6 +36,8 @@ _ENCRYPTIONS: Final = {
 }
 #: Tunnels whose name is one part of a policy's.
 _NAMED: Final = {"wireguard": "WireGuard", "openvpn": "OpenVPN, AES-256-GCM"}
+#: Ends of names of AKMs that no published standard has.
+_DRAFT: Final = ", with ML-KEM-768 (draft)"
 _ACCESS: Final = {AccessControl.MAC_ACL: "MAC filter", AccessControl.FIREWALL: "firewall"}
 
 
@@ -62,7 +64,8 @@ def _link_words(link: Link, name: str) -> str:
         wep = f" with {_CIPHERS[link.cipher]}" if link.encrypts_data else ", no encryption"
         return f"802.1X, {_method(link.eap_method)}{wep}"
     if link.generation is Generation.OWE:
-        return f"Enhanced Open, {_CIPHERS[link.cipher]}"
+        draft = _DRAFT if link.akm is not None and link.akm.is_draft else ""
+        return f"Enhanced Open{draft}, {_CIPHERS[link.cipher]}"
     assert link.akm is not None
     return f"{_suite(link, link.akm)}, {_CIPHERS[link.cipher]}"
 
@@ -80,6 +83,8 @@ def _suite(link: Link, akm: Akm) -> str:
         words += ", Suite B"
     if akm.is_sae and akm.endswith("-ext-key"):
         words += ", SAE-EXT"
+    if akm.is_draft:
+        words += _DRAFT
     if link.fast_transition:
         words += ", fast transition"
     return words

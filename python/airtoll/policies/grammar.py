@@ -6,7 +6,7 @@ Never resolves an alias (see ``catalogue``).
     name     = link *( "+" part )
     link     = "open" / wep / "8021x-" method / owe / rsn / transition
     wep      = "wep-" ("40" / "104") [ "-shared" / "-auth" ]
-    owe      = "owe-" cipher
+    owe      = ("owe" / "owe-draft-mlkem768") "-" cipher
     rsn      = generation "-" akm [ "-" method ] "-" cipher
     part     = wep (after 8021x only) / tunnel / "mac-acl" / "firewall"
     tunnel   = "ipsec-" encryption [ "-" integrity ] [ "-ikev1" / "-ikev2" ] / "wireguard" /
@@ -157,8 +157,9 @@ def _link(part: str, name: str) -> Link:
             overriding=_OVERRIDING.get(part, ()),
         )
     if part.startswith("owe-"):
-        cipher = _cipher(part.removeprefix("owe-"), "wpa3", name)
-        akm = akm_of("owe", "owe", cipher)
+        word = next(word for word in _longest_first("owe") if part.startswith(word + "-"))
+        cipher = _cipher(part.removeprefix(word + "-"), "wpa3", name)
+        akm = akm_of(word, "owe", cipher)
         return Link(Generation.OWE, cipher, cipher, akm=akm, pmf="required")
     return _rsn(part, name)
 
@@ -187,7 +188,7 @@ def _rsn(part: str, name: str) -> Link:
             f"policy {name!r}: unknown policy {part!r}; `airtoll policies list` shows the catalogue"
         )
     words = akm_words(generation)
-    for word in sorted(words, key=len, reverse=True):
+    for word in _longest_first(generation):
         if rest.startswith(word + "-"):
             break
     else:
@@ -219,6 +220,11 @@ def _rsn(part: str, name: str) -> Link:
         pmf="required" if generation == "wpa3" else "off",
         fast_transition=akm.is_ft,
     )
+
+
+def _longest_first(generation: str) -> list[str]:
+    """The words for AKMs, those that begin with another one before it."""
+    return sorted(akm_words(generation), key=len, reverse=True)
 
 
 def _cipher(tail: str, generation: str, name: str) -> Cipher:

@@ -37,6 +37,10 @@ PEAP_CAVEAT: Final = Reference(
 OWE_CAVEAT: Final = Reference(
     "neither end is authenticated: a rogue access point is not noticed", "RFC 8110 section 7"
 )
+DRAFT_CAVEAT: Final = Reference(
+    "draft: no published standard has it, and the layout of its frames is airtoll's assumption",
+    "IEEE 802.11bt works on it and has published nothing",
+)
 TRANSITION_CAVEAT: Final = Reference(
     "a station can be led to the weaker policy by a rogue access point",
     "Vanhoef, Ronen, Dragonblood, IEEE S&P 2020",
@@ -66,6 +70,8 @@ def caveats(link: Link) -> tuple[Reference, ...]:
         found.append(PEAP_CAVEAT)
     if link.generation is Generation.OWE:
         found.append(OWE_CAVEAT)
+    if link.akm is not None and link.akm.is_draft:
+        found.append(DRAFT_CAVEAT)
     if link.transition is not None:
         found.append(TRANSITION_CAVEAT)
     if link.generation in (Generation.WPA, Generation.WPA2) and link.pmf == "off":

@@ -92,6 +92,11 @@ class Akm(_Name):
         """Whether both ends may keep the PMK for a later association."""
         return _akms()[self]["caches_pmk"]
 
+    @property
+    def is_draft(self) -> bool:
+        """Whether no published standard has it, so that its frames are airtoll's assumption."""
+        return _akms()[self]["is_draft"]
+
 
 class EapMethod(_Name):
     """An EAP method, by its airtoll name (`tls`, `peap`)."""

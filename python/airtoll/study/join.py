@@ -21,6 +21,8 @@ SIGNATURES: Final = {
     "ml-dsa-65": "ml-dsa-65",
     "ml-dsa-87": "ml-dsa-87",
     "slh-dsa-sha2-128s": "slh-dsa-sha2-128s",
+    "falcon-512-by-size": "falcon-512",
+    "falcon-1024-by-size": "falcon-1024",
 }
 #: Groups of TLS that a station can show a share of (IANA "TLS Supported Groups").
 Group = Literal[
@@ -56,6 +58,10 @@ def _known(value: str) -> str:
     allowed = ", ".join(SIGNATURES)
     for name in names:
         if name not in SIGNATURES:
+            if f"{name}-by-size" in SIGNATURES:
+                raise ValueError(
+                    f"is {name!r}, which airtoll models by size alone: write {name}-by-size"
+                )
             raise ValueError(f"is {name!r}; allowed: {allowed}")
     if len(names) > 3:
         raise ValueError(f"has {len(names)} algorithms; give leaf, issuing CA and root at most")
@@ -190,7 +196,8 @@ class Join(Table):
         description="kind of the certificates of EAP and OpenVPN: one of "
         f"{', '.join(SIGNATURES)} for leaf, issuing "
         "CA and root, or those from leaf to root with or without issuing CA, as a list or joined "
-        'by `+`; in EAP ML-DSA and SLH-DSA need `tls = "1.3"`; WPA3-Enterprise 192-bit uses '
+        'by `+`; in EAP ML-DSA, SLH-DSA and Falcon need `tls = "1.3"`; Falcon has the sizes of its '
+        "padded format and made-up octets (`by-size`); WPA3-Enterprise 192-bit uses "
         "RSA-3072 instead of RSA-2048 and P-384 instead of P-256",
     )
     certificate_compression: bool = Field(
@@ -325,6 +332,6 @@ class Join(Table):
 
     @property
     def is_post_quantum(self) -> bool:
-        """Whether TLS carries an algorithm of FIPS 203, 204 or 205."""
-        signed = any("dsa" in algorithm for algorithm in self.algorithms)
+        """Whether TLS carries Falcon or an algorithm of FIPS 203, 204 or 205."""
+        signed = any("dsa" in name or "falcon" in name for name in self.algorithms)
         return signed or "mlkem" in (self.tls_group or "")

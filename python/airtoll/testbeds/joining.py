@@ -138,7 +138,7 @@ def _no_tls(cell: Cell, policies: Sequence[Policy]) -> str | None:
     if not join.is_post_quantum or not eap:
         return None
     if join.tls != "1.3":
-        return 'ML-KEM, ML-DSA and SLH-DSA need join.tls = "1.3"'
+        return 'ML-KEM, ML-DSA, SLH-DSA and Falcon need join.tls = "1.3"'
     if any(policy.link.akm and policy.link.akm.is_192_bit for policy in policies):
         return "the 192-bit mode knows RSA-3072 and P-384 alone, with P-384's key exchange"
     return None

@@ -252,7 +252,7 @@ def _join_s(cell: Cell) -> float:
     policy, join = cell.security, cell.settings.join
     method = policy.link.eap_method
     tls = method is not None and method.uses_tls and not join.tls_resumption
-    public_key = not join.cached_pmk and (tls or str(policy.link.akm) in ("sae", "owe"))
+    public_key = not join.cached_pmk and (tls or str(policy.link.akm).startswith(("sae", "owe")))
     passphrase = "psk" in str(policy.link.akm) and not join.cached_pmk
     spent = _JOIN_S + _PUBLIC_KEY_S * public_key + _PASSPHRASE_S * passphrase
     if tls and join.chain.startswith("slh-dsa"):

@@ -130,7 +130,7 @@ impl Certificates {
 }
 
 /// Algorithms with identifiers of their own.
-const ALGORITHMS: [SignatureAlgorithm; 8] = [
+const ALGORITHMS: [SignatureAlgorithm; 10] = [
     SignatureAlgorithm::Rsa2048,
     SignatureAlgorithm::Rsa3072,
     SignatureAlgorithm::EcdsaP256,
@@ -139,10 +139,12 @@ const ALGORITHMS: [SignatureAlgorithm; 8] = [
     SignatureAlgorithm::MlDsa65,
     SignatureAlgorithm::MlDsa87,
     SignatureAlgorithm::SlhDsaSha2128s,
+    SignatureAlgorithm::Falcon512,
+    SignatureAlgorithm::Falcon1024,
 ];
 
 /// The DER AlgorithmIdentifier of a signature: RSA with PKCS#1 v1.5 (RFC 7427 appendix A), ECDSA (appendix
-/// A.3), ML-DSA (RFC 9881 section 2) and SLH-DSA (RFC 9909 section 3).
+/// A.3), ML-DSA (RFC 9881 section 2) and SLH-DSA (RFC 9909 section 3); oqs-provider's for Falcon.
 fn identifier(algorithm: SignatureAlgorithm) -> Vec<u8> {
     let rsa = |last| {
         vec![
@@ -151,6 +153,7 @@ fn identifier(algorithm: SignatureAlgorithm) -> Vec<u8> {
     };
     let ecdsa = |last| vec![0x30, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, last];
     let nist = |last| vec![0x30, 11, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, last];
+    let oqs = |last| vec![0x30, 7, 6, 5, 0x2b, 0xce, 0x0f, 3, last];
     match algorithm {
         SignatureAlgorithm::Rsa2048 => rsa(11),
         SignatureAlgorithm::Rsa3072 => rsa(12),
@@ -160,5 +163,7 @@ fn identifier(algorithm: SignatureAlgorithm) -> Vec<u8> {
         SignatureAlgorithm::MlDsa65 => nist(18),
         SignatureAlgorithm::MlDsa87 => nist(19),
         SignatureAlgorithm::SlhDsaSha2128s => nist(20),
+        SignatureAlgorithm::Falcon512 => oqs(16),
+        SignatureAlgorithm::Falcon1024 => oqs(19),
     }
 }

@@ -282,7 +282,7 @@ fn tls_fits(policy: &PolicySpec, options: &Options) -> Result<(), SpecError> {
     Err(SpecError::Unknown {
         key: "options.tls",
         value: "1.2".to_owned(),
-        allowed: "ML-KEM, ML-DSA and SLH-DSA need 1.3",
+        allowed: "ML-KEM, ML-DSA, SLH-DSA and Falcon need 1.3",
     })
 }
 
@@ -339,7 +339,8 @@ fn link_between(
         group: policy.link.group_cipher,
         protection: policy.link.pmf,
         beacon_protection: options.beacon_protection,
-        hash_to_element: sae && options.hash_to_element,
+        hash_to_element: akm.is_some_and(AkmSuite::requires_hash_to_element)
+            || (sae && options.hash_to_element),
         mobility_domain: akm.filter(|akm| akm.is_ft()).map(|_| MobilityDomain {
             identifier: [0xa1, 0xb2],
             r0_key_holder: b"ap.example.org".to_vec(),

@@ -95,12 +95,13 @@ impl Half {
 
     /// 12.4.5.4: keys from the peer's commit; `None` when it is out of range or reflected.
     /// `rejected` are the groups that were refused before, two octets each, with
-    /// hash-to-element; without any the salt is zero.
+    /// hash-to-element; without any the salt is zero. `encapsulated` is the secret of a KEM beside the
+    /// group, or empty.
     pub fn process(
         &self,
         context: &mut Context<'_>,
         peer: &[u8],
-        rejected: &[u8],
+        (rejected, encapsulated): (&[u8], &[u8]),
         akm: Option<AkmSuite>,
     ) -> Option<Shared> {
         let size = self.group.octets();
@@ -117,7 +118,7 @@ impl Half {
         let k = self.group.multiply(context, &sum, &self.rand)?;
         let zero = vec![0; self.hash.digest_octets()];
         let salt = if rejected.is_empty() { &zero } else { rejected };
-        let seed = context.hmac(self.hash, salt, &[&k[..size]]);
+        let seed = context.hmac(self.hash, salt, &[&k[..size], encapsulated]);
         let both = self
             .group
             .pad(&((&self.scalar + &scalar) % &self.group.order));

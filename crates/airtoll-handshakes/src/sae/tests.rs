@@ -101,7 +101,7 @@ fn hunting_and_pecking_gives_the_commit_and_keys_of_annex_j() {
                 "e71b9bb048d3873f20556953a96c91536fd8ee6ca9b4a68a148b056a909be03e"
                 "83ae208f60f8ef5537858074db06687032399862999b511e0a1552a5fea317c2"
             ),
-            &[],
+            (&[], &[]),
             Some(AkmSuite::Sae),
         )
         .unwrap();
@@ -127,6 +127,61 @@ fn every_group_and_mapping_agrees_in_four_messages() {
             );
         }
     }
+}
+
+fn draft(group: u16) -> SaeConfig {
+    let config = config(group, true);
+    SaeConfig {
+        link: Link {
+            akm: Some(AkmSuite::SaeMlKem768Draft),
+            ..config.link
+        },
+        ..config
+    }
+}
+
+#[test]
+fn the_draft_adds_a_key_and_a_ciphertext_in_fragments_to_the_commits() {
+    for group in 19..=21 {
+        let lengths = |config: &SaeConfig| {
+            let (log, outcome, exchange) = run(peers(config), 2);
+            assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
+            assert_eq!(
+                exchange.status(Party::Station),
+                exchange.status(Party::AccessPoint)
+            );
+            let lengths: Vec<usize> = log.iter().map(|e| e.message.octets.len()).collect();
+            lengths
+        };
+        let (classical, draft) = (lengths(&config(group, true)), lengths(&draft(group)));
+        // An identifier and a length for each 255 octets, of which the extension and the group are 3.
+        let key = 1184 + 3 + 2 * 5;
+        let ciphertext = 1088 + 3 + 2 * 5;
+        let more: Vec<usize> = draft.iter().zip(&classical).map(|(a, b)| a - b).collect();
+        assert_eq!(more, [key, ciphertext, 0, 0]);
+    }
+}
+
+#[test]
+fn the_draft_runs_with_a_busy_access_point_and_a_refused_group() {
+    let busy = SaeConfig {
+        anti_clogging: true,
+        ..draft(19)
+    };
+    let (log, outcome, _) = run(peers(&busy), 2);
+    assert_eq!(log.len(), 6);
+    assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
+    let station = SaeConfig {
+        further_groups: vec![19],
+        ..draft(21)
+    };
+    let ends: Vec<Box<dyn Peer>> = vec![
+        Box::new(SaePeer::station(station)),
+        Box::new(SaePeer::access_point(draft(19))),
+    ];
+    let (log, outcome, _) = run(ends, 2);
+    assert_eq!(log.len(), 6);
+    assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
 }
 
 #[test]
@@ -239,6 +294,16 @@ proptest! {
         let mut config = config(19, true);
         config.anti_clogging = anti_clogging;
         let (_, exchange) = run_adverse(peers(&config), seed, &schedule);
+        prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
+        let (_, exchange) = run_adverse(peers(&draft(19)), seed, &schedule);
+        prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
+    }
+
+    #[test]
+    fn a_flipped_bit_of_the_draft_never_makes_ends_disagree(
+        index in 0_usize..4, octet in 0_usize..1300, bit in 0_u8..8
+    ) {
+        let (_, exchange) = run_flipped(peers(&draft(19)), 3, (index, octet, bit));
         prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
     }
 

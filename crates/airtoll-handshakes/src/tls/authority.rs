@@ -33,6 +33,7 @@ use x509_cert::serial_number::SerialNumber;
 use x509_cert::spki::{SubjectPublicKeyInfoOwned, SubjectPublicKeyInfoRef};
 use x509_cert::time::{Time, Validity};
 
+use super::by_size::{SizedKey, SizedSignature};
 use super::certificate::PrivateKey;
 use super::chain::Chain;
 use crate::operation::SignatureAlgorithm;
@@ -99,6 +100,7 @@ fn sign(subject: Key, issuer: Key) -> Option<Vec<u8>> {
         PrivateKey::MlDsa65(key) => builder.build(&*key),
         PrivateKey::MlDsa87(key) => builder.build(&*key),
         PrivateKey::SlhDsa(key) => builder.build(&*key),
+        PrivateKey::BySize(key) => builder.build::<_, SizedSignature>(&key),
     };
     certificate.ok()?.to_der().ok()
 }
@@ -156,6 +158,9 @@ fn key(wanted: Key) -> Option<PrivateKey> {
         SignatureAlgorithm::SlhDsaSha2128s => {
             PrivateKey::SlhDsa(Box::new(slh_dsa::SigningKey::new(&mut rng)))
         }
+        SignatureAlgorithm::Falcon512 | SignatureAlgorithm::Falcon1024 => {
+            PrivateKey::BySize(SizedKey::new(algorithm, &drawn::<32>(&mut rng))?)
+        }
     })
 }
 
@@ -174,6 +179,7 @@ fn public(key: &PrivateKey) -> Option<SubjectPublicKeyInfoOwned> {
         PrivateKey::MlDsa65(key) => SubjectPublicKeyInfoOwned::from_key(AsRef::as_ref(&**key)),
         PrivateKey::MlDsa87(key) => SubjectPublicKeyInfoOwned::from_key(AsRef::as_ref(&**key)),
         PrivateKey::SlhDsa(key) => SubjectPublicKeyInfoOwned::from_key(AsRef::as_ref(&**key)),
+        PrivateKey::BySize(key) => SubjectPublicKeyInfoOwned::from_key(key),
     }
     .ok()
 }

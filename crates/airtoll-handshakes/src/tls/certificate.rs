@@ -18,6 +18,7 @@ use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
 
 use super::authority::{self, Holder};
+use super::by_size::SizedKey;
 use super::chain::{
     Chain, ECDSA_P256_SHA256, ECDSA_P384_SHA384, RSA_PKCS1_SHA256, RSA_PKCS1_SHA384,
     RSA_PSS_SHA256, RSA_PSS_SHA384,
@@ -108,6 +109,7 @@ pub(super) enum PrivateKey {
     MlDsa65(Box<ml_dsa::SigningKey<MlDsa65>>),
     MlDsa87(Box<ml_dsa::SigningKey<MlDsa87>>),
     SlhDsa(Box<slh_dsa::SigningKey<Sha2_128s>>),
+    BySize(SizedKey),
 }
 
 /// A chain without its root, and the key of its first certificate.
@@ -193,6 +195,8 @@ impl Credential {
             PrivateKey::MlDsa65(key) => key.to_pkcs8_der(),
             PrivateKey::MlDsa87(key) => key.to_pkcs8_der(),
             PrivateKey::SlhDsa(key) => key.to_pkcs8_der(),
+            // No daemon computes it.
+            PrivateKey::BySize(_) => return None,
         };
         Some(document.ok()?.as_bytes().to_vec())
     }
@@ -255,6 +259,7 @@ impl Credential {
             (Some(PrivateKey::MlDsa65(key)), ..) => key.sign(message).to_vec(),
             (Some(PrivateKey::MlDsa87(key)), ..) => key.sign(message).to_vec(),
             (Some(PrivateKey::SlhDsa(key)), ..) => key.sign(message).to_vec(),
+            (Some(PrivateKey::BySize(key)), ..) => key.signature(message),
             (None, ..) => Vec::new(),
         }
     }
@@ -289,6 +294,8 @@ pub enum PublicKey {
     MlDsa87(Box<ml_dsa::VerifyingKey<MlDsa87>>),
     /// SLH-DSA-SHA2-128s.
     SlhDsa(Box<slh_dsa::VerifyingKey<Sha2_128s>>),
+    /// An algorithm by size.
+    BySize(SizedKey),
 }
 
 impl PublicKey {
@@ -306,6 +313,10 @@ impl PublicKey {
             .or_else(|| p256().ok())
             .or_else(|| p384().ok())
             .or_else(|| Self::post_quantum(&spki))
+            .or_else(|| {
+                let info = certificate.tbs_certificate().subject_public_key_info();
+                SizedKey::read(info).map(Self::BySize)
+            })
     }
 
     fn post_quantum(spki: &[u8]) -> Option<Self> {
@@ -330,6 +341,7 @@ impl PublicKey {
             Self::MlDsa65(_) => SignatureAlgorithm::MlDsa65,
             Self::MlDsa87(_) => SignatureAlgorithm::MlDsa87,
             Self::SlhDsa(_) => SignatureAlgorithm::SlhDsaSha2128s,
+            Self::BySize(key) => key.algorithm(),
         }
     }
 
@@ -387,6 +399,7 @@ impl PublicKey {
                 .is_ok_and(|signature| key.verify(message, &signature).is_ok()),
             (Self::SlhDsa(key), _) => slh_dsa::Signature::try_from(signature)
                 .is_ok_and(|signature| key.verify(message, &signature).is_ok()),
+            (Self::BySize(key), _) => key.signature(message) == signature,
             _ => false,
         }
     }
@@ -512,6 +525,12 @@ mod tests {
             Chain::uniform(SignatureAlgorithm::MlDsa65),
             mixed,
             short,
+            Chain::uniform(SignatureAlgorithm::Falcon512),
+            Chain::new(
+                SignatureAlgorithm::Falcon512,
+                Some(SignatureAlgorithm::Falcon1024),
+                SignatureAlgorithm::MlDsa44,
+            ),
         ];
         for kind in chains {
             for credential in [Credential::server(kind), Credential::client(kind)] {

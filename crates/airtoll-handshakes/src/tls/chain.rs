@@ -29,14 +29,23 @@ const ML_DSA_65: u16 = 0x0905;
 const ML_DSA_87: u16 = 0x0906;
 /// slhdsa_sha2_128s (draft-reddy-tls-slhdsa).
 const SLH_DSA_SHA2_128S: u16 = 0x0911;
+/// falconpadded512 of oqs-provider (`ALGORITHMS.md`): IANA has assigned none.
+const FALCON_512: u16 = 0xfedc;
+/// falconpadded1024 of oqs-provider.
+const FALCON_1024: u16 = 0xfedf;
 
 impl SignatureAlgorithm {
-    /// Whether it is an algorithm of FIPS 204 or 205, which needs TLS 1.3.
+    /// Whether it is Falcon or an algorithm of FIPS 204 or 205, which need TLS 1.3.
     #[must_use]
     pub const fn is_post_quantum(self) -> bool {
         matches!(
             self,
-            Self::MlDsa44 | Self::MlDsa65 | Self::MlDsa87 | Self::SlhDsaSha2128s
+            Self::MlDsa44
+                | Self::MlDsa65
+                | Self::MlDsa87
+                | Self::SlhDsaSha2128s
+                | Self::Falcon512
+                | Self::Falcon1024
         )
     }
 
@@ -68,6 +77,8 @@ impl SignatureAlgorithm {
             Self::MlDsa65 => ML_DSA_65,
             Self::MlDsa87 => ML_DSA_87,
             Self::SlhDsaSha2128s => SLH_DSA_SHA2_128S,
+            Self::Falcon512 => FALCON_512,
+            Self::Falcon1024 => FALCON_1024,
         }
     }
 
@@ -77,7 +88,12 @@ impl SignatureAlgorithm {
         match self {
             Self::Rsa2048 | Self::EcdsaP256 => Some(HashAlgorithm::Sha256),
             Self::Rsa3072 | Self::EcdsaP384 => Some(HashAlgorithm::Sha384),
-            Self::MlDsa44 | Self::MlDsa65 | Self::MlDsa87 | Self::SlhDsaSha2128s => None,
+            Self::MlDsa44
+            | Self::MlDsa65
+            | Self::MlDsa87
+            | Self::SlhDsaSha2128s
+            | Self::Falcon512
+            | Self::Falcon1024 => None,
         }
     }
 

@@ -8,6 +8,7 @@
 //! Never splits a flight: `eap` fragments.
 
 mod authority;
+mod by_size;
 pub mod certificate;
 mod chain;
 mod client;

@@ -34,7 +34,9 @@ pub fn pmkid(
         | AkmSuite::FtSae
         | AkmSuite::Owe
         | AkmSuite::SaeExtKey
-        | AkmSuite::FtSaeExtKey => {
+        | AkmSuite::FtSaeExtKey
+        | AkmSuite::SaeMlKem768Draft
+        | AkmSuite::OweMlKem768Draft => {
             return Err(KeyError::NotDefined(
                 "SAE and OWE derive their PMKID together with the PMK",
             ));

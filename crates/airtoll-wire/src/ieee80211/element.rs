@@ -126,7 +126,7 @@ impl<'a> Element<'a> {
 
 /// Appends an element with this identifier; octets beyond the 255th go into elements of the second
 /// identifier, in both of which an element of 255 octets says that another one may follow.
-pub(super) fn emit_fragmented(out: &mut Vec<u8>, (first, further): (u8, u8), body: &[u8]) {
+pub fn emit_fragmented(out: &mut Vec<u8>, (first, further): (u8, u8), body: &[u8]) {
     let mut id = first;
     let mut chunks = body.chunks(255);
     let mut body = chunks.next().unwrap_or(&[]);

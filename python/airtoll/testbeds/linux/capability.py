@@ -335,6 +335,11 @@ _POLICIES: Final = (
         lambda policy: policy.link.akm is not None and policy.link.group_cipher in _WEP,
         "hostapd does not take WEP as the group cipher of WPA (TSN)",
     ),
+    PolicyFeature(
+        "draft AKMs",
+        lambda policy: policy.link.akm is not None and policy.link.akm.is_draft,
+        "no daemon has a draft AKM: the layout of its frames is airtoll's assumption",
+    ),
     *(_akm_since(akm, version) for akm, version in _SINCE.items()),
     PolicyFeature(
         "OpenVPN",
