@@ -1,4 +1,4 @@
-"""Write the tables of the pages on Wi-Fi 7, transition modes, batteries, groups and tunnels.
+"""Write the tables of the pages on Wi-Fi 7, transition modes, batteries, groups, tunnels and joins.
 
 Runs the studies that a page names, with their default seed, and writes each table between its
 markers. With --check it lists pages out of date; names of pages limit it to these. It changes no
@@ -31,6 +31,8 @@ PAGES = (
     ROOT / "docs/studies/always-on-vpn.md",
     ROOT / "docs/studies/group-traffic.md",
     ROOT / "docs/studies/tunnel-mtu.md",
+    ROOT / "docs/studies/joining-a-busy-cell.md",
+    ROOT / "docs/studies/roaming.md",
 )
 _MARK = re.compile(r"<!-- table: ([a-z0-9-]+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
 WIFI7 = "wpa3-sae-ext-gcmp-256"
@@ -364,6 +366,62 @@ def group_delays(summary: RunSummary) -> list[str]:
     return lines
 
 
+CELLS = {"edca": "802.11ax, EDCA", "dcf": "802.11a, DCF"}
+JOINING = (
+    "open",
+    "wpa2-psk-ccmp",
+    "wpa3-sae-ccmp",
+    "wpa2-eap-peap-ccmp",
+    "wpa3-eap-tls-ccmp",
+)
+
+
+def milliseconds(found: Estimate | None) -> str:
+    """A time with its interval, in milliseconds."""
+    if found is None:
+        return "-"
+    shown = f"{1e3 * found.value:.1f}"
+    if found.low is None or found.high is None or not math.isfinite(found.low):
+        return shown
+    return f"{shown} ± {5e2 * (found.high - found.low):.1f}"
+
+
+def joins(summary: RunSummary) -> list[str]:
+    """Time of a join by cell, policy and load."""
+    lines = [
+        "| cell | policy | idle, ms | 8 calls, ms | 8 uploads, ms | 8 downloads, ms |",
+        "|---|---|---|---|---|---|",
+    ]
+    for scenario, title in CELLS.items():
+        for policy in JOINING:
+            cells = (f"{scenario}/{policy}/{t}" for t in ("idle", "call", "upload", "download"))
+            found = (summary.analysis.estimate(cell, "join_time_s") for cell in cells)
+            lines.append(f"| {title} | {policy} | {' | '.join(map(milliseconds, found))} |")
+    return lines
+
+
+TOGETHER = (1, 4, 16)
+
+
+def together(summary: RunSummary) -> list[str]:
+    """Mean time until stations that roam at once can send again, by their number and the method."""
+    head = " | ".join(f"{n} at once, ms" for n in TOGETHER)
+    lines = [
+        f"| policy | method | {head} | {TOGETHER[-1]} in turn, ms |",
+        "|---|---|" + "---|" * (len(TOGETHER) + 1),
+    ]
+    ways = [*((n, "0.0") for n in TOGETHER), (TOGETHER[-1], "0.03")]
+    for policy in ("wpa2-ft-psk-ccmp", "wpa3-ft-sae-ccmp", "wpa2-ft-eap-tls-ccmp"):
+        for method in ("full", "fast-transition"):
+            shown = []
+            for number, stagger in ways:
+                factors = f"scenario.handover.method={method};scenario.handover.stagger_s={stagger}"
+                cell = f"group/{policy}/call?{factors};scenario.handover.stations={number}"
+                shown.append(milliseconds(summary.analysis.estimate(cell, "handover_join_s")))
+            lines.append(f"| {policy} | {method} | {' | '.join(shown)} |")
+    return lines
+
+
 #: Tables that no run gives.
 STATED: Mapping[str, Callable[[], list[str]]] = {"choices-of-clients": choices}
 TABLES: Mapping[str, tuple[str, Callable[[RunSummary], list[str]]]] = {
@@ -373,6 +431,8 @@ TABLES: Mapping[str, tuple[str, Callable[[RunSummary], list[str]]]] = {
     "groups-delay": ("group-traffic", group_delays),
     "delay-by-listen-interval": ("always-on-vpn", waits),
     "delay-by-target-wake-time": ("always-on-vpn", periods),
+    "join-by-load": ("joining-a-busy-cell", joins),
+    "roaming-together": ("roaming-together", together),
     "throughput-by-tunnel-mtu": ("tunnel-mtu", tunnels),
     "security-of-wifi7": ("wifi7", cost),
     "calls-of-wifi7": ("wifi7", calls),

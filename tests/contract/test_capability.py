@@ -146,6 +146,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.mlo.links.mcs": (3, _MLO),
     "scenario.mlo.links.streams": (2, _MLO),
     "scenario.mlo.links.rssi_dbm": (-50.0, _MLO),
+    "scenario.stations.joins_at_s": (0.5, _PSK),
     "scenario.stations.listen_interval": (3, {"scenario.stations.profile": "esp32"}),
     "scenario.stations.doze_after_ms": (
         20.0,
@@ -242,6 +243,11 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.join.deauthenticate_at_s": (2.0, _PSK),
     "scenario.join.limit_s": (30.0, _PSK),
     "scenario.handover.at_s": (2.0, _MOVE),
+    "scenario.handover.stations": (2, {**_MOVE, "scenario.clients": 2}),
+    "scenario.handover.stagger_s": (
+        0.5,
+        {**_MOVE, "scenario.clients": 2, "scenario.handover": {"stations": 2}},
+    ),
     "scenario.handover.path": ([2, 1], _MOVE),
     "scenario.handover.every_s": (2.0, {**_MOVE, "scenario.handover": {"path": [2, 1]}}),
     "scenario.handover.next_ap_m": ([90.0, 0.0], _WALK),

@@ -278,3 +278,66 @@ def test_group_keys_are_renewed_only_where_there_are_any(
     skip = Simulator().check(cell(policy, join={"group_rekey_s": 1.0}, **settings))
     assert skip is not None
     assert words in skip.reason
+
+
+LATE: list[dict[str, object]] = [{"name": "B"}, {"name": "C"}, {"name": "A", "joins_at_s": 0.05}]
+
+
+def test_a_join_during_traffic_takes_longer_than_in_an_idle_cell() -> None:
+    def mean(load: dict[str, object]) -> float:
+        of = evolve(
+            cell("wpa3-sae-ccmp", stations=LATE),
+            load=Traffic.model_validate({**TRAFFIC, "duration_s": 0.4, **load}),
+        )
+        return sum(values(of, seed)["join_time_s"] for seed in range(1, 6)) / 5
+
+    assert mean({"offered_mbps": None}) > 1.5 * mean({"offered_mbps": 0.002})
+
+
+def test_flows_of_a_newcomer_count_from_its_join_and_the_cell_from_the_start() -> None:
+    trial = measured(cell("wpa2-psk-ccmp", stations=LATE))
+    rows = {(row.metric, row.station): row.value for row in trial.rows}
+    joined_s = 0.05 + rows["join_time_s", "A"]
+    assert rows["measured_s", "A"] == pytest.approx(0.2 - joined_s, abs=1e-9)
+    assert ("measured_s", "B") not in rows
+    octets = rows["packets_received", "A"] * 500
+    assert rows["throughput_bps", "A"] == pytest.approx(8 * octets / (0.2 - joined_s))
+    whole = sum(rows["packets_received", name] for name in "ABC") * 500
+    assert rows["throughput_bps", None] == pytest.approx(8 * whole / 0.2)
+    # The cell's join is the newcomer's.
+    assert rows["join_time_s", None] == rows["join_time_s", "A"]
+    assert rows["stations_joined", None] == 3
+
+
+def test_a_transfer_of_a_newcomer_is_rated_over_its_own_time() -> None:
+    of = evolve(
+        cell("wpa2-psk-ccmp", stations=LATE),
+        load=Traffic.model_validate(
+            {"transport": "tcp", "transfer_bytes": 20_000, "duration_s": 2}
+        ),
+    )
+    rows = {(row.metric, row.station): row.value for row in measured(of).rows}
+    assert rows["throughput_bps", "A"] * rows["transfer_delay_s", "A"] == pytest.approx(160_000)
+    flows = sum(rows["throughput_bps", name] for name in "ABC")
+    assert rows["throughput_bps", None] == pytest.approx(flows)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"authenticate": False}, "authenticate = true"),
+        ({"group_load": {"mdns_per_min": 6}}, "group_load"),
+        ({"join": {"spread_ms": 150}}, "after the traffic's end"),
+        (
+            {"handover": {"at_s": 0.1, "stations": 3}, "stations": LATE},
+            "a station that hands over joins before",
+        ),
+        ({"topology": "r1", "stations": [LATE[-1]]}, "two domains"),
+    ],
+)
+def test_joins_during_traffic_that_cannot_be_are_skipped(
+    settings: dict[str, object], words: str
+) -> None:
+    skip = Simulator().check(cell("wpa2-psk-ccmp", **{"stations": LATE, **settings}))
+    assert skip is not None
+    assert words in skip.reason

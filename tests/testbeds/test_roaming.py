@@ -89,6 +89,9 @@ def test_the_second_access_point_is_next_to_the_first() -> None:
         ("wpa2-psk-ccmp", {"return_routability": True}, {}, "check of MOBIKE"),
         ("open", {"mobile_ip": "foreign"}, {}, "leads away from home"),
         ("open", {}, {"join": {"advertisement_s": 1}}, "Mobile IP's agents"),
+        ("open", {"stations": 2}, {}, "the scenario has 1"),
+        ("open", {"stations": 9, "stagger_s": 0.1}, {"clients": 9}, "at 1.307 s comes after"),
+        ("open", {"walk": {}, "stations": 2, "stagger_s": 2}, WALKER | {"clients": 2}, "begins"),
         ("open", {}, LISTENS, "advertisements that run out"),
         ("open", {}, {"join": {**LISTENS["join"], "advertisement_s": 1}}, "another agent"),
     ],
@@ -257,3 +260,42 @@ def test_a_station_abroad_finds_out_late_that_it_is() -> None:
     more = lifetime["handover_mobile_ip_s"] - link["handover_mobile_ip_s"]
     assert more == pytest.approx(lifetime["handover_movement_s"], abs=0.02)
     assert lifetime["handover_tunnel_messages"] == link["handover_tunnel_messages"] == 0
+
+
+def test_several_stations_leave_one_after_another_by_the_same_path() -> None:
+    group = cell(
+        "open", {"stations": 3, "stagger_s": 0.05, "path": [2, 1], "every_s": 0.2}, clients=4
+    )
+    departures = [(one.station, one.bss, one.at_s) for one in scenario(group).handovers]
+    first, *others = (at_s for _, _, at_s in departures)
+    assert first == 0.507
+    assert others == pytest.approx([0.707, 0.557, 0.757, 0.607, 0.807])
+    assert [name for name, _, _ in departures] == [
+        name for name in ("phone", "phone2", "phone3") for _ in range(2)
+    ]
+    levels = scenario(group).radio.budgets
+    assert {b.nodes for b in levels if b.nodes[1] == NEXT_AP} == {
+        (name, NEXT_AP) for name in ("phone", "phone2", "phone3")
+    }
+
+
+def test_one_of_several_stations_has_the_scenario_of_a_lone_one() -> None:
+    alone = scenario(cell("wpa2-eap-peap-ccmp", {}))
+    assert scenario(cell("wpa2-eap-peap-ccmp", {"stations": 1, "stagger_s": 3.0})) == alone
+
+
+def test_each_of_several_stations_has_parts_that_add_up() -> None:
+    group = cell("wpa2-eap-peap-ccmp", {"stations": 3, "stagger_s": 0.01}, clients=3)
+    trial = Simulator().measure(Trial(cell=group, number=1, attempt=1, seed=1))
+    assert trial.failure is None
+    for station in ("phone", "phone2", "phone3"):
+        rows = {row.metric: row.value for row in trial.rows if row.station == station}
+        parts = sum(rows.get(f"handover_{part}_s", 0.0) for part in PARTS)
+        assert parts == pytest.approx(rows["handover_gap_s"], abs=1e-9)
+
+
+def test_walks_of_several_stations_begin_one_after_another() -> None:
+    group = cell("open", {"walk": {}, "stations": 2, "stagger_s": 0.4}, **WALKER, clients=2)
+    walks = [one.walk for one in scenario(group).handovers]
+    assert [walk.begin_s for walk in walks if walk] == [0.0, 0.4]
+    assert all("phone" not in budget.nodes[0] for budget in scenario(group).radio.budgets)

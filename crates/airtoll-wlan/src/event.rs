@@ -83,6 +83,10 @@ pub(crate) enum PipeKind {
 pub(crate) enum JoinEvent {
     /// A session begins.
     Start { session: SessionId },
+    /// The traffic begins, because no station joins before it.
+    BeginTraffic,
+    /// Stations that join during the traffic and are not done by now have failed.
+    GiveUp,
     /// All parties of a stage are done.
     Advance { session: SessionId },
     /// The work before a message is done.

@@ -36,6 +36,10 @@ pub(crate) struct Flow {
     application: Running,
     socket: Socket,
     span: Span,
+    /// Ends that have not joined yet; it starts after these.
+    missing: Vec<NodeId>,
+    /// It starts when its ends have joined, during the traffic.
+    joins: bool,
 }
 
 /// When an application may act.
@@ -65,7 +69,19 @@ impl Flow {
             application,
             socket,
             span,
+            missing: Vec::new(),
+            joins: false,
         }
+    }
+
+    /// When it starts.
+    pub const fn start(&self) -> Instant {
+        self.span.start
+    }
+
+    /// When it started, if it waited for a station that joins during the traffic.
+    pub fn admitted(&self) -> Option<Instant> {
+        self.joins.then_some(self.span.start)
     }
 
     /// Its name in results.
@@ -112,6 +128,12 @@ impl Flow {
         self.application.speech()
     }
 
+    fn begin(&mut self, cx: &mut Context, number: FlowId) {
+        self.application.begin(self.span.start);
+        let event = Event::Application { flow: number };
+        cx.schedule(self.span.start, event);
+    }
+
     fn outlet<'a>(&'a mut self, cx: &'a mut Context, flow: FlowId) -> (Outlet<'a>, &'a mut Socket) {
         let ends = &self.ends;
         (Outlet { cx, flow, ends }, &mut self.socket)
@@ -156,6 +178,35 @@ impl Flows {
         &self.flows
     }
 
+    /// Flows from and to this host wait until its station has joined.
+    pub fn hold(&mut self, host: NodeId) {
+        for flow in &mut self.flows {
+            let (from, to) = flow.ends(false);
+            if [from, to].contains(&host) {
+                flow.missing.push(host);
+                flow.joins = true;
+            }
+        }
+    }
+
+    /// A station and the host of its flows have joined: flows that waited for them alone start now, or
+    /// at their stated start if that is later. Gives these flows.
+    pub fn admit(&mut self, cx: &mut Context, hosts: [NodeId; 2]) -> Vec<FlowId> {
+        let mut started = Vec::new();
+        for (number, flow) in self.flows.pairs_mut() {
+            if flow.missing.is_empty() {
+                continue;
+            }
+            flow.missing.retain(|host| !hosts.contains(host));
+            if flow.missing.is_empty() {
+                flow.span.start = flow.span.start.max(cx.now());
+                flow.begin(cx, number);
+                started.push(number);
+            }
+        }
+        started
+    }
+
     /// A flow.
     pub fn flow(&self, flow: FlowId) -> &Flow {
         &self.flows[flow]
@@ -169,9 +220,9 @@ impl Flows {
             if span.stop != Instant::MAX {
                 span.stop += shift;
             }
-            flow.application.begin(flow.span.start);
-            let event = Event::Application { flow: number };
-            cx.schedule(flow.span.start, event);
+            if flow.missing.is_empty() {
+                flow.begin(cx, number);
+            }
         }
     }
 

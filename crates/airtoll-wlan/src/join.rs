@@ -13,6 +13,7 @@
 mod action;
 mod carry;
 mod group_keys;
+mod newcomers;
 mod radius;
 mod rejoin;
 mod renewal;
@@ -30,6 +31,7 @@ use airtoll_units::{Duration, Instant};
 
 pub(crate) use action::{Action, Outbox, Then};
 pub(crate) use group_keys::{common_cipher, weakest};
+pub(crate) use newcomers::Newcomer;
 pub(crate) use rejoin::Deauthentication;
 pub(crate) use renewal::Renewal;
 pub(crate) use rows::JoinRow;
@@ -38,6 +40,7 @@ pub(crate) use session::{Parties, Purpose, Session};
 use crate::event::JoinEvent;
 use crate::id::{NodeId, SessionId, SignalId, StreamId, Table};
 use crate::transport::TcpSystem;
+use newcomers::Newcomers;
 use rejoin::Rejoins;
 use renewal::Renewals;
 use session::Standing;
@@ -102,10 +105,11 @@ pub(crate) struct Join {
     sessions: Table<SessionId, Session>,
     signals: Table<SignalId, Option<Signal>>,
     free: Vec<SignalId>,
-    /// Sessions before the traffic; those of hand-overs follow.
+    /// First joins; those of hand-overs follow.
     initial: usize,
-    /// Sessions before the traffic that are neither joined nor failed.
+    /// First joins before the traffic that are neither done nor failed.
     left: u32,
+    newcomers: Newcomers,
     streams: Option<Streams>,
     renewals: Renewals,
     rejoins: Rejoins,
@@ -124,6 +128,8 @@ pub(crate) struct Join {
 /// How a scenario sets up joining, beside the sessions.
 pub(crate) struct Setup {
     pub streams: Streams,
+    /// Sessions that begin during the traffic, and the time that they have from the latest start.
+    pub newcomers: (Vec<Newcomer>, Duration),
     pub renewals: Vec<Renewal>,
     pub deauthentications: Vec<Deauthentication>,
     pub busy: Vec<BusyThreshold>,
@@ -139,10 +145,12 @@ impl Join {
         self.sessions.push(session)
     }
 
-    /// Sets the parts that are not sessions. The sessions so far are those before the traffic.
+    /// Sets the parts that are not sessions. The sessions so far are the first joins.
     pub fn set_up(&mut self, setup: Setup) {
         self.initial = self.sessions.len();
-        self.left = self.initial as u32;
+        let (newcomers, limit) = setup.newcomers;
+        self.left = (self.initial - newcomers.len()) as u32;
+        self.newcomers = Newcomers::new(newcomers, limit);
         self.streams = Some(setup.streams);
         self.renewals = Renewals::new(setup.renewals);
         self.rejoins = Rejoins::new(setup.deauthentications);
@@ -155,6 +163,8 @@ impl Join {
     pub fn due(&mut self, now: Instant, event: JoinEvent, out: &mut Outbox) {
         match event {
             JoinEvent::Start { session } => self.start(now, session, out),
+            JoinEvent::BeginTraffic => out.push(Action::BeginTraffic),
+            JoinEvent::GiveUp => self.give_up(now, out),
             JoinEvent::Advance { session } => self.advance(now, session, out),
             JoinEvent::Send { signal } => self.send(now, signal, out),
             JoinEvent::Renew { renewal, again } => self.renew(now, renewal, again, out),
@@ -346,6 +356,7 @@ impl Join {
             Some(Stage::Tunnel) => self.tell_tunnel(id, out),
             _ => {}
         }
+        self.tell_link(id, out);
         if goes_on {
             self.start_stage(now, id, out);
         } else {
@@ -371,7 +382,11 @@ impl Join {
                     access_point: session.access_point(),
                 });
             }
-            self.one_less(now, out);
+            if self.newcomers.has(id) {
+                self.newcomer_settled(now, id, out);
+            } else {
+                self.one_less(now, out);
+            }
         } else if session.is_joined() {
             out.push(Action::Moved { session: id });
         } else {
@@ -424,6 +439,7 @@ impl Join {
     /// The traffic begins: periods of renewals and times of deauthentications count from now.
     pub fn traffic_began(&mut self, now: Instant, ends: Instant, out: &mut Outbox) {
         (self.began, self.ends) = (now, ends);
+        self.schedule_newcomers(now, out);
         self.schedule_renewals(now, out);
         self.schedule_deauthentications(now, out);
     }

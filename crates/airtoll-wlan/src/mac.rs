@@ -386,6 +386,13 @@ impl Mac {
         self.backlogs[flow] = Some(backlog);
     }
 
+    /// The queue of a flow's sender is kept full from `start` only, if it is kept full.
+    pub fn refill_backlog(&mut self, flow: FlowId, start: Instant) {
+        if let Some(Some(backlog)) = self.backlogs.get_mut(flow) {
+            backlog.refill(start);
+        }
+    }
+
     #[inline]
     fn sifs(&self, medium: &Medium, contender: ContenderId) -> Duration {
         medium.sifs(self.contenders[contender].channel)

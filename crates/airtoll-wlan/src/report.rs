@@ -105,6 +105,7 @@ impl Traffic<'_> {
         }
         table.flow = None;
         table.station = None;
+        self.whole_rates(span, table);
         self.ledger_rows(table);
         self.link_rows(span, table);
         self.node_rows(span, table);
@@ -112,6 +113,31 @@ impl Traffic<'_> {
 
     fn observers(&self) -> &Observers {
         &self.stack.lower.cx.observers
+    }
+
+    /// Rates of the whole cell where flows have spans of their own, whose rates do not add up.
+    fn whole_rates(&self, span: f64, table: &mut Table) {
+        let flows = self.stack.flow.all();
+        if flows.iter().all(|flow| flow.admitted().is_none()) {
+            return;
+        }
+        let counts = || self.observers().flows().all();
+        let delivered: u64 = counts().map(|s| s.delivered_octets).sum();
+        table.put("throughput_bps", delivered as f64 * 8.0 / span, "bit/s");
+        if !flows.iter().any(Flow::is_saturated) {
+            let offered: u64 = counts().map(|s| s.offered_octets).sum();
+            table.put("offered_bps", offered as f64 * 8.0 / span, "bit/s");
+        }
+    }
+
+    /// Time over which the rates of a flow count: from its start where it waited for a station, at the
+    /// earliest from the end of the warm-up.
+    fn measured_of(&self, flow: &Flow) -> Duration {
+        let cx = &self.stack.lower.cx;
+        match flow.admitted() {
+            Some(start) => cx.end.saturating_since(start.max(cx.warm_up)),
+            None => self.measured(),
+        }
     }
 
     /// Span from the end of the warm-up to the end of the trial.
@@ -123,6 +149,14 @@ impl Traffic<'_> {
         let s = self.observers().flows().of(number);
         table.flow = Some(flow.name().to_owned());
         table.station = flow.station().map(str::to_owned);
+        let mut span = span;
+        if flow.admitted().is_some() {
+            span = self.measured_of(flow).as_secs_f64();
+            table.put("measured_s", span, "s");
+            if span == 0.0 {
+                return;
+            }
+        }
         table.put(
             "throughput_bps",
             s.delivered_octets as f64 * 8.0 / span,
@@ -191,7 +225,8 @@ impl Traffic<'_> {
             table.put("voice_mos", mean_opinion_score(rating), "1");
         }
         if self.observers().flows().has_series() {
-            self.second_rows(s, table);
+            let late = self.measured() - self.measured_of(flow);
+            self.second_rows(s, late, table);
         }
     }
 
@@ -200,8 +235,10 @@ impl Traffic<'_> {
         self.measured().as_nanos() / 1_000_000_000
     }
 
-    fn second_rows(&self, s: &Statistics, table: &mut Table) {
-        for second in 0..self.whole_seconds() as usize {
+    /// Rows of the seconds that end after the flow started, which was `late` after the warm-up.
+    fn second_rows(&self, s: &Statistics, late: Duration, table: &mut Table) {
+        let first = (late.as_nanos() / 1_000_000_000) as usize;
+        for second in first..self.whole_seconds() as usize {
             let count = s.seconds.get(second).copied().unwrap_or_default();
             table.second = Some(second as u32);
             table.put("throughput_bps", count.octets as f64 * 8.0, "bit/s");

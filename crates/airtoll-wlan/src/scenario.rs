@@ -61,11 +61,12 @@ pub struct Scenario {
     /// Wired links between access points and wired hosts; packets take the shortest way.
     #[serde(default)]
     pub links: Vec<WiredLink>,
-    /// Stations that join in simulated time. Traffic starts when all of them have, and
-    /// `duration_s` counts from then; stations not listed are joined from the start.
+    /// Stations that join in simulated time. Traffic starts when all of them have but those that join
+    /// during it, and `duration_s` counts from then; stations not listed are joined from the start.
     #[serde(default)]
     pub associations: Vec<Association>,
-    /// Stations that have not joined by then have failed to, s.
+    /// Stations that have not joined by then have failed to, s; during the traffic it counts from the
+    /// latest `start_us`.
     #[serde(default = "association_limit")]
     pub association_limit_s: f64,
     /// Stations that move to another BSS during the trial.

@@ -552,7 +552,7 @@ impl World {
 
     fn carry_out_join(&mut self, action: join::Action) {
         use join::Action;
-        let Stack { lower, net, .. } = &mut self.stack;
+        let Stack { lower, net, flow } = &mut self.stack;
         let now = lower.cx.now();
         match action {
             Action::Schedule { at, event } => lower.cx.schedule(at, Event::Join(event)),
@@ -643,6 +643,12 @@ impl World {
                 lower.mac.bar(station, access_point, knows);
             }
             Action::BeginTraffic => self.begin_traffic(),
+            Action::LinkStands { station } => net.set_away(station, false),
+            Action::Admitted { hosts } => {
+                for number in flow.admit(&mut lower.cx, hosts) {
+                    lower.mac.refill_backlog(number, flow.flow(number).start());
+                }
+            }
             Action::EndTrialBy { at } => lower.cx.end = lower.cx.end.min(at),
             Action::ListensForAgents { host } => {
                 self.with_roam(|roam, turn| roam.listens(host, turn));

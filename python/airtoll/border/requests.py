@@ -1690,7 +1690,7 @@ class Options:
 @frozen(kw_only=True)
 class Association:
     """A station that authenticates, associates and negotiates everything else that its policy
-    asks for before the trial's traffic starts.
+    asks for: before the trial's traffic starts, or during it.
     """
 
     station: str
@@ -1705,6 +1705,11 @@ class Association:
     host: str | None = None
     """Host on the wires of a station with `four_address` that negotiates the tunnels for the
     station; null: the station itself.
+    """
+
+    during_traffic: bool = False
+    """The start counts from that of the traffic, which does not wait for this station. Flows
+    from and to the station start when it has joined.
     """
 
     start_us: int = 0
@@ -1733,10 +1738,13 @@ class Association:
 
 @frozen(kw_only=True)
 class Walk:
-    """A walk in a straight line that begins with the traffic. Levels follow positions but where
-    `radio.budgets` has the pair; who senses whom is decided at the station's position and, in
-    the next BSS, at the hand-over's `position_m`.
+    """A walk in a straight line. Levels follow positions but where `radio.budgets` has the pair;
+    who senses whom is decided at the station's position and, in the next BSS, at the
+    hand-over's `position_m`.
     """
+
+    begin_s: float = 0.0
+    """When the station sets out, counted from the start of the traffic, s; it stands until then."""
 
     to_m: tuple[float, float, float]
     """Where it ends, metres."""
@@ -2276,12 +2284,15 @@ class Scenario:
     """Wired links between access points and wired hosts; packets take the shortest way."""
 
     associations: tuple[Association, ...] = ()
-    """Stations that join in simulated time. Traffic starts when all of them have, and
-    `duration_s` counts from then; stations not listed are joined from the start.
+    """Stations that join in simulated time. Traffic starts when all of them have but those that
+    join during it, and `duration_s` counts from then; stations not listed are joined from the
+    start.
     """
 
     association_limit_s: float = 120.0
-    """Stations that have not joined by then have failed to, s."""
+    """Stations that have not joined by then have failed to, s; during the traffic it counts from
+    the latest `start_us`.
+    """
 
     handovers: tuple[Handover, ...] = ()
     """Stations that move to another BSS during the trial."""

@@ -114,6 +114,11 @@ METRICS: Final[dict[str, Metric]] = {
         "Jain's index of the stations' throughputs: 1 if all are equal, 1 / n if one of n has all",
         NONE,
     ),
+    "measured_s": Metric(
+        "s",
+        "time over which the rates of a flow count, where its station joined during the traffic",
+        NONE,
+    ),
     "loss_ratio": Metric(
         "1", "datagrams sent and not delivered / sent", mean_by("packets_received", "packets_lost")
     ),

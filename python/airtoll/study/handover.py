@@ -13,7 +13,7 @@ from airtoll.study.table import Count, Db, Dbm, Metre, NotNegative, Positive, Ta
 
 
 class Walk(Table):
-    """A walk in a straight line from the station's position; it starts with the traffic."""
+    """A walk in a straight line from the station's position; the first starts with the traffic."""
 
     to_m: tuple[Metre, Metre] = Field((60.0, 0.0), description="end of the walk, metres")
     back: bool = Field(False, description="the station walks back to its start")
@@ -48,13 +48,21 @@ class Scan(Table):
 
 
 class Handover(Table):
-    """The first station leaves its access point for one or more others during the trial.
+    """The first stations leave their access point for one or more others during the trial.
 
     Every access point has the level of the first, unless the station walks.
     """
 
     at_s: NotNegative = Field(
         1.0, description="time of the departure after the start of the traffic, seconds"
+    )
+    stations: Count = Field(
+        1, description="number of stations that hand over by the same path: the first ones"
+    )
+    stagger_s: NotNegative = Field(
+        0.0,
+        description="time between the departures of one station and the next, seconds; with "
+        "`walk` between the starts of their walks",
     )
     path: tuple[Count, ...] = Field(
         (2,),

@@ -178,7 +178,7 @@ class Radius(Table):
 
 
 class Join(Table):
-    """How stations join: the exchanges on the air and on the wires before the traffic."""
+    """How stations join: the exchanges on the air and on the wires before or during the traffic."""
 
     tls: Literal["1.2", "1.2-rsa", "1.3"] = Field(
         "1.2",
@@ -298,7 +298,9 @@ class Join(Table):
         "none", description="the fault that the study injects"
     )
     spread_ms: NotNegative = Field(
-        0.0, description="stations start at random times within this interval, milliseconds"
+        0.0,
+        description="stations start at random times within this interval, milliseconds; with "
+        "`stations.joins_at_s` the interval begins there",
     )
     group_rekey_s: Positive | None = Field(
         None,
@@ -317,7 +319,9 @@ class Join(Table):
         "default: never",
     )
     limit_s: Positive = Field(
-        120.0, description="a station that has not joined within this time has failed, s"
+        120.0,
+        description="a station that has not joined within this time has failed, s; during the "
+        "traffic it counts from the latest `stations.joins_at_s`",
     )
 
     @property

@@ -130,6 +130,13 @@ class Station(Table):
         "from 1; default: the station uses all links",
     )
     policy: str | None = Field(None, description="policy of this station alone (mixed cells)")
+    joins_at_s: NotNegative | None = Field(
+        None,
+        description="with `authenticate = true`: the station joins during the traffic of the "
+        "others, from this long after its start, s; its own flows start when it has joined, and "
+        "their rates count from there (`measured_s`); the cell's join times are the means of such "
+        "stations; default: it joins before the traffic",
+    )
     client: Literal["wpa2", "wpa3", "wifi7"] | None = Field(
         None,
         description="age of the station: it chooses the best link that it knows of those that the "

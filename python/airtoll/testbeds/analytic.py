@@ -31,7 +31,7 @@ class Analytic:
             or bridging.why_not(cell)
             or loads.why_not(cell)
             or loads.one_kind(cell)
-            or roaming.why_not(cell, policies[0])
+            or roaming.why_not(cell, policies)
             or joining.why_not(cell, policies)
         )
         if problem:

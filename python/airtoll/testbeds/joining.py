@@ -77,7 +77,7 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return 'radius.tls_chain needs radius.connection = "on-request"'
     if join.deauthenticate_at_s is not None and not cell.settings.authenticate:
         return "join.deauthenticate_at_s needs authenticate = true"
-    problem = _no_agents(cell)
+    problem = _no_agents(cell) or _no_newcomers(cell)
     if problem is not None:
         return problem
     if join.group_rekey_s is not None or join.group_rekey_on_leave:
@@ -209,6 +209,30 @@ def _no_agents(cell: Cell) -> str | None:
     return None
 
 
+def _no_newcomers(cell: Cell) -> str | None:
+    """Why stations cannot join during the traffic, or None."""
+    settings = cell.settings
+    late = [station for station in settings.stations if station.joins_at_s is not None]
+    if not late:
+        return None
+    if not settings.authenticate:
+        return "stations.joins_at_s needs authenticate = true"
+    if settings.topology in DOMAINS:
+        return "stations.joins_at_s: two domains have no traffic before the mobile node joins"
+    if not settings.group_load.is_empty:
+        return "stations.joins_at_s: stations with group_load join before the traffic"
+    latest_s = max(station.joins_at_s or 0.0 for station in late) + settings.join.spread_ms / 1e3
+    if latest_s >= cell.load.duration_s:
+        return (
+            f"stations.joins_at_s: a join at {latest_s:g} s (with join.spread_ms) begins after "
+            "the traffic's end"
+        )
+    moving = 0 if settings.handover is None else settings.handover.stations
+    if any(station.joins_at_s is not None for station in settings.stations[:moving]):
+        return "stations.joins_at_s: a station that hands over joins before the traffic"
+    return None
+
+
 def joining(
     cell: Cell,
     resolved: border.Scenario,
@@ -239,6 +263,8 @@ def joining(
             station=name,
             policy=policy.native(),
             options=evolve(options, links=links[name]),
+            during_traffic=_joins_at_s(cell, name) is not None,
+            start_us=round((_joins_at_s(cell, name) or 0.0) * 1e6),
             spread_us=round(join.spread_ms * 1e3),
             authentication_server=wanted[name].authentication_server or RADIUS,
             radius_proxies=proxies,
@@ -264,6 +290,13 @@ def joining(
         association_limit_s=join.limit_s,
         mobility_agents=_advertised(join, nodes, associations),
     )
+
+
+def _joins_at_s(cell: Cell, name: str) -> float | None:
+    """When a station begins to join during the traffic, s; ``None``: before the traffic."""
+    named = {station.name: station for station in cell.settings.stations}
+    # Further clients are like the last station.
+    return named.get(name, cell.settings.stations[-1]).joins_at_s
 
 
 def _options(cell: Cell) -> border.Options:

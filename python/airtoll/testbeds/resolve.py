@@ -146,7 +146,7 @@ def scenario(cell: Cell) -> border.Scenario:
         lambda profile: _host(load(cell.profile(profile)), cell.security),
         AP,
     )
-    return roaming(cell, joined, stations[0].name, AP)
+    return roaming(cell, joined, stations, AP)
 
 
 def _two_domains(cell: Cell) -> border.Scenario:

@@ -1,4 +1,4 @@
-"""Hand-overs: the further access points, and the negotiation of a moving station there.
+"""Hand-overs: the further access points, and the negotiation of moving stations there.
 
 Takes a cell and its resolved scenario with associations; gives it with a switch, a second access
 point on a channel of its own and further ones, as well heard as the first unless the station
@@ -17,7 +17,7 @@ from attrs import evolve
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
-from airtoll.study import Scenario
+from airtoll.study import Scenario, Station
 from airtoll.study.handover import Handover, Scan, Walk
 from airtoll.testbeds.wires import cable
 
@@ -28,12 +28,14 @@ SWITCH = "switch"
 _NEXT_BSS = "next-cell"
 
 
-def why_not(cell: Cell, policy: Policy) -> str | None:
-    """Why a hand-over of the cell is invalid, or None."""
+def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
+    """Why the hand-overs of the cell are invalid, or None. ``policies``: one of each station."""
     handover = cell.settings.handover
     if handover is None:
         return None
-    link = policy.link
+    count = handover.stations
+    if count > len(policies):
+        return f"handover.stations = {count}: the scenario has {len(policies)}; raise clients"
     if not cell.settings.authenticate:
         return "a hand-over needs authenticate = true"
     if cell.settings.topology[0] in "nr":
@@ -42,36 +44,46 @@ def why_not(cell: Cell, policy: Policy) -> str | None:
         return "handover.path: a station moves to another AP than it is at, and begins at 1"
     looks = handover.scan_ms > 0 or handover.scan is not None
     if handover.walk is not None:
-        problem = _no_walk(cell)
+        problem = _no_walk(cell, handover)
         if problem is not None:
             return problem
     else:
         last_s = handover.at_s + handover.every_s * (len(handover.path) - 1)
+        last_s += handover.stagger_s * (count - 1)
         if last_s >= cell.load.duration_s:
             return f"the hand-over at {last_s:g} s comes after the traffic's end"
     if handover.scan_ms > 0 and handover.scan is not None:
         return "scan_ms and scan exclude each other: leave one of them out"
     if handover.method == "fast-transition-ds" and looks:
         return "fast-transition-ds asks for an AP that the station knows: no scan, scan_ms = 0"
+    for policy in dict.fromkeys(policies[:count]):
+        problem = _no_method(handover, policy) or _no_move(cell, handover, policy)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _no_method(handover: Handover, policy: Policy) -> str | None:
+    """Why stations with a policy cannot hand over by the method, or None."""
+    link = policy.link
     if handover.method.startswith("fast-transition") and not link.fast_transition:
         return f"{policy.name} has no FT AKM"
     caches = ("cached-pmk", "pmksa-caching")
     if handover.method in caches and not caches_pmk(policy):
         return f"{policy.name} has no PMK to cache: its PSK is the PMK, or it has none"
     if handover.method == "pre-authentication":
-        problem = _no_preauthentication(policy)
-        if problem is not None:
-            return problem
-    return _no_move(cell, handover, policy)
+        return _no_preauthentication(policy)
+    return None
 
 
 def roaming(
-    cell: Cell, resolved: border.Scenario, station: str, access_point: str
+    cell: Cell, resolved: border.Scenario, stations: Sequence[Station], access_point: str
 ) -> border.Scenario:
-    """``resolved`` with the hand-overs of ``station``, which begins at ``access_point``."""
+    """``resolved`` with the hand-overs of the first ``stations``, from ``access_point`` on."""
     handover = cell.settings.handover
     if handover is None:
         return resolved
+    moving = {station.name: station for station in stations[: handover.stations]}
     (bss,) = resolved.bss
     nodes = {node.name: node for node in resolved.nodes}
     cells, points = [], []
@@ -89,21 +101,24 @@ def roaming(
     budgets = [
         budget
         for budget in resolved.radio.budgets
-        if handover.walk is None or station not in budget.nodes
+        if handover.walk is None or moving.keys().isdisjoint(budget.nodes)
     ]
     heard = [
-        evolve(budget, nodes=(station, point.name))
+        evolve(budget, nodes=(budget.nodes[0], point.name))
         for point in points
         for budget in budgets
-        if budget.nodes == (station, access_point)
+        if budget.nodes[0] in moving and budget.nodes[1] == access_point
     ]
-    first = next(a for a in resolved.associations if a.station == station)
-    before = evolve(first, options=_announced(handover, first.options))
-    options = evolve(
-        before.options,
-        cached_pmk=handover.method == "cached-pmk",
-        listens=cell.settings.join.movement_detection == "lifetime",
-    )
+    joins = {
+        a.station: evolve(a, options=_announced(handover, a.options))
+        for a in resolved.associations
+        if a.station in moving
+    }
+    listens = cell.settings.join.movement_detection == "lifetime"
+    options = {
+        name: evolve(before.options, cached_pmk=handover.method == "cached-pmk", listens=listens)
+        for name, before in joins.items()
+    }
     switch = border.Node(name=SWITCH, role=border.Role.WIRED)
     return evolve(
         resolved,
@@ -111,14 +126,15 @@ def roaming(
         nodes=(*resolved.nodes, *points, switch),
         links=tuple(links),
         radio=evolve(resolved.radio, budgets=(*budgets, *heard)),
-        associations=tuple(before if a is first else a for a in resolved.associations),
+        associations=tuple(joins.get(a.station, a) for a in resolved.associations),
         handovers=tuple(
             _departure(
                 handover,
-                (station, number),
-                (_bss(bss, to), _position(cell, to)),
-                _reassociation(handover, before, options, to),
+                (name, place, number),
+                (_bss(bss, to), _position(cell, station, to)),
+                _reassociation(handover, joins[name], options[name], to),
             )
+            for place, (name, station) in enumerate(moving.items())
             for number, to in enumerate(handover.path)
         ),
         mobility_agents=_agents(handover, resolved.mobility_agents, [c.name for c in cells]),
@@ -173,12 +189,12 @@ def _bss(first: border.Bss, number: int) -> str:
     return _NEXT_BSS if number == FIRST_NEXT else f"cell-{number}"
 
 
-def _position(cell: Cell, number: int) -> tuple[float, float, float] | None:
+def _position(cell: Cell, station: Station, number: int) -> tuple[float, float, float] | None:
     """Where a walking station counts as being in the BSS of an AP, m; None: its first place."""
     handover = cell.settings.handover
     if handover is None or handover.walk is None or number == 1:
         return None
-    return (*_nearest(cell, place(cell.settings, number)), 0.0)
+    return (*_nearest(cell, station, place(cell.settings, number)), 0.0)
 
 
 def place(settings: Scenario, number: int) -> tuple[float, float]:
@@ -190,9 +206,9 @@ def place(settings: Scenario, number: int) -> tuple[float, float]:
     return (x + steps * (next_x - x), y + steps * (next_y - y))
 
 
-def _nearest(cell: Cell, place: tuple[float, float]) -> tuple[float, float]:
+def _nearest(cell: Cell, station: Station, place: tuple[float, float]) -> tuple[float, float]:
     """Point of the walk nearest to an AP; past the last AP the end of the walk."""
-    handover, station = cell.settings.handover, cell.settings.stations[0]
+    handover = cell.settings.handover
     assert handover is not None
     assert handover.walk is not None
     end = handover.walk.to_m
@@ -211,20 +227,23 @@ def _nearest(cell: Cell, place: tuple[float, float]) -> tuple[float, float]:
 
 def _departure(
     handover: Handover,
-    own: tuple[str, int],
+    own: tuple[str, int, int],
     place: tuple[str, tuple[float, float, float] | None],
     association: border.Reassociation,
 ) -> border.Handover:
-    """One hand-over: station and number from 0 in ``own``, BSS and position there in ``place``."""
-    station, number = own
+    """One hand-over: station, its place among those that move and the number of the hand-over, both
+    from 0, in ``own``; BSS and position there in ``place``.
+    """
+    station, behind, number = own
+    later_s = behind * handover.stagger_s
     walk, scan = handover.walk, handover.scan
     method = "full" if handover.method == "cached-pmk" else handover.method
     departure = border.Handover(
         station=station,
         bss=place[0],
         position_m=place[1],
-        at_s=handover.at_s + number * handover.every_s if walk is None else None,
-        walk=None if walk is None else _walk(walk),
+        at_s=handover.at_s + number * handover.every_s + later_s if walk is None else None,
+        walk=None if walk is None else _walk(walk, later_s),
         scan_s=handover.scan_ms / 1e3,
         scan=None if scan is None else _scan(scan),
         ahead_s=handover.ahead_ms / 1e3,
@@ -236,8 +255,9 @@ def _departure(
     return evolve(departure, again_s=handover.again_s) if looks else departure
 
 
-def _walk(walk: Walk) -> border.Walk:
+def _walk(walk: Walk, begin_s: float) -> border.Walk:
     return border.Walk(
+        begin_s=begin_s,
         to_m=(*walk.to_m, 0.0),
         back=walk.back,
         speed_m_s=walk.speed_m_s,
@@ -262,17 +282,23 @@ def _announced(handover: Handover, options: border.Options) -> border.Options:
     return evolve(options, mobike=True, return_routability=handover.return_routability)
 
 
-def _no_walk(cell: Cell) -> str | None:
-    station = cell.settings.stations[0]
-    handover = cell.settings.handover
+def _no_walk(cell: Cell, handover: Handover) -> str | None:
+    begin_s = handover.stagger_s * (handover.stations - 1)
+    if begin_s >= cell.load.duration_s:
+        return f"the walk at {begin_s:g} s begins after the traffic's end"
+    if handover.method == "pre-authentication":
+        return "a station that walks cannot plan when it leaves: no pre-authentication"
+    stations = cell.settings.stations[: handover.stations]
+    return next(filter(None, (_cannot_walk(cell, station) for station in stations)), None)
+
+
+def _cannot_walk(cell: Cell, station: Station) -> str | None:
     if station.position_m is None:
         return f"station {station.name} walks: it needs position_m, where it begins"
     if station.rssi_dbm is not None or cell.settings.rssi_dbm is not None:
         return f"station {station.name} walks: its level follows its position, without rssi_dbm"
     if station.walls:
         return f"station {station.name} walks: a walking station cannot have walls"
-    if handover is not None and handover.method == "pre-authentication":
-        return "a station that walks cannot plan when it leaves: no pre-authentication"
     return None
 
 

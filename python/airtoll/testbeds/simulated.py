@@ -42,7 +42,7 @@ _FIELDS: Final = _EDCA | {
     "scenario.mlo": "mode",
     "scenario.mlo.links": "band width_mhz mcs streams rssi_dbm",
     "scenario.stations": "name profile link rssi_dbm position_m walls rate_mbps mcs streams phy "
-    "policy client listen_interval twt_interval_ms twt_duration_ms doze_after_ms "
+    "policy client joins_at_s listen_interval twt_interval_ms twt_duration_ms doze_after_ms "
     "battery_wh bridge frame_bursting_us",
     "scenario.ap": "profile position_m frame_bursting_us",
     "scenario.server": "profile",
@@ -61,8 +61,8 @@ _FIELDS: Final = _EDCA | {
     "mobile_ip first_at_home advertisement_s "
     "movement_detection fault spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s "
     "limit_s",
-    "scenario.handover": "at_s path every_s next_ap_m again_s scan_ms method ahead_ms mobile_ip "
-    "tunnel return_routability",
+    "scenario.handover": "at_s stations stagger_s path every_s next_ap_m again_s scan_ms "
+    "method ahead_ms mobile_ip tunnel return_routability",
     "scenario.handover.walk": "to_m back speed_m_s threshold_dbm hysteresis_db",
     "scenario.handover.scan": "mode channels min_channel_ms max_channel_ms",
     "traffic": f"about {_LOAD} duration_s warm_up_s series",
@@ -214,7 +214,9 @@ CAPABILITY: Final = Capability(
             "dozing of a station that hands over",
             lambda cell: (
                 cell.settings.handover is not None
-                and any(one.dozes for one in cell.settings.stations)
+                and any(
+                    one.dozes for one in cell.settings.stations[: cell.settings.handover.stations]
+                )
             ),
             "stations.listen_interval and twt_interval_ms: a station that hands over does not doze",
         ),

@@ -86,7 +86,7 @@ class Simulator:
             or bridging.why_not(cell)
             or loads.why_not(cell)
             or path_mtu.why_not(cell)
-            or roaming.why_not(cell, policies[0])
+            or roaming.why_not(cell, policies)
             or joining.why_not(cell, policies)
             or first_join.why_not(cell)
         )
@@ -290,11 +290,14 @@ def _finished(rows: list[Row], cell: Cell) -> list[Row]:
     if any(load.transfer_bytes is not None for load in cell.load.loads):
         span = cell.load.duration_s - cell.load.warm_up_s
         times = {row.flow: row.value for row in rows if row.metric == "transfer_delay_s"}
+        own = {row.flow: row.value for row in rows if row.metric == "measured_s"}
         rows = [
-            evolve(row, value=row.value * span / times[row.flow])
+            evolve(row, value=row.value * own.get(row.flow, span) / times[row.flow])
             if row.metric == "throughput_bps" and row.second is None and row.flow in times
             else row
             for row in rows
+            # The cell's throughput is the sum of the flows', rated so.
+            if row.flow is not None or row.metric != "throughput_bps"
         ]
         if times and span > 0:
             rows = [

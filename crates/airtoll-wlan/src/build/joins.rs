@@ -15,11 +15,13 @@ use crate::announce;
 use crate::event::{Event, JoinEvent};
 use crate::id::{NodeId, RadioId, SessionId, Table};
 use crate::join::{
-    BusyThreshold, Deauthentication, Parties, Purpose, Renewal, Session, Setup, common_cipher,
+    BusyThreshold, Deauthentication, Newcomer, Parties, Purpose, Renewal, Session, Setup,
+    common_cipher,
 };
 use crate::mac::TxLink;
 use crate::net::Route;
 use crate::scenario::{Association, Bss, Handover, Node, Role, Scenario, ScenarioError};
+use crate::stack::Stack;
 use crate::transport::TcpSystem;
 use crate::world::World;
 
@@ -45,18 +47,33 @@ pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), Scena
         ..
     } = source;
     let deauthentications = add_signalling_links(world, source);
+    let mut newcomers = Vec::new();
     for (number, association) in scenario.associations.iter().enumerate() {
         let field = format!("associations[{number}]");
         let terms = Terms::of(source, association);
         let session = add(world, source, &field, &terms)?;
-        let mut start = Duration::from_micros(association.start_us);
+        let earliest = Duration::from_micros(association.start_us);
+        let mut start = earliest;
         if association.spread_us > 0 {
             let mut stream = streams.named(&format!("association/start/{}", association.station));
             let spread = Duration::from_micros(association.spread_us).as_nanos() as f64;
             start += Duration::from_nanos((spread * stream.unit()) as u64);
         }
+        if association.during_traffic {
+            keep_out(world, source, association);
+            newcomers.push(Newcomer {
+                session,
+                earliest,
+                start,
+            });
+            continue;
+        }
         let event = Event::Join(JoinEvent::Start { session });
         world.stack.lower.cx.schedule(Instant::ZERO + start, event);
+    }
+    if newcomers.len() == scenario.associations.len() {
+        let event = Event::Join(JoinEvent::BeginTraffic);
+        world.stack.lower.cx.schedule(Instant::ZERO, event);
     }
     let busy = scenario.nodes.iter().flat_map(|node| {
         let at = index[node.name.as_str()];
@@ -84,6 +101,10 @@ pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), Scena
     let hosts = hosts(world, source);
     world.join.set_up(Setup {
         streams: *streams,
+        newcomers: (
+            newcomers,
+            Duration::from_secs_f64(scenario.association_limit_s),
+        ),
         renewals: renewals(source),
         deauthentications,
         busy: busy.collect(),
@@ -94,6 +115,17 @@ pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), Scena
     world.stack.lower.cx.end =
         Instant::ZERO + Duration::from_secs_f64(scenario.association_limit_s);
     Ok(())
+}
+
+/// Nothing goes from or to a station but its negotiation until it has joined during the traffic.
+fn keep_out(world: &mut World, source: Source<'_>, association: &Association) {
+    let Stack { net, flow, .. } = &mut world.stack;
+    let station = source.index[association.station.as_str()];
+    net.set_away(station, true);
+    flow.hold(station);
+    if let Some(host) = &association.host {
+        flow.hold(source.index[host.as_str()]);
+    }
 }
 
 /// TCP of each node and the MTU of its interfaces.

@@ -88,8 +88,16 @@ pub(crate) enum Action {
         access_point: NodeId,
         knows: bool,
     },
-    /// All stations have joined.
+    /// All stations have joined that join before the traffic.
     BeginTraffic,
+    /// The link of a station that joins during the traffic stands.
+    LinkStands {
+        station: NodeId,
+    },
+    /// A station has joined during the traffic: flows from and to these hosts start.
+    Admitted {
+        hosts: [NodeId; 2],
+    },
     EndTrialBy {
         at: Instant,
     },

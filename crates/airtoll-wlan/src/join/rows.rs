@@ -30,7 +30,11 @@ impl Join {
         let first = missing.next()?;
         let others = missing.count();
         let name = name_of(first.station());
-        let why = first.failure(now);
+        let since = match first.standing {
+            Standing::Negotiating if self.is_during_traffic(first) => first.started,
+            _ => Instant::ZERO,
+        };
+        let why = first.failure(since, now);
         let rest = if others > 0 {
             format!("; nor did {others} more of {} stations", needed().count())
         } else {
@@ -39,7 +43,7 @@ impl Join {
         Some(format!("{name} did not authenticate: {why}{rest}"))
     }
 
-    /// Station and rows of every session before the traffic.
+    /// Station and rows of every first join.
     pub fn rows(&self) -> Vec<(NodeId, Vec<JoinRow>)> {
         let initial = self.sessions.as_slice()[..self.initial].iter();
         initial
@@ -48,7 +52,8 @@ impl Join {
     }
 
     /// Rows of the whole cell: the number of stations that joined, for several stations, and the time
-    /// until the last one has joined, which is missing unless all joined.
+    /// until the last one has joined, which is missing unless all joined. Where stations join during the
+    /// traffic, that time is theirs, and so are the means of all rows that a join has.
     pub fn cell_rows(&self) -> Vec<JoinRow> {
         let initial = &self.sessions.as_slice()[..self.initial];
         let mut rows = Vec::new();
@@ -56,19 +61,35 @@ impl Join {
             Standing::Joined(at) => Some(at),
             _ => None,
         };
-        let Some(first) = initial.iter().map(|s| s.started).min() else {
-            return rows;
-        };
         let count = initial.iter().filter(|s| joined(s).is_some()).count();
         if initial.len() > 1 {
             rows.push(("stations_joined", count as f64, "1"));
             rows.push(("joined_ratio", count as f64 / initial.len() as f64, "1"));
         }
-        let all: Option<Vec<_>> = initial.iter().map(joined).collect();
+        let measured = || {
+            let own = initial.iter();
+            own.filter(|s| self.newcomers.is_empty() || self.is_during_traffic(s))
+        };
+        let Some(first) = measured().map(|s| s.started).min() else {
+            return rows;
+        };
+        let all: Option<Vec<_>> = measured().map(joined).collect();
         if let Some(last) = all.and_then(|times| times.into_iter().max()) {
             rows.push(("join_all_time_s", (last - first).as_secs_f64(), "s"));
         }
+        if !self.newcomers.is_empty() {
+            let each: Vec<JoinRow> = measured().flat_map(Session::rows).collect();
+            rows.extend(means(&each));
+        }
         rows
+    }
+
+    /// Whether a session is a first join during the traffic.
+    fn is_during_traffic(&self, session: &Session) -> bool {
+        let own = |s: &Session| std::ptr::eq(s, session);
+        self.sessions
+            .find(own)
+            .is_some_and(|id| self.newcomers.has(id))
     }
 
     /// Lengths of the stages of a session.
@@ -112,7 +133,7 @@ impl Session {
         self.timeline.emitted.iter().map(|known| known.1).sum()
     }
 
-    fn failure(&self, now: Instant) -> String {
+    fn failure(&self, since: Instant, now: Instant) -> String {
         match self.standing {
             Standing::Failed(stage, failure) => {
                 let code = match failure.code() {
@@ -126,7 +147,8 @@ impl Session {
             }
             _ => {
                 let stage = self.negotiation.stage().map_or("end", name);
-                format!("{stage}: not done after {} s", now.as_secs_f64())
+                let spent = now.saturating_since(since);
+                format!("{stage}: not done after {} s", spent.as_secs_f64())
             }
         }
     }
@@ -171,6 +193,20 @@ impl Session {
         }
         rows
     }
+}
+
+/// The mean of each metric over the rows that have it, in the order of their first ones.
+fn means(each: &[JoinRow]) -> Vec<JoinRow> {
+    let mut means: Vec<JoinRow> = Vec::new();
+    for &(metric, _, unit) in each {
+        if means.iter().any(|known| known.0 == metric) {
+            continue;
+        }
+        let own = each.iter().filter(|row| row.0 == metric);
+        let (sum, count) = own.fold((0.0, 0.0), |(sum, count), row| (sum + row.1, count + 1.0));
+        means.push((metric, sum / count, unit));
+    }
+    means
 }
 
 /// Protocols that set up and move tunnels.

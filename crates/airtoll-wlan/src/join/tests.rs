@@ -6,6 +6,7 @@ use crate::{Outcome, Scenario, run};
 
 mod alone;
 mod multi_link;
+mod newcomers;
 mod over_tls;
 mod proxies;
 

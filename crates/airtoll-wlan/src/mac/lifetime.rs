@@ -36,6 +36,12 @@ impl Backlog {
         }
     }
 
+    /// The queue was filled at `start` only.
+    pub fn refill(&mut self, start: Instant) {
+        let packets = self.arrivals.iter().map(|(_, count)| count).sum();
+        *self = Self::new(packets, start);
+    }
+
     /// The packet at the head leaves the queue at `now` and another one enters; gives the arrival
     /// of the first.
     pub fn turn(&mut self, now: Instant, lifetime: Duration) -> Instant {

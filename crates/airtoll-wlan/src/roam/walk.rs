@@ -38,7 +38,7 @@ impl Walking {
         let (from, to) = (self.from_m, self.walk.to_m);
         let square: f64 = from.iter().zip(&to).map(|(a, b)| (a - b) * (a - b)).sum();
         let length = libm::sqrt(square);
-        let gone = self.walk.speed_m_s * (now - self.began).as_secs_f64();
+        let gone = self.walk.speed_m_s * now.saturating_since(self.began).as_secs_f64();
         let turned = self.walk.back && gone > length;
         let gone = if turned { 2.0 * length - gone } else { gone };
         let share = if gone < length {
@@ -53,7 +53,7 @@ impl Walking {
 impl Roam {
     pub(super) fn begin_walk(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
         if let Some(walking) = &mut self.handovers[id].plan.walk {
-            walking.began = turn.now;
+            walking.began = turn.now + Duration::from_secs_f64(walking.walk.begin_s);
         }
         self.step(id, turn);
     }

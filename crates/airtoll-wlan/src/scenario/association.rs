@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A station that authenticates, associates and negotiates everything else that its policy asks
-/// for before the trial's traffic starts.
+/// for: before the trial's traffic starts, or during it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Association {
@@ -20,6 +20,10 @@ pub struct Association {
     /// null: the station itself.
     #[serde(default)]
     pub host: Option<String>,
+    /// The start counts from that of the traffic, which does not wait for this station. Flows from and
+    /// to the station start when it has joined.
+    #[serde(default)]
+    pub during_traffic: bool,
     /// Earliest start, us.
     #[serde(default)]
     pub start_us: u64,

@@ -91,6 +91,7 @@ impl Scenario {
                 }
             }
         }
+        self.check_joins_during_traffic()?;
         unique(
             "associations",
             self.associations.iter().map(|a| a.station.as_str()),
@@ -110,6 +111,33 @@ impl Scenario {
         }
         for (i, flow) in self.flows.iter().enumerate() {
             self.check_flow(&format!("flows[{i}]"), flow)?;
+        }
+        Ok(())
+    }
+
+    fn check_joins_during_traffic(&self) -> Checked {
+        for (i, association) in self.associations.iter().enumerate() {
+            if !association.during_traffic {
+                continue;
+            }
+            let at = format!("associations[{i}]");
+            let latest_s = association.start_us.saturating_add(association.spread_us) as f64 / 1e6;
+            if latest_s >= self.duration_s {
+                let allowed = "earlier, with spread_us, than duration_s";
+                return invalid(&format!("{at}.start_us"), association.start_us, allowed);
+            }
+            let field = format!("{at}.during_traffic");
+            if self
+                .handovers
+                .iter()
+                .any(|h| h.station == association.station)
+            {
+                let allowed = "false for a station that hands over";
+                return invalid(&field, true, allowed);
+            }
+            if !self.group_traffic.is_empty() {
+                return invalid(&field, true, "false with group_traffic");
+            }
         }
         Ok(())
     }

@@ -90,12 +90,15 @@ pub struct MobilityAgent {
     pub offset_s: f64,
 }
 
-/// A walk in a straight line that begins with the traffic. Levels follow positions but where
+/// A walk in a straight line. Levels follow positions but where
 /// `radio.budgets` has the pair; who senses whom is decided at the station's position and, in the next
 /// BSS, at the hand-over's `position_m`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Walk {
+    /// When the station sets out, counted from the start of the traffic, s; it stands until then.
+    #[serde(default)]
+    pub begin_s: f64,
     /// Where it ends, metres.
     pub to_m: [f64; 3],
     /// It goes back from there to where it began.
@@ -137,6 +140,7 @@ impl Scenario {
         match (handover.at_s, &handover.walk) {
             (Some(at_s), None) => not_negative(&format!("{at}.at_s"), at_s)?,
             (None, Some(walk)) => {
+                not_negative(&format!("{at}.walk.begin_s"), walk.begin_s)?;
                 positive(&format!("{at}.walk.speed_m_s"), walk.speed_m_s)?;
                 not_negative(&format!("{at}.walk.hysteresis_db"), walk.hysteresis_db)?;
                 if handover.method == HandoverMethod::PreAuthentication {

@@ -130,6 +130,7 @@ _SCENARIO: Final = {
     "stations.client": only(
         None, reason="has no effect: wpa_supplicant knows all links of the policy"
     ),
+    "stations.joins_at_s": only(None, reason="stations join before the traffic here"),
     "stations.listen_interval": only(None, reason="has no effect: power save is off here"),
     "stations.twt_interval_ms": only(None, reason="has no effect: power save is off here"),
     "stations.twt_duration_ms": only(8.192, reason="has no effect: power save is off here"),
@@ -222,6 +223,8 @@ _JOIN: Final = {
 }
 _HANDOVER: Final = {
     "at_s": acts(),
+    "stations": only(1, reason="this testbed moves one station"),
+    "stagger_s": only(0.0, reason="this testbed moves one station"),
     "path": acts("access points on channels of their own, which hear one another on none"),
     "every_s": acts(),
     **{

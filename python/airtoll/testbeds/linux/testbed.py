@@ -140,7 +140,7 @@ class Linux:
             or CAPABILITY.why_not_policy(cell.security, self._hostapd_version())
             or joining.why_not(cell, [cell.security])
             or bridging.why_not(cell)
-            or roaming.why_not(cell, cell.security)
+            or roaming.why_not(cell, [cell.security] * len(station_names(cell.settings)))
             or loads.why_not(cell)
             or CAPABILITY.why_not(
                 cell, medium=self._without_medium(), virtual=self._without_virtual_time()

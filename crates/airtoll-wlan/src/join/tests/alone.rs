@@ -58,6 +58,7 @@ impl Lab {
         join.add(session);
         join.set_up(Setup {
             streams,
+            newcomers: (Vec::new(), Duration::ZERO),
             renewals: Vec::new(),
             deauthentications: vec![Deauthentication {
                 access_point: ACCESS_POINT,

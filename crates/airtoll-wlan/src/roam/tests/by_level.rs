@@ -46,6 +46,19 @@ fn done(value: &Value) -> Outcome {
 }
 
 #[test]
+fn a_station_that_sets_out_later_leaves_later_by_as_much() {
+    let left = |begin_s: f64| {
+        let mut value = walk(&active(1), 16.0);
+        value["handovers"][0]["walk"]["hysteresis_db"] = json!(1.0);
+        value["handovers"][0]["walk"]["begin_s"] = json!(begin_s);
+        super::value(&done(&value), "handover_left_s")
+    };
+    // Ten measurements later; the null frame before the scan contends with the call.
+    let later = left(1.024) - left(0.0);
+    assert!((later - 1.024).abs() < 2e-3, "{later}");
+}
+
+#[test]
 fn a_station_leaves_where_the_level_falls_below_the_threshold() {
     let mut at_once = walk(&active(1), 14.0);
     at_once["handovers"][0]["walk"]["hysteresis_db"] = json!(1.0);
