@@ -271,6 +271,9 @@ def _partial_join(rows: list[Row], cell: Cell, failure: str) -> str | None:
     join = cell.settings.join
     if joined is None or join.fault != "none":
         return None
+    if joined == len(station_list(cell.settings)):
+        # A hand-over failed, whose trial has no result.
+        return None
     asks = join.spread_ms > 0 or join.limit_s != Join.model_fields["limit_s"].default
     if not joined and not asks:
         return None
