@@ -130,11 +130,11 @@ def roaming(
         handovers=tuple(
             _departure(
                 handover,
-                (name, place, number),
+                (name, behind, number),
                 (_bss(bss, to), _position(cell, station, to)),
                 _reassociation(handover, joins[name], options[name], to),
             )
-            for place, (name, station) in enumerate(moving.items())
+            for behind, (name, station) in enumerate(moving.items())
             for number, to in enumerate(handover.path)
         ),
         mobility_agents=_agents(handover, resolved.mobility_agents, [c.name for c in cells]),
