@@ -32,7 +32,6 @@ PAGES = (
     ROOT / "docs/studies/group-traffic.md",
     ROOT / "docs/studies/tunnel-mtu.md",
     ROOT / "docs/studies/joining-a-busy-cell.md",
-    ROOT / "docs/studies/roaming.md",
 )
 _MARK = re.compile(r"<!-- table: ([a-z0-9-]+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
 WIFI7 = "wpa3-sae-ext-gcmp-256"
@@ -411,7 +410,7 @@ def together(summary: RunSummary) -> list[str]:
         "|---|---|" + "---|" * (len(TOGETHER) + 1),
     ]
     ways = [*((n, "0.001") for n in TOGETHER), (TOGETHER[-1], "0.03")]
-    for policy in ("wpa2-ft-psk-ccmp", "wpa3-ft-sae-ccmp", "wpa2-ft-eap-tls-ccmp"):
+    for policy in ("wpa3-ft-sae-ccmp", "wpa2-ft-eap-tls-ccmp"):
         for method in ("full", "fast-transition"):
             shown = []
             for number, stagger in ways:

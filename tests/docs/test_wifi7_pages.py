@@ -106,3 +106,19 @@ def test_every_table_is_that_of_its_study() -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_row_of_the_joins_is_that_of_the_planned_trials() -> None:
+    page = "docs/studies/joining-a-busy-cell.md"
+    (row,) = (
+        one for one in rows(page, "join-by-load") if one[:2] == ["802.11a, DCF", "wpa2-psk-ccmp"]
+    )
+    plan = make_plan(load(ROOT / "studies/joining-a-busy-cell.toml").study, seed=1)
+    times = [
+        row.value
+        for trial in plan.trials()
+        if trial.cell.name == "dcf/wpa2-psk-ccmp/download"
+        for row in Simulator().measure(trial).rows
+        if row.metric == "join_time_s" and row.station is None
+    ]
+    assert row[5].split(" ")[0] == f"{1e3 * statistics.fmean(times):.1f}"
