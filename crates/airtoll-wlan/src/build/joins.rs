@@ -479,6 +479,10 @@ fn multi_link(
 ) -> Option<MultiLink> {
     let scenario = source.scenario;
     let node = &scenario.nodes[station.index()];
+    if node.multi_link.is_empty() {
+        // A hand-over leads to a BSS that is not the station's own.
+        return None;
+    }
     let named = |name: &str| scenario.bss.iter().find(|b| b.name == name);
     let (own, base) = (address::mac(station), address::mac(access_point));
     let of = |there: &Bss| {
