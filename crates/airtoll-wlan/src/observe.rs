@@ -49,7 +49,7 @@ pub(crate) enum Observation<'a> {
         length: Duration,
         bit_rate: u64,
         good: &'a Octets,
-        bad: u64,
+        bad: u32,
     },
     /// A frame of these octets was an acknowledgement.
     ControlOctets { octets: u32 },

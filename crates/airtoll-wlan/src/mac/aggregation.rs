@@ -270,7 +270,7 @@ impl Mac {
             msdus: 1,
             held: u16::from(std::mem::take(&mut p.held)),
             parts: Octets {
-                security: u64::from(around - state.header_octets),
+                security: around - state.header_octets,
                 ..Octets::default()
             },
         };
@@ -292,15 +292,14 @@ impl Mac {
             octets = ip_octets;
             parts = Octets::default();
         }
-        parts.mac = u64::from(octets) - parts.total();
+        parts.mac = octets - parts.total();
         let state = &mut self.links[link];
         state.prompt |= answered;
         let division = state.division;
         let mut pieces = None;
         if division.piece > 0 && msdus == 1 && !state.agreement {
-            let around = u64::from(division.cipher);
             pieces = division.divide(Octets {
-                security: parts.security - around,
+                security: parts.security - division.cipher,
                 mac: 0,
                 ..parts
             });
@@ -386,12 +385,12 @@ impl Content {
     /// Counts the octets of a packet.
     #[inline(always)]
     fn count(&mut self, p: &Packet) {
-        let msdu = u64::from(msdu_octets(p));
+        let msdu = msdu_octets(p);
         if p.resolves() || p.advertises() || p.is_group_traffic() {
             self.parts.management += msdu;
             return;
         }
-        let (payload, tunnel) = (u64::from(p.payload), u64::from(p.tunnel_octets));
+        let (payload, tunnel) = (p.payload, p.tunnel_octets);
         self.parts.payload += payload;
         self.parts.security += tunnel;
         self.parts.ip_transport += msdu - payload - tunnel;

@@ -355,10 +355,10 @@ impl Mac {
         let link = &mut self.links[number];
         let several = link.has_several_ways();
         let (ends, peer) = (link.ends(way), link.ends(way).1);
-        let mut success = *link.success_of(way);
-        let front = link.window.front().map_or(sequence, |m| m.sequence);
+        let (window, success) = link.window_and_success(way);
+        let front = window.front().map_or(sequence, |m| m.sequence);
         let at = sequence.wrapping_sub(front) as usize;
-        let Some(mpdu) = link.window.get_mut(at).filter(|m| m.in_flight == Some(way)) else {
+        let Some(mpdu) = window.get_mut(at).filter(|m| m.in_flight == Some(way)) else {
             return;
         };
         let after = before + phy::subframe_octets(mpdu.octets);
@@ -374,12 +374,11 @@ impl Mac {
                 (mode_id, vector),
                 mpdu.octets,
                 (r, t.end),
-                &mut success,
+                success,
             )
         });
         mpdu.hear(arrives);
-        *link.success_of(way) = success;
-        let mut behind = link.window[at + 1..].iter();
+        let mut behind = window[at + 1..].iter();
         let other = |m: &&Mpdu| several && m.in_flight != Some(way);
         let follows = behind.find(|m| !m.acknowledged && !other(m));
         if let Some(next) = follows.filter(|m| m.in_flight.is_some()) {
@@ -585,14 +584,15 @@ impl Mac {
         let several = link.has_several_ways();
         let ends = link.ends(way);
         let peer = ends.1;
-        let mut success = *link.success_of(way);
+        let (account, signalling) = (link.account, link.signalling);
+        let (window, success) = link.window_and_success(way);
         // Each MPDU of an A-MPDU has its own time on the air.
         let partly = aggregate && medium.is_disturbed(t);
         let whole = (!partly).then(|| medium.reception(t, peer)).flatten();
         let mut octets_before = 0;
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);
-        let (mut mpdus, mut of_groups) = (0_u32, 0_u64);
-        for mpdu in &mut link.window {
+        let (mut mpdus, mut of_groups) = (0_u32, 0_u32);
+        for mpdu in window {
             if mpdu.in_flight != Some(way) {
                 if mpdu.acknowledged || several {
                     continue;
@@ -609,7 +609,7 @@ impl Mac {
                 };
                 let arrives = outcome.is_some_and(|r| {
                     let sent_with = (mode_id, mode.vector());
-                    medium.data_arrives(ends, sent_with, mpdu.octets, (r, t.end), &mut success)
+                    medium.data_arrives(ends, sent_with, mpdu.octets, (r, t.end), success)
                 });
                 mpdu.hear(arrives);
             }
@@ -622,19 +622,18 @@ impl Mac {
                 0
             };
             if mpdu.group {
-                of_groups += u64::from(mpdu.octets + framing);
+                of_groups += mpdu.octets + framing;
             }
             if heard == Some(Heard::New) {
                 good.add(&mpdu.parts);
-                good.mac += u64::from(framing);
+                good.mac += framing;
             } else {
-                bad += u64::from(mpdu.octets + framing);
+                bad += mpdu.octets + framing;
             }
         }
-        *link.success_of(way) = success;
         // Its sender counts every PPDU, and its receiver those that arrived.
-        let charged = link.account.filter(|account| any || *account == number);
-        if link.signalling {
+        let charged = account.filter(|account| any || *account == number);
+        if signalling {
             self.signalling_sent(cx, number, t.alone, any);
         } else {
             cx.observe(Observation::Data {
@@ -650,8 +649,8 @@ impl Mac {
             let exchange = &self.exchanges[id];
             let answer = sifs + exchange.answer(&self.modes[mode_id]);
             let whole = t.alone + if any { answer } else { Duration::ZERO };
-            let octets = good.total() + bad;
-            let span = Duration::from_nanos(whole.as_nanos() * of_groups / octets.max(1));
+            let octets = u64::from(good.total() + bad).max(1);
+            let span = Duration::from_nanos(whole.as_nanos() * u64::from(of_groups) / octets);
             cx.observe(Observation::GroupAir { span });
         }
         if let Some(account) = charged {

@@ -50,7 +50,7 @@ impl Division {
     /// How an MSDU of these octets (Michael included, cipher's share of an MPDU left out) is
     /// divided; `None` where it fits in one MPDU.
     pub fn divide(&self, whole: Octets) -> Option<Pieces> {
-        let body = whole.total() as u32;
+        let body = whole.total();
         if self.piece == 0 || body <= self.piece {
             return None;
         }
@@ -67,9 +67,9 @@ impl Division {
     pub fn mpdu(&self, pieces: &Pieces, at: u32) -> (u32, Octets) {
         let whole = &pieces.whole;
         let body = whole.total();
-        let from = u64::from(at * self.piece);
-        let to = (from + u64::from(self.piece)).min(body);
-        let share = |start: u64, length: u64| {
+        let from = at * self.piece;
+        let to = (from + self.piece).min(body);
+        let share = |start: u32, length: u32| {
             let end = start + length;
             end.min(to).saturating_sub(start.max(from))
         };
@@ -77,11 +77,11 @@ impl Division {
         let parts = Octets {
             ip_transport: share(0, whole.ip_transport),
             payload: share(whole.ip_transport, whole.payload),
-            security: share(data, whole.security) + u64::from(self.cipher),
+            security: share(data, whole.security) + self.cipher,
             management: 0,
-            mac: share(data + whole.security, whole.mac) + u64::from(self.header),
+            mac: share(data + whole.security, whole.mac) + self.header,
         };
-        ((to - from) as u32 + self.header + self.cipher, parts)
+        (to - from + self.header + self.cipher, parts)
     }
 }
 
@@ -141,24 +141,24 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_add_up_to_the_msdu(
-            payload in 0_u64..2_300, ip in 8_u64..80, security in 0_u64..60,
+            payload in 0_u32..2_300, ip in 8_u32..80, security in 0_u32..60,
             threshold in 256_u32..2_346, cipher in 0_u32..24,
         ) {
             let whole = Octets { payload, ip_transport: ip, security, mac: 0, management: 0 };
             let division = Division::new(Some(threshold), 28, cipher);
             let Some(pieces) = division.divide(whole) else {
-                prop_assert!(whole.total() as u32 + 28 <= threshold);
+                prop_assert!(whole.total() + 28 <= threshold);
                 return Ok(());
             };
             let mut sum = Octets::default();
             for at in 0..pieces.count {
                 let (octets, parts) = division.mpdu(&pieces, at);
-                prop_assert_eq!(u64::from(octets), parts.total());
+                prop_assert_eq!(octets, parts.total());
                 prop_assert!(octets <= threshold + cipher);
                 prop_assert!(at + 1 == pieces.count || (octets - 28 - cipher) % 2 == 0);
                 sum.add(&parts);
             }
-            let around = u64::from(pieces.count) * u64::from(28 + cipher);
+            let around = pieces.count * (28 + cipher);
             prop_assert_eq!(sum.total(), whole.total() + around);
             prop_assert_eq!(sum.payload, payload);
         }

@@ -418,13 +418,17 @@ impl TxLink {
         }
     }
 
-    /// The last frame success of a way: (mode, octets), and the probability.
+    /// The window, and the last frame success of a way: (mode, octets), and the probability.
     #[inline]
-    pub(super) fn success_of(&mut self, way: Way) -> &mut (Option<ModeId>, u32, f64) {
-        match self.further.get_mut(usize::from(way.0).wrapping_sub(1)) {
+    pub(super) fn window_and_success(
+        &mut self,
+        way: Way,
+    ) -> (&mut Window<Mpdu>, &mut (Option<ModeId>, u32, f64)) {
+        let success = match self.further.get_mut(usize::from(way.0).wrapping_sub(1)) {
             None => &mut self.success,
             Some(further) => &mut further.success,
-        }
+        };
+        (&mut self.window, success)
     }
 
     /// Forgets the frame success of ways that end at a radio.

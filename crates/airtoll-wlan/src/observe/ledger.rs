@@ -27,7 +27,7 @@ pub(crate) struct Ledger {
     pub idle: Duration,
     /// Part of `idle` in which a cipher worked: crypto time that the air does not hide.
     pub crypto_exposed: Duration,
-    pub octets: Octets,
+    pub octets: OctetSums,
     pub octets_retry: u64,
     pub octets_management: u64,
     pub octets_control: u64,
@@ -54,24 +54,48 @@ pub(crate) enum Unfinished {
     Data,
 }
 
-/// Octets of data frames by what they are for.
+/// Octets of the data in one PPDU by what they are for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Octets {
+    pub payload: u32,
+    pub ip_transport: u32,
+    pub mac: u32,
+    pub security: u32,
+    /// Of address resolution.
+    pub management: u32,
+}
+
+/// Octets of all data by what they are for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct OctetSums {
     pub payload: u64,
     pub ip_transport: u64,
     pub mac: u64,
     pub security: u64,
-    /// Of address resolution.
     pub management: u64,
+}
+
+impl OctetSums {
+    /// Adds those of a PPDU.
+    #[inline]
+    fn add(&mut self, other: &Octets) {
+        self.payload += u64::from(other.payload);
+        self.ip_transport += u64::from(other.ip_transport);
+        self.mac += u64::from(other.mac);
+        self.security += u64::from(other.security);
+        self.management += u64::from(other.management);
+    }
 }
 
 impl Octets {
     /// All of them.
-    pub fn total(&self) -> u64 {
+    #[inline]
+    pub fn total(&self) -> u32 {
         self.payload + self.ip_transport + self.mac + self.security + self.management
     }
 
     /// Adds another frame's.
+    #[inline]
     pub fn add(&mut self, other: &Self) {
         self.payload += other.payload;
         self.ip_transport += other.ip_transport;
@@ -164,17 +188,17 @@ impl Ledger {
         length: Duration,
         bit_rate: u64,
         good: &Octets,
-        bad: u64,
+        bad: u32,
     ) {
         self.octets.add(good);
-        self.octets_retry += bad;
+        self.octets_retry += u64::from(bad);
         if good.total() == 0 {
             self.retry += alone;
             return;
         }
         let clipped = alone < length;
-        let share = |octets: u64| {
-            let ns = octets * 8_000_000_000 / bit_rate;
+        let share = |octets: u32| {
+            let ns = u64::from(octets) * 8_000_000_000 / bit_rate;
             let ns = if clipped {
                 (u128::from(ns) * u128::from(alone.as_nanos()) / u128::from(length.as_nanos()))
                     as u64
