@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -95,3 +96,12 @@ def test_a_killed_owner_gives_them_back(place: Path) -> None:
 def test_a_program_that_does_not_get_ready_is_named() -> None:
     with pytest.raises(HostError, match="not ready"):
         asyncio.run(LocalHost("here", "0123abcd").hold(["sh", "-c", "echo no"]))
+
+
+def test_a_program_that_does_not_get_ready_is_ended() -> None:
+    program = ["sh", "-c", "echo $$; exec sleep 300"]
+    with pytest.raises(HostError, match="not ready") as caught:
+        asyncio.run(LocalHost("here", "0123abcd").hold(program))
+    said = re.search(r"said (\d+), not ready", str(caught.value))
+    assert said is not None
+    assert not Path(f"/proc/{said[1]}").exists()

@@ -271,12 +271,24 @@ class LocalHost(Host):
         )
         assert process.stdin is not None
         assert process.stdout is not None
-        await _ready(self.name, argv, process.stdout.readline(), limit_s)
-        given = process.stdin
+        given, said = process.stdin, process.stdout
+
+        async def ended() -> None:
+            # To the end of its output: pipes that are open outlive the loop, which then complains.
+            given.close()
+            await said.read()
+            await process.wait()
+
+        try:
+            await _ready(self.name, argv, said.readline(), limit_s)
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await ended()
+            raise
 
         async def release() -> None:
-            given.close()
-            await asyncio.wait_for(process.wait(), limit_s)
+            await asyncio.wait_for(ended(), limit_s)
 
         return release
 
