@@ -369,13 +369,7 @@ impl Mac {
             medium.reception(&t, peer)
         };
         let arrives = reception.is_some_and(|r| {
-            medium.data_arrives(
-                ends,
-                (mode_id, vector),
-                mpdu.octets,
-                (r, t.end),
-                success,
-            )
+            medium.data_arrives(ends, (mode_id, vector), mpdu.octets, (r, t.end), success)
         });
         mpdu.hear(arrives);
         let mut behind = window[at + 1..].iter();
