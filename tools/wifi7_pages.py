@@ -28,6 +28,7 @@ PAGES = (
     ROOT / "docs/studies/wifi7.md",
     ROOT / "docs/studies/beacon-tax.md",
     ROOT / "docs/studies/transition-modes.md",
+    ROOT / "docs/studies/roaming.md",
     ROOT / "docs/studies/always-on-vpn.md",
     ROOT / "docs/studies/group-traffic.md",
     ROOT / "docs/studies/tunnel-mtu.md",
@@ -399,7 +400,7 @@ def joins(summary: RunSummary) -> list[str]:
     return lines
 
 
-TOGETHER = (1, 4, 16)
+TOGETHER = (1, 4, 8)
 
 
 def together(summary: RunSummary) -> list[str]:
