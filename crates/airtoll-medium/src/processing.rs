@@ -149,7 +149,7 @@ impl Processors {
                     stages.push(host, Unit::Cpu, time);
                 }
             }
-            let stack = self.hosts[own].transmit.of(seen.octets());
+            let stack = self.hosts[own].transmit_time(seen.octets());
             stages.push(own, Unit::Cpu, stack);
             return Some(stages);
         }
@@ -162,7 +162,7 @@ impl Processors {
         let octets = self.packet_octets(frame);
         let source = frame.source();
         let stack = if source == frame.transmitter() {
-            self.hosts[own].transmit.of(octets)
+            self.hosts[own].transmit_time(octets)
         } else if control.from_ds()
             && source.is_some_and(|source| self.entered.get(&source) == Some(&radio))
         {
@@ -170,13 +170,13 @@ impl Processors {
             Duration::ZERO
         } else {
             if let Some(wired) = self.wired.filter(|_| control.from_ds()) {
-                let sent = self.hosts[wired].transmit.of(octets);
+                let sent = self.hosts[wired].transmit_time(octets);
                 stages.push(wired, Unit::Cpu, sent);
             }
-            self.hosts[own].forward.of(octets)
+            self.hosts[own].forward_time(octets)
         };
         let effort = self.cipher_time(own, frame, true, octets);
-        match self.hosts[own].engine {
+        match self.hosts[own].engine() {
             CryptoEngine::Cpu => stages.push(own, Unit::Cpu, stack + effort),
             CryptoEngine::Inline | CryptoEngine::Coprocessor => {
                 stages.push(own, Unit::Cpu, stack);
@@ -212,12 +212,12 @@ impl Processors {
         let destination = frame.destination();
         let for_itself = destination == frame.receiver();
         let stack = if for_itself {
-            self.hosts[own].receive.of(octets)
+            self.hosts[own].receive_time(octets)
         } else {
-            self.hosts[own].forward.of(octets)
+            self.hosts[own].forward_time(octets)
         };
         let effort = self.cipher_time(own, frame, false, octets);
-        if self.hosts[own].engine == CryptoEngine::Cpu {
+        if self.hosts[own].engine() == CryptoEngine::Cpu {
             stages.push(own, Unit::Cpu, stack + effort);
         } else {
             stages.push(own, Unit::Decryption, effort);
@@ -228,7 +228,7 @@ impl Processors {
                 self.entered.insert(source, radio);
             }
             if let Some(wired) = self.wired.filter(|_| !destination.is_some_and(is_radio)) {
-                let received = self.hosts[wired].receive.of(octets);
+                let received = self.hosts[wired].receive_time(octets);
                 stages.push(wired, Unit::Cpu, received);
             }
         }
@@ -241,7 +241,7 @@ impl Processors {
         while let Some(stage) = job.stages.pop_front() {
             let host = &mut self.hosts[stage.host];
             let unit = match stage.unit {
-                Unit::Cpu => &mut host.cpu,
+                Unit::Cpu => host.cpu(),
                 Unit::Encryption => host.engine_for(true),
                 Unit::Decryption => host.engine_for(false),
             };
@@ -286,30 +286,28 @@ impl Processors {
     /// How long each device has worked.
     pub fn counts(&self) -> Vec<DeviceCounts> {
         let each = self.names.iter().zip(&self.hosts);
-        each.map(|(name, host)| DeviceCounts {
-            name: name.clone(),
-            cpu_s: host.cpu.busy.as_secs_f64(),
-            engines_s: host.engines.iter().map(|e| e.busy.as_secs_f64()).sum(),
+        each.map(|(name, host)| {
+            let (cpu, engines) = host.busy();
+            DeviceCounts {
+                name: name.clone(),
+                cpu_s: cpu.as_secs_f64(),
+                engines_s: engines.as_secs_f64(),
+            }
         })
         .collect()
     }
 
     /// Begins all counts anew.
     pub fn forget(&mut self) {
-        for host in &mut self.hosts {
-            host.cpu.busy = Duration::ZERO;
-            for engine in &mut host.engines {
-                engine.busy = Duration::ZERO;
-            }
-        }
+        self.hosts.iter_mut().for_each(Host::forget);
     }
 
     fn time_of(&self, host: usize, work: &Work) -> Duration {
         let host = &self.hosts[host];
         match work {
             Work::Operations(operations) => host.operations_time(operations),
-            Work::Send(octets) => host.transmit.of(*octets),
-            Work::Receive(octets) => host.receive.of(*octets),
+            Work::Send(octets) => host.transmit_time(*octets),
+            Work::Receive(octets) => host.receive_time(*octets),
         }
     }
 

@@ -287,8 +287,7 @@ impl Device {
 
     /// Time that the CPU and the engines of a node worked since the warm-up.
     pub fn busy(&self, node: NodeId) -> (Duration, Duration) {
-        let host = &self.nodes[node].host;
-        (host.cpu.busy, host.engines.iter().map(|e| e.busy).sum())
+        self.nodes[node].host.busy()
     }
 
     /// Power that a node takes, where that is known.
@@ -310,10 +309,7 @@ impl Device {
     pub fn restart(&mut self) {
         for node in &mut self.nodes {
             node.packets = 0;
-            node.host.cpu.busy = Duration::ZERO;
-            for engine in &mut node.host.engines {
-                engine.busy = Duration::ZERO;
-            }
+            node.host.forget();
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::scenario::{Cost, CryptoEngine};
 pub struct Server {
     free_at: Instant,
     /// Work done since the warm-up.
-    pub busy: Duration,
+    busy: Duration,
     limit: Option<u32>,
     /// Ends of the jobs at hand, kept only where there is a limit.
     ends: VecDeque<Instant>,
@@ -57,6 +57,18 @@ impl Server {
             self.ends.push_back(end);
         }
         end
+    }
+
+    /// Work done since the warm-up.
+    #[inline]
+    #[must_use]
+    pub fn busy(&self) -> Duration {
+        self.busy
+    }
+
+    /// Counts its work anew.
+    pub fn forget(&mut self) {
+        self.busy = Duration::ZERO;
     }
 }
 
@@ -113,17 +125,17 @@ impl From<Cost> for Price {
 #[derive(Debug, Default)]
 pub struct Host {
     /// Time in the stack of a packet that the host sends.
-    pub transmit: Price,
+    pub(super) transmit: Price,
     /// Time in the stack of a packet that the host receives.
-    pub receive: Price,
+    pub(super) receive: Price,
     /// Time in the stack of a packet that the host forwards.
-    pub forward: Price,
+    pub(super) forward: Price,
     /// The CPU.
-    pub cpu: Server,
+    pub(super) cpu: Server,
     /// Where link ciphers are worked out.
-    pub engine: CryptoEngine,
+    pub(super) engine: CryptoEngine,
     /// Engines: one for both directions, or one each (transmit, receive) where inline.
-    pub engines: [Server; 2],
+    pub(super) engines: [Server; 2],
     /// Encryption and decryption by suite.
     ciphers: Vec<(CipherSuite, Price, Price)>,
     /// Handshake operations: ns per unit by name.
@@ -185,6 +197,53 @@ impl Host {
         Duration::from_nanos((ns + 0.5) as u64)
     }
 
+    /// Time in the stack of a packet of `octets` that the host sends.
+    #[inline]
+    #[must_use]
+    pub fn transmit_time(&self, octets: u32) -> Duration {
+        self.transmit.of(octets)
+    }
+
+    /// Time in the stack of a packet of `octets` that the host receives.
+    #[inline]
+    #[must_use]
+    pub fn receive_time(&self, octets: u32) -> Duration {
+        self.receive.of(octets)
+    }
+
+    /// Time in the stack of a packet of `octets` that the host forwards.
+    #[inline]
+    #[must_use]
+    pub fn forward_time(&self, octets: u32) -> Duration {
+        self.forward.of(octets)
+    }
+
+    /// Where link ciphers are worked out.
+    #[inline]
+    #[must_use]
+    pub fn engine(&self) -> CryptoEngine {
+        self.engine
+    }
+
+    /// The CPU.
+    #[inline]
+    pub fn cpu(&mut self) -> &mut Server {
+        &mut self.cpu
+    }
+
+    /// Work of the CPU and of all engines since the warm-up.
+    #[must_use]
+    pub fn busy(&self) -> (Duration, Duration) {
+        let engines = self.engines.iter().map(Server::busy);
+        (self.cpu.busy(), engines.fold(Duration::ZERO, |a, b| a + b))
+    }
+
+    /// Counts the work of CPU and engines anew.
+    pub fn forget(&mut self) {
+        self.cpu.forget();
+        self.engines.iter_mut().for_each(Server::forget);
+    }
+
     /// The engine for a direction.
     #[inline]
     pub fn engine_for(&mut self, encrypt: bool) -> &mut Server {
@@ -206,6 +265,6 @@ mod tests {
         assert_eq!(cpu.work(t(11), Duration::from_nanos(5)), t(20));
         assert!(!cpu.admits(t(12)), "one in service, one waiting");
         assert!(cpu.admits(t(15)));
-        assert_eq!(cpu.busy, Duration::from_nanos(10));
+        assert_eq!(cpu.busy(), Duration::from_nanos(10));
     }
 }
