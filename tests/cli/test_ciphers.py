@@ -144,7 +144,9 @@ def test_every_operation_has_a_name_that_profiles_use() -> None:
     assert {"slh-dsa-sha2-128s-sign", "pbkdf2-iteration", "p-256-field-power"} <= measured
     kinds = ("-sign", "-verify", "-keygen", "-encapsulate", "-decapsulate", "-scalar-mul")
     for name, profile in shipped().items():
-        priced = {o for o in profile.operation if o.endswith(kinds)}
+        # Falcon is modelled by size: no library here signs with it.
+        by_size = "falcon-"
+        priced = {o for o in profile.operation if o.endswith(kinds) and not o.startswith(by_size)}
         assert priced <= measured, name
 
 

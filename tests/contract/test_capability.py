@@ -76,6 +76,7 @@ _WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7}
 PROFILE = "p4-3.2ghz-rt61"
 
 #: Field -> a value that is not its default, and the fields that it needs.
+_PHONE_AX: Fields = {"scenario.phy": "802.11ax", "scenario.stations.profile": "esp32"}
 CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.about": ("a room", {}),
     "scenario.topology": ("downlink", {}),
@@ -151,6 +152,11 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.stations.doze_after_ms": (
         20.0,
         {"scenario.stations.profile": "esp32", "scenario.stations.listen_interval": 3},
+    ),
+    "scenario.stations.twt_interval_ms": (512.0, _PHONE_AX),
+    "scenario.stations.twt_duration_ms": (
+        16.384,
+        _PHONE_AX | {"scenario.stations.twt_interval_ms": 512.0},
     ),
     "scenario.stations.battery_wh": (5.0, {"scenario.stations.profile": "esp32"}),
     "scenario.stations.bridge": (False, _BRIDGE),

@@ -102,7 +102,7 @@ def test_group_addressed_frames_take_air_from_data() -> None:
             },
             "need a wired host",
         ),
-        ({"dtim_period": 3}, "needs a station with listen_interval"),
+        ({"dtim_period": 3}, "needs a station that dozes"),
     ],
 )
 def test_a_field_without_effect_is_refused(settings: dict[str, Any], reason: str) -> None:

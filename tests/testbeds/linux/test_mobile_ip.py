@@ -86,9 +86,11 @@ def test_a_changed_octet_is_noticed(place: int, change: int) -> None:
     request = bytearray(mobile_node().request(CARE_OF, NOW))
     request[place] ^= change
     answered = home_agent().request(bytes(request), NOW)
-    # Another type is no request; every other change is refused.
-    assert answered is None if place == 0 else answered is not None and answered[1] is None
+    # Another type is no request, and what has another extension or length may not be readable
+    # (RFC 5944, 1.8 to 1.12); every other change is refused.
+    assert answered is not None or place in (0, 24, 25)
     if answered is not None:
+        assert answered[1] is None
         assert answered[0][1] == 131
 
 

@@ -69,7 +69,7 @@ def test_tshark_reads_the_control_channel_and_the_agreed_key_opens_the_data(
 
 @pytest.mark.parametrize(
     ("settings", "messages"),
-    [({"chain": "p256"}, 15), ({"tls_group": "x25519mlkem768", "chain": "ml-dsa-44"}, 26)],
+    [({"chain": "p256"}, 15), ({"tls_group": "x25519mlkem768", "chain": "ml-dsa-44"}, 51)],
 )
 def test_certificates_and_groups_act_on_the_control_channel(
     tmp_path: Path, cell: Any, record: Any, settings: dict[str, str], messages: int
