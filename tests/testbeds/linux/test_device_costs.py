@@ -71,6 +71,7 @@ def devices(policy: str, host: border.Host) -> str:
     )
 
 
+@pytest.mark.slow
 def test_devices_that_cost_nothing_change_no_octet(testbed: Linux, tmp_path: Path) -> None:
     policy = "wpa2-psk-ccmp"
     job = Job(
@@ -143,7 +144,7 @@ def plan(router: Path, direction: str) -> Plan:
     return make_plan(Study.model_validate(data))
 
 
-@pytest.mark.parametrize("direction", ["down", pytest.param("up", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("direction", [pytest.param("down", marks=pytest.mark.slow), "up"])
 def test_a_slow_router_carries_what_the_simulators_does(
     testbed: Linux, tmp_path: Path, direction: str
 ) -> None:
