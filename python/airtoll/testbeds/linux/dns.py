@@ -7,21 +7,17 @@ each lookup has a TCP connection and a TLS 1.3 session of its own (RFC 7858).
 
 from __future__ import annotations
 
-import json
 import math
 import selectors
 import socket
 import ssl
 import statistics
 import struct
-import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
-import attrs
 from attrs import frozen
 
 from airtoll.errors import TestbedError
@@ -276,17 +272,5 @@ def look_up(settings: Client) -> Lookups:
     return Lookups(tuple(taken), unanswered)
 
 
-def main(role: str, text: str) -> None:
-    """Serve for ever, or look up and print the times."""
-    if role == "serve":
-        service = read(Service, json.loads(text))
-        resolver = Resolver(service.certificate, service.ports)
-        Path(service.ready).touch()
-        resolver.serve()
-    else:
-        found = look_up(read(Client, json.loads(text)))
-        sys.stdout.write(json.dumps(attrs.asdict(found)) + "\n")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]).read_text())
+    programs.main(Service, lambda s: Resolver(s.certificate, s.ports), Client, look_up)

@@ -8,18 +8,14 @@ connection states both lengths, and the server repeats it before the clock start
 
 from __future__ import annotations
 
-import json
 import math
 import socket
 import statistics
-import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
-import attrs
 from attrs import frozen
 
 from airtoll.errors import TestbedError
@@ -341,17 +337,5 @@ def distribution(found: Exchanges, flow: str, station: str) -> Distribution:
     return Distribution("response_time_s", flow, station, nanoseconds)
 
 
-def main(role: str, text: str) -> None:
-    """Serve for ever, or exchange and print the times."""
-    if role == "serve":
-        service = read(Service, json.loads(text))
-        server = Server(service.ports, service.options)
-        Path(service.ready).touch()
-        server.serve()
-    else:
-        found = ask(read(Client, json.loads(text)))
-        sys.stdout.write(json.dumps(attrs.asdict(found)) + "\n")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]).read_text())
+    programs.main(Service, lambda s: Server(s.ports, s.options), Client, ask)

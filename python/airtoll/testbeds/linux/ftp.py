@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import json
 import socket
-import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any, Final
 
 import attrs
@@ -375,17 +373,5 @@ def values(found: Transfer, flow: str, station: str, *, series: bool) -> list[Va
     return rows
 
 
-def main(role: str, text: str) -> None:
-    """Serve for ever, or carry out a transfer and print its times."""
-    if role == "serve":
-        service = read(Service, json.loads(text))
-        server = Server(service.port, service.options, service.write_octets)
-        Path(service.ready).touch()
-        server.serve()
-    else:
-        found = transfer(read(Client, json.loads(text)))
-        sys.stdout.write(json.dumps(attrs.asdict(found)) + "\n")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]).read_text())
+    programs.main(Service, lambda s: Server(s.port, s.options, s.write_octets), Client, transfer)

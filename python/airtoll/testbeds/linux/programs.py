@@ -1,25 +1,46 @@
 """Small programs of this package that run on the hosts of a trial: servers and clients of traffic.
 
-A program is a module with a ``main(role, settings)``: it reads its settings from a JSON file. A
-server makes the file ``ready`` of its settings when it listens; a client prints one JSON value.
+A program is a module that calls :func:`main`: it reads its settings from a JSON file. A server
+makes the file ``ready`` of its settings when it listens; a client prints one JSON value.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import attrs
 
 import airtoll
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux.hosts import Host, Process
+from airtoll.testbeds.linux.plain import read
 
 #: Time beyond the work of a client for its start and a slow emulated CPU, seconds.
 _MARGIN_S: Final = 60.0
 _ROOT: Final = str(Path(airtoll.__file__).resolve().parent.parent)
+
+
+class Serves(Protocol):
+    """A server whose sockets listen."""
+
+    def serve(self) -> None:
+        """Answer until the process ends."""
+
+
+class Service(Protocol):
+    """Settings of a server."""
+
+    @property
+    def ready(self) -> str:
+        """Path of the file that the server makes when it listens."""
+
+
+_Service = TypeVar("_Service", bound=Service)
+_Client = TypeVar("_Client")
 
 
 class ProgramError(TestbedError):
@@ -64,3 +85,21 @@ async def run(
         words = done.stderr.strip().splitlines()
         raise ProgramError(f"{host.name}: {module}: {words[-1] if words else 'no report'}")
     return json.loads(done.stdout)
+
+
+def main(
+    service: type[_Service],
+    listen: Callable[[_Service], Serves],
+    client: type[_Client],
+    ask: Callable[[_Client], attrs.AttrsInstance],
+) -> None:
+    """Carry out the role of the command line: serve for ever, or ask and print what was found."""
+    role, path = sys.argv[1:3]
+    values = json.loads(Path(path).read_text())
+    if role == "serve":
+        settings = read(service, values)
+        server = listen(settings)
+        Path(settings.ready).touch()
+        server.serve()
+    else:
+        sys.stdout.write(json.dumps(attrs.asdict(ask(read(client, values)))) + "\n")
