@@ -67,14 +67,20 @@ async def add(root: Host, run_id: str, nodes: list[str]) -> dict[str, LocalHost]
     return hosts
 
 
+async def _cable(root: Host, one: tuple[LocalHost, str], other: tuple[LocalHost, str]) -> None:
+    """Lay a cable between two nodes, each with the name of its end."""
+    (near, port), (far, end) = one, other
+    ends = [*("netns", str(near.namespace)), "type", "veth", "peer", "name", end]
+    await root.run(["ip", "link", "add", port, *ends, "netns", str(far.namespace)])
+
+
 async def attach(
     root: Host, run_id: str, node: str, server: LocalHost, number: int
 ) -> tuple[LocalHost, list[tuple[Host, str]]]:
     """Make a node with a cable to the server's switch; gives it, and both ends of the cable."""
     host = (await add(root, run_id, [node]))[node]
     far, near = f"{SWITCH_PORT}-{node}", "eth0"
-    ends = [*("netns", str(server.namespace)), "type", "veth", "peer", "name", near]
-    await root.run(["ip", "link", "add", far, *ends, "netns", str(host.namespace)])
+    await _cable(root, (server, far), (host, near))
     await _batch(root, server, [f"link set {far} master {BRIDGE}", f"link set {far} up"])
     await _batch(root, host, [f"link set {near} up", *_addresses(Address(number), near)])
     return host, [(server, far), (host, near)]
@@ -86,8 +92,7 @@ async def chain(
     """Make a node at the far end of cable ``number`` of a chain; gives it, and both ends."""
     host = (await add(root, run_id, [node]))[node]
     further, back = f"next{number}", "eth0"
-    ends = [*("netns", str(near.namespace)), "type", "veth", "peer", "name", back]
-    await root.run(["ip", "link", "add", further, *ends, "netns", str(host.namespace)])
+    await _cable(root, (near, further), (host, back))
     for end, interface, address in (
         (near, further, chain_address(number, far=False)),
         (host, back, chain_address(number, far=True)),
