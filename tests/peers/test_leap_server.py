@@ -54,7 +54,7 @@ def test_wpa_supplicant_takes_the_wep_keys_of_the_server(
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     module = ["env", f"PYTHONPATH={PYTHON}", sys.executable, "-m", "airtoll.testbeds.linux.leap"]
-    server = start([*near.prefix, *module, str(tmp_path / "server.json")], "leap")
+    server = start([*near.prefix, *module, "serve", str(tmp_path / "server.json")], "leap")
     server.wait_for((tmp_path / "ready").exists)
     configuration = str(tmp_path / "hostapd.conf")
     hostapd = start([*near.prefix, programs["hostapd"], "-d", configuration], "hostapd")

@@ -231,7 +231,7 @@ def test_a_run_whose_disk_fills_keeps_what_it_had_and_resumes(
     subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
     totals = once(resume=True).totals
     assert totals is not None
-    assert (totals.ok, totals.failed) == (3, 0)
+    assert (totals.ok, totals.failed) == (3, 0), (out / "journal.jsonl").read_text()
     assert (out / "journal.jsonl").read_bytes().startswith(kept)
 
 

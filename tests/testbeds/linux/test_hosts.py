@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
+import socket
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from airtoll.errors import EnvironmentProblem
-from airtoll.testbeds.linux import cleanup, hosts
+from airtoll.testbeds.linux import cleanup, hosts, iperf3
 from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost
 
 RUN_ID = "0123abcd"
@@ -88,6 +89,50 @@ def test_processes_have_pids_and_end_with_the_host(opened: Opened, tmp_path: Pat
 
     for pid in asyncio.run(steps()):
         assert not Path(f"/proc/{pid}/cwd").exists()
+
+
+def test_a_process_ends_when_what_waits_for_it_fails_or_is_cancelled(
+    opened: Opened, tmp_path: Path
+) -> None:
+    async def steps() -> None:
+        log = str(tmp_path / "log")
+        async with opened() as host:
+            with pytest.raises(HostError, match=r"within 0.1 s"):
+                async with host.starting(["sleep", "300"], log=log) as failed:
+                    await host.wait_for(str(tmp_path / "never"), 0.1, failed)
+            assert not failed.running
+            begun = asyncio.get_running_loop().create_future()
+
+            async def waits() -> None:
+                async with host.starting(["sleep", "300"], log=log) as process:
+                    begun.set_result(process)
+                    await asyncio.get_running_loop().create_future()
+
+            task = asyncio.create_task(waits())
+            process = await begun
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert not process.running
+            async with host.starting(["sleep", "300"], log=log) as ready:
+                pass
+            assert ready.running
+
+    asyncio.run(steps())
+
+
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
+def test_a_port_that_another_process_holds_is_said(opened: Opened, tmp_path: Path) -> None:
+    async def steps() -> None:
+        async with opened() as host:
+            with socket.socket() as holder:
+                holder.bind(("", 0))
+                holder.listen()
+                port = holder.getsockname()[1]
+                with pytest.raises(HostError, match=rf"iperf3 does not listen on port {port}: "):
+                    await iperf3.serve(host, port, str(tmp_path), limit_s=20.0)
+
+    asyncio.run(steps())
 
 
 async def _becomes(pid: int, argv: bytes) -> None:

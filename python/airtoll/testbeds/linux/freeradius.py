@@ -123,17 +123,16 @@ async def start(
         await host.put(f"{base}/{file}", text)
     log = f"{base}/start.log"
     # -f stays in the foreground: the pid is the server's own, and it ends with its owner.
-    process = await host.start(
-        ["freeradius", "-f", "-l", f"{base}/radius.log", "-d", base], log=log
-    )
-    server = Server(host, process, port, base, method)
-    loop = asyncio.get_running_loop()
-    give_up = loop.time() + limit_s
-    while process.running and loop.time() < give_up:
-        if await server.answers(credentials.radius_secret, 2.0):
-            return server
-    await process.stop()
-    raise RadiusError(f"{host.name}: freeradius did not start: {await _last_words(host, base)}")
+    argv = ["freeradius", "-f", "-l", f"{base}/radius.log", "-d", base]
+    async with host.starting(argv, log=log) as process:
+        server = Server(host, process, port, base, method)
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + limit_s
+        while process.running and loop.time() < give_up:
+            if await server.answers(credentials.radius_secret, 2.0):
+                return server
+        said = await _last_words(host, base)
+        raise RadiusError(f"{host.name}: freeradius did not start: {said}")
 
 
 def files(

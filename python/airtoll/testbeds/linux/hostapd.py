@@ -211,9 +211,8 @@ class AccessPoint:
         path = f"{folder}/hostapd-{host.name}.conf"
         log = f"{folder}/hostapd-{host.name}.log"
         await host.put(path, text)
-        process = await host.start(["hostapd", "-t", path], log=log)
         socket = f"{folder}/hostapd-{host.name}/{interface}"
-        try:
+        async with host.starting(["hostapd", "-t", path], log=log) as process:
             control = await connect(host, socket, f"hostapd on {host.name}", process, limit_s)
             status = parse_pairs(await control.request("STATUS"))
             if status.get("state") != "ENABLED":
@@ -222,10 +221,6 @@ class AccessPoint:
                     limit_s=limit_s,
                     failures=("AP-DISABLED", "INTERFACE-DISABLED", "CTRL-EVENT-TERMINATING"),
                 )
-        except BaseException:
-            # Left alone it would keep the radio and the socket from the trials that follow.
-            await process.stop()
-            raise
         return AccessPoint(host, process, control, log)
 
     async def stop(self) -> None:

@@ -13,9 +13,9 @@ import contextlib
 import os
 import shlex
 import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from attrs import frozen
 
@@ -151,6 +151,21 @@ class Host(abc.ABC):
         self._started.append(process)
         return process
 
+    @contextlib.asynccontextmanager
+    async def starting(
+        self, argv: Sequence[str], *, log: str, env: Mapping[str, str] | None = None
+    ) -> AsyncIterator[Process]:
+        """Start a background process that the block waits for; a block that fails ends it.
+
+        Left alone it would keep its port, its socket or its radio from the trials that follow.
+        """
+        process = await self.start(argv, log=log, env=env)
+        try:
+            yield process
+        except BaseException:
+            await process.stop()
+            raise
+
     def running(self, program: str) -> list[Process]:
         """The background processes of a program that were started here and still run."""
         return [one for one in self._started if one.name == program and one.running]
@@ -208,6 +223,27 @@ class Host(abc.ABC):
                 raise HostError(f"{self.name}: no {path} within {limit_s:g} s")
             # No inotify over SSH: looking often is the one way that works on every host.
             await asyncio.sleep(0.02)
+
+    async def wait_for_socket(
+        self, transport: Literal["tcp", "udp"], port: int, process: Process, limit_s: float
+    ) -> None:
+        """Wait until the kernel lists a process's own waiting socket on a port.
+
+        Raises :class:`HostError` after ``limit_s`` seconds.
+        """
+        # `ss` waits for nothing. Another process may hold the port: the pid tells them apart.
+        script = (
+            f"i=0; while [ $i -lt {round(limit_s * 10)} ]; do "
+            f"ss -Hlnp{transport[0]} 'sport = :{port}' | grep -q 'pid={process.pid},' && exit 0; "
+            f"kill -0 {process.pid} 2>/dev/null || exit 1; "
+            "i=$((i+1)); sleep 0.1; done; exit 1"
+        )
+        done = await self.run(["sh", "-c", script], limit_s=limit_s + 10, check=False)
+        if done.status != 0:
+            raise HostError(
+                f"{self.name}: {process.name} does not listen on port {port}: "
+                f"{await process.last_words()}"
+            )
 
 
 class LocalHost(Host):

@@ -50,17 +50,8 @@ async def serve(
     log = log or f"{folder}/iperf3-{host.name}-{port}.log"
     argv = ["iperf3", "-s", "-J", "-p", str(port), *(["-1"] if once else [])]
     argv += [] if seconds else ["-i", "0"]
-    process = await host.start(argv, log=log)
-    # `ss` waits for nothing: ask until the kernel lists the socket.
-    script = (
-        f"i=0; while [ $i -lt {round(limit_s * 10)} ]; do "
-        f"ss -Hltn 'sport = :{port}' | grep -q LISTEN && exit 0; "
-        "i=$((i+1)); sleep 0.1; done; exit 1"
-    )
-    done = await host.run(["sh", "-c", script], limit_s=limit_s + 10, check=False)
-    if done.status != 0:
-        await process.stop()
-        raise TrafficError(f"{host.name}: iperf3 does not listen on port {port}")
+    async with host.starting(argv, log=log) as process:
+        await host.wait_for_socket("tcp", port, process, limit_s)
     return process
 
 

@@ -30,16 +30,9 @@ class ProbeError(TestbedError):
 
 async def serve(host: Host, folder: str, limit_s: float = 60.0) -> Process:
     """Start a server; wait until the kernel lists its socket."""
-    process = await host.start(["irtt", "server"], log=f"{folder}/irtt-{host.name}.log")
-    script = (
-        f"i=0; while [ $i -lt {round(limit_s * 10)} ]; do "
-        f"ss -Hlun 'sport = :{PORT}' | grep -q {PORT} && exit 0; "
-        "i=$((i+1)); sleep 0.1; done; exit 1"
-    )
-    done = await host.run(["sh", "-c", script], limit_s=limit_s + 10, check=False)
-    if done.status != 0:
-        await process.stop()
-        raise ProbeError(f"{host.name}: irtt does not listen on port {PORT}")
+    log = f"{folder}/irtt-{host.name}.log"
+    async with host.starting(["irtt", "server"], log=log) as process:
+        await host.wait_for_socket("udp", PORT, process, limit_s)
     return process
 
 

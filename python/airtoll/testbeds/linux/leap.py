@@ -24,11 +24,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
-import attrs
 from attrs import frozen
 
-import airtoll
 from airtoll import _native, border
+from airtoll.testbeds.linux import programs
 from airtoll.testbeds.linux.credentials import USER, Credentials
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.plain import read
@@ -104,15 +103,7 @@ async def start(
         own=f"{base}.sock",
         ready=f"{base}.ready",
     )
-    await host.run(["rm", "-f", f"{base}.ready"])
-    await host.put(f"{base}.json", json.dumps(attrs.asdict(settings)))
-    process = await host.start(
-        [sys.executable, "-m", "airtoll.testbeds.linux.leap", f"{base}.json"],
-        log=f"{base}.log",
-        env={"PYTHONPATH": str(Path(airtoll.__file__).resolve().parent.parent)},
-    )
-    await host.wait_for(f"{base}.ready", limit_s, process)
-    return process
+    return await programs.serve(host, base, "leap", settings, limit_s)
 
 
 class Exchange:
@@ -176,4 +167,4 @@ def _inject(settings: Server, station: bytes, frame: bytes) -> None:
 
 
 if __name__ == "__main__":
-    serve(read(Server, json.loads(Path(sys.argv[1]).read_text())))
+    serve(read(Server, json.loads(Path(sys.argv[2]).read_text())))

@@ -102,9 +102,9 @@ class Medium:
         socket, settings = f"{folder}/medium.sock", f"{folder}/medium.json"
         await host.put(settings, to_json(_settings(radios)))
         log = f"{folder}/medium.log"
-        process = await host.start([program, socket, settings], log=log)
-        await host.wait_for(socket, limit_s, process)
-        streams = await asyncio.open_unix_connection(socket, limit=1 << 22)
+        async with host.starting([program, socket, settings], log=log) as process:
+            await host.wait_for(socket, limit_s, process)
+            streams = await asyncio.open_unix_connection(socket, limit=1 << 22)
         return Medium(process, streams, radios)
 
     async def request(self, request: MediumRequest, limit_s: float = 30.0) -> str:

@@ -34,6 +34,7 @@ import airtoll
 from airtoll import _native, border
 from airtoll.border.answers import Binding, Visit
 from airtoll.errors import TestbedError
+from airtoll.testbeds.linux import programs
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.plain import read
 
@@ -145,16 +146,8 @@ async def start(host: Host, folder: str, settings: HomeAgent | ForeignAgent) -> 
     """Start an agent on a host and wait until it listens."""
     role = "home" if isinstance(settings, HomeAgent) else "foreign"
     base = f"{folder}/mobile-ip-{role}-{host.name}"
-    await host.run(["rm", "-f", f"{base}.ready"])
     told = evolve(settings, ready=f"{base}.ready")
-    await host.put(f"{base}.json", json.dumps(attrs.asdict(told)))
-    process = await host.start(
-        [sys.executable, "-m", "airtoll.testbeds.linux.mobile_ip", role, f"{base}.json"],
-        log=f"{base}.log",
-        env={"PYTHONPATH": str(Path(airtoll.__file__).resolve().parent.parent)},
-    )
-    await host.wait_for(f"{base}.ready", 60.0, process)
-    return process
+    return await programs.serve(host, base, "mobile_ip", told, role=role)
 
 
 async def register(

@@ -1,6 +1,6 @@
 """Small programs of this package that run on the hosts of a trial: servers and clients of traffic.
 
-A program is a module that calls :func:`main`: it reads its settings from a JSON file. A server
+A program is a module that reads its settings from a JSON file, most by :func:`main`. A server
 makes the file ``ready`` of its settings when it listens; a client prints one JSON value.
 """
 
@@ -52,19 +52,25 @@ def _command(module: str, role: str, path: str) -> list[str]:
 
 
 async def serve(
-    host: Host, base: str, module: str, settings: attrs.AttrsInstance, limit_s: float = 60.0
+    host: Host,
+    base: str,
+    module: str,
+    settings: attrs.AttrsInstance,
+    limit_s: float = 60.0,
+    *,
+    role: str = "serve",
 ) -> Process:
     """Start a server and wait until it listens; its files begin with ``base``.
 
-    ``settings`` has a field ``ready``, the path of the file that the server makes.
+    ``settings`` has a field ``ready``, the path of the file that the server makes. ``role`` is the
+    program's first argument.
     """
     values = attrs.asdict(settings)
     await host.run(["rm", "-f", values["ready"]])
     await host.put(f"{base}.json", json.dumps(values))
-    process = await host.start(
-        _command(module, "serve", f"{base}.json"), log=f"{base}.log", env={"PYTHONPATH": _ROOT}
-    )
-    await host.wait_for(values["ready"], limit_s, process)
+    command, log = _command(module, role, f"{base}.json"), f"{base}.log"
+    async with host.starting(command, log=log, env={"PYTHONPATH": _ROOT}) as process:
+        await host.wait_for(values["ready"], limit_s, process)
     return process
 
 

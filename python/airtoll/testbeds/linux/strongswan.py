@@ -116,12 +116,9 @@ async def start(host: Host, folder: str, limit_s: float = 90.0) -> Charon:
         "swanctl {\n  load = random nonce openssl pem x509 pubkey pkcs1 pkcs8\n}\n"
     )
     await host.put(f"{base}/strongswan.conf", text)
-    process = await host.start(
-        ["charon-systemd"],
-        log=f"{base}/start.log",
-        env={"STRONGSWAN_CONF": f"{base}/strongswan.conf"},
-    )
-    await host.wait_for(socket, limit_s, process)
+    env = {"STRONGSWAN_CONF": f"{base}/strongswan.conf"}
+    async with host.starting(["charon-systemd"], log=f"{base}/start.log", env=env) as process:
+        await host.wait_for(socket, limit_s, process)
     return Charon(host, process, f"unix://{socket}", base)
 
 

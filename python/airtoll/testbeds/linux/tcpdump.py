@@ -81,6 +81,6 @@ async def start(
     argv += ["-Z", "root", "-B", "8192"]
     if expression:
         argv.append(expression)
-    process = await host.start(argv, log=f"{path}.log")
-    await host.wait_for(path, limit_s, process)
+    async with host.starting(argv, log=f"{path}.log") as process:
+        await host.wait_for(path, limit_s, process)
     return Capture(host, process, path)

@@ -167,17 +167,11 @@ class Station:
         path = f"{folder}/wpa_supplicant-{host.name}.conf"
         log = f"{folder}/wpa_supplicant-{host.name}.log"
         await host.put(path, text)
-        process = await host.start(
-            ["wpa_supplicant", "-t", "-D", "nl80211", "-i", interface, "-c", path], log=log
-        )
+        argv = ["wpa_supplicant", "-t", "-D", "nl80211", "-i", interface, "-c", path]
         socket = f"{folder}/wpa-{host.name}/{interface}"
         who = f"wpa_supplicant on {host.name}"
-        try:
+        async with host.starting(argv, log=log) as process:
             control = await connect(host, socket, who, process, limit_s)
-        except BaseException:
-            # Left alone it would keep the radio and the socket from the trials that follow.
-            await process.stop()
-            raise
         return Station(host, interface, process, control)
 
     async def connected(self, limit_s: float) -> dict[str, str]:
