@@ -7,11 +7,9 @@ each lookup has a TCP connection and a TLS 1.3 session of its own (RFC 7858).
 
 from __future__ import annotations
 
-import math
 import selectors
 import socket
 import ssl
-import statistics
 import struct
 import threading
 import time
@@ -140,22 +138,12 @@ async def measure(
 
 def values(found: Lookups, station: str) -> list[Value]:
     """Mean and quantiles of the response time of a station's lookups."""
-    ordered = sorted(found.response_s)
-    rows = [("response_time_s", statistics.fmean(ordered))]
-    for metric, share in (
-        ("response_p50_s", 0.5),
-        ("response_p95_s", 0.95),
-        ("response_p99_s", 0.99),
-    ):
-        # Nearest rank.
-        rows.append((metric, ordered[max(0, math.ceil(share * len(ordered)) - 1)]))
-    return [Value(metric, value, "s", flow="dns", station=station) for metric, value in rows]
+    return distribution(found, station).values()
 
 
 def distribution(found: Lookups, station: str) -> Distribution:
     """Response times of a station's lookups."""
-    nanoseconds = tuple(round(response_s * 1e9) for response_s in found.response_s)
-    return Distribution("response_time_s", "dns", station, nanoseconds)
+    return Distribution.of("response_time_s", "dns", station, found.response_s)
 
 
 class Resolver:

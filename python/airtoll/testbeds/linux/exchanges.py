@@ -8,9 +8,7 @@ connection states both lengths, and the server repeats it before the clock start
 
 from __future__ import annotations
 
-import math
 import socket
-import statistics
 import threading
 import time
 from collections.abc import Callable
@@ -318,23 +316,13 @@ async def measure(
 
 def values(found: Exchanges, flow: str, station: str) -> list[Value]:
     """Mean and quantiles of the response time, and the octets of both directions per second."""
-    ordered = sorted(found.response_s)
-    rows = [("response_time_s", statistics.fmean(ordered))]
-    for metric, share in (
-        ("response_p50_s", 0.5),
-        ("response_p95_s", 0.95),
-        ("response_p99_s", 0.99),
-    ):
-        # Nearest rank.
-        rows.append((metric, ordered[max(0, math.ceil(share * len(ordered)) - 1)]))
     rated = Value("throughput_bps", 8 * found.octets / found.span_s, "bit/s", flow, station)
-    return [rated, *(Value(metric, value, "s", flow, station) for metric, value in rows)]
+    return [rated, *distribution(found, flow, station).values()]
 
 
 def distribution(found: Exchanges, flow: str, station: str) -> Distribution:
     """Response times of the exchanges of a flow."""
-    nanoseconds = tuple(round(response_s * 1e9) for response_s in found.response_s)
-    return Distribution("response_time_s", flow, station, nanoseconds)
+    return Distribution.of("response_time_s", flow, station, found.response_s)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
-import statistics
 from collections.abc import Awaitable
 from typing import Any, Final, TypeVar
 
@@ -93,18 +92,8 @@ def _arguments(
 
 def values(report: Report, station: str, *, one_clock: bool) -> list[Value]:
     """Response time, and with ``one_clock`` the one-way delay from the client to the server."""
-    found = []
-    for each in distributions(report, station, one_clock=one_clock):
-        ordered = sorted(each.nanoseconds)
-        percentile = "response" if each.metric == "response_time_s" else "delay"
-        readings = [(each.metric, statistics.fmean(ordered))]
-        for percent in (50, 95, 99):
-            readings.append((f"{percentile}_p{percent}_s", _quantile(ordered, percent / 100)))
-        found += [
-            Value(metric, nanoseconds / 1e9, "s", flow=each.flow, station=each.station)
-            for metric, nanoseconds in readings
-        ]
-    return found
+    found = distributions(report, station, one_clock=one_clock)
+    return [value for each in found for value in each.values()]
 
 
 def distributions(report: Report, station: str, *, one_clock: bool) -> list[Distribution]:
@@ -117,11 +106,3 @@ def distributions(report: Report, station: str, *, one_clock: bool) -> list[Dist
         Distribution(metric, "probe", station, tuple(trip[name] for trip in trips))
         for metric, name in metrics
     ]
-
-
-def _quantile(ordered: list[int], share: float) -> float:
-    """Linear interpolation between order statistics (Hyndman and Fan, type 7)."""
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)

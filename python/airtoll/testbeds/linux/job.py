@@ -7,6 +7,8 @@ every import counts.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Final
 
 import attrs
@@ -19,6 +21,8 @@ from airtoll.testbeds.linux.walking import Walk
 
 #: The device of the access points in ``Job.devices``: each of them has one of its own.
 ACCESS_POINTS: Final = "ap"
+
+_PERCENTILES: Final = (50, 95, 99)
 
 
 @frozen
@@ -153,12 +157,30 @@ class Value:
 
 @frozen
 class Distribution:
-    """A metric of every packet, nanoseconds, in the order of the packets."""
+    """A metric of every packet, nanoseconds, in the order of the packets. It has one packet."""
 
     metric: str
     flow: str
     station: str
     nanoseconds: tuple[int, ...]
+
+    @staticmethod
+    def of(metric: str, flow: str, station: str, seconds: Iterable[float]) -> Distribution:
+        """From times in seconds."""
+        return Distribution(metric, flow, station, tuple(round(one * 1e9) for one in seconds))
+
+    def values(self) -> list[Value]:
+        """Mean and quantiles, in seconds; quantiles by nearest rank, as the simulator's are."""
+        ordered = sorted(self.nanoseconds)
+        readings = [(self.metric, math.fsum(ordered) / len(ordered))]
+        stem = self.metric.removesuffix("_s").removesuffix("_time")
+        for percent in _PERCENTILES:
+            rank = max(1, math.ceil(percent / 100 * len(ordered)))
+            readings.append((f"{stem}_p{percent}_s", float(ordered[rank - 1])))
+        return [
+            Value(metric, nanoseconds / 1e9, "s", self.flow, self.station)
+            for metric, nanoseconds in readings
+        ]
 
 
 @frozen
