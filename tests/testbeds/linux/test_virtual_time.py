@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import resource
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from airtoll.plan import Trial, make_plan
 from airtoll.study import Study
@@ -119,6 +121,38 @@ def test_a_saturated_flow_has_the_throughput_of_the_air(testbed: Linux) -> None:
     assert rows(measured)["throughput_bps"] == pytest.approx(29.87e6, rel=0.02)
     assert not any("no radio throughput" in caveat for caveat in measured.caveats)
     assert "cpu_share" not in rows(measured)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width_mhz", "simulated_bps"), [(20, 59.5e6), (40, 122.05e6)])
+def test_aggregates_have_the_throughput_of_the_simulator(
+    testbed: Linux, width_mhz: int, simulated_bps: float
+) -> None:
+    """`benchmarks/real_stack_rates.toml` gives the simulator's figures."""
+    job = Job(
+        "aggregates",
+        "open",
+        phy="802.11n",
+        channel=36,
+        mcs=7,
+        width_mhz=width_mhz,
+        flow=evolve(UDP, offered_bps=5e8, duration_s=2),
+        probe=False,
+    )
+    assert rows(testbed.carry_out(job))["throughput_bps"] == pytest.approx(simulated_bps, rel=0.02)
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_hosts_send_nothing_of_their_own(testbed: Linux, tmp_path: Path) -> None:
+    job = Job("quiet", "open", flow=evolve(JOIN, duration_s=2), capture_traffic=True)
+    assert testbed.carry_out(job, tmp_path).failure is None
+    command = ["tshark", "-r", str(tmp_path / "air.pcap"), "-Y", "icmpv6"]
+    command += ["-T", "fields", "-e", "icmpv6.type"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    # Searches for routers (133) and for duplicates of an address (135) took 2 % of 1 Mb/s. A host
+    # still reports the group of a new address (143), at once and when its link changes.
+    assert set(done.stdout.split()) <= {"143"}
+    assert len(done.stdout.split()) <= 4
 
 
 @pytest.mark.slow

@@ -29,6 +29,22 @@ BRIDGE: Final = "br0"
 #: Ends of the cable of an access point: a port of the switch, and the access point's own.
 SWITCH_PORT: Final = "sw"
 ACCESS_POINT_PORT: Final = "eth0"
+#: What IPv6 sends of its own accord on a new interface takes air that no study has asked for: the
+#: search for routers and for duplicates of its address, and reports of its groups (within the
+#: interval, ms; a day).
+_QUIET: Final = tuple(
+    f"net.ipv6.conf.default.{name}"
+    for name in (
+        "router_solicitations=0",
+        "dad_transmits=0",
+        "accept_ra=0",
+        "mldv2_unsolicited_report_interval=86400000",
+    )
+)
+#: No address of its own on what only passes frames on; each would join a group and report it.
+_NO_ADDRESS: Final = "addrgenmode none"
+#: A bridge that listens to reports of groups joins one itself, and reports that.
+_BRIDGE_ADD: Final = f"link add {BRIDGE} type bridge mcast_snooping 0"
 
 
 @frozen
@@ -63,7 +79,7 @@ async def add(root: Host, run_id: str, nodes: list[str]) -> dict[str, LocalHost]
         # TCP would hold a control message back while the one before it waits in the radio's queue,
         # and send it behind the flow that the message announces: iperf3's client then asks for it
         # in a loop, because data is there that it does not read yet.
-        await hosts[node].run(["sysctl", "-qw", "net.ipv4.tcp_autocorking=0"])
+        await hosts[node].run(["sysctl", "-qw", "net.ipv4.tcp_autocorking=0", *_QUIET])
     return hosts
 
 
@@ -81,7 +97,7 @@ async def attach(
     host = (await add(root, run_id, [node]))[node]
     far, near = f"{SWITCH_PORT}-{node}", "eth0"
     await _cable(root, (server, far), (host, near))
-    await _batch(root, server, [f"link set {far} master {BRIDGE}", f"link set {far} up"])
+    await _batch(root, server, _port(far))
     await _batch(root, host, [f"link set {near} up", *_addresses(Address(number), near)])
     return host, [(server, far), (host, near)]
 
@@ -109,40 +125,26 @@ def chain_address(number: int, *, far: bool) -> str:
 
 async def wire(root: Host, server: LocalHost, access_points: list[LocalHost]) -> None:
     """A switch on the server, and one cable from it to a bridge on every AP."""
-    await _batch(root, server, [f"link add {BRIDGE} type bridge", f"link set {BRIDGE} up"])
+    await _batch(root, server, [_BRIDGE_ADD, f"link set {BRIDGE} up"])
     # Packets of 64 KiB, which the kernel cuts up behind the queue, would take a cable in one piece.
     await server.run(["ethtool", "-K", BRIDGE, "tso", "off", "gso", "off"], check=False)
     own = Address(SERVER_NUMBER)
     await _batch(root, server, _addresses(own, BRIDGE))
     for index, host in enumerate(access_points):
         far, near = f"{SWITCH_PORT}{index}", ACCESS_POINT_PORT
-        await root.run(
-            [
-                "ip",
-                "link",
-                "add",
-                far,
-                "netns",
-                str(server.namespace),
-                "type",
-                "veth",
-                "peer",
-                "name",
-                near,
-                "netns",
-                str(host.namespace),
-            ]
-        )
-        await _batch(root, server, [f"link set {far} master {BRIDGE}", f"link set {far} up"])
+        await _cable(root, (server, far), (host, near))
+        await _batch(root, server, _port(far))
+        # It passes frames of IPv6 on and needs no address of its own.
+        both = (f"net.ipv6.conf.{which}.disable_ipv6=1" for which in ("default", "all"))
+        await host.run(["sysctl", "-qw", *both])
         await _batch(
             root,
             host,
             [
-                f"link add {BRIDGE} type bridge",
-                f"link set {near} master {BRIDGE}",
-                f"link set {near} up",
+                _BRIDGE_ADD,
+                *_port(near),
                 f"link set {BRIDGE} up",
-                *_addresses(Address(FIRST_AP_NUMBER + index), BRIDGE),
+                _ipv4(Address(FIRST_AP_NUMBER + index), BRIDGE),
             ],
         )
 
@@ -163,11 +165,24 @@ async def remove(root: Host, run_id: str) -> None:
             await root.run(["ip", "netns", "delete", name], check=False)
 
 
+def _port(interface: str) -> list[str]:
+    """Make an interface a port of the bridge."""
+    return [
+        f"link set {interface} {_NO_ADDRESS}",
+        f"link set {interface} master {BRIDGE}",
+        f"link set {interface} up",
+    ]
+
+
 def _addresses(node: Address, interface: str) -> list[str]:
     return [
-        f"addr replace {node.outer()}/24 dev {interface}",
+        _ipv4(node, interface),
         f"-6 addr replace {node.outer('ipv6')}/64 dev {interface} nodad",
     ]
+
+
+def _ipv4(node: Address, interface: str) -> str:
+    return f"addr replace {node.outer()}/24 dev {interface}"
 
 
 async def _batch(root: Host, host: LocalHost, lines: list[str]) -> None:
