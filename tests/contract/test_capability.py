@@ -104,6 +104,10 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.reported_bsss": (2, {}),
     "scenario.beacon_octets": (300, {}),
     "scenario.beacon_protection": (True, {"policy": "wpa3-sae-ccmp"}),
+    "scenario.operating_channel_validation": (
+        True,
+        {"policy": "wpa3-sae-ccmp", "scenario.authenticate": True},
+    ),
     "scenario.ampdu_max_octets": (8000, _N),
     "scenario.amsdu_max_octets": (3839, _N),
     "scenario.rts_threshold_octets": (500, {}),

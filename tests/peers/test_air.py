@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
+from cryptography.hazmat.primitives.keywrap import aes_key_unwrap
 
 from airtoll.testbeds.guest import drivers
 from airtoll.testbeds.guest.contract import Guest
@@ -52,7 +53,9 @@ PROTECTION: Final = ("off", "optional", "required")
 
 
 class Network(NamedTuple):
-    """Settings of both ends. ``pmf``: 0 off, 1 optional, 2 required."""
+    """Settings of both ends. ``pmf``: 0 off, 1 optional, 2 required. ``channel``: operating channel
+    information of our end, with which both validate the channel.
+    """
 
     akm: str
     group: int = 19
@@ -62,6 +65,8 @@ class Network(NamedTuple):
     password: str = PASSWORD
     identifier: str | None = None
     cipher: str = "ccmp-128"
+    channel: tuple[int, int, int] | None = None
+    beacon_protection: bool = False
 
     def link(self, station: str, access_point: str) -> dict[str, Any]:
         """The link as our state machines take it."""
@@ -76,6 +81,8 @@ class Network(NamedTuple):
             "protection": PROTECTION[self.pmf],
             "hash_to_element": self.h2e,
             "mobility_domain": DOMAIN if ft else None,
+            "operating_channel": self.channel,
+            "beacon_protection": self.beacon_protection,
         }
 
     def stages(self) -> list[dict[str, Any]]:
@@ -92,6 +99,12 @@ class Network(NamedTuple):
     def master(self) -> dict[str, Any]:
         """Where the keys come from, if not from a stage before."""
         return {"master": {"passphrase": self.password}} if "psk" in self.akm else {}
+
+
+def both_ends(network: Network) -> list[str]:
+    """Lines that hostapd and a network of wpa_supplicant have in common."""
+    stated = {"ocv=1": network.channel is not None, "beacon_prot=1": network.beacon_protection}
+    return [line for line, wanted in stated.items() if wanted]
 
 
 def hostapd(network: Network, number: int = 0, *more: str) -> str:
@@ -111,6 +124,7 @@ def hostapd(network: Network, number: int = 0, *more: str) -> str:
     ]
     if network.cipher == "gcmp-256" and network.pmf:
         lines.append("group_mgmt_cipher=BIP-GMAC-256")
+    lines += both_ends(network)
     if "802.1x" in network.akm:
         lines += [
             "ieee8021x=1",
@@ -157,6 +171,7 @@ def wpa_supplicant(network: Network, *more: str) -> str:
     ]
     if network.cipher == "gcmp-256" and network.pmf:
         lines.append("group_mgmt=BIP-GMAC-256")
+    lines += both_ends(network)
     if "802.1x" in network.akm:
         lines += [
             "eap=PEAP",
@@ -501,11 +516,115 @@ def test_message_3_may_disable_transition_modes(play: Any) -> None:
     assert lengths[1] == lengths[0] + 8
 
 
+#: Channel 1 of 2.4 GHz, 20 MHz wide, which the radios are on; with 40 MHz; another channel.
+ON_AIR: Final = (81, 1, 0)
+WIDER: Final = (83, 1, 0)
+ELSEWHERE: Final = (81, 6, 0)
+VALIDATES: Final = Network("sae", h2e=True, pmf=2, channel=ON_AIR)
+
+
+def key_data(frame: str, kek: str, mic_octets: int = 16) -> bytes:
+    """Key data of an EAPOL-Key frame, decrypted where they are encrypted (802.11-2020, 12.7.2)."""
+    octets = bytes.fromhex(frame)
+    information = int.from_bytes(octets[5:7], "big")
+    data = octets[4 + 77 + mic_octets + 2 :]
+    # The bit Encrypted Key Data, and RFC 3394.
+    return aes_key_unwrap(bytes.fromhex(kek), data) if information & 0x1000 else data
+
+
+def kdes(data: bytes, kind: int) -> list[bytes]:
+    """The bodies of the KDEs of a type in key data."""
+    found = []
+    while len(data) >= 2 and data[1] > 0:
+        whole, data = data[: 2 + data[1]], data[2 + data[1] :]
+        if whole[0] == 0xDD and whole[2:6] == bytes([0x00, 0x0F, 0xAC, kind]):
+            found.append(whole[6:])
+    return found
+
+
+def channels(seen: Mapping[str, Any], party: str, stage: str) -> list[list[bytes]]:
+    """Operating channel information in each message of a key handshake."""
+    kek = secret(seen, "keys", party, "kek")
+    (found,) = (one for one in seen["stages"] if one["stage"] == stage)
+    return [kdes(key_data(message[3], kek), 13) for message in found["messages"]]
+
+
+def test_hostapd_and_our_station_validate_the_channel(play: Any) -> None:
+    seen = play(**join(VALIDATES, stages=[*VALIDATES.stages(), {"stage": "rekey"}]))
+    assert ends(seen, "station")[:-1] == established(VALIDATES.stages())
+    assert "[AUTHORIZED]" in flags(seen)
+    beacon = bytes.fromhex(seen["beacons"][FIRST])
+    # Capabilities of the RSN element: MFPR, MFPC and OCVC.
+    assert bytes([0xC0, 0x40]) in beacon
+    oci = bytes(ON_AIR)
+    assert channels(seen, "station", "keys") == [[], [oci], [oci], []]
+    assert channels(seen, "station", "rekey") == [[oci], [oci]]
+    assert "group key handshake completed" in seen["log"]
+    assert "OCV failed" not in seen["log"]
+
+
+def test_wpa_supplicant_and_our_access_point_validate_the_channel(play: Any) -> None:
+    seen = play(**serve(VALIDATES))
+    assert ends(seen, "access-point") == established(VALIDATES.stages())
+    assert "wpa_state=COMPLETED" in seen["asked"]["STATUS"]
+    oci = bytes(ON_AIR)
+    assert channels(seen, "access-point", "keys") == [[], [oci], [oci], []]
+    assert "OCV-FAILURE" not in seen["log"]
+
+
+@rest
+def test_key_messages_with_channel_validation_are_as_long_as_the_daemons(play: Any) -> None:
+    lengths = {}
+    for scene in (join, serve):
+        for network in (VALIDATES, VALIDATES._replace(channel=None)):
+            seen = play(**scene(network))
+            (keys,) = (one for one in seen["stages"] if one["stage"] == "keys")
+            messages = [len(message[3]) // 2 for message in keys["messages"]]
+            lengths[scene.__name__, network.channel is not None] = messages
+    for one in ("join", "serve"):
+        grown = [a - b for a, b in zip(lengths[one, True], lengths[one, False], strict=True)]
+        # A KDE of 9 octets; key wrap pads message 3 to 8 octets.
+        assert (grown[0], grown[1], grown[3]) == (0, 9, 0)
+        assert grown[2] in (8, 16)
+    assert lengths["join", True][1] == lengths["serve", True][1]
+
+
+@rest
+def test_hostapd_refuses_a_station_that_says_another_channel(play: Any) -> None:
+    ours = VALIDATES._replace(channel=ELSEWHERE)
+    theirs = hostapd(VALIDATES, 0, "wpa_pairwise_update_count=2")
+    seen = play(**join(ours, configurations=[theirs]))
+    assert seen["stages"][-1]["ends"]["station"]["status"] == "failed"
+    reason = "primary channel mismatch in received OCI (we use 2412 but receiver is using 2437)"
+    assert f"frame=eapol-key-m2 error={reason}" in seen["log"]
+    assert "[AUTHORIZED]" not in flags(seen)
+
+
+@rest
+def test_our_station_refuses_a_narrower_channel_in_message_3(play: Any) -> None:
+    ours = VALIDATES._replace(channel=WIDER)
+    theirs = hostapd(VALIDATES, 0, "wpa_pairwise_update_count=2")
+    seen = play(**join(ours, configurations=[theirs]))
+    assert seen["stages"][-1]["ends"]["station"]["why"] == "wrong-channel"
+    assert "[AUTHORIZED]" not in flags(seen)
+
+
+@rest
+def test_our_access_point_refuses_a_station_on_another_channel(play: Any) -> None:
+    seen = play(**serve(VALIDATES._replace(channel=ELSEWHERE)))
+    end = seen["stages"][-1]["ends"]["access-point"]
+    assert (end["why"], end["code"]) == ("wrong-channel", ["reason", 15])
+    assert "wpa_state=COMPLETED" not in seen["asked"]["STATUS"]
+
+
 FT: Final = [
     pytest.param(Network("ft-psk"), id="ft-psk", marks=SLOW),
     pytest.param(Network("ft-psk", pmf=2), id="ft-psk-pmf", marks=REST),
     pytest.param(Network("ft-sae", pmf=1), id="ft-sae-hnp", marks=SLOW),
     pytest.param(Network("ft-sae", h2e=True, pmf=2), id="ft-sae-h2e"),
+    pytest.param(
+        Network("ft-sae", h2e=True, pmf=2, channel=ON_AIR), id="ft-sae-channel", marks=REST
+    ),
     pytest.param(Network("ft-802.1x", pmf=1), id="ft-eap", marks=REST),
     pytest.param(Network("ft-802.1x-sha384", cipher="gcmp-256"), id="ft-eap-sha384", marks=SLOW),
 ]

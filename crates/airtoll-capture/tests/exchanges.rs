@@ -63,6 +63,7 @@ fn a_fast_transition_gives_both_keys() {
         gtk: Some(&gtk),
         r0kh_id: Some(r0kh),
         igtk: None,
+        oci: None,
         bigtk: None,
     }
     .emit(&mut fte);

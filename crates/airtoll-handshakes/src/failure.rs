@@ -53,6 +53,12 @@ pub enum Failure {
         /// Code in the frame that reports it.
         code: Code,
     },
+    /// The peer's operating channel information names another channel than ours (802.11-2020, 12.2.9).
+    #[error("the peer says that it is on another channel; a station between the two may relay")]
+    WrongChannel {
+        /// Code in the frame that reports it.
+        code: Code,
+    },
     /// The authentication server did not answer.
     #[error("the authentication server did not answer")]
     ServerTimeout {
@@ -133,6 +139,7 @@ impl Failure {
             | Self::WrongCertificate { code }
             | Self::IntegrityFailure { code }
             | Self::ElementMismatch { code }
+            | Self::WrongChannel { code }
             | Self::ServerTimeout { code }
             | Self::PeerTimeout { code }
             | Self::Countermeasures { code }

@@ -17,7 +17,7 @@ pub use config::FtConfig;
 
 use self::config::{Derived, fte};
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
-use super::failure::{Code, Failure, status};
+use super::failure::{Code, Failure, reason, status};
 use super::key_handshake::GroupKeys;
 use super::link::{Link, element, read_management};
 use super::resend::Resend;
@@ -78,6 +78,8 @@ impl FtStation {
         );
         let ap = *self.config.link.access_point.octets();
         own.r1kh_id = Some(&ap);
+        let channel = self.config.link.operating_channel(Party::Station);
+        own.oci = channel.as_ref().map(|oci| &oci[..]);
         let protect = Some((5, derived.ptk.kck()));
         let mut rest = element(id::SSID, &self.config.link.ssid);
         let phy = &self.config.link.announced.station;
@@ -124,6 +126,16 @@ impl FtStation {
         let theirs = elements
             .find_id(id::FAST_TRANSITION)
             .and_then(|body| FteRepr::parse(body, octets).ok());
+        let channel = theirs.and_then(|fte| fte.oci);
+        if !self.config.link.admits_channel(Party::Station, channel) {
+            let number = reason::LEAVING;
+            let link = &self.config.link;
+            link.send_deauthentication(context, Party::Station, number);
+            self.state = Status::Failed(Failure::WrongChannel {
+                code: Code::Reason(number),
+            });
+            return;
+        }
         let open = |wrapped: &[u8]| wrap::unwrap(derived.ptk.kek(), wrapped).ok();
         let gtk = theirs.and_then(|fte| open(fte.gtk?.get(11..)?));
         let igtk = theirs.and_then(|fte| open(fte.igtk?.get(9..)?));
@@ -247,6 +259,10 @@ impl Peer for FtStation {
             )) => {
                 if status == status::SUCCESS {
                     self.reassociated(&elements, context);
+                } else if status == status::INVALID_FTE && self.config.link.validates_channel() {
+                    // A target does not answer a wrong MIC: only the channel is left.
+                    let code = Code::Status(status);
+                    self.state = Status::Failed(Failure::WrongChannel { code });
                 } else {
                     self.state = refused(status);
                 }
@@ -262,6 +278,14 @@ impl Peer for FtStation {
     fn status(&self) -> Status {
         self.state.clone()
     }
+}
+
+/// How a target refuses a reassociation request.
+enum Refusal {
+    /// It drops the request.
+    Silent,
+    /// The request names another channel. The status is that of hostapd.
+    Channel,
 }
 
 /// The target AP.
@@ -334,18 +358,25 @@ impl FtTarget {
         &mut self,
         elements: &Elements<'_>,
         context: &mut Context<'_>,
-    ) -> Result<Vec<u8>, u16> {
+    ) -> Result<Vec<u8>, Refusal> {
         let (Some(derived), Some((anonce, snonce))) = (&self.derived, self.nonces) else {
-            return Err(status::INVALID_PMKID);
+            return Err(Refusal::Silent);
         };
         let protect = (5, derived.ptk.kck());
         if !self
             .config
             .verify(context, elements, derived.r1_name, protect)
         {
-            return Err(status::INVALID_FTE);
+            return Err(Refusal::Silent);
         }
         let link = &self.config.link;
+        let octets = self.config.mic().octets();
+        let channel = elements
+            .find_id(id::FAST_TRANSITION)
+            .and_then(|body| FteRepr::parse(body, octets).ok()?.oci);
+        if !link.admits_channel(Party::AccessPoint, channel) {
+            return Err(Refusal::Channel);
+        }
         let keys = self.keys.get_or_insert_with(|| GroupKeys {
             gtk: context.random_octets(link.group.key_octets()),
             igtk: link
@@ -389,6 +420,8 @@ impl FtTarget {
         own.gtk = Some(&gtk);
         own.igtk = igtk.as_deref();
         own.bigtk = bigtk.as_deref();
+        let channel = link.operating_channel(Party::AccessPoint);
+        own.oci = channel.as_ref().map(|oci| &oci[..]);
         let protect = Some((6, derived.ptk.kck()));
         let phy = &self.config.link.announced.access_point;
         let mut rest = phy.rates.clone();
@@ -474,7 +507,14 @@ impl Peer for FtTarget {
                 let (number, rest) = match self.second(&elements, context) {
                     Ok(rest) => (status::SUCCESS, rest),
                     // 13.7.1: a request without a right MIC is dropped.
-                    Err(_) => return,
+                    Err(Refusal::Silent) => return,
+                    Err(Refusal::Channel) => {
+                        if self.state == Status::Waiting {
+                            let code = Code::Status(status::INVALID_FTE);
+                            self.state = Status::Failed(Failure::WrongChannel { code });
+                        }
+                        (status::INVALID_FTE, Vec::new())
+                    }
                 };
                 let link = &self.config.link;
                 let body =

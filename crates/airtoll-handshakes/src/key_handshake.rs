@@ -55,6 +55,7 @@ pub struct KeyAuthenticator {
     outstanding: Vec<u64>,
     sent: u8,
     mic_failed: bool,
+    channel_differs: bool,
     rekey: bool,
     phase: Phase,
     failure: Option<Failure>,
@@ -74,6 +75,7 @@ impl KeyAuthenticator {
             outstanding: Vec::new(),
             sent: 0,
             mic_failed: false,
+            channel_differs: false,
             rekey: false,
             phase: Phase::Message2,
             failure: None,
@@ -198,6 +200,7 @@ impl KeyAuthenticator {
                 data.extend(self.config.link.mobility_element());
             }
             data.extend(self.group_kdes());
+            data.extend(self.config.link.operating_channel_kde(Party::AccessPoint));
             if derived.r1_name.is_some() {
                 data.extend(self.config.ft_element());
                 // Timeout interval elements (9.4.2.48) as hostapd has them unless it is told
@@ -279,7 +282,9 @@ impl KeyAuthenticator {
             keys.gtk
         } else {
             information |= KeyInformation::ENCRYPTED;
-            self.group_kdes()
+            let mut data = self.group_kdes();
+            data.extend(self.config.link.operating_channel_kde(Party::AccessPoint));
+            data
         };
         let octets = data.len();
         let (data, iv) = self.config.seal_key_data(context, derived.ptk.kek(), data);
@@ -317,9 +322,20 @@ impl KeyAuthenticator {
             );
             return;
         }
+        if !self.admits_channel_of(key.data) {
+            return;
+        }
         self.derived = Some(derived);
         self.draw_group_keys(context);
         self.enter(Phase::Message4, context);
+    }
+
+    /// Whether key data name our channel. A message that names another one is discarded without an
+    /// answer (12.2.9), so that only the time-out tells of it.
+    fn admits_channel_of(&mut self, data: &[u8]) -> bool {
+        let admitted = self.config.link.admits_channel_of(Party::AccessPoint, data);
+        self.channel_differs = !admitted;
+        admitted
     }
 
     /// Key data of message 4 are none, or the MLD address of a multi-link association.
@@ -400,7 +416,7 @@ impl Peer for KeyAuthenticator {
                     self.phase = Phase::Done;
                 }
             }
-            (Phase::Group2, false) => self.phase = Phase::Done,
+            (Phase::Group2, false) if self.admits_channel_of(key.data) => self.phase = Phase::Done,
             _ => {}
         }
     }
@@ -421,7 +437,9 @@ impl Peer for KeyAuthenticator {
         let code = Code::Reason(number);
         self.fail(
             context,
-            if self.mic_failed {
+            if self.channel_differs {
+                Failure::WrongChannel { code }
+            } else if self.mic_failed {
                 Failure::WrongPassphrase { code }
             } else {
                 Failure::PeerTimeout { code }

@@ -38,6 +38,7 @@ pub struct KeySupplicant {
     pairwise_done: bool,
     group_done: bool,
     waited: u8,
+    channel_differs: bool,
     failure: Option<Failure>,
 }
 
@@ -55,6 +56,7 @@ impl KeySupplicant {
             pairwise_done: false,
             group_done: false,
             waited: 0,
+            channel_differs: false,
             failure: None,
         }
     }
@@ -122,6 +124,7 @@ impl KeySupplicant {
         }
         let name = self.derived.as_ref().and_then(|d| d.r1_name);
         let mut data = with_pmkid(&self.config.station_element, name);
+        data.extend(self.config.link.operating_channel_kde(Party::Station));
         if name.is_some() {
             data.extend(self.config.link.mobility_element());
             data.extend(self.config.ft_element());
@@ -167,6 +170,9 @@ impl KeySupplicant {
             });
             return;
         }
+        if !self.admits_channel_of(&data) {
+            return;
+        }
         if !self.pairwise_done && !wpa1 && !self.install_group(&data) {
             return;
         }
@@ -185,6 +191,9 @@ impl KeySupplicant {
         let Some(data) = self.config.open_key_data(context, kek, key.iv, key.data) else {
             return;
         };
+        if !self.admits_channel_of(&data) {
+            return;
+        }
         let mut information = KeyInformation::SECURE;
         if self.config.link.is_wpa1() {
             let mut gtk = data;
@@ -195,7 +204,16 @@ impl KeySupplicant {
         } else if !self.install_group(&data) {
             return;
         }
-        self.answer(context, key, information, &[0; 32], &[]);
+        let data = self.config.link.operating_channel_kde(Party::Station);
+        self.answer(context, key, information, &[0; 32], &data);
+    }
+
+    /// Whether key data name our channel. A message that names another one is discarded without an
+    /// answer (12.2.9), so that only the end of the association tells of it.
+    fn admits_channel_of(&mut self, data: &[u8]) -> bool {
+        let admitted = self.config.link.admits_channel_of(Party::Station, data);
+        self.channel_differs = !admitted;
+        admitted
     }
 
     fn install_group(&mut self, data: &[u8]) -> bool {
@@ -244,6 +262,9 @@ impl Peer for KeySupplicant {
         if let Some(number) = leaving_reason(message) {
             let done = self.pairwise_done && self.group_done;
             self.failure = Some(match failure_of_reason(number) {
+                failure if self.channel_differs => Failure::WrongChannel {
+                    code: failure.code(),
+                },
                 // Reason 15 before message 3 means that the AP did not accept our MIC; after it,
                 // that message 4 never arrived.
                 Failure::WrongPassphrase { code } if self.pairwise_done || done => {
@@ -293,8 +314,11 @@ impl Peer for KeySupplicant {
             self.config
                 .link
                 .send_deauthentication(context, Party::Station, number);
-            self.failure = Some(Failure::PeerTimeout {
-                code: Code::Reason(number),
+            let code = Code::Reason(number);
+            self.failure = Some(if self.channel_differs {
+                Failure::WrongChannel { code }
+            } else {
+                Failure::PeerTimeout { code }
             });
         }
     }

@@ -8,11 +8,12 @@ use airtoll_wire::ieee80211::element::{Element, emit_fragmented, id};
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
 use airtoll_wire::ieee80211::rsne::{
-    CAPABILITY_MFPC, CAPABILITY_MFPR, RSNXE_SAE_H2E, emit_rsnxe, emit_selection,
+    CAPABILITY_MFPC, CAPABILITY_MFPR, CAPABILITY_OCVC, RSNXE_SAE_H2E, emit_rsnxe, emit_selection,
 };
 use airtoll_wire::ieee80211::{
-    Frame, FrameControl, HeaderRepr, Kind, Management, ManagementRepr, RsnRepr, suite,
+    Frame, FrameControl, HeaderRepr, Kind, Management, ManagementRepr, OciRepr, RsnRepr, suite,
 };
+use airtoll_wire::key_data::{KeyData, iterate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +89,8 @@ pub struct Announced {
     pub rsn: Vec<u8>,
     /// RSN overriding: the choice of the station.
     pub overriding: Option<Overriding>,
+    /// Channels that both ends are on.
+    pub channels: OperatingChannels,
 }
 
 /// RSN overriding (Wi-Fi Alliance, WPA3 Specification 3.4): the station takes an element of the
@@ -98,6 +101,58 @@ pub struct Overriding {
     pub number: u8,
     /// All overriding elements of the beacon, which message 3 repeats.
     pub elements: Vec<u8>,
+}
+
+/// The channel that each end of a link is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct OperatingChannels {
+    /// The station's, which may be narrower than the AP's.
+    pub station: OciRepr,
+    /// The AP's.
+    pub access_point: OciRepr,
+}
+
+impl OperatingChannels {
+    /// Both ends on one channel.
+    #[must_use]
+    pub const fn shared(channel: OciRepr) -> Self {
+        Self {
+            station: channel,
+            access_point: channel,
+        }
+    }
+
+    /// The channel of one end.
+    #[must_use]
+    pub fn of(&self, party: Party) -> &OciRepr {
+        if party == Party::Station {
+            &self.station
+        } else {
+            &self.access_point
+        }
+    }
+
+    /// The widest channel in which an end sends to the other one, MHz. The AP knows what the station
+    /// receives; the station sends in the whole channel that it is on (12.2.9).
+    fn width_mhz(&self, from: Party) -> u16 {
+        let own = self.of(from).width_mhz();
+        let least = match from {
+            Party::Station => own,
+            _ => own.min(self.station.width_mhz()),
+        };
+        least.unwrap_or(0)
+    }
+}
+
+impl Default for OperatingChannels {
+    /// Channel 1 of 2.4 GHz, 20 MHz wide: that of frames whose PHY is not stated.
+    fn default() -> Self {
+        Self::shared(OciRepr {
+            operating_class: 81,
+            channel: 1,
+            segment_1: 0,
+        })
+    }
 }
 
 /// Properties of a link that both ends know without any secret.
@@ -123,6 +178,8 @@ pub struct Link {
     pub protection: ManagementProtection,
     /// Whether beacons carry a MIC under a BIGTK, which needs protected management frames.
     pub beacon_protection: bool,
+    /// Whether both ends prove the channel that they are on, which needs protected management frames.
+    pub operating_channel_validation: bool,
     /// Whether SAE uses hash-to-element, which the RSN extension element says.
     pub hash_to_element: bool,
     /// Mobility domain, with FT AKMs.
@@ -171,12 +228,17 @@ impl Link {
             ManagementProtection::Capable => CAPABILITY_MFPC,
             ManagementProtection::Required => CAPABILITY_MFPC | CAPABILITY_MFPR,
         };
+        let validation = if self.validates_channel() {
+            CAPABILITY_OCVC
+        } else {
+            0
+        };
         let element = RsnRepr {
             version: 1,
             group: Some(selector(self.group)),
             pairwise: vec![selector(self.pairwise)],
             akms: vec![suite::AkmSelector(akm.selector())],
-            capabilities: (!self.is_wpa1()).then_some(protection),
+            capabilities: (!self.is_wpa1()).then_some(protection | validation),
             pmkids: pmkids.to_vec(),
             group_management: self
                 .group_management()
@@ -207,6 +269,50 @@ impl Link {
     #[must_use]
     pub fn beacon_integrity(&self) -> Option<CipherSuite> {
         self.group_management().filter(|_| self.beacon_protection)
+    }
+
+    /// Whether handshakes carry operating channel information (802.11-2020, 12.2.9).
+    #[must_use]
+    pub fn validates_channel(&self) -> bool {
+        self.operating_channel_validation
+            && self.protection != ManagementProtection::Off
+            && !self.is_wpa1()
+    }
+
+    /// Operating channel information that an end sends; `None` without validation.
+    #[must_use]
+    pub fn operating_channel(&self, from: Party) -> Option<[u8; OciRepr::OCTETS]> {
+        let channels = &self.announced.channels;
+        self.validates_channel().then(|| channels.of(from).octets())
+    }
+
+    /// The whole OCI KDE of an end; empty without validation.
+    #[must_use]
+    pub fn operating_channel_kde(&self, from: Party) -> Vec<u8> {
+        self.operating_channel(from)
+            .map_or_else(Vec::new, |oci| written(|out| KeyData::Oci(&oci).emit(out)))
+    }
+
+    /// Whether an end believes the operating channel information that the other one sent; always
+    /// without validation.
+    #[must_use]
+    pub fn admits_channel(&self, at: Party, received: Option<&[u8]>) -> bool {
+        if !self.validates_channel() {
+            return true;
+        }
+        let channels = &self.announced.channels;
+        let theirs = received.and_then(|octets| OciRepr::parse(octets).ok());
+        theirs.is_some_and(|oci| oci.admits(channels.of(at), channels.width_mhz(at)))
+    }
+
+    /// [`Self::admits_channel`] of the OCI KDE in key data.
+    #[must_use]
+    pub fn admits_channel_of(&self, at: Party, key_data: &[u8]) -> bool {
+        let received = iterate(key_data).find_map(|item| match item {
+            KeyData::Oci(oci) => Some(oci),
+            _ => None,
+        });
+        self.admits_channel(at, received)
     }
 
     /// The whole RSN extension element; empty unless hash-to-element is used.
@@ -248,6 +354,7 @@ impl Link {
             gtk: None,
             r0kh_id: Some(&domain.r0_key_holder),
             igtk: None,
+            oci: None,
             bigtk: None,
         };
         element(id::FAST_TRANSITION, &written(|out| fte.emit(out)))

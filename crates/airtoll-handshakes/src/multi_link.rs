@@ -149,6 +149,13 @@ pub(crate) fn permitted(link: &Link, links: u8, policy: &str) -> Result<(), Spec
     if link.protection != ManagementProtection::Required {
         return refused("link.pmf", name(), "required with several links");
     }
+    if link.operating_channel_validation {
+        return refused(
+            "options.operating_channel_validation",
+            "true".to_owned(),
+            "false with several links: operating channel information of links is not carried out",
+        );
+    }
     if !link.beacon_protection {
         return refused(
             "options.beacon_protection",

@@ -300,6 +300,7 @@ mod tests {
             protection: ManagementProtection::Required,
             multi_link: None,
             beacon_protection: false,
+            operating_channel_validation: false,
             hash_to_element: false,
             announced: Default::default(),
             mobility_domain: None,

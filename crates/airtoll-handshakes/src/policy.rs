@@ -192,6 +192,8 @@ pub struct Options {
     pub hash_to_element: bool,
     /// Whether the AP protects its beacons (BIGTK); acts with protected management frames.
     pub beacon_protection: bool,
+    /// Whether both ends prove the channel that they are on (OCV); acts with protected management frames.
+    pub operating_channel_validation: bool,
     /// Links of a multi-link association; 1: none. More need GCMP-256, SAE as AKM 24, OWE or 802.1X,
     /// required PMF and beacon protection.
     #[schemars(range(min = 1, max = 15))]
@@ -246,6 +248,7 @@ impl Default for Options {
             group: 19,
             hash_to_element: true,
             beacon_protection: false,
+            operating_channel_validation: false,
             links: 1,
             anti_clogging: false,
             cookies: false,

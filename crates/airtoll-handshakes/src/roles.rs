@@ -477,6 +477,7 @@ fn wired_link(station: MacAddress, access_point: MacAddress) -> Link {
         protection: ManagementProtection::Off,
         multi_link: None,
         beacon_protection: false,
+        operating_channel_validation: false,
         hash_to_element: false,
         announced: Default::default(),
         mobility_domain: None,

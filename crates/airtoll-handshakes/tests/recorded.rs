@@ -180,6 +180,7 @@ fn recording(folder: &str, kind: &Kind80211) -> Recording {
         },
         multi_link: None,
         beacon_protection: false,
+        operating_channel_validation: false,
         hash_to_element: false,
         announced: Default::default(),
         mobility_domain: kind.akm.is_ft().then(|| MobilityDomain {

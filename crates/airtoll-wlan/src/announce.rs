@@ -4,7 +4,9 @@
 //! Takes a scenario; gives octets. The lengths of these frames on the air follow from the octets. Order
 //! of elements: IEEE 802.11-2020, tables 9-32 and 9-34 to 9-39, with those of 802.11ax and 802.11be.
 
-use airtoll_handshakes::link::{Announced, Link, Offered, Overriding, PhyElements, offered};
+use airtoll_handshakes::link::{
+    Announced, Link, Offered, OperatingChannels, Overriding, PhyElements, offered,
+};
 use airtoll_handshakes::{LinkSpec, Options, announced_link, multi_link};
 use airtoll_phy::Band;
 use airtoll_security::CipherSuite;
@@ -12,7 +14,7 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::capability::{self, PhySetUp, Reported};
 use airtoll_wire::ieee80211::element::{Element, id};
 use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_subtype};
-use airtoll_wire::ieee80211::{ManagementRepr, rsne};
+use airtoll_wire::ieee80211::{ManagementRepr, OciRepr, rsne};
 
 use crate::mac;
 use crate::scenario::{Bss, Node, Rate, Role, Scenario, Standard};
@@ -202,12 +204,35 @@ pub(crate) fn beside(
     link: &Link,
 ) -> Announced {
     let announcement = Announcement::of(scenario, bss, access_point);
+    let channels = operating_channels(bss, station);
     let (station, access_point) = phys(scenario, bss, (station, access_point));
     Announced {
+        channels,
         station,
         access_point,
         rsn: announcement.rsn_for(link),
         overriding: announcement.overriding_for(link),
+    }
+}
+
+/// The channels that a station and its access point are on: a station of an older generation has the
+/// widest part of the BSS's channel that it knows.
+fn operating_channels(bss: &Bss, station: &Node) -> OperatingChannels {
+    let primary = channel_mhz(bss);
+    let of = |standard: Standard| {
+        let widths = standard.descriptor().widths.iter();
+        let known = widths.map(|rules| rules.width.mhz() as u16);
+        let classes = known
+            .filter(|width| *width <= bss.width_mhz.max(20))
+            .filter_map(|width| OciRepr::of_channel(primary, width));
+        // A scenario may have more channels than its band: those behind the end have no class.
+        classes
+            .max_by_key(OciRepr::width_mhz)
+            .unwrap_or(OperatingChannels::default().access_point)
+    };
+    OperatingChannels {
+        station: of(StationPhy::of(bss, station).standard),
+        access_point: of(bss.standard),
     }
 }
 
@@ -617,6 +642,7 @@ fn security(scenario: &Scenario, bss: &Bss) -> (Vec<Link>, Vec<Link>, bool) {
     if let Some(announced) = &bss.security {
         let options = Options {
             beacon_protection: announced.beacon_protection,
+            operating_channel_validation: announced.operating_channel_validation,
             ..Options::default()
         };
         return (

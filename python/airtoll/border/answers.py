@@ -41,6 +41,7 @@ __all__ = [
     "FailureServerTimeout",
     "FailureTooManyRounds",
     "FailureWrongCertificate",
+    "FailureWrongChannel",
     "FailureWrongCredentials",
     "FailureWrongPassphrase",
     "GenerationRow",
@@ -600,6 +601,17 @@ class FailureElementMismatch(TypedDict):
     """Code in the frame that reports it."""
 
 
+class FailureWrongChannel(TypedDict):
+    """The peer's operating channel information names another channel than ours (802.11-2020,
+    12.2.9).
+    """
+
+    failure: Literal["wrong-channel"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
 class FailureServerTimeout(TypedDict):
     """The authentication server did not answer."""
 
@@ -682,6 +694,7 @@ Failure = (
     | FailureWrongCertificate
     | FailureIntegrityFailure
     | FailureElementMismatch
+    | FailureWrongChannel
     | FailureServerTimeout
     | FailurePeerTimeout
     | FailureCountermeasures

@@ -682,6 +682,9 @@ class Announced:
     beacon_protection: bool = False
     """Beacons carry a MIC (BIGTK), where management frames are protected."""
 
+    operating_channel_validation: bool = False
+    """Both ends prove the channel that they are on (OCV), where management frames are protected."""
+
     owe_transition: bool = False
     """OWE transition mode: the links are those of a hidden BSS, and an open BSS has beacons of
     its own. The beacons of each name the other one.
@@ -1630,6 +1633,11 @@ class Options:
     beacon_protection: bool = False
     """Whether the AP protects its beacons (BIGTK); acts with protected management frames."""
 
+    operating_channel_validation: bool = False
+    """Whether both ends prove the channel that they are on (OCV); acts with protected management
+    frames.
+    """
+
     links: int = 1
     """Links of a multi-link association; 1: none. More need GCMP-256, SAE as AKM 24, OWE or
     802.1X, required PMF and beacon protection.
@@ -2452,6 +2460,11 @@ class LinkSettings:
 
     beacon_protection: bool = False
     """Whether beacons are protected."""
+
+    operating_channel: bytes | None = None
+    """Operating class, primary channel and centre of segment 1 of this end, with operating
+    channel validation; none: no validation.
+    """
 
     links: int = 0
     """Links of a multi-link association, whose addresses follow from those of the first; 0 or 1:

@@ -500,6 +500,11 @@ class Scenario(Table):
         description="beacons carry a MIC (BIGTK) where management frames are protected; default: "
         "with 802.11be alone",
     )
+    operating_channel_validation: bool = Field(
+        False,
+        description="stations and access point prove the channel that they are on in handshakes "
+        "(OCV), where management frames are protected",
+    )
     ampdu_max_octets: Annotated[int, Field(ge=0)] | None = Field(
         None, description="A-MPDU limit, octets; 0 = off; default: the standard's limit"
     )

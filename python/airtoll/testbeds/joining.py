@@ -324,6 +324,7 @@ def _options(cell: Cell) -> border.Options:
             )
         ),
         beacon_protection=gating.protects_beacons(cell.settings),
+        operating_channel_validation=cell.settings.operating_channel_validation,
         station_rounds=join.max_rounds,
         # 0: the usual group of each version.
         ike_group=0 if join.ike_group == Join().ike_group else IKE_GROUPS[join.ike_group],

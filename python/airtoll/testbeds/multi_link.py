@@ -95,4 +95,9 @@ def _no_join(settings: Scenario, policies: Sequence[Policy]) -> str | None:
             )
         if settings.beacon_protection is False:
             return "mlo with authenticate = true needs protected beacons (beacon_protection)"
+        if settings.operating_channel_validation:
+            return (
+                "mlo with authenticate = true has no operating channel validation of several "
+                "links (operating_channel_validation)"
+            )
     return None

@@ -305,6 +305,7 @@ def announced(cell: Cell) -> border.Announced:
             for link in offered.get(place, ())
         ),
         beacon_protection=gating.protects_beacons(cell.settings),
+        operating_channel_validation=cell.settings.operating_channel_validation,
         owe_transition="open BSS" in offered,
     )
 

@@ -110,6 +110,23 @@ def test_an_access_point_announces_its_country() -> None:
     assert "country_code=DE\nieee80211d=1\n" in text
 
 
+@pytest.mark.parametrize(
+    ("name", "validated"), [("wpa3-sae-ccmp", True), ("wpa2-psk-ccmp", False), ("open", False)]
+)
+def test_channels_are_validated_where_management_frames_are_protected(
+    name: str, validated: bool
+) -> None:
+    policy = resolve(name)
+    radio = hostapd.Radio("wlan0", channel_validation=True)
+    ap = hostapd.configuration(policy, secret(), radio, "/r/ctl")
+    station = wpa_supplicant.configuration(
+        policy, secret(), "/r/wpa", FILES, (2412,), channel_validation=True
+    )
+    assert ("ocv=1" in ap.splitlines()) is validated
+    assert ("\tocv=1" in station.splitlines()) is validated
+    assert not any("ocv=1" in line for text in both(name) for line in text)
+
+
 def test_credentials_are_fresh_and_survive_the_journey() -> None:
     one, other = secret(), credentials.fresh()
     assert Credentials.from_json(one.to_json()) == one

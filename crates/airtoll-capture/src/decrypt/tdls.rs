@@ -93,6 +93,7 @@ mod tests {
             gtk: None,
             r0kh_id: None,
             igtk: None,
+            oci: None,
             bigtk: None,
         }
         .emit(&mut fte);

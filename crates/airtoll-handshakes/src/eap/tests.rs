@@ -34,6 +34,7 @@ fn link() -> Link {
         protection: ManagementProtection::Off,
         multi_link: None,
         beacon_protection: false,
+        operating_channel_validation: false,
         hash_to_element: false,
         announced: Default::default(),
         mobility_domain: None,

@@ -168,6 +168,7 @@ pub(super) fn fte<'a>(
         gtk: None,
         r0kh_id: Some(r0_key_holder),
         igtk: None,
+        oci: None,
         bigtk: None,
     }
 }

@@ -3,11 +3,12 @@
 use super::*;
 use crate::adverse::{agree, run, run_adverse, run_flipped};
 use crate::exchange::Outcome;
-use crate::link::{ManagementProtection, MobilityDomain};
+use crate::link::{ManagementProtection, MobilityDomain, OperatingChannels};
 use airtoll_security::akm::AkmHash;
 use airtoll_security::akm::AkmSuite;
 use airtoll_security::suite::CipherSuite;
 use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::OciRepr;
 use proptest::prelude::*;
 
 fn config(akm: AkmSuite, over_the_ds: bool) -> FtConfig {
@@ -23,6 +24,7 @@ fn config(akm: AkmSuite, over_the_ds: bool) -> FtConfig {
             protection: ManagementProtection::Off,
             multi_link: None,
             beacon_protection: false,
+            operating_channel_validation: false,
             hash_to_element: false,
             announced: Default::default(),
             mobility_domain: Some(MobilityDomain {
@@ -73,6 +75,62 @@ fn another_pmk_r0_is_status_53() {
         };
         let (_, outcome, _) = run(parties(ours, theirs), 1);
         assert_eq!(outcome, Outcome::Failed(failure));
+    }
+}
+
+/// Settings with operating channel validation, of an end that believes the two ends to be here.
+fn on(station: [u8; 3], access_point: [u8; 3], over_the_ds: bool) -> FtConfig {
+    let mut config = config(AkmSuite::FtSae, over_the_ds);
+    let [station, access_point] = [station, access_point].map(|oci| OciRepr::parse(&oci).unwrap());
+    config.link.protection = ManagementProtection::Required;
+    config.link.operating_channel_validation = true;
+    config.link.announced.channels = OperatingChannels {
+        station,
+        access_point,
+    };
+    config
+}
+
+#[test]
+fn reassociation_frames_carry_operating_channel_information() {
+    for over_the_ds in [false, true] {
+        let config = on([115, 36, 0], [128, 36, 0], over_the_ds);
+        let (log, outcome, _) = run(peers(&config), 1);
+        assert!(matches!(outcome, Outcome::Established(_)), "{outcome:?}");
+        let octets = config.mic().octets();
+        let mut found = Vec::new();
+        for emission in &log {
+            let elements = match read_management(&emission.message) {
+                Some((_, Management::AssociationRequest { elements, .. })) => elements,
+                Some((_, Management::AssociationResponse { elements, .. })) => elements,
+                Some((_, Management::Authentication { rest, .. })) => Elements::new(rest),
+                _ => continue,
+            };
+            let fte = elements.find_id(id::FAST_TRANSITION).unwrap();
+            found.push(FteRepr::parse(fte, octets).unwrap().oci.map(<[u8]>::to_vec));
+        }
+        let (station, access_point) = (Some(vec![115, 36, 0]), Some(vec![128, 36, 0]));
+        // The first two frames over the air have no MIC, and no OCI.
+        let expected = [None, None, station, access_point];
+        assert_eq!(found, expected[if over_the_ds { 2 } else { 0 }..]);
+    }
+}
+
+#[test]
+fn a_wrong_channel_in_a_reassociation_frame_is_a_failure_of_its_own() {
+    let (wide, middle, other) = ([128, 36, 0], [116, 36, 0], [128, 40, 0]);
+    let failed = |code| Some(Status::Failed(Failure::WrongChannel { code }));
+    for over_the_ds in [false, true] {
+        let of = |station: [u8; 3], access_point: [u8; 3]| {
+            let at = |channel| on(channel, channel, over_the_ds);
+            let (_, _, exchange) = run(parties(at(station), at(access_point)), 1);
+            [Party::Station, Party::AccessPoint].map(|party| exchange.status(party))
+        };
+        // The request names another primary channel.
+        let status = Code::Status(55);
+        assert_eq!(of(other, wide), [failed(status), failed(status)]);
+        // The response names a narrower channel than the station's.
+        assert_eq!(of(wide, middle)[0], failed(Code::Reason(3)));
     }
 }
 

@@ -1,14 +1,16 @@
 //! Both ends of the key handshakes against each other.
 
 use airtoll_wire::MacAddress;
+use airtoll_wire::eapol::Eapol;
 use airtoll_wire::eapol_key::KeyInformation;
+use airtoll_wire::ieee80211::{OciRepr, RsnRepr};
 use proptest::prelude::*;
 
 use super::*;
 use crate::adverse::{agree, run, run_adverse, run_flipped};
 use crate::exchange::{Outcome, SecretName};
 use crate::key_handshake::KeyAuthenticator;
-use crate::link::{Link, ManagementProtection, MobilityDomain};
+use crate::link::{Link, ManagementProtection, MobilityDomain, OperatingChannels};
 use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::suite::CipherSuite;
 
@@ -28,6 +30,7 @@ fn config(akm: AkmSuite, pairwise: CipherSuite) -> KeyConfig {
         },
         multi_link: None,
         beacon_protection: false,
+        operating_channel_validation: false,
         hash_to_element: akm.is_sae(),
         announced: Default::default(),
         mobility_domain: akm.is_ft().then(|| MobilityDomain {
@@ -165,8 +168,199 @@ fn equal_seeds_give_equal_octets() {
     assert_ne!(run(peers(&config), 5).0, run(peers(&config), 6).0);
 }
 
+/// Channel 36 of 5 GHz: 20, 40 and 80 MHz wide.
+const NARROW: [u8; 3] = [115, 36, 0];
+const MIDDLE: [u8; 3] = [116, 36, 0];
+const WIDE: [u8; 3] = [128, 36, 0];
+/// Another primary channel of the same 80 MHz.
+const OTHER: [u8; 3] = [128, 40, 0];
+
+/// Settings with operating channel validation, of an end that believes the two ends to be here.
+fn on(akm: AkmSuite, station: [u8; 3], access_point: [u8; 3]) -> KeyConfig {
+    let mut config = config(akm, CipherSuite::Ccmp128);
+    let [station, access_point] = [station, access_point].map(|oci| OciRepr::parse(&oci).unwrap());
+    config.link.protection = ManagementProtection::Required;
+    config.link.operating_channel_validation = true;
+    config.link.announced.channels = OperatingChannels {
+        station,
+        access_point,
+    };
+    let element = config.link.security_element(&[]);
+    (config.station_element, config.access_point_element) = (element.clone(), element);
+    config
+}
+
+/// A 4-way handshake and, after it, a group key handshake between two ends: messages and outcome.
+fn handshakes(station: &KeyConfig, access_point: &KeyConfig) -> [(Vec<Message>, Vec<Status>); 2] {
+    use rand_chacha::rand_core::SeedableRng;
+    let mut rng = rand_chacha::ChaCha8Rng::from_seed([1; 32]);
+    let mut context = Context::new(&mut rng);
+    let ptk = access_point
+        .derive(&mut context, &[1; 32], &[2; 32])
+        .unwrap()
+        .ptk;
+    let pairwise: Vec<Box<dyn Peer>> = vec![
+        Box::new(KeySupplicant::new(station.clone())),
+        Box::new(KeyAuthenticator::new(access_point.clone())),
+    ];
+    let group: Vec<Box<dyn Peer>> = vec![
+        Box::new(KeySupplicant::group_rekey(station.clone(), ptk.clone(), 7)),
+        Box::new(KeyAuthenticator::group_rekey(access_point.clone(), ptk, 7)),
+    ];
+    [pairwise, group].map(|peers| {
+        let (log, _, exchange) = run(peers, 1);
+        let messages = log.into_iter().map(|emission| emission.message).collect();
+        let ends = [Party::Station, Party::AccessPoint];
+        (
+            messages,
+            ends.map(|end| exchange.status(end).unwrap()).to_vec(),
+        )
+    })
+}
+
+/// Key data of an EAPOL-Key message of `config`'s handshake, decrypted under `kek` where they are encrypted.
+fn key_data(config: &KeyConfig, message: &Message, kek: &[u8]) -> Vec<u8> {
+    let body = Eapol::new(&message.octets).unwrap().body();
+    let key = EapolKeyRepr::parse(body, config.mic_octets()).unwrap();
+    if !key.information.has(KeyInformation::ENCRYPTED) {
+        return key.data.to_vec();
+    }
+    airtoll_security::keys::wrap::unwrap(kek, key.data)
+        .unwrap()
+        .to_vec()
+}
+
+#[test]
+fn operating_channel_information_is_in_messages_2_and_3_and_in_both_of_a_group_rekey() {
+    for akm in [AkmSuite::Sae, AkmSuite::PskSha256, AkmSuite::FtPsk] {
+        let config = on(akm, NARROW, WIDE);
+        let element = RsnRepr::parse(&config.station_element[2..]).unwrap();
+        // MFPR, MFPC and OCVC.
+        assert_eq!(element.capabilities, Some(0x40c0));
+        let mut without = config.clone();
+        without.link.operating_channel_validation = false;
+        let element = without.link.security_element(&[]);
+        (without.station_element, without.access_point_element) = (element.clone(), element);
+        let [with, without] = [&config, &without].map(|config| handshakes(config, config));
+        for ((messages, ends), (before, _)) in with.iter().zip(&without) {
+            assert!(
+                ends.iter().all(|end| matches!(end, Status::Established(_))),
+                "{ends:?}"
+            );
+            let Status::Established(secrets) = &ends[0] else {
+                continue;
+            };
+            let kek = &secrets[&SecretName::Kek];
+            assert_eq!(messages.len(), before.len());
+            for message in messages {
+                let data = key_data(&config, message, kek);
+                let found: Vec<[u8; 3]> = iterate(&data)
+                    .filter_map(|item| match item {
+                        KeyData::Oci(oci) => oci.try_into().ok(),
+                        _ => None,
+                    })
+                    .collect();
+                let from_station = message.from == Party::Station;
+                let carries = !data.is_empty() && !found.is_empty();
+                // Messages 1 and 4 of the 4-way handshake have none.
+                let number = messages.iter().position(|one| one == message).unwrap();
+                assert_eq!(carries, messages.len() == 2 || matches!(number, 1 | 2));
+                assert!(
+                    found
+                        .iter()
+                        .all(|oci| *oci == if from_station { NARROW } else { WIDE })
+                );
+            }
+        }
+        // A KDE of 9 octets: as it is in the station's messages, padded to 8 octets in the AP's.
+        let grown = |at: usize, number: usize| {
+            with[at].0[number].octets.len() - without[at].0[number].octets.len()
+        };
+        assert_eq!(
+            (grown(0, 0), grown(0, 1), grown(0, 3), grown(1, 1)),
+            (0, 9, 0, 9)
+        );
+        assert!([8, 16].contains(&grown(0, 2)) && [8, 16].contains(&grown(1, 0)));
+    }
+}
+
+#[test]
+fn the_kde_has_the_octets_of_the_standard() {
+    let config = on(AkmSuite::Sae, NARROW, WIDE);
+    let kde = |party| config.link.operating_channel_kde(party);
+    assert_eq!(
+        kde(Party::Station),
+        [0xdd, 7, 0, 0x0f, 0xac, 13, 115, 36, 0]
+    );
+    assert_eq!(
+        kde(Party::AccessPoint),
+        [0xdd, 7, 0, 0x0f, 0xac, 13, 128, 36, 0]
+    );
+    // Not without management frame protection, and not of WPA version 1.
+    let mut bare = config.link.clone();
+    bare.protection = ManagementProtection::Off;
+    assert!(bare.operating_channel_kde(Party::Station).is_empty());
+    assert!(bare.admits_channel(Party::Station, None));
+    let mut old = config.link;
+    old.akm = Some(AkmSuite::WpaPsk);
+    assert!(!old.validates_channel());
+}
+
+#[test]
+fn a_wrong_channel_in_any_message_is_a_failure_of_its_own() {
+    let failed = |reason| {
+        Status::Failed(Failure::WrongChannel {
+            code: Code::Reason(reason),
+        })
+    };
+    let of = |station, access_point| handshakes(&station, &access_point);
+    // Message 2 names another primary channel than the AP's, and message 1 of the group rekey
+    // another one than the station's.
+    let [pairwise, group] = of(
+        on(AkmSuite::Sae, OTHER, OTHER),
+        on(AkmSuite::Sae, WIDE, WIDE),
+    );
+    assert_eq!(pairwise.1[1], failed(15));
+    // Message 1 four times, message 2 four times, and the end.
+    assert_eq!(pairwise.0.len(), 9);
+    assert_eq!(group.1[0], failed(16));
+    assert!(matches!(
+        group.1[1],
+        Status::Failed(Failure::PeerTimeout { .. })
+    ));
+    // The station is wider than the AP says in message 3.
+    let [pairwise, _] = of(
+        on(AkmSuite::Sae, WIDE, WIDE),
+        on(AkmSuite::Sae, MIDDLE, MIDDLE),
+    );
+    assert_eq!(pairwise.1[0], failed(15));
+    assert!(matches!(
+        pairwise.1[1],
+        Status::Failed(Failure::PeerTimeout { .. })
+    ));
+    // The station is narrower in message 2 of either handshake than it was when it associated.
+    let [pairwise, group] = of(
+        on(AkmSuite::Sae, NARROW, WIDE),
+        on(AkmSuite::Sae, WIDE, WIDE),
+    );
+    assert_eq!((&pairwise.1[1], &group.1[1]), (&failed(15), &failed(16)));
+    // No OCI at all, of an end that does not know of it but repeats the AP's element.
+    let mut mute = on(AkmSuite::Sae, WIDE, WIDE);
+    mute.link.operating_channel_validation = false;
+    let [pairwise, group] = of(mute, on(AkmSuite::Sae, WIDE, WIDE));
+    assert_eq!((&pairwise.1[1], &group.1[1]), (&failed(15), &failed(16)));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn adversity_with_channel_validation_never_makes_ends_disagree(
+        seed: u64, schedule in prop::collection::vec(any::<u8>(), 0..40)
+    ) {
+        let (_, exchange) = run_adverse(peers(&on(AkmSuite::Sae, NARROW, WIDE)), seed, &schedule);
+        prop_assert!(agree(&exchange, Party::Station, Party::AccessPoint));
+    }
 
     #[test]
     fn loss_repetition_and_reordering_never_make_ends_disagree(

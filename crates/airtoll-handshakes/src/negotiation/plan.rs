@@ -339,6 +339,7 @@ fn link_between(
         group: policy.link.group_cipher,
         protection: policy.link.pmf,
         beacon_protection: options.beacon_protection,
+        operating_channel_validation: options.operating_channel_validation,
         hash_to_element: akm.is_some_and(AkmSuite::requires_hash_to_element)
             || (sae && options.hash_to_element),
         mobility_domain: akm.filter(|akm| akm.is_ft()).map(|_| MobilityDomain {

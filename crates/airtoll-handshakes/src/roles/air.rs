@@ -4,6 +4,7 @@
 //! handshake to the next: the caller hands the secrets of one to the other.
 
 use airtoll_wire::MacAddress;
+use airtoll_wire::ieee80211::OciRepr;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -14,7 +15,7 @@ use crate::exchange::{Party, Peer};
 use crate::fast_transition::{FtConfig, FtOldAccessPoint, FtStation, FtTarget};
 use crate::key_handshake::{KeyAuthenticator, KeyConfig};
 use crate::key_supplicant::KeySupplicant;
-use crate::link::{Link, ManagementProtection, MobilityDomain};
+use crate::link::{Announced, Link, ManagementProtection, MobilityDomain, OperatingChannels};
 use crate::multi_link::MultiLink;
 use crate::owe::OwePeer;
 use crate::sae::{SaeConfig, SaePeer};
@@ -51,6 +52,10 @@ pub struct LinkSettings {
     /// Whether beacons are protected.
     #[serde(default)]
     pub beacon_protection: bool,
+    /// Operating class, primary channel and centre of segment 1 of this end, with operating channel
+    /// validation; none: no validation.
+    #[serde(default)]
+    pub operating_channel: Option<[u8; 3]>,
     /// Links of a multi-link association, whose addresses follow from those of the first; 0 or 1: none.
     #[serde(default)]
     pub links: u8,
@@ -74,9 +79,25 @@ impl LinkSettings {
             group: self.group,
             protection: self.protection,
             beacon_protection: self.beacon_protection,
+            operating_channel_validation: self.operating_channel.is_some(),
             hash_to_element: self.hash_to_element,
-            announced: Default::default(),
+            announced: Announced {
+                channels: self.channels(),
+                ..Announced::default()
+            },
             mobility_domain: self.mobility_domain.clone(),
+        })
+    }
+
+    fn channels(&self) -> OperatingChannels {
+        let own = self.operating_channel;
+        own.map_or_else(OperatingChannels::default, |own| {
+            let [operating_class, channel, segment_1] = own;
+            OperatingChannels::shared(OciRepr {
+                operating_class,
+                channel,
+                segment_1,
+            })
         })
     }
 }

@@ -27,6 +27,7 @@ fn config(group: u16, hash_to_element: bool) -> SaeConfig {
             protection: ManagementProtection::Required,
             multi_link: None,
             beacon_protection: false,
+            operating_channel_validation: false,
             hash_to_element,
             announced: Default::default(),
             mobility_domain: None,

@@ -54,6 +54,8 @@ pub struct FteRepr<'a> {
     pub r0kh_id: Option<&'a [u8]>,
     /// Subelement 4: wrapped IGTK with key ID, IPN and length.
     pub igtk: Option<&'a [u8]>,
+    /// Subelement 5: operating channel information.
+    pub oci: Option<&'a [u8]>,
     /// Subelement 6: wrapped BIGTK with key ID, BIPN and length.
     pub bigtk: Option<&'a [u8]>,
 }
@@ -76,6 +78,7 @@ impl<'a> FteRepr<'a> {
             gtk: subelements.find_id(2),
             r0kh_id: subelements.find_id(3),
             igtk: subelements.find_id(4),
+            oci: subelements.find_id(5),
             bigtk: subelements.find_id(6),
         })
     }
@@ -91,6 +94,7 @@ impl<'a> FteRepr<'a> {
             (2, self.gtk),
             (3, self.r0kh_id),
             (4, self.igtk),
+            (5, self.oci),
             (6, self.bigtk),
         ];
         for (id, body) in subelements {
@@ -116,14 +120,14 @@ mod tests {
         #[test]
         fn fte_round_trips(
             mic_control: [u8; 2], long: bool, mic: [u8; 24], anonce: [u8; 32], snonce: [u8; 32],
-            r1kh: Option<[u8; 6]>, r0kh in proptest::option::of(proptest::collection::vec(any::<u8>(), 1..49)),
+            r1kh: Option<[u8; 6]>, oci: Option<[u8; 3]>, r0kh in proptest::option::of(proptest::collection::vec(any::<u8>(), 1..49)),
             gtk in proptest::option::of(proptest::collection::vec(any::<u8>(), 35..52)),
         ) {
             let mic_len = if long { 24 } else { 16 };
             let repr = FteRepr {
                 mic_control, mic: &mic[..mic_len], anonce: &anonce, snonce: &snonce,
                 r1kh_id: r1kh.as_ref().map(|id| &id[..]), gtk: gtk.as_deref(),
-                r0kh_id: r0kh.as_deref(), igtk: None, bigtk: gtk.as_deref(),
+                r0kh_id: r0kh.as_deref(), igtk: None, oci: oci.as_ref().map(|oci| &oci[..]), bigtk: gtk.as_deref(),
             };
             let mut body = Vec::new();
             repr.emit(&mut body);

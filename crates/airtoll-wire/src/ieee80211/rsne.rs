@@ -14,6 +14,8 @@ const FORMAT: &str = "RSN element";
 pub const CAPABILITY_MFPR: u16 = 1 << 6;
 /// RSN Capabilities bit 7: management frame protection capable.
 pub const CAPABILITY_MFPC: u16 = 1 << 7;
+/// RSN Capabilities bit 14: operating channel validation capable.
+pub const CAPABILITY_OCVC: u16 = 1 << 14;
 
 /// RSNXE bit 5: SAE hash-to-element.
 pub const RSNXE_SAE_H2E: u16 = 1 << 5;

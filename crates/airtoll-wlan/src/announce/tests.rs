@@ -253,6 +253,61 @@ fn association_frames_have_the_elements_of_their_generation() {
 }
 
 #[test]
+fn both_ends_know_the_channel_that_they_are_on() {
+    let sae = link("ccmp-128", "sae", "required");
+    for (standard, more, station, expected) in [
+        ("802.11g", "", "", [[81, 1, 0]; 2]),
+        ("802.11a", r#", "channel": 1"#, "", [[115, 40, 0]; 2]),
+        ("802.11n", r#", "width_mhz": 40"#, "", [[116, 36, 0]; 2]),
+        ("802.11ax", r#", "width_mhz": 160"#, "", [[129, 36, 0]; 2]),
+        (
+            "802.11be",
+            r#", "width_mhz": 320, "band": "6ghz""#,
+            "",
+            [[137, 1, 0]; 2],
+        ),
+        // Older stations know less of the channel.
+        (
+            "802.11ac",
+            r#", "width_mhz": 80"#,
+            r#", "standard": "802.11n""#,
+            [[116, 36, 0], [128, 36, 0]],
+        ),
+        // Above channel 9 of 2.4 GHz no class of 40 MHz has its secondary channel above.
+        (
+            "802.11n",
+            r#", "width_mhz": 40, "band": "2.4ghz", "channel": 2"#,
+            "",
+            [[81, 11, 0]; 2],
+        ),
+    ] {
+        let made = beside_of(standard, more, "ccmp-128", &sae, station).channels;
+        let found = [made.station, made.access_point].map(|oci| oci.octets());
+        assert_eq!(found, expected, "{standard} {more} {station}");
+    }
+}
+
+#[test]
+fn channel_validation_is_a_bit_of_the_rsn_element() {
+    let sae = link("ccmp-128", "sae", "required");
+    let psk = link("ccmp-128", "psk", "off");
+    let capabilities = |links: &str, validation: bool| {
+        let security = format!(
+            r#", "security": {{"links": [{links}], "operating_channel_validation": {validation}}}"#
+        );
+        let announcement = announced(&bss("802.11a", &security, "", false));
+        let frame = announcement.beacon(0, 0, 0);
+        let rsn = Elements::new(&frame[36..]).find_id(id::RSN).unwrap();
+        let repr = airtoll_wire::ieee80211::RsnRepr::parse(rsn).unwrap();
+        (frame.len(), repr.capabilities.unwrap())
+    };
+    let ((length, without), (longer, with)) = (capabilities(&sae, false), capabilities(&sae, true));
+    assert_eq!((without, with, longer), (0x00c0, 0x40c0, length));
+    assert_eq!(capabilities(&psk, true).1, 0);
+    assert_eq!(capabilities(&format!("{sae}, {psk}"), true).1, 0x4080);
+}
+
+#[test]
 fn an_access_point_answers_an_older_station_in_its_generation() {
     let sae = link("ccmp-128", "sae", "required");
     let older = r#", "standard": "802.11n""#;

@@ -123,6 +123,9 @@ pub struct Announced {
     /// Beacons carry a MIC (BIGTK), where management frames are protected.
     #[serde(default)]
     pub beacon_protection: bool,
+    /// Both ends prove the channel that they are on (OCV), where management frames are protected.
+    #[serde(default)]
+    pub operating_channel_validation: bool,
     /// OWE transition mode: the links are those of a hidden BSS, and an open BSS has beacons of its
     /// own. The beacons of each name the other one.
     #[serde(default)]

@@ -92,6 +92,7 @@ async def access_points(progress: Progress) -> None:
                 mcs_lines=tuple(rates.access_point(job, policy, channel(progress, node))),
                 bridge=stack.bridge(node),
                 beacon_interval_tu=job.beacon_interval_tu,
+                channel_validation=job.channel_validation,
                 four_address=bool(job.bridges),
                 country=stack.country,
             ),
@@ -170,6 +171,7 @@ async def station(progress: Progress, name: str) -> None:
         files,
         tuple(hostapd.frequency_mhz(channel(progress, access_point)) for access_point in heard),
         background_scan=progress.job.roam == "signal",
+        channel_validation=progress.job.channel_validation,
     )
     if progress.layout.bound(name) or len(heard) > 1:
         # The first association must be with the first AP, whatever the scan finds first.

@@ -110,6 +110,7 @@ _SCENARIO: Final = {
     "frame_bursting_us": only(0, reason=f"has no effect: {_MAC}"),
     "beacons": only(True, reason="has no effect: hostapd always sends beacons"),
     "beacon_interval_tu": acts(),
+    "operating_channel_validation": acts("where management frames are protected"),
     "queue_packets": acts("at most 150 frames per radio and access category", medium=True),
     "stations.name": acts(),
     "stations.profile": acts(_PROFILE),

@@ -65,6 +65,7 @@ class Radio:
     mcs_lines: tuple[str, ...] = ()
     bridge: str | None = None
     beacon_interval_tu: int = 100
+    channel_validation: bool = False
     four_address: bool = False
     country: str | None = None
 
@@ -129,6 +130,8 @@ def configuration(
         ]
     if link.akm is not None:
         lines += _rsn(link, credentials, bssid)
+        if radio.channel_validation and link.pmf != "off":
+            lines.append("ocv=1")
     elif link.encrypts_data:
         lines += _wep(link, credentials)
     if link.eap_method == "leap":

@@ -96,6 +96,7 @@ class Job:
     width_mhz: int = 20
     guard_interval_ns: int = 800
     beacon_interval_tu: int = 100
+    channel_validation: bool = False
     station_to_station: bool = False
     flow: Flow | None = Flow()
     probe: bool = True

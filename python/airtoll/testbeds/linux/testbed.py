@@ -401,6 +401,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         width_mhz=settings.width_mhz,
         guard_interval_ns=settings.guard_interval_ns or 800,
         beacon_interval_tu=settings.beacon_interval_tu,
+        channel_validation=settings.operating_channel_validation,
         station_to_station=settings.topology == "station-to-station",
         domains=settings.topology if settings.topology in DOMAINS else None,
         registration=_registration(settings),

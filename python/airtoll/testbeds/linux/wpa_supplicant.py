@@ -70,6 +70,7 @@ def configuration(
     *,
     pmk_caching: bool = True,
     background_scan: bool = False,
+    channel_validation: bool = False,
 ) -> str:
     """The text of wpa_supplicant.conf for this policy, with one network."""
     link = policy.link
@@ -83,6 +84,8 @@ def configuration(
         network.append('bgscan="simple:2:-60:30"')
     if link.akm is not None:
         network += _rsn(link, credentials)
+        if channel_validation and link.pmf != "off":
+            network.append("ocv=1")
         if not pmk_caching:
             network.append("proactive_key_caching=0")
     elif link.eap_method:
