@@ -29,9 +29,9 @@ BRIDGE: Final = "br0"
 #: Ends of the cable of an access point: a port of the switch, and the access point's own.
 SWITCH_PORT: Final = "sw"
 ACCESS_POINT_PORT: Final = "eth0"
-#: What IPv6 sends of its own accord on a new interface takes air that no study has asked for: the
-#: search for routers and for duplicates of its address, and reports of its groups (within the
-#: interval, ms; a day).
+#: Settings that keep IPv6 from sending on a new interface, which takes air that no study has asked
+#: for: the search for routers and for duplicates of its address, and reports of its groups (within
+#: the interval, ms; a day).
 _QUIET: Final = tuple(
     f"net.ipv6.conf.default.{name}"
     for name in (
