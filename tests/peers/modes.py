@@ -1,9 +1,10 @@
 """A program for a guest: hostapd and wpa_supplicant on virtual radios, and hostapd's beacons.
 
 Takes a scene as JSON on standard input: `access_point` and `station`, the text of a configuration
-each (`station` may be null), and `bssids`. Gives as JSON on standard output the station's STATUS
-and one beacon of each BSSID. Runs as root in a guest only: it loads mac80211_hwsim. Judges
-nothing: the tests do.
+each (`station` may be null), and `bssids`; `record`: a number of beacons. Gives as JSON on standard
+output the station's STATUS and one beacon of each BSSID; with `record` also all frames, with radio
+headers, from hostapd's start until so many beacons after the station has joined. Runs as root in a
+guest only: it loads mac80211_hwsim. Judges nothing: the tests do.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -105,11 +107,50 @@ def beacons(bssids: Sequence[str], limit_s: float = 20.0) -> dict[str, str]:
     return found
 
 
+class Recorder:
+    """All frames that the listening radio hears, with radio headers and times."""
+
+    def __init__(self) -> None:
+        self.frames: list[tuple[float, bytes]] = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._record)
+        self._thread.start()
+
+    def _record(self) -> None:
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as sock:
+            sock.bind(("wlan2", 3))
+            sock.settimeout(0.2)
+            while not self._over.is_set():
+                try:
+                    heard = sock.recv(4096)
+                except TimeoutError:
+                    continue
+                self.frames.append((time.monotonic(), heard))
+
+    def wait_for_beacons(self, count: int, limit_s: float = 20.0) -> None:
+        """Wait until this many further beacons are heard."""
+        first = len(self.frames)
+        give_up = time.monotonic() + limit_s
+        while time.monotonic() < give_up:
+            bodies = (
+                heard[int.from_bytes(heard[2:4], "little") :] for _, heard in self.frames[first:]
+            )
+            if sum(body[0] == BEACON for body in bodies) >= count:
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"fewer than {count} beacons within {limit_s} s")
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+
 def scene(given: dict[str, Any]) -> dict[str, Any]:
     """Play one scene."""
     radios()
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
+    recorder = Recorder() if given.get("record") else None
     access_point = Daemon("hostapd", given["access_point"])
     try:
         access_point.wait_for("AP-ENABLED")
@@ -121,12 +162,21 @@ def scene(given: dict[str, Any]) -> dict[str, Any]:
             try:
                 station.wait_for("CTRL-EVENT-CONNECTED")
                 status = station.ask("STATUS", "wlan1")
+                if recorder is not None:
+                    recorder.wait_for_beacons(given["record"])
             finally:
                 station.stop()
     finally:
         access_point.stop()
+        if recorder is not None:
+            recorder.stop()
     pairs = (line.partition("=") for line in status.splitlines())
-    return {"status": {name: value for name, _, value in pairs}, "beacons": heard}
+    frames = [] if recorder is None else [(at, heard.hex()) for at, heard in recorder.frames]
+    return {
+        "status": {name: value for name, _, value in pairs},
+        "beacons": heard,
+        "frames": frames,
+    }
 
 
 if __name__ == "__main__":

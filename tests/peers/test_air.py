@@ -617,6 +617,39 @@ def test_our_access_point_refuses_a_station_on_another_channel(play: Any) -> Non
     assert "wpa_state=COMPLETED" not in seen["asked"]["STATUS"]
 
 
+PROTECTS: Final = Network("sae", h2e=True, pmf=2, beacon_protection=True)
+
+
+def beacon_keys(seen: Mapping[str, Any], party: str, stage: str) -> list[bytes]:
+    """The bodies of the BIGTK KDEs in the messages of a key handshake."""
+    kek = secret(seen, "keys", party, "kek")
+    (found,) = (one for one in seen["stages"] if one["stage"] == stage)
+    return [kde for message in found["messages"] for kde in kdes(key_data(message[3], kek), 14)]
+
+
+def test_hostapd_gives_our_station_the_key_of_its_beacons(play: Any) -> None:
+    seen = play(**join(PROTECTS, stages=[*PROTECTS.stages(), {"stage": "rekey"}]))
+    assert ends(seen, "station")[:-1] == established(PROTECTS.stages())
+    for number, stage in ((6, "keys"), (7, "rekey")):
+        # Key ID, packet number, key.
+        (kde,) = beacon_keys(seen, "station", stage)
+        key = secret(seen, stage, "station", "bigtk")
+        assert kde[:2] == bytes([number, 0])
+        assert (len(kde), kde[8:].hex()) == (2 + 6 + 16, key)
+        assert dumped(key) in seen["log"]
+
+
+@rest
+def test_wpa_supplicant_takes_the_key_of_our_beacons(play: Any) -> None:
+    seen = play(**serve(PROTECTS))
+    assert ends(seen, "access-point") == established(PROTECTS.stages())
+    (kde,) = beacon_keys(seen, "access-point", "keys")
+    assert kde[:8] == bytes([6, 0, 0, 0, 0, 0, 0, 0])
+    assert kde[8:].hex() == secret(seen, "keys", "access-point", "bigtk")
+    assert "WPA: BIGTK in EAPOL-Key" in seen["log"]
+    assert dumped(kde[8:].hex()) in seen["log"]
+
+
 FT: Final = [
     pytest.param(Network("ft-psk"), id="ft-psk", marks=SLOW),
     pytest.param(Network("ft-psk", pmf=2), id="ft-psk-pmf", marks=REST),
@@ -624,6 +657,9 @@ FT: Final = [
     pytest.param(Network("ft-sae", h2e=True, pmf=2), id="ft-sae-h2e"),
     pytest.param(
         Network("ft-sae", h2e=True, pmf=2, channel=ON_AIR), id="ft-sae-channel", marks=REST
+    ),
+    pytest.param(
+        Network("ft-sae", h2e=True, pmf=2, beacon_protection=True), id="ft-sae-beacons", marks=REST
     ),
     pytest.param(Network("ft-802.1x", pmf=1), id="ft-eap", marks=REST),
     pytest.param(Network("ft-802.1x-sha384", cipher="gcmp-256"), id="ft-eap-sha384", marks=SLOW),

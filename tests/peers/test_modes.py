@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from typing import Any, Final
 import pytest
 
 from airtoll import _native, border
+from airtoll.capture import capture_report
 from airtoll.plan import Cell
 from airtoll.policies import resolve
 from airtoll.policies.transition import choice
@@ -197,3 +199,73 @@ def test_beacons_have_hostapd_s_elements(
         one for one in expected if one[0] not in apart
     ]
     assert len(ours) == pytest.approx(len(theirs), rel=0.08)
+
+
+#: hostapd with protected beacons, under a PSK from which the reader has all keys.
+PROTECTED: Final = (
+    "wpa=2\nwpa_key_mgmt=WPA-PSK-SHA256\nrsn_pairwise=CCMP\nieee80211w=2\nbeacon_prot=1"
+)
+#: Identifier of the Management MIC element, and bit 84 of the extended capabilities.
+MANAGEMENT_MIC, EXTENDED_CAPABILITIES = 76, 127
+BEACON_PROTECTION: Final = 84
+EAPOL: Final = bytes.fromhex("aaaa03000000888e")
+
+
+def recorded(play: Callable[..., dict[str, Any]], beacons: str, path: Path) -> dict[str, Any]:
+    """A join beside hostapd with ``beacons`` in its configuration, in a pcap file."""
+    lines = (
+        access_point("open").replace("\n\n", "\n")
+        + f"{PROTECTED.replace('beacon_prot=1', beacons)}\n"
+    )
+    seen = play(
+        access_point=f"{lines}wpa_passphrase={PASSWORD}\n",
+        station=station("key_mgmt=WPA-PSK-SHA256\n  ieee80211w=2\n  beacon_prot=1"),
+        bssids=[MAIN],
+        record=10,
+    )
+    # Link type 127: a radiotap header before each frame.
+    octets = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 127)
+    for at, frame in seen["frames"]:
+        whole, size = bytes.fromhex(frame), len(frame) // 2
+        octets += struct.pack("<IIII", int(at), int(at % 1 * 1e6), size, size) + whole
+    path.write_bytes(octets)
+    return seen
+
+
+def test_the_reader_verifies_hostapd_s_beacons_under_the_key_of_the_handshake(
+    play: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    seen = recorded(play, "beacon_prot=1", tmp_path / "air.pcap")
+    assert seen["status"]["wpa_state"] == "COMPLETED"
+    key = f"wpa-pwd:{PASSWORD.replace(' ', '%20')}:{SSID}"
+    (session,) = capture_report([tmp_path / "air.pcap"], [key]).sessions
+    assert session["outcome"] == "connected"
+    frame = bytes.fromhex(seen["beacons"][MAIN])
+    found = dict(elements(frame[36:]))
+    # Key ID, BIPN and a MIC of 8 octets, at the end.
+    assert found[MANAGEMENT_MIC] == 16
+    assert frame[-18:-15] == bytes([MANAGEMENT_MIC, 16, 6])
+    assert found[EXTENDED_CAPABILITIES] > BEACON_PROTECTION // 8
+    heard = [bytes.fromhex(one) for _, one in seen["frames"]]
+    frames = [one[int.from_bytes(one[2:4], "little") :] for one in heard]
+    # The key is known after message 3 of the 4-way handshake, the last EAPOL frame but one.
+    third = [at for at, one in enumerate(frames) if EAPOL in one[24:40]][-2]
+    protected = [one for one in frames[third:] if one[-18:-16] == bytes([MANAGEMENT_MIC, 16])]
+    assert sum(one[0] == 0x80 for one in protected) >= 10
+    outcomes = capture_report([tmp_path / "air.pcap"], [key]).data["group_management"]
+    assert "MIC failure" not in outcomes
+    assert outcomes["MIC fits"] == len(protected)
+    # Without the passphrase there is no key, and no MIC is called right.
+    assert "MIC fits" not in capture_report([tmp_path / "air.pcap"]).data["group_management"]
+
+
+def test_hostapd_s_beacons_without_protection_have_no_mic(
+    play: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    seen = recorded(play, "beacon_prot=0", tmp_path / "air.pcap")
+    assert MANAGEMENT_MIC not in dict(elements(bytes.fromhex(seen["beacons"][MAIN])[36:]))
+    key = f"wpa-pwd:{PASSWORD.replace(' ', '%20')}:{SSID}"
+    outcomes = capture_report([tmp_path / "air.pcap"], [key]).data["group_management"]
+    # Only the deauthentication of all stations, when hostapd ends.
+    assert outcomes.get("MIC fits", 0) <= 1
+    assert "MIC failure" not in outcomes
