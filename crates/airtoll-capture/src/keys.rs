@@ -167,7 +167,8 @@ impl Keys {
         for (number, row) in rows.iter().take(MAX_LINES).enumerate() {
             let field = |name: &str| row.get(name).and_then(serde_json::Value::as_str);
             let octets = |name: &str| {
-                hex(field(name).unwrap_or("")).map_err(|what| format!("row {}: {what}", number + 1))
+                let digits = field(name).unwrap_or("").trim_start_matches("0x");
+                hex(digits).map_err(|what| format!("row {}: {what}", number + 1))
             };
             match field("kind") {
                 Some("wep") => push(&mut self.weps, octets("key")?),
@@ -178,13 +179,16 @@ impl Keys {
                 Some("esp") => {
                     if let Some(suite) = field("transform").and_then(TunnelSuite::from_name) {
                         let spi = field("spi").unwrap_or("").trim_start_matches("0x");
+                        // Linux lists the key of AES-GCM by another name than that of a cipher.
+                        let aead = field("aead-key").is_some();
+                        let cipher_key = if aead { "aead-key" } else { "enc-key" };
                         self.esp.push(EspSa {
                             source: field("source").and_then(|text| text.parse().ok()),
                             destination: field("destination").and_then(|text| text.parse().ok()),
                             spi: u32::from_str_radix(spi, 16)
                                 .map_err(|_| format!("row {}: no SPI", number + 1))?,
                             suite,
-                            encryption: octets("enc-key")?,
+                            encryption: octets(cipher_key)?,
                             integrity: octets("auth-key")?,
                         });
                     }

@@ -60,7 +60,7 @@ pub struct TunnelReport {
     pub ikev2_payloads: BTreeMap<&'static str, u64>,
     /// RADIUS packets.
     pub radius: Checked,
-    /// Octets of the packets inside ESP, padding not counted.
+    /// Octets of the packets inside ESP, padding not counted; of nested packets those of each.
     pub esp_inner_octets: u64,
 }
 
@@ -97,13 +97,13 @@ impl Tunnels {
         }
     }
 
-    /// Checks and opens an ESP packet, from its SPI on.
-    pub(crate) fn esp(&mut self, octets: &[u8], ends: Option<(IpAddr, IpAddr)>) {
+    /// Checks and opens an ESP packet, from its SPI on; gives the packet inside.
+    pub(crate) fn esp(&mut self, octets: &[u8], ends: Option<(IpAddr, IpAddr)>) -> Option<Vec<u8>> {
         let spi = octets
             .first_chunk::<4>()
             .map(|four| u32::from_be_bytes(*four));
         let keys = spi.and_then(|spi| self.esp.get(&spi)).into_iter().flatten();
-        let mut outcome = None;
+        let (mut outcome, mut inside) = (None, None);
         for (sa, key) in keys {
             let meant = |end: Option<IpAddr>, at: Option<IpAddr>| end.is_none() || end == at;
             if !meant(sa.source, ends.map(|(from, _)| from))
@@ -115,6 +115,7 @@ impl Tunnels {
             match key.decapsulate(&mut packet) {
                 Ok(opened) => {
                     self.report.esp_inner_octets += opened.inner.len() as u64;
+                    inside = packet.get(opened.inner).map(<[u8]>::to_vec);
                     outcome = Some(true);
                     break;
                 }
@@ -122,6 +123,7 @@ impl Tunnels {
             }
         }
         self.report.esp.count(outcome);
+        inside
     }
 
     /// Checks and decrypts an encrypted IKEv2 message, from its header on.

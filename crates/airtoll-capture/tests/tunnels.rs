@@ -11,6 +11,7 @@ use airtoll_security::esp::EspKey;
 use airtoll_security::keys::mic::KeyMic;
 use airtoll_security::{AkmSuite, CipherSuite, TunnelSuite};
 use airtoll_wire::ipv4::Ipv4Repr;
+use airtoll_wire::llc::{SnapRepr, ethertype};
 use airtoll_wire::radius::RadiusRepr;
 use airtoll_wire::udp::UdpRepr;
 use md5::{Digest, Md5};
@@ -101,6 +102,68 @@ fn esp_opens_with_a_row_of_wiresharks_table() {
     let elsewhere = row.replace("10.0.0.2", "10.0.0.3");
     let report = read(vec![packet(50, &sealed(1))], keys(&[&elsewhere]));
     assert_eq!(report.tunnels.esp, checked(0, 0, 1));
+}
+
+#[test]
+fn a_handshake_inside_esp_inside_esp_is_found() {
+    let outer = EspKey::new(TunnelSuite::EspAesGcm, 0x1234, &[7; 20], &[]).unwrap();
+    let middle = EspKey::new(TunnelSuite::EspNullSha1, 0x5678, &[], &[9; 20]).unwrap();
+    let sealed = |key: &EspKey, sequence: u32, iv: usize, inner: &[u8]| {
+        let mut octets = Vec::new();
+        key.encapsulate(sequence, &vec![3; iv], inner, 4, &mut octets)
+            .unwrap();
+        packet(50, &octets)
+    };
+    // An initiation, the same once more, and data.
+    let messages = [[1, 0, 0, 0, 5, 5], [1, 0, 0, 0, 5, 5], [4, 0, 0, 0, 5, 5]];
+    let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
+    let mut frames = start(&mut link);
+    for (number, message) in (1u32..).zip(messages) {
+        let inner = sealed(&middle, number, 0, &datagram((51820, 51820), &message));
+        let mut msdu = Vec::new();
+        let octets = sealed(&outer, number, 8, &inner);
+        SnapRepr::rfc1042(ethertype::IPV4, &octets).emit(&mut msdu);
+        let data = link.data(true, false, &msdu);
+        frames.push(link.protect(data, false));
+    }
+    let timed: Vec<_> = (0u64..)
+        .zip(&frames)
+        .map(|(index, frame)| (START_NS + index * 1_000_000, on_air(108, frame)))
+        .collect();
+    let file = written(127, &timed);
+    // As Linux lists them.
+    let row = |spi: &str, transform: &str, key: &str| {
+        format!(
+            r#"{{"kind": "esp", "source": "10.0.0.1", "destination": "10.0.0.2", "spi": "{spi}",
+                "transform": "{transform}", {key}"}}"#
+        )
+    };
+    let rows = [
+        row(
+            "0x1234",
+            "esp-aes-gcm",
+            &format!(r#""aead-key": "0x{}"#, "07".repeat(20)),
+        ),
+        row(
+            "0x5678",
+            "esp-null-sha1",
+            &format!(r#""enc-key": "", "auth-key": "0x{}"#, "09".repeat(20)),
+        ),
+    ];
+    let log = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
+    std::fs::write(log.path(), format!("[{}]", rows.join(","))).unwrap();
+    let mut request = network::request(&file, &[link.key_text()]);
+    let closed = analyse(&request, None).unwrap();
+    assert_eq!(closed.tunnels.esp, checked(0, 0, 3));
+    assert!(
+        !closed.sessions[0]
+            .message_counts
+            .contains_key("messages_wireguard")
+    );
+    request.keys.add_log(log.path()).unwrap();
+    let report = analyse(&request, None).unwrap();
+    assert_eq!(report.tunnels.esp, checked(6, 0, 0));
+    assert_eq!(report.sessions[0].message_counts["messages_wireguard"], 1);
 }
 
 /// The four messages of an IKEv2 exchange of two peers with their UDP ports, and the SA's row of Wireshark's table.

@@ -32,6 +32,25 @@ def test_every_station_has_a_tunnel_to_the_server(stack: Stack) -> None:
     assert layout.source("B", "ipv6") == "fd78::c"
 
 
+def test_a_tunnel_inside_another_ends_at_addresses_inside_that_one(stack: Stack) -> None:
+    policy = resolve("wpa2-psk-ccmp+wireguard+ipsec-aes-gcm")
+    layout = stack.layout(Job("x", policy.name, stations=("A", "B")), policy)
+    places = layout.tunnels()
+    assert [(p.layer, p.tunnel.kind, p.station) for p in places] == [
+        (0, "wireguard", "A"),
+        (0, "wireguard", "B"),
+        (1, "esp", "A"),
+        (1, "esp", "B"),
+    ]
+    inner, outer = places[1], places[3]
+    assert inner.near.own == ("10.78.0.12/32", "fd78::c/128")
+    assert outer.near.own == ("10.78.1.12/32", "fd78:0:0:1::c/128")
+    assert (inner.near.outer, inner.far.outer) == ("10.78.1.12", "10.78.1.1")
+    assert (outer.near.outer, outer.far.outer) == ("10.77.0.12", "10.77.0.1")
+    # The traffic is between the innermost addresses.
+    assert (layout.source("B"), layout.peer("B")) == ("10.78.0.12", "10.78.0.1")
+
+
 def test_two_stations_have_one_tunnel_between_them(stack: Stack) -> None:
     job = Job("x", "ipsec-aes-gcm", stations=("A", "B"), station_to_station=True)
     layout = stack.layout(job, resolve("ipsec-aes-gcm"))

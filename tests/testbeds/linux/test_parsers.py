@@ -252,6 +252,23 @@ def test_the_tunnel_that_came_about_is_compared_with_the_policy() -> None:
     assert strongswan.differences(resolve("ipsec-aes-gcm").tunnels[0], {}) != []
 
 
+def test_octets_of_security_associations() -> None:
+    # `ip -s xfrm state` of iproute2 6.1, shortened.
+    state = (
+        "src {} dst {}\n\tproto esp spi 0x1(1) reqid 1(0x00000001) mode tunnel\n"
+        "\tlifetime config:\n\t  limit: soft (INF)(bytes), hard (INF)(bytes)\n"
+        "\t  limit: soft (INF)(packets), hard (INF)(packets)\n"
+        "\tlifetime current:\n\t  {}(bytes), 3(packets)\n"
+        "\t  add 2026-11-23 20:00:00 use 2026-11-23 20:00:01\n"
+    )
+    ends = ("10.77.0.11", "10.77.0.1")
+    told = state.format(*ends, 300) + state.format(*ends[::-1], 12)
+    told += state.format("10.77.0.12", "10.77.0.1", 5000)
+    assert strongswan.parse_octets(told, set(ends)) == 312
+    assert strongswan.parse_octets("", set(ends)) == 0
+    assert wireguard.transfers("key=\t180\t92\nother=\t0\t0\n") == {"key=": 272, "other=": 0}
+
+
 def test_handshakes_of_wireguard() -> None:
     assert wireguard.handshakes("key=\t1795300298\nother=\t0\n") == {
         "key=": 1795300298,

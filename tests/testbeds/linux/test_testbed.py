@@ -68,6 +68,26 @@ def test_tunnels_go_where_the_scenario_has_them(linux: Linux, scenario: str) -> 
     assert linux.check(cell("ipsec-3des-sha1", scenario=scenario)) is None
 
 
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "wpa2-psk-ccmp+wireguard+ipsec-aes-gcm",
+        "ipsec-3des-sha1+wireguard",
+        "open+wireguard+wireguard",
+    ],
+)
+def test_two_tunnels_lie_inside_each_other(linux: Linux, policy: str) -> None:
+    assert linux.check(cell(policy)) is None
+
+
+def test_an_ike_v1_tunnel_around_another_carries_its_ipv4_packets(linux: Linux) -> None:
+    ipv6 = 'transport = "tcp"\nip = "ipv6"'
+    assert linux.check(cell("wireguard+ipsec-3des-sha1", traffic=ipv6)) is None
+    skip = linux.check(cell("ipsec-3des-sha1+wireguard", traffic=ipv6))
+    assert skip is not None
+    assert "IKEv1" in skip.reason
+
+
 def test_more_than_two_stations_need_virtual_time(linux: Linux) -> None:
     three = cell("open", scenario="clients = 3")
     linux._virtual = True
@@ -90,7 +110,13 @@ def test_more_than_two_stations_need_virtual_time(linux: Linux) -> None:
             "rts_threshold_octets = 500: has no effect",
         ),
         ("open", {"scenario": "cw_min = 7"}, "cw_min = 7: has no effect"),
-        ("ipsec-aes-gcm+wireguard", {}, "one tunnel at a time"),
+        ("wireguard+ipsec-aes-gcm+wireguard", {}, "more than 2 tunnels inside each other"),
+        ("ipsec-aes-gcm+ipsec-3des-sha1", {}, "go around the outer one"),
+        (
+            "wireguard+ipsec-aes-gcm",
+            {"scenario": 'topology = "n5"'},
+            "in two domains one tunnel at a time",
+        ),
         ("ipsec-3des-md5", {"traffic": 'transport = "tcp"\nip = "ipv6"'}, "IKEv1"),
         ("wireguard", {"scenario": 'topology = "n5"'}, "in two domains tunnels are IPsec"),
         (

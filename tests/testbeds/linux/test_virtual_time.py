@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import resource
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from airtoll.capture import capture_frames
 from airtoll.plan import Trial, make_plan
 from airtoll.study import Study
 from airtoll.testbeds.contract import Measured
@@ -229,6 +232,52 @@ def value(measured: Measured, metric: str, station: str | None = None) -> float:
         for row in measured.rows
         if row.metric == metric and row.second is None and station in (None, row.station)
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tunnels", "negotiated", "messages"),
+    [
+        (
+            "wireguard+ipsec-aes-gcm",
+            "wireguard inside ikev2 esp aes-gcm none",
+            {"messages_wireguard": 2, "messages_ikev2": 4},
+        ),
+        (
+            "ipsec-3des-sha1+wireguard",
+            "ikev1 esp 3des sha1 inside wireguard",
+            {"messages_wireguard": 2, "messages_ikev1": 9},
+        ),
+        ("wireguard+wireguard", "wireguard inside wireguard", {"messages_wireguard": 4}),
+    ],
+)
+def test_tunnels_inside_each_other_have_the_octets_of_the_simulator(
+    testbed: Linux, tmp_path: Path, tunnels: str, negotiated: str, messages: dict[str, int]
+) -> None:
+    load: dict[str, object] = {"transport": "udp", "payload_bytes": 1200, "offered_mbps": 30.0}
+    scenario = {"rate_mbps": 24.0, "authenticate": True}
+    trial = trial_of(scenario, {**load, "duration_s": 1.0}, f"wpa2-psk-ccmp+{tunnels}")
+    real = testbed.measure(trial, tmp_path / "real")
+    simulated = Simulator().measure(trial, tmp_path / "simulated")
+    assert real.failure is None, real.failure
+    assert value(real, "throughput_bps") == pytest.approx(
+        value(simulated, "throughput_bps"), rel=0.02
+    )
+    folders = [next((tmp_path / which).iterdir()) for which in ("real", "simulated")]
+    lengths = []
+    for folder, name in zip(folders, ("air.pcap", "air.pcapng"), strict=True):
+        frames = capture_frames([folder / name], key_logs=[folder / "keys.json"])
+        opened = Counter(len(frame.plain) for frame in frames if frame.plain is not None)
+        ((octets, count),) = opened.most_common(1)
+        assert count > 1000
+        lengths.append(octets)
+    assert lengths[0] == lengths[1]
+    # Those of the inner tunnel, too, are seen: inside ESP, or on the outer tunnel's interface.
+    assert {metric: value(real, metric) for metric in messages} == messages
+    outcome = json.loads((folders[0] / "outcome.json").read_text())
+    assert outcome["negotiated"]["A"]["tunnel"] == negotiated
+    inner, outer = outcome["conditions"]["tunnel_octets"]["A"]
+    assert 1000 * 1228 < inner < outer
 
 
 #: Traffic -> how far the real stack may be from the simulator, and in which metrics.

@@ -154,7 +154,8 @@ impl Frames<'_> {
         }
     }
 
-    /// The protocol that a datagram sets up, if it is the first of its content.
+    /// The protocol that a datagram sets up, if it is the first of its content. An ESP packet that
+    /// opens may hold such a datagram, or another tunnel's packet.
     fn tunnel(
         &mut self,
         content: &Content<'_>,
@@ -162,8 +163,10 @@ impl Frames<'_> {
     ) -> Option<Protocol> {
         let (protocol, octets) = match content {
             Content::Esp(octets) => {
-                self.tunnels.esp(octets, ends);
-                return None;
+                // Each layer is shorter than the one around it, so that this ends.
+                let inside = self.tunnels.esp(octets, ends)?;
+                let dissected = dissect::wire(Wire::Ip, &inside);
+                return self.tunnel(&dissected.content, dissected.ends);
             }
             Content::Ike(octets) => {
                 self.tunnels.ike(octets);

@@ -9,6 +9,7 @@ wants their costs everywhere (``device_costs``) and the trial is in virtual time
 
 from __future__ import annotations
 
+import itertools
 from typing import Final
 
 from airtoll.plan import Cell
@@ -32,6 +33,8 @@ from airtoll.testbeds.roaming import caches_pmk
 
 #: In virtual time, where each trial has its own nodes; else `stack.STATIONS`.
 MAX_STATIONS: Final = 10
+#: An interface of WireGuard inside two tunnels would have an MTU of 1260 octets.
+MAX_TUNNELS: Final = 2
 PHYS: Final = ("802.11a", "802.11b", "802.11g", "802.11n", "802.11ac")
 #: A study's faults of the join, and their names in a job.
 FAULTS: Final = {"none": "none", "wrong-passphrase": "password", "silent-server": "radius"}
@@ -492,8 +495,14 @@ def _leap_bridge(cell: Cell) -> bool:
 
 
 def _ikev1_ipv6(cell: Cell) -> bool:
-    tunnels = cell.security.tunnels
-    return cell.load.ip == "ipv6" and any(one.key_exchange == "ikev1" for one in tunnels)
+    # The tunnels around the innermost one carry its outer packets, which are IPv4.
+    innermost = cell.security.tunnels[:1]
+    return cell.load.ip == "ipv6" and any(one.key_exchange == "ikev1" for one in innermost)
+
+
+def _esp_in_esp(cell: Cell) -> bool:
+    pairs = itertools.pairwise(cell.security.tunnels)
+    return any(inner.kind == outer.kind == "esp" for inner, outer in pairs)
 
 
 CAPABILITY: Final = Capability(
@@ -515,9 +524,21 @@ CAPABILITY: Final = Capability(
             f"{{count}} stations; this testbed drives {MAX_STATIONS}",
         ),
         Feature(
-            "several tunnels",
-            lambda cell: len(cell.security.tunnels) > 1,
-            "one tunnel at a time",
+            f"more than {MAX_TUNNELS} tunnels",
+            lambda cell: len(cell.security.tunnels) > MAX_TUNNELS,
+            f"more than {MAX_TUNNELS} tunnels inside each other leave less than the 1280 octets "
+            "that IPv6 needs",
+        ),
+        Feature(
+            "ESP inside ESP",
+            _esp_in_esp,
+            "IKE daemons exempt their own messages from IPsec, so that those of the inner tunnel "
+            "would go around the outer one",
+        ),
+        Feature(
+            "several tunnels in two domains",
+            lambda cell: _in_domains(cell) and len(cell.security.tunnels) > 1,
+            "in two domains one tunnel at a time is set up",
         ),
         Feature(
             "an IKEv1 tunnel with IPv6",

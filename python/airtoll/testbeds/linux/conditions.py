@@ -81,6 +81,7 @@ class Conditions:
     ``registrations``: with Mobile IP, in order. ``heard_at_dbm``: access point -> level that a fade
     took. ``connect_wall_s``: station -> time until it was connected. ``survey``: node -> channels.
     ``skipped_by_hand``: stations whose traffic a person skipped. ``departures``: of hand-overs.
+    ``tunnel_octets``: station -> octets that each of several tunnels carried, the innermost first.
     """
 
     traffic_window: tuple[float, float] | None = None
@@ -95,6 +96,7 @@ class Conditions:
     survey: dict[str, tuple[Channel, ...]] = field(factory=dict)
     skipped_by_hand: tuple[str, ...] = ()
     departures: tuple[Departure, ...] = ()
+    tunnel_octets: dict[str, tuple[int, ...]] = field(factory=dict)
 
 
 async def sample(host: Host) -> Sample:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from airtoll.errors import TestbedError
-from airtoll.policies import Policy
+from airtoll.policies import Policy, Tunnel
 from airtoll.testbeds.linux import cables, foreign, namespaces
 from airtoll.testbeds.linux.hosts import Host
 from airtoll.testbeds.linux.job import Job
@@ -48,11 +48,17 @@ class TunnelEnd:
 
 @frozen
 class TunnelPlace:
-    """Where a tunnel of the policy goes; ``station`` is whose it is, ``None`` for gateways'."""
+    """Where a tunnel of the policy goes; ``station`` is whose it is, ``None`` for gateways'.
 
+    ``layer``: how many other tunnels of the policy are inside it. The outer addresses of a tunnel
+    inside another one are addresses that lie inside that one.
+    """
+
+    tunnel: Tunnel
     near: TunnelEnd
     far: TunnelEnd
     station: str | None
+    layer: int = 0
 
 
 @frozen
@@ -191,17 +197,29 @@ class Layout:
         return {name: (self.stack.address(self.end(name)).outer(),) for name in self.nodes}
 
     def tunnels(self) -> list[TunnelPlace]:
-        """Where the policy's tunnel goes: from every station to the server, or between two."""
+        """Where the policy's tunnels go: from every station to the server, or between two.
+
+        Those of the innermost tunnel come first.
+        """
         names = self.job.stations[:1] if self.job.station_to_station else self.job.stations
         return [
-            TunnelPlace(self._end(self.end(name)), self._end(self.target(name)), name)
+            TunnelPlace(
+                tunnel,
+                self._end(self.end(name), layer),
+                self._end(self.target(name), layer),
+                name,
+                layer,
+            )
+            for layer, tunnel in enumerate(self.policy.tunnels)
             for name in names
         ]
 
-    def _end(self, node: str) -> TunnelEnd:
+    def _end(self, node: str, layer: int) -> TunnelEnd:
         address = self.stack.address(node)
-        own = (f"{address.inner()}/32", f"{address.inner('ipv6')}/128")
-        return TunnelEnd(node, address.outer(), own, own)
+        own = (f"{address.inner(layer=layer)}/32", f"{address.inner('ipv6', layer)}/128")
+        outermost = layer + 1 == len(self.policy.tunnels)
+        outer = address.outer() if outermost else address.inner(layer=layer + 1)
+        return TunnelEnd(node, outer, own, own)
 
     def _address(self, node: str, ip: str) -> str:
         address = self.stack.address(node)

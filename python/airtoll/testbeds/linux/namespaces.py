@@ -7,7 +7,8 @@ namespace whose name does not begin with the run's own prefix.
 
 Addresses: 10.77.0.0/24 and fd77::/64; server .1, APs .2 and up, a RADIUS server on a cable of its
 own .9, the first RADIUS proxy .8, stations .11 and up. Tunnels end in 10.78.0.0/24 and fd78::/64
-with the same last number. Cable n of a chain behind that proxy is 10.79.n.0/30.
+with the same last number, a tunnel around n others in 10.78.n.0/24 and fd78:0:0:n::/64. Cable n of
+a chain behind that proxy is 10.79.n.0/30.
 """
 
 from __future__ import annotations
@@ -57,9 +58,11 @@ class Address:
         """On the network itself."""
         return f"10.77.0.{self.number}" if ip == "ipv4" else f"fd77::{self.number:x}"
 
-    def inner(self, ip: str = "ipv4") -> str:
-        """Inside a tunnel."""
-        return f"10.78.0.{self.number}" if ip == "ipv4" else f"fd78::{self.number:x}"
+    def inner(self, ip: str = "ipv4", layer: int = 0) -> str:
+        """Inside a tunnel; ``layer``: how many other tunnels are inside it."""
+        if ip == "ipv4":
+            return f"10.78.{layer}.{self.number}"
+        return f"fd78:0:0:{layer:x}::{self.number:x}" if layer else f"fd78::{self.number:x}"
 
 
 def namespace(run_id: str, node: str) -> str:

@@ -33,6 +33,8 @@ _ENCRYPTION: Final = {
     "aes-cbc": ("aes128", "aes128", "AES_CBC"),
     "aes-gcm": ("aes128", "aes128gcm16", "AES_GCM_16"),
 }
+#: The octets so far; the limits of a lifetime have a parenthesis or another word in front.
+_CURRENT: Final = re.compile(r"\s+(\d+)\(bytes\), \d+\(packets\)$")
 _INTEGRITY: Final = {"md5": "HMAC_MD5_96", "sha1": "HMAC_SHA1_96"}
 
 
@@ -82,16 +84,18 @@ class End:
 
 @frozen
 class Connection:
-    """A tunnel between two ends; ``near`` begins."""
+    """A tunnel between two ends; ``near`` begins. ``layer``: how many others are inside it."""
 
     tunnel: Tunnel
     near: End
     far: End
+    layer: int = 0
 
     @property
     def name(self) -> str:
         """Its name in swanctl, the same at both ends."""
-        return f"{self.near.name}-{self.far.name}"
+        name = f"{self.near.name}-{self.far.name}"
+        return f"{name}-{self.layer}" if self.layer else name
 
     def reversed(self) -> Connection:
         """The same connection as the far end's daemon sees it."""
@@ -162,7 +166,18 @@ async def up(connection: Connection) -> list[dict[str, str]]:
         raise TunnelError(f"{near.name}: the tunnel is not the policy's: {'; '.join(wrong)}")
     states = await near.charon.host.run(["ip", "xfrm", "state"])
     ends = {near.outer, connection.far.outer}
-    return [key for key in parse_keys(states.stdout) if {key["source"], key["destination"]} == ends]
+    return [
+        {**key, "transform": connection.tunnel.suite}
+        for key in parse_keys(states.stdout)
+        if {key["source"], key["destination"]} == ends
+    ]
+
+
+async def carried(connection: Connection) -> int:
+    """Octets that a tunnel has carried, both ways, as its near end counts them."""
+    near = connection.near
+    told = await near.charon.host.run(["ip", "-s", "xfrm", "state"])
+    return parse_octets(told.stdout, {near.outer, connection.far.outer})
 
 
 async def down(connections: Sequence[Connection]) -> None:
@@ -281,6 +296,18 @@ def differences(tunnel: Tunnel, sa: dict[str, str]) -> list[str]:
         for key, value in wanted.items()
         if sa.get(key) != value
     ]
+
+
+def parse_octets(text: str, ends: set[str]) -> int:
+    """Octets of the ESP security associations between two ends, from ``ip -s xfrm state``."""
+    total, ours = 0, False
+    for line in text.splitlines():
+        words = line.split()
+        if line.startswith("src ") and len(words) >= 4:
+            ours = {words[1], words[3]} == ends
+        elif ours and (hit := _CURRENT.match(line)):
+            total += int(hit.group(1))
+    return total
 
 
 def parse_keys(text: str) -> list[dict[str, str]]:

@@ -542,7 +542,16 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
     try:
         owners = {ip: outcome.stations[n] for n, own in outcome.addresses.items() for ip in own}
         keys = list(ledger.key_words(outcome.keys))
-        seen = timeline.read(folder / "air.pcap", folder / "wire.pcap", owners, keys)
+        # One tunnel alone holds nothing that a negotiation sends.
+        nested = len(resolve(job.policy).tunnels) > 1
+        seen = timeline.read(
+            folder / "air.pcap",
+            folder / "wire.pcap",
+            owners,
+            keys,
+            key_logs=[folder / "keys.json"] if nested else [],
+            inside=sorted(folder.glob("inside-*.pcap")),
+        )
     except (CaptureError, OSError) as error:
         return Measured(failure=f"linux: the capture cannot be read: {error}")
     encrypts = _encrypts(job.policy)

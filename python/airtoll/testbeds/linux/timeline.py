@@ -57,17 +57,23 @@ def read(
     wire: Path | None = None,
     owners: Mapping[str, str] | None = None,
     keys: Sequence[str] = (),
+    key_logs: Sequence[Path] = (),
+    inside: Sequence[Path] = (),
 ) -> Timeline:
     """The timeline of a trial's captures.
 
     ``owners``: IP address -> MAC address of its station; other addresses are learnt from ARP, DHCP
     and frames on the air. ``keys``: as :func:`airtoll.capture.capture_report` takes them; without
-    them key messages that are encrypted are not seen (the group handshake of WPA).
+    them key messages that are encrypted are not seen (the group handshake of WPA). ``key_logs``:
+    with the keys of ESP, so that messages inside it are seen. ``inside``: captures on the
+    interfaces of tunnels that hold others.
 
     Raises ``CaptureError`` when a file is no capture, or the first one holds no 802.11 frame.
     """
-    files = [air, *([wire] if wire is not None and wire.exists() else [])]
-    report = capture_report(files, keys, owners=owners or {}, selection=Selection(steps=False))
+    files = [air, *([wire] if wire is not None and wire.exists() else []), *inside]
+    report = capture_report(
+        files, keys, key_logs, owners=owners or {}, selection=Selection(steps=False)
+    )
     kinds = report.data["kinds"]
     if not kinds["management"] + kinds["control"] + kinds["data"]:
         raise CaptureError(f"{air}: no 802.11 frame is in the capture of the air")

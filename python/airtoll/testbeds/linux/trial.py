@@ -81,7 +81,10 @@ class TrialRun:
         tunnels = Tunnels(progress)
         await tunnels.load()
         await asyncio.gather(
-            *(self._capture(name, *place) for name, place in layout.monitors().items())
+            *(
+                self._capture(name, *place)
+                for name, place in (layout.monitors() | tunnels.monitors()).items()
+            )
         )
         await association.access_points(progress)
         for name in job.stations:
@@ -95,6 +98,7 @@ class TrialRun:
             await self._stop_captures()
         if job.flow is not None:
             await traffic.carry(progress, job.flow)
+        await tunnels.check()
         await progress.alive()
         for name, station in progress.stations.items():
             status = await station.status()
@@ -156,8 +160,17 @@ class TrialRun:
                 if name in progress.by_hand or node not in stack.by_hand
             },
             access_points=tuple(stack.radios[a.host.name].address for a in progress.access_points),
-            addresses=layout.addresses(),
+            addresses=self._addresses(),
         )
+
+    def _addresses(self) -> dict[str, tuple[str, ...]]:
+        """Station -> its IPv4 addresses outside tunnels, and inside the outer ones of several."""
+        layout = self.progress.layout
+        found = {name: list(own) for name, own in layout.addresses().items()}
+        for place in layout.tunnels() if self.progress.policy.tunnels else ():
+            if place.station is not None and place.near.outer not in found[place.station]:
+                found[place.station].append(place.near.outer)
+        return {name: tuple(own) for name, own in found.items()}
 
     async def _kill(self, program: str, at_s: float) -> None:
         await asyncio.sleep(at_s)
@@ -175,7 +188,7 @@ class TrialRun:
             path = await self._on_a_small_disk(host, path)
         # A log is written on, and an old file would pass for one that has begun.
         await host.run(["rm", "-f", path, f"{path}.log"])
-        expression = _WIRE_FILTER if name == "wire" else ""
+        expression = "" if name == "air" else _WIRE_FILTER
         self._captures.append(await tcpdump.start(host, interface, path, expression=expression))
         self._kept.append((host, path.removeprefix(f"{self.progress.stack.folder}/")))
 

@@ -256,16 +256,22 @@ class TwoDomains(Layout):
         """Between the agents, and from the mobile node to its home agent."""
         peer = f"{self.peer(MOBILE)}/32"
         return [
-            TunnelPlace(
-                TunnelEnd("ha1", _UPLINK["ha1"], (HOME,)),
-                TunnelEnd("ha2", _UPLINK["ha2"], (FOREIGN,)),
-                None,
-            ),
-            TunnelPlace(
-                TunnelEnd(self.nodes[MOBILE], _MOBILE, (f"{_MOBILE}/32",)),
-                TunnelEnd("ha1", _AGENT["ha1"], (peer,)),
-                MOBILE,
-            ),
+            place
+            for tunnel in self.policy.tunnels
+            for place in (
+                TunnelPlace(
+                    tunnel,
+                    TunnelEnd("ha1", _UPLINK["ha1"], (HOME,)),
+                    TunnelEnd("ha2", _UPLINK["ha2"], (FOREIGN,)),
+                    None,
+                ),
+                TunnelPlace(
+                    tunnel,
+                    TunnelEnd(self.nodes[MOBILE], _MOBILE, (f"{_MOBILE}/32",)),
+                    TunnelEnd("ha1", _AGENT["ha1"], (peer,)),
+                    MOBILE,
+                ),
+            )
         ]
 
     async def _by_the_agent(self) -> None:
