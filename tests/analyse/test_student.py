@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from airtoll.analyse import student
 from airtoll.analyse.student import (
     normal_below,
     normal_quantile,
@@ -47,3 +48,14 @@ def test_arrays_broadcast() -> None:
     assert found.shape == (2, 3)
     assert np.isnan(found[:, 0]).all()
     np.testing.assert_allclose(found[1, 1:], [12.706205, 2.776445], rtol=1e-7)
+
+
+def test_unknown_arguments_take_no_place_in_the_cache_of_results():
+    student._quantile.cache_clear()
+    student._below.cache_clear()
+    unknown = np.full(1000, math.nan)
+    assert np.isnan(t_quantile(0.95, unknown)).all()
+    assert np.isnan(t_below(unknown, 4.0)).all()
+    assert np.isnan(t_below(0.5, unknown)).all()
+    assert student._quantile.cache_info().currsize == 0
+    assert student._below.cache_info().currsize == 0

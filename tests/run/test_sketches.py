@@ -9,6 +9,7 @@ import pytest
 from airtoll.analyse.percentiles import OF_TRIALS
 from airtoll.observe import journal as journals
 from airtoll.observe.tables import read_sketches
+from airtoll.report import delays
 from airtoll.report.html import render
 from airtoll.report.summary import summarise
 from airtoll.report.text import as_json
@@ -105,3 +106,17 @@ def test_the_report_has_the_99th_percentile_of_all_packets(calls):
 
 def test_the_page_of_saturated_flows_has_no_table_of_delays(finished):
     assert 'id="delays"' not in render(summarise(finished.path), [], command="")
+
+
+def test_the_tables_of_delays_are_cut_and_say_how_many_rows_they_leave_out(calls, monkeypatch):
+    summary = summarise(calls.path)
+    whole = delays.delay_tables(summary)
+    assert whole["whole"].height == len(whole["whole"].rows) > 1
+    assert whole["parts"].rows
+    monkeypatch.setattr(delays, "_MOST_ROWS", 1)
+    cut = delays.delay_tables(summary)
+    for name, table in cut.items():
+        assert table.rows == whole[name].rows[:1]
+        assert table.height == whole[name].height
+    left_out = whole["whole"].height - 1
+    assert f"{left_out} more rows are left out here" in render(summary, [], command="")

@@ -501,11 +501,14 @@ def _pairs(estimates: pl.DataFrame, contrast: Contrast) -> Iterator[pl.DataFrame
     own = estimates.with_columns(kept="value", value="value_all", n="n_all")
     names = ("cell", "value", "kept", "deviation", "n")
     same = [*contrast.same, *_PART, "metric"]
-    zero, _secured = contrast.split(own)
+    zero = contrast.split(own)[0]
     zero = zero.select(*same, *names).rename({name: f"{name}_0" for name in names})
     for part in by_cells(own):
-        _zero, secured = contrast.split(part)
-        yield secured.join(zero, on=same, how="inner", nulls_equal=True, maintain_order="left")
+        secured = contrast.split(part)[1]
+        # The join builds a table of its right side: of the references of these cells alone.
+        here = secured.select(contrast.same).unique()
+        near = zero.join(here, on=contrast.same, how="semi", nulls_equal=True)
+        yield secured.join(near, on=same, how="inner", nulls_equal=True, maintain_order="left")
 
 
 def _by_the_rule(pairs: pl.DataFrame, estimates: pl.DataFrame, by: list[str]) -> pl.DataFrame:
@@ -683,12 +686,14 @@ def _compared(
         degrees = a["n1"] + a["n2"] - 2
         pooled = np.sqrt(((a["n1"] - 1) * a["s1"] ** 2 + (a["n2"] - 1) * a["s2"] ** 2) / degrees)
         effect = np.where(pooled > 0, value / pooled * (1 - 3 / (4 * degrees - 1)), np.nan)
-    limits = np.full(p.shape, np.nan) if margin is None else np.abs(a["t1"]) * margin
-    alike = (
-        paired_tost(value, _paired_variance(a), a["n1"], limits)
-        if paired
-        else tost_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"], limits)
-    )
+    limits = alike = np.full(p.shape, np.nan)
+    if margin is not None:
+        limits = np.abs(a["t1"]) * margin
+        alike = (
+            paired_tost(value, _paired_variance(a), a["n1"], limits)
+            if paired
+            else tost_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"], limits)
+        )
     fixed = np.isnan(p) & (_paired_variance(a) == 0 if paired else a["v1"] + a["v2"] == 0)
     methods = np.where(fixed, DETERMINISTIC, _METHODS[False, paired]).astype(object)
     methods[_of_trials(pairs, paired) & ~fixed] += ON_TRIALS
@@ -718,9 +723,10 @@ def _compared(
 
 
 def _verdicts(frame: pl.DataFrame, level: float) -> pl.Series:
-    """The verdicts on some rows of comparisons."""
-    return pl.Series(
-        [
+    """The verdicts on some rows of comparisons. Rows with equal words share their text."""
+    places: dict[str, int] = {}
+    rows = [
+        places.setdefault(
             ("" if primary else f"{EXPLORATORY}: ")
             + verdict(
                 Estimate(value, low, high, level, n, f"difference, {method}", unit),
@@ -732,15 +738,16 @@ def _verdicts(frame: pl.DataFrame, level: float) -> pl.Series:
                 alone=p,
                 family=size,
                 n=words_n,
-            )
-            for value, low, high, n, method, unit, corrected, alike, limit, metric, p, size,
-            primary, words_n in frame.select(
-                "difference", "low", "high", "n", "method", "unit", "p_adjusted", "equivalence_p",
-                "limit", "metric", "p", "size", "primary", "words_n",
-            ).iter_rows()
-        ],
-        dtype=pl.String,
-    )  # fmt: skip
+            ),
+            len(places),
+        )
+        for value, low, high, n, method, unit, corrected, alike, limit, metric, p, size,
+        primary, words_n in frame.select(
+            "difference", "low", "high", "n", "method", "unit", "p_adjusted", "equivalence_p",
+            "limit", "metric", "p", "size", "primary", "words_n",
+        ).iter_rows()
+    ]  # fmt: skip
+    return pl.Series(list(places), dtype=pl.String).gather(pl.Series(rows, dtype=pl.UInt32))
 
 
 def _of_trials(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -71,17 +71,26 @@ def decompose(
     """
     if definition not in ("of_secured", "of_baseline"):
         raise UsageError("only of_secured and of_baseline can be taken apart")
-    rows = _counted(observations, trials)
-    ledger = rows.filter(pl.col("flow").is_null(), pl.col("metric").is_in(list(PARTS)))
-    every = ledger["metric"].unique()
-    means = pl.concat(_means(batch, spans, every) for batch in by_cells(rows))
+    every = pl.concat(_ledger(_counted(batch, trials)) for batch in by_cells(observations))
+    known = every["metric"].unique()
+    means = pl.concat(
+        _means(_counted(batch, trials), spans, known) for batch in by_cells(observations)
+    )
     contrast = contrast or Contrast("policy", baseline)
-    same = [*contrast.same, "part"]
     zero, secured = contrast.split(means)
-    zero = zero.select([*same, *(pl.col(c).alias(f"{c}_0") for c in ("mean", "deviation", "n"))])
-    pairs = secured.join(zero, on=same, how="inner")
-    if pairs.is_empty():
-        return _empty()
+    statistics = (pl.col(c).alias(f"{c}_0") for c in ("mean", "deviation", "n"))
+    zero = zero.select([*contrast.same, "part", *statistics])
+    del means
+    batches = [
+        _taken_apart(pairs, definition, level)
+        for batch in by_cells(secured)
+        if not (pairs := batch.join(zero, on=[*contrast.same, "part"], how="inner")).is_empty()
+    ]
+    return pl.concat(batches) if batches else _empty()
+
+
+def _taken_apart(pairs: pl.DataFrame, definition: Definition, level: float) -> pl.DataFrame:
+    """The rows of some secured cells, whose times per bit stand beside their references'."""
     totals = pairs.filter(part="total").select("cell", t2="mean", t1="mean_0")
     frame = pairs.join(totals, on="cell").with_columns(
         scale=1 / pl.col("t1" if definition == "of_secured" else "t2")
@@ -116,6 +125,12 @@ def decompose(
         .sort([*_CELL, "place"])
         .select([*_CELL, "part", "meaning", "value", "low", "high", "n", "method"])
     )
+
+
+def _ledger(rows: pl.DataFrame) -> pl.DataFrame:
+    """The metrics of the ledger that the cells have."""
+    wanted = pl.col("flow").is_null() & pl.col("metric").is_in(list(PARTS))
+    return rows.filter(wanted).select("metric").unique()
 
 
 def _means(rows: pl.DataFrame, spans: Mapping[str, float], known: pl.Series) -> pl.DataFrame:
@@ -164,13 +179,15 @@ def crypto_time(
 
 def _counted(observations: pl.DataFrame, trials: pl.DataFrame | None) -> pl.DataFrame:
     """Values of whole trials that count; of single flows only the ends of their transfers."""
-    rows = observations.filter(pl.col("second").is_null())
-    if trials is not None and not trials.is_empty():
-        good = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt").unique()
-        rows = rows.join(good, on=["cell", "trial", "attempt"], how="semi")
     whole = pl.col("flow").is_null() & pl.col("station").is_null()
     ends = pl.col("metric").is_in(["transfer_delay_s", "throughput_bps"])
-    return rows.filter(whole | (ends & pl.col("flow").is_not_null()))
+    rows = observations.filter(
+        pl.col("second").is_null() & (whole | (ends & pl.col("flow").is_not_null()))
+    )
+    if trials is None or trials.is_empty():
+        return rows
+    good = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt").unique()
+    return rows.join(good, on=["cell", "trial", "attempt"], how="semi")
 
 
 def _lengths(spans: Mapping[str, float], text: pl.DataType) -> pl.DataFrame:

@@ -27,12 +27,12 @@ _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 def t_quantile(level: ArrayLike, degrees: ArrayLike) -> Any:
     """Two-sided quantile of Student's t: P(|t| <= q) = level; NaN for no degrees of freedom."""
-    return _quantiles(level, degrees)[()]
+    return _where_known(_quantiles, level, degrees)
 
 
 def t_below(x: ArrayLike, degrees: ArrayLike) -> Any:
     """The probability that Student's t lies below ``x``; NaN for no degrees of freedom."""
-    return _belows(x, degrees)[()]
+    return _where_known(_belows, x, degrees)
 
 
 def t_above(x: ArrayLike, degrees: ArrayLike) -> Any:
@@ -70,6 +70,18 @@ def normal_below(x: ArrayLike) -> Any:
     return (0.5 * _erfc(-at / math.sqrt(2)))[()] if at.size else at
 
 
+def _where_known(function: np.vectorize, first: ArrayLike, second: ArrayLike) -> Any:
+    """The values of a function of two arguments, NaN where an argument is.
+
+    No NaN equals another one: each call with one would take a place in the cache of results.
+    """
+    x, y = np.broadcast_arrays(np.asarray(first, float), np.asarray(second, float))
+    known = ~(np.isnan(x) | np.isnan(y))
+    found = np.full(known.shape, np.nan)
+    found[known] = function(x[known], y[known])
+    return found[()]
+
+
 def _normal_of(p: float) -> float:
     if 0 < p < 1:
         return _NORMAL.inv_cdf(p)
@@ -79,7 +91,7 @@ def _normal_of(p: float) -> float:
 @lru_cache(maxsize=1 << 16)
 def _quantile(level: float, df: float) -> float:
     """Newton's method on the logarithms of share and value: both are concave there, so it ends."""
-    if math.isnan(df) or math.isnan(level) or df <= 0 or not 0 <= level <= 1:
+    if df <= 0 or not 0 <= level <= 1:
         return math.nan
     if level in (0, 1):
         return math.inf if level else 0.0
@@ -102,7 +114,7 @@ def _quantile(level: float, df: float) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _below(x: float, df: float) -> float:
-    if math.isnan(df) or math.isnan(x) or df <= 0:
+    if df <= 0:
         return math.nan
     if df == math.inf:
         return 0.5 * math.erfc(-x / math.sqrt(2))

@@ -23,7 +23,7 @@ from airtoll.report.answer import columns, headline, not_covered, quantities, ta
 from airtoll.report.authentication import STAGES, negotiation_stages
 from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
-from airtoll.report.delays import delay_rows
+from airtoll.report.delays import delay_tables
 from airtoll.report.handover import PARTS, gaps
 from airtoll.report.names import policy_name
 from airtoll.report.parts import SHORT, symbol_step
@@ -166,7 +166,7 @@ def _values(
     findings = summary.findings
     octet_theory, theory_cells = _octet_theory(summary)
     why = _why(summary)
-    delays = delay_rows(summary)
+    delays = delay_tables(summary)
     # The table of costs has every column of a study of throughput.
     answers = table(summary) if set(columns(summary)) - _IN_COSTS else []
     rows = sum(block["rows"] for block in costs)
@@ -187,7 +187,7 @@ def _values(
         ("authentication", "Authentication", bool(in_sections["authentication"])),
         ("handover", "Hand-over", bool(in_sections["handover"])),
         ("times", "Times", bool(time_rows(summary))),
-        ("delays", "Delays", bool(delays)),
+        ("delays", "Delays", bool(delays["whole"].rows)),
         (
             "trials",
             "Trials",

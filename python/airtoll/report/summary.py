@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from airtoll.analyse.audit import Finding
 
 THEORY = "theory.parquet"
+#: The tables of an analysis in the order of the study.
+_TABLES = ("estimates", "comparisons", "overheads", "times")
 
 
 @frozen
@@ -433,9 +435,8 @@ def _in_study_order(analysis: Analysis, plan: Plan) -> Analysis:
         rank = pl.col(name).replace_strict(places, default=0, return_dtype=pl.Int64)
         return rank, len(places) + 1
 
-    def ordered(frame: pl.DataFrame) -> pl.DataFrame:
-        if frame.is_empty():
-            return frame
+    def order(frame: pl.DataFrame) -> pl.Series:
+        """The places of the rows in the old order, in the new order."""
         cell = pl.col("cell").replace_strict(cells, default=len(cells), return_dtype=pl.Int64)
         # One number per row: a sort by several columns of text takes as much memory as the table.
         key, _ = (
@@ -447,12 +448,31 @@ def _in_study_order(analysis: Analysis, plan: Plan) -> Analysis:
         for name in ("station", "flow"):
             rank, places = ranked(frame, name)
             key = key * places + rank
-        return frame.sort(key, maintain_order=True)
+        # Equal keys keep their order, as the number of the row is the last key.
+        by = frame.select(key=key).with_row_index("row")
+        return by.sort("key", "row")["row"]
 
-    # One after the other: the tables in their old order are freed as soon as possible.
-    analysis = evolve(analysis, estimates=ordered(analysis.estimates))
-    analysis = evolve(analysis, comparisons=ordered(analysis.comparisons))
-    return evolve(analysis, overheads=ordered(analysis.overheads), times=ordered(analysis.times))
+    # Column by column, so that a table's old and new order are never in memory as a whole.
+    nothing = pl.DataFrame()
+    tables = {name: getattr(analysis, name) for name in _TABLES}
+    analysis = evolve(
+        analysis, estimates=nothing, comparisons=nothing, overheads=nothing, times=nothing
+    )
+    for name in _TABLES:
+        if tables[name].is_empty():
+            continue
+        rows = order(tables[name])
+        columns = tables.pop(name).get_columns()
+        for index in range(len(columns)):
+            columns[index] = columns[index].gather(rows)
+        tables[name] = pl.DataFrame(columns)
+    return evolve(
+        analysis,
+        estimates=tables["estimates"],
+        comparisons=tables["comparisons"],
+        overheads=tables["overheads"],
+        times=tables["times"],
+    )
 
 
 def _group_overhead(

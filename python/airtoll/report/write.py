@@ -27,6 +27,8 @@ from airtoll.study import shipped
 
 #: The folder of the figures, beside the page.
 FIGURES = "figures"
+#: Rows of a long table that are text in memory at a time.
+_ROWS_OF_TEXT = 10_000
 _SUFFIX = {"html": "html", "markdown": "md", "csv": "csv", "latex": "tex", "json": "json"}
 
 
@@ -154,7 +156,9 @@ def _put_long_tables(summary: RunSummary, folder: Path) -> None:
                 path.unlink(missing_ok=True)
             else:
                 scratch = folder / f".{name}.tmp"
-                cells(table).write_csv(scratch)
+                with scratch.open("wb") as file:
+                    for part in table.iter_slices(_ROWS_OF_TEXT):
+                        cells(part).write_csv(file, include_header=not file.tell())
                 scratch.replace(path)
         except OSError as error:
             raise storage_error(path, error) from error

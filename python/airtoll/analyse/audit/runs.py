@@ -6,7 +6,6 @@ metrics, a load that is always met) are no finding.
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from airtoll.analyse.audit.limits import severity_above
 from airtoll.analyse.ceiling import burst_ceiling_bps, ceiling_bps
 from airtoll.analyse.estimate import Array
 from airtoll.errors import PolicyError
+from airtoll.observe.tables import counted
 from airtoll.policies import resolve
 from airtoll.study import Study
 from airtoll.study.generations import HIGHEST_MBPS
@@ -40,9 +40,9 @@ def audit_run(
     name: str, observations: pl.DataFrame, trials: pl.DataFrame, study: Study | None = None
 ) -> list[Finding]:
     """Findings of a run, gravest first. Only trials with status ``ok`` are looked at."""
-    good = trials.filter(pl.col("status") == "ok").select("cell", "trial", "attempt").unique()
-    rows = observations.join(good, on=["cell", "trial", "attempt"], how="semi")
-    whole = rows.filter(pl.col("second").is_null())
+    whole = counted(observations, trials)
+    if whole["second"].null_count() < whole.height:  # no copy of a large table otherwise
+        whole = whole.filter(pl.col("second").is_null())
     return ordered(
         _copied(name, whole)
         + _derived(name, whole)
@@ -215,14 +215,15 @@ def _ceilings(name: str, rows: pl.DataFrame, study: Study) -> list[Finding]:
         (pl.col("metric") == "throughput_bps")
         & pl.col("flow").is_null()
         & pl.col("station").is_null()
+        & (pl.col("factors") == "{}")  # a factor may change the link: nothing is said of it
     )
     found = []
     for key, group in totals.group_by(keys, maintain_order=True):
-        cell, scenario_name, policy_name, traffic_name, factors = (str(part) for part in key)
+        cell, scenario_name, policy_name, traffic_name, _factors = (str(part) for part in key)
         scenario = study.scenario.get(scenario_name)
         traffic = study.traffic.get(traffic_name)
-        if scenario is None or traffic is None or json.loads(factors):
-            continue  # a factor may change the link: nothing is said of it
+        if scenario is None or traffic is None:
+            continue
         own = any(
             s.rate_mbps or s.phy or s.policy or s.frame_bursting_us for s in scenario.stations
         )
