@@ -90,7 +90,7 @@ def decompose(
 
 
 def _taken_apart(pairs: pl.DataFrame, definition: Definition, level: float) -> pl.DataFrame:
-    """The rows of some secured cells, whose times per bit stand beside their references'."""
+    """The rows of some secured cells; ``pairs`` has their times per bit and their references'."""
     totals = pairs.filter(part="total").select("cell", t2="mean", t1="mean_0")
     frame = pairs.join(totals, on="cell").with_columns(
         scale=1 / pl.col("t1" if definition == "of_secured" else "t2")
