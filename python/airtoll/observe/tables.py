@@ -8,8 +8,7 @@ which their trials ended. Works through the journal in slices: memory does not g
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +18,8 @@ from airtoll.errors import StorageError
 from airtoll.observe.journal import Record, read_at, read_with_offsets, storage_error
 from airtoll.observe.schema import NOT_RADIO, OBSERVATIONS, SCHEMA_VERSION, TRIALS
 
-_SLICE_TRIALS = 2000
+#: Rows of the records that are in memory at a time.
+_SLICE_ROWS = 20_000
 
 SKETCHES_FILE = "sketches.parquet"
 
@@ -59,19 +59,19 @@ def write_tables(
 
     Raises ``StorageError`` if the disk refuses; the journal stays as it was.
     """
-    index = sorted((record.key, offset) for offset, record in read_with_offsets(journal))
+    index = sorted(
+        (record.key, offset, len(record.rows)) for offset, record in read_with_offsets(journal)
+    )
     # A killed run may have written one attempt twice after resuming; the first one counts.
-    first: dict[tuple[str, int, int], int] = {}
-    for key, offset in index:
-        first.setdefault(key, offset)
+    first: dict[tuple[str, int, int], tuple[int, int]] = {}
+    for key, offset, rows in index:
+        first.setdefault(key, (offset, rows))
     trials_path = folder / "trials.parquet"
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".compact-") as scratch:
             parts, trial_parts, sketch_parts = [], [], []
-            pending = iter(first.values())
-            number = 0
-            while chunk := list(islice(pending, _SLICE_TRIALS)):
-                records = list(read_at(journal, chunk))
+            for number, offsets in enumerate(_slices(first.values())):
+                records = list(read_at(journal, offsets))
                 part = Path(scratch) / f"o{number:06}.parquet"
                 observations_frame(records, study, testbed, cells).write_parquet(part)
                 parts.append(part)
@@ -81,7 +81,6 @@ def write_tables(
                 part = Path(scratch) / f"s{number:06}.parquet"
                 sketches_frame(records).write_parquet(part)
                 sketch_parts.append(part)
-                number += 1
             _join(parts, folder / "observations.parquet", OBSERVATIONS)
             _join(trial_parts, trials_path, TRIALS)
             _join(sketch_parts, folder / SKETCHES_FILE, SKETCHES)
@@ -89,6 +88,20 @@ def write_tables(
         raise storage_error(folder, error) from error
     except pl.exceptions.PolarsError as error:
         raise StorageError(f"{folder}: tables could not be written: {error}") from error
+
+
+def _slices(records: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
+    """Offsets of records (offset, number of rows) in slices of ``_SLICE_ROWS`` rows or a little
+    more; a record counts for one row at least."""
+    held, rows = [], 0
+    for offset, own in records:
+        held.append(offset)
+        rows += max(1, own)
+        if rows >= _SLICE_ROWS:
+            yield held
+            held, rows = [], 0
+    if held:
+        yield held
 
 
 def observations_frame(

@@ -152,7 +152,6 @@ def run(
         if started:
             started(folder, plan)
         folder.update(state="running")
-        done = list(journals.read(folder.journal)) if folder.journal.exists() else []
         state = "interrupted"
         folder_of_captures = folder.path / "captures" if captures else None
         try:
@@ -162,7 +161,8 @@ def run(
                         plan,
                         bed,
                         journal,
-                        done,
+                        # One by one: the rows of all records would take gigabytes in a long run.
+                        journals.read(folder.journal),
                         jobs=jobs or os.cpu_count() or 1,
                         workers=_workers(executor, bed, scheduler, jobs, folder_of_captures),
                         captures=folder_of_captures,
@@ -173,7 +173,6 @@ def run(
                         break
                     folder.update(repetitions=more)
                     plan = folder.plan()
-                    done = list(journals.read(folder.journal))
             state = "finished"
         except Interrupted as error:
             raise Interrupted(
