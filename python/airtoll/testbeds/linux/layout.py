@@ -109,6 +109,11 @@ class Layout:
         if self._tunnel_between_stations:
             host, interface = self.monitors()["wire"]
             await host.run(["ip", "link", "set", interface, "up"])
+        if self._stays_in_its_subnet and self.stack.virtual:
+            for node in self.nodes.values():
+                host = self.stack.hosts[node]
+                undo.push_async_callback(namespaces.keep_neighbours, host, keep=False)
+                await namespaces.keep_neighbours(host, keep=True)
         if self.job.mobile_ip:
             if self.job.roam == "none":
                 raise TestbedError("linux: Mobile IP in one subnet needs a roam to the other AP")
@@ -130,6 +135,12 @@ class Layout:
             second = self.job.stations[1]
             places["wire"] = (self.stack.hosts[self.end(second)], self.interface(second))
         return places
+
+    @property
+    def _stays_in_its_subnet(self) -> bool:
+        """Whether a station leaves an access point and comes back to the same neighbours."""
+        rejoins = self.job.deauthenticate_at_s is not None
+        return (self.job.roam != "none" or rejoins) and not self.job.mobile_ip
 
     @property
     def _tunnel_between_stations(self) -> bool:
