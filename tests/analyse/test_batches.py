@@ -80,7 +80,7 @@ def test_batches_and_categories_change_no_row(monkeypatch, options):
     parts = decompose(observations, spans, trials)
     assert expected.overheads.height
     assert parts.height
-    monkeypatch.setattr(batches, "CELLS", 4)
+    monkeypatch.setattr(batches, "ROWS", 100)
     shuffled = observations.sample(fraction=1.0, shuffle=True, seed=3)
     for rows in (observations, shuffled):
         small, of_trials = tables.compact(rows), tables.compact(trials)
@@ -99,15 +99,18 @@ def test_batches_and_categories_change_no_row(monkeypatch, options):
 
 
 def test_a_batch_has_whole_cells(monkeypatch):
-    monkeypatch.setattr(batches, "CELLS", 2)
+    monkeypatch.setattr(batches, "ROWS", 2)
     frame = pl.DataFrame({"cell": ["b", "a", "c", "a", "e", "d"], "n": range(6)})
     found = [batch["cell"].to_list() for batch in batches.by_cells(frame)]
-    assert found == [["a", "a", "b"], ["c", "d"], ["e"]]
+    assert found == [["a", "a"], ["b", "c"], ["d", "e"]]
+    monkeypatch.setattr(batches, "ROWS", 1)
+    found = [batch["cell"].to_list() for batch in batches.by_cells(frame)]
+    assert found == [["a", "a"], ["b"], ["c"], ["d"], ["e"]]
     assert [batch.height for batch in batches.by_cells(frame.clear())] == [0]
 
 
 def test_a_metric_that_no_batch_has_is_refused(monkeypatch):
-    monkeypatch.setattr(batches, "CELLS", 4)
+    monkeypatch.setattr(batches, "ROWS", 100)
     observations, trials = run_of(3, 4)
     # Even places alone lack it.
     analyse(observations, trials, select=Select(metric="loss_ratio"))

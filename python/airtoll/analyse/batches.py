@@ -10,12 +10,14 @@ from typing import Final
 
 import polars as pl
 
-#: Cells of a batch. A thousand cells have some 50,000 observations.
-CELLS: Final = 1000
+#: Rows of a batch, after which it ends with its last cell. A thousand cells have about as many.
+ROWS: Final = 50_000
 
 
 def by_cells(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """The rows of ``CELLS`` cells at a time, in the order of their names; one batch at least.
+    """The rows of some cells at a time, in the order of their names; one batch at least.
+
+    A batch holds whole cells: ``ROWS`` rows and those that its last cell has beyond.
 
     Batches are slices of the frame. A filter would copy a frame of several chunks for each batch,
     and the batch would keep the whole copy alive.
@@ -27,8 +29,9 @@ def by_cells(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
         runs = frame.select(pl.col("cell").rle()).unnest("cell")
     ends = runs["len"].cast(pl.Int64).cum_sum()
     start = 0
-    for last in range(CELLS, len(runs), CELLS):
-        end = ends[last - 1]
+    while start + ROWS < frame.height:
+        end = ends[int(ends.search_sorted(start + ROWS, "left"))]
         yield frame.slice(start, end - start)
         start = end
-    yield frame.slice(start) if start else frame
+    if start < frame.height or not start:
+        yield frame.slice(start) if start else frame
