@@ -206,6 +206,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from attrs import field, frozen
+
+from airtoll.border.value import Value
 """
 
     def enumeration(self, kind: str, values: list[tuple[str, str]], schema: Schema) -> None:
@@ -220,7 +222,8 @@ from attrs import field, frozen
     def record(self, kind: str, schema: Schema, tag: str | None) -> None:
         """A frozen attrs class; its fields are given by name."""
         self.exported.append(kind)
-        self.lines += ["", "", "@frozen(kw_only=True)", f"class {kind}:", *about(schema)]
+        head = ["@frozen(kw_only=True, eq=False, repr=False)", f"class {kind}(Value):"]
+        self.lines += ["", "", *head, *about(schema)]
         required = schema.get("required", [])
         for name, of in schema["properties"].items():
             if name == tag:

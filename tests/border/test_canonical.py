@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from attrs.exceptions import FrozenInstanceError
 
 from airtoll import _native, border
 
@@ -69,3 +70,14 @@ def test_a_policy_with_an_unknown_field_is_refused() -> None:
     policy["link"] |= {"group_cipher": "open", "colour": "red"}
     with pytest.raises(ValueError, match="colour"):
         _native.negotiate(json.dumps(policy), 1)
+
+
+def test_requests_are_equal_where_class_and_fields_are():
+    loss = border.PathLossConstant(loss_db=50.0)
+    assert loss == border.PathLossConstant(loss_db=50.0)
+    assert hash(loss) == hash(border.PathLossConstant(loss_db=50.0))
+    assert loss != border.PathLossConstant(loss_db=51.0)
+    assert border.Queue(packets=3, max_delay_ms=None) != loss
+    assert repr(loss) == "PathLossConstant(model='constant', loss_db=50.0)"
+    with pytest.raises(FrozenInstanceError):
+        loss.loss_db = 1.0

@@ -1279,7 +1279,7 @@ class TunnelReport(TypedDict):
     """RADIUS packets."""
 
     esp_inner_octets: int
-    """Octets of the packets inside ESP, padding not counted."""
+    """Octets of the packets inside ESP, padding not counted; of nested packets those of each."""
 
 
 class ByKindOfuint64(TypedDict):

@@ -12,6 +12,8 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from airtoll.border.value import Value
+
 __all__ = [
     "AccessCategory",
     "AddressResolution",
@@ -160,8 +162,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True)
-class PathLossConstant:
+@frozen(kw_only=True, eq=False, repr=False)
+class PathLossConstant(Value):
     """The same loss between every two nodes."""
 
     model: Literal["constant"] = field(default="constant", init=False)
@@ -170,8 +172,8 @@ class PathLossConstant:
     """Loss, dB."""
 
 
-@frozen(kw_only=True)
-class PathLossLogDistance:
+@frozen(kw_only=True, eq=False, repr=False)
+class PathLossLogDistance(Value):
     """`reference_db + 10 * exponent * log10(d / 1 m)`, and `reference_db` below one metre."""
 
     model: Literal["log_distance"] = field(default="log_distance", init=False)
@@ -187,8 +189,8 @@ class PathLossLogDistance:
 PathLoss = PathLossConstant | PathLossLogDistance
 
 
-@frozen(kw_only=True)
-class Wall:
+@frozen(kw_only=True, eq=False, repr=False)
+class Wall(Value):
     """A straight wall, seen from above."""
 
     from_m: tuple[float, float]
@@ -201,8 +203,8 @@ class Wall:
     """Loss of a line that crosses it, dB."""
 
 
-@frozen(kw_only=True)
-class LinkBudget:
+@frozen(kw_only=True, eq=False, repr=False)
+class LinkBudget(Value):
     """The link budget of a pair of nodes; exactly one of `rssi_dbm` and `loss_db`."""
 
     nodes: tuple[str, str]
@@ -218,8 +220,8 @@ class LinkBudget:
     """Path loss, dB."""
 
 
-@frozen(kw_only=True)
-class Fading:
+@frozen(kw_only=True, eq=False, repr=False)
+class Fading(Value):
     """Block fading: the power gain of a pair of nodes is constant for the coherence time and
     then drawn anew, the same in both directions and over the whole channel. Its mean is 1.
     """
@@ -233,8 +235,8 @@ class Fading:
     """Coherence time, us."""
 
 
-@frozen(kw_only=True)
-class Presence:
+@frozen(kw_only=True, eq=False, repr=False)
+class Presence(Value):
     """Times in which an interferer has bursts, and times in which it has none, each drawn from
     an exponential distribution.
     """
@@ -246,8 +248,8 @@ class Presence:
     """Mean time of absence, s."""
 
 
-@frozen(kw_only=True)
-class Interferer:
+@frozen(kw_only=True, eq=False, repr=False)
+class Interferer(Value):
     """A source of energy that is on for a time and off for a time, and defers to no one. From
     `busy_from_dbm` on nodes defer to it (IEEE 802.11-2020, 17.3.10.6); at any level its power
     adds to the noise of frames, or of MPDUs of an A-MPDU, that it overlaps.
@@ -275,8 +277,8 @@ class Interferer:
     """Times of presence and absence; null: always present."""
 
 
-@frozen(kw_only=True)
-class Radio:
+@frozen(kw_only=True, eq=False, repr=False)
+class Radio(Value):
     """Propagation and receivers, common to all nodes."""
 
     path_loss: PathLoss = PathLossConstant(loss_db=60.0)
@@ -388,8 +390,8 @@ class Protection(StrEnum):
     """RTS/CTS."""
 
 
-@frozen(kw_only=True)
-class RateFixed:
+@frozen(kw_only=True, eq=False, repr=False)
+class RateFixed(Value):
     """One rate of 802.11b/a/g."""
 
     control: Literal["fixed"] = field(default="fixed", init=False)
@@ -398,8 +400,8 @@ class RateFixed:
     """Mb/s: 1, 2, 5.5, 11 or 6, 9, 12, 18, 24, 36, 48, 54."""
 
 
-@frozen(kw_only=True)
-class RateFixedMcs:
+@frozen(kw_only=True, eq=False, repr=False)
+class RateFixedMcs(Value):
     """One MCS of 802.11n/ac/ax/be."""
 
     control: Literal["fixed_mcs"] = field(default="fixed_mcs", init=False)
@@ -413,8 +415,8 @@ class RateFixedMcs:
     """Spatial streams, 1 to 8."""
 
 
-@frozen(kw_only=True)
-class RateAarf:
+@frozen(kw_only=True, eq=False, repr=False)
+class RateAarf(Value):
     """AARF: up after successes, down after two failures, longer waits after a failed try
     (Lacage, Manshaei, Turletti 2004).
     """
@@ -425,8 +427,8 @@ class RateAarf:
     """Highest number of spatial streams to use."""
 
 
-@frozen(kw_only=True)
-class RateMinstrel:
+@frozen(kw_only=True, eq=False, repr=False)
+class RateMinstrel(Value):
     """Sampling of rates and choice by expected throughput, as the Minstrel of Linux does."""
 
     control: Literal["minstrel"] = field(default="minstrel", init=False)
@@ -439,8 +441,8 @@ class RateMinstrel:
 Rate = RateFixed | RateFixedMcs | RateAarf | RateMinstrel
 
 
-@frozen(kw_only=True)
-class EdcaParameters:
+@frozen(kw_only=True, eq=False, repr=False)
+class EdcaParameters(Value):
     """EDCA parameters of one access category; null: those of the BSS for a node, the standard's
     for a BSS.
     """
@@ -470,8 +472,8 @@ class TxopProtection(StrEnum):
     """The TXOP limit. Behind its last response the holder sends a CF-End where one fits."""
 
 
-@frozen(kw_only=True)
-class Aggregation:
+@frozen(kw_only=True, eq=False, repr=False)
+class Aggregation(Value):
     """Aggregation limits."""
 
     ampdu_max_octets: int | None = None
@@ -639,8 +641,8 @@ class ManagementProtection(StrEnum):
     """Both must."""
 
 
-@frozen(kw_only=True)
-class LinkSpec:
+@frozen(kw_only=True, eq=False, repr=False)
+class LinkSpec(Value):
     """The link of a policy."""
 
     cipher: CipherSuite
@@ -665,8 +667,8 @@ class LinkSpec:
     """Whether 802.1X hands out WEP keys."""
 
 
-@frozen(kw_only=True)
-class Announced:
+@frozen(kw_only=True, eq=False, repr=False)
+class Announced(Value):
     """Security that an access point announces in beacons, probe and association responses."""
 
     links: tuple[LinkSpec, ...]
@@ -691,8 +693,8 @@ class Announced:
     """
 
 
-@frozen(kw_only=True)
-class Beacons:
+@frozen(kw_only=True, eq=False, repr=False)
+class Beacons(Value):
     """Beacons of an access point."""
 
     interval_us: float = 102400.0
@@ -719,8 +721,8 @@ class Beacons:
     """Instant of the first beacon, us."""
 
 
-@frozen(kw_only=True)
-class GroupDelivery:
+@frozen(kw_only=True, eq=False, repr=False)
+class GroupDelivery(Value):
     """How an access point passes group-addressed frames on, and what it forwards between
     stations.
     """
@@ -750,8 +752,8 @@ class GroupDelivery:
     """
 
 
-@frozen(kw_only=True)
-class Bss:
+@frozen(kw_only=True, eq=False, repr=False)
+class Bss(Value):
     """One basic service set: an access point and its stations."""
 
     name: str
@@ -933,8 +935,8 @@ class OuterIp(StrEnum):
     """IPv6, 40 octets."""
 
 
-@frozen(kw_only=True)
-class Encapsulation:
+@frozen(kw_only=True, eq=False, repr=False)
+class Encapsulation(Value):
     """A tunnel between two gateways or hosts."""
 
     suite: TunnelSuite
@@ -947,8 +949,8 @@ class Encapsulation:
     """Whether ESP travels in UDP port 4500 (RFC 3948); ignored for WireGuard, which is UDP."""
 
 
-@frozen(kw_only=True)
-class Cost:
+@frozen(kw_only=True, eq=False, repr=False)
+class Cost(Value):
     """A cost that grows with the length: `fixed_ns + octets * per_octet_ns`."""
 
     fixed_ns: float = 0.0
@@ -958,8 +960,8 @@ class Cost:
     """Per octet, ns."""
 
 
-@frozen(kw_only=True)
-class Tunnel:
+@frozen(kw_only=True, eq=False, repr=False)
+class Tunnel(Value):
     """A tunnel from this node to another, which both en- and decapsulate on their host CPU.
 
     A host's tunnel takes all that the host sends, and its peer puts into it whatever it sends
@@ -1049,8 +1051,8 @@ class CryptoEngine(StrEnum):
     """The host CPU, which the network stack needs too."""
 
 
-@frozen(kw_only=True)
-class CipherCost:
+@frozen(kw_only=True, eq=False, repr=False)
+class CipherCost(Value):
     """Cost of one link cipher on a node's engine."""
 
     cipher: CipherSuite
@@ -1079,8 +1081,8 @@ class StageKind(StrEnum):
     """The frame is handed to the transmitter."""
 
 
-@frozen(kw_only=True)
-class NicStage:
+@frozen(kw_only=True, eq=False, repr=False)
+class NicStage(Value):
     """Cost of one stage, for one cipher or for all frames."""
 
     stage: StageKind
@@ -1133,8 +1135,8 @@ class Meanwhile(StrEnum):
     """Interframe space and back-off: the frame is sent when both have ended and it is ready."""
 
 
-@frozen(kw_only=True)
-class Nic:
+@frozen(kw_only=True, eq=False, repr=False)
+class Nic(Value):
     """A network card that prepares each frame before its radio contends for the medium."""
 
     stages: tuple[NicStage, ...] = ()
@@ -1147,8 +1149,8 @@ class Nic:
     """Which part of contention passes while a frame is prepared."""
 
 
-@frozen(kw_only=True)
-class Energy:
+@frozen(kw_only=True, eq=False, repr=False)
+class Energy(Value):
     """Power that a node draws. The model and the energy of a packet are those of Serrano,
     Garcia-Saavedra, Bianchi, Banchs and Azcorra, IEEE/ACM Transactions on Networking, 2015.
     """
@@ -1175,8 +1177,8 @@ class Energy:
     """While its cipher engine works (not for `cpu`), W."""
 
 
-@frozen(kw_only=True)
-class Host:
+@frozen(kw_only=True, eq=False, repr=False)
+class Host(Value):
     """Costs of a node's host: one CPU that processes packets one after the other, and a cipher
     engine.
     """
@@ -1240,8 +1242,8 @@ class Discipline(StrEnum):
     """
 
 
-@frozen(kw_only=True)
-class Queue:
+@frozen(kw_only=True, eq=False, repr=False)
+class Queue(Value):
     """A transmit queue."""
 
     packets: int
@@ -1261,8 +1263,8 @@ class Queue:
     """
 
 
-@frozen(kw_only=True)
-class TargetWakeTime:
+@frozen(kw_only=True, eq=False, repr=False)
+class TargetWakeTime(Value):
     """An individual, implicit, unannounced agreement of target wake time (IEEE 802.11ax-2021,
     26.8.2): the station is awake in each service period, and its access point sends without
     being asked.
@@ -1275,8 +1277,8 @@ class TargetWakeTime:
     """Nominal minimum TWT wake duration, us; shorter than the interval."""
 
 
-@frozen(kw_only=True)
-class PowerSave:
+@frozen(kw_only=True, eq=False, repr=False)
+class PowerSave(Value):
     """Dozing of a station (IEEE 802.11-2020, 11.2.3). Its own frames wake it. Its access point
     keeps data for it until a beacon that it wakes for, a service period of target wake time,
     or its next data frame.
@@ -1297,8 +1299,8 @@ class PowerSave:
     """It is awake this long for a beacon, us."""
 
 
-@frozen(kw_only=True)
-class Node:
+@frozen(kw_only=True, eq=False, repr=False)
+class Node(Value):
     """A station, an access point or a wired host."""
 
     name: str
@@ -1377,8 +1379,8 @@ class Node:
     """Energy of its battery, Wh; null: none."""
 
 
-@frozen(kw_only=True)
-class WiredLink:
+@frozen(kw_only=True, eq=False, repr=False)
+class WiredLink(Value):
     """A full-duplex wired link."""
 
     nodes: tuple[str, str]
@@ -1413,8 +1415,8 @@ class KeyExchange(StrEnum):
     """OpenVPN's control channel with TLS 1.3."""
 
 
-@frozen(kw_only=True)
-class TunnelSpec:
+@frozen(kw_only=True, eq=False, repr=False)
+class TunnelSpec(Value):
     """A tunnel of a policy."""
 
     suite: TunnelSuite
@@ -1424,8 +1426,8 @@ class TunnelSpec:
     """Protocol that agrees on its keys."""
 
 
-@frozen(kw_only=True)
-class PolicySpec:
+@frozen(kw_only=True, eq=False, repr=False)
+class PolicySpec(Value):
     """A policy."""
 
     name: str
@@ -1516,8 +1518,8 @@ class SignatureAlgorithm(StrEnum):
     """Falcon-1024 in the padded format, by size."""
 
 
-@frozen(kw_only=True)
-class EapLimits:
+@frozen(kw_only=True, eq=False, repr=False)
+class EapLimits(Value):
     """Limits of one end for one conversation. Each product has its own."""
 
     rounds: int | None = None
@@ -1532,8 +1534,8 @@ class EapLimits:
     """Octets of one TLS flight that it sends; null without a limit."""
 
 
-@frozen(kw_only=True)
-class RadiusTls:
+@frozen(kw_only=True, eq=False, repr=False)
+class RadiusTls(Value):
     """RADIUS over TLS."""
 
     up: bool
@@ -1569,8 +1571,8 @@ class MobileIp(StrEnum):
     """The node registers through a foreign agent."""
 
 
-@frozen(kw_only=True)
-class Faults:
+@frozen(kw_only=True, eq=False, repr=False)
+class Faults(Value):
     """Faults to inject."""
 
     wrong_passphrase: bool = False
@@ -1583,8 +1585,8 @@ class Faults:
     """The RADIUS server does not answer."""
 
 
-@frozen(kw_only=True)
-class Options:
+@frozen(kw_only=True, eq=False, repr=False)
+class Options(Value):
     """Choices that a policy leaves open."""
 
     tls: TlsVersion = TlsVersion.TLS_VERSION_1_2
@@ -1695,8 +1697,8 @@ class Options:
     """Faults to inject."""
 
 
-@frozen(kw_only=True)
-class Association:
+@frozen(kw_only=True, eq=False, repr=False)
+class Association(Value):
     """A station that authenticates, associates and negotiates everything else that its policy
     asks for: before the trial's traffic starts, or during it.
     """
@@ -1744,8 +1746,8 @@ class Association:
     """Node with the foreign agent; needed with Mobile IP abroad."""
 
 
-@frozen(kw_only=True)
-class Walk:
+@frozen(kw_only=True, eq=False, repr=False)
+class Walk(Value):
     """A walk in a straight line. Levels follow positions but where `radio.budgets` has the pair;
     who senses whom is decided at the station's position and, in the next BSS, at the
     hand-over's `position_m`.
@@ -1770,8 +1772,8 @@ class Walk:
     """It moves where the other one is heard this much better, dB."""
 
 
-@frozen(kw_only=True)
-class Scan:
+@frozen(kw_only=True, eq=False, repr=False)
+class Scan(Value):
     """A scan (IEEE 802.11-2020, 11.1.4.3)."""
 
     channels: int
@@ -1832,8 +1834,8 @@ class TunnelMove(StrEnum):
     """Its address is a home address of Mobile IP and stays what it was."""
 
 
-@frozen(kw_only=True)
-class Reassociation:
+@frozen(kw_only=True, eq=False, repr=False)
+class Reassociation(Value):
     """The negotiation of a station that hands over with its next access point."""
 
     policy: PolicySpec
@@ -1860,8 +1862,8 @@ class Reassociation:
     """Node with the foreign agent; needed with Mobile IP abroad."""
 
 
-@frozen(kw_only=True)
-class Handover:
+@frozen(kw_only=True, eq=False, repr=False)
+class Handover(Value):
     """One hand-over; those of one station follow one another in the order of the list."""
 
     station: str
@@ -1908,8 +1910,8 @@ class Handover:
     """Negotiation with the new access point."""
 
 
-@frozen(kw_only=True)
-class MobilityAgent:
+@frozen(kw_only=True, eq=False, repr=False)
+class MobilityAgent(Value):
     """An agent of Mobile IP that advertises itself on the link of an access point (RFC 5944
     section 2.3).
     """
@@ -1950,8 +1952,8 @@ class IpVersion(StrEnum):
     """IPv6, 40 header octets (8 more in each fragment)."""
 
 
-@frozen(kw_only=True)
-class GroupMessageMdns:
+@frozen(kw_only=True, eq=False, repr=False)
+class GroupMessageMdns(Value):
     """Announcement of multicast DNS (RFC 6762)."""
 
     kind: Literal["mdns"] = field(default="mdns", init=False)
@@ -1963,8 +1965,8 @@ class GroupMessageMdns:
     """Network protocol."""
 
 
-@frozen(kw_only=True)
-class GroupMessageAddressRequest:
+@frozen(kw_only=True, eq=False, repr=False)
+class GroupMessageAddressRequest(Value):
     """Request for the address of a host: ARP (RFC 826), or over IPv6 a Neighbour Solicitation
     (RFC 4861, 4.3). The host, or an access point for it, answers.
     """
@@ -1978,8 +1980,8 @@ class GroupMessageAddressRequest:
     """Network protocol."""
 
 
-@frozen(kw_only=True)
-class GroupMessageRouterAdvertisement:
+@frozen(kw_only=True, eq=False, repr=False)
+class GroupMessageRouterAdvertisement(Value):
     """Router Advertisement (RFC 4861, 4.2) with link-layer address, MTU and one prefix."""
 
     kind: Literal["router_advertisement"] = field(default="router_advertisement", init=False)
@@ -1989,8 +1991,8 @@ class GroupMessageRouterAdvertisement:
 GroupMessage = GroupMessageMdns | GroupMessageAddressRequest | GroupMessageRouterAdvertisement
 
 
-@frozen(kw_only=True)
-class GroupSource:
+@frozen(kw_only=True, eq=False, repr=False)
+class GroupSource(Value):
     """Messages to a group that a node sends again and again, as a Poisson process."""
 
     name: str
@@ -2016,8 +2018,8 @@ class CongestionControl(StrEnum):
     """CUBIC (RFC 9438)."""
 
 
-@frozen(kw_only=True)
-class TransportUdp:
+@frozen(kw_only=True, eq=False, repr=False)
+class TransportUdp(Value):
     """UDP."""
 
     protocol: Literal["udp"] = field(default="udp", init=False)
@@ -2028,8 +2030,8 @@ class TransportUdp:
     """
 
 
-@frozen(kw_only=True)
-class TransportTcp:
+@frozen(kw_only=True, eq=False, repr=False)
+class TransportTcp(Value):
     """TCP."""
 
     protocol: Literal["tcp"] = field(default="tcp", init=False)
@@ -2089,8 +2091,8 @@ class Arrivals(StrEnum):
     """Exponential spacing."""
 
 
-@frozen(kw_only=True)
-class PatternSaturated:
+@frozen(kw_only=True, eq=False, repr=False)
+class PatternSaturated(Value):
     """Saturated: a packet is always ready."""
 
     type: Literal["saturated"] = field(default="saturated", init=False)
@@ -2099,8 +2101,8 @@ class PatternSaturated:
     """UDP payload or length of one TCP write, octets."""
 
 
-@frozen(kw_only=True)
-class PatternPaced:
+@frozen(kw_only=True, eq=False, repr=False)
+class PatternPaced(Value):
     """A fixed offered rate."""
 
     type: Literal["paced"] = field(default="paced", init=False)
@@ -2115,8 +2117,8 @@ class PatternPaced:
     """Spacing of the writes."""
 
 
-@frozen(kw_only=True)
-class PatternTransfer:
+@frozen(kw_only=True, eq=False, repr=False)
+class PatternTransfer(Value):
     """A given amount, as fast as it goes (FTP-like)."""
 
     type: Literal["transfer"] = field(default="transfer", init=False)
@@ -2128,8 +2130,8 @@ class PatternTransfer:
     """UDP payload or length of one TCP write, octets."""
 
 
-@frozen(kw_only=True)
-class PatternRequestResponse:
+@frozen(kw_only=True, eq=False, repr=False)
+class PatternRequestResponse(Value):
     """A request, a response, a pause, and again (RPC- or HTTP-like)."""
 
     type: Literal["request_response"] = field(default="request_response", init=False)
@@ -2153,8 +2155,8 @@ class PatternRequestResponse:
     """UDP: repeat the request if there is no answer within this time, s."""
 
 
-@frozen(kw_only=True)
-class PatternDns:
+@frozen(kw_only=True, eq=False, repr=False)
+class PatternDns(Value):
     """DNS lookups one after the other: over UDP, or with TCP over TLS (RFC 7858)."""
 
     type: Literal["dns"] = field(default="dns", init=False)
@@ -2191,8 +2193,8 @@ class PatternDns:
     """TLS record of the client's Finished, octets. Default: RFC 8448 section 3."""
 
 
-@frozen(kw_only=True)
-class PatternVoip:
+@frozen(kw_only=True, eq=False, repr=False)
+class PatternVoip(Value):
     """One direction of a voice call: 160 octets of G.711 and 12 of RTP every 20 ms by default."""
 
     type: Literal["voip"] = field(default="voip", init=False)
@@ -2231,8 +2233,8 @@ class AccessCategory(StrEnum):
     """AC_VO."""
 
 
-@frozen(kw_only=True)
-class Flow:
+@frozen(kw_only=True, eq=False, repr=False)
+class Flow(Value):
     """One flow of application data."""
 
     name: str
@@ -2266,8 +2268,8 @@ class Flow:
     """Access category under EDCA."""
 
 
-@frozen(kw_only=True)
-class Scenario:
+@frozen(kw_only=True, eq=False, repr=False)
+class Scenario(Value):
     """One trial to simulate."""
 
     duration_s: float
@@ -2340,15 +2342,15 @@ class Shown(StrEnum):
     """A server's, with an untrusted root."""
 
 
-@frozen(kw_only=True)
-class StationChallengeRelayed:
+@frozen(kw_only=True, eq=False, repr=False)
+class StationChallengeRelayed(Value):
     """The authenticator relays the challenge in an Access-Request."""
 
     challenge: Literal["relayed"] = field(default="relayed", init=False)
 
 
-@frozen(kw_only=True)
-class StationChallengeAsResponse:
+@frozen(kw_only=True, eq=False, repr=False)
+class StationChallengeAsResponse(Value):
     """The authenticator relays EAP responses only (hostapd). The server receives the challenge
     on the link and sends it to the authenticator as a response. Its keys have the 32 octets
     that hostapd takes as PMK.
@@ -2357,8 +2359,8 @@ class StationChallengeAsResponse:
     challenge: Literal["as-response"] = field(default="as-response", init=False)
 
 
-@frozen(kw_only=True)
-class StationChallengeOnLink:
+@frozen(kw_only=True, eq=False, repr=False)
+class StationChallengeOnLink(Value):
     """The authenticator relays EAP responses only. RADIUS ends with Access-Accept after the
     first half, without keys, and the server answers the challenge on the link.
     """
@@ -2413,8 +2415,8 @@ class HashAlgorithm(StrEnum):
     """BLAKE2s (RFC 7693)."""
 
 
-@frozen(kw_only=True)
-class MobilityDomain:
+@frozen(kw_only=True, eq=False, repr=False)
+class MobilityDomain(Value):
     """A mobility domain of fast transition (802.11-2020, 13.2)."""
 
     identifier: bytes
@@ -2427,8 +2429,8 @@ class MobilityDomain:
     """Whether fast transition over the DS is offered."""
 
 
-@frozen(kw_only=True)
-class LinkSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class LinkSettings(Value):
     """A link between a station and an access point."""
 
     ssid: str
@@ -2472,22 +2474,22 @@ class LinkSettings:
     """
 
 
-@frozen(kw_only=True)
-class MasterPassphrase:
+@frozen(kw_only=True, eq=False, repr=False)
+class MasterPassphrase(Value):
     """A passphrase, mapped to a PSK with the network name (802.11-2020, J.4.1)."""
 
     passphrase: str
 
 
-@frozen(kw_only=True)
-class MasterPmk:
+@frozen(kw_only=True, eq=False, repr=False)
+class MasterPmk(Value):
     """The PMK of SAE, of OWE, or of a cache."""
 
     pmk: bytes
 
 
-@frozen(kw_only=True)
-class MasterMsk:
+@frozen(kw_only=True, eq=False, repr=False)
+class MasterMsk(Value):
     """The MSK of an EAP method."""
 
     msk: bytes
@@ -2497,8 +2499,8 @@ class MasterMsk:
 Master = MasterPassphrase | MasterPmk | MasterMsk
 
 
-@frozen(kw_only=True)
-class AirSettingsAuthentication:
+@frozen(kw_only=True, eq=False, repr=False)
+class AirSettingsAuthentication(Value):
     """Open System or, with a WEP key, Shared Key authentication."""
 
     stage: Literal["authentication"] = field(default="authentication", init=False)
@@ -2510,8 +2512,8 @@ class AirSettingsAuthentication:
     """WEP key of 5 or 13 octets."""
 
 
-@frozen(kw_only=True)
-class AirSettingsSae:
+@frozen(kw_only=True, eq=False, repr=False)
+class AirSettingsSae(Value):
     """SAE."""
 
     stage: Literal["sae"] = field(default="sae", init=False)
@@ -2535,8 +2537,8 @@ class AirSettingsSae:
     """Whether the access point is busy."""
 
 
-@frozen(kw_only=True)
-class AirSettingsAssociation:
+@frozen(kw_only=True, eq=False, repr=False)
+class AirSettingsAssociation(Value):
     """Association without a key exchange in it."""
 
     stage: Literal["association"] = field(default="association", init=False)
@@ -2548,8 +2550,8 @@ class AirSettingsAssociation:
     """Identifiers of cached PMKs, 16 octets each."""
 
 
-@frozen(kw_only=True)
-class AirSettingsOwe:
+@frozen(kw_only=True, eq=False, repr=False)
+class AirSettingsOwe(Value):
     """Association with OWE's key exchange."""
 
     stage: Literal["owe"] = field(default="owe", init=False)
@@ -2564,8 +2566,8 @@ class AirSettingsOwe:
     """Groups that a station tries next, or that an access point takes as well."""
 
 
-@frozen(kw_only=True)
-class AirSettingsKeys:
+@frozen(kw_only=True, eq=False, repr=False)
+class AirSettingsKeys(Value):
     """The 4-way handshake."""
 
     stage: Literal["keys"] = field(default="keys", init=False)
@@ -2586,8 +2588,8 @@ class AirSettingsKeys:
     """RSN element of the beacons; that of the link unless given."""
 
 
-@frozen(kw_only=True)
-class AirSettingsFastTransition:
+@frozen(kw_only=True, eq=False, repr=False)
+class AirSettingsFastTransition(Value):
     """Fast BSS transition to the access point of the link."""
 
     stage: Literal["fast-transition"] = field(default="fast-transition", init=False)
@@ -2616,8 +2618,8 @@ AirSettings = (
 )
 
 
-@frozen(kw_only=True)
-class RoleSettingsEap:
+@frozen(kw_only=True, eq=False, repr=False)
+class RoleSettingsEap(Value):
     """EAP between station, access point and authentication server."""
 
     handshake: Literal["eap"] = field(default="eap", init=False)
@@ -2681,8 +2683,8 @@ class RoleSettingsEap:
     """The access point's."""
 
 
-@frozen(kw_only=True)
-class RoleSettingsLeap:
+@frozen(kw_only=True, eq=False, repr=False)
+class RoleSettingsLeap(Value):
     """LEAP's authentication server."""
 
     handshake: Literal["leap"] = field(default="leap", init=False)
@@ -2700,8 +2702,8 @@ class RoleSettingsLeap:
     """The way of the station's challenge to the server."""
 
 
-@frozen(kw_only=True)
-class RoleSettingsIkeV1:
+@frozen(kw_only=True, eq=False, repr=False)
+class RoleSettingsIkeV1(Value):
     """IKEv1, the station being the initiator and the gateway the responder."""
 
     handshake: Literal["ike-v1"] = field(default="ike-v1", init=False)
@@ -2731,8 +2733,8 @@ class RoleSettingsIkeV1:
     """Whether the ends look for address translation."""
 
 
-@frozen(kw_only=True)
-class RoleSettingsIkeV2:
+@frozen(kw_only=True, eq=False, repr=False)
+class RoleSettingsIkeV2(Value):
     """IKEv2 with one ESP tunnel."""
 
     handshake: Literal["ike-v2"] = field(default="ike-v2", init=False)
@@ -2768,8 +2770,8 @@ class RoleSettingsIkeV2:
     """Whether the tunnel may move."""
 
 
-@frozen(kw_only=True)
-class RoleSettingsMobike:
+@frozen(kw_only=True, eq=False, repr=False)
+class RoleSettingsMobike(Value):
     """A tunnel of IKEv2 that moves: the station's end comes from another address."""
 
     handshake: Literal["mobike"] = field(default="mobike", init=False)
@@ -2784,8 +2786,8 @@ class RoleSettingsMobike:
     """Whether the gateway checks that the station is there."""
 
 
-@frozen(kw_only=True)
-class RoleSettingsAir:
+@frozen(kw_only=True, eq=False, repr=False)
+class RoleSettingsAir(Value):
     """A stage between station and access point."""
 
     handshake: Literal["air"] = field(default="air", init=False)
@@ -2794,8 +2796,8 @@ class RoleSettingsAir:
     """The handshake and its settings."""
 
 
-@frozen(kw_only=True)
-class RoleSettingsOpenVpn:
+@frozen(kw_only=True, eq=False, repr=False)
+class RoleSettingsOpenVpn(Value):
     """OpenVPN with tls-crypt, the station being the client and the gateway the server."""
 
     handshake: Literal["open-vpn"] = field(default="open-vpn", init=False)
@@ -2826,8 +2828,8 @@ class RoleSettingsOpenVpn:
     """Addresses in the tunnel: the client's, the gateway's."""
 
 
-@frozen(kw_only=True)
-class RoleSettingsWireGuard:
+@frozen(kw_only=True, eq=False, repr=False)
+class RoleSettingsWireGuard(Value):
     """WireGuard, the station being the initiator and the gateway the responder."""
 
     handshake: Literal["wire-guard"] = field(default="wire-guard", init=False)
@@ -2861,8 +2863,8 @@ RoleSettings = (
 )
 
 
-@frozen(kw_only=True)
-class SecurityAssociation:
+@frozen(kw_only=True, eq=False, repr=False)
+class SecurityAssociation(Value):
     """A mobility security association (section 1.6): HMAC-MD5 with a 128-bit key, and timestamps
     against replay where the parties have a time of day.
     """
@@ -2874,8 +2876,8 @@ class SecurityAssociation:
     """128-bit key."""
 
 
-@frozen(kw_only=True)
-class HomedNode:
+@frozen(kw_only=True, eq=False, repr=False)
+class HomedNode(Value):
     """A mobile node of a home agent."""
 
     home_address: str
@@ -2885,8 +2887,8 @@ class HomedNode:
     """Security association of the node with the home agent."""
 
 
-@frozen(kw_only=True)
-class HomeAgentSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class HomeAgentSettings(Value):
     """Settings of a home agent."""
 
     address: str
@@ -2902,8 +2904,8 @@ class HomeAgentSettings:
     """Lifetime of an advertisement, seconds."""
 
 
-@frozen(kw_only=True)
-class ForeignAgentSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class ForeignAgentSettings(Value):
     """Settings of a foreign agent."""
 
     address: str
@@ -2919,8 +2921,8 @@ class ForeignAgentSettings:
     """Lifetime of an advertisement, seconds."""
 
 
-@frozen(kw_only=True)
-class MobileNodeSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class MobileNodeSettings(Value):
     """Settings of a mobile node."""
 
     home_address: str
@@ -2939,8 +2941,8 @@ class MobileNodeSettings:
     """Lifetime that it asks for, seconds."""
 
 
-@frozen(kw_only=True)
-class CaptureOptions:
+@frozen(kw_only=True, eq=False, repr=False)
+class CaptureOptions(Value):
     """Options of a report on captures: the window of time and the sessions that it lists."""
 
     since_s: float | None = None
@@ -2976,8 +2978,8 @@ class CaptureOptions:
     """Whether each session has its frames."""
 
 
-@frozen(kw_only=True)
-class MediumWaypoint:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumWaypoint(Value):
     """A point of a path."""
 
     at_s: float
@@ -2987,8 +2989,8 @@ class MediumWaypoint:
     """Where, m."""
 
 
-@frozen(kw_only=True)
-class MediumRadio:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumRadio(Value):
     """One radio."""
 
     name: str
@@ -3007,8 +3009,8 @@ class MediumRadio:
     """Where it is and when; between two points it moves along a straight line at even speed."""
 
 
-@frozen(kw_only=True)
-class MediumLevelPoint:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumLevelPoint(Value):
     """A point of a level."""
 
     at_s: float = 0.0
@@ -3018,8 +3020,8 @@ class MediumLevelPoint:
     """Received power, dBm."""
 
 
-@frozen(kw_only=True)
-class MediumLevel:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumLevel(Value):
     """The level at which either of two radios hears the other."""
 
     radios: tuple[str, str]
@@ -3029,8 +3031,8 @@ class MediumLevel:
     """Points in time; in between the level changes evenly."""
 
 
-@frozen(kw_only=True)
-class MediumDevice:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumDevice(Value):
     """A device: one CPU and its cipher engines behind all of its radios."""
 
     radios: tuple[str, ...]
@@ -3040,8 +3042,8 @@ class MediumDevice:
     """Costs of its work; no network card and no limits of queues."""
 
 
-@frozen(kw_only=True)
-class MediumDevices:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumDevices(Value):
     """Devices whose processors take time for what their radios send and receive."""
 
     radios: tuple[MediumDevice, ...]
@@ -3063,8 +3065,8 @@ class MediumDevices:
     """Choices that the policy leaves open."""
 
 
-@frozen(kw_only=True)
-class MediumSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumSettings(Value):
     """Settings of a new air."""
 
     radios: tuple[MediumRadio, ...]
@@ -3114,8 +3116,8 @@ class MediumSettings:
     """Devices whose processors take time; null: nothing but the air takes time."""
 
 
-@frozen(kw_only=True)
-class MediumRequestBegin:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumRequestBegin(Value):
     """A new air from now on."""
 
     op: Literal["begin"] = field(default="begin", init=False)
@@ -3124,8 +3126,8 @@ class MediumRequestBegin:
     """The radios and the rules of the BSS."""
 
 
-@frozen(kw_only=True)
-class MediumRequestStatistics:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumRequestStatistics(Value):
     """Asks for the counts."""
 
     op: Literal["statistics"] = field(default="statistics", init=False)
@@ -3134,8 +3136,8 @@ class MediumRequestStatistics:
     """Whether to begin anew after this answer."""
 
 
-@frozen(kw_only=True)
-class MediumRequestAirtime:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumRequestAirtime(Value):
     """Whether frames take airtime from now on."""
 
     op: Literal["airtime"] = field(default="airtime", init=False)
@@ -3144,8 +3146,8 @@ class MediumRequestAirtime:
     """False: frames pass at once and unharmed."""
 
 
-@frozen(kw_only=True)
-class MediumRequestLevel:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumRequestLevel(Value):
     """The level at which either of two radios hears the other."""
 
     op: Literal["level"] = field(default="level", init=False)
@@ -3157,8 +3159,8 @@ class MediumRequestLevel:
     """Received power."""
 
 
-@frozen(kw_only=True)
-class MediumRequestStop:
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumRequestStop(Value):
     """Asks for the counts and ends the medium."""
 
     op: Literal["stop"] = field(default="stop", init=False)

@@ -3,8 +3,6 @@
 Takes a parsed mapping; gives frozen values. The testbeds decide whether a policy fits.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

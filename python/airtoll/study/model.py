@@ -4,10 +4,8 @@ Takes a parsed TOML mapping; gives frozen values. Never reads a file and never e
 Quantities carry their unit in the key. ``None`` means the value of the standard or the profile.
 """
 
-from __future__ import annotations
-
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -83,7 +81,7 @@ class EdcaParameters(Table):
         return value
 
     @model_validator(mode="after")
-    def _ordered(self) -> EdcaParameters:
+    def _ordered(self) -> Self:
         if self.cw_min is not None and self.cw_max is not None and self.cw_max < self.cw_min:
             raise ValueError(f"cw_max must be at least cw_min, {self.cw_min}")
         return self
@@ -216,13 +214,13 @@ class Station(Table):
         raise ValueError("a multiple of 0.256 up to 65.28, or of 1.024 up to 261.12")
 
     @model_validator(mode="after")
-    def _service_periods(self) -> Station:
+    def _service_periods(self) -> Self:
         if self.twt_interval_ms is not None and self.twt_duration_ms >= self.twt_interval_ms:
             raise ValueError("twt_duration_ms must be shorter than twt_interval_ms")
         return self
 
     @model_validator(mode="after")
-    def _one_rate(self) -> Station:
+    def _one_rate(self) -> Self:
         if self.mcs is not None and self.rate_mbps is not None:
             raise ValueError("mcs and rate_mbps exclude one another: a rate has one name")
         if self.edca_parameters is not None:
@@ -246,7 +244,7 @@ class MloLink(Table):
     )
 
     @model_validator(mode="after")
-    def _channel(self) -> MloLink:
+    def _channel(self) -> Self:
         if self.width_mhz > _WIDEST_MHZ[self.band]:
             raise ValueError(f"width_mhz at {self.band} GHz is up to {_WIDEST_MHZ[self.band]}")
         return self
@@ -267,7 +265,7 @@ class Mlo(Table):
     )
 
     @model_validator(mode="after")
-    def _simultaneous(self) -> Mlo:
+    def _simultaneous(self) -> Self:
         if self.mode == "emlsr":
             raise ValueError(
                 "mode: emlsr (one radio that moves between the links) is not simulated; use str"
@@ -387,7 +385,7 @@ class Interferer(Table):
     absent_s: Seconds | None = Field(None, description="mean time for which it stays away, s")
 
     @model_validator(mode="after")
-    def _complete(self) -> Interferer:
+    def _complete(self) -> Self:
         if self.kind == "neighbour" and (self.duty is None or self.period_ms is None):
             raise ValueError('kind = "neighbour" needs duty and period_ms')
         if (self.present_s is None) != (self.absent_s is None):
@@ -437,7 +435,7 @@ class Radio(Table):
     )
 
     @model_validator(mode="after")
-    def _fades(self) -> Radio:
+    def _fades(self) -> Self:
         if (self.fading == "rician") != (self.rician_k_db is not None):
             raise ValueError('rician_k_db and fading = "rician" come together')
         if self.fading == "none" and self.coherence_ms != 25.0:
@@ -692,7 +690,7 @@ class Scenario(Table):
         return {**given, **own}
 
     @model_validator(mode="after")
-    def _multi_link(self) -> Scenario:
+    def _multi_link(self) -> Self:
         links = 0 if self.mlo is None else len(self.mlo.links)
         for station in self.stations:
             if station.link is not None and station.link > links:
@@ -709,7 +707,7 @@ class Scenario(Table):
         return self
 
     @model_validator(mode="after")
-    def _access(self) -> Scenario:
+    def _access(self) -> Self:
         own = GENERATIONS[self.phy]
         bands = [one["band"].removesuffix("ghz") for one in own["bands"]]
         if self.band is not None and self.band not in bands:
@@ -758,7 +756,7 @@ class Scenario(Table):
         return self
 
     @model_validator(mode="after")
-    def _names(self) -> Scenario:
+    def _names(self) -> Self:
         names = [s.name for s in self.stations]
         if len(set(names)) != len(names):
             raise ValueError(f"station names must differ, got {', '.join(names)}")
@@ -886,7 +884,7 @@ class Load(Table):
     )
 
     @model_validator(mode="after")
-    def _belongs(self) -> Load:
+    def _belongs(self) -> Self:
         if self.transport == "udp":
             for key in _TCP_KEYS:
                 if getattr(self, key) is not None:
@@ -943,7 +941,7 @@ class Traffic(Load):
         return (self, *self.beside)
 
     @model_validator(mode="after")
-    def _together(self) -> Traffic:
+    def _together(self) -> Self:
         if self.warm_up_s >= self.duration_s:
             raise ValueError("warm_up_s must be shorter than duration_s")
         names = [one.name for one in self.beside]
@@ -969,7 +967,7 @@ class Select(Table):
     )
 
     @model_validator(mode="after")
-    def _complete(self) -> Select:
+    def _complete(self) -> Self:
         needs = {"closest_to_mean": "keep", "discard_first": "count", "agreement": "ratio"}
         key = needs.get(self.rule)
         if key and getattr(self, key) is None:
@@ -1013,7 +1011,7 @@ class Trials(Table):
     rerun: Rerun | None = Field(None, description="rule for repeating a trial")
 
     @model_validator(mode="after")
-    def _control_of_all(self) -> Trials:
+    def _control_of_all(self) -> Self:
         if self.control != "none" and self.select.rule in ("closest_to_mean", "agreement"):
             raise ValueError(
                 f"control {self.control!r} and select.rule {self.select.rule!r} exclude each "
@@ -1052,7 +1050,7 @@ class Compare(Table):
     caveat: str = Field("", description="caveat of these readings")
 
     @model_validator(mode="after")
-    def _extremes(self) -> Compare:
+    def _extremes(self) -> Self:
         if self.statistic == "mean" and (self.minus or self.over):
             raise ValueError("minus and over need statistic max or min")
         if self.minus and self.over:
@@ -1095,7 +1093,7 @@ class Instrument(Table):
     )
 
     @model_validator(mode="after")
-    def _each_part_acts(self) -> Instrument:
+    def _each_part_acts(self) -> Self:
         if (self.tick or self.successive) and not self.series:
             raise ValueError("tick and successive act on readings of each second: set series")
         if bool(self.tick) != bool(self.advance):
@@ -1177,7 +1175,7 @@ class Study(Table):
     )
 
     @model_validator(mode="after")
-    def _instruments_are_there(self) -> Study:
+    def _instruments_are_there(self) -> Self:
         named = {entry.instrument for entry in self.compare if entry.instrument}
         for name in sorted(named - set(self.instrument)):
             raise ValueError(f"compare.instrument: no [instrument.{name}]")

@@ -1,7 +1,5 @@
 """The base class of a study file's tables (frozen, unknown keys refused) and its value types."""
 
-from __future__ import annotations
-
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
