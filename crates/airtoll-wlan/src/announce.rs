@@ -60,7 +60,7 @@ pub(crate) fn supported_rates(bss: &Bss) -> Vec<u8> {
     };
     bss.standard
         .descriptor()
-        .announced_rates()
+        .announced_rates_at(mac::band(bss))
         .map(|rate| {
             let units = (rate.hundred_kbps() / 5) as u8;
             units | if basic.contains(rate) { 0x80 } else { 0 }
@@ -82,7 +82,7 @@ impl StationPhy {
     pub fn of(bss: &Bss, node: &Node) -> Self {
         let mut standard = node.standard.unwrap_or(bss.standard);
         let edca = bss.edca.unwrap_or(bss.standard.descriptor().edca);
-        let announced = standard.descriptor().announced_rates();
+        let announced = standard.descriptor().announced_rates_at(mac::band(bss));
         let rates = announced.map(|rate| (rate.hundred_kbps() / 5) as u8);
         let rates = rates.collect();
         if !node.cipher.permits_high_throughput() {
@@ -184,7 +184,8 @@ fn extended_capabilities(out: &mut Vec<u8>, standard: Standard, station: bool, f
     // access point (IEEE 802.11-2020, table 9-153).
     let mut bits = further.to_vec();
     let mut octets = 1;
-    if standard >= Standard::Ac {
+    // mac80211 can change its operating mode in every generation with MCSs.
+    if standard >= Standard::N {
         octets = 8;
         bits.push(62);
     }
@@ -393,7 +394,9 @@ impl Announcement {
             if !phy.at_6ghz {
                 capability::ht_operation(&mut made.to_vht, phy);
             }
-            let protected = self.integrity.map(|_| BEACON_PROTECTION);
+        }
+        let protected = self.integrity.map(|_| BEACON_PROTECTION);
+        if standard.descriptor().mcs.is_some() || protected.is_some() {
             extended_capabilities(&mut made.to_vht, standard, false, protected.as_slice());
         }
         very_high_throughput(&mut made.to_vht, phy, standard);
@@ -525,7 +528,8 @@ impl Announcement {
             let profiles: Vec<Vec<u8>> = (1..self.networks.0).map(|n| self.profile(n)).collect();
             capability::multiple_bssid(&mut out, &profiles);
         }
-        if high_throughput {
+        // Older generations have the element where it says something.
+        if high_throughput || multiple || self.integrity.is_some() {
             self.extended_capabilities(&mut out, multiple);
         }
         if self.standard >= Standard::Ac && !phy.at_2_4ghz && !phy.at_6ghz {

@@ -203,6 +203,14 @@ impl Descriptor {
         dsss.chain(ofdm)
     }
 
+    /// [`Self::announced_rates`] of a BSS in a band: at 2.4 GHz OFDM stations are ERP stations too, so
+    /// that they support the rates of 802.11b (18.1.2, 19.1.1).
+    pub fn announced_rates_at(&self, band: Band) -> impl Iterator<Item = Legacy> {
+        let inherits = self.mcs.is_some() && band == Band::Ghz2_4;
+        let dsss = DsssRate::ALL.into_iter().map(Legacy::Dsss);
+        dsss.filter(move |_| inherits).chain(self.announced_rates())
+    }
+
     /// Whether the generation has a band.
     #[must_use]
     pub fn has_band(&self, band: Band) -> bool {

@@ -83,6 +83,65 @@ fn generations_add_their_elements() {
 }
 
 #[test]
+fn every_generation_at_2_4_ghz_supports_the_rates_of_802_11b() {
+    let rates = |standard: &str, more: &str| {
+        let frame = announced(&bss(standard, more, "", false)).beacon(0, 0, 0);
+        let elements = Elements::new(&frame[36..]);
+        let found =
+            [id::SUPPORTED_RATES, id::EXTENDED_RATES].map(|id| elements.clone().find_id(id));
+        found
+            .into_iter()
+            .flatten()
+            .flatten()
+            .copied()
+            .collect::<Vec<u8>>()
+    };
+    let at_5_ghz = rates("802.11a", "");
+    let of_g = rates("802.11g", "");
+    assert_eq!(of_g.len(), 12);
+    assert_eq!(of_g[..4], [2, 4, 11, 22]);
+    for standard in ["802.11n", "802.11ax", "802.11be"] {
+        assert_eq!(rates(standard, r#", "band": "2.4ghz""#), of_g, "{standard}");
+        assert_eq!(
+            rates(standard, r#", "band": "5ghz""#),
+            at_5_ghz,
+            "{standard}"
+        );
+        let made = beside_of(
+            standard,
+            r#", "band": "2.4ghz""#,
+            "ccmp-128",
+            &link("ccmp-128", "sae", "required"),
+            "",
+        );
+        assert_eq!(made.station.rates[2..6], [2, 4, 11, 22], "{standard}");
+        assert_eq!(
+            (made.station.rates.len(), made.access_point.rates.len()),
+            (16, 16)
+        );
+    }
+}
+
+#[test]
+fn extended_capabilities_are_announced_where_they_say_something() {
+    let of = |standard: &str, protected| {
+        let sae = link("ccmp-128", "sae", "required");
+        let frame = announced(&bss(standard, "", &sae, protected)).beacon(0, 0, 0);
+        let body = Elements::new(&frame[36..]).find_id(id::EXTENDED_CAPABILITIES);
+        body.map(|body| {
+            (
+                body.len(),
+                body.get(10).is_some_and(|octet| octet & 0x10 != 0),
+            )
+        })
+    };
+    assert_eq!(of("802.11a", false), None);
+    assert_eq!(of("802.11a", true), Some((11, true)));
+    assert_eq!(of("802.11n", false), Some((8, false)));
+    assert_eq!(of("802.11n", true), Some((11, true)));
+}
+
+#[test]
 fn a_beacon_at_6_ghz_has_neither_ht_nor_vht() {
     let six = r#", "width_mhz": 160, "band": "6ghz""#;
     let ids = ids(&announced(&bss("802.11be", six, "", false)), 0);
@@ -103,11 +162,11 @@ fn policies_have_beacons_of_their_lengths() {
     // With PMF a PMKID count and a group management suite, and the RSNXE.
     let wpa3 = of(&link("ccmp-128", "sae", "required"), false);
     assert_eq!(wpa3, wpa2 + 6 + 3);
-    // MME: 2 + 2 + 6 + 8 octets with CMAC, 16 with GMAC-256.
+    // MME: 2 + 2 + 6 + 8 octets with CMAC, 16 with GMAC-256; extended capabilities up to bit 84.
     let protected = of(&link("ccmp-128", "sae", "required"), true);
-    assert_eq!(protected, wpa3 + 18);
+    assert_eq!(protected, wpa3 + 18 + 13);
     let gcmp = of(&link("gcmp-256", "sae-ext-key", "required"), true);
-    assert_eq!(gcmp, wpa3 + 26);
+    assert_eq!(gcmp, wpa3 + 26 + 13);
     let transition = [
         link("ccmp-128", "sae", "optional"),
         link("ccmp-128", "psk", "off"),
