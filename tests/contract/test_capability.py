@@ -434,6 +434,7 @@ def linux(monkeypatch: pytest.MonkeyPatch) -> Linux:
     monkeypatch.setattr(medium, "find", lambda: Path("/usr/bin/airtoll-medium"))
     one = Linux(vm=True)
     one._version = (2, 10)
+    one._lacking = ()
     one._virtual = True
     return one
 

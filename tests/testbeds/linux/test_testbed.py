@@ -11,7 +11,7 @@ from airtoll.errors import UsageError
 from airtoll.plan import Cell, Plan, make_plan
 from airtoll.study import parse
 from airtoll.testbeds.contract import folder_of
-from airtoll.testbeds.linux import testbed
+from airtoll.testbeds.linux import environment, testbed
 from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.lab import load
 from airtoll.testbeds.linux.testbed import Linux
@@ -47,7 +47,30 @@ def linux(monkeypatch: pytest.MonkeyPatch) -> Linux:
     monkeypatch.setattr(testbed.shutil, "which", lambda name: f"/usr/sbin/{name}")
     one = Linux(vm=True)
     one._version = (2, 10)
+    one._lacking = ()
     return one
+
+
+def test_daemons_without_channel_validation_skip_the_cells_that_ask_for_it(
+    linux: Linux, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = {"hostapd": b"\0OCV-FAILURE addr=\0", "wpa_supplicant": b"\0nothing of the kind\0"}
+    for name, text in programs.items():
+        (tmp_path / name).write_bytes(text)
+    monkeypatch.setattr(environment.shutil, "which", lambda name: str(tmp_path / name))
+    linux._lacking = None
+    asked = cell("wpa3-sae-ccmp", scenario="operating_channel_validation = true")
+    skip = linux.check(asked)
+    assert skip is not None
+    assert "wpa_supplicant of this machine: built without it (CONFIG_OCV)" in skip.reason
+    assert "hostapd and" not in skip.reason
+    assert linux.check(cell("wpa3-sae-ccmp")) is None
+    # Without protected management frames the field changes nothing.
+    scenario = "operating_channel_validation = true"
+    assert linux.check(cell("wpa2-psk-ccmp", scenario=scenario)) is None
+    (tmp_path / "wpa_supplicant").write_bytes(programs["hostapd"])
+    linux._lacking = None
+    assert linux.check(asked) is None
 
 
 @pytest.mark.parametrize("policy", ["open", "wep-104", "wpa3-sae-gcmp-256", "ipsec-3des-sha1"])

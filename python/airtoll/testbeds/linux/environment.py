@@ -7,6 +7,8 @@ Never changes anything.
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 from typing import Final
 
 from attrs import frozen
@@ -130,6 +132,19 @@ async def problems(host: Host) -> list[Problem]:
             )
         )
     return found
+
+
+def without_channel_validation() -> tuple[str, ...]:
+    """The Wi-Fi daemons of this machine that were built without operating channel validation.
+
+    They list no options. A daemon with this one (CONFIG_OCV) has the name of its event in its text.
+    """
+    paths = ((name, shutil.which(name)) for name in ("hostapd", "wpa_supplicant"))
+    return tuple(
+        name
+        for name, path in paths
+        if path is not None and b"OCV-FAILURE" not in Path(path).read_bytes()
+    )
 
 
 def install(packages: list[str]) -> str:

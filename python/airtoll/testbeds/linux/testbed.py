@@ -122,6 +122,7 @@ class Linux:
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._environment: dict[str, str] | None = None
         self._version: tuple[int, int] | None = None
+        self._lacking: tuple[str, ...] | None = None
         self._baseline: dict[tuple[str, str, str], dict[str, float]] = {}
         self._opening = threading.Lock()
         self._virtual: bool | None = None
@@ -146,6 +147,7 @@ class Linux:
                 cell, medium=self._without_medium(), virtual=self._without_virtual_time()
             )
             or self._station_reason(cell)
+            or self._channel_reason(cell)
             or self._lab_reason(cell)
         )
         return Skip(reason) if reason else None
@@ -327,6 +329,19 @@ class Linux:
             count = max(ACCESS_POINTS, *moves.path)
             return f"the hand-overs need {count} access points; the laboratory has {own}"
         return None
+
+    def _channel_reason(self, cell: Cell) -> str | None:
+        asked = cell.settings.operating_channel_validation and cell.security.link.pmf != "off"
+        if not asked or self._lab is not None:
+            return None  # the hosts of a laboratory have daemons of their own
+        if self._lacking is None:
+            self._lacking = environment.without_channel_validation()
+        if not self._lacking:
+            return None
+        return (
+            f"operating_channel_validation: {' and '.join(self._lacking)} of this machine: built "
+            "without it (CONFIG_OCV); Debian's have it"
+        )
 
     def _station_reason(self, cell: Cell) -> str | None:
         if self._lab is None and self._in_virtual_time():
