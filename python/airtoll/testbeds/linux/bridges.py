@@ -68,6 +68,12 @@ class Bridged(Layout):
         """The interface at which a station's traffic begins."""
         return PORT if name in self._behind else super().interface(name)
 
+    def link_address(self, name: str) -> str:
+        """That of the host behind a bridge, of another station its radio's."""
+        if name in self._behind:
+            return self.stack.address(self._behind[name]).link
+        return super().link_address(name)
+
     async def attach(self, name: str) -> Registered | None:
         """Join the radio of an associated bridge to its cable; the host has the addresses."""
         if name not in self._behind:
@@ -84,10 +90,11 @@ class Bridged(Layout):
         ]
         await self.stack.hosts[station].run(["sh", "-e", "-c", "\n".join(lines)])
         host = self.stack.hosts[behind]
-        await host.run(["ip", "link", "set", PORT, "up"])
+        address = self.stack.address(behind)
+        await host.run(["ip", "link", "set", PORT, "address", address.link, "up"])
         assert isinstance(host, LocalHost)
-        number = self.stack.address(behind).number
-        await namespaces.address(self.stack.root, host, PORT, number)
+        await namespaces.address(self.stack.root, host, PORT, address.number)
+        await self._introduce(name)
         return None
 
     async def _take_down(self, station: str, behind: str) -> None:

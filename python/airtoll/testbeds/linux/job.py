@@ -81,6 +81,7 @@ class Job:
     ``cable``: between access points and server; None: one that takes no time.
     ``radius_cable``: of a RADIUS server apart from that server; None: the server's own.
     ``proxies``: cables of RADIUS proxies, each towards the access point, whose proxy is the first.
+    ``neighbours_known``: whether hosts of one subnet know all link-layer addresses from the start.
     ``devices``: whose processors take virtual time: the JSON of ``border.MediumDevices``, with
     names of stations and ACCESS_POINTS as radios; None: the CPU takes no time.
     """
@@ -127,6 +128,7 @@ class Job:
     cable: Cable | None = None
     radius_cable: Cable | None = None
     proxies: tuple[Cable, ...] = ()
+    neighbours_known: bool = True
     devices: str | None = None
 
     @property

@@ -16,7 +16,7 @@ from attrs import frozen
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Policy, Tunnel
-from airtoll.testbeds.linux import cables, foreign, namespaces
+from airtoll.testbeds.linux import cables, foreign, namespaces, neighbours
 from airtoll.testbeds.linux.hosts import Host
 from airtoll.testbeds.linux.job import Job
 from airtoll.testbeds.linux.namespaces import Address
@@ -88,6 +88,7 @@ class Layout:
         #: The access points of the trial; the first is where the stations begin.
         count = job.access_points if job.roam != "none" else 1
         self.access_points: tuple[str, ...] = tuple(f"ap{n}" for n in range(1, count + 1))
+        self._attached: list[str] = []
 
     async def prepare(self, undo: contextlib.AsyncExitStack) -> None:
         """Set up the nodes and links that the daemons need; undone with the trial."""
@@ -106,10 +107,13 @@ class Layout:
             await self.stack.radius_chain(self.job.proxies, self.job.radius_cable)
         elif self.job.radius_cable is not None:
             await self.stack.distant_radius(self.job.radius_cable)
+        if self._neighbours_known and self.policy.link.eap_method is not None:
+            for node in self.access_points:
+                await self._introduce_authenticator(node)
         if self._tunnel_between_stations:
             host, interface = self.monitors()["wire"]
             await host.run(["ip", "link", "set", interface, "up"])
-        if self._stays_in_its_subnet and self.stack.virtual:
+        if self._stays_in_its_subnet and self.stack.virtual and not self._neighbours_known:
             for node in self.nodes.values():
                 host = self.stack.hosts[node]
                 undo.push_async_callback(namespaces.keep_neighbours, host, keep=False)
@@ -119,6 +123,50 @@ class Layout:
                 raise TestbedError("linux: Mobile IP in one subnet needs a roam to the other AP")
             homes = tuple(own for addresses in self.addresses().values() for own in addresses)
             await foreign.set_up(self.stack, homes, undo)
+
+    @property
+    def _neighbours_known(self) -> bool:
+        # In another network a node finds its agents by their messages.
+        return self.job.neighbours_known and self.stack.virtual and not self.job.mobile_ip
+
+    def _wired(self, node: str, interface: str = namespaces.BRIDGE) -> neighbours.End:
+        """The end of a node on the switch, by its bridge or its cable."""
+        address = self.stack.address(node)
+        ipv6 = node not in self.access_points
+        return neighbours.End(self.stack.hosts[node], interface, address.link, address, ipv6)
+
+    async def _introduce_authenticator(self, access_point: str) -> None:
+        if self.job.proxies:
+            nearest = self._wired(f"{PROXY}1", namespaces.CABLE_END)
+        elif self.job.radius_cable is not None:
+            nearest = self._wired(RADIUS, namespaces.CABLE_END)
+        else:
+            nearest = self._wired(SERVER)
+        await neighbours.introduce(self._wired(access_point), [nearest])
+
+    def _end_of(self, name: str) -> neighbours.End:
+        """The end at which a station's traffic begins."""
+        node = self.end(name)
+        return neighbours.End(
+            self.stack.hosts[node],
+            self.interface(name),
+            self.link_address(name),
+            self.stack.address(node),
+        )
+
+    def link_address(self, name: str) -> str:
+        """The link-layer address of that end."""
+        return self.stack.radios[self.nodes[name]].address
+
+    async def _introduce(self, name: str) -> None:
+        """Tell an attached station and its peers each other's link-layer addresses."""
+        if not self._neighbours_known:
+            return
+        peers = [self._wired(SERVER)]
+        if self.job.station_to_station:
+            peers = [self._end_of(other) for other in self._attached]
+        await neighbours.introduce(self._end_of(name), peers)
+        self._attached.append(name)
 
     def _cable_ends(self) -> list[tuple[Host, str]]:
         hosts = self.stack.hosts
@@ -175,6 +223,7 @@ class Layout:
     async def attach(self, name: str) -> Registered | None:
         """Give an associated station its addresses; gives the answer of a registration."""
         await self.stack.set_address(self.nodes[name])
+        await self._introduce(name)
         return None
 
     def end(self, name: str) -> str:

@@ -30,6 +30,8 @@ BRIDGE: Final = "br0"
 #: Ends of the cable of an access point: a port of the switch, and the access point's own.
 SWITCH_PORT: Final = "sw"
 ACCESS_POINT_PORT: Final = "eth0"
+#: A node's own end of its cable.
+CABLE_END: Final = "eth0"
 #: Settings that keep IPv6 from sending on a new interface, which takes air that no study has asked
 #: for: the search for routers and for duplicates of its address, and reports of its groups (within
 #: the interval, ms; a day).
@@ -44,8 +46,6 @@ _QUIET: Final = tuple(
 )
 #: No address of its own on what only passes frames on; each would join a group and report it.
 _NO_ADDRESS: Final = "addrgenmode none"
-#: A bridge that listens to reports of groups joins one itself, and reports that.
-_BRIDGE_ADD: Final = f"link add {BRIDGE} type bridge mcast_snooping 0"
 
 
 @frozen
@@ -63,6 +63,11 @@ class Address:
         if ip == "ipv4":
             return f"10.78.{layer}.{self.number}"
         return f"fd78:0:0:{layer:x}::{self.number:x}" if layer else f"fd78::{self.number:x}"
+
+    @property
+    def link(self) -> str:
+        """The link-layer address of its bridge or its end of a cable; a radio has its own."""
+        return _link_address(0, self.number)
 
 
 def namespace(run_id: str, node: str) -> str:
@@ -98,25 +103,34 @@ async def attach(
 ) -> tuple[LocalHost, list[tuple[Host, str]]]:
     """Make a node with a cable to the server's switch; gives it, and both ends of the cable."""
     host = (await add(root, run_id, [node]))[node]
-    far, near = f"{SWITCH_PORT}-{node}", "eth0"
+    far, near = f"{SWITCH_PORT}-{node}", CABLE_END
     await _cable(root, (server, far), (host, near))
     await _batch(root, server, _port(far))
-    await _batch(root, host, [f"link set {near} up", *_addresses(Address(number), near)])
+    own = Address(number)
+    lines = [f"link set {near} address {own.link}", f"link set {near} up", *_addresses(own, near)]
+    await _batch(root, host, lines)
     return host, [(server, far), (host, near)]
 
 
 async def chain(
     root: Host, run_id: str, near: LocalHost, node: str, number: int
 ) -> tuple[LocalHost, list[tuple[Host, str]]]:
-    """Make a node at the far end of cable ``number`` of a chain; gives it, and both ends."""
+    """Make a node at the far end of cable ``number`` of a chain; gives it, and both ends.
+
+    The two know each other's link-layer address.
+    """
     host = (await add(root, run_id, [node]))[node]
-    further, back = f"next{number}", "eth0"
+    further, back = f"next{number}", CABLE_END
     await _cable(root, (near, further), (host, back))
-    for end, interface, address in (
-        (near, further, chain_address(number, far=False)),
-        (host, back, chain_address(number, far=True)),
-    ):
-        lines = [f"addr replace {address}/30 dev {interface}", f"link set {interface} up"]
+    for end, interface, is_far in ((near, further, False), (host, back, True)):
+        own, other = (chain_address(number, far=far) for far in (is_far, not is_far))
+        link, peer = (_link_address(number, 1 + far) for far in (is_far, not is_far))
+        lines = [
+            f"link set {interface} address {link}",
+            f"addr replace {own}/30 dev {interface}",
+            f"link set {interface} up",
+            f"neigh replace {other} lladdr {peer} nud permanent dev {interface}",
+        ]
         await _batch(root, end, lines)
     return host, [(near, further), (host, back)]
 
@@ -128,10 +142,10 @@ def chain_address(number: int, *, far: bool) -> str:
 
 async def wire(root: Host, server: LocalHost, access_points: list[LocalHost]) -> None:
     """A switch on the server, and one cable from it to a bridge on every AP."""
-    await _batch(root, server, [_BRIDGE_ADD, f"link set {BRIDGE} up"])
+    own = Address(SERVER_NUMBER)
+    await _batch(root, server, [_bridge(own), f"link set {BRIDGE} up"])
     # Packets of 64 KiB, which the kernel cuts up behind the queue, would take a cable in one piece.
     await server.run(["ethtool", "-K", BRIDGE, "tso", "off", "gso", "off"], check=False)
-    own = Address(SERVER_NUMBER)
     await _batch(root, server, _addresses(own, BRIDGE))
     for index, host in enumerate(access_points):
         far, near = f"{SWITCH_PORT}{index}", ACCESS_POINT_PORT
@@ -140,16 +154,9 @@ async def wire(root: Host, server: LocalHost, access_points: list[LocalHost]) ->
         # It passes frames of IPv6 on and needs no address of its own.
         both = (f"net.ipv6.conf.{which}.disable_ipv6=1" for which in ("default", "all"))
         await host.run(["sysctl", "-qw", *both])
-        await _batch(
-            root,
-            host,
-            [
-                _BRIDGE_ADD,
-                *_port(near),
-                f"link set {BRIDGE} up",
-                _ipv4(Address(FIRST_AP_NUMBER + index), BRIDGE),
-            ],
-        )
+        own = Address(FIRST_AP_NUMBER + index)
+        lines = [_bridge(own), *_port(near), f"link set {BRIDGE} up", _ipv4(own, BRIDGE)]
+        await _batch(root, host, lines)
 
 
 async def address(root: Host, host: LocalHost, interface: str, number: int) -> None:
@@ -183,6 +190,17 @@ async def remove(root: Host, run_id: str) -> None:
         name = line.split()[0] if line.split() else ""
         if name.startswith(f"at-{run_id}-"):
             await root.run(["ip", "netns", "delete", name], check=False)
+
+
+def _link_address(network: int, number: int) -> str:
+    """A locally administered address; network 0 is the common one, others are cables of a chain."""
+    return f"0a:77:00:00:{network:02x}:{number:02x}"
+
+
+def _bridge(own: Address) -> str:
+    # A bridge takes the least address of its ports unless it is told one. One that listens to
+    # reports of groups joins a group itself, and reports that.
+    return f"link add {BRIDGE} address {own.link} type bridge mcast_snooping 0"
 
 
 def _port(interface: str) -> list[str]:

@@ -150,6 +150,8 @@ class Stack:
             return Address(namespaces.FIRST_AP_NUMBER + int(number) - 1)
         if node == RADIUS:
             return Address(namespaces.RADIUS_NUMBER)
+        if node == f"{PROXY}1":
+            return Address(namespaces.PROXY_NUMBER)
         if kind in ("sta", "lan"):
             return Address(namespaces.FIRST_STATION_NUMBER + int(number) - 1)
         return Address(namespaces.SERVER_NUMBER)
@@ -310,6 +312,11 @@ class Stack:
     def every_host(self) -> list[Host]:
         """The hosts of the nodes, the root first."""
         return [self.root, *self.hosts.values()]
+
+    def subnet(self) -> list[Host]:
+        """The hosts of the nodes on the switch, without a chain of RADIUS proxies."""
+        chain = {ends[-1][0].name for ends in self._chain}
+        return [host for name, host in self.hosts.items() if name not in chain]
 
     def traffic_servers(self) -> list[Process]:
         """The processes of the servers of traffic and probes that were started."""

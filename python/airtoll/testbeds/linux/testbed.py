@@ -443,6 +443,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         cable=_cable(settings),
         radius_cable=_radius_cable(settings),
         proxies=_proxies(settings),
+        neighbours_known=settings.address_resolution == "static",
         devices=devices.of_cell(cell),
     )
 

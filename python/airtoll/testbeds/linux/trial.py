@@ -22,6 +22,7 @@ from airtoll.testbeds.linux import (
     keylog,
     medium,
     moves,
+    neighbours,
     tcpdump,
     traffic,
 )
@@ -72,6 +73,8 @@ class TrialRun:
     async def _carry_out(self) -> None:
         progress = self.progress
         stack, job, layout = progress.stack, progress.job, progress.layout
+        if stack.virtual and not stack.virtual_time:  # there each trial has nodes of its own
+            await neighbours.forget(stack.subnet())
         await layout.prepare(progress.undo)
         await association.radius(progress)
         if stack.medium is not None:
