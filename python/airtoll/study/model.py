@@ -636,7 +636,7 @@ class Scenario(Table):
         "static",
         description="static: hosts know all link-layer addresses from the start; dynamic: they "
         "resolve an address at first contact by ARP or Neighbour Discovery. The analytic testbed "
-        "leaves this out; the linux testbed always resolves",
+        "leaves this out; hosts of a laboratory and of two domains always resolve",
     )
     group_load: GroupLoad = Field(
         GroupLoad(), description="group-addressed traffic of the clients; default: none"

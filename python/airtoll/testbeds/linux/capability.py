@@ -191,7 +191,7 @@ _SCENARIO: Final = {
         "no effect",
         virtual=True,
     ),
-    "address_resolution": acts("real hosts always resolve addresses"),
+    "address_resolution": acts("hosts of a laboratory and of two domains always resolve"),
     **{
         name: _default(Scenario, name, "has no effect: hostapd is not set up for it here")
         for name in (

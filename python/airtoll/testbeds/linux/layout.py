@@ -116,8 +116,8 @@ class Layout:
         if self._stays_in_its_subnet and self.stack.virtual and not self._neighbours_known:
             for node in self.nodes.values():
                 host = self.stack.hosts[node]
-                undo.push_async_callback(namespaces.keep_neighbours, host, keep=False)
-                await namespaces.keep_neighbours(host, keep=True)
+                undo.push_async_callback(neighbours.outlive_carrier, host, keep=False)
+                await neighbours.outlive_carrier(host, keep=True)
         if self.job.mobile_ip:
             if self.job.roam == "none":
                 raise TestbedError("linux: Mobile IP in one subnet needs a roam to the other AP")

@@ -166,23 +166,6 @@ async def address(root: Host, host: LocalHost, interface: str, number: int) -> N
     await _batch(root, host, _addresses(Address(number), interface))
 
 
-async def keep_neighbours(host: Host, *, keep: bool) -> None:
-    """Let a host's neighbours outlive the loss of its carrier, or not, which is Linux's default.
-
-    Without it the first request for an address after a hand-over meets a link that has no keys yet,
-    and is repeated a second later: until then the host's own data wait. A hand-over within one
-    subnet changes no neighbour (``ip-sysctl.rst`` of Linux, ``arp_evict_nocarrier``).
-    """
-    evicts = "01"[not keep]
-    # A kernel before 5.16 does not have them, and always forgets.
-    await host.run(
-        [
-            *("sysctl", "-qew", f"net.ipv4.conf.all.arp_evict_nocarrier={evicts}"),
-            f"net.ipv6.conf.all.ndisc_evict_nocarrier={evicts}",
-        ]
-    )
-
-
 async def remove(root: Host, run_id: str) -> None:
     """Remove the run's namespaces; radios in them go back to the root namespace."""
     listed = await root.run(["ip", "netns", "list"], check=False)

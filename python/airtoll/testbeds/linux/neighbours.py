@@ -1,8 +1,7 @@
-"""Link-layer addresses that hosts know from the start (``address_resolution = "static"``).
+"""Neighbour tables of the hosts: entries known from the start, or resolved and kept over a move.
 
-Takes the ends of a network; sets permanent entries in the neighbour tables of the kernel. Without
-them a station that moves asks anew: its carrier goes, the kernel forgets, the question that follows
-is lost before the port is authorised, and the next one comes a second later.
+Takes the ends of a network; sets permanent entries in the tables of the kernel
+(``address_resolution = "static"``). Resolves nothing itself.
 """
 
 from __future__ import annotations
@@ -40,6 +39,23 @@ async def introduce(one: End, others: Iterable[End]) -> None:
                 for ip in protocols
             ]
             await near.host.run(["ip", "-batch", "-"], stdin="".join(lines))
+
+
+async def outlive_carrier(host: Host, *, keep: bool) -> None:
+    """Let a host's neighbours outlive the loss of its carrier, or not, which is Linux's default.
+
+    Without it the first request for an address after a hand-over meets a link that has no keys yet,
+    and is repeated a second later: until then the host's own data wait. A hand-over within one
+    subnet changes no neighbour (``ip-sysctl.rst`` of Linux, ``arp_evict_nocarrier``).
+    """
+    evicts = "01"[not keep]
+    # A kernel before 5.16 does not have them, and always forgets.
+    await host.run(
+        [
+            *("sysctl", "-qew", f"net.ipv4.conf.all.arp_evict_nocarrier={evicts}"),
+            f"net.ipv6.conf.all.ndisc_evict_nocarrier={evicts}",
+        ]
+    )
 
 
 async def forget(hosts: Iterable[Host]) -> None:
