@@ -115,6 +115,11 @@ def test_wpa2_finds_no_link_at_6_ghz_alone():
             "mlo with authenticate = true needs protected beacons (beacon_protection)",
         ),
         (
+            {"authenticate": True, "operating_channel_validation": True},
+            "mlo with authenticate = true has no operating channel validation of several links "
+            "(operating_channel_validation)",
+        ),
+        (
             {"address_resolution": "dynamic"},
             'mlo is not simulated with address_resolution = "dynamic"',
         ),

@@ -293,6 +293,11 @@ fn policies_below_the_requirements_are_refused() {
         ..options(2)
     };
     refused(AKM24, bare, "beacon_protection");
+    let validated = Options {
+        operating_channel_validation: true,
+        ..options(2)
+    };
+    refused(AKM24, validated, "operating_channel_validation");
     refused(
         &AKM24.replace("sae-ext-key", "ft-sae-ext-key"),
         options(2),
