@@ -5,6 +5,7 @@
 //! other, each made with the secrets of those before it. The caller (a simulator, or
 //! [`Negotiation::run`] without loss or time) carries the messages.
 
+mod network_key;
 mod plan;
 pub use plan::announced_link;
 mod tunnels;
@@ -34,6 +35,7 @@ use super::tls::{Credential, Session, TlsSuite};
 use airtoll_security::akm::AkmSuite;
 use airtoll_security::keys::{Ptk, pairwise, pmkid, psk};
 use airtoll_security::suite::CipherSuite;
+use network_key::network_key;
 
 /// A part of a negotiation.
 #[derive(
@@ -488,8 +490,7 @@ impl Negotiation {
             // LEAP's session key of 16 octets is the PMK as it is.
             pairwise::pmk_from_msk(akm, msk).map_or_else(|_| msk.to_vec(), |pmk| pmk.to_vec())
         } else {
-            psk::from_passphrase(passphrase, &self.link.ssid)
-                .map_or_else(|_| Vec::new(), |psk| psk.to_vec())
+            network_key(passphrase, &self.link.ssid).map_or_else(|_| Vec::new(), |psk| psk.to_vec())
         }
     }
 
