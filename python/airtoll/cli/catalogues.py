@@ -126,7 +126,7 @@ def policies_show(
         ("802.11 authentication", link.authentication),
         ("EAP method", link.eap_method or "-"),
         ("protected management frames", link.pmf),
-        ("tunnels", ", ".join(_tunnel_text(t) for t in row["tunnels"]) or "-"),
+        ("tunnels", " inside ".join(_tunnel_text(t) for t in row["tunnels"]) or "-"),
         ("octets per MPDU", str(policy.octets_per_mpdu)),
         ("octets per MSDU", str(policy.octets_per_msdu)),
         ("HT, VHT and HE rates", "allowed" if policy.ht_allowed else "forbidden"),

@@ -12,7 +12,8 @@ Never resolves an alias (see ``catalogue``).
     tunnel   = "ipsec-" encryption [ "-" integrity ] [ "-ikev1" / "-ikev2" ] / "wireguard" /
                "openvpn"
 
-A name may also begin with a tunnel or an access control; the link is then ``open``.
+A name may also begin with a tunnel or an access control; the link is then ``open``. Of several
+tunnels the first one is innermost, and the last one is next to the link.
 """
 
 from __future__ import annotations

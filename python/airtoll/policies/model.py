@@ -120,8 +120,9 @@ class Reference:
 class Policy:
     """One set of security mechanisms, layer by layer.
 
-    ``broken``: mechanisms that are cryptographically broken or withdrawn. ``weaknesses``: risks of
-    sound mechanisms that are used with a weak secret, for too long, or alone.
+    ``tunnels``: the innermost first. ``broken``: mechanisms that are cryptographically broken or
+    withdrawn. ``weaknesses``: risks of sound mechanisms that are used with a weak secret, for too
+    long, or alone.
     """
 
     name: str

@@ -192,6 +192,8 @@ class TrialRun:
         # A log is written on, and an old file would pass for one that has begun.
         await host.run(["rm", "-f", path, f"{path}.log"])
         expression = "" if name == "air" else _WIRE_FILTER
+        if expression and len(self.progress.policy.tunnels) > 1:
+            expression += " or esp"  # it holds the messages of the inner tunnel
         self._captures.append(await tcpdump.start(host, interface, path, expression=expression))
         self._kept.append((host, path.removeprefix(f"{self.progress.stack.folder}/")))
 
