@@ -57,14 +57,15 @@ def _fake_module() -> object:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest file that boots a guest first, so that one worker has it while the other does
-    the rest; the other such files last, since there is one guest at a time."""
-    count: dict[Path, int] = {}
+    """All files that boot a guest first and on one worker, while the other does the rest.
+
+    There is one guest at a time: two workers with such files would wait for each other.
+    """
+    guests = {item.path for item in items if item.get_closest_marker("guest") is not None}
+    items.sort(key=lambda item: item.path not in guests)
     for item in items:
-        if item.get_closest_marker("guest") is not None:
-            count[item.path] = count.get(item.path, 0) + 1
-    longest = max(count, key=lambda path: count[path], default=None)
-    items.sort(key=lambda item: 0 if item.path == longest else 1 + (item.path in count))
+        group = "guest" if item.path in guests else item.path.stem
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 FakeTestbed = _fake_module().FakeTestbed  # type: ignore[attr-defined]

@@ -51,7 +51,7 @@ def test_the_expected_time_is_that_of_runs():
         ("saturated", "paced"),
         ("saturated", "short"),
         ("many", "short"),
-        ("passphrases", "paced"),
+        ("certificates", "passphrases"),
     ):
         assert found[slow][0] > 2 * found[fast][0], (slow, fast)
         assert found[slow][1] > found[fast][1], (slow, fast)

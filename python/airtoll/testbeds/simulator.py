@@ -61,8 +61,6 @@ _JOIN_S, _PUBLIC_KEY_S, _TUNNEL_S = 0.0004, 0.0025, 0.0027
 _SLH_DSA_S = 0.25
 #: Rate of a call in one direction, with its headers' share of a frame's cost, Mb/s.
 _CALL_MBPS = 0.08
-#: CPU seconds of a key from a passphrase (PBKDF2 with 4096 rounds, twice).
-_PASSPHRASE_S = 0.003
 _COMMON_RATE_MBPS = 54.0
 _SHARE_OF_RATE = 0.4
 
@@ -253,8 +251,7 @@ def _join_s(cell: Cell) -> float:
     method = policy.link.eap_method
     tls = method is not None and method.uses_tls and not join.tls_resumption
     public_key = not join.cached_pmk and (tls or str(policy.link.akm).startswith(("sae", "owe")))
-    passphrase = "psk" in str(policy.link.akm) and not join.cached_pmk
-    spent = _JOIN_S + _PUBLIC_KEY_S * public_key + _PASSPHRASE_S * passphrase
+    spent = _JOIN_S + _PUBLIC_KEY_S * public_key
     if tls and join.chain.startswith("slh-dsa"):
         spent += _SLH_DSA_S
     return spent + _TUNNEL_S * len(policy.tunnels)
