@@ -6,6 +6,7 @@ import importlib.util
 import shutil
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +58,30 @@ def _fake_module() -> object:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All files that boot a guest first and on one worker, while the other does the rest.
+    """The files that boot a guest come first: they take longest."""
+    items.sort(key=lambda item: not _boots_a_guest(item.path))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """A file's tests stay on one worker; so do all files that boot a guest.
 
     There is one guest at a time: two workers with such files would wait for each other.
     """
-    guests = {item.path for item in items if item.get_closest_marker("guest") is not None}
-    items.sort(key=lambda item: item.path not in guests)
-    for item in items:
-        group = "guest" if item.path in guests else item.path.stem
-        item.add_marker(pytest.mark.xdist_group(group))
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = str(super()._split_scope(nodeid))
+            return "guest" if _boots_a_guest(config.rootpath / file) else file
+
+    return Scheduling(config, log)
+
+
+@cache
+def _boots_a_guest(file: Path) -> bool:
+    # The process that hands out tests collects none: it has names, and no marks.
+    return "mark.guest" in file.read_text("utf-8")
 
 
 FakeTestbed = _fake_module().FakeTestbed  # type: ignore[attr-defined]

@@ -216,8 +216,8 @@ def _live_page(open_: ExitStack, port: int | None) -> Live:
 
 def _until_interrupted() -> None:
     """Wait for Ctrl-C, which ends the page and is no error: the run is done."""
-    err().print("the report stays at its address until Ctrl-C")
     with suppress(KeyboardInterrupt):
+        err().print("the report stays at its address until Ctrl-C")
         while True:
             # A signal that another thread takes wakes no wait without an end.
             time.sleep(0.3)
