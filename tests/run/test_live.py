@@ -211,8 +211,19 @@ def test_the_end_waits_for_an_open_page_only(tmp_path, study, fake):
         page.finish("<p>the report</p>")
         page.farewell()  # no page is open: returns at once
         assert json.loads(get(page.url, "state")[1])["ended"] is True
-        assert get(page.url) == (200, "<p>the report</p>")
+        before = next(times)
+        page.farewell()  # the page has asked and taken nothing
+        assert next(times) - before > 10
+        # An open page that draws its newest figures has not become the report yet.
+        assert get(page.url, "report") == (200, "<p>the report</p>")
+        assert json.loads(get(page.url, "state")[1])["ended"] is True
+        before = next(times)
         page.farewell()
+        assert next(times) - before > 10
+        assert get(page.url) == (200, "<p>the report</p>")
+        before = next(times)
+        page.farewell()
+        assert next(times) - before < 10
 
 
 def test_the_remaining_time_is_that_of_this_part_of_the_run():
@@ -255,10 +266,13 @@ def test_the_page_in_a_browser_grows_and_becomes_the_report(browser, study, tmp_
         assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
         bed.allowed.release(100)
         runner.join()
-        page.finish(page_of(tmp_path / "run"))
+        whole = page_of(tmp_path / "run")
+        with window.expect_response("**/state"):
+            pass
+        page.finish(whole)
         page.farewell()
     # The server is gone; the page is the whole report, and its scripts work.
-    assert window.locator("#making").count() == 0
+    window.wait_for_selector("#making", state="detached", timeout=60_000)
     window.evaluate("location.hash = '#audit'")
     window.wait_for_selector("#audit > details[open]")
     assert problems == []

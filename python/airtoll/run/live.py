@@ -32,8 +32,9 @@ REST: Final = 9.0
 #: Most reasons on the page, and looks that are drawn.
 _MOST_REASONS: Final = 20
 _MOST_LOOKS: Final = 60
-#: A page asks every second. One that asked this recently is still open, s.
-_OPEN_S: Final = 3.0
+#: A page asks every second, and later where its browser is busy. One that asked this recently is
+#: still open, s.
+_OPEN_S: Final = 10.0
 #: How long the end of a run waits for open pages to take the report, s.
 _FAREWELL_S: Final = 10.0
 
@@ -79,7 +80,7 @@ class Live:
         self._server = Loopback(
             {
                 "": self._whole,
-                "report": self._whole,
+                "report": self._part,
                 "state": self._state,
             },
             port,
@@ -199,7 +200,13 @@ class Live:
         with self._guard:
             if self._final is not None:
                 return Document("text/html", self._final, self._take)
-            return Document("text/html", self._page or waiting(self._title))
+        return self._part()
+
+    def _part(self) -> Document:
+        # An open page takes its newest figures from it and stays what it is: it still has to ask
+        # for the whole report.
+        with self._guard:
+            return Document("text/html", self._final or self._page or waiting(self._title))
 
     def _take(self) -> None:
         with self._guard:
