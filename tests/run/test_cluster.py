@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("distributed", reason="the extra `dask` is not installed")
 
 from airtoll.errors import EnvironmentProblem, UsageError
-from airtoll.run import run
+from airtoll.run import cluster, run
 from airtoll.run.cluster import Cluster
 
 STUDY = """
@@ -67,6 +67,7 @@ def test_what_cannot_be_sent_is_refused(study, tmp_path, fake):
         run(study, testbed=fake(), out=tmp_path / "y", executor="cloud")
 
 
-def test_a_missing_scheduler_is_named(study, tmp_path):
+def test_a_missing_scheduler_is_named(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "_CONNECT_S", 1.0)
     with pytest.raises(EnvironmentProblem, match="no Dask scheduler answers"):
         run(study, out=tmp_path / "x", executor="dask", scheduler="tcp://127.0.0.1:9")

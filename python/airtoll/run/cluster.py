@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from airtoll.errors import EnvironmentProblem, Interrupted, TestbedError, UsageError
 from airtoll.plan import Trial
@@ -19,6 +19,8 @@ from airtoll.testbeds.registry import make
 
 #: Number of worker deaths in one trial after which the trial counts as failed.
 _DEATHS = 3
+#: How long a scheduler's address may stay without an answer, s.
+_CONNECT_S: Final = 20.0
 _SENDABLE = ("simulator", "analytic")
 
 
@@ -42,7 +44,7 @@ class Cluster:
         self._testbed = testbed
         try:
             self._client: Any = (
-                Client(scheduler, timeout="20s")
+                Client(scheduler, timeout=_CONNECT_S)
                 if scheduler
                 else Client(
                     n_workers=width or os.cpu_count() or 1,

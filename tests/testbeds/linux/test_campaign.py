@@ -130,7 +130,16 @@ def test_a_roam_with_fast_transition(testbed: Linux, tmp_path: Path) -> None:
     assert negotiated(tmp_path)["bssid"] == "02:00:00:00:01:00"
 
 
-@pytest.mark.parametrize("policy", ["open", "wep-104", "wpa-psk-tkip", "wpa2-psk-ccmp+wireguard"])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        *(
+            pytest.param(policy, marks=pytest.mark.slow)
+            for policy in ("open", "wep-104", "wpa-psk-tkip")
+        ),
+        "wpa2-psk-ccmp+wireguard",
+    ],
+)
 def test_a_host_behind_a_wireless_bridge(testbed: Linux, tmp_path: Path, policy: str) -> None:
     job = Job("bridge", policy, flow=UDP, bridges=("A",), capture_traffic=True)
     values = rows(testbed.carry_out(job, tmp_path))
@@ -163,7 +172,7 @@ def test_a_wrong_password_is_said_and_the_next_trial_runs(testbed: Linux, tmp_pa
 
 
 def test_a_silent_radius_server_is_said(testbed: Linux) -> None:
-    job = Job("down", "wpa2-eap-tls-ccmp", flow=None, fault="radius", connect_limit_s=20)
+    job = Job("down", "wpa2-eap-tls-ccmp", flow=None, fault="radius", connect_limit_s=10)
     measured = testbed.carry_out(job)
     assert measured.failure is not None
     assert "the RADIUS server does not answer" in measured.failure

@@ -144,7 +144,8 @@ def plan(router: Path, direction: str) -> Plan:
     return make_plan(Study.model_validate(data))
 
 
-@pytest.mark.parametrize("direction", [pytest.param("down", marks=pytest.mark.slow), "up"])
+@pytest.mark.slow
+@pytest.mark.parametrize("direction", ["down", "up"])
 def test_a_slow_router_carries_what_the_simulators_does(
     testbed: Linux, tmp_path: Path, direction: str
 ) -> None:

@@ -54,7 +54,7 @@ def _burn() -> None:
 
 
 @contextmanager
-def busy_host(processes: int = 4) -> Iterator[None]:
+def busy_host(processes: int = 2) -> Iterator[None]:
     workers = [multiprocessing.Process(target=_burn, daemon=True) for _ in range(processes)]
     for worker in workers:
         worker.start()
