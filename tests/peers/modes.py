@@ -1,10 +1,11 @@
 """A program for a guest: hostapd and wpa_supplicant on virtual radios, and hostapd's beacons.
 
 Takes a scene as JSON on standard input: `access_point` and `station`, the text of a configuration
-each (`station` may be null), and `bssids`; `record`: a number of beacons. Gives as JSON on standard
-output the station's STATUS and one beacon of each BSSID; with `record` also all frames, with radio
-headers, from hostapd's start until so many beacons after the station has joined. Runs as root in a
-guest only: it loads mac80211_hwsim. Judges nothing: the tests do.
+each (`station` may be null), and `bssids`; `record`: a number of beacons; `frequency_mhz`: that of
+the primary channel. Gives as JSON on standard output the station's STATUS and one beacon of each
+BSSID; with `record` also all frames, with radio headers, from hostapd's start until so many beacons
+after the station has joined. Runs as root in a guest only: it loads mac80211_hwsim. Judges nothing:
+the tests do.
 """
 
 from __future__ import annotations
@@ -73,14 +74,14 @@ class Daemon:
             self.process.wait()
 
 
-def radios() -> None:
+def radios(frequency_mhz: int) -> None:
     """Three radios: the access point's, the station's, and one that listens."""
     subprocess.run(["modprobe", "-r", "mac80211_hwsim"], check=False, capture_output=True)
     run("modprobe", "mac80211_hwsim", "radios=3")
     run("iw", "reg", "set", "US")
     run("iw", "dev", "wlan2", "set", "type", "monitor")
     run("ip", "link", "set", "wlan2", "up")
-    run("iw", "dev", "wlan2", "set", "freq", str(FREQUENCY_MHZ))
+    run("iw", "dev", "wlan2", "set", "freq", str(frequency_mhz))
 
 
 def beacons(bssids: Sequence[str], limit_s: float = 20.0) -> dict[str, str]:
@@ -147,7 +148,7 @@ class Recorder:
 
 def scene(given: dict[str, Any]) -> dict[str, Any]:
     """Play one scene."""
-    radios()
+    radios(given.get("frequency_mhz", FREQUENCY_MHZ))
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     recorder = Recorder() if given.get("record") else None

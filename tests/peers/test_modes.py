@@ -226,15 +226,18 @@ BEACON_PROTECTION: Final = 84
 EAPOL: Final = bytes.fromhex("aaaa03000000888e")
 
 
-def recorded(play: Callable[..., dict[str, Any]], beacons: str, path: Path) -> dict[str, Any]:
-    """A join beside hostapd with ``beacons`` in its configuration, in a pcap file."""
+def recorded(
+    play: Callable[..., dict[str, Any]], beacons: str, path: Path, more: str = "beacon_prot=1"
+) -> dict[str, Any]:
+    """A join beside hostapd with ``beacons`` in its configuration, in a pcap file; ``more``: of the
+    station."""
     lines = (
         access_point("open").replace("\n\n", "\n")
         + f"{PROTECTED.replace('beacon_prot=1', beacons)}\n"
     )
     seen = play(
         access_point=f"{lines}wpa_passphrase={PASSWORD}\n",
-        station=station("key_mgmt=WPA-PSK-SHA256\n  ieee80211w=2\n  beacon_prot=1"),
+        station=station(f"key_mgmt=WPA-PSK-SHA256\n  ieee80211w=2\n  {more}"),
         bssids=[MAIN],
         record=10,
     )
@@ -284,3 +287,28 @@ def test_hostapd_s_beacons_without_protection_have_no_mic(
     # Only the deauthentication of all stations, when hostapd ends.
     assert outcomes.get("MIC fits", 0) <= 1
     assert "MIC failure" not in outcomes
+
+
+def test_the_reader_reports_the_channels_that_hostapd_and_wpa_supplicant_name(
+    play: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    rekeys = "ocv=1\nwpa_group_rekey=1"
+    seen = recorded(play, rekeys, tmp_path / "air.pcap", "ocv=1")
+    assert seen["status"]["wpa_state"] == "COMPLETED"
+    key = f"wpa-pwd:{PASSWORD.replace(' ', '%20')}:{SSID}"
+    (session,) = capture_report([tmp_path / "air.pcap"], [key]).sessions
+    # Channel 1 of 2.4 GHz, 20 MHz wide.
+    channel = {"operating_class": 81, "primary_channel": 1, "segment_1": 0, "width_mhz": 20}
+    named = session["operating_channels"]
+    assert named[0]["protocol"] == "4-way"
+    for one in named:
+        assert one["station"] in (channel, None)
+        assert one["access_point"] == channel
+        assert one["mismatch"] is None
+    assert named[0]["station"] == channel
+    # Ten beacons are one second: at least one renewal of the group key, answered by the station.
+    renewed = [one for one in named if one["protocol"] == "group"]
+    assert renewed
+    assert renewed[0]["station"] == channel
+    (without,) = capture_report([tmp_path / "air.pcap"]).sessions
+    assert without["operating_channels"][0]["access_point"] is None

@@ -21,6 +21,8 @@ use crate::link::Wire;
 
 /// UDP port of WireGuard.
 const WIREGUARD: u16 = airtoll_wire::wireguard::PORT;
+/// UDP port of OpenVPN.
+const OPENVPN: u16 = airtoll_wire::openvpn::PORT;
 
 /// An EAP packet as far as it can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +107,8 @@ pub enum Content<'a> {
     Esp(&'a [u8]),
     /// WireGuard, from its type on.
     WireGuard(&'a [u8]),
+    /// OpenVPN over UDP, from its opcode on.
+    OpenVpn(&'a [u8]),
     /// Mobile IP registration.
     MobileIp(&'a [u8]),
     /// ICMP agent discovery (RFC 5944 section 2): an advertisement (true) or a solicitation.
@@ -284,6 +288,8 @@ pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
                     dissected.content = Content::MobileIp(udp.payload);
                 } else if either(WIREGUARD) {
                     dissected.content = Content::WireGuard(udp.payload);
+                } else if either(OPENVPN) {
+                    dissected.content = Content::OpenVpn(udp.payload);
                 } else if udp.destination == 68 || udp.source == 67 {
                     dissected.content = leased(udp.payload).unwrap_or(Content::Other);
                 } else if udp.destination == 546 && udp.payload.first() == Some(&7) {

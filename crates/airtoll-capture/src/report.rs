@@ -58,6 +58,8 @@ pub struct Counts {
     pub mobile_ip_frames: u64,
     /// WireGuard packets on a wire.
     pub wireguard_frames: u64,
+    /// OpenVPN packets on a wire.
+    pub openvpn_frames: u64,
     /// ESP packets on a wire.
     pub esp_frames: u64,
     /// Packets to which the file gives no time.
@@ -211,6 +213,8 @@ pub struct Kinds {
     pub mobile_ip: u64,
     /// WireGuard on a wire, of `wired`.
     pub wireguard: u64,
+    /// OpenVPN over UDP on a wire, of `wired`.
+    pub openvpn: u64,
     /// ESP on a wire, of `wired`.
     pub esp: u64,
     /// Anything else.
@@ -270,6 +274,7 @@ impl Report {
                 ike: counts.ike_frames,
                 mobile_ip: counts.mobile_ip_frames,
                 wireguard: counts.wireguard_frames,
+                openvpn: counts.openvpn_frames,
                 esp: counts.esp_frames,
                 other: counts.other,
             },

@@ -15,7 +15,7 @@ use airtoll_security::keys::mic::KeyMic;
 use airtoll_wire::isakmp::{HEADER_OCTETS, parse_payloads, payload};
 use airtoll_wire::radius::{RadiusRepr, RadiusView, VENDOR_MICROSOFT, attribute, code};
 use md5::{Digest, Md5};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -71,6 +71,8 @@ pub(crate) struct Tunnels {
     ike: FxHashMap<([u8; 8], [u8; 8]), (IkeKey, IkeKey)>,
     secrets: Vec<Secret>,
     requests: FxHashMap<(u16, u8), [u8; AUTHENTICATOR]>,
+    /// Receiver indices of WireGuard's responders, which the initiator names in its first data message.
+    responders: FxHashSet<[u8; 4]>,
     pub(crate) report: TunnelReport,
 }
 
@@ -93,6 +95,7 @@ impl Tunnels {
             ike,
             secrets: keys.radius.clone(),
             requests: FxHashMap::default(),
+            responders: FxHashSet::default(),
             report: TunnelReport::default(),
         }
     }
@@ -166,6 +169,27 @@ impl Tunnels {
         };
         for name in names {
             *self.report.ikev2_payloads.entry(name).or_default() += 1;
+        }
+    }
+
+    /// Whether a packet of WireGuard belongs to a handshake: initiation, response and cookie reply, and the
+    /// empty data message by which the initiator confirms the keys if it has no data (WireGuard paper,
+    /// sections 5.4 and 6.5).
+    pub(crate) fn is_wireguard_handshake(&mut self, octets: &[u8]) -> bool {
+        match octets {
+            [2, 0, 0, 0, index @ ..] => {
+                if self.responders.len() >= MAX_REQUESTS {
+                    self.responders.clear();
+                }
+                self.responders.extend(index.first_chunk::<4>());
+                true
+            }
+            [1 | 3, 0, 0, 0, ..] => true,
+            // Receiver, counter, tag.
+            [4, 0, 0, 0, a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0, tag @ ..] => {
+                tag.len() == 16 && self.responders.contains(&[*a, *b, *c, *d])
+            }
+            _ => false,
         }
     }
 

@@ -16,6 +16,8 @@ pub const AUTHENTICATED_OCTETS: usize = 1 + SESSION_OCTETS + 8;
 pub const SESSION_OCTETS: usize = 8;
 /// Octets of the tag: HMAC-SHA-256.
 pub const TAG_OCTETS: usize = 32;
+/// Shortest packet of the control channel: opcode, session ID, no acknowledgement, a message ID.
+const CONTROL_OCTETS: usize = 1 + SESSION_OCTETS + 1 + 4;
 /// Acknowledgements in one packet at most (`RELIABLE_ACK_SIZE`).
 pub const ACKNOWLEDGEMENTS: usize = 8;
 
@@ -25,6 +27,12 @@ const KEY_METHOD: u8 = 2;
 
 /// Opcodes, which are the upper five bits of the first octet.
 pub mod opcode {
+    /// The client's first packet, key method 1.
+    pub const HARD_RESET_CLIENT_V1: u8 = 1;
+    /// The server's first packet, key method 1.
+    pub const HARD_RESET_SERVER_V1: u8 = 2;
+    /// Renewal of keys.
+    pub const SOFT_RESET_V1: u8 = 3;
     /// TLS octets.
     pub const CONTROL_V1: u8 = 4;
     /// Acknowledgements alone.
@@ -33,6 +41,36 @@ pub mod opcode {
     pub const HARD_RESET_CLIENT_V2: u8 = 7;
     /// The server's first packet.
     pub const HARD_RESET_SERVER_V2: u8 = 8;
+    /// The client's first packet with a key of its own (tls-crypt-v2).
+    pub const HARD_RESET_CLIENT_V3: u8 = 10;
+    /// TLS octets and the client's key (tls-crypt-v2).
+    pub const CONTROL_WKC_V1: u8 = 11;
+
+    /// Name of a packet of the control channel in OpenVPN's documentation; `None` for data packets and
+    /// unknown opcodes.
+    #[must_use]
+    pub const fn control_name(opcode: u8) -> Option<&'static str> {
+        Some(match opcode {
+            HARD_RESET_CLIENT_V1 => "P_CONTROL_HARD_RESET_CLIENT_V1",
+            HARD_RESET_SERVER_V1 => "P_CONTROL_HARD_RESET_SERVER_V1",
+            SOFT_RESET_V1 => "P_CONTROL_SOFT_RESET_V1",
+            CONTROL_V1 => "P_CONTROL_V1",
+            ACK_V1 => "P_ACK_V1",
+            HARD_RESET_CLIENT_V2 => "P_CONTROL_HARD_RESET_CLIENT_V2",
+            HARD_RESET_SERVER_V2 => "P_CONTROL_HARD_RESET_SERVER_V2",
+            HARD_RESET_CLIENT_V3 => "P_CONTROL_HARD_RESET_CLIENT_V3",
+            CONTROL_WKC_V1 => "P_CONTROL_WKC_V1",
+            _ => return None,
+        })
+    }
+}
+
+/// Opcode of a packet of the control channel: the packet holds a session ID and, unless tls-crypt hides
+/// them, the number of its acknowledgements and a message ID. `None` for data packets and shorter ones.
+#[must_use]
+pub fn control_opcode(packet: &[u8]) -> Option<u8> {
+    let opcode = packet.first()? >> 3;
+    (packet.len() >= CONTROL_OCTETS && opcode::control_name(opcode).is_some()).then_some(opcode)
 }
 
 /// A packet of the control channel under tls-crypt.

@@ -16,6 +16,7 @@ __all__ = [
     "ByKindOfuint64",
     "Carrier",
     "CarrierUdp",
+    "ChannelReport",
     "Checked",
     "CipherRow",
     "Code",
@@ -63,6 +64,7 @@ __all__ = [
     "NegotiatedOutcome",
     "NegotiatedSecret",
     "NegotiatedTotals",
+    "OperatingChannelsReport",
     "Operation",
     "OperationAes",
     "OperationChaCha20Poly1305",
@@ -891,6 +893,9 @@ class Kinds(TypedDict):
     wireguard: int
     """WireGuard on a wire, of `wired`."""
 
+    openvpn: int
+    """OpenVPN over UDP on a wire, of `wired`."""
+
     esp: int
     """ESP on a wire, of `wired`."""
 
@@ -1000,6 +1005,44 @@ class RekeyReport(TypedDict):
 
     complete: bool
     """Its last message was seen."""
+
+
+class ChannelReport(TypedDict):
+    """Operating channel information (IEEE 802.11-2020, 9.4.2.237)."""
+
+    operating_class: int
+    """Global operating class (table E-4)."""
+
+    primary_channel: int
+    """Number of the primary channel."""
+
+    segment_1: int
+    """Number of the centre of segment 1 of an 80+80 MHz channel, else 0."""
+
+    width_mhz: int | None
+    """Width of the class, MHz; null for an unknown class."""
+
+
+class OperatingChannelsReport(TypedDict):
+    """The operating channels that both ends of a handshake name."""
+
+    protocol: str
+    """4-way, group or ft."""
+
+    at_s: float
+    """The first message that names one, in seconds after the session's first frame."""
+
+    frame: int
+    """Number of that frame."""
+
+    station: ChannelReport | None
+    """The station's; null if its message was not captured or has none."""
+
+    access_point: ChannelReport | None
+    """The AP's; null if its message was not captured, not decrypted or has none."""
+
+    mismatch: str | None
+    """How they differ; null if they agree, or one end is not known."""
 
 
 class EndReport(TypedDict):
@@ -1165,6 +1208,9 @@ class SessionReport(TypedDict):
 
     rekeys_left_out: int
     """Renewals beyond those."""
+
+    operating_channels: list[OperatingChannelsReport]
+    """Operating channels that the ends name in each handshake; of FILS they are not read."""
 
     end: EndReport | None
     """How the session ended; null if that was not seen."""

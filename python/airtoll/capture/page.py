@@ -218,7 +218,7 @@ def _session(session: SessionReport, unfolded: bool) -> str:
         f"<details{folded}><summary>{escape(session['station'])} to {name}: {_outcome(session)} "
         f"<small>{_suites(session)}, "
         f"{len(session['steps']['at_s']) + session['steps_left_out']} frames</small></summary>"
-        f"{reason}{_links(session)}{waits(session)}{waterfall(session)}{_renewals(session)}</details>"
+        f"{reason}{_links(session)}{_channels(session)}{waits(session)}{waterfall(session)}{_renewals(session)}</details>"
     )
 
 
@@ -242,6 +242,24 @@ def _links(session: SessionReport) -> str:
         f"{escape(known['ap_mld'])}; times are those of the link of the handshake.</p>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
+
+
+def _channels(session: SessionReport) -> str:
+    """Handshakes whose ends name different channels, or the number of those that agree."""
+    named = session["operating_channels"]
+    agreed = sum(
+        one["mismatch"] is None and one["station"] is not None and one["access_point"] is not None
+        for one in named
+    )
+    lines = [
+        f'<p class="failed">Operating channels differ, {one["protocol"]} handshake of frame '
+        f"{one['frame']}: {escape(one['mismatch'])}.</p>"
+        for one in named
+        if one["mismatch"] is not None
+    ]
+    if agreed:
+        lines.append(f"<p>Handshakes whose ends name the same operating channel: {agreed}.</p>")
+    return "".join(lines)
 
 
 def _renewals(session: SessionReport) -> str:

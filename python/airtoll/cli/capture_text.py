@@ -7,10 +7,17 @@ from the air is printed without control characters.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from airtoll.border.answers import Report, RoamReport, SessionReport, TunnelReport
+from airtoll.border.answers import (
+    ChannelReport,
+    Report,
+    RoamReport,
+    SessionReport,
+    TunnelReport,
+)
 from airtoll.capture.reports import CaptureReport, SessionTime, by_kind
 from airtoll.observe.spreadsheet import printable
 
@@ -78,6 +85,7 @@ def summarise(report: CaptureReport) -> None:
     if data["frames_without_time"]:
         _say(f"{data['frames_without_time']} frames have no time; the frame before gives it")
     _sessions(data)
+    _channels(data["sessions"])
     _refusals(data)
     _roams(data["roams"])
     _tunnels(data["tunnels"])
@@ -158,6 +166,38 @@ def _cells(session: SessionReport) -> tuple[str, ...]:
         *(milliseconds(key) for key in _TIMES),
         outcome,
     )
+
+
+def _channel(named: ChannelReport | None) -> str:
+    if named is None:
+        return "-"
+    segment = f"+{named['segment_1']}" if named["segment_1"] else ""
+    return f"{named['primary_channel']}{segment} (class {named['operating_class']})"
+
+
+def _channels(sessions: list[SessionReport]) -> None:
+    """Operating channels by station, AP and what both name; equal handshakes together."""
+    counted: Counter[tuple[str, ...]] = Counter(
+        (
+            session["station"],
+            session["bssid"],
+            named["protocol"],
+            _channel(named["station"]),
+            _channel(named["access_point"]),
+            named["mismatch"] or "",
+        )
+        for session in sessions
+        for named in session["operating_channels"]
+    )
+    if not counted:
+        return
+    _say("\nOperating channels that handshakes name (- is not seen)")
+    head = ("handshakes", "station", "AP", "protocol", "of the station", "of the AP", "mismatch")
+    rows: list[tuple[str, ...]] = [head]
+    rows += [(str(number), *row) for row, number in counted.items()]
+    _columns(rows[: _SHOWN_REFUSALS + 1], right=range(1))
+    if len(counted) > _SHOWN_REFUSALS:
+        _say(f"{len(counted) - _SHOWN_REFUSALS} further ones are in the JSON report")
 
 
 def _refusals(data: Report) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from airtoll.capture import capture_report
+
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 LOAD = {"transport": "udp", "offered_mbps": 1, "duration_s": 0.6}
 #: Bit 14 of the RSN capabilities.
@@ -53,6 +55,52 @@ def test_key_messages_grow_by_the_channel_and_nothing_else_does(
     # Group key handshakes: the AP's message, then the station's.
     assert all(one in (8, 16) for one in grown[4::2])
     assert all(one == 9 for one in grown[5::2])
+
+
+def channels(trial: Any) -> list[tuple[str, int | None, int | None, str | None]]:
+    """Of each handshake that names channels: protocol, both classes (station, AP), mismatch."""
+    return [
+        (
+            named["protocol"],
+            *(named[end] and named[end]["operating_class"] for end in ("station", "access_point")),
+            named["mismatch"],
+        )
+        for session in trial.report()["sessions"]
+        for named in session["operating_channels"]
+    ]
+
+
+@pytest.mark.parametrize("policy", ["wpa3-sae-ccmp", "owe-ccmp", "wpa3-eap-tls-gcmp-256"])
+def test_the_reader_reports_the_channels_of_both_ends(
+    policy: str, tmp_path: Path, cell: Any, record: Any
+) -> None:
+    trial = joined(policy, tmp_path / "on", cell, record, True)
+    # Channel 36, 20 MHz wide; the traffic of 0.6 s has two group key handshakes.
+    seen = channels(trial)
+    assert seen == [("4-way", 115, 115, None), *[("group", 115, 115, None)] * 2]
+    (session,) = capture_report([trial.air]).sessions
+    # Without keys the AP's message 3 is closed, and nothing can differ.
+    closed = session["operating_channels"][0]
+    assert closed["station"] == {
+        "operating_class": 115,
+        "primary_channel": 36,
+        "segment_1": 0,
+        "width_mhz": 20,
+    }
+    assert closed["access_point"] is None
+    assert closed["mismatch"] is None
+    off = joined(policy, tmp_path / "off", cell, record, False)
+    assert channels(off) == []
+
+
+def test_the_reader_reports_the_channel_of_a_fast_transition(
+    tmp_path: Path, cell: Any, record: Any
+) -> None:
+    handover = {"at_s": 0.2, "method": "fast-transition"}
+    trial = joined(
+        "wpa3-ft-sae-ccmp", tmp_path / "on", cell, record, True, join={}, handover=handover
+    )
+    assert channels(trial) == [("4-way", 115, 115, None), ("ft", 115, 115, None)]
 
 
 @needs_tshark

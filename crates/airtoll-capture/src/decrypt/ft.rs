@@ -12,7 +12,7 @@ use airtoll_security::keys::wrap;
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::element::id;
 use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
-use airtoll_wire::ieee80211::{Elements, RsnRepr};
+use airtoll_wire::ieee80211::{Elements, OciRepr, RsnRepr};
 use zeroize::Zeroizing;
 
 use super::choices::{Choice, choices, version_of};
@@ -31,16 +31,15 @@ pub struct FtHolder {
 
 impl Keyring {
     /// Learns from a (re)association request or response that carries an FTE with both nonces:
-    /// the third and fourth message of an FT exchange (clause 12.8.2).
+    /// the third and fourth message of an FT exchange (clause 12.8.2). Gives the operating channel
+    /// information in it.
     pub fn learn_ft_association(
         &mut self,
         station: MacAddress,
         bssid: MacAddress,
         elements: &Elements<'_>,
-    ) {
-        let Some(fte_body) = elements.find_id(id::FAST_TRANSITION) else {
-            return;
-        };
+    ) -> Option<OciRepr> {
+        let fte_body = elements.find_id(id::FAST_TRANSITION)?;
         let mde = elements
             .find_id(id::MOBILITY_DOMAIN)
             .and_then(|body| MdeRepr::parse(body).ok());
@@ -49,9 +48,8 @@ impl Keyring {
             .and_then(|body| RsnRepr::parse(body).ok());
         let announced = self.bss(bssid).cloned().unwrap_or_default();
         let mdid = mde.map(|mde| mde.mdid).or(announced.mobility_domain);
-        let (Some(mdid), Some(rsn)) = (mdid, rsn.or(announced.rsn)) else {
-            return;
-        };
+        let (mdid, rsn) = (mdid?, rsn.or(announced.rsn)?);
+        let mut channel = None;
         let mut ssids = vec![announced.ssid.clone()];
         if announced.ssid.is_empty() {
             ssids = self.given.ssids.clone();
@@ -70,8 +68,9 @@ impl Keyring {
             if *fte.anonce == [0; 32] || *fte.snonce == [0; 32] {
                 // The association of an initial FT: its 4-way handshake needs the holders.
                 self.learn_ft_holder(station, bssid, holder);
-                return;
+                return None;
             }
+            channel = channel.or(fte.oci.and_then(|octets| OciRepr::parse(octets).ok()));
             for master in self.masters(choice.akm, &announced.ssid) {
                 for ssid in &ssids {
                     let nonces = (fte.anonce, fte.snonce);
@@ -98,6 +97,7 @@ impl Keyring {
                 }
             }
         }
+        channel
     }
 }
 

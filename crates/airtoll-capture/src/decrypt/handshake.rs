@@ -18,7 +18,7 @@ use airtoll_wire::eapol_key::{
 use airtoll_wire::ieee80211::element::id;
 use airtoll_wire::ieee80211::ft::MdeRepr;
 use airtoll_wire::ieee80211::suite::OUI_WPA;
-use airtoll_wire::ieee80211::{Elements, RsnRepr};
+use airtoll_wire::ieee80211::{Elements, OciRepr, RsnRepr};
 use airtoll_wire::key_data::{self, KeyData};
 use zeroize::Zeroizing;
 
@@ -55,6 +55,14 @@ impl Handshake {
     }
 }
 
+/// The OCI KDE in key data (IEEE 802.11-2020, 12.7.2).
+fn operating_channel(key_data: &[u8]) -> Option<OciRepr> {
+    key_data::iterate(key_data).find_map(|item| match item {
+        KeyData::Oci(octets) => OciRepr::parse(octets).ok(),
+        _ => None,
+    })
+}
+
 #[derive(Debug, Clone)]
 struct Second {
     snonce: [u8; 32],
@@ -71,21 +79,26 @@ struct Proven {
 }
 
 impl Keyring {
-    /// Learns from an EAPOL packet of type Key between two stations.
-    pub fn learn_key_message(&mut self, from: MacAddress, to: MacAddress, packet: &Eapol<'_>) {
+    /// Learns from an EAPOL packet of type Key between two stations; gives the operating channel
+    /// information in it, where the key data are readable.
+    pub fn learn_key_message(
+        &mut self,
+        from: MacAddress,
+        to: MacAddress,
+        packet: &Eapol<'_>,
+    ) -> Option<OciRepr> {
         let body = packet.body();
         if body.first() == Some(&DESCRIPTOR_RC4) {
             self.learn_rc4_key(from, to, packet);
-            return;
+            return None;
         }
-        let Some(mic_len) = EapolKeyRepr::guess_mic_len(body) else {
-            return;
-        };
-        let Ok(key) = EapolKeyRepr::parse(body, mic_len) else {
-            return;
-        };
+        let mic_len = EapolKeyRepr::guess_mic_len(body)?;
+        let key = EapolKeyRepr::parse(body, mic_len).ok()?;
+        let clear =
+            !key.information.has(KeyInformation::ENCRYPTED) && key.descriptor != DESCRIPTOR_WPA;
+        let channel = clear.then(|| operating_channel(key.data)).flatten();
         if packet.octets().len() > MAX_MESSAGE || self.given.is_empty() {
-            return;
+            return channel;
         }
         let authenticator = key.information.has(KeyInformation::ACK);
         if !key.information.has(KeyInformation::ENCRYPTED) {
@@ -101,15 +114,16 @@ impl Keyring {
             Message::FourWay(2) => self.second(from, to, *key.nonce, packet.octets()),
             Message::FourWay(3) => {
                 self.first(from, to, *key.nonce);
-                self.group_key(from, to, packet.octets());
+                return self.group_key(from, to, packet.octets()).or(channel);
             }
             Message::FourWay(_) if *key.nonce != [0; 32] => {
                 // Some stations repeat their nonce in message 4: as good as message 2.
                 self.second(from, to, *key.nonce, packet.octets());
             }
-            Message::Group(1) => self.group_key(from, to, packet.octets()),
+            Message::Group(1) => return self.group_key(from, to, packet.octets()).or(channel),
             _ => {}
         }
+        channel
     }
 
     fn first(&mut self, authenticator: MacAddress, supplicant: MacAddress, anonce: [u8; 32]) {
@@ -307,18 +321,18 @@ impl Keyring {
         list
     }
 
-    /// Message 3 or a group message 1: takes the group keys out of its key data.
-    fn group_key(&mut self, authenticator: MacAddress, supplicant: MacAddress, frame: &[u8]) {
-        let Some(body) = frame.get(4..) else { return };
-        let Some(mic_len) = EapolKeyRepr::guess_mic_len(body) else {
-            return;
-        };
-        let Ok(key) = EapolKeyRepr::parse(body, mic_len) else {
-            return;
-        };
-        let Some(pair) = self.pair_mut(authenticator, supplicant) else {
-            return;
-        };
+    /// Message 3 or a group message 1: takes the group keys out of its key data, and gives the
+    /// operating channel information in them.
+    fn group_key(
+        &mut self,
+        authenticator: MacAddress,
+        supplicant: MacAddress,
+        frame: &[u8],
+    ) -> Option<OciRepr> {
+        let body = frame.get(4..)?;
+        let mic_len = EapolKeyRepr::guess_mic_len(body)?;
+        let key = EapolKeyRepr::parse(body, mic_len).ok()?;
+        let pair = self.pair_mut(authenticator, supplicant)?;
         let proven = pair
             .handshake
             .ptks
@@ -329,7 +343,7 @@ impl Keyring {
             .cloned();
         let Some(proven) = proven else {
             pair.handshake.waiting = Some(frame.to_vec());
-            return;
+            return None;
         };
         let wpa = key.descriptor == DESCRIPTOR_WPA;
         let group_message = !key.information.has(KeyInformation::PAIRWISE);
@@ -341,10 +355,7 @@ impl Keyring {
             wrap::rc4_key_data(proven.ptk.kek(), key.iv, &mut data);
             data
         } else {
-            match wrap::unwrap(proven.ptk.kek(), key.data) {
-                Ok(data) => data,
-                Err(_) => return,
-            }
+            wrap::unwrap(proven.ptk.kek(), key.data).ok()?
         };
         if wpa {
             if group_message {
@@ -352,7 +363,7 @@ impl Keyring {
                 let id = key.information.wpa_key_index();
                 self.add_gtk(authenticator, id, &data[..len], proven.group);
             }
-            return;
+            return None;
         }
         self.learn_link_kdes((authenticator, supplicant), true, &data);
         for item in key_data::iterate(&data) {
@@ -382,6 +393,7 @@ impl Keyring {
                 _ => {}
             }
         }
+        operating_channel(&data)
     }
 
     pub(super) fn add_gtk(

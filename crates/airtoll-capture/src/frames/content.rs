@@ -13,9 +13,10 @@ use airtoll_wire::ieee80211::amsdu::Subframes;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::management::{algorithm, category};
 use airtoll_wire::ieee80211::suite::OUI_WPA;
-use airtoll_wire::ieee80211::{Elements, Frame, Management, RsnRepr, element};
+use airtoll_wire::ieee80211::{Elements, Frame, Management, OciRepr, RsnRepr, element};
 use airtoll_wire::isakmp::HEADER_OCTETS;
 use airtoll_wire::isakmp::exchange::{INFORMATIONAL, INFORMATIONAL_V2};
+use airtoll_wire::openvpn;
 use rustc_hash::FxHasher;
 
 use super::Frames;
@@ -23,13 +24,39 @@ use crate::analysis::Slot;
 use crate::dissect::{self, Content, Dissected, RadiusPacket};
 use crate::link::Wire;
 use crate::session::steps::Protocol;
-use crate::session::{Announced, Event, KeyMessage, Step};
+use crate::session::{Announced, Event, KeyMessage, Sequence, Step};
 
 /// Multi-Link element of an authentication frame up to the MLD address: type Basic, which has no other
 /// field there (IEEE 802.11be-2024, 9.3.3.11).
 const MLD_ELEMENT: [u8; 6] = [255, 10, 107, 0, 0, 7];
 /// Most stations that wait for a router's advertisement.
 const MAX_SOLICITORS: usize = 256;
+
+/// A message that sets up a tunnel or a binding.
+#[derive(Debug, Clone, Copy)]
+struct TunnelMessage {
+    protocol: Protocol,
+    /// Opcode of OpenVPN.
+    opcode: u8,
+    /// Digest of its octets and ends.
+    digest: u64,
+}
+
+impl TunnelMessage {
+    fn new(protocol: Protocol, opcode: u8, octets: &[u8], ends: Option<(IpAddr, IpAddr)>) -> Self {
+        let mut hasher = FxHasher::default();
+        (octets, ends).hash(&mut hasher);
+        Self {
+            protocol,
+            opcode,
+            digest: hasher.finish(),
+        }
+    }
+
+    const fn step(self) -> Step {
+        Step::Tunnel(self.protocol, self.opcode)
+    }
+}
 
 /// Protocols found in the body of a data frame.
 #[derive(Debug, Clone, Copy, Default)]
@@ -91,6 +118,7 @@ impl Frames<'_> {
         if let (Some(station), Some((source, _)), true) = (station, ends, from_station) {
             self.sessions.learn_owner(source, station);
         }
+        let mut channel = None;
         let step = match &content {
             Content::Other => return found,
             Content::Eapol {
@@ -105,7 +133,7 @@ impl Frames<'_> {
                     && !early
                     && let (Some(from), Some(to)) = (frame.transmitter(), frame.receiver())
                 {
-                    self.learn_key_message(from, to, octets);
+                    channel = self.learn_key_message(from, to, octets);
                 }
                 eapol_step(*kind, octets, *eap, *early)
             }
@@ -124,14 +152,17 @@ impl Frames<'_> {
                 self.configures(slot, &content, from, receiver, ap);
                 return found;
             }
-            _ => match self.tunnel(&content, ends) {
-                Some(protocol) => Step::Tunnel(protocol),
-                None => return found,
+            _ => match self.tunnel(&content, ends).zip(station) {
+                Some((tunnel, station)) if self.sessions.is_new(tunnel.digest, station) => {
+                    tunnel.step()
+                }
+                _ => return found,
             },
         };
         let (Some(station), Some(bssid)) = (station, ap) else {
             return found;
         };
+        let sequence = Sequence::of(frame).filter(|_| !matches!(step, Step::Tunnel(..)));
         self.event(Event {
             time_ns: slot.time_ns,
             frame: slot.frame,
@@ -140,27 +171,32 @@ impl Frames<'_> {
             station,
             bssid,
             from_station,
-            sequence: frame.sequence_number(),
+            sequence,
             protected: frame.control().protected(),
             wired: false,
+            channel,
             step,
         });
         found
     }
 
-    fn learn_key_message(&mut self, from: MacAddress, to: MacAddress, octets: &[u8]) {
-        if let Ok(packet) = Eapol::new(octets) {
-            self.keyring.learn_key_message(from, to, &packet);
-        }
+    fn learn_key_message(
+        &mut self,
+        from: MacAddress,
+        to: MacAddress,
+        octets: &[u8],
+    ) -> Option<OciRepr> {
+        let packet = Eapol::new(octets).ok()?;
+        self.keyring.learn_key_message(from, to, &packet)
     }
 
-    /// The protocol that a datagram sets up, if it is the first of its content. An ESP packet that
-    /// opens may hold such a datagram, or another tunnel's packet.
+    /// The message of a tunnel's handshake that a datagram is. An ESP packet that opens may hold such a
+    /// datagram, or another tunnel's packet.
     fn tunnel(
         &mut self,
         content: &Content<'_>,
         ends: Option<(IpAddr, IpAddr)>,
-    ) -> Option<Protocol> {
+    ) -> Option<TunnelMessage> {
         let (protocol, octets) = match content {
             Content::Esp(octets) => {
                 // Each layer is shorter than the one around it, so that this ends.
@@ -172,15 +208,18 @@ impl Frames<'_> {
                 self.tunnels.ike(octets);
                 (ike_version(octets)?, octets)
             }
-            // Initiation, response and cookie reply (WireGuard paper, section 5.4).
-            Content::WireGuard(octets @ [1..=3, 0, 0, 0, ..]) => (Protocol::WireGuard, octets),
+            Content::WireGuard(octets) if self.tunnels.is_wireguard_handshake(octets) => {
+                (Protocol::WireGuard, octets)
+            }
+            Content::OpenVpn(octets) => {
+                let opcode = openvpn::control_opcode(octets)?;
+                return Some(TunnelMessage::new(Protocol::OpenVpn, opcode, octets, ends));
+            }
             // Registration request and reply (RFC 5944 sections 3.3 and 3.4).
             Content::MobileIp(octets @ [1 | 3, ..]) => (Protocol::MobileIp, octets),
             _ => return None,
         };
-        let mut hasher = FxHasher::default();
-        (octets, ends).hash(&mut hasher);
-        self.sessions.is_new(hasher.finish()).then_some(protocol)
+        Some(TunnelMessage::new(protocol, 0, octets, ends))
     }
 
     /// Answers that configure a host, and addresses that name their owner. `from` and `to`: the
@@ -281,6 +320,7 @@ impl Frames<'_> {
         };
         let from_station = from != bssid;
         let station = if from_station { from } else { to };
+        let mut channel = None;
         let step = match parsed {
             Management::Beacon {
                 capability,
@@ -305,7 +345,7 @@ impl Frames<'_> {
                 self.keyring.learn_association(station, bssid, &elements);
                 self.keyring.learn_choice(station, bssid, &elements);
                 self.keyring.learn_fils_association(station, bssid);
-                self.keyring.learn_ft_association(station, bssid, &elements);
+                channel = self.keyring.learn_ft_association(station, bssid, &elements);
                 let (choice, wpa) = suites(&elements).unzip();
                 Step::AssociationRequest {
                     choice,
@@ -319,7 +359,7 @@ impl Frames<'_> {
                 self.keyring.learn_bss(bssid, None, &elements);
                 self.keyring
                     .learn_association_response(station, bssid, &elements);
-                self.keyring.learn_ft_association(station, bssid, &elements);
+                channel = self.keyring.learn_ft_association(station, bssid, &elements);
                 self.keyring.learn_fils_response(station, bssid, body);
                 Step::AssociationResponse(status)
             }
@@ -352,9 +392,10 @@ impl Frames<'_> {
             station,
             bssid,
             from_station,
-            sequence: frame.sequence_number(),
+            sequence: Sequence::of(frame),
             protected: frame.control().protected(),
             wired: false,
+            channel,
             step,
         });
     }
@@ -422,12 +463,15 @@ impl Frames<'_> {
                     Content::Ike(_) => self.counts.ike_frames += 1,
                     Content::MobileIp(_) => self.counts.mobile_ip_frames += 1,
                     Content::WireGuard(_) => self.counts.wireguard_frames += 1,
+                    Content::OpenVpn(_) => self.counts.openvpn_frames += 1,
                     Content::Esp(_) => self.counts.esp_frames += 1,
                     _ => {}
                 }
-                if let Some(protocol) = self.tunnel(content, ends) {
+                if let Some(tunnel) = self.tunnel(content, ends) {
                     for station in self.parties(wire, packet, ends) {
-                        self.wired_tunnel(slot, station, protocol);
+                        if self.sessions.is_new(tunnel.digest, station) {
+                            self.wired_tunnel(slot, station, tunnel.step());
+                        }
                     }
                 }
             }
@@ -454,10 +498,10 @@ impl Frames<'_> {
         stations
     }
 
-    fn wired_tunnel(&mut self, slot: &Slot, station: MacAddress, protocol: Protocol) {
+    fn wired_tunnel(&mut self, slot: &Slot, station: MacAddress, step: Step) {
         let mut event = Event {
             station,
-            step: Step::Tunnel(protocol),
+            step,
             ..wired_event(slot)
         };
         self.sessions.tunnel(&mut event, &Announced::default());
@@ -472,7 +516,7 @@ impl Frames<'_> {
             station.into_iter().collect()
         };
         for station in stations {
-            self.wired_tunnel(slot, station, Protocol::MobileIp);
+            self.wired_tunnel(slot, station, Step::Tunnel(Protocol::MobileIp, 0));
         }
     }
 
@@ -605,6 +649,7 @@ fn wired_event(slot: &Slot) -> Event {
         sequence: None,
         protected: false,
         wired: true,
+        channel: None,
         step: Step::OtherEapol,
     }
 }

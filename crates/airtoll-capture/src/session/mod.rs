@@ -1,10 +1,11 @@
 //! Sessions: takes the negotiation frames of (station, BSS) pairs in order, gives timelines: the
 //! join, the rekeys, the end; the suites agreed on; who kept whom waiting.
 //!
-//! [`timeline`] follows one session, [`steps`] holds its frames, [`waits`] splits its time,
+//! [`timeline`] follows one session, [`channels`] keeps the operating channels of its handshakes, [`steps`] holds its frames, [`waits`] splits its time,
 //! [`report`] prints. Tables are bounded; what does not fit is counted. Of data frames only the
 //! first ones of a session and hand-overs are kept.
 
+mod channels;
 pub mod report;
 pub mod steps;
 mod timeline;
@@ -15,12 +16,12 @@ use std::net::IpAddr;
 use airtoll_security::CipherSuite;
 use airtoll_wire::MacAddress;
 use airtoll_wire::eap::Code;
-use airtoll_wire::ieee80211::RsnRepr;
+use airtoll_wire::ieee80211::{OciRepr, RsnRepr};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use self::report::{RoamReport, SessionReport};
-pub use self::steps::FrameNumber;
 use self::steps::Protocol;
+pub use self::steps::{FrameNumber, Sequence};
 use self::timeline::{Part, Session};
 use self::waits::Served;
 use crate::decrypt::keyring::{MAX_ENTRIES, pair_of};
@@ -56,12 +57,15 @@ pub struct Event {
     pub bssid: MacAddress,
     /// The client sent it.
     pub from_station: bool,
-    /// Sequence number of the MAC header; `None` on a wire.
-    pub sequence: Option<u16>,
+    /// Sequence number of the MAC header, by which a retransmission is known; `None` on a wire, and for
+    /// messages of tunnels, which are compared whole.
+    pub sequence: Option<Sequence>,
     /// The frame was encrypted.
     pub protected: bool,
     /// The frame was captured on a wire or a host, not on the air.
     pub wired: bool,
+    /// The operating channel that its sender names.
+    pub channel: Option<OciRepr>,
     /// Kind of the frame.
     pub step: Step,
 }
@@ -119,8 +123,9 @@ pub enum Step {
     FtAction,
     /// Deauthentication (true) or disassociation, with reason.
     Leave(bool, u16),
-    /// A message that sets a tunnel or a binding up, through the BSS or on a wire.
-    Tunnel(Protocol),
+    /// A message that sets a tunnel or a binding up, through the BSS or on a wire, with the opcode of
+    /// OpenVPN.
+    Tunnel(Protocol, u8),
 }
 
 /// Parameters that the BSS announces, used where the station's choice was not captured.
@@ -165,8 +170,8 @@ pub struct Sessions {
     last_opened: Option<((u64, u64), CipherSuite)>,
     /// Stations by the addresses of their IP packets.
     owners: FxHashMap<IpAddr, MacAddress>,
-    /// Digests of datagrams that were counted.
-    datagrams: FxHashSet<u64>,
+    /// Digests of datagrams that were counted, each with its station.
+    datagrams: FxHashSet<(u64, u64)>,
     /// Stations that asked for a mobility agent, in order.
     solicitors: Vec<MacAddress>,
     hosts: Hosts,
@@ -279,7 +284,7 @@ impl Sessions {
 
     /// Begins a session; `false` if the frame belongs to none.
     fn begin(&mut self, key: (u64, u64), event: &Event) -> bool {
-        if matches!(event.step, Step::Tunnel(_) | Step::Leave(..)) {
+        if matches!(event.step, Step::Tunnel(..) | Step::Leave(..)) {
             return false;
         }
         if self.list.len() >= MAX_SESSIONS && self.live.is_some() {
@@ -499,13 +504,14 @@ impl Sessions {
         self.owners.get(&address).copied()
     }
 
-    /// Whether a datagram with this digest is seen for the first time: one that was sent again,
-    /// or that the capture of another link holds too, negotiates nothing.
-    pub fn is_new(&mut self, digest: u64) -> bool {
+    /// Whether a datagram with this digest is seen for the first time at a station: one that was sent
+    /// again, or that the capture of another link holds too, negotiates nothing. Two stations may be its
+    /// ends, and it is a message of both.
+    pub fn is_new(&mut self, digest: u64, station: MacAddress) -> bool {
         if self.datagrams.len() >= MAX_ENTRIES {
             self.datagrams.clear();
         }
-        self.datagrams.insert(digest)
+        self.datagrams.insert((digest, station.to_u64()))
     }
 
     /// A tunnel's message of a station, seen on a wire.

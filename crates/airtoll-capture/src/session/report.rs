@@ -10,6 +10,7 @@ use airtoll_wire::MacAddress;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::channels::OperatingChannelsReport;
 use super::steps::{Phase, Protocol, StepColumns, Steps};
 use super::timeline::Session;
 use super::waits::{ServerAuthentication, Waits};
@@ -75,6 +76,7 @@ impl Session {
             ("messages_ikev1", of_join(&[Protocol::IkeV1])),
             ("messages_ikev2", of_join(&[Protocol::IkeV2])),
             ("messages_wireguard", of_join(&[Protocol::WireGuard])),
+            ("messages_openvpn", of_join(&[Protocol::OpenVpn])),
         ];
         let negotiating = Protocol::ALL.into_iter().filter(|one| one.negotiates());
         let phases = Phase::JOIN
@@ -150,6 +152,7 @@ impl Session {
                 })
                 .collect(),
             rekeys_left_out: self.rekeys_left_out,
+            operating_channels: self.channels.report(self.first_ns),
             end: self.end.map(|end| EndReport {
                 at_s: since(end.time_ns, self.first_ns),
                 frame: end.frame.number,
@@ -385,6 +388,8 @@ pub struct SessionReport {
     pub rekeys: Vec<RekeyReport>,
     /// Renewals beyond those.
     pub rekeys_left_out: u32,
+    /// Operating channels that the ends name in each handshake; of FILS they are not read.
+    pub operating_channels: Vec<OperatingChannelsReport>,
     /// How the session ended; null if that was not seen.
     pub end: Option<EndReport>,
     /// Data frames with the protected bit.

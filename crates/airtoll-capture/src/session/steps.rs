@@ -4,6 +4,8 @@
 //! A mark has 24 octets for a name of any length: names are made when columns are written.
 
 use airtoll_security::EapMethod;
+use airtoll_wire::ieee80211::Frame;
+use airtoll_wire::openvpn::opcode;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -103,12 +105,14 @@ pub enum Protocol {
     IkeV2,
     /// Handshake of WireGuard.
     WireGuard,
+    /// Control channel of OpenVPN.
+    OpenVpn,
     /// Mobile IP registration and agent discovery.
     MobileIp,
 }
 
 impl Protocol {
-    pub(super) const COUNT: usize = 23;
+    pub(super) const COUNT: usize = 24;
     pub(super) const ALL: [Self; Self::COUNT] = [
         Self::Probe,
         Self::Authentication,
@@ -132,6 +136,7 @@ impl Protocol {
         Self::IkeV1,
         Self::IkeV2,
         Self::WireGuard,
+        Self::OpenVpn,
         Self::MobileIp,
     ];
 
@@ -159,6 +164,7 @@ impl Protocol {
             Self::IkeV1 => "ikev1",
             Self::IkeV2 => "ikev2",
             Self::WireGuard => "wireguard",
+            Self::OpenVpn => "openvpn",
             Self::MobileIp => "mobile-ip",
         }
     }
@@ -179,6 +185,7 @@ impl Protocol {
                 | Self::IkeV1
                 | Self::IkeV2
                 | Self::WireGuard
+                | Self::OpenVpn
                 | Self::MobileIp
         )
     }
@@ -210,6 +217,8 @@ pub(super) enum Label {
     Disassociated(u16),
     Ike,
     WireGuard,
+    /// Opcode.
+    OpenVpn(u8),
     MobileIp,
 }
 
@@ -263,6 +272,9 @@ impl Label {
             Self::Disassociated(code) => format!("disassociated ({code})"),
             Self::Ike => "IKE".to_owned(),
             Self::WireGuard => "WireGuard".to_owned(),
+            Self::OpenVpn(opcode) => {
+                format!("OpenVPN {}", opcode::control_name(opcode).unwrap_or("data"))
+            }
             Self::MobileIp => "Mobile IP".to_owned(),
         }
     }
@@ -365,10 +377,30 @@ impl Serialize for Steps {
     }
 }
 
+/// Place of a frame among those of its sender. Frames of QoS data count for each TID apart from all other
+/// frames (IEEE 802.11-2020, table 10-5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sequence {
+    /// TID of QoS data.
+    pub tid: Option<u8>,
+    /// Sequence number.
+    pub number: u16,
+}
+
+impl Sequence {
+    /// That of a frame; `None` where its header has none.
+    pub(crate) fn of(frame: &Frame<'_>) -> Option<Self> {
+        Some(Self {
+            tid: frame.qos_control().map(|control| (control & 15) as u8),
+            number: frame.sequence_number()?,
+        })
+    }
+}
+
 /// The frames heard last from either side, to tell retransmissions.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Heard {
-    ring: [Option<(bool, u16, u64)>; 8],
+    ring: [Option<(bool, Sequence, u64)>; 8],
     next: usize,
 }
 
@@ -378,7 +410,7 @@ const RETRY_WINDOW_NS: u64 = 1_000_000_000;
 impl Heard {
     /// Enters a frame by its sender and sequence number; `true` if it was heard before: a
     /// retransmission, or the copy of another sniffer.
-    pub(super) fn enter(&mut self, from_station: bool, sequence: u16, time_ns: u64) -> bool {
+    pub(super) fn enter(&mut self, from_station: bool, sequence: Sequence, time_ns: u64) -> bool {
         let known = self.ring.iter().flatten().any(|(from, number, at)| {
             *from == from_station && *number == sequence && time_ns.abs_diff(*at) < RETRY_WINDOW_NS
         });
@@ -430,9 +462,23 @@ mod tests {
     #[test]
     fn a_sequence_number_heard_twice_is_a_retransmission() {
         let mut heard = Heard::default();
-        assert!(!heard.enter(true, 5, 0));
-        assert!(heard.enter(true, 5, 1000));
-        assert!(!heard.enter(false, 5, 1000));
-        assert!(!heard.enter(true, 5, 2_000_000_000));
+        let five = Sequence {
+            tid: None,
+            number: 5,
+        };
+        assert!(!heard.enter(true, five, 0));
+        assert!(heard.enter(true, five, 1000));
+        assert!(!heard.enter(false, five, 1000));
+        assert!(!heard.enter(true, five, 2_000_000_000));
+    }
+
+    #[test]
+    fn each_tid_has_sequence_numbers_of_its_own() {
+        let mut heard = Heard::default();
+        let of = |tid| Sequence { tid, number: 5 };
+        assert!(!heard.enter(true, of(None), 0));
+        assert!(!heard.enter(true, of(Some(0)), 10));
+        assert!(!heard.enter(true, of(Some(6)), 20));
+        assert!(heard.enter(true, of(Some(0)), 30));
     }
 }

@@ -8,6 +8,7 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::eap::Code;
 use airtoll_wire::ieee80211::{RsnRepr, reason};
 
+use super::channels::Channels;
 use super::steps::{FrameNumber, Heard, Label, Mark, Phase, Protocol};
 use super::waits::Waiting;
 use super::{Announced, Event, GIVEN_UP_NS, Step};
@@ -128,6 +129,7 @@ pub(super) struct Session {
     pub(super) failures: Vec<String>,
     pub(super) rekeys: Vec<Rekey>,
     pub(super) rekeys_left_out: u32,
+    pub(super) channels: Channels,
     pub(super) end: Option<End>,
     pub(super) rsn: Option<RsnRepr>,
     pub(super) wpa: bool,
@@ -205,6 +207,7 @@ impl Session {
             (phase, Some(protocol), label)
         };
         if let Some(protocol) = protocol {
+            self.channels.enter(event, protocol);
             let count = &mut self.messages[protocol as usize];
             *count = count.saturating_add(1);
             if let Some(index) = Phase::JOIN.iter().position(|other| *other == phase) {
@@ -311,7 +314,7 @@ impl Session {
                 }
                 self.end.get_or_insert(end);
             }
-            Step::Tunnel(_) => {
+            Step::Tunnel(..) => {
                 let late = self
                     .join
                     .negotiation
@@ -665,8 +668,9 @@ fn described(step: &Step) -> (Phase, Protocol, Label) {
             Protocol::Disassociation,
             Label::Disassociated(*code),
         ),
-        Step::Tunnel(tunnel) => {
+        Step::Tunnel(tunnel, kind) => {
             let label = match tunnel {
+                Protocol::OpenVpn => Label::OpenVpn(*kind),
                 Protocol::WireGuard => Label::WireGuard,
                 Protocol::MobileIp => Label::MobileIp,
                 _ => Label::Ike,

@@ -269,6 +269,7 @@ mod tests {
             time_ns: time_ms * 1_000_000,
             frame: FrameNumber::default(),
             sequence: None,
+            channel: None,
             protected: false,
             wired: false,
             airtime_ns: 500_000,

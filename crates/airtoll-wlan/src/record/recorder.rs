@@ -39,6 +39,9 @@ pub(crate) struct Recorder {
     wires: Table<WireId, u32>,
     /// MPDUs of each link by rising sequence number.
     links: Table<LinkId, VecDeque<Composed>>,
+    /// Sequence number of the next frame of a radio that is no QoS data frame with one receiver. Those of
+    /// each link are the MAC's own (IEEE 802.11-2020, table 10-5).
+    numbers: HashMap<RadioId, u32>,
     /// By transmitter and receiver; by access point and `None` those of groups.
     pub(super) ciphers: HashMap<(RadioId, Option<RadioId>), LinkCipher>,
     /// By access point.
@@ -72,7 +75,6 @@ struct Composed {
 /// An access point's beacons.
 struct Cell {
     announcement: Announcement,
-    beacons: u32,
 }
 
 /// A frame on the air as a monitor sees it.
@@ -102,6 +104,7 @@ impl Recorder {
             air: Table::new(),
             wires: Table::new(),
             links: view.mac().links().iter().map(|_| VecDeque::new()).collect(),
+            numbers: HashMap::new(),
             ciphers: HashMap::new(),
             integrity: HashMap::new(),
             beacon_integrity: HashMap::new(),
@@ -161,7 +164,6 @@ impl Recorder {
             for (radio, bss) in radios.into_iter().zip(std::iter::once(bss).chain(further)) {
                 let cell = Cell {
                     announcement: Announcement::of(scenario, bss, address::mac(node)),
-                    beacons: 0,
                 };
                 self.cells.insert(radio, cell);
             }
@@ -343,15 +345,14 @@ impl Recorder {
     }
 
     fn beacon(&mut self, view: &View<'_>, t: &Transmission, out: &mut Vec<u8>) {
-        let (Some(plan), Some(cell)) = (view.mac().beacon(t.node), self.cells.get_mut(&t.node))
-        else {
+        let sequence = self.next_number(t.node);
+        let (Some(plan), Some(cell)) = (view.mac().beacon(t.node), self.cells.get(&t.node)) else {
             debug_assert!(false, "an access point with beacons is announced");
             return;
         };
-        cell.beacons += 1;
         let number = plan.network();
         let time_us = t.start.as_nanos() / 1_000;
-        let mut beacon = cell.announcement.beacon(number, cell.beacons, time_us);
+        let mut beacon = cell.announcement.beacon(number, sequence, time_us);
         if let Some(held) = view.mac().held(t.node) {
             announce::indicate(&mut beacon, held.indication());
         }
@@ -464,6 +465,14 @@ impl Recorder {
         at
     }
 
+    /// Takes the next sequence number of a radio's frames other than QoS data frames.
+    fn next_number(&mut self, radio: RadioId) -> u32 {
+        let next = self.numbers.entry(radio).or_default();
+        let number = *next;
+        *next = next.wrapping_add(1);
+        number
+    }
+
     /// The MPDU, or all fragments of an MSDU.
     fn compose(
         &mut self,
@@ -473,6 +482,12 @@ impl Recorder {
         mpdu: &Mpdu,
     ) -> Vec<Vec<u8>> {
         let link = view.mac().link(number);
+        let tid = (link.is_qos() && !signal::is_management(view, &view.packet(mpdu.head())))
+            .then(|| tid(view, contender));
+        let sequence = match tid {
+            Some(_) => mpdu.sequence(),
+            None => self.next_number(link.from()),
+        };
         let group = link.is_group() && !link.is_signalling();
         let peer = (!group).then_some(link.peer());
         let header = DataFrame {
@@ -483,8 +498,8 @@ impl Recorder {
             },
             down: view.net().role(view.medium().host_of(link.from())) == Role::AccessPoint,
             four_address: link.has_fourth_address(),
-            tid: link.is_qos().then(|| tid(view, contender)),
-            sequence: mpdu.sequence(),
+            tid,
+            sequence,
         };
         if link.is_signalling() {
             let host = |radio| self.host(view.medium().host_of(radio));

@@ -66,6 +66,12 @@ pub(super) fn frame(
     header.compose(&[msdu], cipher.filter(|_| signal.is_protected()))
 }
 
+/// Whether a packet stands for a management frame.
+pub(super) fn is_management(view: &View<'_>, p: &Packet) -> bool {
+    let signal = p.signal().and_then(|s| view.join.signal(s));
+    signal.is_some_and(|signal| signal.message().carrier == Carrier::Management)
+}
+
 /// A management frame under the pairwise key (12.6.19, 12.5.3.3).
 fn robust(frame: &[u8], cipher: &mut LinkCipher) -> Vec<u8> {
     const HEADER: usize = 24;
