@@ -114,6 +114,16 @@ impl Net {
         self.wires.push(wire)
     }
 
+    /// How many wires there are.
+    pub fn wire_count(&self) -> usize {
+        self.wires.len()
+    }
+
+    /// How many packets wait for a wire at most.
+    pub fn wire_limit(&self, wire: WireId) -> u32 {
+        self.wires[wire].limit()
+    }
+
     /// Sets the routes of all nodes to all nodes.
     pub fn set_routes(&mut self, routes: Routes) {
         self.routes = routes;

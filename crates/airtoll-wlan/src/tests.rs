@@ -12,6 +12,7 @@ mod hidden;
 mod interference;
 mod multi_link;
 mod path_mtu;
+mod wired_senders;
 
 use crate::outcome::Outcome;
 use crate::scenario::AccessCategory;

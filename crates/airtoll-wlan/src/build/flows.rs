@@ -5,15 +5,25 @@ use airtoll_units::{Duration, Instant};
 use super::Builder;
 use crate::application::{Application as _, Running};
 use crate::flow::{Connection, Ends, Flow, Socket, Span, UdpSocket};
-use crate::id::{FlowId, NodeId, RadioId};
+use crate::id::{FlowId, NodeId, RadioId, Table, WireId};
 use crate::mac::{Backlog, Mode, NO_LIFETIME, RateControl};
 use crate::net::Route;
 use crate::scenario::{self, IpVersion, Role, ScenarioError, Transport, UdpOptions};
 use crate::transport::TcpConfig;
 
+/// Most datagrams of a flow between its application and the wire of a wired host.
+const WIRED_ROOM: u32 = 64;
+
 impl Builder<'_> {
     pub(super) fn add_flows(&mut self) -> Result<(), ScenarioError> {
-        for (i, flow) in self.scenario.flows.iter().enumerate() {
+        let applications: Vec<Running> = self
+            .scenario
+            .flows
+            .iter()
+            .map(|f| self.application(f))
+            .collect();
+        let filling = self.filling(&applications);
+        for ((i, flow), application) in self.scenario.flows.iter().enumerate().zip(applications) {
             let (source, destination) = (
                 self.index[flow.source.as_str()],
                 self.index[flow.destination.as_str()],
@@ -30,12 +40,10 @@ impl Builder<'_> {
                 IpVersion::Ipv6 => 40,
             };
             let start = Instant::ZERO + Duration::from_secs_f64(flow.start_s);
-            let stream = self.streams.named(&format!("flow/{}", flow.name));
-            let kind = flow.transport.socket_kind();
-            let application = flow.pattern.application(kind, stream);
             let socket = match &flow.transport {
                 Transport::Udp(options) => {
-                    let room = self.room(flow, options, source, &application);
+                    let ends = (source, destination);
+                    let room = self.room(flow, options, ends, &application, &filling);
                     Socket::Udp(UdpSocket::new(room))
                 }
                 Transport::Tcp(options) => {
@@ -77,13 +85,46 @@ impl Builder<'_> {
         Ok(())
     }
 
+    fn application(&self, flow: &scenario::Flow) -> Running {
+        let stream = self.streams.named(&format!("flow/{}", flow.name));
+        flow.pattern
+            .application(flow.transport.socket_kind(), stream)
+    }
+
+    /// The wire on which the packets of a flow leave its source.
+    fn first_wire(&self, source: NodeId, destination: NodeId) -> Option<WireId> {
+        match self.world.stack.net.route(source, destination) {
+            Route::Wire { wire } => Some(wire),
+            _ => None,
+        }
+    }
+
+    /// How many UDP flows keep the queue of each wire full, with no stated socket buffer.
+    fn filling(&self, applications: &[Running]) -> Table<WireId, u32> {
+        let wires = self.world.stack.net.wire_count();
+        let mut counts: Table<WireId, u32> = std::iter::repeat_n(0, wires).collect();
+        for (flow, application) in self.scenario.flows.iter().zip(applications) {
+            let [source, destination] =
+                [&flow.source, &flow.destination].map(|name| self.index[name.as_str()]);
+            if let Transport::Udp(options) = &flow.transport
+                && options.socket_buffer_octets.is_none()
+                && application.fills_socket()
+                && let Some(wire) = self.first_wire(source, destination)
+            {
+                counts[wire] += 1;
+            }
+        }
+        counts
+    }
+
     /// How many datagrams of a flow may be between application and air.
     fn room(
         &self,
         flow: &scenario::Flow,
         options: &UdpOptions,
-        source: NodeId,
+        (source, destination): (NodeId, NodeId),
         application: &Running,
+        filling: &Table<WireId, u32>,
     ) -> u32 {
         let Some(payload) = application.datagram_octets() else {
             return u32::MAX;
@@ -95,7 +136,15 @@ impl Builder<'_> {
             return u32::MAX;
         }
         if self.world.stack.net.role(source) == Role::Wired {
-            return 64;
+            // A full queue holds a local application back, and the applications share the queue. With
+            // more packets between them than it takes, the first flows would keep all of its places:
+            // a packet that leaves makes room for the next one of its own flow.
+            let share = self
+                .first_wire(source, destination)
+                .map_or(u32::MAX, |wire| {
+                    self.world.stack.net.wire_limit(wire) / filling[wire].max(1)
+                });
+            return share.clamp(1, WIRED_ROOM);
         }
         // Twice what one PPDU takes, so that the radio never waits for the application, and no
         // more than the queue holds, because a local application is held back by a full queue.

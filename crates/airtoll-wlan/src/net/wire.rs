@@ -57,6 +57,11 @@ impl Wire {
     pub(super) fn to(&self) -> NodeId {
         self.to
     }
+
+    /// How many packets wait for it at most.
+    pub(super) fn limit(&self) -> u32 {
+        self.limit
+    }
 }
 
 impl Net {
