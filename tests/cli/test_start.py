@@ -23,6 +23,8 @@ NOT_FOR_A_RUN = (
     "airtoll.analyse.calibration", "airtoll.observe.imports",
     "airtoll.run.live", "airtoll.drawing", "http.server", "jinja2",
     "asyncssh", "cryptography", "matplotlib", "scipy", "pandas",
+    "numpy.random", "numpy.fft", "numpy.polynomial",
+    "multiprocessing", "asyncio", "unittest",
 )  # fmt: skip
 
 
