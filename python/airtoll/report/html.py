@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
@@ -28,6 +27,7 @@ from airtoll.report.handover import PARTS, gaps
 from airtoll.report.names import policy_name
 from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import Combined, RunSummary
+from airtoll.report.templates import page
 from airtoll.report.times import time_rows
 
 #: Rows of the longer lists; the run folder has the whole lists.
@@ -96,30 +96,6 @@ def render(
     With a ``panel`` the page simulates changes.
     """
     return page(f"{form}.html.j2", _values(summary, drawings, command, panel))
-
-
-def page(template: str, values: dict[str, Any]) -> str:
-    """A page from one of the templates next to this file."""
-    environment = Environment(
-        loader=PackageLoader("airtoll.report", "pages"),
-        autoescape=select_autoescape(default=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["words"] = marked_words
-    return environment.get_template(template).render(values)
-
-
-def marked_words(text: str) -> Markup:
-    """A sentence whose words in backticks are code."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:
-        return escape(text)
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
-        for index, part in enumerate(parts)
-    )
 
 
 def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:

@@ -15,10 +15,11 @@ from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
 from airtoll.analyse.quantities import NOTHING, scale_of, show_estimate, show_value
 from airtoll.drawing import Developed, Panel, Picture, Plate, develop
 from airtoll.drawing.plate import INK, new_plate
-from airtoll.report.html import page, placed
+from airtoll.report.html import placed
 from airtoll.report.imported import Imported, headline, whole_cells
 from airtoll.report.imported_rows import beside, costs, estimates
 from airtoll.report.palette import colour
+from airtoll.report.templates import page
 
 _MOST_ROWS: Final = 40
 

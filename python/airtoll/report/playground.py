@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from airtoll.observe.journal import storage_error
 from airtoll.report import browser
-from airtoll.report.html import page
+from airtoll.report.templates import page
 
 #: anchor -> title, question, task, explanation to check against the figure
 LESSONS: Final = {

@@ -15,8 +15,9 @@ from airtoll.drawing import develop
 from airtoll.observe.folder import MANIFEST, RunFolder
 from airtoll.report.figures import pictures
 from airtoll.report.figures.narrowing import Look, look, narrowing
-from airtoll.report.html import page, render
+from airtoll.report.html import render
 from airtoll.report.summary import summarise
+from airtoll.report.templates import page
 from airtoll.report.write import command_of
 
 #: Writes the tables of a run from its journal into a folder: (run, folder).
