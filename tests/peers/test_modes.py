@@ -156,9 +156,10 @@ def rates(beacon: bytes, number: int) -> list[int]:
     return [one & 0x7F for one in beacon[at + 2 : at + 2 + beacon[at + 1]]]
 
 
-def simulated(policy: str, phy: str, folder: Path) -> bytes:
-    """The first beacon of the simulator's access point, without FCS."""
-    settings = {"stations": [{"name": "A"}], "phy": phy, "authenticate": True, "band": "2.4"}
+def simulated(policy: str, phy: str, folder: Path, **more: object) -> bytes:
+    """The first beacon of the simulator's access point, without FCS; ``more``: of its scenario."""
+    settings: dict[str, object] = {"stations": [{"name": "A"}], "phy": phy, "authenticate": True}
+    settings |= {"band": "2.4"} | more
     if phy == "802.11g":
         del settings["band"]
     load = {"transport": "udp", "offered_mbps": 1, "duration_s": 0.5}
@@ -214,6 +215,85 @@ def test_beacons_have_hostapd_s_elements(
     # Rates: the same in the same order, whichever are basic.
     for number in (1, 50):
         assert rates(ours, number) == rates(theirs, number)
+
+
+#: HT, and what OpenWrt sets for HE: the parameters of MU EDCA.
+HT: Final = "ieee80211n=1\nwmm_enabled=1\n"
+HE: Final = "ieee80211ax=1\nhe_mu_edca_ac_be_aifsn=8\nhe_mu_edca_ac_be_aci=0\n"
+WIDE: Final = (
+    f"hw_mode=a\nchannel=36\n{HT}ht_capab=[HT40+][SHORT-GI-20][SHORT-GI-40]\nieee80211ac=1\n"
+    "vht_capab=[SHORT-GI-80]\nvht_oper_chwidth=1\nvht_oper_centr_freq_seg0_idx=42\n"
+)
+#: Generation, band -> hostapd's configuration, the frequency of its primary channel, ours.
+WIDE_MODES: Final[dict[tuple[str, str], tuple[str, int, dict[str, object]]]] = {
+    ("802.11ac", "5"): (WIDE, 5180, {"width_mhz": 80}),
+    ("802.11ax", "2.4"): (f"hw_mode=g\nchannel=1\n{HT}{HE}", 2412, {}),
+    ("802.11ax", "5"): (
+        f"{WIDE}{HE}he_oper_chwidth=1\nhe_oper_centr_freq_seg0_idx=42\n",
+        5180,
+        {"width_mhz": 80},
+    ),
+    ("802.11ax", "6"): (
+        f"hw_mode=a\nchannel=1\nop_class=133\n{HT}{HE}"
+        "he_oper_chwidth=1\nhe_oper_centr_freq_seg0_idx=7\n",
+        5955,
+        {"width_mhz": 80},
+    ),
+}
+DSSS_PARAMETER, COUNTRY, OPERATING_CLASSES, EXTENSION = 3, 7, 59, 255
+
+
+def numbered(body: bytes) -> list[tuple[int, int, int]]:
+    """Identifier, number of the extension or 0, and length of each element."""
+    found = []
+    while len(body) >= 2:
+        found.append((body[0], body[2] if body[0] == EXTENSION else 0, body[1]))
+        body = body[2 + body[1] :]
+    return found
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.parametrize(
+    ("phy", "band", "policy"),
+    [
+        (*mode, policy)
+        for mode in WIDE_MODES
+        for policy in ("open", "wpa3-sae-ccmp")
+        # hostapd refuses an open network at 6 GHz.
+        if (mode[1], policy) != ("6", "open")
+    ],
+)
+def test_beacons_of_wide_channels_have_hostapd_s_elements(
+    play: Callable[..., dict[str, Any]], phy: str, band: str, policy: str, tmp_path: Path
+) -> None:
+    mode, frequency_mhz, settings = WIDE_MODES[phy, band]
+    lines = access_point(policy).replace("channel=1\nhw_mode=g\n", mode)
+    seen = play(
+        access_point=f"{lines}country_code=DE\nieee80211d=1\n",
+        station=None,
+        bssids=[MAIN],
+        frequency_mhz=frequency_mhz,
+    )
+    theirs = bytes.fromhex(seen["beacons"][MAIN])
+    ours = simulated(policy, phy, tmp_path, band=band, mcs=7, **settings)
+    own, other = numbered(ours[36:]), numbered(theirs[36:])
+    # The DSSS Parameter Set belongs to 2.4 GHz (IEEE 802.11-2020, table 9-32); hostapd always has
+    # it.
+    left_out = {OPERATING_CLASSES} | ({DSSS_PARAMETER} if band != "2.4" else set())
+    assert {number for number, _, _ in other} >= left_out
+    # Lists of channels are those of the regulatory database: hostapd's has the rules of its kernel.
+    countries = [next(one[2] for one in found if one[0] == COUNTRY) for found in (own, other)]
+    # With PMF our RSN element names the usual group management cipher. Our access points of
+    # 802.11ax answer to target wake time, which has bit 78 of the extended capabilities.
+    more = {RSN: 6 * (policy != "open"), EXTENDED_CAPABILITIES: 2 * (phy == "802.11ax")}
+    more[COUNTRY] = countries[0] - countries[1]
+    assert own == [
+        (number, extension, size + more.get(number, 0))
+        for number, extension, size in other
+        if number not in left_out
+    ]
+    assert len(ours) - countries[0] == pytest.approx(len(theirs) - countries[1], rel=0.05)
+    assert rates(ours, 1) == rates(theirs, 1)
 
 
 #: hostapd with protected beacons, under a PSK from which the reader has all keys.

@@ -136,6 +136,18 @@ def test_an_mcs_of_a_station_changes_its_rate_alone():
     assert (rate.mcs, rate.streams) == (3, 2)
 
 
+@pytest.mark.parametrize("phy", ["802.11n", "802.11ax", "802.11be"])
+def test_at_2_4_ghz_a_beacon_has_the_lowest_basic_rate_of_dsss(phy):
+    lines = f'phy = "{phy}"\nband = "2.4"\nmcs = 3\nbeacon_octets = 250\n'
+    texts = [lines, lines + "basic_rates_mbps = [1, 2, 5.5, 11]\n"]
+    fast, slow = (
+        value(measured(study(text, UDP).replace("beacons = false\n", "")), "airtime_management_s")
+        for text in texts
+    )
+    # Long preamble and 250 octets at 1 Mb/s; 20 us and 85 symbols at 6 Mb/s, signal extension.
+    assert slow / fast == pytest.approx((192 + 2000) / (20 + 85 * 4 + 6), rel=0.02)
+
+
 def test_a_basic_rate_sets_the_rate_of_acknowledgements():
     lines = 'phy = "802.11a"\n'
     fast, slow = both(lines, lines + "basic_rates_mbps = [6]\n", "airtime_ack_s")
@@ -224,6 +236,11 @@ def test_fields_are_factors_of_a_grid():
         ('phy = "802.11n"\nblock_ack_window = 65\n', "", "block_ack_window of 802.11n is 1 to 64"),
         ('phy = "802.11g"\nblock_ack_window = 8\n', "", "802.11g has no block ack"),
         ('phy = "802.11a"\nbasic_rates_mbps = [6, 11]\n', "", "11 is no rate; allowed: 6, 9, 12"),
+        (
+            'phy = "802.11ax"\nband = "5"\nbasic_rates_mbps = 1\n',
+            "",
+            "1 is no rate of 802.11ax at this band; allowed: 6, 9, 12",
+        ),
         ('phy = "802.11a"\nslot_time_us = 20\n', "", "802.11a has 9"),
         ('phy = "802.11g"\nslot_time_us = 10\n', "", "9 or 20"),
         (

@@ -182,6 +182,16 @@ pub(crate) struct Slot {
     pub(crate) original: u32,
 }
 
+impl Slot {
+    /// Frequency at which a frame of the air was captured, MHz.
+    pub(crate) const fn frequency_mhz(&self) -> Option<u16> {
+        match &self.kind {
+            SlotKind::Air { radio, .. } => radio.frequency_mhz,
+            _ => None,
+        }
+    }
+}
+
 /// Kind of a packet in a batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SlotKind {

@@ -1042,7 +1042,9 @@ class OperatingChannelsReport(TypedDict):
     """The AP's; null if its message was not captured, not decrypted or has none."""
 
     mismatch: str | None
-    """How they differ; null if they agree, or one end is not known."""
+    """How they differ, or which end was captured on another channel than it names; null if all
+    agree.
+    """
 
 
 class EndReport(TypedDict):

@@ -713,11 +713,17 @@ class Scenario(Table):
         if self.band is not None and self.band not in bands:
             raise ValueError(f"band of {self.phy} is {' or '.join(bands)} (GHz)")
         if self.basic_rates_mbps is not None:
-            known = own["rates_mbps"] or GENERATIONS["802.11a"]["rates_mbps"]
+            links = [self.band] if self.mlo is None else [link.band for link in self.mlo.links]
+            # At 2.4 GHz stations with MCSs are ERP stations, too (IEEE 802.11-2020, 19.1.1).
+            heir = "802.11g" if all(band == "2.4" for band in links) else "802.11a"
+            known = own["rates_mbps"] or GENERATIONS[heir]["rates_mbps"]
+            place = "" if own["rates_mbps"] else f" of {self.phy} at this band"
             for rate in self.basic_rates_mbps:
                 if rate not in known:
                     rates = ", ".join(f"{k:g}" for k in known)
-                    raise ValueError(f"basic_rates_mbps: {rate:g} is no rate; allowed: {rates}")
+                    raise ValueError(
+                        f"basic_rates_mbps: {rate:g} is no rate{place}; allowed: {rates}"
+                    )
         if self.block_ack_window is not None:
             window = own["window"]
             if window is None:

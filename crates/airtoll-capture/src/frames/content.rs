@@ -175,6 +175,7 @@ impl Frames<'_> {
             protected: frame.control().protected(),
             wired: false,
             channel,
+            heard_mhz: slot.frequency_mhz(),
             step,
         });
         found
@@ -396,6 +397,7 @@ impl Frames<'_> {
             protected: frame.control().protected(),
             wired: false,
             channel,
+            heard_mhz: slot.frequency_mhz(),
             step,
         });
     }
@@ -650,6 +652,7 @@ fn wired_event(slot: &Slot) -> Event {
         protected: false,
         wired: true,
         channel: None,
+        heard_mhz: None,
         step: Step::OtherEapol,
     }
 }

@@ -1,5 +1,5 @@
 //! Operating channel information of a session's handshakes: takes the channel that each end names in its
-//! message, gives both side by side and the difference between them.
+//! message, gives both side by side, and the difference between them or to the channel of the capture.
 //!
 //! Source: IEEE 802.11-2020 clauses 12.2.9 (validation), 12.7.6 (4-way handshake, messages 2 and 3),
 //! 12.7.7 (group key handshake) and 13.7.1 (reassociation of fast transition). A handshake whose other
@@ -24,6 +24,8 @@ struct Named {
     frame: FrameNumber,
     station: Option<OciRepr>,
     access_point: Option<OciRepr>,
+    /// A message was captured outside the channel that it names.
+    elsewhere: Option<(&'static str, OciRepr, u16)>,
 }
 
 /// The channels of all handshakes of a session.
@@ -62,15 +64,21 @@ impl Channels {
                 frame: event.frame,
                 station: None,
                 access_point: None,
+                elsewhere: None,
             });
         }
         let Some(named) = self.0.last_mut() else {
             return;
         };
-        if event.from_station {
+        let end = if event.from_station {
             named.station = Some(channel);
+            "the station"
         } else {
             named.access_point = Some(channel);
+            "the AP"
+        };
+        if let Some(heard) = event.heard_mhz.filter(|heard| !holds(channel, *heard)) {
+            named.elsewhere.get_or_insert((end, channel, heard));
         }
     }
 
@@ -89,10 +97,35 @@ impl Channels {
             mismatch: named
                 .station
                 .zip(named.access_point)
-                .and_then(|(station, access_point)| mismatch(station, access_point)),
+                .and_then(|(station, access_point)| mismatch(station, access_point))
+                .or_else(|| {
+                    let (end, channel, heard) = named.elsewhere?;
+                    Some(format!(
+                        "{end} names {}, and is heard at {heard} MHz",
+                        words(channel)
+                    ))
+                }),
         });
         reports.collect()
     }
+}
+
+/// Whether a frame of a channel may be captured at a frequency: that of its primary channel, or of
+/// another part of its width, since some drivers write the centre of the whole channel.
+fn holds(channel: OciRepr, heard_mhz: u16) -> bool {
+    let known = channel.primary_mhz().zip(channel.width_mhz());
+    known.is_none_or(|(primary, width)| primary.abs_diff(heard_mhz) <= width - 20)
+}
+
+fn words(channel: OciRepr) -> String {
+    let segment = match channel.segment_1 {
+        0 => String::new(),
+        number => format!(", segment 1 at {number}"),
+    };
+    format!(
+        "channel {} of class {}{segment}",
+        channel.channel, channel.operating_class
+    )
 }
 
 /// How the channels of both ends differ: each has to admit the other's in the width that both have.
@@ -102,16 +135,6 @@ fn mismatch(station: OciRepr, access_point: OciRepr) -> Option<String> {
         let width = one.min(other);
         station.admits(&access_point, width) && access_point.admits(&station, width)
     });
-    let words = |channel: OciRepr| {
-        let segment = match channel.segment_1 {
-            0 => String::new(),
-            number => format!(", segment 1 at {number}"),
-        };
-        format!(
-            "channel {} of class {}{segment}",
-            channel.channel, channel.operating_class
-        )
-    };
     (!fits).then(|| {
         format!(
             "the station names {}, the AP {}",
@@ -134,7 +157,7 @@ pub struct OperatingChannelsReport {
     pub station: Option<ChannelReport>,
     /// The AP's; null if its message was not captured, not decrypted or has none.
     pub access_point: Option<ChannelReport>,
-    /// How they differ; null if they agree, or one end is not known.
+    /// How they differ, or which end was captured on another channel than it names; null if all agree.
     pub mismatch: Option<String>,
 }
 
@@ -190,6 +213,7 @@ mod tests {
             protected: false,
             wired: false,
             channel: Some(channel),
+            heard_mhz: None,
             step: Step::FourWay(KeyMessage {
                 number: 2,
                 replay_counter: 1,
@@ -248,6 +272,29 @@ mod tests {
         assert!(mismatch(oci(131, 37), oci(115, 36)).is_some());
         assert!(mismatch(oci(200, 36), oci(200, 36)).is_some());
         assert!(mismatch(oci(83, 6), oci(84, 6)).is_some());
+    }
+
+    #[test]
+    fn a_message_that_is_heard_elsewhere_is_named_without_an_answer() {
+        let mismatches = |oci: OciRepr, heard_mhz| {
+            let mut channels = Channels::default();
+            let event = Event {
+                heard_mhz,
+                ..event(true, oci)
+            };
+            channels.enter(&event, Protocol::FourWay);
+            channels.report(0).remove(0).mismatch
+        };
+        assert_eq!(mismatches(oci(81, 6), None), None);
+        assert_eq!(mismatches(oci(81, 6), Some(2_437)), None);
+        assert_eq!(
+            mismatches(oci(81, 6), Some(2_412)).as_deref(),
+            Some("the station names channel 6 of class 81, and is heard at 2412 MHz")
+        );
+        // The centre of 80 MHz.
+        assert_eq!(mismatches(oci(128, 36), Some(5_210)), None);
+        assert!(mismatches(oci(128, 36), Some(5_260)).is_some());
+        assert_eq!(mismatches(oci(200, 36), Some(5_260)), None);
     }
 
     #[test]

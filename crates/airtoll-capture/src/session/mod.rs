@@ -66,6 +66,8 @@ pub struct Event {
     pub wired: bool,
     /// The operating channel that its sender names.
     pub channel: Option<OciRepr>,
+    /// Frequency at which the frame was captured, MHz.
+    pub heard_mhz: Option<u16>,
     /// Kind of the frame.
     pub step: Step,
 }

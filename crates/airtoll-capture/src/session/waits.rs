@@ -270,6 +270,7 @@ mod tests {
             frame: FrameNumber::default(),
             sequence: None,
             channel: None,
+            heard_mhz: None,
             protected: false,
             wired: false,
             airtime_ns: 500_000,

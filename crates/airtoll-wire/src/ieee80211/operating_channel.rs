@@ -146,6 +146,13 @@ impl OciRepr {
         [self.operating_class, self.channel, self.segment_1]
     }
 
+    /// Centre of the primary 20 MHz channel, MHz; `None` for an unknown operating class, or a channel that
+    /// the class has not.
+    #[must_use]
+    pub fn primary_mhz(&self) -> Option<u16> {
+        Class::of(self.operating_class)?.centre_mhz(self.channel)
+    }
+
     /// Channel width, MHz; `None` for an unknown operating class.
     #[must_use]
     pub fn width_mhz(&self) -> Option<u16> {
@@ -213,6 +220,8 @@ mod tests {
             let found = OciRepr::of_channel(primary, width);
             let found = found.map(|oci| (oci.operating_class, oci.channel));
             assert_eq!(found, expected, "{primary} MHz, {width} MHz wide");
+            let back = expected.and_then(|(class, channel)| oci(class, channel).primary_mhz());
+            assert_eq!(back, expected.map(|_| primary));
         }
     }
 

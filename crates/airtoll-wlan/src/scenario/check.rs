@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Display;
 
-use airtoll_phy::{Legacy, TxVectorError, WidthRules};
+use airtoll_phy::{Band, Legacy, TxVectorError, WidthRules};
 
 use super::{
     Bss, Cost, Discipline, EdcaParameters, Flow, Interferer, LinkBudget, Node, PowerSave, Rate,
@@ -435,10 +435,16 @@ impl Bss {
             return invalid(&format!("{at}.aggregation.window"), 0, "at least 1");
         }
         if let Some(rates) = &self.basic_rates_mbps {
+            let band = self.band.unwrap_or_else(|| phy.default_band(width.width));
             for (i, mbps) in rates.iter().enumerate() {
-                let known = phy.announced_rates();
+                let known = phy.announced_rates_at(band);
                 if !known.map(Legacy::mbps).any(|own| own == *mbps) {
-                    let allowed = format!("a rate of {} without MCS", self.standard);
+                    let place = match band {
+                        Band::Ghz2_4 => "2.4",
+                        Band::Ghz5 => "5",
+                        Band::Ghz6 => "6",
+                    };
+                    let allowed = format!("a rate of {} without MCS at {place} GHz", self.standard);
                     return invalid(&format!("{at}.basic_rates_mbps[{i}]"), mbps, allowed);
                 }
             }

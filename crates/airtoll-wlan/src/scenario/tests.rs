@@ -60,6 +60,23 @@ fn mistakes_name_the_field() {
 }
 
 #[test]
+fn stations_with_mcs_have_the_rates_of_802_11b_at_2_4_ghz_alone() {
+    let at = |band: &str| {
+        let own = format!("\"bss\": [{{\"band\": \"{band}\", \"basic_rates_mbps\": [6, 5.5],");
+        let given = SINGLE.replacen("\"bss\": [{", &own, 1);
+        Scenario::from_json(&given.replace("\"802.11a\"", "\"802.11n\""))
+    };
+    assert_eq!(
+        at("2.4ghz").unwrap().bss[0].basic_rates_mbps,
+        Some(vec![6.0, 5.5])
+    );
+    assert_eq!(
+        at("5ghz").unwrap_err().to_string(),
+        "scenario field bss[0].basic_rates_mbps[1] is 5.5: a rate of 802.11n without MCS at 5 GHz"
+    );
+}
+
+#[test]
 fn access_parameters_have_ranges() {
     let set = |text: &str| {
         let given = SINGLE.replacen("\"bss\": [{", &format!("\"bss\": [{{{text},"), 1);
@@ -78,7 +95,7 @@ fn access_parameters_have_ranges() {
         ),
         (
             "\"basic_rates_mbps\": [6, 11]".to_owned(),
-            "scenario field bss[0].basic_rates_mbps[1] is 11: a rate of 802.11a without MCS",
+            "scenario field bss[0].basic_rates_mbps[1] is 11: a rate of 802.11a without MCS at 5 GHz",
         ),
         (
             "\"aggregation\": {\"window\": 0}".to_owned(),
