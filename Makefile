@@ -8,7 +8,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 export CARGO_TERM_COLOR ?= never
 
-.PHONY: help demo fast test test-slow test-install web test-linux wheel lint bench bench-gate bench-simulator bench-captures bench-ciphers \
+.PHONY: help demo fast test test-slow test-install web test-linux agarwal-linux wheel lint bench bench-gate bench-simulator bench-captures bench-ciphers \
 	docs site border ci build venv system guest fuzz mutations clean
 
 help: ## list the targets
@@ -38,6 +38,10 @@ test-install: venv ## wheel and sdist in an empty environment: size, and every c
 
 test-linux: build system guest ## every policy on the real stack
 	$(BIN)/pytest -m "guest or slow" tests/testbeds
+
+agarwal-linux: build system guest ## agarwal2005's 648 cells on the real stack, one trial each, in hours; goes on where it ended
+	$(BIN)/airtoll run agarwal2005 --on linux --vm --trials 1 --out $(RUNS)/agarwal2005-linux \
+		$$(test ! -e $(RUNS)/agarwal2005-linux || echo --resume)
 
 lint: venv ## formatting, types, import contracts, plain English
 	cargo fmt --all --check

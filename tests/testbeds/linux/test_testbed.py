@@ -198,10 +198,13 @@ def test_more_than_two_stations_need_virtual_time(linux: Linux) -> None:
                 ("wpa2-ft-psk-ccmp", 'method = "fast-transition-ds"', "is not set up"),
             )
         ),
-        (
-            "open",
-            {"scenario": 'topology = "n1"\nwired = { rate_mbps = 10 }'},
-            "scenario.wired: the cables of this testbed are not given this value",
+        *(
+            (
+                "wpa2-eap-tls-ccmp",
+                {"scenario": f'topology = "n1"\nauthenticate = true\nradius = {{ {radius} }}'},
+                "the agents of two domains are the RADIUS servers",
+            )
+            for radius in ("delay_ms = 20", "proxies = [{}]")
         ),
         ("open", {"scenario": "beacons = false"}, "hostapd always sends beacons"),
         (
@@ -256,6 +259,9 @@ def test_two_domains_become_a_job() -> None:
     assert job("r1").stations == ("mobile", "peer")
     assert job("r1").registration == "foreign"  # nothing would reach it otherwise
     assert (job("r1").domains, job("r1").between_stations) == ("r1", True)
+    assert job("n5", "wired = { rate_mbps = 10, delay_us = 50 }").cable == Cable(
+        10e6, pytest.approx(50e-6), 1000
+    )
 
 
 def test_bridges_become_a_job(linux: Linux) -> None:

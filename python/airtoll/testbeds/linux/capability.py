@@ -546,16 +546,6 @@ CAPABILITY: Final = Capability(
             "an IKEv1 tunnel carries one address family here, IPv4",
         ),
         Feature(
-            "cables of two domains",
-            lambda cell: _in_domains(cell) and cell.settings.wired != WiredLink(),
-            f"scenario.wired: {_WIRE} in two domains",
-        ),
-        Feature(
-            "RADIUS proxies in two domains",
-            lambda cell: _in_domains(cell) and bool(cell.settings.radius.chain),
-            "radius.proxies: in two domains each access point has a RADIUS server of its own",
-        ),
-        Feature(
             "two domains with IPv6",
             lambda cell: _in_domains(cell) and cell.load.ip == "ipv6",
             "in two domains there is IPv4 only, as Mobile IPv4 has it",

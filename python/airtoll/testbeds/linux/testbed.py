@@ -470,10 +470,7 @@ def walk_of(settings: Scenario) -> Walk | None:
     )
 
 
-def _cable(settings: Scenario) -> Cable | None:
-    """The cable of a study, where the layout has that one cable."""
-    if settings.topology in DOMAINS:
-        return None
+def _cable(settings: Scenario) -> Cable:
     wired = settings.wired
     return Cable(wired.rate_mbps * 1e6, wired.delay_us * 1e-6, wired.queue_packets)
 

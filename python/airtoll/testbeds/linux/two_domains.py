@@ -16,6 +16,7 @@ ha1 and ha2. Abroad it registers through ha2 and asks for reverse tunnelling.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
@@ -23,7 +24,7 @@ from attrs import frozen
 from airtoll.errors import TestbedError
 from airtoll.policies import Policy
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.linux import mobile_ip, radios
+from airtoll.testbeds.linux import cables, mobile_ip, radios
 from airtoll.testbeds.linux.hosts import Host, LocalHost
 from airtoll.testbeds.linux.job import Job
 from airtoll.testbeds.linux.layout import Authenticator, Layout, TunnelEnd, TunnelPlace
@@ -123,6 +124,15 @@ class Plant:
             await _script(host, "ip link set lo up", *_BUILT[host.name])
         return Plant(hosts)
 
+    @staticmethod
+    def cable_ends(hosts: Mapping[str, Host]) -> list[tuple[Host, str]]:
+        """Both ends of every cable."""
+        return [
+            (hosts[node], interface)
+            for a, near, b, far in _CABLES
+            for node, interface in ((a, near), (b, far))
+        ]
+
 
 class TwoDomains(Layout):
     """Where the parties of a scenario in two domains are."""
@@ -145,7 +155,9 @@ class TwoDomains(Layout):
         """Put the access points into their domains and start the agents of Mobile IP."""
         if not self.stack.virtual:
             raise TestbedError("linux: two domains are set up between namespaces only")
-        await self.stack.plant()
+        plant = await self.stack.plant()
+        if self.job.cable is not None:
+            await cables.lay(self.job.cable, plant.cable_ends(self.stack.hosts))
         undo.push_async_callback(self._leave)
         for node in AGENTS:
             await _script(self.stack.hosts[node], *_joined(node))
