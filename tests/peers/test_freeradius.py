@@ -60,7 +60,6 @@ def server(peers: Any, start: Callable[..., Any], tmp_path: Path) -> Callable[..
             files |= {"client.key": peers.chain_of(kind).client_key}
         for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            text = text.replace('tls_max_version = "1.2"', 'tls_max_version = "1.3"')
             text = text.replace('ecdh_curve = ""', f'ecdh_curve = "{curve}"')
             if home is not None and name == "radiusd.conf":
                 text = as_proxy(text, home, str(folder) if radsec else None)

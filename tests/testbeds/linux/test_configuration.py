@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 import pytest
 
@@ -93,7 +94,7 @@ def test_192_bit_mode_takes_its_own_suites() -> None:
     assert "wpa_key_mgmt=WPA-EAP-SUITE-B-192" in ap
     assert "group_mgmt_cipher=BIP-GMAC-256" in ap
     assert "group_mgmt=BIP-GMAC-256" in station
-    assert 'openssl_ciphers="ECDHE-ECDSA-AES256-GCM-SHA384"' in station
+    assert 'openssl_ciphers="ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384"' in station
 
 
 def test_a_fixed_rate_is_the_only_one_offered() -> None:
@@ -132,7 +133,7 @@ def test_credentials_are_fresh_and_survive_the_journey() -> None:
     assert Credentials.from_json(one.to_json()) == one
     for name in ("ssid", "passphrase", "wep_40", "wep_104", "password", "radius_secret"):
         assert getattr(one, name) != getattr(other, name)
-    assert one.rsa.server_key != other.rsa.server_key
+    assert one.eap["rsa2048"].server_key != other.eap["rsa2048"].server_key
     assert len(bytes.fromhex(one.wep_104)) == 13
     assert 8 <= len(one.passphrase) <= 63
 
@@ -141,14 +142,16 @@ def test_certificates_are_signed_by_the_run_and_for_their_use() -> None:
     from cryptography import x509
     from cryptography.x509.oid import ExtendedKeyUsageOID
 
-    for chain in (secret().rsa, secret().p384):
+    for chain in (*secret().eap.values(), secret().dns):
         root = x509.load_pem_x509_certificate(chain.authority.encode())
         for text, usage in (
             (chain.server, ExtendedKeyUsageOID.SERVER_AUTH),
             (chain.client, ExtendedKeyUsageOID.CLIENT_AUTH),
         ):
-            leaf = x509.load_pem_x509_certificate(text.encode())
-            leaf.verify_directly_issued_by(root)
+            leaf, *issuing = x509.load_pem_x509_certificates(text.encode())
+            assert len(issuing) == (chain != secret().dns)
+            for issued, issuer in itertools.pairwise((leaf, *issuing, root)):
+                issued.verify_directly_issued_by(issuer)
             extension = leaf.extensions.get_extension_for_class(x509.ExtendedKeyUsage)
             assert usage in extension.value
 
@@ -198,7 +201,7 @@ def test_a_host_may_be_the_end_of_several_tunnels() -> None:
 
 def test_radius_folder_names_only_the_run() -> None:
     files = freeradius.files(
-        "/r", secret(), secret().rsa, port=1812, network="10.77.0.0/24", method="peap"
+        "/r", secret(), secret().eap["rsa2048"], port=1812, network="10.77.0.0/24", method="peap"
     )
     text = files["radiusd.conf"]
     # Another first offer would cost a NAK in every join.

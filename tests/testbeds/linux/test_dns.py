@@ -15,7 +15,7 @@ from airtoll.testbeds.linux.credentials import Chain, fresh
 
 @pytest.fixture(scope="module")
 def chain() -> Chain:
-    return fresh().p384
+    return fresh().dns
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_lookups_over_tls(resolver: dns.Resolver, chain: Chain, tmp_path: Path) 
 
 def test_another_authority_is_refused(resolver: dns.Resolver, tmp_path: Path) -> None:
     authority = tmp_path / "authority.pem"
-    authority.write_text(fresh().p384.authority)
+    authority.write_text(fresh().dns.authority)
     with pytest.raises(OSError, match="certificate verify failed"):
         dns.look_up(settings(resolver, authority, "127.0.0.1"))
 

@@ -342,6 +342,26 @@ def test_a_path_of_three_access_points(testbed: Linux) -> None:
     assert lost["A:down"] < 0.05
 
 
+@pytest.mark.parametrize(
+    ("policy", "chain", "messages"),
+    [
+        pytest.param("wpa2-eap-tls-ccmp", "rsa2048", 14, marks=pytest.mark.slow),
+        ("wpa2-eap-peap-ccmp", "rsa2048", 18),
+        pytest.param("wpa2-eap-ttls-ccmp", "rsa2048", 12, marks=pytest.mark.slow),
+        pytest.param("wpa3-eap-tls-gcmp-256", "p256", 10, marks=pytest.mark.slow),
+        pytest.param("wpa3-eap-tls-gcmp-256", "rsa2048", 14, marks=pytest.mark.slow),
+    ],
+)
+def test_joins_with_tls_1_3(
+    testbed: Linux, tmp_path: Path, policy: str, chain: str, messages: int
+) -> None:
+    job = Job("tls", policy, phy="802.11g", rate_mbps=24.0, flow=None, tls="1.3", chain=chain)
+    measured = testbed.carry_out(job, tmp_path)
+    assert rows(measured)["messages_radius"] == messages
+    told = json.loads((tmp_path / "outcome.json").read_text())["negotiated"]["A"]
+    assert told["eap_tls_version"] == "TLSv1.3"
+
+
 @pytest.mark.slow
 def test_radius_proxies_take_the_time_of_their_cables(testbed: Linux) -> None:
     radius = {"delay_ms": 5.0, "proxies": [{"delay_ms": 10.0}, {"delay_ms": 20.0}]}

@@ -25,6 +25,8 @@ from airtoll.testbeds.linux.prompts import Terminal
 _BRIDGE_LIMIT_S: Final = 5.0
 #: Width, MHz -> primary channels at 5 GHz that do not overlap, without those that share with radar.
 CHANNELS: Final = {20: (36, 40, 44, 48), 40: (36, 44, 149, 157), 80: (36, 149)}
+#: What STATUS has only after EAP has run.
+_OF_EAP: Final = ("selectedMethod", "eap_tls_version")
 _REPORTED: Final = (
     "bssid",
     "freq",
@@ -52,10 +54,10 @@ async def radius(progress: Progress) -> None:
     for node in progress.layout.access_points:
         place = progress.layout.authenticator(node)
         progress.servers[node] = await progress.stack.radius(
-            progress.policy, place.server_node, place.network
+            progress.policy, progress.job.chain, place.server_node, place.network
         )
     if progress.job.proxies:
-        progress.proxies += await progress.stack.radius_proxies(progress.policy)
+        progress.proxies += await progress.stack.radius_proxies(progress.policy, progress.job.chain)
     if progress.job.fault == "radius":
         for server in progress.servers.values():
             await server.process.stop()
@@ -172,6 +174,7 @@ async def station(progress: Progress, name: str) -> None:
         tuple(hostapd.frequency_mhz(channel(progress, access_point)) for access_point in heard),
         background_scan=progress.job.roam == "signal",
         channel_validation=progress.job.channel_validation,
+        tls=progress.job.tls,
     )
     if progress.layout.bound(name) or len(heard) > 1:
         # The first association must be with the first AP, whatever the scan finds first.
@@ -208,8 +211,8 @@ async def verify(progress: Progress, name: str, status: dict[str, str]) -> None:
     """Note what station and access point say; raises ``TestbedError`` unless it is the policy."""
     # A station that comes with a cached PMK runs no EAP anew: what it ran before still holds.
     earlier = progress.negotiated.get(name, {})
-    status = {key: earlier[key] for key in ("selectedMethod",) if key in earlier} | status
-    wrong = wpa_supplicant.differences(progress.policy, status)
+    status = {key: earlier[key] for key in _OF_EAP if key in earlier} | status
+    wrong = wpa_supplicant.differences(progress.policy, status, progress.job.tls)
     seen = await _ap_of(progress, status).admitted(progress.address_of_radio(name))
     progress.negotiated[name] = {key: status[key] for key in _REPORTED if key in status} | {
         f"ap:{key}": seen[key] for key in _REPORTED_BY_AP if key in seen
@@ -245,10 +248,8 @@ def _ap_of(progress: Progress, status: dict[str, str]) -> hostapd.AccessPoint:
 
 async def _certificates(progress: Progress, host: Host) -> wpa_supplicant.Files:
     stack = progress.stack
-    akm = progress.policy.link.akm
-    suite_b = akm is not None and akm.is_192_bit
-    chain = stack.credentials.p384 if suite_b else stack.credentials.rsa
-    base = f"{stack.folder}/station-{'p384' if suite_b else 'rsa'}"
+    chain = stack.credentials.chain(progress.job.chain, progress.policy.link.akm)
+    base = f"{stack.folder}/station-certificates"
     if progress.policy.link.eap_method:
         await host.put(f"{base}/ca.pem", chain.authority)
         await host.put(f"{base}/client.pem", chain.client)

@@ -184,10 +184,8 @@ def differences(policy: Policy, seen: dict[str, str]) -> list[str]:
 
 async def certificates(progress: Progress, host: Host) -> None:
     """Write the certificates that the device needs for EAP; the prompt names the folder."""
-    akm = progress.policy.link.akm
-    suite_b = akm is not None and akm.is_192_bit
     secret = progress.stack.credentials
-    chain = secret.p384 if suite_b else secret.rsa
+    chain = secret.chain(progress.job.chain, progress.policy.link.akm)
     base = f"{progress.stack.folder}/by-hand"
     for file, text in (
         ("ca.pem", chain.authority),

@@ -28,6 +28,7 @@ from airtoll.testbeds.capability import (
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
 from airtoll.testbeds.linux import devices, exchanges, freeradius, leap
+from airtoll.testbeds.linux.credentials import ALGORITHMS
 from airtoll.testbeds.resolve import station_list
 from airtoll.testbeds.roaming import caches_pmk
 
@@ -210,17 +211,16 @@ _SCENARIO: Final = {
     },
 }
 _JOIN: Final = {
-    "tls": only(
-        "1.2",
-        "1.2-rsa",
-        reason="has no effect: FreeRADIUS and wpa_supplicant agree on TLS 1.2 here",
-        note="with 1.2-rsa the daemons agree on ECDHE; a caveat says so",
+    "tls": acts(
+        "with 1.2-rsa the daemons agree on ECDHE, and a caveat says so; with 1.3 their key "
+        "exchange is X25519"
     ),
     **{
         name: _default(Join, name, f"has no effect: {_DAEMON}")
         for name in Join.model_fields
-        if name not in ("tls", "fault", "mobile_ip", "deauthenticate_at_s")
+        if name not in ("tls", "chain", "fault", "mobile_ip", "deauthenticate_at_s")
     },
+    "chain": only(*ALGORITHMS, reason="is not made for daemons here"),
     "mobile_ip": acts("in the two-domain topologies n1 to r4"),
     "deauthenticate_at_s": acts("with a PMKSA a station rejoins without EAP and SAE"),
     "fault": only(*FAULTS, reason="is not injected by this testbed"),

@@ -3,8 +3,8 @@
 Takes nothing but the system's randomness; gives a frozen :class:`Credentials` that can travel to
 the machine that runs the trial. Never writes a file and never leaves a fixed key in a trial.
 
-Two certificate chains: RSA-2048 with SHA-256 for ordinary EAP, P-384 with SHA-384 for the
-192-bit mode (WPA3 specification 3.4, section 3.5).
+Certificates of EAP are chains of one algorithm with an issuing authority, as ``join.chain`` names
+them; those of DNS over TLS have none.
 """
 
 from __future__ import annotations
@@ -16,15 +16,23 @@ from typing import Any, Final
 import attrs
 from attrs import frozen
 
+from airtoll.policies import Akm
 from airtoll.testbeds.linux.plain import read
 
 USER: Final = "airtoll-user"
+#: Algorithms of certificates that the daemons of this testbed take, by their names in a study.
+ALGORITHMS: Final = ("rsa2048", "rsa3072", "p256", "p384")
+#: The 192-bit mode (WPA3 specification 3.4, section 3.5) has longer keys in their places.
+_OF_192_BIT: Final = {"rsa2048": "rsa3072", "p256": "p384"}
 _ALPHABET: Final = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
 @frozen
 class Chain:
-    """One certificate authority with a server and a client certificate, PEM text."""
+    """One certificate authority with a server and a client certificate, PEM text.
+
+    An issuing authority between them follows each of the two.
+    """
 
     authority: str
     server: str
@@ -35,7 +43,10 @@ class Chain:
 
 @frozen
 class Credentials:
-    """Everything secret in one run. WEP keys are 5 and 13 octets in hex."""
+    """Everything secret in one run. WEP keys are 5 and 13 octets in hex.
+
+    ``eap``: chains of EAP by algorithm.
+    """
 
     ssid: str
     passphrase: str
@@ -47,8 +58,13 @@ class Credentials:
     rrb_key: str
     mobility_domain: str
     mobility_key: str
-    rsa: Chain
-    p384: Chain
+    eap: dict[str, Chain]
+    dns: Chain
+
+    def chain(self, algorithm: str, akm: Akm | None) -> Chain:
+        """The chain of EAP for an algorithm of `ALGORITHMS` under an AKM."""
+        longer = _OF_192_BIT if akm is not None and akm.is_192_bit else {}
+        return self.eap[longer.get(algorithm, algorithm)]
 
     def wep(self, bits: int) -> str:
         """The WEP key of 40 or 104 bits, hex."""
@@ -77,8 +93,8 @@ def fresh() -> Credentials:
         rrb_key=secrets.token_hex(32),
         mobility_domain=secrets.token_hex(2),
         mobility_key=secrets.token_hex(16),
-        rsa=_chain(elliptic=False),
-        p384=_chain(elliptic=True),
+        eap={algorithm: _chain(algorithm, issuing=True) for algorithm in ALGORITHMS},
+        dns=_chain("p384", issuing=False),
     )
 
 
@@ -86,16 +102,20 @@ def _word(length: int) -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))
 
 
-def _chain(*, elliptic: bool) -> Chain:
+def _chain(algorithm: str, *, issuing: bool) -> Chain:
+    """Certificates whose keys are of one algorithm, a name of `ALGORITHMS`."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec, rsa
     from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+    curve = {"p256": ec.SECP256R1, "p384": ec.SECP384R1}.get(algorithm)
+
     def key() -> Any:
-        if elliptic:
-            return ec.generate_private_key(ec.SECP384R1())
-        return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        if curve is not None:
+            return ec.generate_private_key(curve())
+        size = int(algorithm.removeprefix("rsa"))
+        return rsa.generate_private_key(public_exponent=65537, key_size=size)
 
     def pem(private: Any) -> str:
         return private.private_bytes(  # type: ignore[no-any-return]
@@ -104,19 +124,19 @@ def _chain(*, elliptic: bool) -> Chain:
             serialization.NoEncryption(),
         ).decode()
 
-    digest = hashes.SHA384() if elliptic else hashes.SHA256()
+    def named(text: str) -> Any:
+        return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+    digest = hashes.SHA384() if algorithm in ("rsa3072", "p384") else hashes.SHA256()
     start = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
     # The guest's clock may be anything: a wide validity keeps a trial from failing by the date.
     end = datetime.datetime(2099, 1, 1, tzinfo=datetime.UTC)
-    root_key = key()
-    root_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "airtoll run authority")])
 
-    def certificate(name: str, private: Any, usage: Any) -> str:
-        own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    def certificate(name: str, private: Any, usage: Any, by: str, by_key: Any) -> str:
         builder = (
             x509.CertificateBuilder()
-            .subject_name(own if usage else root_name)
-            .issuer_name(root_name)
+            .subject_name(named(name))
+            .issuer_name(named(by))
             .public_key(private.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(start)
@@ -128,14 +148,21 @@ def _chain(*, elliptic: bool) -> Chain:
             builder = builder.add_extension(
                 x509.SubjectAlternativeName([x509.DNSName(name)]), False
             )
-        signed = builder.sign(root_key, digest)
+        signed = builder.sign(by_key, digest)
         return signed.public_bytes(serialization.Encoding.PEM).decode()
 
+    root, root_key = "airtoll run authority", key()
+    signer, signer_key, between = root, root_key, ""
+    if issuing:
+        signer, signer_key = "airtoll run issuing authority", key()
+        between = certificate(signer, signer_key, None, root, root_key)
+    server, client = "radius.airtoll.test", USER
     server_key, client_key = key(), key()
+    roles = ExtendedKeyUsageOID
     return Chain(
-        authority=certificate("authority", root_key, None),
-        server=certificate("radius.airtoll.test", server_key, ExtendedKeyUsageOID.SERVER_AUTH),
+        authority=certificate(root, root_key, None, root, root_key),
+        server=certificate(server, server_key, roles.SERVER_AUTH, signer, signer_key) + between,
         server_key=pem(server_key),
-        client=certificate(USER, client_key, ExtendedKeyUsageOID.CLIENT_AUTH),
+        client=certificate(client, client_key, roles.CLIENT_AUTH, signer, signer_key) + between,
         client_key=pem(client_key),
     )

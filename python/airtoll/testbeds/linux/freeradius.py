@@ -17,6 +17,10 @@ from airtoll.errors import TestbedError
 from airtoll.testbeds.linux.credentials import USER, Chain, Credentials
 from airtoll.testbeds.linux.hosts import Host, HostError, Process
 
+#: UDP ports of a server, and of that of the 192-bit mode beside it. Readers of captures know the
+#: second as the earlier port of RADIUS (RFC 2865 section 3).
+PORTS: Final = (1812, 1645)
+
 #: EAP method -> its block in the eap module, and those that its tunnel needs beside it.
 METHODS: Final = {
     "md5": """\
@@ -65,6 +69,7 @@ class Server:
     folder: str
     #: The EAP method that it offers first.
     method: str
+    chain: Chain
 
     async def answers(self, secret: str, limit_s: float = 3.0) -> bool:
         """Whether it answers a Status-Server request within the limit."""
@@ -125,7 +130,7 @@ async def start(
     # -f stays in the foreground: the pid is the server's own, and it ends with its owner.
     argv = ["freeradius", "-f", "-l", f"{base}/radius.log", "-d", base]
     async with host.starting(argv, log=log) as process:
-        server = Server(host, process, port, base, method)
+        server = Server(host, process, port, base, method, chain)
         loop = asyncio.get_running_loop()
         give_up = loop.time() + limit_s
         while process.running and loop.time() < give_up:
@@ -215,7 +220,7 @@ def _radiusd(base: str, secret: str, port: int, network: str, method: str) -> st
             certificate_file = {base}/server.pem
             ca_file = {base}/ca.pem
             tls_min_version = "1.2"
-            tls_max_version = "1.2"
+            tls_max_version = "1.3"
             ecdh_curve = ""
             fragment_size = 1024
             cache {{

@@ -68,6 +68,8 @@ class Job:
     scenario in them (n1 to n5, r1 to r4; see ``airtoll.testbeds.domains``); ``registration``:
     whether its mobile node registers with Mobile IPv4 at home, from abroad (foreign), or not (off).
     ``bridges``: stations with four addresses and a host on a cable behind them.
+    ``tls``: version of the EAP methods with TLS, 1.2 or 1.3.
+    ``chain``: algorithm of the certificates of EAP (``credentials.ALGORITHMS``).
     ``capture_traffic``: keep the capture running during the traffic. ``fault``: none, or the
     injected fault: password (the station's is wrong), radius (the server is stopped before the
     station joins), hostapd (killed during the traffic), disk (the capture of the air gets 16 KiB of
@@ -98,6 +100,8 @@ class Job:
     guard_interval_ns: int = 800
     beacon_interval_tu: int = 100
     channel_validation: bool = False
+    tls: str = "1.2"
+    chain: str = "rsa2048"
     station_to_station: bool = False
     flow: Flow | None = Flow()
     probe: bool = True

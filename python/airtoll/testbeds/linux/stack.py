@@ -53,8 +53,6 @@ from airtoll.testbeds.linux.two_domains import Plant, TwoDomains
 #: Stations and access points of a stack that does not know its jobs.
 STATIONS: Final = 2
 ACCESS_POINTS: Final = 2
-RSA_PORT: Final = 1812
-P384_PORT: Final = 1912
 
 
 class Stack:
@@ -209,11 +207,12 @@ class Stack:
             await self.root.run(["ip", "netns", "delete", name])
         self._chain = []
 
-    async def radius_proxies(self, policy: Policy) -> list[freeradius.Server]:
+    async def radius_proxies(self, policy: Policy, chain: str) -> list[freeradius.Server]:
         """The proxies of the chain, each of which passes requests for a policy to the next node."""
         return [
             await self.radius(
                 policy,
+                chain,
                 f"{PROXY}{number}",
                 self.radius_clients() if number == 1 else f"10.79.{number - 1}.0/30",
                 next_server=namespaces.chain_address(number, far=True),
@@ -272,27 +271,34 @@ class Stack:
         return trial.outcome()
 
     async def radius(
-        self, policy: Policy, node: str, network: str, *, next_server: str | None = None
+        self,
+        policy: Policy,
+        chain: str,
+        node: str,
+        network: str,
+        *,
+        next_server: str | None = None,
     ) -> freeradius.Server:
-        """The RADIUS server for a policy on a node, for clients of a network.
+        """The RADIUS server for a policy and certificates on a node, for clients of a network.
 
         It goes on for the next policy with the same certificates and EAP method. With
         ``next_server`` it is a proxy before that server.
         """
         assert policy.link.eap_method is not None
         method = str(policy.link.eap_method)
-        suite_b = policy.link.akm is not None and policy.link.akm.is_192_bit
-        port = P384_PORT if suite_b else RSA_PORT
+        akm = policy.link.akm
+        port = freeradius.PORTS[akm is not None and akm.is_192_bit]
+        certificates = self.credentials.chain(chain, akm)
         server = self._radius.get((node, port))
-        if server is not None and server.method != method:
+        if server is not None and (server.method, server.chain) != (method, certificates):
             await server.process.stop()
         if server is None or not server.process.running:
             server = await freeradius.start(
                 self.hosts[node],
                 self.folder,
                 self.credentials,
-                chain=self.credentials.p384 if suite_b else self.credentials.rsa,
-                name=f"{node}-{'p384' if suite_b else 'rsa'}",
+                chain=certificates,
+                name=f"{node}-{port}",
                 port=port,
                 network=network,
                 method=method,
@@ -355,7 +361,7 @@ class Stack:
 
     async def dns_server(self, node: str) -> None:
         """A waiting resolver on a node."""
-        host, chain = self.hosts[node], self.credentials.p384
+        host, chain = self.hosts[node], self.credentials.dns
         await self._server(node, dns.UDP_PORT, lambda: dns.serve(host, self.folder, chain))
 
     async def exchange_server(self, node: str, options: TcpOptions) -> None:

@@ -417,6 +417,8 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         guard_interval_ns=settings.guard_interval_ns or 800,
         beacon_interval_tu=settings.beacon_interval_tu,
         channel_validation=settings.operating_channel_validation,
+        chain=settings.join.chain if settings.authenticate else "rsa2048",
+        tls="1.3" if settings.authenticate and settings.join.tls == "1.3" else "1.2",
         station_to_station=settings.topology == "station-to-station",
         domains=settings.topology if settings.topology in DOMAINS else None,
         registration=_registration(settings),

@@ -246,7 +246,7 @@ async def _dns(progress: Progress, name: str, flow: Flow) -> list[Value]:
         progress.host(name),
         stack.folder,
         layout.peer(name, flow.ip),
-        stack.credentials.p384,
+        stack.credentials.dns,
         over_tls=flow.transport == "tcp",
         duration_s=flow.duration_s,
     )

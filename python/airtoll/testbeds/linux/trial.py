@@ -18,6 +18,7 @@ from airtoll.errors import StorageError, TestbedError
 from airtoll.policies import resolve
 from airtoll.testbeds.linux import (
     association,
+    freeradius,
     handover,
     keylog,
     medium,
@@ -34,9 +35,11 @@ from airtoll.testbeds.linux.tunnelling import Tunnels
 if TYPE_CHECKING:
     from airtoll.testbeds.linux.stack import Stack
 
-#: IKE, NAT traversal, RADIUS, WireGuard, Mobile IP registration and agent discovery.
+#: IKE, NAT traversal, RADIUS, WireGuard, Mobile IP registration and agent discovery, and the later
+#: fragments of datagrams, which have no ports.
 _WIRE_FILTER: Final = (
-    "udp port 500 or 4500 or 1812 or 1912 or 51820 or 434 or icmp[0] = 9 or icmp[0] = 10"
+    f"udp port 500 or 4500 or {' or '.join(map(str, freeradius.PORTS))} or 51820 or 434 "
+    "or icmp[0] = 9 or icmp[0] = 10 or ip[6:2] & 0x1fff != 0"
 )
 
 

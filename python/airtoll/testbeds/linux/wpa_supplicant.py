@@ -71,8 +71,12 @@ def configuration(
     pmk_caching: bool = True,
     background_scan: bool = False,
     channel_validation: bool = False,
+    tls: str = "1.2",
 ) -> str:
-    """The text of wpa_supplicant.conf for this policy, with one network."""
+    """The text of wpa_supplicant.conf for this policy, with one network.
+
+    ``tls``: the version of EAP methods with TLS, 1.2 or 1.3.
+    """
     link = policy.link
     top = [f"ctrl_interface={control_folder}", "fast_reauth=0", "update_config=0", "ap_scan=1"]
     if link.akm is not None and link.akm.requires_hash_to_element:
@@ -103,7 +107,7 @@ def configuration(
                 "auth_alg=" + ("SHARED" if link.authentication == "shared-key" else "OPEN")
             )
     if link.eap_method:
-        network += _eap(link, credentials, files)
+        network += _eap(link, credentials, files, tls)
     body = "\n".join(f"\t{line}" for line in network)
     return "\n".join(top) + "\nnetwork={\n" + body + "\n}\n"
 
@@ -131,7 +135,7 @@ def _static_wep(link: Link, credentials: Credentials) -> list[str]:
     return [f"wep_key0={credentials.wep(bits)}", "wep_tx_keyidx=0"]
 
 
-def _eap(link: Link, credentials: Credentials, files: Files) -> list[str]:
+def _eap(link: Link, credentials: Credentials, files: Files, tls: str) -> list[str]:
     assert link.eap_method is not None
     method = link.eap_method
     word, own = EAP[method]
@@ -141,11 +145,12 @@ def _eap(link: Link, credentials: Credentials, files: Files) -> list[str]:
     if method.uses_tls:
         lines.append(f'ca_cert="{files.authority}"')
         lines.append('domain_match="radius.airtoll.test"')
+        lines.append(f'phase1="tls_disable_tlsv1_3={int(tls != "1.3")}"')
     if not method.uses_password:
         lines += [f'client_cert="{files.client}"', f'private_key="{files.client_key}"']
     lines += own
     if link.akm is not None and link.akm.is_192_bit:
-        lines.append('openssl_ciphers="ECDHE-ECDSA-AES256-GCM-SHA384"')
+        lines.append('openssl_ciphers="ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384"')
     return lines
 
 
@@ -250,7 +255,7 @@ class Station:
             self.control.close()
 
 
-def expected(policy: Policy) -> dict[str, str]:
+def expected(policy: Policy, tls: str = "1.2") -> dict[str, str]:
     """The STATUS fields that show the policy in force."""
     link = policy.link
     wanted = {"wpa_state": "COMPLETED"}
@@ -267,13 +272,15 @@ def expected(policy: Policy) -> dict[str, str]:
     if link.eap_method:
         wanted["Supplicant PAE state"] = "AUTHENTICATED"
         wanted["selectedMethod"] = f"{link.eap_method.number} (EAP-{EAP[link.eap_method][0]})"
+        if link.eap_method.uses_tls:
+            wanted["eap_tls_version"] = f"TLSv{tls}"
     return wanted
 
 
-def differences(policy: Policy, status: dict[str, str]) -> list[str]:
-    """Differences of the negotiated state from the policy; empty when there is none."""
+def differences(policy: Policy, status: dict[str, str], tls: str = "1.2") -> list[str]:
+    """Differences of the negotiated state from policy and TLS version; empty when there is none."""
     return [
         f"{key} is {status.get(key, 'missing')}, not {value}"
-        for key, value in expected(policy).items()
+        for key, value in expected(policy, tls).items()
         if status.get(key) != value
     ]
