@@ -25,7 +25,7 @@ from airtoll.testbeds.linux.prompts import Terminal
 _BRIDGE_LIMIT_S: Final = 5.0
 #: Width, MHz -> primary channels at 5 GHz that do not overlap, without those that share with radar.
 CHANNELS: Final = {20: (36, 40, 44, 48), 40: (36, 44, 149, 157), 80: (36, 149)}
-#: What STATUS has only after EAP has run.
+#: Fields of STATUS after EAP has run.
 _OF_EAP: Final = ("selectedMethod", "eap_tls_version")
 _REPORTED: Final = (
     "bssid",
