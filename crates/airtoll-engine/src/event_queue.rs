@@ -85,6 +85,12 @@ impl<E> EventQueue<E> {
         self.soon.last().map_or(Instant::MAX, |entry| entry.at)
     }
 
+    /// The events that wait and their instants, in no order.
+    pub fn waiting(&self) -> impl Iterator<Item = (Instant, &E)> {
+        let entries = self.soon.iter().chain(&self.later);
+        entries.filter_map(|entry| Some((entry.at, entry.event.as_ref()?)))
+    }
+
     /// Adds an event with the default priority.
     ///
     /// # Panics

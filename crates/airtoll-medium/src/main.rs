@@ -24,6 +24,8 @@ use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 
 /// Enough for the frames of a second at full rate, should the machine be away for so long.
 const RECEIVE_OCTETS: usize = 16 << 20;
+/// Most octets of messages to the kernel at a time; a socket of the default size takes 212,992.
+const SEND_OCTETS: usize = 1 << 16;
 
 fn main() -> ExitCode {
     match run() {
@@ -137,6 +139,16 @@ impl Kernel {
         self.socket.send(octets, 0).map(|_| ())
     }
 
+    /// Sends messages that stand one behind the other; empties the buffer.
+    fn hand_in(&self, messages: &mut Vec<u8>) -> Result<(), String> {
+        if !messages.is_empty() {
+            self.send(messages)
+                .map_err(|error| format!("netlink: {error}"))?;
+            messages.clear();
+        }
+        Ok(())
+    }
+
     fn wait(&mut self) -> io::Result<Vec<u8>> {
         let length = self.socket.recv(&mut &mut self.buffer[..], 0)?;
         Ok(self.buffer[..length].to_vec())
@@ -150,6 +162,13 @@ impl Kernel {
             Err(error) => Err(error),
         }
     }
+}
+
+/// For whom there is something to read.
+#[derive(Default)]
+struct Ready {
+    frames: bool,
+    callers: bool,
 }
 
 /// A caller on the control socket.
@@ -193,12 +212,13 @@ impl Shell {
 
     fn serve(mut self) -> Result<(), String> {
         loop {
-            let now = self.now();
-            self.medium.advance(now);
+            self.medium.advance(self.now());
             self.hand_over()?;
-            self.sleep()?;
-            self.take_frames()?;
-            if self.converse() {
+            let ready = self.sleep()?;
+            if ready.frames {
+                self.take_frames()?;
+            }
+            if ready.callers && self.converse() {
                 self.medium.abandon();
                 self.hand_over()?;
                 return Ok(());
@@ -206,9 +226,9 @@ impl Shell {
         }
     }
 
-    /// Until a frame or a caller comes, or something happens of itself.
-    fn sleep(&self) -> Result<(), String> {
-        let limit = self.medium.next_at().map(|next| {
+    /// Until a frame or a caller comes, or the medium may have something to hand over.
+    fn sleep(&self) -> Result<Ready, String> {
+        let limit = self.medium.hands_over_at().map(|next| {
             let left = next.saturating_since(self.now()).as_nanos();
             Timespec {
                 tv_sec: (left / 1_000_000_000) as i64,
@@ -226,13 +246,19 @@ impl Shell {
             ));
         }
         match poll(&mut ready, limit.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Ok(_) => Ok(Ready {
+                frames: !ready[0].revents().is_empty(),
+                callers: ready[1..].iter().any(|one| !one.revents().is_empty()),
+            }),
+            Err(rustix::io::Errno::INTR) => Ok(Ready::default()),
             Err(error) => Err(format!("poll: {error}")),
         }
     }
 
+    /// All frames that are there; they came at this instant, as far as anyone can tell.
     fn take_frames(&mut self) -> Result<(), String> {
         let family = self.kernel.family;
+        let now = self.now();
         loop {
             let octets = match self.kernel.receive() {
                 Ok(Some(octets)) => octets,
@@ -245,14 +271,14 @@ impl Shell {
                 Err(error) => return Err(format!("netlink: {error}")),
             };
             match hwsim::read(octets, family) {
-                Ok(Received::Sent(sent)) => self.offer(sent),
+                Ok(Received::Sent(sent)) => self.offer(sent, now),
                 Ok(Received::Status(0) | Received::Other) => {}
                 Ok(Received::Status(_)) | Err(_) => self.service.refused += 1,
             }
         }
     }
 
-    fn offer(&mut self, sent: hwsim::Sent) {
+    fn offer(&mut self, sent: hwsim::Sent, now: Instant) {
         let radios = &self.medium.settings().radios;
         let Some(radio) = radios.iter().position(|r| r.address.0 == sent.transmitter) else {
             return;
@@ -266,14 +292,17 @@ impl Shell {
             no_ack: sent.flags & hwsim::NO_ACK != 0,
             ticket: sent.cookie,
         };
-        let now = self.now();
         self.medium.offer(now, offer);
     }
 
+    /// Hands all deliveries and reports to the kernel, many messages at a time.
     fn hand_over(&mut self) -> Result<(), String> {
+        let family = self.kernel.family;
+        let (mut now, mut batch) = (None, Vec::new());
         while let Some((at, happening)) = self.medium.take() {
-            self.service.lateness.book(self.now().saturating_since(at));
-            let family = self.kernel.family;
+            // One look at the clock: where the CPU takes no time, each is a call of the kernel.
+            let now = *now.get_or_insert_with(|| self.now());
+            self.service.lateness.book(now.saturating_since(at));
             let message = match happening {
                 Happening::Delivery {
                     to,
@@ -307,11 +336,14 @@ impl Shell {
                     hwsim::report(family, sender, flags, &tried, signal_dbm, ticket)
                 }
             };
-            self.kernel
-                .send(&message)
-                .map_err(|error| format!("netlink: {error}"))?;
+            if batch.len() + message.len() > SEND_OCTETS {
+                self.kernel.hand_in(&mut batch)?;
+            }
+            batch.extend_from_slice(&message);
+            // Messages of one buffer begin at multiples of four octets (NLMSG_ALIGN).
+            batch.resize(batch.len().next_multiple_of(4), 0);
         }
-        Ok(())
+        self.kernel.hand_in(&mut batch)
     }
 
     fn address(&self, radio: usize) -> MacAddress {
@@ -341,6 +373,8 @@ impl Shell {
                 let line: Vec<u8> = caller.pending.drain(..=at).collect();
                 let now = self.now();
                 let text = String::from_utf8_lossy(&line);
+                // Changes and counts hold for the air as it is at this instant.
+                self.medium.advance(now);
                 let (answer, last) =
                     control::answer(text.trim(), &mut self.medium, &mut self.service, now);
                 // A caller that went away wants no answer.

@@ -197,6 +197,38 @@ fn numbered(settings: Settings, index: i8, flags: u16, octets: usize, seconds: u
 }
 
 #[test]
+fn the_receiver_has_each_part_of_an_aggregate_at_its_own_end() {
+    let mut medium = Medium::new(settings(2, r#","standard":"802.11n""#), Instant::ZERO);
+    for number in 0..5u16 {
+        let mut octets = frame(1, Some(0), true, 1_534);
+        octets[22..24].copy_from_slice(&(number << 4).to_le_bytes());
+        let mut offer = offer(1, octets, 7, 7, u64::from(number));
+        offer.frequency_mhz = 5_180;
+        offer.chain[0].flags = flag::MCS;
+        medium.offer(Instant::ZERO, offer);
+    }
+    medium.advance(Instant::ZERO + Duration::from_millis(10));
+    let (mut delivered, mut reported) = (Vec::new(), Vec::new());
+    while let Some((at, happening)) = medium.take() {
+        match happening {
+            Happening::Delivery { .. } => delivered.push(at),
+            Happening::Report { acknowledged, .. } => reported.push((at, acknowledged)),
+        }
+    }
+    // The five were there when the first counter ended, so that one PPDU took them.
+    assert_eq!((delivered.len(), reported.len()), (5, 5));
+    assert!(reported.iter().all(|one| *one == reported[0] && one.1));
+    // 1542 octets of a subframe with padding are 47.4 symbols of 260 bits.
+    for pair in delivered.windows(2) {
+        let apart = (pair[1] - pair[0]).as_micros_f64();
+        assert!((188.0..=192.0).contains(&apart), "{apart}");
+    }
+    // SIFS and a block ack of 32 octets at 24 Mb/s after the last.
+    let answer = (reported[0].0 - delivered[4]).as_micros_f64();
+    assert_eq!(answer, 16.0 + 32.0);
+}
+
+#[test]
 fn a_lost_part_of_an_aggregate_is_sent_again_and_nothing_comes_twice() {
     let mut medium = Medium::new(
         settings(
@@ -413,6 +445,50 @@ fn given() -> impl Strategy<Value = Given> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
+    /// Nothing is handed over before the instant that the medium names, and a caller that sleeps
+    /// until then takes the same at the same instants as one that attends to every event.
+    #[test]
+    fn a_caller_may_sleep_until_something_is_handed_over(
+        all in prop::collection::vec(given(), 1..60), dbm in -95f64..-40.0, rts in any::<bool>(),
+    ) {
+        let text = format!(
+            r#","queue_frames":5,"standard":"802.11b","carrier_sense_dbm":-99,
+            "levels":[{{"radios":["r0","r3"],"points":[{{"dbm":{dbm}}}]}}],
+            "hidden":[["r1","r2"]]"#
+        );
+        let course = |next: fn(&Medium) -> Option<Instant>| {
+            let mut medium = Medium::new(settings(4, &text), Instant::ZERO);
+            let (mut now, mut wakes, mut taken) = (Instant::ZERO, 0, Vec::new());
+            let mut play = |medium: &mut Medium, until: Instant| {
+                while let Some(at) = next(medium).filter(|at| *at <= until) {
+                    wakes += 1;
+                    medium.advance(at);
+                    while let Some((happened_at, happening)) = medium.take() {
+                        assert_eq!(happened_at, at, "it was handed over later than it happened");
+                        taken.push((at, happening));
+                    }
+                }
+            };
+            for (ticket, one) in all.iter().enumerate() {
+                now += Duration::from_micros(one.after_us);
+                play(&mut medium, now);
+                let octets = frame(one.radio, one.to, one.qos, one.octets);
+                let mut offer = offer(one.radio, octets, one.index, one.count, ticket as u64);
+                offer.chain[0].flags = if rts { flag::RTS_CTS } else { 0 };
+                medium.offer(now, offer);
+                // A full queue drops a frame at once.
+                play(&mut medium, now);
+                while medium.take().is_some() {}
+            }
+            play(&mut medium, now + Duration::from_secs(20));
+            (taken, wakes)
+        };
+        let (every, often) = course(Medium::next_at);
+        let (same, seldom) = course(Medium::hands_over_at);
+        prop_assert_eq!(every, same);
+        prop_assert!(seldom < often);
+    }
+
     /// Under any load: every frame is reported once; a frame reported as acknowledged was
     /// delivered or dropped at a full queue; no radio transmits longer than the time; time never
     /// runs backwards.
@@ -432,6 +508,7 @@ proptest! {
         }
         medium.advance(now + Duration::from_secs(20));
         prop_assert_eq!(medium.next_at(), None);
+        prop_assert_eq!(medium.hands_over_at(), None);
         let (mut reported, mut acknowledged, mut delivered) = (vec![0; all.len()], 0, 0);
         let mut last = Instant::ZERO;
         while let Some((at, happening)) = medium.take() {

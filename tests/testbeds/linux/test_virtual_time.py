@@ -21,6 +21,7 @@ from airtoll.study import Study
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.guest import uml_kernel
 from airtoll.testbeds.linux import environment, medium
+from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
 from airtoll.testbeds.simulator import Simulator
@@ -143,6 +144,26 @@ def test_aggregates_have_the_throughput_of_the_simulator(
         probe=False,
     )
     assert rows(testbed.carry_out(job))["throughput_bps"] == pytest.approx(simulated_bps, rel=0.02)
+
+
+@pytest.mark.slow
+def test_tcp_is_held_back_by_its_queue_and_loses_nothing(testbed: Linux) -> None:
+    """`benchmarks/real_stack_rates.toml` gives the simulator's figure."""
+    job = Job(
+        "tcp",
+        "open",
+        phy="802.11n",
+        channel=36,
+        mcs=7,
+        width_mhz=40,
+        flow=Flow(transport="tcp", duration_s=3, warm_up_s=1),
+        probe=False,
+        queue_frames=100,
+        cable=Cable(1e9, 0.0, 1000),
+    )
+    found = rows(testbed.carry_out(job))
+    assert found["throughput_bps"] == pytest.approx(107.4e6, rel=0.03)
+    assert found["tcp_retransmissions"] == 0
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")

@@ -50,10 +50,24 @@ pub(super) struct Transmission {
 
 #[derive(Debug)]
 pub(super) enum Event {
-    End { transmission: u64 },
-    Begin { contender: usize, part: Part },
-    TimeOut { contender: usize },
-    Processed { job: u64 },
+    End {
+        transmission: u64,
+    },
+    /// An MPDU of an A-MPDU ends, of which others follow.
+    Mpdu {
+        transmission: u64,
+        nth: usize,
+    },
+    Begin {
+        contender: usize,
+        part: Part,
+    },
+    TimeOut {
+        contender: usize,
+    },
+    Processed {
+        job: u64,
+    },
 }
 
 /// Lengths that follow from a frame and the rate of its attempt.
@@ -69,17 +83,52 @@ pub(super) struct Lengths {
     timing: TimingSet,
 }
 
+impl Lengths {
+    /// How long a part is on the air.
+    const fn of(&self, part: Part) -> Duration {
+        match part {
+            Part::Rts => self.rts,
+            Part::Cts | Part::CtsToSelf => self.cts,
+            Part::Data => self.data,
+            Part::Ack => self.ack,
+        }
+    }
+}
+
 impl Medium {
     /// Something that was to happen now.
     pub(super) fn happen(&mut self, event: Event) {
         let now = self.events.now();
         match event {
             Event::End { transmission } => self.ended(transmission),
+            Event::Mpdu { transmission, nth } => self.mpdu_ended(transmission, nth),
             Event::Begin { contender, part } => self.transmit(contender, part),
             Event::TimeOut { contender } => self.failed(contender, now),
             Event::Processed { job } => self.processed(job),
         }
     }
+
+    /// An instant before which the medium hands nothing over unless a frame comes; `None` if
+    /// nothing waits. Frames go over at the end of a transmission, so its begin needs no attention.
+    #[must_use]
+    pub fn hands_over_at(&self) -> Option<Instant> {
+        let events = self.events.waiting().map(|(at, event)| match *event {
+            // The first MPDU of an A-MPDU ends before its data.
+            Event::Begin { contender, part } if part != Part::Data => {
+                let step = self.contenders[contender].queue[0].last_step();
+                at + self.lengths(contender, step).of(part)
+            }
+            _ => at,
+        });
+        let accesses = self.contenders.iter().enumerate().filter_map(|(id, c)| {
+            let at = c.access(self.channels.get(c.channel)?.ears.get(c.radio)?)?;
+            let step = self.step(id);
+            // Frames that join the first one in an A-MPDU make it longer.
+            Some(at + self.lengths(id, step).of(self.first_part(id, step)))
+        });
+        events.chain(accesses).min()
+    }
+
     /// Every contender whose counter ends at the present instant transmits.
     pub(super) fn grant(&mut self) {
         let now = self.events.now();
@@ -116,14 +165,7 @@ impl Medium {
         }
         for &id in &winners {
             let step = self.step(id);
-            let unicast = self.contenders[id].queue[0].receiver.is_some();
-            let part = if unicast && step.flags & flag::RTS_CTS != 0 {
-                Part::Rts
-            } else if step.flags & (flag::CTS_PROTECT | flag::RTS_CTS) != 0 {
-                Part::CtsToSelf
-            } else {
-                Part::Data
-            };
+            let part = self.first_part(id, step);
             let count = self.fitting(id, step);
             let frequency_mhz = self.contenders[id].queue[0].frequency_mhz;
             let rate = rates::name(step, frequency_mhz);
@@ -139,6 +181,18 @@ impl Medium {
                 frame.note(step);
             }
             self.transmit(id, part);
+        }
+    }
+
+    /// The part by which an exchange begins.
+    fn first_part(&self, id: usize, step: Step) -> Part {
+        let unicast = self.contenders[id].queue[0].receiver.is_some();
+        if unicast && step.flags & flag::RTS_CTS != 0 {
+            Part::Rts
+        } else if step.flags & (flag::CTS_PROTECT | flag::RTS_CTS) != 0 {
+            Part::CtsToSelf
+        } else {
+            Part::Data
         }
     }
 
@@ -238,12 +292,12 @@ impl Medium {
         let target = frame
             .receiver
             .and_then(|address| self.listener(address, frame.frequency_mhz));
-        let (length, protects) = match part {
-            Part::Rts => (l.rts, sifs + l.cts + sifs + l.data + answer),
-            Part::Cts => (l.cts, sifs + l.data + answer),
-            Part::CtsToSelf => (l.cts, sifs + l.data + answer),
-            Part::Data => (l.data, answer),
-            Part::Ack => (l.ack, Duration::ZERO),
+        let length = l.of(part);
+        let protects = match part {
+            Part::Rts => sifs + l.cts + sifs + l.data + answer,
+            Part::Cts | Part::CtsToSelf => sifs + l.data + answer,
+            Part::Data => answer,
+            Part::Ack => Duration::ZERO,
         };
         let radio = match part {
             Part::Cts | Part::Ack => target.expect("only a radio that is there answers"),
@@ -286,7 +340,43 @@ impl Medium {
             },
         );
         self.become_busy(channel_id, ears);
+        if part == Part::Data {
+            self.schedule_mpdus(id, this, &l.vector);
+        }
         self.events.schedule(end, Event::End { transmission: this });
+    }
+
+    /// Each MPDU of an A-MPDU ends by itself, the last one with the PPDU.
+    fn schedule_mpdus(&mut self, id: usize, transmission: u64, vector: &TxVector) {
+        let (now, contender) = (self.events.now(), &self.contenders[id]);
+        let mut octets = 0;
+        for nth in 0..contender.batch.len().saturating_sub(1) {
+            octets = with_subframe(octets, &contender.queue[nth]);
+            let at = now + airtime(vector, octets);
+            self.events.schedule(at, Event::Mpdu { transmission, nth });
+        }
+    }
+
+    /// The receiver of an A-MPDU hands one of its MPDUs up while others follow.
+    fn mpdu_ended(&mut self, transmission: u64, nth: usize) {
+        let t = self.transmissions.remove(&transmission);
+        let t = t.expect("its PPDU is on the air");
+        let step = self.contenders[t.contender].queue[0].last_step();
+        let frame = &self.contenders[t.contender].queue[0];
+        let vector = rates::vector(step, frame.frequency_mhz, self.settings.preamble());
+        self.try_mpdu(&t, nth, &vector, step);
+        self.transmissions.insert(transmission, t);
+    }
+
+    /// Delivers one MPDU of a frame exchange if it arrives.
+    fn try_mpdu(&mut self, t: &Transmission, nth: usize, vector: &TxVector, step: Step) {
+        let octets = self.mpdu_octets(t.contender, nth);
+        if let Some(to) = self.target(t.contender)
+            && self.arrives(t, to, vector, octets)
+        {
+            self.deliver_nth(t, nth, to, step);
+            self.contenders[t.contender].batch[nth] = true;
+        }
     }
 
     pub(super) fn become_busy(&mut self, channel_id: usize, ears: u64) {
@@ -382,15 +472,9 @@ impl Medium {
         {
             self.counts[t.radio].collisions += 1;
         }
-        for nth in 0..self.contenders[t.contender].batch.len() {
-            let octets = self.mpdu_octets(t.contender, nth);
-            if let Some(to) = target
-                && self.arrives(t, to, &l.vector, octets)
-            {
-                self.deliver_nth(t, nth, to, step);
-                self.contenders[t.contender].batch[nth] = true;
-            }
-        }
+        // Those before it have ended already.
+        let last = self.contenders[t.contender].batch.len() - 1;
+        self.try_mpdu(t, last, &l.vector, step);
         let arrived = self.contenders[t.contender].batch.contains(&true);
         if no_ack {
             self.succeeded(t.contender, now);

@@ -105,6 +105,31 @@ _TIME_STAMP: Final = """static bool airtoll_time_stamp(struct uml_pt_regs *regs)
 
 """
 
+#: The driver of virtual radios, where kernels before 6.4 have it. Later ones have a queue per flow
+#: in mac80211 above it, which does not refuse packets as a queue of the device does.
+_HWSIM: Final = "drivers/net/wireless/mac80211_hwsim.c"
+_NO_SUCH_FILE: Final = r"\A\Z"
+
+#: Counts the frames of a hardware queue that the medium has, and stops and wakes the queue.
+_SIGNATURE: Final = (
+    "static void airtoll_waits(struct mac80211_hwsim_data *data,\n"
+    "\t\t\t  struct sk_buff *skb, int by)\n"
+)
+_LIMITED: Final = f"""{_SIGNATURE}{{
+	int queue = IEEE80211_SKB_CB(skb)->hw_queue;
+	unsigned long flags;
+
+	spin_lock_irqsave(&data->pending.lock, flags);
+	data->tx_waiting[queue] += by;
+	if (data->tx_limit && data->tx_waiting[queue] >= data->tx_limit)
+		ieee80211_stop_queue(data->hw, queue);
+	else if (by < 0 && ieee80211_queue_stopped(data->hw, queue))
+		ieee80211_wake_queue(data->hw, queue);
+	spin_unlock_irqrestore(&data->pending.lock, flags);
+}}
+
+"""
+
 #: Kernels before 6.13 keep the floating-point state of a process in a buffer of 2696 octets, and
 #: hand it to ptrace, which takes the whole XSAVE area or nothing. With AMX that is 11008 octets
 #: (Intel SDM vol. 1, section 13.5), so every process would die of EFAULT.
@@ -120,6 +145,10 @@ _TIME_STAMP: Final = """static bool airtoll_time_stamp(struct uml_pt_regs *regs)
 #: set and never puts it back: the line is dead. Not reading for that while is enough: the reader,
 #: once it has caught up, reads the octets that came meanwhile. A reader outside of the interrupt
 #: disables the interrupt: two readers at once would lose octets.
+#:
+#: A virtual radio never stops its queues: the device would take every packet, and the medium would
+#: have to drop those for which its queue has no room. With the file ``tx_limit`` in its debugfs a
+#: radio stops a hardware queue while that many of its frames wait for a report.
 EDITS: Final = (
     Edit(
         "arch/x86/um/user-offsets.c",
@@ -185,6 +214,50 @@ EDITS: Final = (
         "arch/um/kernel/trap.c",
         r"(if \(UPT_IS_USER\(regs\) && !SEGV_IS_FIXABLE\(fi\)\) \{)",
         r"\1\n\t\tif (airtoll_time_stamp(regs))\n\t\t\treturn;",
+    ),
+    Edit(
+        _HWSIM,
+        r"(struct sk_buff_head pending;\t[^\n]*\n)",
+        r"\1\tu32 tx_limit;\n\tu32 tx_waiting[IEEE80211_MAX_QUEUES];\n",
+        unless=_NO_SUCH_FILE,
+    ),
+    Edit(
+        _HWSIM,
+        r"(?=static void mac80211_hwsim_tx_frame_nl\(struct ieee80211_hw \*hw,[^;{]*\{)",
+        _LIMITED,
+        unless=_NO_SUCH_FILE,
+    ),
+    Edit(
+        _HWSIM,
+        r"(skb_queue_tail\(&data->pending, my_skb\);)",
+        r"\1\n\tairtoll_waits(data, my_skb, 1);",
+        unless=_NO_SUCH_FILE,
+    ),
+    Edit(
+        _HWSIM,
+        r"ieee80211_free_txskb\(hw, skb_dequeue\(&data->pending\)\);",
+        "struct sk_buff *oldest = skb_dequeue(&data->pending);\n\n"
+        "\t\t\tairtoll_waits(data, oldest, -1);\n\t\t\tieee80211_free_txskb(hw, oldest);",
+        unless=_NO_SUCH_FILE,
+    ),
+    Edit(
+        _HWSIM,
+        r"while \(\(skb = skb_dequeue\(&data->pending\)\)\)\s*ieee80211_free_txskb\(hw, skb\);",
+        "while ((skb = skb_dequeue(&data->pending))) {\n\t\tairtoll_waits(data, skb, -1);\n"
+        "\t\tieee80211_free_txskb(hw, skb);\n\t}",
+        unless=_NO_SUCH_FILE,
+    ),
+    Edit(
+        _HWSIM,
+        r"(/\* not found \*/\s*if \(!found\)\s*goto out;)",
+        r"\1\n\n\tairtoll_waits(data2, skb, -1);",
+        unless=_NO_SUCH_FILE,
+    ),
+    Edit(
+        _HWSIM,
+        r"(data->debugfs = debugfs_create_dir\([^;]*;)",
+        r'\1\n\tdebugfs_create_u32("tx_limit", 0666, data->debugfs, &data->tx_limit);',
+        unless=_NO_SUCH_FILE,
     ),
 )
 

@@ -153,6 +153,11 @@ class Medium:
         return counts
 
 
+def queue_frames(job: Job) -> int | None:
+    """Frames that a queue of a job's radios holds; None: as many as the medium has by default."""
+    return None if job.queue_frames is None else min(job.queue_frames, MOST_FRAMES)
+
+
 def _settings(
     radios: Mapping[str, Radio], job: Job | None = None, nodes: Mapping[str, str] | None = None
 ) -> MediumSettings:
@@ -177,8 +182,9 @@ def _settings(
         hidden=tuple((nodes[a], nodes[b]) for a, b in job.hidden),
         seed=job.seed,
     )
-    if job.queue_frames is not None:
-        settings = evolve(settings, queue_frames=min(job.queue_frames, MOST_FRAMES))
+    frames = queue_frames(job)
+    if frames is not None:
+        settings = evolve(settings, queue_frames=frames)
     if job.noise_figure_db is not None:
         settings = evolve(settings, noise_figure_db=job.noise_figure_db)
     if job.carrier_sense_dbm is not None:

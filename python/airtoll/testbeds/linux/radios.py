@@ -73,6 +73,20 @@ async def full_level(root: Host, radio: Radio) -> None:
     await _write_rssi(root, radio, -50)
 
 
+async def hold_back(root: Host, host: Host, radio: Radio, frames: int) -> None:
+    """Let the device refuse a packet while ``frames`` of its hardware queue wait for the air.
+
+    A queue of the device refuses a packet, and TCP keeps it and reduces its window. The medium's
+    queue could only lose it. The driver of a guest's kernel has the limit (see
+    ``guest.uml_kernel``); elsewhere nothing changes.
+    """
+    path = f"/sys/kernel/debug/ieee80211/{radio.phy}/hwsim/tx_limit"
+    done = await root.run(["sh", "-c", f"test -w {path} && echo {frames} > {path}"], check=False)
+    if done.status == 0:
+        # The packet that finds the driver's queue full waits above it; the next is refused.
+        await host.run(["ip", "link", "set", radio.interface, "txqueuelen", "1"])
+
+
 async def _write_rssi(root: Host, radio: Radio, value: int) -> None:
     # debugfs takes the number as unsigned 64 bits: -70 is 2^64 - 70.
     path = f"/sys/kernel/debug/ieee80211/{radio.phy}/hwsim/rx_rssi"

@@ -24,6 +24,7 @@ from airtoll.testbeds.linux import (
     medium,
     moves,
     neighbours,
+    radios,
     tcpdump,
     traffic,
 )
@@ -82,6 +83,12 @@ class TrialRun:
         await association.radius(progress)
         if stack.medium is not None:
             await stack.medium.begin(job, layout.nodes)
+            frames = medium.queue_frames(job)
+            if stack.virtual_time and frames is not None:
+                for node in layout.nodes.values():
+                    await radios.hold_back(
+                        stack.root, stack.hosts[node], stack.radios[node], frames
+                    )
             if job.walk is not None:
                 await handover.place(progress, job.walk, 0.0)
         tunnels = Tunnels(progress)
