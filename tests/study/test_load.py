@@ -77,6 +77,29 @@ def test_values_are_put_in_and_checked() -> None:
         with_values(file, {"traffic.udp.duration_s": "long"})
 
 
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_every_axis_of_a_shipped_study_can_be_narrowed(name):
+    file = load(name)
+    for axis, levels in file.study.grid.items():
+        if axis in file.study.study.against:
+            continue
+        for level in levels:
+            wanted = [level]
+            if axis == "policy":
+                wanted = list(dict.fromkeys([file.study.study.baseline, level]))
+            study = with_values(file, {f"grid.{axis}": wanted}).study
+            assert list(study.grid[axis]) == wanted
+            for pattern in study.exclude:
+                assert all(set(kept) <= set(study.grid[key]) for key, kept in pattern.items())
+
+
+def test_a_narrowed_study_has_the_cells_that_the_whole_one_has_of_them():
+    whole = make_plan(load("roaming2026").study)
+    part = make_plan(with_values(load("roaming2026"), {"grid.scenario": ["walk"]}).study)
+    names = [cell.name for cell in part.cells]
+    assert names == [cell.name for cell in whole.cells if cell.scenario == "walk"]
+
+
 def test_as_printed_lengths_are_those_of_the_paper() -> None:
     file = load("tripathi2008")
     assert with_values(file, file.study.as_printed).study.traffic["udp"].duration_s == 1200

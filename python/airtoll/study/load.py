@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from airtoll.errors import PolicyError, StudyError
 from airtoll.policies import resolve
-from airtoll.study.model import Level, Scenario, Study, Traffic, with_level
+from airtoll.study.model import Compare, Level, Scenario, Study, Traffic, with_level
 from airtoll.study.source import check_values, parse_toml, read_text, shown
 
 _AXES = ("scenario", "policy", "traffic")
@@ -92,17 +92,67 @@ def parse(text: str, path: Path) -> StudyFile:
 def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     """The same study with some dotted keys set, checked again.
 
+    A smaller grid narrows the patterns of ``exclude``, which lose the levels that it lacks, and
+    drops the comparisons (``compare``) of cells that it lacks.
+
     Raises ``StudyError`` for a key that does not exist or a value that is invalid.
     """
     data = file.study.model_dump(mode="python", exclude_unset=True)
     for key, value in values.items():
         _put(data, key, value, file.path)
+    grid = {
+        axis: levels for axis, levels in data["grid"].items() if isinstance(levels, list | tuple)
+    }
+    if "exclude" not in values and data.get("exclude"):
+        data["exclude"] = _narrowed(file.study, grid)
+    if "compare" not in values and data.get("compare"):
+        pairs = zip(file.study.compare, data["compare"], strict=True)
+        data["compare"] = [table for entry, table in pairs if _has_cells(entry, grid)]
+        read_by = {table.get("instrument") for table in data["compare"]}
+        told = data.get("instrument", {})
+        data["instrument"] = {name: told[name] for name in told if name in read_by}
     check_values(data, file.path)
     try:
         study = Study.model_validate(data)
     except ValidationError as error:
         raise StudyError(_first_mistake(error, file.path)) from error
     return StudyFile(_check_grid(study, file.path), file.path, file.text, file.sha256)
+
+
+def _narrowed(study: Study, grid: Mapping[str, Any]) -> list[dict[str, list[Level]]]:
+    """The patterns of a study's ``exclude`` that hold for cells of another grid of its axes."""
+    narrowed: list[dict[str, list[Level]]] = []
+    for pattern in study.exclude:
+        kept: dict[str, list[Level]] = {}
+        for key, levels in pattern.items():
+            there = set(map(_level_of(key), grid.get(key) or study.grid.get(key, ())))
+            kept[key] = [level for level in levels if _level_of(key)(level) in there]
+        if all(kept.values()):
+            narrowed.append(kept)
+    return narrowed
+
+
+def _has_cells(entry: Compare, grid: Mapping[str, Any]) -> bool:
+    """Whether every selection of a comparison by policy or factor has a level in a grid."""
+    return all(
+        key not in grid
+        or key in ("scenario", "traffic")
+        or any(_selects(key, value, _level_of(key)(level)) for level in grid[key])
+        for wanted in (entry.cells, entry.minus, entry.over)
+        for key, value in wanted.items()
+    )
+
+
+def _level_of(axis: str) -> Callable[[Level], Level]:
+    """Levels of an axis as they are compared: a policy has several names."""
+
+    def canonical(level: Level) -> Level:
+        try:
+            return resolve(str(level)).name
+        except PolicyError:
+            return level
+
+    return canonical if axis == "policy" else lambda level: level
 
 
 def _find(name: str) -> Path:

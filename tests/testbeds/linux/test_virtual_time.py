@@ -23,7 +23,7 @@ from airtoll.testbeds.guest import uml_kernel
 from airtoll.testbeds.linux import environment, medium
 from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.job import Flow, Job
-from airtoll.testbeds.linux.testbed import Linux
+from airtoll.testbeds.linux.testbed import Linux, job_of
 from airtoll.testbeds.simulator import Simulator
 
 pytestmark = [
@@ -381,6 +381,25 @@ def test_joins_with_tls_1_3(
     assert rows(measured)["messages_radius"] == messages
     told = json.loads((tmp_path / "outcome.json").read_text())["negotiated"]["A"]
     assert told["eap_tls_version"] == "TLSv1.3"
+
+
+@pytest.mark.slow
+def test_a_marked_flow_has_its_access_category(testbed: Linux, tmp_path: Path) -> None:
+    load: dict[str, object] = {"transport": "udp", "duration_s": 0.5, "wmm": "voice"}
+    trial = trial_of({"phy": "802.11n", "mcs": 0}, load)
+    simulated = Simulator().measure(trial)
+    real = testbed.carry_out(evolve(job_of(trial), capture_traffic=True), tmp_path)
+    assert real.failure is None, real.failure
+    ratio = value(real, "throughput_bps") / value(simulated, "throughput_bps")
+    assert ratio == pytest.approx(1, abs=0.03)
+    # Priorities (table 10-1) of the flow's frames, of its probes and of their answers.
+    fields = ["-Y", "wlan.fc.type_subtype == 0x28", "-T", "fields", "-e", "wlan.qos.tid"]
+    told = subprocess.run(
+        ["tshark", "-r", str(tmp_path / "air.pcap"), *fields],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    tids = Counter(told.stdout.split())
+    assert tids["6"] > 0.9 * tids.total() > 200, tids
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from airtoll.testbeds.capability import (
     only,
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.linux import devices, exchanges, freeradius, leap
+from airtoll.testbeds.linux import devices, exchanges, freeradius, leap, rates
 from airtoll.testbeds.linux.credentials import ALGORITHMS
 from airtoll.testbeds.resolve import station_list
 from airtoll.testbeds.roaming import caches_pmk
@@ -277,7 +277,7 @@ _TRAFFIC: Final = {
     "warm_up_s": acts(),
     "stations": acts(),
     "flows_per_station": acts(),
-    "wmm": only("best-effort", reason="has no effect: iperf3 marks no packet"),
+    "wmm": acts("by the DSCP of packets; without EDCA it changes nothing, as in the model"),
     "series": acts("streams in one direction"),
 }
 
@@ -420,6 +420,11 @@ def _asks_over_udp(cell: Cell) -> bool:
 
 def _asks_over_tcp(cell: Cell) -> bool:
     return cell.load.application == "request-response" and cell.load.transport == "tcp"
+
+
+def _marked_elsewhere(cell: Cell) -> bool:
+    load, with_edca = cell.load, cell.settings.phy in rates.HT
+    return with_edca and load.wmm != "best-effort" and load.application not in ("stream", "voip")
 
 
 def _short_message(cell: Cell) -> str | None:
@@ -580,6 +585,11 @@ CAPABILITY: Final = Capability(
             "FTP at an offered rate",
             lambda cell: cell.load.application == "ftp" and cell.load.offered_mbps is not None,
             "offered_mbps: FTP sends as fast as it can",
+        ),
+        Feature(
+            "an access category of packets of other programs than iperf3",
+            _marked_elsewhere,
+            "traffic.wmm: iperf3 alone marks its packets, in streams and calls",
         ),
         Feature(
             "parallel lookups, or requests over UDP",

@@ -41,15 +41,18 @@ async def serve(
     log: str | None = None,
     once: bool = False,
     seconds: bool = True,
+    ip: str | None = None,
 ) -> Process:
     """Start a server on ``port``; its pid file appears before it listens, so ask for the socket.
 
     ``once``: it ends with its first client, and ``log`` is then that client's report. ``seconds``:
-    whether it counts by the second (see :func:`unpaced`).
+    whether it counts by the second (see :func:`unpaced`). ``ip``: the one version that it serves;
+    a server of both (3.12) does not mark what it sends over IPv4.
     """
     log = log or f"{folder}/iperf3-{host.name}-{port}.log"
     argv = ["iperf3", "-s", "-J", "-p", str(port), *(["-1"] if once else [])]
     argv += [] if seconds else ["-i", "0"]
+    argv += [] if ip is None else [f"-{ip[-1]}"]
     async with host.starting(argv, log=log) as process:
         await host.wait_for_socket("tcp", port, process, limit_s)
     return process
@@ -92,6 +95,8 @@ def arguments(
         if flow.congestion_control:
             words = {"newreno": "reno"}
             argv += ["-C", words.get(flow.congestion_control, flow.congestion_control)]
+    if flow.dscp:
+        argv += ["--dscp", str(flow.dscp)]
     if flow.transfer_octets:
         argv += ["-n", str(flow.transfer_octets)]
     else:

@@ -56,6 +56,7 @@ async def during(
     *,
     most_s: float,
     interval_s: float,
+    dscp: int = 0,
 ) -> tuple[_T, Report]:
     """Probe until some work is done, at most ``most_s``; gives the work's result and the report.
 
@@ -63,7 +64,10 @@ async def during(
     """
     path, log = (f"{folder}/irtt-client-{host.name}.{end}" for end in ("json", "log"))
     await host.run(["rm", "-f", path, log])
-    process = await host.start(_arguments(server, path, most_s, interval_s, 64), log=log)
+    argv = _arguments(server, path, most_s, interval_s, 64)
+    # irtt takes the whole octet of the field.
+    argv[2:2] = [f"--dscp={dscp << 2:#x}"] if dscp else []
+    process = await host.start(argv, log=log)
     try:
         result = await work
         # The first interrupt ends the test; irtt reports the replies so far.

@@ -22,6 +22,10 @@ from airtoll.testbeds.linux.walking import Walk
 #: The device of the access points in ``Job.devices``: each of them has one of its own.
 ACCESS_POINTS: Final = "ap"
 
+#: Access category -> differentiated services code point whose first three bits are a priority of
+#: it (IEEE 802.11-2020, table 10-1): the class selectors 1, 0, 5 and 6 (RFC 2474 section 4.2.2).
+DSCP: Final = {"background": 8, "best-effort": 0, "video": 40, "voice": 48}
+
 _PERCENTILES: Final = (50, 95, 99)
 
 
@@ -43,6 +47,7 @@ class Flow:
     mss_octets: int | None = None
     window_octets: int | None = None
     congestion_control: str | None = None
+    access_category: str = "best-effort"
     transfer_octets: int | None = None
     request_octets: int = 64
     response_octets: int = 64
@@ -51,6 +56,11 @@ class Flow:
     per_station: int = 1
     stations: tuple[str, ...] | None = None
     series: bool = False
+
+    @property
+    def dscp(self) -> int:
+        """The differentiated services field by which mac80211 chooses the access category."""
+        return DSCP[self.access_category]
 
 
 @frozen

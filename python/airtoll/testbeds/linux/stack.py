@@ -352,11 +352,14 @@ class Stack:
             self._servers[key] = await start()
             self._given[key] = given
 
-    async def iperf3_server(self, node: str, port: int, *, seconds: bool = True) -> None:
+    async def iperf3_server(self, node: str, port: int, ip: str, *, seconds: bool = True) -> None:
         """A waiting iperf3 server on a node; ``seconds``: whether it counts by the second."""
         host = self.hosts[node]
         await self._server(
-            node, port, lambda: iperf3.serve(host, port, self.folder, seconds=seconds)
+            node,
+            port,
+            lambda: iperf3.serve(host, port, self.folder, seconds=seconds, ip=ip),
+            (ip, seconds),
         )
 
     async def dns_server(self, node: str) -> None:

@@ -514,6 +514,7 @@ def flow_of(settings: Scenario, load: Traffic) -> Flow:
             warm_up_s=load.warm_up_s,
             stations=load.stations,
             series=load.series,
+            access_category=load.wmm,
         )
     return Flow(
         transport=load.transport,
@@ -526,6 +527,7 @@ def flow_of(settings: Scenario, load: Traffic) -> Flow:
         mss_octets=load.mss_bytes,
         window_octets=None if window is None else round(window * 1024),
         congestion_control=load.tcp,
+        access_category=load.wmm,
         transfer_octets=load.transfer_bytes,
         request_octets=load.request_bytes,
         response_octets=load.response_bytes,

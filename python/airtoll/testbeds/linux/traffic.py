@@ -207,6 +207,7 @@ async def _one(
         stack.folder,
         most_s=most_s,
         interval_s=interval_s,
+        dscp=flow.dscp,
     )
     progress.distributions += irtt.distributions(probes, name, one_clock=stack.virtual)
     return [*values, *irtt.values(probes, name, one_clock=stack.virtual)]
@@ -223,11 +224,11 @@ async def _stream(progress: Progress, name: str, index: int, flow: Flow) -> list
     if stack.virtual_time and rates.uses_mcs(progress.job, progress.policy):
         flow = iperf3.deep(flow)
     if stack.virtual_time and iperf3.ends_at_receiver(flow):
-        await stack.iperf3_server(layout.end(name), port, seconds=False)
+        await stack.iperf3_server(layout.end(name), port, flow.ip, seconds=False)
         receiver = stack.hosts[target]
         told = await iperf3.measure(receiver, flow, source, port, peer, at_receiver=True)
     else:
-        await stack.iperf3_server(target, port)
+        await stack.iperf3_server(target, port, flow.ip)
         told = await iperf3.measure(host, flow, peer, port, source)
     label = layout.flow_name(name)
     values = iperf3.values(told, label, name)
