@@ -51,6 +51,8 @@ async def _roam(progress: Progress, name: str) -> None:
                 f"CTRL-EVENT-CONNECTED - Connection to {target}", limit_s=limit * 2
             )
         await association.verify(progress, name, await station.status())
+        if job.handover != "none":
+            await _forget(progress, name, current)
         if job.mobile_ip:
             told = await foreign.register(
                 host,
@@ -63,6 +65,20 @@ async def _roam(progress: Progress, name: str) -> None:
         await progress.reachable()
     finally:
         await stream.stop()
+
+
+async def _forget(progress: Progress, name: str, bssid: str) -> None:
+    """Let the access point that a station left before the traffic drop it, and keep its PMK.
+
+    With PMF an access point lets nobody in for a second in place of a station that it believes to
+    be there (IEEE 802.11-2020, 11.13), and a hand-over to it would begin with that second.
+    """
+    left = next(
+        point
+        for point in progress.access_points
+        if progress.stack.radios[point.host.name].address == bssid
+    )
+    await left.control.request(f"DISASSOCIATE {progress.address_of_radio(name)} tx=0")
 
 
 async def _fade(progress: Progress, node: str, station: str, dbm: int) -> int:
