@@ -70,8 +70,8 @@ async def _roam(progress: Progress, name: str) -> None:
 async def _forget(progress: Progress, name: str, bssid: str) -> None:
     """Let the access point that a station left before the traffic drop it, and keep its PMK.
 
-    With PMF an access point lets nobody in for a second in place of a station that it believes to
-    be there (IEEE 802.11-2020, 11.13), and a hand-over to it would begin with that second.
+    With PMF an access point refuses an association for a second while it holds another one of that
+    station (IEEE 802.11-2020, 11.13). A hand-over to it would begin with that second.
     """
     left = next(
         point
