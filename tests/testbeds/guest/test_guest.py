@@ -108,6 +108,24 @@ def test_package_without_virtual_radios_is_refused(
     assert kernel.find() is None
 
 
+def test_a_kernel_of_an_earlier_version_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(drivers.VARIABLE, raising=False)
+    monkeypatch.setenv("AIRTOLL_CACHE", str(tmp_path))
+    monkeypatch.setattr(drivers, "_kvm_is_there", lambda: False)
+    assert drivers.shortfall() == ""
+    built = tmp_path / "uml" / "6.1.1-0123456789ab"
+    built.mkdir(parents=True)
+    (built / ".complete").write_text("6.1.1\n")
+    state = drivers.states()[1]
+    assert (state.driver, state.ready) == ("uml", False)
+    assert state.found == "the kernel in the cache is that of an earlier version"
+    assert drivers.shortfall().endswith(state.mend.removesuffix(" (minutes)"))
+    monkeypatch.setenv(drivers.VARIABLE, "qemu")
+    assert drivers.shortfall() == ""
+
+
 def test_no_kernel_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRTOLL_CACHE", str(tmp_path))
     with pytest.raises(EnvironmentProblem, match="airtoll guest build"):

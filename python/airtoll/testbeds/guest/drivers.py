@@ -18,6 +18,7 @@ from airtoll.testbeds.guest.contract import Guest
 from airtoll.testbeds.guest.qemu import ICOUNT, Qemu, kvm_works
 
 NAMES: Final = ("qemu", "uml")
+_BUILD: Final = "airtoll guest build --driver uml"
 #: Says which driver to take where no option does.
 VARIABLE: Final = "AIRTOLL_VM_DRIVER"
 
@@ -71,10 +72,15 @@ def has_virtual_time(driver: str | None = None) -> bool:
         built = uml_kernel.find()
         return built is not None and uml.works(built)
     if asked == "uml" and uml_kernel.find() is None:
-        raise EnvironmentProblem(
-            "guest: no User-Mode-Linux kernel in the cache: airtoll guest build --driver uml"
-        )
+        raise EnvironmentProblem(f"guest: no User-Mode-Linux kernel in the cache: {_BUILD}")
     return asked == "uml"
+
+
+def shortfall() -> str:
+    """Why the default guest is slower than the one that was built here before; else empty."""
+    if check_name(None) is None and uml_kernel.is_outdated() and not _kvm_is_there():
+        return f"the User-Mode-Linux kernel in the cache is that of an earlier version: {_BUILD}"
+    return ""
 
 
 def is_emulated() -> bool:
@@ -119,9 +125,12 @@ def _qemu() -> State:
 def _uml() -> State:
     found = uml_kernel.find()
     if found is None:
-        return State(
-            "uml", False, "no kernel in the cache", "airtoll guest build --driver uml (minutes)"
+        found_there = (
+            "the kernel in the cache is that of an earlier version"
+            if uml_kernel.is_outdated()
+            else "no kernel in the cache"
         )
+        return State("uml", False, found_there, f"{_BUILD} (minutes)")
     try:
         booted = uml.works(found)
     except EnvironmentProblem as problem:

@@ -302,6 +302,11 @@ def find() -> UmlKernel | None:
     return UmlKernel((ready[-1] / ".complete").read_text().strip(), ready[-1])
 
 
+def is_outdated() -> bool:
+    """Whether the cache has kernels, and none of the present configuration and edits."""
+    return find() is None and any(cache_folder().glob("uml/*/.complete"))
+
+
 def build(package: Path | None = None, say: Callable[[str], None] = lambda _: None) -> UmlKernel:
     """Compile a kernel into the cache, downloading its source with apt unless it is given.
 

@@ -285,7 +285,7 @@ class Linux:
             results = Path(self._scratch.name)
             (results / _OWNER).write_text(identity(os.getpid()))
             session = self._session_of_this_kind()
-            self._phase("starting the guest" if self._vm else "starting the nodes")
+            self._phase(self._first_phase())
             try:
                 described = session.open(secrets.token_hex(4), credentials.fresh(), results)
             except BaseException:
@@ -295,6 +295,12 @@ class Linux:
             self._session = session
             self._environment = {**_tools(), **described}
         return self._session
+
+    def _first_phase(self) -> str:
+        if not self._vm:
+            return "starting the nodes"
+        slower = drivers.shortfall() if self._driver is None else ""
+        return f"starting an emulated guest: {slower}" if slower else "starting the guest"
 
     def _session_of_this_kind(self) -> Session:
         if not self._vm:
