@@ -403,6 +403,15 @@ def test_a_marked_flow_has_its_access_category(testbed: Linux, tmp_path: Path) -
 
 
 @pytest.mark.slow
+def test_pmf_does_not_keep_a_station_out_that_was_there_before(testbed: Linux) -> None:
+    moves = {"at_s": 0.507, "method": "cached-pmk"}
+    scenario = {"rate_mbps": 24.0, "authenticate": True, "handover": moves}
+    real, _ = both(testbed, trial_of(scenario, {**CALL, "duration_s": 2.0}, "wpa3-sae-ccmp"))
+    # An access point that believes the station to be there lets it wait for a second.
+    assert value(real, "handover_gap_s") < 0.2
+
+
+@pytest.mark.slow
 def test_radius_proxies_take_the_time_of_their_cables(testbed: Linux) -> None:
     radius = {"delay_ms": 5.0, "proxies": [{"delay_ms": 10.0}, {"delay_ms": 20.0}]}
     scenario = {"rate_mbps": 24.0, "authenticate": True, "radius": radius}
