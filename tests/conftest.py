@@ -70,7 +70,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     """
     from xdist.scheduler import LoadFileScheduling
 
-    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
+    class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = str(super()._split_scope(nodeid))
             return "guest" if _boots_a_guest(config.rootpath / file) else file

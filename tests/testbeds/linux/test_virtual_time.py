@@ -384,6 +384,7 @@ def test_joins_with_tls_1_3(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 def test_a_marked_flow_has_its_access_category(testbed: Linux, tmp_path: Path) -> None:
     load: dict[str, object] = {"transport": "udp", "duration_s": 0.5, "wmm": "voice"}
     trial = trial_of({"phy": "802.11n", "mcs": 0}, load)
