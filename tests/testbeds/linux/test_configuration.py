@@ -89,6 +89,29 @@ def test_dynamic_wep_is_handed_out_by_hostapd_and_by_leap_itself() -> None:
     assert f"wep_key0={secret().wep_104}" in ap
 
 
+def test_key_holders_of_a_mobility_domain_push_keys_to_each_other() -> None:
+    def lines(policy: str) -> list[str]:
+        text = hostapd.configuration(
+            resolve(policy),
+            secret(),
+            hostapd.Radio("wlan0"),
+            "/r/ctl",
+            identifier="ap2",
+            bssid="02:00:00:00:01:00",
+            key_holders={"ap1": "02:00:00:00:00:00", "ap2": "02:00:00:00:01:00"},
+        )
+        return text.splitlines()
+
+    domain, key = lines("wpa3-ft-sae-ccmp"), secret().rrb_key
+    assert "pmk_r1_push=1" in domain
+    assert "r1_key_holder=020000000100" in domain
+    assert [line for line in domain if line.startswith(("r0kh=", "r1kh="))] == [
+        f"r0kh=02:00:00:00:00:00 ap1 {key}",
+        f"r1kh=02:00:00:00:00:00 02:00:00:00:00:00 {key}",
+    ]
+    assert not any("kh=" in line or "pmk_r1" in line for line in lines("wpa3-sae-ccmp"))
+
+
 def test_192_bit_mode_takes_its_own_suites() -> None:
     ap, station = both("wpa3-eap-tls-gcmp-256")
     assert "wpa_key_mgmt=WPA-EAP-SUITE-B-192" in ap

@@ -102,6 +102,9 @@ async def access_points(progress: Progress) -> None:
             radius=address,
             identifier=node,
             bssid=radio.address,
+            key_holders={
+                other: stack.radios[other].address for other in progress.layout.access_points
+            },
             accept_file=accept,
         )
         progress.access_points.append(

@@ -9,6 +9,8 @@ Option names: hostapd 2.10, hostapd.conf.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from attrs import frozen
@@ -88,9 +90,14 @@ def configuration(
     radius: RadiusAddress | None = None,
     identifier: str = "ap1",
     bssid: str = "00:00:00:00:00:00",
+    key_holders: Mapping[str, str] = MappingProxyType({}),
     accept_file: str | None = None,
 ) -> str:
     """The text of hostapd.conf for this policy.
+
+    ``key_holders``: identifier -> BSSID of the access points of the mobility domain. Each pushes
+    the keys of its stations (PMK-R1) to the others; one that is not known would have to be found
+    at the first transition, whose first request hostapd leaves without an answer.
 
     Raises ``PolicyError`` when the policy needs a RADIUS server and none is named.
     """
@@ -129,7 +136,8 @@ def configuration(
             f"auth_server_shared_secret={credentials.radius_secret}",
         ]
     if link.akm is not None:
-        lines += _rsn(link, credentials, bssid)
+        others = {name: own for name, own in key_holders.items() if own != bssid}
+        lines += _rsn(link, credentials, bssid, others)
         if radio.channel_validation and link.pmf != "off":
             lines.append("ocv=1")
     elif link.encrypts_data:
@@ -157,7 +165,7 @@ def _wep(link: Link, credentials: Credentials) -> list[str]:
     ]
 
 
-def _rsn(link: Link, credentials: Credentials, bssid: str) -> list[str]:
+def _rsn(link: Link, credentials: Credentials, bssid: str, others: Mapping[str, str]) -> list[str]:
     assert link.akm is not None
     management = [KEY_MANAGEMENT[link.akm]]
     pairwise = CIPHERS[link.cipher]
@@ -186,11 +194,13 @@ def _rsn(link: Link, credentials: Credentials, bssid: str) -> list[str]:
             "ft_over_ds=0",
             "ft_psk_generate_local=1",
             f"r1_key_holder={bssid.replace(':', '')}",
-            # Wildcards: any key holder of the domain that knows the key.
-            f"r0kh=ff:ff:ff:ff:ff:ff * {credentials.rrb_key}",
-            f"r1kh=00:00:00:00:00:00 00:00:00:00:00:00 {credentials.rrb_key}",
-            "pmk_r1_push=0",
+            "pmk_r1_push=1",
         ]
+        for name, address in others.items():
+            lines += [
+                f"r0kh={address} {name} {credentials.rrb_key}",
+                f"r1kh={address} {address} {credentials.rrb_key}",
+            ]
     return lines
 
 
