@@ -205,6 +205,14 @@ impl<F> Contender<F> {
         };
     }
 
+    /// Its frames are gone before it transmitted: its counter goes on as a post-back-off.
+    pub fn rest(&mut self) {
+        if self.standing == Standing::Counting {
+            self.standing = Standing::Resting;
+            self.at_once = None;
+        }
+    }
+
     /// Its radio transmits or owes a response until `until`.
     pub fn postpone(&mut self, until: Instant) {
         self.standing = Standing::Counting;

@@ -7,6 +7,8 @@
 //! | `{"op": "statistics", "forget": false}` | counts since the beginning or the last reset |
 //! | `{"op": "airtime", "on": true}` | `{}` |
 //! | `{"op": "level", "radios": ["A", "B"], "dbm": -70}` | `{}` |
+//! | `{"op": "start_flows", "warm_up_s": 1, "counted_s": 5}` | `{}`: those of simulated stations |
+//! | `{"op": "end_flows"}` | `{}`: what waits of them is gone |
 //! | `{"op": "stop"}` | counts; then the medium ends |
 //!
 //! The answer to an invalid request is `{"error": "..."}`.
@@ -48,6 +50,16 @@ pub enum Request {
         /// Received power.
         dbm: f64,
     },
+    /// The flows of simulated stations begin, and their counts begin anew.
+    StartFlows {
+        /// From now until their counts begin, s.
+        #[serde(default)]
+        warm_up_s: f64,
+        /// For how long they are counted, s; they go on after it.
+        counted_s: f64,
+    },
+    /// The flows of simulated stations end; what waits of them is gone.
+    EndFlows {},
     /// Asks for the counts and ends the medium.
     Stop {},
 }
@@ -120,6 +132,27 @@ pub fn answer(
                 ),
             }
         }
+        Request::StartFlows {
+            warm_up_s,
+            counted_s,
+        } => {
+            let fits = |s: f64| (0.0..1e6).contains(&s);
+            if !fits(warm_up_s) || !fits(counted_s) {
+                let why = "start_flows: warm_up_s and counted_s: 0 to 1000000";
+                return (refusal(why), false);
+            }
+            if !medium.start_flows(now, warm_up_s, counted_s) {
+                return (
+                    refusal("start_flows: no simulated station has a flow"),
+                    false,
+                );
+            }
+            (said(&json!({})), false)
+        }
+        Request::EndFlows {} => {
+            medium.end_flows(now);
+            (said(&json!({})), false)
+        }
         Request::Stop {} => (statistics(medium, service), true),
     }
 }
@@ -175,6 +208,9 @@ mod tests {
             r#"{"op":"fly"}"#,
             r#"{"op":"level","radios":["a","c"],"dbm":-60}"#,
             r#"{"op":"begin","settings":{"radios":[],"queue_frames":0}}"#,
+            r#"{"op":"start_flows","counted_s":1}"#,
+            r#"{"op":"start_flows","counted_s":-1}"#,
+            r#"{"op":"start_flows","counted_s":1,"warm_up_s":1e300}"#,
         ] {
             let (said, end) = ask(line);
             assert!(said["error"].is_string() && !end, "{line}");

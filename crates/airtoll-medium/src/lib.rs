@@ -24,4 +24,6 @@ mod tests;
 
 pub use medium::{Happening, Medium, Offer, STEPS};
 pub use settings::{Settings, SettingsError};
-pub use statistics::{ChannelCounts, Counts, DeviceCounts, Lateness, RadioCounts};
+pub use statistics::{
+    ChannelCounts, Counts, DeviceCounts, Direction, FlowCounts, Lateness, RadioCounts,
+};

@@ -23,10 +23,12 @@ use crate::settings::Settings;
 use crate::statistics::{ChannelCounts, Counts, Presence, RadioCounts};
 
 mod exchange;
+mod flows;
 mod waiting;
 
 use exchange::{Event, Transmission};
-use waiting::Waiting;
+use flows::Flows;
+use waiting::{Origin, Waiting};
 
 /// Steps of a retry chain.
 pub const STEPS: usize = 4;
@@ -103,6 +105,8 @@ pub struct Medium {
     owners: HashMap<MacAddress, usize>,
     /// Boxed, as most media have none.
     processors: Option<Box<Processors>>,
+    /// Of simulated stations; boxed, as most media have none.
+    flows: Option<Box<Flows>>,
     noise: Stream,
     counts: Vec<RadioCounts>,
     counting_since: Instant,
@@ -117,6 +121,8 @@ struct Radio {
     /// Where it last sent; it listens there.
     frequency_mhz: Option<u32>,
     air: Duration,
+    /// Whether no mac80211 has it.
+    simulated: bool,
 }
 
 #[derive(Debug)]
@@ -138,13 +144,15 @@ impl Medium {
         let mut owners = HashMap::new();
         for (i, radio) in settings.radios.iter().enumerate() {
             owners.extend(radio.interfaces.iter().map(|address| (address.0, i)));
+            owners.extend(radio.simulated.iter().map(|_| (radio.address.0, i)));
         }
         let radios = settings.radios.iter().map(|radio| Radio {
             draws: streams.named(&format!("back-off of {}", radio.name)),
             engaged_until: now,
             last_sent: (now, now),
-            frequency_mhz: None,
+            frequency_mhz: radio.simulated.as_ref().map(|own| own.frequency_mhz),
             air: Duration::ZERO,
+            simulated: radio.simulated.is_some(),
         });
         let contenders = (0..settings.radios.len())
             .flat_map(|radio| Class::ALL.map(|class| Contender::new(radio, class, now)));
@@ -160,6 +168,7 @@ impl Medium {
             radios: radios.collect(),
             owners,
             processors: Processors::new(&settings).map(Box::new),
+            flows: Flows::new(&settings).map(Box::new),
             noise: streams.named("noise"),
             counts: fresh_counts(&settings),
             counting_since: now,
@@ -189,7 +198,11 @@ impl Medium {
 
     /// Switches airtime on or off; transmissions on the air end as they began.
     pub fn set_airtime(&mut self, on: bool) {
+        let was_off = !self.settings.airtime;
         self.settings.airtime = on;
+        if on && was_off {
+            self.resume_flows();
+        }
     }
 
     /// Takes a frame that mac80211 gave at `now`, after playing the air up to then.
@@ -228,15 +241,16 @@ impl Medium {
             attempts: 0,
             receiver,
             no_ack: offer.no_ack,
-            ticket: offer.ticket,
+            origin: Origin::Driver {
+                ticket: offer.ticket,
+            },
         };
         if !self.settings.airtime {
             self.pass(now, offer.radio, waiting);
             return;
         }
-        let rank = Class::ALL.iter().position(|c| *c == class);
         let queued = Queued {
-            contender: offer.radio * Class::ALL.len() + rank.expect("every class is listed"),
+            contender: contender_of(offer.radio, class),
             waiting,
         };
         match stages {
@@ -284,7 +298,10 @@ impl Medium {
             count: 1,
             ..waiting.chain[0]
         };
-        self.report(now, radio, waiting.ticket, true, tried, 0);
+        match waiting.origin {
+            Origin::Driver { ticket } => self.report(now, radio, ticket, true, tried, 0),
+            Origin::Flow { flow, .. } => self.flow_dropped(flow),
+        }
     }
 
     /// A frame joins the queue of its contender.
@@ -349,14 +366,14 @@ impl Medium {
             if let Then::Contend(Queued { contender, waiting }) = then {
                 let radio = self.contenders[contender].radio;
                 self.counts[radio].given_up += 1;
-                self.report(now, radio, waiting.ticket, false, waiting.tried, 0);
+                self.settle(now, radio, &waiting, false, 0);
             }
         }
         for id in 0..self.contenders.len() {
             let radio = self.contenders[id].radio;
             while let Some(waiting) = self.contenders[id].queue.pop_front() {
                 self.counts[radio].given_up += 1;
-                self.report(now, radio, waiting.ticket, false, waiting.tried, 0);
+                self.settle(now, radio, &waiting, false, 0);
             }
         }
     }
@@ -385,6 +402,10 @@ impl Medium {
                 .processors
                 .as_ref()
                 .map_or_else(Vec::new, |p| p.counts()),
+            flows: self
+                .flows
+                .as_ref()
+                .map_or_else(Vec::new, |flows| flows.counts(now)),
         }
     }
 
@@ -409,7 +430,7 @@ impl Medium {
         let step = waiting.chain[0];
         let acknowledged = match waiting.receiver {
             None => {
-                for to in (0..self.radios.len()).filter(|to| *to != radio) {
+                for to in self.listeners_beside(radio) {
                     self.deliver(now, radio, to, &waiting, step);
                 }
                 false
@@ -432,7 +453,15 @@ impl Medium {
         }
         let mut tried = [Step::NONE; STEPS];
         tried[0] = Step { count: 1, ..step };
-        self.report(now, radio, waiting.ticket, acknowledged, tried, 0);
+        let waiting = Waiting { tried, ..waiting };
+        self.settle(now, radio, &waiting, acknowledged, 0);
+    }
+
+    /// Radios of mac80211 other than the sender, which take what is for all.
+    fn listeners_beside(&self, radio: usize) -> Vec<usize> {
+        (0..self.radios.len())
+            .filter(|to| *to != radio && !self.radios[*to].simulated)
+            .collect()
     }
 
     fn next_access(&self) -> Instant {
@@ -442,6 +471,12 @@ impl Medium {
             .min()
             .unwrap_or(Instant::MAX)
     }
+}
+
+/// The number of a radio's contender for a class.
+fn contender_of(radio: usize, class: Class) -> usize {
+    let rank = Class::ALL.iter().position(|c| *c == class);
+    radio * Class::ALL.len() + rank.expect("every class is listed")
 }
 
 fn fresh_counts(settings: &Settings) -> Vec<RadioCounts> {

@@ -52,6 +52,19 @@ impl Step {
 /// rate (mac80211 gives index 0 to frames whose rate it leaves to the driver).
 #[must_use]
 pub fn vector(step: Step, frequency_mhz: u32, preamble: Preamble) -> TxVector {
+    let preamble = if step.flags & flag::SHORT_PREAMBLE != 0 {
+        Preamble::Short
+    } else {
+        preamble
+    };
+    of_mcs(step, frequency_mhz).unwrap_or_else(|| {
+        let index = step.index.max(0).cast_unsigned();
+        legacy(usize::from(index), Band::of_mhz(frequency_mhz), preamble)
+    })
+}
+
+/// The vector of a step whose index is an MCS that the band has.
+fn of_mcs(step: Step, frequency_mhz: u32) -> Option<TxVector> {
     let band = Band::of_mhz(frequency_mhz);
     let index = step.index.max(0).cast_unsigned();
     let has = |bit: u16| step.flags & bit != 0;
@@ -69,7 +82,7 @@ pub fn vector(step: Step, frequency_mhz: u32, preamble: Preamble) -> TxVector {
     } else {
         GuardInterval::Ns800
     };
-    let fast = if has(flag::VHT_MCS) {
+    if has(flag::VHT_MCS) {
         let streams = (index >> 4) + 1;
         TxVector::of_mcs(Generation::Ac, index & 15, streams, width, gi, Band::Ghz5).ok()
     } else if has(flag::MCS) {
@@ -77,13 +90,7 @@ pub fn vector(step: Step, frequency_mhz: u32, preamble: Preamble) -> TxVector {
         TxVector::of_mcs(Generation::N, index, 1 + (index >> 3), width, gi, band).ok()
     } else {
         None
-    };
-    let preamble = if has(flag::SHORT_PREAMBLE) {
-        Preamble::Short
-    } else {
-        preamble
-    };
-    fast.unwrap_or_else(|| legacy(usize::from(index), band, preamble))
+    }
 }
 
 /// The name of a step's rate: Mb/s of a legacy rate ("5.5"), or MCS, streams, width and guard
@@ -108,6 +115,35 @@ pub fn name(step: Step, frequency_mhz: u32) -> String {
     let mhz = width.iter().find(|(bit, _)| has(*bit)).map_or(20, |w| w.1);
     let ns = if has(flag::SHORT_GI) { 400 } else { 800 };
     format!("MCS {mcs}, {streams} streams, {mhz} MHz, {ns} ns")
+}
+
+/// The step of a rate's [`name`] at a frequency, tried once; of MCSs the HT one or the VHT one.
+#[must_use]
+pub fn named(wanted: &str, frequency_mhz: u32, vht: bool) -> Option<Step> {
+    let legacy = (0..12).map(|index| (index, 0));
+    let kinds = [0, flag::WIDTH_40, flag::WIDTH_80, flag::WIDTH_160]
+        .into_iter()
+        .flat_map(|width| [width, width | flag::SHORT_GI]);
+    let mcs = kinds.flat_map(|flags| {
+        (0..4u8).flat_map(move |more| {
+            (0..if vht { 10 } else { 8 }).map(move |mcs| {
+                if vht {
+                    ((more << 4 | mcs).cast_signed(), flags | flag::VHT_MCS)
+                } else {
+                    ((8 * more + mcs).cast_signed(), flags | flag::MCS)
+                }
+            })
+        })
+    });
+    let mut steps = legacy.chain(mcs).map(|(index, flags)| Step {
+        index,
+        count: 1,
+        flags,
+    });
+    steps.find(|step| {
+        let is_there = step.flags == 0 || of_mcs(*step, frequency_mhz).is_some();
+        is_there && name(*step, frequency_mhz) == wanted
+    })
 }
 
 /// The index by which receivers are told of a rate: legacy rates only.
@@ -170,6 +206,27 @@ mod tests {
         assert_eq!(name(fast, 5_180), "MCS 9, 2 streams, 80 MHz, 400 ns");
         let fast = step(12, flag::MCS);
         assert_eq!(name(fast, 5_180), "MCS 4, 2 streams, 20 MHz, 800 ns");
+    }
+
+    #[test]
+    fn a_rate_is_found_by_its_name() {
+        for (index, flags, frequency_mhz) in [
+            (0, 0, 2_412),
+            (11, 0, 2_412),
+            (7, 0, 5_180),
+            (13, flag::MCS | flag::WIDTH_40 | flag::SHORT_GI, 5_180),
+            (0x19, flag::VHT_MCS | flag::WIDTH_80, 5_180),
+        ] {
+            let one = step(index, flags);
+            let vht = flags & flag::VHT_MCS != 0;
+            let found = named(&name(one, frequency_mhz), frequency_mhz, vht);
+            assert_eq!(found, Some(one));
+        }
+        assert_eq!(named("11", 5_180, false), None);
+        // HT has no 80 MHz.
+        let fast = "MCS 9, 1 streams, 80 MHz, 800 ns";
+        assert!(named(fast, 5_180, true).is_some());
+        assert_eq!(named(fast, 5_180, false), None);
     }
 
     #[test]

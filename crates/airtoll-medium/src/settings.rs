@@ -7,12 +7,13 @@ use airtoll_handshakes::{Options, PolicySpec};
 use airtoll_phy::{Band, BasicRates, Generation, Preamble, TimingSet};
 use airtoll_security::CipherSuite;
 use airtoll_wire::MacAddress;
-use airtoll_wlan::scenario::{Host, PathLoss, Wall};
+use airtoll_wlan::scenario::{AccessCategory, Host, PathLoss, Wall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::account::Account;
+use crate::rates;
 
 /// A set of radios holds at most this many: hearing is kept as one bit each.
 pub const MAX_RADIOS: usize = 64;
@@ -126,6 +127,52 @@ pub struct RadioSettings {
     /// Where it is and when; between two points it moves along a straight line at even speed.
     #[serde(default)]
     pub path: Vec<Waypoint>,
+    /// A station that the medium itself simulates; null: mac80211 has this radio.
+    #[serde(default)]
+    pub simulated: Option<Simulated>,
+}
+
+/// A station without a mac80211: the medium makes its frames, and takes those for it.
+///
+/// It does not join. From the request that starts flows to the one that ends them it has frames of
+/// their real length, which contend as those of other radios do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MediumSimulated")]
+pub struct Simulated {
+    /// Name of its access point's radio; it needs an interface.
+    pub access_point: String,
+    /// Centre frequency of its channel.
+    pub frequency_mhz: u32,
+    /// The one rate of its data and of data for it, as statistics name it: Mb/s, or MCS, streams,
+    /// width and guard interval.
+    pub rate: String,
+    /// Attempts that a frame has.
+    pub attempts: u8,
+    /// Octets that the cipher adds to a frame: header, MIC and ICV.
+    #[serde(default)]
+    pub cipher_octets: u32,
+    /// Flow to the access point.
+    #[serde(default)]
+    pub up: Option<SimulatedFlow>,
+    /// Flow from the access point, through its queue; not saturated.
+    #[serde(default)]
+    pub down: Option<SimulatedFlow>,
+}
+
+/// Equal MSDUs of a simulated station, one by one or as many as its queue takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MediumFlow")]
+pub struct SimulatedFlow {
+    /// Octets of an MSDU: LLC/SNAP header and packet.
+    pub msdu_octets: u32,
+    /// Time between MSDUs, s, of which the first comes after a random part; null: saturated.
+    #[serde(default)]
+    pub interval_s: Option<f64>,
+    /// Access category of its QoS data; null: data without QoS.
+    #[serde(default)]
+    pub access_category: Option<AccessCategory>,
 }
 
 /// A point of a path.
@@ -210,6 +257,14 @@ pub enum SettingsError {
         /// The radio, or the pair.
         name: String,
     },
+    /// A simulated station that cannot be.
+    #[error("simulated: {name}: {why}")]
+    Simulated {
+        /// The radio.
+        name: String,
+        /// What is wrong, and what to do.
+        why: &'static str,
+    },
     /// A queue that holds nothing.
     #[error("queue_frames: 0; at least 1")]
     NoQueue,
@@ -289,6 +344,7 @@ impl Settings {
             }
         }
         self.check_devices()?;
+        self.check_simulated()?;
         let levels = self.levels.iter().map(|level| ("levels", &level.radios));
         let hidden = self.hidden.iter().map(|pair| ("hidden", pair));
         for (key, pair) in levels.chain(hidden) {
@@ -313,6 +369,55 @@ impl Settings {
 }
 
 impl Settings {
+    fn check_simulated(&self) -> Result<(), SettingsError> {
+        for radio in &self.radios {
+            let Some(station) = &radio.simulated else {
+                continue;
+            };
+            let name = &station.access_point;
+            let Some(access_point) = self.radios.iter().find(|other| other.name == *name) else {
+                let name = name.clone();
+                return Err(SettingsError::Unknown {
+                    key: "simulated",
+                    name,
+                });
+            };
+            let flows = || station.up.iter().chain(&station.down);
+            let why = if access_point.simulated.is_some() || access_point.interfaces.is_empty() {
+                "its access point must be a radio of mac80211 with an interface"
+            } else if self.devices.is_some() {
+                "devices: the processors do not see its frames; leave one of the two out"
+            } else if self.step_of(station).is_none() {
+                "rate: write one that the band has, such as \"54\" or \
+                 \"MCS 7, 1 streams, 20 MHz, 800 ns\""
+            } else if station.attempts == 0 {
+                "attempts: 0; at least 1"
+            } else if flows().any(|flow| !(8..=2_312).contains(&flow.msdu_octets)) {
+                "msdu_octets: 8 to 2312, the LLC/SNAP header among them"
+            } else if flows().any(|flow| flow.interval_s.is_some_and(|s| !(1e-6..1e6).contains(&s)))
+            {
+                "interval_s: 0.000001 to 1000000"
+            } else if station
+                .down
+                .as_ref()
+                .is_some_and(|flow| flow.interval_s.is_none())
+            {
+                "down: nothing keeps the queue of an access point full; give interval_s"
+            } else {
+                continue;
+            };
+            let name = radio.name.clone();
+            return Err(SettingsError::Simulated { name, why });
+        }
+        Ok(())
+    }
+
+    /// The rate of a simulated station as mac80211 would hand it over.
+    pub(crate) fn step_of(&self, station: &Simulated) -> Option<rates::Step> {
+        let vht = self.standard == Generation::Ac;
+        rates::named(&station.rate, station.frequency_mhz, vht)
+    }
+
     fn check_devices(&self) -> Result<(), SettingsError> {
         let Some(devices) = &self.devices else {
             return Ok(());
@@ -435,5 +540,36 @@ mod tests {
         let limited = devices(r#""ap""#, r#""cpu_queue_packets":3"#, "psk");
         assert!(limited.contains("devices: cpu_queue_packets"), "{limited}");
         assert!(devices(r#""ap""#, "", "spk").contains("spk"));
+    }
+
+    #[test]
+    fn a_simulated_station_that_cannot_be_is_refused_with_the_remedy() {
+        let said = |changes: &str| {
+            let mut station = serde_json::json!({
+                "access_point": "ap", "frequency_mhz": 5180, "rate": "54", "attempts": 7,
+                "up": {"msdu_octets": 1508},
+            });
+            let changes: serde_json::Value = serde_json::from_str(changes).unwrap();
+            for (key, value) in changes.as_object().unwrap() {
+                station[key] = value.clone();
+            }
+            let text = format!(
+                r#"{{"radios":[{{"name":"ap","address":"42:00:00:00:00:00",
+                "interfaces":["02:00:00:00:00:00"]}},
+                {{"name":"bare","address":"42:00:00:00:01:00"}},
+                {{"name":"s","address":"02:00:00:00:02:00","simulated":{station}}}]}}"#
+            );
+            Settings::from_json(&text).map_or_else(|error| error.to_string(), |_| String::new())
+        };
+        assert_eq!(said("{}"), "");
+        assert!(said(r#"{"access_point":"pa"}"#).contains("no radio is called pa"));
+        assert!(said(r#"{"access_point":"bare"}"#).contains("with an interface"));
+        assert!(said(r#"{"access_point":"s"}"#).contains("with an interface"));
+        assert!(said(r#"{"rate":"11"}"#).contains("rate: write one that the band has"));
+        assert!(said(r#"{"attempts":0}"#).contains("attempts: 0"));
+        assert!(said(r#"{"up":{"msdu_octets":7}}"#).contains("msdu_octets: 8 to 2312"));
+        let often = r#"{"up":{"msdu_octets":100,"interval_s":0}}"#;
+        assert!(said(often).contains("interval_s"));
+        assert!(said(r#"{"down":{"msdu_octets":100}}"#).contains("give interval_s"));
     }
 }

@@ -76,6 +76,45 @@ pub struct Lateness {
     pub most_s: f64,
 }
 
+/// Which way a flow of a simulated station goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "MediumFlowDirection")]
+pub enum Direction {
+    /// To the access point.
+    Up,
+    /// From the access point.
+    Down,
+}
+
+/// Counts of one flow of a simulated station, of what happened in the counted time.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "MediumFlowCounts")]
+pub struct FlowCounts {
+    /// Name of its station.
+    pub station: String,
+    /// Which way it goes.
+    pub direction: Direction,
+    /// Counted time so far, s.
+    pub counted_s: f64,
+    /// MSDUs for its queue; a saturated flow counts those that its queue took.
+    pub offered: u64,
+    /// MSDUs that arrived.
+    pub delivered: u64,
+    /// Octets of the MSDUs that arrived.
+    pub octets: u64,
+    /// Times that one was put on the air and was done with: acknowledged or given up.
+    pub attempts: u64,
+    /// MSDUs without an acknowledgement after their last attempt, of which none had arrived.
+    pub given_up: u64,
+    /// MSDUs that found their queue full.
+    pub queue_drops: u64,
+    /// Mean time from the queue to the arrival, s; 0 where none arrived.
+    pub delay_mean_s: f64,
+    /// The longest, s.
+    pub delay_longest_s: f64,
+}
+
 /// Everything counted.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Counts {
@@ -90,6 +129,9 @@ pub struct Counts {
     /// By device, those with radios first; none where the settings have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCounts>,
+    /// By flow of simulated stations, in the order of their radios; none where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowCounts>,
 }
 
 /// Time that at least one of several overlapping things is there.

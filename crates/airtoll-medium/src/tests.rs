@@ -12,6 +12,7 @@ use crate::rates::{Step, flag};
 use crate::{Happening, Medium, Offer, STEPS, Settings};
 
 mod devices;
+mod flows;
 
 fn settings(radios: usize, rest: &str) -> Settings {
     let list: Vec<String> = (0..radios)
@@ -442,6 +443,43 @@ fn given() -> impl Strategy<Value = Given> {
         })
 }
 
+/// What a caller takes that attends whenever `next` says, and how often it does.
+fn course(
+    rules: Settings,
+    all: &[Given],
+    rts: bool,
+    next: fn(&Medium) -> Option<Instant>,
+) -> (Vec<(Instant, Happening)>, u32) {
+    let mut medium = Medium::new(rules, Instant::ZERO);
+    medium.start_flows(Instant::ZERO, 0.0, 1.0);
+    let (mut now, mut wakes, mut taken) = (Instant::ZERO, 0, Vec::new());
+    let mut play = |medium: &mut Medium, until: Instant| {
+        while let Some(at) = next(medium).filter(|at| *at <= until) {
+            wakes += 1;
+            medium.advance(at);
+            while let Some((happened_at, happening)) = medium.take() {
+                assert_eq!(happened_at, at, "it was handed over later than it happened");
+                taken.push((at, happening));
+            }
+        }
+    };
+    for (ticket, one) in all.iter().enumerate() {
+        now += Duration::from_micros(one.after_us);
+        play(&mut medium, now);
+        let octets = frame(one.radio, one.to, one.qos, one.octets);
+        let mut offer = offer(one.radio, octets, one.index, one.count, ticket as u64);
+        offer.chain[0].flags = if rts { flag::RTS_CTS } else { 0 };
+        medium.offer(now, offer);
+        // A full queue drops a frame at once.
+        play(&mut medium, now);
+        while medium.take().is_some() {}
+    }
+    play(&mut medium, now + Duration::from_millis(500));
+    medium.end_flows(now + Duration::from_millis(500));
+    play(&mut medium, now + Duration::from_secs(20));
+    (taken, wakes)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -456,33 +494,31 @@ proptest! {
             "levels":[{{"radios":["r0","r3"],"points":[{{"dbm":{dbm}}}]}}],
             "hidden":[["r1","r2"]]"#
         );
-        let course = |next: fn(&Medium) -> Option<Instant>| {
-            let mut medium = Medium::new(settings(4, &text), Instant::ZERO);
-            let (mut now, mut wakes, mut taken) = (Instant::ZERO, 0, Vec::new());
-            let mut play = |medium: &mut Medium, until: Instant| {
-                while let Some(at) = next(medium).filter(|at| *at <= until) {
-                    wakes += 1;
-                    medium.advance(at);
-                    while let Some((happened_at, happening)) = medium.take() {
-                        assert_eq!(happened_at, at, "it was handed over later than it happened");
-                        taken.push((at, happening));
-                    }
-                }
-            };
-            for (ticket, one) in all.iter().enumerate() {
-                now += Duration::from_micros(one.after_us);
-                play(&mut medium, now);
-                let octets = frame(one.radio, one.to, one.qos, one.octets);
-                let mut offer = offer(one.radio, octets, one.index, one.count, ticket as u64);
-                offer.chain[0].flags = if rts { flag::RTS_CTS } else { 0 };
-                medium.offer(now, offer);
-                // A full queue drops a frame at once.
-                play(&mut medium, now);
-                while medium.take().is_some() {}
-            }
-            play(&mut medium, now + Duration::from_secs(20));
-            (taken, wakes)
-        };
+        let rules = settings(4, &text);
+        let course = |next| course(rules.clone(), &all, rts, next);
+        let (every, often) = course(Medium::next_at);
+        let (same, seldom) = course(Medium::hands_over_at);
+        prop_assert_eq!(every, same);
+        prop_assert!(seldom < often);
+    }
+
+    /// The same beside simulated stations, whose frames are nobody's to take.
+    #[test]
+    fn a_caller_may_sleep_beside_simulated_stations(
+        all in prop::collection::vec(given(), 1..40), dbm in -95f64..-40.0, rts in any::<bool>(),
+        interval_s in prop_oneof![Just("null"), Just("0.002")],
+    ) {
+        let station = format!(
+            r#""frequency_mhz":2412,"rate":"11","up":{{"msdu_octets":500,"interval_s":{interval_s}}},
+            "down":{{"msdu_octets":500,"interval_s":0.01}}"#
+        );
+        let rest = format!(
+            r#","queue_frames":5,"standard":"802.11b","carrier_sense_dbm":-99,
+            "levels":[{{"radios":["r0","r3"],"points":[{{"dbm":{dbm}}}]}}],
+            "hidden":[["r1","r2"],["r1","s0"]]"#
+        );
+        let rules = flows::cell(3, 2, &station, &rest);
+        let course = |next| course(rules.clone(), &all, rts, next);
         let (every, often) = course(Medium::next_at);
         let (same, seldom) = course(Medium::hands_over_at);
         prop_assert_eq!(every, same);

@@ -55,6 +55,8 @@ __all__ = [
     "LinkReport",
     "MediumChannelCounts",
     "MediumDeviceCounts",
+    "MediumFlowCounts",
+    "MediumFlowDirection",
     "MediumLateness",
     "MediumRadioCounts",
     "MediumStatistics",
@@ -1851,6 +1853,47 @@ class MediumDeviceCounts(TypedDict):
     """The same of its cipher engines together."""
 
 
+#: Which way a flow of a simulated station goes.
+MediumFlowDirection = Literal["up", "down"]
+
+
+class MediumFlowCounts(TypedDict):
+    """Counts of one flow of a simulated station, of what happened in the counted time."""
+
+    station: str
+    """Name of its station."""
+
+    direction: MediumFlowDirection
+    """Which way it goes."""
+
+    counted_s: float
+    """Counted time so far, s."""
+
+    offered: int
+    """MSDUs for its queue; a saturated flow counts those that its queue took."""
+
+    delivered: int
+    """MSDUs that arrived."""
+
+    octets: int
+    """Octets of the MSDUs that arrived."""
+
+    attempts: int
+    """Times that one was put on the air and was done with: acknowledged or given up."""
+
+    given_up: int
+    """MSDUs without an acknowledgement after their last attempt, of which none had arrived."""
+
+    queue_drops: int
+    """MSDUs that found their queue full."""
+
+    delay_mean_s: float
+    """Mean time from the queue to the arrival, s; 0 where none arrived."""
+
+    delay_longest_s: float
+    """The longest, s."""
+
+
 class MediumLateness(TypedDict):
     """How late deliveries were made, against the instants at which the air let them through."""
 
@@ -1881,6 +1924,9 @@ class MediumStatistics(TypedDict):
 
     devices: NotRequired[list[MediumDeviceCounts]]
     """By device, those with radios first; none where the settings have none."""
+
+    flows: NotRequired[list[MediumFlowCounts]]
+    """By flow of simulated stations, in the order of their radios; none where there are none."""
 
     lateness: MediumLateness
     """How late deliveries and reports were."""

@@ -78,16 +78,20 @@ __all__ = [
     "Meanwhile",
     "MediumDevice",
     "MediumDevices",
+    "MediumFlow",
     "MediumLevel",
     "MediumLevelPoint",
     "MediumRadio",
     "MediumRequest",
     "MediumRequestAirtime",
     "MediumRequestBegin",
+    "MediumRequestEndFlows",
     "MediumRequestLevel",
+    "MediumRequestStartFlows",
     "MediumRequestStatistics",
     "MediumRequestStop",
     "MediumSettings",
+    "MediumSimulated",
     "MediumWaypoint",
     "MobileIp",
     "MobileNodeSettings",
@@ -2990,6 +2994,52 @@ class MediumWaypoint(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class MediumFlow(Value):
+    """Equal MSDUs of a simulated station, one by one or as many as its queue takes."""
+
+    msdu_octets: int
+    """Octets of an MSDU: LLC/SNAP header and packet."""
+
+    interval_s: float | None = None
+    """Time between MSDUs, s, of which the first comes after a random part; null: saturated."""
+
+    access_category: AccessCategory | None = None
+    """Access category of its QoS data; null: data without QoS."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumSimulated(Value):
+    """A station without a mac80211: the medium makes its frames, and takes those for it.
+
+    It does not join. From the request that starts flows to the one that ends them it has
+    frames of their real length, which contend as those of other radios do.
+    """
+
+    access_point: str
+    """Name of its access point's radio; it needs an interface."""
+
+    frequency_mhz: int
+    """Centre frequency of its channel."""
+
+    rate: str
+    """The one rate of its data and of data for it, as statistics name it: Mb/s, or MCS, streams,
+    width and guard interval.
+    """
+
+    attempts: int
+    """Attempts that a frame has."""
+
+    cipher_octets: int = 0
+    """Octets that the cipher adds to a frame: header, MIC and ICV."""
+
+    up: MediumFlow | None = None
+    """Flow to the access point."""
+
+    down: MediumFlow | None = None
+    """Flow from the access point, through its queue; not saturated."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class MediumRadio(Value):
     """One radio."""
 
@@ -3007,6 +3057,9 @@ class MediumRadio(Value):
 
     path: tuple[MediumWaypoint, ...] = ()
     """Where it is and when; between two points it moves along a straight line at even speed."""
+
+    simulated: MediumSimulated | None = None
+    """A station that the medium itself simulates; null: mac80211 has this radio."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -3160,6 +3213,26 @@ class MediumRequestLevel(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class MediumRequestStartFlows(Value):
+    """The flows of simulated stations begin, and their counts begin anew."""
+
+    op: Literal["start_flows"] = field(default="start_flows", init=False)
+
+    warm_up_s: float = 0.0
+    """From now until their counts begin, s."""
+
+    counted_s: float
+    """For how long they are counted, s; they go on after it."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class MediumRequestEndFlows(Value):
+    """The flows of simulated stations end; what waits of them is gone."""
+
+    op: Literal["end_flows"] = field(default="end_flows", init=False)
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class MediumRequestStop(Value):
     """Asks for the counts and ends the medium."""
 
@@ -3172,5 +3245,7 @@ MediumRequest = (
     | MediumRequestStatistics
     | MediumRequestAirtime
     | MediumRequestLevel
+    | MediumRequestStartFlows
+    | MediumRequestEndFlows
     | MediumRequestStop
 )

@@ -13,7 +13,7 @@ use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::frame::Frame;
 
-use super::waiting::{WINDOW, Waiting, repeated};
+use super::waiting::{Origin, WINDOW, Waiting, repeated};
 use super::{Channel, Happening, Medium, STEPS};
 use crate::contention::{Class, Ear};
 use crate::processing::Then;
@@ -36,7 +36,7 @@ pub(super) enum Part {
 pub(super) struct Transmission {
     channel: usize,
     radio: usize,
-    contender: usize,
+    pub(super) contender: usize,
     part: Part,
     start: Instant,
     end: Instant,
@@ -68,6 +68,11 @@ pub(super) enum Event {
     Processed {
         job: u64,
     },
+    /// A flow of a simulated station has its next MSDU; `era`: which start of the flows it is of.
+    Due {
+        flow: usize,
+        era: u64,
+    },
 }
 
 /// Lengths that follow from a frame and the rate of its attempt.
@@ -85,7 +90,7 @@ pub(super) struct Lengths {
 
 impl Lengths {
     /// How long a part is on the air.
-    const fn of(&self, part: Part) -> Duration {
+    pub(super) const fn of(&self, part: Part) -> Duration {
         match part {
             Part::Rts => self.rts,
             Part::Cts | Part::CtsToSelf => self.cts,
@@ -105,6 +110,7 @@ impl Medium {
             Event::Begin { contender, part } => self.transmit(contender, part),
             Event::TimeOut { contender } => self.failed(contender, now),
             Event::Processed { job } => self.processed(job),
+            Event::Due { flow, era } => self.flow_due(flow, era),
         }
     }
 
@@ -112,6 +118,9 @@ impl Medium {
     /// nothing waits. Frames go over at the end of a transmission, so its begin needs no attention.
     #[must_use]
     pub fn hands_over_at(&self) -> Option<Instant> {
+        if self.flows.is_some() {
+            return self.hands_over_beside_flows_at();
+        }
         let events = self.events.waiting().map(|(at, event)| match *event {
             // The first MPDU of an A-MPDU ends before its data.
             Event::Begin { contender, part } if part != Part::Data => {
@@ -185,7 +194,7 @@ impl Medium {
     }
 
     /// The part by which an exchange begins.
-    fn first_part(&self, id: usize, step: Step) -> Part {
+    pub(super) fn first_part(&self, id: usize, step: Step) -> Part {
         let unicast = self.contenders[id].queue[0].receiver.is_some();
         if unicast && step.flags & flag::RTS_CTS != 0 {
             Part::Rts
@@ -197,7 +206,7 @@ impl Medium {
     }
 
     /// The rate of the attempt that is due or under way.
-    fn step(&self, id: usize) -> Step {
+    pub(super) fn step(&self, id: usize) -> Step {
         let frame = &self.contenders[id].queue[0];
         let mut left = frame.attempts;
         for step in frame.chain.iter().filter(|step| step.index >= 0) {
@@ -230,7 +239,7 @@ impl Medium {
         count
     }
 
-    fn lengths(&self, id: usize, step: Step) -> Lengths {
+    pub(super) fn lengths(&self, id: usize, step: Step) -> Lengths {
         let contender = &self.contenders[id];
         let frame = &contender.queue[0];
         let vector = rates::vector(step, frame.frequency_mhz, self.settings.preamble());
@@ -374,8 +383,11 @@ impl Medium {
         if let Some(to) = self.target(t.contender)
             && self.arrives(t, to, vector, octets)
         {
-            self.deliver_nth(t, nth, to, step);
             self.contenders[t.contender].batch[nth] = true;
+            match self.contenders[t.contender].queue[nth].origin {
+                Origin::Driver { .. } => self.deliver_nth(t, nth, to, step),
+                Origin::Flow { .. } => self.flow_arrived(t.contender, nth, to),
+            }
         }
     }
 
@@ -457,7 +469,7 @@ impl Medium {
             (frame.receiver.is_some(), frame.no_ack)
         };
         if !unicast {
-            for to in (0..self.radios.len()).filter(|to| *to != t.radio) {
+            for to in self.listeners_beside(t.radio) {
                 let octets = self.mpdu_octets(t.contender, 0);
                 if t.ears & 1 << to != 0 && self.arrives(t, to, &l.vector, octets) {
                     self.deliver_nth(t, 0, to, step);
@@ -639,7 +651,7 @@ impl Medium {
             let counts = &mut self.counts[radio];
             counts.sent += 1;
             counts.octets += frame.octets.len() as u64 + u64::from(FCS_OCTETS);
-            self.report(now, radio, frame.ticket, answered, frame.tried, signal);
+            self.settle(now, radio, &frame, answered, signal);
         }
         self.attend(id, now, false);
     }
@@ -655,7 +667,7 @@ impl Medium {
         let frame = contender.queue.remove(nth).expect("it has this frame");
         let radio = contender.radio;
         self.counts[radio].given_up += 1;
-        self.report(now, radio, frame.ticket, false, frame.tried, 0);
+        self.settle(now, radio, &frame, false, 0);
         true
     }
 
@@ -713,6 +725,23 @@ impl Medium {
             });
             self.channels.len() - 1
         })
+    }
+
+    /// The medium is done with a frame: its mac80211 or its flow is told.
+    pub(super) fn settle(
+        &mut self,
+        now: Instant,
+        from: usize,
+        frame: &Waiting,
+        acknowledged: bool,
+        signal_dbm: i32,
+    ) {
+        match frame.origin {
+            Origin::Driver { ticket } => {
+                self.report(now, from, ticket, acknowledged, frame.tried, signal_dbm);
+            }
+            Origin::Flow { flow, .. } => self.flow_settled(flow, frame, acknowledged),
+        }
     }
 
     pub(super) fn report(

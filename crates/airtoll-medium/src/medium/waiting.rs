@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use airtoll_units::Instant;
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::frame::FrameControl;
 
@@ -11,6 +12,19 @@ use crate::rates::Step;
 /// Most sequence numbers between the first and the last frame of an A-MPDU: the window of a block
 /// ack agreement as mac80211 makes it.
 pub(super) const WINDOW: u16 = 64;
+
+/// Whose frame it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Origin {
+    /// mac80211's, which is told of its end by this ticket.
+    Driver { ticket: u64 },
+    /// That of a flow of the medium, which has waited since an instant; whether it has arrived.
+    Flow {
+        flow: usize,
+        since: Instant,
+        arrived: bool,
+    },
+}
 
 /// A frame in a queue.
 #[derive(Debug)]
@@ -23,7 +37,7 @@ pub(super) struct Waiting {
     /// Its receiver, unless it is for a group; the number of the radio if it is known.
     pub receiver: Option<MacAddress>,
     pub no_ack: bool,
-    pub ticket: u64,
+    pub origin: Origin,
 }
 
 impl Waiting {
@@ -55,6 +69,11 @@ impl Waiting {
             && (self.receiver, self.frequency_mhz) == (first.receiver, first.frequency_mhz)
             && self.octets[24] & 0x0f == first.octets[24] & 0x0f
             && (sequence(&self.octets).wrapping_sub(sequence(&first.octets)) & 0x0fff) < WINDOW
+    }
+
+    /// Whether mac80211 has given it.
+    pub const fn is_of_a_driver(&self) -> bool {
+        matches!(self.origin, Origin::Driver { .. })
     }
 
     /// Books an attempt at a rate.
