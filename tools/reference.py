@@ -20,6 +20,7 @@ from airtoll.study import handover, join, model
 from airtoll.testbeds import simulated
 from airtoll.testbeds.capability import Capability, paths
 from airtoll.testbeds.linux import capability as linux_capability
+from airtoll.testbeds.linux import parted_cell
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLES = [
@@ -137,6 +138,10 @@ def capabilities_page() -> str:
         lines += [f"| {name} | {one.about} | {one.reason} |" for one in bed.features]
         lines += [f"| {name} | {one.about} | {one.reason} |" for one in bed.policies]
         lines += [f"| {name}, laboratory | {one.about} | {one.reason} |" for one in bed.laboratory]
+    lines += [
+        f"| linux, simulated stations | {one.about} | {one.reason} |"
+        for one in parted_cell.FEATURES
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -41,6 +41,8 @@ def test_errors_are_one_line_on_stderr_with_their_exit_code(tmp_path: Path) -> N
         # A driver implies --vm, which the simulator has not.
         (("check", "quickstart", "--vm-driver", "uml"), 2),
         (("check", "quickstart", "--on", "linux", "--vm-driver", "xen"), 2),
+        (("check", "quickstart", "--real-stations", "1"), 2),
+        (("check", "quickstart", "--on", "linux", "--vm", "--real-stations", "0"), 2),
         (("guest", "build", "--driver", "xen"), 2),
         (("run", "quickstart", "--jobs", "100000"), 2),
         (("run", "quickstart", "--out", "taken"), 3),

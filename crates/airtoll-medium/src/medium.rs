@@ -228,6 +228,11 @@ impl Medium {
         let receiver = frame.receiver().filter(|address| !address.is_group());
         if let Some(own) = frame.transmitter() {
             self.owners.insert(own, offer.radio);
+            if let (Some(flows), Some(to), Kind::Data) =
+                (&mut self.flows, receiver, frame.control().kind())
+            {
+                flows.learn(own, to, offer.chain);
+            }
         }
         self.radios[offer.radio].frequency_mhz = Some(offer.frequency_mhz);
         self.counts[offer.radio].frames += 1;

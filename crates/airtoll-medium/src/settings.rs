@@ -147,7 +147,9 @@ pub struct Simulated {
     /// The one rate of its data and of data for it, as statistics name it: Mb/s, or MCS, streams,
     /// width and guard interval.
     pub rate: String,
-    /// Attempts that a frame has.
+    /// Attempts that a frame has as long as no mac80211 has sent data the same way at this rate,
+    /// between any station and the access point. From then on it has the retry chain of that data.
+    #[serde(default = "attempts")]
     pub attempts: u8,
     /// Octets that the cipher adds to a frame: header, MIC and ICV.
     #[serde(default)]
@@ -491,6 +493,11 @@ const fn tx_power() -> f64 {
 /// the default size sends before it waits.
 const fn queue_frames() -> usize {
     100
+}
+
+/// As many as the simulator's frames have where a study names no number.
+const fn attempts() -> u8 {
+    7
 }
 
 const fn yes() -> bool {

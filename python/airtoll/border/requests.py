@@ -3026,8 +3026,11 @@ class MediumSimulated(Value):
     width and guard interval.
     """
 
-    attempts: int
-    """Attempts that a frame has."""
+    attempts: int = 7
+    """Attempts that a frame has as long as no mac80211 has sent data the same way at this rate,
+    between any station and the access point. From then on it has the retry chain of that
+    data.
+    """
 
     cipher_octets: int = 0
     """Octets that the cipher adds to a frame: header, MIC and ICV."""

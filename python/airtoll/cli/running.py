@@ -65,6 +65,15 @@ VmDriverOption = Annotated[
 LabOption = Annotated[
     Path | None, typer.Option("--lab", help="With --on linux: use the hosts of a lab.toml.")
 ]
+RealStationsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--real-stations",
+        min=1,
+        help="With --on linux --vm: so many stations of a cell have real daemons, and the medium "
+        "simulates the others.",
+    ),
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", help="Set a key of the study, e.g. traffic.udp.duration_s=5."),
@@ -81,6 +90,7 @@ def run(
     vm: VmOption = False,
     vm_driver: VmDriverOption = None,
     lab: LabOption = None,
+    real_stations: RealStationsOption = None,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")
     ] = None,
@@ -159,7 +169,10 @@ def run(
                 study,
                 on=on,
                 vm=vm_driver or vm,
-                testbed=_laboratory(on, lab, vm=vm_driver or vm, on_phase=on_phase),
+                testbed=_laboratory(
+                    on, lab, vm=vm_driver or vm, real_stations=real_stations, on_phase=on_phase
+                ),
+                real_stations=real_stations,
                 out=out_,
                 trials=trials,
                 seed=seed,
@@ -239,6 +252,7 @@ def _laboratory(
     lab: Path | None,
     *,
     vm: bool | str,
+    real_stations: int | None = None,
     on_phase: Callable[[str], None] | None = None,
 ) -> Testbed | None:
     if lab is None:
@@ -248,7 +262,7 @@ def _laboratory(
     from airtoll.testbeds.linux.lab import load
     from airtoll.testbeds.linux.testbed import Linux
 
-    return Linux(vm=vm, lab=load(lab), on_phase=on_phase)
+    return Linux(vm=vm, lab=load(lab), real_stations=real_stations, on_phase=on_phase)
 
 
 def check(
@@ -257,6 +271,7 @@ def check(
     vm: VmOption = False,
     vm_driver: VmDriverOption = None,
     lab: LabOption = None,
+    real_stations: RealStationsOption = None,
     as_printed: AsPrintedOption = False,
     set_: SetOption = None,
     json: JsonOption = False,
@@ -266,7 +281,8 @@ def check(
         study,
         on=on,
         vm=vm_driver or vm,
-        testbed=_laboratory(on, lab, vm=vm_driver or vm),
+        testbed=_laboratory(on, lab, vm=vm_driver or vm, real_stations=real_stations),
+        real_stations=real_stations,
         as_printed=as_printed,
         values=parse_values(set_ or []),
     )

@@ -157,6 +157,7 @@ def check_same(
     trials: int | None = None,
     values: Mapping[str, Any] | None = None,
     as_printed: bool = False,
+    real_stations: int | None = None,
 ) -> None:
     """Refuse to continue a run with other options than its own.
 
@@ -183,6 +184,8 @@ def check_same(
         difference = f"has {manifest['repetitions']} trials per cell, not {trials}"
     elif as_printed and not options.get("as_printed"):
         difference = "was made without --as-printed"
+    elif real_stations not in (None, options.get("real_stations")):
+        difference = f"was made {_with_real(options)}, not with --real-stations {real_stations}"
     else:
         for key, value in (values or {}).items():
             if key not in study["values"]:
@@ -191,6 +194,11 @@ def check_same(
                 difference = f"has {key} = {study['values'][key]}, not {value}"
     if difference:
         raise RunError(f"{folder.path}: {difference}; leave the option out or choose another --out")
+
+
+def _with_real(options: Mapping[str, Any]) -> str:
+    count = options.get("real_stations")
+    return "without --real-stations" if count is None else f"with --real-stations {count}"
 
 
 def _first_difference(before: str, now: str) -> str:

@@ -110,6 +110,7 @@ def run(
     values: Mapping[str, Level] | None = None,
     testbed: Testbed | None = None,
     vm: bool | str = False,
+    real_stations: int | None = None,
     captures: bool = False,
     executor: str = "local",
     scheduler: str | None = None,
@@ -127,7 +128,9 @@ def run(
     ``executor`` is ``local`` or ``dask`` (with the address of a ``scheduler``).
     ``until_precision`` adds trials until every overhead's interval is at most that wide on either
     side (a fraction), at least 10, or until ``most_trials`` are reached; both default to the
-    study's, and ``trials`` alone switches it off. ``on_phase`` is told what
+    study's, and ``trials`` alone switches it off. ``real_stations`` is for the real stack in
+    virtual time: so many stations of each cell have daemons, and the medium simulates the others.
+    ``on_phase`` is told what
     the run waits for between trials, in words; an empty text ends the wait.
     Raises ``StudyError`` before anything runs, ``Interrupted`` with everything kept.
     """
@@ -141,10 +144,12 @@ def run(
         raise UsageError(f"--executor {executor}: choose {' or '.join(EXECUTORS)}")
     if jobs is not None and not 1 <= jobs <= MOST_JOBS:
         raise UsageError(f"--jobs {jobs}: allowed are 1 to {MOST_JOBS}")
-    bed = testbed or make(on, vm=vm, on_phase=on_phase)
+    if resume and real_stations is None and testbed is None:
+        real_stations = _real_stations(file, on, out)
+    bed = testbed or make(on, vm=vm, real_stations=real_stations, on_phase=on_phase)
     try:
         _refuse_trials(file.study, bed)
-        folder = _folder(file, bed, out, seed, trials, resume, as_printed, values)
+        folder = _folder(file, bed, out, seed, trials, resume, as_printed, values, real_stations)
         plan = folder.plan()
         precision = until_precision
         if precision is None and folder.manifest().get("options", {}).get("trials") is None:
@@ -226,11 +231,12 @@ def check(
     values: Mapping[str, Level] | None = None,
     testbed: Testbed | None = None,
     vm: bool | str = False,
+    real_stations: int | None = None,
 ) -> tuple[Plan, list[CellCheck]]:
     """The cells to run, the skipped cells with reasons, and the expected durations."""
     file = prepare(study, as_printed=as_printed, values=values)
     plan = make_plan(file.study)
-    bed = testbed or make(on, vm=vm)
+    bed = testbed or make(on, vm=vm, real_stations=real_stations)
     try:
         _refuse_trials(file.study, bed)
         # Cell by cell: a testbed remembers the scenario of the last few cells alone.
@@ -291,11 +297,11 @@ def _folder(
     resume: bool,
     as_printed: bool,
     values: Mapping[str, Level] | None,
+    real_stations: int | None,
 ) -> RunFolder:
-    base = file.study.study.name + ("" if bed.name == "simulator" else f"-{bed.name}")
+    base = _base(file, bed.name)
     if resume:
-        place = Path(out) if out else _latest(RUNS / base)
-        folder = RunFolder(place)
+        folder = _resumed(base, out)
         folders.check_same(
             folder,
             file,
@@ -304,9 +310,10 @@ def _folder(
             trials=trials,
             values=values,
             as_printed=as_printed,
+            real_stations=real_stations,
         )
         return folder
-    place = Path(out) if out else folders.free_place(RUNS / base)
+    place = Path(out) if out else folders.free_place(base)
     merged: dict[str, Any] = {
         **(file.study.as_printed if as_printed else {}),
         **(values or {}),
@@ -319,8 +326,28 @@ def _folder(
         seed=DEFAULT_SEED if seed is None else seed,
         repetitions=trials or file.study.trials.repetitions,
         environment=bed.environment(),
-        options={"as_printed": as_printed, "trials": trials},
+        options={
+            "as_printed": as_printed,
+            "trials": trials,
+            **({} if real_stations is None else {"real_stations": real_stations}),
+        },
     )
+
+
+def _base(file: StudyFile, testbed: str) -> Path:
+    """The folder of a study's runs on a testbed, without a number."""
+    return RUNS / (file.study.study.name + ("" if testbed == "simulator" else f"-{testbed}"))
+
+
+def _resumed(base: Path, out: str | Path | None) -> RunFolder:
+    return RunFolder(Path(out) if out else _latest(base))
+
+
+def _real_stations(file: StudyFile, on: str, out: str | Path | None) -> int | None:
+    """How many stations have daemons in the run that is resumed; None: all of them."""
+    options = _resumed(_base(file, on), out).manifest().get("options", {})
+    kept: int | None = options.get("real_stations")
+    return kept
 
 
 def _workers(

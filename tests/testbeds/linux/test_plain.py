@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from airtoll.border.answers import MediumFlowCounts, MediumStatistics
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux import credentials
 from airtoll.testbeds.linux.conditions import Conditions, Signals, Verdict
@@ -18,9 +19,36 @@ JOB = Job(
     policy="open",
     stations=("A", "B"),
     flow=Flow(stations=("A",), offered_bps=1e6),
+    simulated=("C", "D"),
     levels_dbm=(("A", -60.0),),
     hidden=(("A", "B"),),
 )
+
+
+FLOW: MediumFlowCounts = {
+    "station": "sim1",
+    "direction": "up",
+    "counted_s": 1.0,
+    "offered": 9,
+    "delivered": 8,
+    "octets": 8 * 1508,
+    "attempts": 10,
+    "given_up": 1,
+    "queue_drops": 0,
+    "delay_mean_s": 0.01,
+    "delay_longest_s": 0.02,
+}
+
+AIR: MediumStatistics = {
+    "span_s": 1.0,
+    "airtime": True,
+    "radios": [],
+    "channels": [{"frequency_mhz": 2412, "busy_s": 0.5}],
+    "flows": [FLOW],
+    "lateness": {"happenings": 1, "mean_s": 0.0, "most_s": 0.0},
+    "refused": 0,
+    "overruns": 0,
+}
 
 
 def sent(value: Job | Outcome | Credentials) -> dict[str, object]:
@@ -35,15 +63,7 @@ def test_values_survive_the_way_through_json() -> None:
             cpu={"busy": 0.5},
             traffic_window=(1.0, 2.0),
             radio=Signals({"A": {"RSSI": "-50"}}, {"A": {"RSSI": "-51"}}),
-            air={
-                "span_s": 1.0,
-                "airtime": True,
-                "radios": [],
-                "channels": [{"frequency_mhz": 2412, "busy_s": 0.5}],
-                "lateness": {"happenings": 1, "mean_s": 0.0, "most_s": 0.0},
-                "refused": 0,
-                "overruns": 0,
-            },
+            air=AIR,
             verdict=Verdict(1.0, 2.0, None),
             keys={"A": (("CCMP", False),)},
             registrations=(Registered("10.0.0.9", 0, "10.0.0.1", None, 600, 0.1, 0.2),),
@@ -70,3 +90,9 @@ def test_values_survive_the_way_through_json() -> None:
 def test_a_wrong_field_is_named(change: dict[str, object], said: str) -> None:
     with pytest.raises(TestbedError, match=said):
         Job.from_json({**sent(JOB), **change})
+
+
+def test_a_word_that_is_none_of_the_allowed_is_named() -> None:
+    wrong = Outcome(conditions=Conditions(air={**AIR, "flows": [{**FLOW, "direction": "left"}]}))
+    with pytest.raises(TestbedError, match=r"direction: 'left' is none of 'up', 'down'"):
+        Outcome.from_json(sent(wrong))

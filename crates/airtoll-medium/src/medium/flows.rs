@@ -14,7 +14,7 @@ use super::exchange::Event;
 use super::waiting::{Origin, Waiting};
 use super::{Medium, Queued, STEPS, contender_of};
 use crate::contention::{Class, Standing};
-use crate::rates::Step;
+use crate::rates::{Step, flag};
 use crate::settings::{Settings, Simulated, SimulatedFlow};
 use crate::statistics::{Direction, FlowCounts};
 
@@ -45,6 +45,7 @@ struct Flow {
     /// The radio that sends, and its contender.
     contender: usize,
     receiver: MacAddress,
+    access_point: MacAddress,
     frequency_mhz: u32,
     chain: [Step; STEPS],
     /// The MPDU without its sequence number.
@@ -91,6 +92,7 @@ impl Flows {
                 flows.push(Flow {
                     contender: contender_of(sender, class),
                     receiver,
+                    access_point: bssid,
                     frequency_mhz: station.frequency_mhz,
                     chain,
                     octets: mpdu(station, flow, direction, own.address.0, bssid),
@@ -115,6 +117,25 @@ impl Flows {
 
     fn counts_at(&self, now: Instant) -> bool {
         self.from <= now && now < self.until
+    }
+
+    /// mac80211 gave data at these rates: flows of the same way and rate take its retry chain.
+    pub fn learn(&mut self, from: MacAddress, to: MacAddress, chain: [Step; STEPS]) {
+        let rate = |step: &Step| (step.index, step.flags & !flag::RTS_CTS);
+        let one = rate(&chain[0]);
+        let steps = || chain.iter().take_while(|step| step.index >= 0);
+        if steps().any(|step| rate(step) != one) {
+            return;
+        }
+        for flow in &mut self.flows {
+            let same_way = match flow.counts.direction {
+                Direction::Up => flow.access_point == to,
+                Direction::Down => flow.access_point == from,
+            };
+            if same_way && rate(&flow.chain[0]) == one {
+                flow.chain = chain;
+            }
+        }
     }
 
     /// What was counted up to `now`.

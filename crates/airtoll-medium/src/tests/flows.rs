@@ -6,6 +6,7 @@ use airtoll_units::{Duration, Instant};
 use airtoll_wlan::analytic::{CollisionTime, Exchange, bianchi};
 
 use super::{dsss, frame, offer};
+use crate::rates::{Step, flag};
 use crate::{Direction, FlowCounts, Happening, Medium, Settings};
 
 /// Settings of one access point, `real` radios and `simulated` stations with this flow.
@@ -245,6 +246,51 @@ fn simulated_stations_are_sent_no_group_frames_and_are_given_up_where_they_are_n
     let flow = &medium.counts().flows[0];
     assert_eq!((flow.offered, flow.given_up, flow.delivered), (10, 10, 0));
     assert_eq!(flow.attempts, 70);
+}
+
+#[test]
+fn flows_take_the_retry_chain_that_mac80211_gives_data_of_the_same_way_and_rate() {
+    let station = r#""frequency_mhz":5180,"rate":"54","up":{"msdu_octets":1508}"#;
+    let run = |from: usize, to: usize, last: Step| {
+        let mut medium = Medium::new(
+            cell(1, 40, station, r#","standard":"802.11a""#),
+            Instant::ZERO,
+        );
+        let mut shown = offer(from, frame(from, Some(to), false, 100), 7, 5, 1);
+        shown.frequency_mhz = 5_180;
+        shown.chain[1] = last;
+        medium.offer(Instant::ZERO, shown);
+        let begun = Instant::ZERO + Duration::from_millis(10);
+        medium.advance(begun);
+        medium.start_flows(begun, 1.0, 10.0);
+        medium.advance(Instant::ZERO + Duration::from_secs(12));
+        let flows = medium.counts().flows;
+        let sum = |f: fn(&FlowCounts) -> u64| flows.iter().map(f).sum::<u64>();
+        (sum(|flow| flow.delivered), sum(|flow| flow.given_up))
+    };
+    let protected = Step {
+        index: 7,
+        count: 9,
+        flags: flag::RTS_CTS,
+    };
+    // Data the other way, or at another rate, says nothing about that upwards.
+    let plain = run(0, 1, protected);
+    assert_eq!(plain, run(0, 1, Step::NONE));
+    assert_eq!(
+        plain,
+        run(
+            1,
+            0,
+            Step {
+                index: 6,
+                ..protected
+            }
+        )
+    );
+    let (delivered, given_up) = run(1, 0, protected);
+    // A collision of two RTS is short, and a frame with more attempts is lost more seldom.
+    assert!(delivered > plain.0, "{delivered} and {plain:?}");
+    assert!(given_up * 5 < plain.1, "{given_up} and {plain:?}");
 }
 
 #[test]

@@ -96,6 +96,7 @@ class Job:
     ``neighbours_known``: whether hosts of one subnet know all link-layer addresses from the start.
     ``devices``: whose processors take virtual time: the JSON of ``border.MediumDevices``, with
     names of stations and ACCESS_POINTS as radios; None: the CPU takes no time.
+    ``simulated``: further stations, without daemons, whose traffic the medium simulates.
     """
 
     name: str
@@ -144,6 +145,7 @@ class Job:
     proxies: tuple[Cable, ...] = ()
     neighbours_known: bool = True
     devices: str | None = None
+    simulated: tuple[str, ...] = ()
 
     @property
     def between_stations(self) -> bool:

@@ -30,7 +30,9 @@ from airtoll.border import (
     MediumRequest,
     MediumRequestAirtime,
     MediumRequestBegin,
+    MediumRequestEndFlows,
     MediumRequestLevel,
+    MediumRequestStartFlows,
     MediumRequestStatistics,
     MediumSettings,
     to_json,
@@ -38,6 +40,8 @@ from airtoll.border import (
 from airtoll.border.answers import MediumStatistics
 from airtoll.errors import EnvironmentProblem, TestbedError
 from airtoll.observe.schema import NOT_RADIO
+from airtoll.policies import resolve
+from airtoll.testbeds.linux import simulated_stations
 from airtoll.testbeds.linux.conditions import Verdict
 from airtoll.testbeds.linux.hosts import GRACE_S, Host, Process
 from airtoll.testbeds.linux.job import ACCESS_POINTS, Job
@@ -145,6 +149,14 @@ class Medium:
         """The level at which either of two nodes hears the other from now on."""
         await self.request(MediumRequestLevel(radios=(one, other), dbm=dbm))
 
+    async def start_flows(self, warm_up_s: float, counted_s: float) -> None:
+        """Simulated stations have traffic from now on, which is counted after ``warm_up_s``."""
+        await self.request(MediumRequestStartFlows(warm_up_s=warm_up_s, counted_s=counted_s))
+
+    async def end_flows(self) -> None:
+        """Simulated stations have no traffic from now on."""
+        await self.request(MediumRequestEndFlows())
+
     async def statistics(self, *, forget: bool = False) -> MediumStatistics:
         """The counts since the beginning or the last call with ``forget``."""
         counts: MediumStatistics = json.loads(
@@ -169,6 +181,11 @@ def _settings(
     )
     if job is None or nodes is None:
         return settings
+    if job.simulated:
+        nodes = {**nodes, **simulated_stations.nodes(job)}
+        first = next(name for name in radios if name.startswith("ap"))
+        made = simulated_stations.radios(job, resolve(job.policy), first)
+        settings = evolve(settings, radios=(*settings.radios, *made))
     settings = evolve(
         settings,
         standard=border.Standard(job.phy),

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import (
     Any,
+    Literal,
     NotRequired,
     TypeVar,
     Union,
@@ -56,10 +57,12 @@ def _read(kind: Any, value: object, at: str) -> Any:
         hints = _hints(kind)
         _known(value.keys(), hints, _required(kind), at)
         return kind(**{name: _read(hints[name], value[name], f"{at}.{name}") for name in value})
-    elif kind in (object, Any) or type(value) is kind:
+    elif kind in (object, Any) or type(value) is kind or (origin is Literal and value in of):
         return value
     elif kind is float and type(value) is int:
         return float(value)
+    if origin is Literal:
+        raise TestbedError(f"{at}: {value!r} is none of {', '.join(map(repr, of))}")
     raise TestbedError(f"{at}: {value!r} is not of type {getattr(kind, '__name__', kind)}")
 
 

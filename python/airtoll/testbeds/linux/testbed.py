@@ -44,6 +44,7 @@ from airtoll.testbeds.linux import (
     hostapd,
     ledger,
     medium,
+    parted_cell,
     rates,
     timeline,
     worker,
@@ -100,7 +101,8 @@ class Linux:
 
     ``vm``: in a throw-away guest instead of on this host; a name says which driver carries it
     (``guest.drivers``), otherwise the fastest that works does. ``lab``: on the hosts of a
-    laboratory.
+    laboratory. ``real_stations``: how many stations of a cell have daemons, where the medium
+    simulates the others; None: all of them.
     """
 
     name = "linux"
@@ -110,13 +112,19 @@ class Linux:
         *,
         vm: bool | str = False,
         lab: Lab | None = None,
+        real_stations: int | None = None,
         on_phase: Callable[[str], None] | None = None,
     ) -> None:
+        if real_stations is not None and real_stations < 1:
+            raise UsageError(f"{parted_cell.OPTION} {real_stations}: at least 1")
+        if real_stations is not None and lab is not None:
+            raise UsageError(f"{parted_cell.OPTION} and --lab: a laboratory has no medium")
         if vm and lab is not None:
             raise UsageError("--vm and --lab: the guest has no way to the hosts of a laboratory")
         self._vm = bool(vm)
         self._driver = drivers.check_name(vm) if isinstance(vm, str) else None
         self._lab = lab
+        self._real = real_stations
         self._phase = on_phase or (lambda _: None)
         self._session: Session | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
@@ -147,6 +155,7 @@ class Linux:
                 cell, medium=self._without_medium(), virtual=self._without_virtual_time()
             )
             or self._station_reason(cell)
+            or parted_cell.why_not(cell, self._real, self._without_virtual_time())
             or self._channel_reason(cell)
             or self._lab_reason(cell)
         )
@@ -177,7 +186,7 @@ class Linux:
         cell = trial.cell
         place = (cell.scenario, cell.traffic, cell.factors_json)
         channel = self._lab.lab.channel if self._lab is not None else None
-        job = job_of(trial, capture=captures is not None, channel=channel)
+        job = job_of(trial, capture=captures is not None, channel=channel, real=self._real)
         own = None if captures is None else captures / folder_of(trial)
         try:
             measured, usage = self._measure(job, own)
@@ -350,9 +359,17 @@ class Linux:
         )
 
     def _station_reason(self, cell: Cell) -> str | None:
+        settings = cell.settings
+        every = station_names(settings)
+        count = len(parted_cell.names(settings, self._real)[0] if self._real else every)
         if self._lab is None and self._in_virtual_time():
-            return None
-        count = len(station_names(cell.settings))
+            if count <= MAX_STATIONS:
+                return None
+            more = ", the others being simulated" if self._real else ""
+            remedy = (
+                f"{parted_cell.OPTION} {MAX_STATIONS}, or fewer, has the medium simulate the others"
+            )
+            return f"{count} stations{more}; this testbed drives {MAX_STATIONS}; {remedy}"
         if count > STATIONS:
             return (
                 f"{count} stations; this testbed drives {STATIONS}, and {MAX_STATIONS} in virtual "
@@ -399,8 +416,10 @@ class Linux:
         return self._version
 
 
-def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -> Job:
-    """The job of a study's trial."""
+def job_of(
+    trial: Trial, *, capture: bool = False, channel: int | None = None, real: int | None = None
+) -> Job:
+    """The job of a study's trial; ``real``: how many stations have daemons, None for all."""
     cell = trial.cell
     settings, load = cell.settings, cell.load
     levels: dict[str, float] = {}
@@ -410,10 +429,20 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
             levels[MOBILE if settings.topology in DOMAINS else station.name] = level
     moves = settings.handover
     points = ACCESS_POINTS if moves is None else max(ACCESS_POINTS, *moves.path)
+    own: tuple[str, ...] = tuple(station_names(settings))
+    simulated: tuple[str, ...] = ()
+    flow = flow_of(settings, load)
+    if real is not None:
+        own, simulated = parted_cell.names(settings, real)
+    if simulated:
+        flow = parted_cell.share_of_cable(
+            flow, _cable(settings), len(load.stations or (*own, *simulated))
+        )
     return Job(
         name=f"{secrets.token_hex(3)}-{trial.number}-{trial.attempt}",
         policy=cell.policy,
-        stations=tuple(station_names(settings)),
+        stations=own,
+        simulated=simulated,
         phy=settings.phy,
         channel=channel or (1 if settings.phy in ("802.11b", "802.11g") else 36),
         rate_mbps=settings.rate_mbps,
@@ -439,7 +468,7 @@ def job_of(trial: Trial, *, capture: bool = False, channel: int | None = None) -
         access_points=points,
         deauthenticate_at_s=settings.join.deauthenticate_at_s if settings.authenticate else None,
         fault=FAULTS[settings.join.fault] if settings.authenticate else "none",
-        flow=flow_of(settings, load),
+        flow=flow,
         capture_traffic=capture,
         short_preamble=settings.preamble == "short",
         levels_dbm=tuple(levels.items()),
@@ -623,6 +652,9 @@ def _ledger(outcome: Outcome, job: Job, folder: Path, caveats: list[str]) -> lis
     """The airtime ledger, where the capture holds the traffic and the trial had an air."""
     window = outcome.conditions.traffic_window
     verdict = outcome.conditions.verdict
+    if job.simulated and job.capture_traffic:
+        caveats.append("not taken apart: a capture does not hold frames of simulated stations")
+        return []
     if not job.capture_traffic or window is None or outcome.conditions.skipped_by_hand:
         return []
     if _NO_AIRTIME & set(outcome.caveats) or (verdict is not None and verdict.refusal is not None):

@@ -15,6 +15,7 @@ from typing import Final
 from attrs import evolve
 
 from airtoll.border.answers import MediumStatistics
+from airtoll.errors import TestbedError
 from airtoll.observe.schema import NOT_RADIO
 from airtoll.testbeds.linux import (
     by_hand,
@@ -29,6 +30,7 @@ from airtoll.testbeds.linux import (
     medium,
     rates,
     rejoins,
+    simulated_stations,
 )
 from airtoll.testbeds.linux.job import Flow, Value
 from airtoll.testbeds.linux.progress import Progress
@@ -56,6 +58,7 @@ async def carry(progress: Progress, flow: Flow) -> None:
     radio_before = await _radio_conditions(progress)
     if stack.medium is not None:
         await stack.medium.statistics(forget=True)
+    crowd = await _start_crowd(progress, flow)
     if job.fault == "hostapd":
         drill = asyncio.create_task(_kill_hostapd(progress, flow.duration_s / 3))
         progress.undo.callback(drill.cancel)
@@ -63,10 +66,13 @@ async def carry(progress: Progress, flow: Flow) -> None:
         *(_one(progress, name, index, flow) for index, name in enumerate(names)),
         *([handover.carry_out(progress)] if job.handover != "none" else []),
         *([rejoins.carry_out(progress)] if job.deauthenticate_at_s is not None else []),
+        *([crowd] if crowd is not None else []),
         return_exceptions=True,
     )
     started = await _clock(progress)
     results = await progress.unless_one_dies(work)
+    if crowd is not None and stack.medium is not None:
+        await stack.medium.end_flows()
     window = (started + flow.warm_up_s, await _clock(progress))
     progress.conditions.traffic_window = window
     await progress.alive()
@@ -85,7 +91,30 @@ async def carry(progress: Progress, flow: Flow) -> None:
     if stack.medium is not None:
         counts = await stack.medium.statistics()
         progress.conditions.air = counts
+        progress.values += simulated_stations.values(job, counts)
         await _judge(progress, names, flow, counts)
+
+
+async def _start_crowd(progress: Progress, flow: Flow) -> Awaitable[list[Value]] | None:
+    """Let simulated stations begin; gives what lasts as long as they are counted, or None."""
+    job, air = progress.job, progress.stack.medium
+    if not job.simulated:
+        return None
+    if air is None or not progress.stack.virtual_time:
+        raise TestbedError("linux: stations are simulated in virtual time only")
+    progress.caveats.append(simulated_stations.caveat(job))
+    if flow.series:
+        progress.caveats.append("no values per second of simulated stations")
+    if flow.stations is not None and not {*flow.stations} & {*job.simulated}:
+        return None
+    warm_up_s, counted_s = simulated_stations.counted_s(flow)
+    await air.start_flows(warm_up_s, counted_s)
+
+    async def counted() -> list[Value]:
+        await asyncio.sleep(warm_up_s + counted_s)
+        return []
+
+    return counted()
 
 
 async def _judge(
@@ -219,7 +248,9 @@ async def _stream(progress: Progress, name: str, index: int, flow: Flow) -> list
     target = layout.target(name)
     peer, source = layout.peer(name, flow.ip), layout.source(name, flow.ip)
     port = iperf3.FIRST_PORT + index
-    if stack.virtual_time and progress.job.rate_mbps is not None:
+    # Where simulated stations share the way down, a flow has its share of the cable as its pace.
+    own_pace = bool(progress.job.simulated) and flow.direction != "up"
+    if stack.virtual_time and progress.job.rate_mbps is not None and not own_pace:
         flow = iperf3.unpaced(flow, progress.job.rate_mbps * 1e6)
     if stack.virtual_time and rates.uses_mcs(progress.job, progress.policy):
         flow = iperf3.deep(flow)
