@@ -264,7 +264,7 @@ pub enum SettingsError {
     Simulated {
         /// The radio.
         name: String,
-        /// What is wrong, and what to do.
+        /// The mistake, and the remedy.
         why: &'static str,
     },
     /// A queue that holds nothing.

@@ -443,7 +443,7 @@ fn given() -> impl Strategy<Value = Given> {
         })
 }
 
-/// What a caller takes that attends whenever `next` says, and how often it does.
+/// The happenings that a caller takes who attends whenever `next` says, and how often it attends.
 fn course(
     rules: Settings,
     all: &[Given],
@@ -502,7 +502,7 @@ proptest! {
         prop_assert!(seldom < often);
     }
 
-    /// The same beside simulated stations, whose frames are nobody's to take.
+    /// The same beside simulated stations, whose frames are not handed over.
     #[test]
     fn a_caller_may_sleep_beside_simulated_stations(
         all in prop::collection::vec(given(), 1..40), dbm in -95f64..-40.0, rts in any::<bool>(),

@@ -2,7 +2,7 @@
 //!
 //! They have their real length, wait in the queue of their sender beside its other frames, and
 //! contend, collide, join A-MPDUs and are repeated as those do. A flow keeps the queue of its
-//! station full, or has an MSDU at equal intervals. What follows from them is counted here.
+//! station full, or has an MSDU at equal intervals. Their arrivals and losses are counted here.
 
 use airtoll_engine::{Stream, Streams};
 use airtoll_phy::AccessCategory;
@@ -138,7 +138,7 @@ impl Flows {
         }
     }
 
-    /// What was counted up to `now`.
+    /// The counts up to `now`.
     pub fn counts(&self, now: Instant) -> Vec<FlowCounts> {
         let counted_s = now
             .min(self.until)

@@ -13,7 +13,7 @@ use crate::rates::Step;
 /// ack agreement as mac80211 makes it.
 pub(super) const WINDOW: u16 = 64;
 
-/// Whose frame it is.
+/// The giver of a frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
     /// mac80211's, which is told of its end by this ticket.

@@ -106,7 +106,7 @@ fn half_the_stations_simulated_share_the_air_as_the_chain_says() {
         let ratio = sum(&shares) as f64 / seconds as f64 / chain.exchanges_per_s;
         // The chain's own error, as for radios of mac80211 alone.
         assert!((ratio - 1.0).abs() < 0.04, "{stations}: {ratio}");
-        // What is handed over is mac80211's alone; a lost acknowledgement gives it a frame twice.
+        // Only mac80211's frames are handed over; a lost acknowledgement gives it a frame twice.
         let own: u64 = shares.real.iter().sum();
         assert!(shares.delivered_to_drivers >= own);
         assert!(shares.delivered_to_drivers < own + own / 50 + 10);
@@ -143,7 +143,7 @@ fn simulated_stations_alone_have_the_throughput_of_the_closed_form() {
         Instant::ZERO,
     );
     assert!(medium.start_flows(Instant::ZERO, 1.0, 30.0));
-    // Nothing of it concerns a driver, so that nobody needs to wake.
+    // Nothing of it concerns a driver, so that the caller need not wake.
     assert_eq!(medium.hands_over_at(), None);
     medium.advance(Instant::ZERO + Duration::from_secs(40));
     assert_eq!(medium.take(), None);

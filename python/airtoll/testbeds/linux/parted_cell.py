@@ -63,7 +63,7 @@ def _is_saturated_both_ways(cell: Cell) -> bool:
     return load.application == "stream" and load.direction == "both" and load.offered_mbps is None
 
 
-#: What cannot be simulated; each reason follows the name of the option.
+#: Combinations that cannot be simulated; each reason follows the name of the option.
 FEATURES: Final = (
     Feature(
         f"more than {MOST_STATIONS} stations",
