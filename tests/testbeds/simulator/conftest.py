@@ -7,14 +7,18 @@ reader. The fixtures are callables, because test folders are no packages.
 from __future__ import annotations
 
 import json
+import shutil
+import socket
 import subprocess
+import tempfile
+import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
-from attrs import frozen
+from attrs import field, frozen
 
 from airtoll import _native, border
 from airtoll.capture import capture_report
@@ -40,10 +44,26 @@ def cell() -> Callable[..., Cell]:
     return _cell
 
 
+@pytest.fixture(scope="session")
+def dissectors() -> Iterator[Dissectors]:
+    """Wireshark's dissectors in a process of their own, which starts with the first question."""
+    opened = Dissectors()
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
-def record() -> Callable[..., Recorded]:
+def record(dissectors: Dissectors) -> Iterator[Callable[..., Recorded]]:
     """Simulates a cell with seed 5 into a folder."""
-    return _record
+    made: list[Recorded] = []
+
+    def one(*given: Any, **named: Any) -> Recorded:
+        made.append(_record(dissectors, *given, **named))
+        return made[-1]
+
+    yield one
+    for trial in made:
+        trial.close()
 
 
 @pytest.fixture
@@ -52,12 +72,89 @@ def messages() -> Callable[..., Iterator[dict[str, list[str]]]]:
     return _messages
 
 
+class Dissectors:
+    """sharkd, which comes with tshark: the same filters, without a start of tshark per question.
+
+    It registers its protocols once and forks for each connection: no key of one capture opens
+    another.
+    """
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="airtoll-sharkd-"))
+        self._socket = self._folder / "socket"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def connect(self) -> socket.socket:
+        """A connection to a process of its own."""
+        if self._process is None:
+            if shutil.which("sharkd") is None:
+                pytest.skip("sharkd, which comes with tshark, is not installed")
+            # sharkd goes to the background. The shell ends its group when this process ends.
+            script = 'sharkd -a "unix:$0" >"$0.log" 2>&1; cat; kill 0'
+            self._process = subprocess.Popen(
+                ["sh", "-c", script, str(self._socket)], stdin=subprocess.PIPE, process_group=0
+            )
+        give_up = time.monotonic() + 30
+        while True:
+            line = socket.socket(socket.AF_UNIX)
+            if line.connect_ex(str(self._socket)) == 0:
+                return line
+            line.close()
+            assert time.monotonic() < give_up, Path(f"{self._socket}.log").read_text()
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        """End sharkd."""
+        if self._process is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._process.wait(10)
+        shutil.rmtree(self._folder)
+
+
+class Dissection:
+    """One capture, opened with checks and keys."""
+
+    def __init__(self, dissectors: Dissectors, path: Path, keys: list[str]) -> None:
+        self._line = dissectors.connect()
+        self._words: IO[str] = self._line.makefile("rw", encoding="utf-8")
+        self._asked = 0
+        for check in _CHECKS:
+            name, _, value = check.partition(":")
+            self._ask("setconf", name=name, value=value)
+        for key in keys:
+            self._ask("setconf", name="uat:80211_keys", value=key)
+        self._ask("load", file=str(path))
+
+    def frames(self, display_filter: str) -> list[int]:
+        """The numbers of the frames that pass the filter."""
+        # Without a column sharkd would make those of a list of packets.
+        found = self._ask("frames", filter=display_filter, column0="frame.number:0")
+        return [int(frame["num"]) for frame in found]
+
+    def close(self) -> None:
+        """Close the connection, with which sharkd's process for it ends."""
+        self._words.close()
+        self._line.close()
+
+    def _ask(self, method: str, **parameters: object) -> Any:
+        self._asked += 1
+        question = {"jsonrpc": "2.0", "id": self._asked, "method": method, "params": parameters}
+        self._words.write(json.dumps(question) + "\n")
+        self._words.flush()
+        answer = json.loads(self._words.readline())
+        assert "error" not in answer, f"sharkd: {answer['error']['message']}: {parameters}"
+        return answer["result"]
+
+
 @frozen
 class Recorded:
     """A trial that was recorded."""
 
     folder: Path
     values: dict[str, float]
+    _dissectors: Dissectors
+    _open: dict[Path, Dissection] = field(factory=dict, init=False)
 
     @property
     def air(self) -> Path:
@@ -79,21 +176,34 @@ class Recorded:
         """The output of our own reader with the key log."""
         return capture_report([self.air, self.wire], key_logs=[self.folder / "keys.json"]).data
 
-    def wrong(self) -> list[str]:
-        """The packets that tshark calls malformed or an error, in both captures."""
-        return self.tshark(_WRONG) + self.tshark(_WRONG, path=self.wire)
+    def wrong(self) -> list[int]:
+        """The packets that Wireshark calls malformed or an error, in both captures."""
+        return self.passing(_WRONG) + self.passing(_WRONG, path=self.wire)
+
+    def passing(self, display_filter: str, path: Path | None = None) -> list[int]:
+        """The numbers of the packets that pass the filter, decrypted with the key log."""
+        path = path or self.air
+        if path not in self._open:
+            self._open[path] = Dissection(self._dissectors, path, _uat(self.keys))
+        return self._open[path].frames(display_filter)
+
+    def close(self) -> None:
+        """Close what was asked of sharkd."""
+        for dissection in self._open.values():
+            dissection.close()
+        self._open.clear()
 
     def tshark(self, display_filter: str, *fields: str, path: Path | None = None) -> list[str]:
-        """One line for each packet that passes the filter, decrypted with the key log."""
+        """The fields of each packet that passes the filter, decrypted with the key log."""
+        assert fields, "passing() gives the packets without a start of tshark"
         command = ["tshark", "-2", "-r", str(path or self.air), "-Y", display_filter]
         for check in _CHECKS:
             command += ["-o", check]
         for key in _uat(self.keys):
             command += ["-o", f"uat:80211_keys:{key}"]
-        if fields:
-            command += ["-T", "fields"]
-            for name in fields:
-                command += ["-e", name]
+        command += ["-T", "fields"]
+        for name in fields:
+            command += ["-e", name]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return done.stdout.splitlines()
 
@@ -133,6 +243,7 @@ def _cell(policy: str, load: dict[str, object] | None = None, **settings: object
 
 
 def _record(
+    dissectors: Dissectors,
     planned: Cell,
     folder: Path,
     options: dict[str, object] | None = None,
@@ -151,7 +262,7 @@ def _record(
     columns = _native.simulate(json.dumps(resolved), [5], None, [str(folder)])
     rows = zip(columns["metric"], columns["second"], columns["value"], strict=True)
     values = {str(metric): float(str(value)) for metric, second, value in rows if second is None}
-    return Recorded(folder, values)
+    return Recorded(folder, values, dissectors)
 
 
 def _messages(

@@ -39,7 +39,7 @@ def test_tshark_reads_association_frames(name: str, tmp_path: Path, cell: Any, r
     trial = record(cell(policy, **settings), tmp_path)
     assert trial.wrong() == []
     for kind in (REQUEST, RESPONSE):
-        assert len(trial.tshark(kind, "frame.len")) == 1
+        assert len(trial.passing(kind)) == 1
     report = trial.report()
     assert report["damage"] is None
 
@@ -107,7 +107,7 @@ def test_each_client_of_transition_modes_joins(tmp_path: Path, cell: Any, record
         settings = {"phy": "802.11be", **EIGHTY, "stations": stations}
         trial = record(cell(policy, **settings), tmp_path / str(number))
         assert trial.wrong() == []
-        assert len(trial.tshark(RESPONSE, "frame.len")) == 3
+        assert len(trial.passing(RESPONSE)) == 3
 
 
 def test_the_open_bss_of_owe_transition_has_an_address_of_its_own(

@@ -45,16 +45,16 @@ def test_tshark_opens_everything_and_counts_the_same(
     sent = trial.tshark(f"{DATA} && {FRESH} && udp.dstport == 5201", "udp.length", "ip.len")
     assert len(sent) == trial.values["packets_received"] > 50
     assert set(sent) == {"1480\t1500"}
-    protected = trial.tshark(f"{DATA} && wlan.fc.protected == 1 && !(llc || eapol)")
+    protected = trial.passing(f"{DATA} && wlan.fc.protected == 1 && !(llc || eapol)")
     assert protected == []
     if policy != "open":
-        assert len(trial.tshark("udp && wlan.fc.protected == 1")) >= len(sent)
+        assert len(trial.passing("udp && wlan.fc.protected == 1")) >= len(sent)
     eapol = trial.tshark(f"eapol.type == 3 && {FRESH}", "frame.time_epoch")
     counted = {"messages_eapol_key": len(eapol)}
     if policy in ENTERPRISE:
-        eap = trial.tshark(f"(eap || eapol.type == 1) && {FRESH}", "frame.time_epoch")
+        eap = trial.passing(f"(eap || eapol.type == 1) && {FRESH}")
         counted["messages_eap"] = len(eap)
-        counted["messages_radius"] = len(trial.tshark("radius", path=trial.wire))
+        counted["messages_radius"] = len(trial.passing("radius", path=trial.wire))
         said = trial.tshark(f"(eap.code == 2 || eap.code == 3) && {FRESH}", "frame.time_epoch")
         took = float(said[-1]) - float(said[0])
         assert took == pytest.approx(trial.values["eap_time_s"], abs=2e-9)
@@ -62,6 +62,16 @@ def test_tshark_opens_everything_and_counts_the_same(
     if eapol:
         took = float(eapol[-1]) - float(eapol[0])
         assert took == pytest.approx(trial.values["key_handshake_time_s"], abs=2e-9)
+
+
+@needs_tshark
+def test_a_damaged_frame_is_wrong(tmp_path: Path, cell: Any, record: Any) -> None:
+    trial = record(cell("open"), tmp_path)
+    octets = bytearray(trial.air.read_bytes())
+    octets[octets.index(b"\xaa\xaa\x03\0\0\0\x08\0") + 60] ^= 1
+    trial.air.write_bytes(octets)
+    (number,) = trial.wrong()
+    assert trial.passing(f"frame.number == {number} && wlan.fcs.status == 0 && udp") == [number]
 
 
 @needs_tshark
@@ -73,12 +83,12 @@ def test_a_resumed_session_s_capture_opens_with_the_key_log(
     join = {"tls": tls, "tls_resumption": True}
     trial = record(cell(policy, join=join), tmp_path)
     assert trial.wrong() == []
-    assert trial.tshark(f"{DATA} && wlan.fc.protected == 1 && !(llc || eapol)") == []
-    assert len(trial.tshark(f"{DATA} && {FRESH} && udp.dstport == 5201")) > 50
+    assert trial.passing(f"{DATA} && wlan.fc.protected == 1 && !(llc || eapol)") == []
+    assert len(trial.passing(f"{DATA} && {FRESH} && udp.dstport == 5201")) > 50
     # No certificate goes over the air, on either side.
-    assert trial.tshark("tls.handshake.type == 11") == []
-    assert len(trial.tshark("tls.handshake.type == 1")) == 1
-    eap = trial.tshark(f"(eap || eapol.type == 1) && {FRESH}", "frame.time_epoch")
+    assert trial.passing("tls.handshake.type == 11") == []
+    assert len(trial.passing("tls.handshake.type == 1")) == 1
+    eap = trial.passing(f"(eap || eapol.type == 1) && {FRESH}")
     assert len(eap) == trial.values["messages_eap"]
 
 
@@ -139,13 +149,13 @@ def test_aggregates_hold_their_frames(
     load = {"transport": "tcp", "duration_s": 0.1}
     trial = record(cell(policy, load, phy=phy, mcs=5, amsdu_max_octets=4000), tmp_path)
     assert trial.wrong() == []
-    assert trial.tshark(f"{DATA} && wlan.fc.protected == 1 && !llc") == []
+    assert trial.passing(f"{DATA} && wlan.fc.protected == 1 && !llc") == []
     # Every aggregate and every BlockAckReq is answered by one BlockAck.
     asking = "radiotap.ampdu.flags.last == 1 || wlan.fc.type_subtype == 0x18"
-    asked, answered = (len(trial.tshark(f)) for f in (asking, "wlan.fc.type_subtype == 0x19"))
+    asked, answered = (len(trial.passing(f)) for f in (asking, "wlan.fc.type_subtype == 0x19"))
     # The last one may lie beyond the end of the trial.
     assert 5 < answered <= asked <= answered + 1
-    assert len(trial.tshark("tcp.analysis.lost_segment")) == 0
+    assert len(trial.passing("tcp.analysis.lost_segment")) == 0
 
 
 @needs_tshark
@@ -162,7 +172,7 @@ def test_ike_agrees_on_keys_that_open_esp(
 ) -> None:
     trial = record(cell(f"wpa2-psk-ccmp+{tunnel}"), tmp_path)
     assert trial.wrong() == []
-    ike = len(trial.tshark(f"isakmp && {FRESH}"))
+    ike = len(trial.passing(f"isakmp && {FRESH}"))
     assert ike == trial.values.get("messages_ikev1", 0) + trial.values.get("messages_ikev2", 0) > 3
     command = ["tshark", "-r", str(trial.wire), "-Y", "udp.dstport == 5201 && esp.icv_good == 1"]
     for name in ("encryption_decode", "authentication_check"):
@@ -230,7 +240,7 @@ def test_tshark_opens_pre_authentication_on_the_air(tmp_path: Path, cell: Any, r
     assert trial.wrong() == []
     early = f"llc.type == 0x88c7 && {FRESH}"
     air = trial.tshark(f"{early} && (eap || eapol.type == 1)", "wlan.fc.protected")
-    wire = trial.tshark("eth.type == 0x88c7", path=trial.wire)
+    wire = trial.passing("eth.type == 0x88c7", path=trial.wire)
     # Under the old pairwise key on the air; then by two cables, one of each access point.
     assert set(air) in ({"1"}, {"True"})
     assert len(wire) == 2 * len(air)
@@ -280,8 +290,8 @@ def test_tshark_reads_a_fast_transition_over_the_ds(
     done = subprocess.run(read, capture_output=True, text=True, check=True)
     assert [line.split()[:2] for line in done.stdout.splitlines()] == [["6", "1"], ["6", "2"]]
     # Each by the cables of both access points.
-    assert len(trial.tshark("eth.type == 0x890d", path=trial.wire)) == 4
-    assert len(trial.tshark(f"wlan.fc.type_subtype == 2 && {FRESH}")) == 1
+    assert len(trial.passing("eth.type == 0x890d", path=trial.wire)) == 4
+    assert len(trial.passing(f"wlan.fc.type_subtype == 2 && {FRESH}")) == 1
     assert trial.values["handover_messages"] == 6
 
 

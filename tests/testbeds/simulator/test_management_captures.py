@@ -35,10 +35,10 @@ def test_who_is_put_off_comes_back_and_tshark_reads_it_all(
     assert bool(told.split("\t")[1]) == protected
     assert (trial.values["associations_lost"], trial.values["rejoins"]) == (2, 2)
     assert 0.1 < trial.values["rejoin_gap_s"] < 0.2
-    associations = trial.tshark(f"wlan.fc.type_subtype == 1 && {FRESH}")
+    associations = trial.passing(f"wlan.fc.type_subtype == 1 && {FRESH}")
     assert len(associations) == 4
     # Data under the new keys as under the old ones.
-    assert trial.tshark("wlan.fc.type == 2 && wlan.fc.protected == 1 && !(llc || eapol)") == []
+    assert trial.passing("wlan.fc.type == 2 && wlan.fc.protected == 1 && !(llc || eapol)") == []
     report: dict[str, Any] = trial.report()
     assert (report["damage"], report["undecrypted"]) == (None, {})
     assert report["decrypted"] == report["protected"]

@@ -46,7 +46,7 @@ def test_tshark_reads_questions_and_answers(
     protected = "0" if policy == "open" else "1"
     assert f"{everybody}\t{protected}" in asked
     assert f"02:00:00:00:00:01\t{protected}" in told
-    assert trial.tshark("wlan.fc.type == 2 && wlan.fc.protected == 1 && !(llc || eapol)") == []
+    assert trial.passing("wlan.fc.type == 2 && wlan.fc.protected == 1 && !(llc || eapol)") == []
     # A short packet fills the shortest Ethernet frame.
     lengths = set(trial.tshark(layer, "frame.len", path=trial.wire))
     assert lengths == {"60" if ip == "ipv4" else "86"}
@@ -62,7 +62,7 @@ def test_group_keys_that_were_there_before_are_logged(
 ) -> None:
     trial = record(cell(policy, authenticate=False, address_resolution="dynamic"), tmp_path)
     assert trial.wrong() == []
-    assert len(trial.tshark(f"{TO_GROUPS} && arp")) == 1
+    assert len(trial.passing(f"{TO_GROUPS} && arp")) == 1
     assert trial.report()["undecrypted"] == {}
 
 
@@ -121,4 +121,4 @@ def test_questions_at_both_access_points(
     report: dict[str, Any] = trial.report()
     assert (report["damage"], report["undecrypted"]) == (None, {})
     assert report["decrypted"] == report["protected"]
-    assert len(trial.tshark("arp", path=trial.wire)) >= 2
+    assert len(trial.passing("arp", path=trial.wire)) >= 2
