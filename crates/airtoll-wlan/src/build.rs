@@ -138,7 +138,11 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         signalling::choose_group_ciphers(&mut world, &groups);
         return Ok(world);
     }
+    let dozes = scenario.nodes.iter().any(|n| n.power_save.is_some());
     let Stack { lower, net, flow } = &mut world.stack;
+    if scenario.handovers.is_empty() && scenario.group_traffic.is_empty() && !dozes {
+        lower.mac.let_arrivals_wait();
+    }
     flow.begin(&mut lower.cx, Duration::ZERO);
     net.begin_groups(&mut lower.cx);
     let warm_up = lower.cx.warm_up;

@@ -7,6 +7,8 @@
 mod host;
 mod nic;
 
+use std::collections::VecDeque;
+
 use airtoll_handshakes::Operation;
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
@@ -37,6 +39,30 @@ struct Node {
     encrypt: Pipe,
     decrypt: Pipe,
     receive: Pipe,
+    /// Decrypted packets that the CPU has not begun with, and whose receiver only counts them: when
+    /// each reaches the CPU, and its work there.
+    counted: VecDeque<(Instant, PacketId, Duration)>,
+    /// Those that the CPU was done with at these instants.
+    worked: VecDeque<(PacketId, Instant)>,
+}
+
+impl Node {
+    /// The CPU does the work of counted packets that reach it up to `until`.
+    #[cold]
+    fn catch_up(&mut self, until: Instant) {
+        while let Some(done) = self.next_counted(until) {
+            self.worked.push_back(done);
+        }
+    }
+
+    /// The CPU does the work of the next counted packet, if that reaches it up to `until`.
+    #[inline]
+    fn next_counted(&mut self, until: Instant) -> Option<(PacketId, Instant)> {
+        let &(at, packet, work) = self.counted.front().filter(|(at, ..)| *at <= until)?;
+        self.counted.pop_front();
+        self.packets += 1;
+        Some((packet, self.host.cpu.work(at, work)))
+    }
 }
 
 /// The devices of all nodes.
@@ -67,6 +93,8 @@ impl Device {
             encrypt: Pipe::default(),
             decrypt: Pipe::default(),
             receive: Pipe::default(),
+            counted: VecDeque::new(),
+            worked: VecDeque::new(),
         });
     }
 
@@ -127,6 +155,30 @@ impl Device {
         self.nodes[node].host.cpu.admits(cx.now())
     }
 
+    /// Whether the CPU of a node takes every packet.
+    #[inline]
+    pub fn admits_all(&self, node: NodeId) -> bool {
+        !self.nodes[node].host.cpu.is_limited()
+    }
+
+    /// A packet whose receiver only counts it reaches the CPU of a node at `at`, not before those that
+    /// were put so before. The CPU does its work when it gets other work, or when the packet is taken:
+    /// it is no event.
+    #[inline]
+    pub fn put_counted(&mut self, node: NodeId, at: Instant, packet: PacketId, work: Duration) {
+        self.nodes[node].counted.push_back((at, packet, work));
+    }
+
+    /// The next counted packet that reached the CPU of a node up to `until`, and when it was done.
+    #[inline]
+    pub fn take_counted(&mut self, node: NodeId, until: Instant) -> Option<(PacketId, Instant)> {
+        let node = &mut self.nodes[node];
+        if let Some(done) = node.worked.pop_front() {
+            return Some(done);
+        }
+        node.next_counted(until)
+    }
+
     /// Begins to count the cipher work in the CPU's next job.
     #[inline]
     pub fn set_cpu_ciphers(&mut self, effort: Duration) {
@@ -163,7 +215,11 @@ impl Device {
     /// The same for work without link ciphers, as that of a handshake.
     #[inline]
     pub fn work(&mut self, cx: &Context, node: NodeId, work: Duration) -> Instant {
-        self.nodes[node].host.cpu.work(cx.now(), work)
+        let node = &mut self.nodes[node];
+        if !node.counted.is_empty() {
+            node.catch_up(cx.now());
+        }
+        node.host.cpu.work(cx.now(), work)
     }
 
     /// Works on a cipher engine of a node from `ready` on; gives the instant at which that is done.
@@ -238,10 +294,12 @@ impl Device {
         first.is_some_and(|(at, _)| *at <= cx.now())
     }
 
-    /// Puts a packet that is done at `at` into a pipe, without an event.
+    /// Puts a packet that is done at `at` into a pipe, without an event; it leaves after those before it.
     #[inline]
     pub fn put(&mut self, node: NodeId, kind: PipeKind, at: Instant, packet: PacketId) {
-        self.pipe(node, kind).items.push_back((at, packet));
+        let items = &mut self.pipe(node, kind).items;
+        let at = items.back().map_or(at, |(last, _)| at.max(*last));
+        items.push_back((at, packet));
     }
 
     /// Puts a packet that is done at `at` into a pipe.
@@ -256,6 +314,27 @@ impl Device {
     ) {
         self.put(node, kind, at, packet);
         self.arm(cx, node, kind);
+    }
+
+    /// The last packet of a pipe, and how many are before it.
+    #[inline]
+    pub fn last(&mut self, node: NodeId, kind: PipeKind) -> Option<(PacketId, usize)> {
+        let items = &self.pipe(node, kind).items;
+        items.back().map(|(_, last)| (*last, items.len() - 1))
+    }
+
+    /// Takes the next packet of a pipe and the instant at which it was done, if it is.
+    #[inline]
+    pub fn take_ready(
+        &mut self,
+        cx: &Context,
+        node: NodeId,
+        kind: PipeKind,
+    ) -> Option<(PacketId, Instant)> {
+        let items = &mut self.pipe(node, kind).items;
+        let &(at, packet) = items.front().filter(|(at, _)| *at <= cx.now())?;
+        items.pop_front();
+        Some((packet, at))
     }
 
     /// Takes the next packet of a pipe, if it is done.

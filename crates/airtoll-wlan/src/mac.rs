@@ -112,6 +112,8 @@ pub(crate) struct Mac {
     listeners: Vec<Listener>,
     /// Stations that doze between beacons.
     savers: Vec<RadioId>,
+    /// Packets may wait outside the transmit queues ([`Mac::may_wait`]).
+    arrivals_wait: bool,
     /// Whether any link protects frames by RTS: only answers to those ask for a node's NAV.
     uses_rts: bool,
     /// Ends of RTSs and of their reservations, for the nodes that may cancel those (NAVTimeout).
@@ -145,6 +147,7 @@ impl Mac {
             backlogs: Table::new(),
             listeners: Vec::new(),
             savers: Vec::new(),
+            arrivals_wait: false,
             uses_rts: false,
             reservations: Slab::new(),
             nics: Table::new(),

@@ -244,12 +244,18 @@ impl Medium {
         }
     }
 
+    #[inline(never)]
     fn note_work(&mut self, node: NodeId, end: Instant, effort: Duration) {
         let state = &self.nodes[self.tuned[node]];
         if !state.wired {
             self.channels[state.channel].note_ciphers(end, effort);
             return;
         }
+        self.note_wired_work(end, effort);
+    }
+
+    #[inline(never)]
+    fn note_wired_work(&mut self, end: Instant, effort: Duration) {
         for channel in &mut self.channels {
             channel.note_ciphers(end, effort);
         }

@@ -68,8 +68,8 @@ impl World {
                 until_look = EVENTS_PER_LOOK;
             }
             let lower = &mut self.stack.lower;
-            let (grant_at, channel) = lower.mac.next_grant();
             let event_at = lower.cx.events.next_at();
+            let (grant_at, channel) = lower.mac.next_grant(event_at);
             // All events of an instant are handled before any contender transmits at it.
             if grant_at < event_at {
                 if grant_at > lower.cx.end {
@@ -90,8 +90,11 @@ impl World {
                 None => break,
             }
         }
-        let cx = &mut self.stack.lower.cx;
-        cx.events.advance(cx.end);
+        let Stack { lower, net, .. } = &mut self.stack;
+        lower.cx.events.advance(lower.cx.end);
+        let end = lower.cx.end;
+        net.hand_over_all_counted(lower, end);
+        self.carry_out(0);
         Ok(())
     }
 
@@ -167,7 +170,13 @@ impl World {
                 channel,
                 reservation,
             } => lower.mac.nav_reset(&mut lower.cx, channel, reservation),
-            Event::WarmedUp => self.warmed_up(),
+            Event::WarmedUp => {
+                // Packets that reach a CPU at this very instant do so after the warm-up.
+                let before = Instant::from_nanos(lower.cx.now().as_nanos() - 1);
+                net.hand_over_all_counted(lower, before);
+                self.carry_out(0);
+                self.warmed_up();
+            }
             Event::Join(event) => self.with_join(|join, now, out| join.due(now, event, out)),
             Event::Roam(event) => self.with_roam(|roam, turn| roam.due(event, turn)),
             Event::Resolution { entry } => net.resolution_due(lower, entry),

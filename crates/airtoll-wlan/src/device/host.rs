@@ -47,6 +47,12 @@ impl Server {
         self.ends.len() <= limit as usize
     }
 
+    /// Whether it refuses jobs when too many wait.
+    #[inline]
+    pub fn is_limited(&self) -> bool {
+        self.limit.is_some()
+    }
+
     /// Takes a job of length `work` at `now`; gives the instant at which it is done.
     #[inline]
     pub fn work(&mut self, now: Instant, work: Duration) -> Instant {

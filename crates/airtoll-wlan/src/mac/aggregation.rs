@@ -57,19 +57,17 @@ impl Mac {
             };
             // Packets that expired since a packet last came or left are noticed only now, and a
             // BlockAckReq that this makes due goes after the next data.
-            if pending.is_none()
-                && self.kept_full(link)
-                && self.discard_expired(cx, contender, link, now)
-            {
+            let refills = pending.is_none() && self.kept_full(link);
+            if refills && self.discard_expired(cx, contender, link, now) {
                 let pending = Pending { link, asked: false };
                 self.exchanges[contender].keep_pending(pending);
                 return Fill::Dropped;
             }
             if !pending.is_some_and(|p| p.asked) {
-                if self.ask_again(contender, link) {
+                if self.links[link].request_due && self.ask_again(contender, link) {
                     return Fill::Ready;
                 }
-                if self.discard_expired(cx, contender, link, now) {
+                if !refills && self.discard_expired(cx, contender, link, now) {
                     let pending = Pending { link, asked: true };
                     self.exchanges[contender].keep_pending(pending);
                     return Fill::Dropped;
@@ -85,6 +83,7 @@ impl Mac {
     }
 
     /// Prepares a BlockAckReq (10.25.6.3) instead of data where one is due.
+    #[cold]
     fn ask_again(&mut self, contender: ContenderId, link: LinkId) -> bool {
         let from = self.contenders[contender].node;
         let state = &mut self.links[link];
@@ -129,6 +128,7 @@ impl Mac {
         let mut octets = 0_u32;
         let mut first = None;
         let mut at = 0;
+        let mut left = 0_u32;
         loop {
             if at == self.links[link].window.len() {
                 let state = &self.links[link];
@@ -156,14 +156,14 @@ impl Mac {
             first.get_or_insert(mpdu.octets);
             mpdu.in_flight = Some(way);
             if std::mem::replace(&mut mpdu.waits, false) {
-                let msdus = mpdu.msdus;
-                self.leave_order(contender, link, msdus);
+                left += u32::from(mpdu.msdus);
             }
             count += 1;
             if count == window {
                 break;
             }
         }
+        self.leave_order(contender, link, left);
         let Some(first) = first else {
             return false;
         };
@@ -202,7 +202,7 @@ impl Mac {
         let (octets, msdus) = (mpdu.octets, mpdu.msdus);
         mpdu.in_flight = Some(way);
         if std::mem::replace(&mut mpdu.waits, false) {
-            self.leave_order(contender, link, msdus);
+            self.leave_order(contender, link, u32::from(msdus));
         }
         let follows = self.after_piece(medium, link, mode_id);
         let mode = &self.modes[mode_id];
@@ -251,10 +251,10 @@ impl Mac {
         link: LinkId,
         mode: ModeId,
     ) -> bool {
-        let Some(head) = self.take_packet(cx, contender, link) else {
+        let lifetime = self.lifetime_of(contender);
+        let Some(head) = self.take_packet(cx, (contender, link), lifetime) else {
             return false;
         };
-        let lifetime = self.lifetime_of(contender);
         let since = self.queued_since(cx, head, lifetime);
         let state = &self.links[link];
         let (amsdu_octets, signalling) = (state.amsdu_octets, state.signalling);
@@ -295,25 +295,14 @@ impl Mac {
         parts.mac = octets - parts.total();
         let state = &mut self.links[link];
         state.prompt |= answered;
-        let division = state.division;
-        let mut pieces = None;
-        if division.piece > 0 && msdus == 1 && !state.agreement {
-            pieces = division.divide(Octets {
-                security: parts.security - division.cipher,
-                mac: 0,
-                ..parts
-            });
-        }
-        if let Some(pieces) = &pieces {
-            (octets, parts) = division.mpdu(pieces, 0);
-        }
+        let divides = state.division.piece > 0 && msdus == 1 && !state.agreement;
         state.window.push_back(Mpdu {
             head,
             sequence: state.next_sequence,
             since,
             octets,
             parts,
-            pieces,
+            pieces: None,
             msdus,
             held: flow.map(|flow| Held {
                 flow,
@@ -330,7 +319,28 @@ impl Mac {
             acknowledged: false,
         });
         state.next_sequence += 1;
+        if divides {
+            self.divide_last(link);
+        }
         true
+    }
+
+    /// Fragments the MPDU at the end of a link's window if it is too long.
+    #[cold]
+    fn divide_last(&mut self, link: LinkId) {
+        let state = &mut self.links[link];
+        let division = state.division;
+        let Some(mpdu) = state.window.last_mut() else {
+            return;
+        };
+        mpdu.pieces = division.divide(Octets {
+            security: mpdu.parts.security - division.cipher,
+            mac: 0,
+            ..mpdu.parts
+        });
+        if let Some(pieces) = &mpdu.pieces {
+            (mpdu.octets, mpdu.parts) = division.mpdu(pieces, 0);
+        }
     }
 
     /// Makes an A-MSDU of at most `most` octets of an MPDU with one MSDU, whose packet is `head`.

@@ -79,6 +79,8 @@ pub(super) struct Domain {
     /// A station notices a transmission this long after its beginning.
     cca: Duration,
     kinds: Vec<AccessKind>,
+    /// The shortest interframe space among them.
+    least_aifs: Duration,
     classes: Table<ClassId, Class>,
     /// Contenders that will transmit over one that has just begun, since they cannot notice it in
     /// time, and when.
@@ -86,6 +88,8 @@ pub(super) struct Domain {
     /// The earliest `next` of its classes.
     next_grant: Instant,
     stale: bool,
+    /// No contender transmits earlier, while `stale`.
+    not_before: Instant,
 }
 
 /// State of a contender.
@@ -138,6 +142,9 @@ pub(super) struct Contender {
 
 const CONTENDER_MASK: u64 = (1 << CONTENDER_BITS) - 1;
 
+/// [`Class::next`] of a class whose winners have just been taken: the others transmit later.
+const TAKEN: Instant = Instant::from_nanos(u64::MAX - 1);
+
 impl Contender {
     pub(super) fn category(&self) -> u8 {
         self.rank.min(3)
@@ -157,6 +164,14 @@ impl Class {
         }
     }
 
+    /// One of its contenders asks for access: it may transmit with the winners that were just taken.
+    #[inline]
+    fn note_request(&mut self) {
+        if self.next == TAKEN {
+            self.next = Instant::ZERO;
+        }
+    }
+
     /// A transmission begins to be heard at `now` on an idle medium: counters freeze.
     fn freeze(
         &mut self,
@@ -165,6 +180,9 @@ impl Class {
         air: &FreezeRules<'_>,
         all: &mut Table<ContenderId, Contender>,
     ) {
+        if now < self.reference + air.least_aifs && self.late.is_empty() {
+            return;
+        }
         for (group, kind) in self.groups.iter_mut().zip(air.kinds) {
             let start = self.reference + kind.aifs;
             if now >= start {
@@ -265,6 +283,8 @@ impl Class {
 /// State of the channel that freezing needs, apart from the class itself.
 struct FreezeRules<'a> {
     kinds: &'a [AccessKind],
+    /// The shortest interframe space among them.
+    least_aifs: Duration,
 }
 
 fn late_start(idle_since: Instant, late: &Late, aifs: Duration) -> Instant {
@@ -293,10 +313,19 @@ impl Domain {
             cca,
             blind: Vec::new(),
             kinds: Vec::new(),
+            least_aifs: Duration::ZERO,
             classes: (0..classes).map(|_| Class::new()).collect(),
             next_grant: Instant::MAX,
             stale: true,
+            not_before: Instant::ZERO,
         }
+    }
+
+    /// Something changed that may bring the next access forward.
+    #[inline]
+    fn look_again(&mut self) {
+        self.stale = true;
+        self.not_before = Instant::ZERO;
     }
 
     /// The number of a kind of access; each class has a group for every kind that is in use.
@@ -304,6 +333,8 @@ impl Domain {
         let known = self.kinds.iter().position(|k| *k == kind);
         known.unwrap_or_else(|| {
             self.kinds.push(kind);
+            let spaces = self.kinds.iter().map(|k| k.aifs);
+            self.least_aifs = spaces.min().unwrap_or(Duration::ZERO);
             for class in &mut self.classes {
                 class.groups.push(Group {
                     base: 0,
@@ -321,13 +352,21 @@ impl Domain {
         ears: &[ClassId],
         all: &mut Table<ContenderId, Contender>,
     ) {
-        let rules = FreezeRules { kinds: &self.kinds };
+        let rules = FreezeRules {
+            kinds: &self.kinds,
+            least_aifs: self.least_aifs,
+        };
         for &ear in ears {
             let class = &mut self.classes[ear];
             if class.active == 0 {
                 // A counter that ends at this very instant has not noticed the transmission either.
-                if !self.cca.is_zero() || class.next <= now {
-                    let until = now + self.cca;
+                let until = now + self.cca;
+                let next = if self.stale && !self.cca.is_zero() {
+                    self.not_before
+                } else {
+                    class.next
+                };
+                if next <= until {
                     class.take_blind(until, self.slot, &rules, all, &mut self.blind);
                 }
                 class.freeze(now, self.slot, &rules, all);
@@ -340,7 +379,7 @@ impl Domain {
             self.next_grant = Instant::MAX;
             self.stale = false;
         } else {
-            self.stale = true;
+            self.look_again();
         }
     }
 
@@ -357,7 +396,15 @@ impl Domain {
         if class.active == 0 {
             let nav = nav.max(class.reference);
             class.thaw(now, nav, all);
+            // The counters of a class that has no contender beside them end after their space.
+            let sure = class.late.is_empty() && self.blind.is_empty();
+            let earliest = class.reference + self.least_aifs;
             self.stale = true;
+            self.not_before = if sure && self.classes.len() == 1 {
+                earliest
+            } else {
+                Instant::ZERO
+            };
         } else {
             class.reference = class.reference.max(nav);
         }
@@ -395,13 +442,30 @@ impl Domain {
             if class.reference == until {
                 class.reference = now;
                 self.stale = true;
+                self.not_before = Instant::ZERO;
             }
         }
     }
 
+    /// When the next contender may transmit; where that is after `event_at`, any instant after it.
+    #[inline]
+    fn next_grant(&mut self, event_at: Instant, all: &Table<ContenderId, Contender>) -> Instant {
+        if self.stale {
+            if event_at < self.not_before {
+                return self.not_before;
+            }
+            self.refresh(all);
+        }
+        self.next_grant
+    }
+
     /// Computes when the next contender may transmit.
+    #[inline(never)]
     fn refresh(&mut self, all: &Table<ContenderId, Contender>) {
-        let rules = FreezeRules { kinds: &self.kinds };
+        let rules = FreezeRules {
+            kinds: &self.kinds,
+            least_aifs: self.least_aifs,
+        };
         let mut next = Instant::MAX;
         for class in &mut self.classes {
             class.next = class.next_access(self.slot, &rules, all);
@@ -455,6 +519,11 @@ impl Domain {
                 }
                 true
             });
+            class.next = if self.cca.is_zero() {
+                TAKEN
+            } else {
+                class.next
+            };
         }
     }
 }
@@ -519,23 +588,19 @@ impl Mac {
         }
     }
 
-    /// The next instant at which a contender may transmit, and on which channel.
+    /// The next instant at which a contender may transmit, and on which channel; where that is after the
+    /// next event at `event_at`, any instant after it.
     #[inline]
-    pub fn next_grant(&mut self) -> (Instant, ChannelId) {
+    pub fn next_grant(&mut self, event_at: Instant) -> (Instant, ChannelId) {
         let mut first = (Instant::MAX, ChannelId::new(0));
         if self.domains.len() == 1 {
             let domain = &mut self.domains[first.1];
-            if domain.stale {
-                domain.refresh(&self.contenders);
-            }
-            return (domain.next_grant, first.1);
+            return (domain.next_grant(event_at, &self.contenders), first.1);
         }
         for (i, domain) in self.domains.pairs_mut() {
-            if domain.stale {
-                domain.refresh(&self.contenders);
-            }
-            if domain.next_grant < first.0 {
-                first = (domain.next_grant, i);
+            let next = domain.next_grant(event_at, &self.contenders);
+            if next < first.0 {
+                first = (next, i);
             }
         }
         first
@@ -588,7 +653,11 @@ impl Mac {
         let kind = domain.kinds[contender.kind as usize];
         let slot = domain.slot;
         // On a busy medium it changes nothing yet.
-        domain.stale |= class.active == 0;
+        if class.active == 0 {
+            domain.stale = true;
+            domain.not_before = Instant::ZERO;
+            class.note_request();
+        }
         let mut ended = None;
         if contender.late {
             let at = class.late.iter().position(|l| l.contender == id);
@@ -682,16 +751,23 @@ impl Mac {
         };
         let domain = &mut self.domains[contender.channel];
         let class = &mut domain.classes[contender.class];
-        domain.stale |= class.active == 0;
         // Frames do not set the NAV of the station that sent or answered them.
         let own_nav = contender.cf_end.is_some() && self.exchanges[id].reserves_beyond(now);
+        class.note_request();
         let in_step = class.active == 0
             && now <= class.idle_since
             && reference <= class.idle_since
             && !own_nav;
         if in_step {
             join(&mut class.groups, contender, id);
+            if !domain.stale {
+                domain.look_again();
+            }
         } else {
+            if class.active == 0 {
+                domain.stale = true;
+                domain.not_before = Instant::ZERO;
+            }
             contender.late = true;
             class.late.push(Late {
                 contender: id,
@@ -715,7 +791,7 @@ impl Mac {
             let all = &self.contenders;
             winners.sort_unstable_by_key(|&w| (all[w].node, u8::MAX - all[w].rank, w));
         }
-        domain.stale = true;
+        domain.look_again();
         self.transmitting = (0, None);
         winners.len()
     }
@@ -774,7 +850,7 @@ impl Mac {
     pub(super) fn send_at(&mut self, id: ContenderId, ready: Instant) {
         self.wait_out_of_step(id, ready, true);
         let channel = self.contenders[id].channel;
-        self.domains[channel].stale = true;
+        self.domains[channel].look_again();
     }
 
     /// Since when the medium is idle for a contender.
@@ -802,7 +878,9 @@ impl Mac {
         contender.slots = 0;
         contender.late = true;
         let domain = &mut self.domains[contender.channel];
-        domain.classes[contender.class].late.push(Late {
+        let class = &mut domain.classes[contender.class];
+        class.note_request();
+        class.late.push(Late {
             contender: id,
             reference,
             exact,

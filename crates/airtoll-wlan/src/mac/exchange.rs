@@ -583,6 +583,7 @@ impl Mac {
         // Each MPDU of an A-MPDU has its own time on the air.
         let partly = aggregate && medium.is_disturbed(t);
         let whole = (!partly).then(|| medium.reception(t, peer)).flatten();
+        let partly = partly && !medium.is_lost_whole(t, peer, mode.vector());
         let mut octets_before = 0;
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);
         let (mut mpdus, mut of_groups) = (0_u32, 0_u32);
@@ -882,7 +883,9 @@ impl Mac {
             return;
         }
         self.back_off(cx.now(), id, reference, more);
-        if !more {
+        // At a frame that has to be sent again, each arrival checks expiry.
+        let checks = self.arrivals_wait && self.queues[id].unfinished.is_some();
+        if !more || (checks && self.has_categories(node)) {
             let node = medium.host_of(node);
             cx.act(Action::Arm { node });
         }

@@ -142,7 +142,7 @@ impl Mac {
         now: Instant,
         lifetime: Duration,
     ) -> bool {
-        let (mut dropped, mut unsent) = (false, 0);
+        let (mut dropped, mut unsent) = (false, 0_u32);
         let state = &mut self.links[link];
         for mpdu in &mut state.window {
             if mpdu.acknowledged || mpdu.in_flight.is_some() {
@@ -155,7 +155,7 @@ impl Mac {
             state.request_due |= state.agreement && mpdu.attempts > 0;
             mpdu.give_up(cx);
             if std::mem::replace(&mut mpdu.waits, false) {
-                unsent += mpdu.msdus;
+                unsent += u32::from(mpdu.msdus);
             }
         }
         if !dropped {
@@ -180,7 +180,7 @@ impl Mac {
         contender: ContenderId,
         taken: &mut Vec<PacketId>,
     ) {
-        let mut unsent = 0;
+        let mut unsent = 0_u32;
         let home = self.home_of(contender);
         let (links, queues) = (&mut self.links, &mut self.queues);
         let (state, queue) = (&mut links[link], &mut queues[home]);
@@ -194,7 +194,7 @@ impl Mac {
             }
             mpdu.delivered = true;
             if std::mem::replace(&mut mpdu.waits, false) {
-                unsent += mpdu.msdus;
+                unsent += u32::from(mpdu.msdus);
             }
             let mut packet = Some(mpdu.head);
             while let Some(id) = packet {

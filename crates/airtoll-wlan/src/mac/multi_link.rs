@@ -153,9 +153,19 @@ impl Mac {
         contender: ContenderId,
         link: LinkId,
     ) {
-        if !self.links[link].has_several_ways() {
-            return;
+        if self.links[link].has_several_ways() {
+            self.wake_siblings(cx, medium, contender, link);
         }
+    }
+
+    #[cold]
+    fn wake_siblings(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        contender: ContenderId,
+        link: LinkId,
+    ) {
         for id in self.contenders[contender].siblings.clone() {
             if self.contenders[id].standing == Standing::Resting && self.serves(id, link) {
                 self.wake(cx, medium, id);

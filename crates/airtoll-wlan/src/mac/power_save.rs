@@ -127,7 +127,8 @@ impl Mac {
             return;
         };
         for (at, packet) in std::mem::take(&mut save.kept) {
-            if !self.enqueue(cx, medium, at, packet) {
+            let now = cx.now();
+            if !self.enqueue(cx, medium, at, (packet, now)) {
                 cx.lose(packet);
             }
         }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use airtoll_phy as phy;
+use airtoll_units::{Duration, Instant};
 
 use super::Mac;
 use super::codel::{self, Codel};
@@ -42,13 +43,14 @@ impl MacQueue {
 pub(crate) const SIGNALLING_CATEGORY: u8 = 3;
 
 impl Mac {
-    /// Puts a packet into the queue towards the next hop; gives `false` if it is full.
+    /// Puts a packet that is ready since `at` into the queue towards the next hop; gives `false` if it is
+    /// full.
     pub fn enqueue(
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
         (link, contender): (LinkId, ContenderId),
-        packet: PacketId,
+        (packet, at): (PacketId, Instant),
     ) -> bool {
         let node = &self.nodes[self.contenders[contender].node];
         let (limit, discipline) = (node.queue_limit, node.discipline);
@@ -62,7 +64,7 @@ impl Mac {
         {
             return false;
         }
-        cx.packets[packet].left = cx.now();
+        cx.packets[packet].left = at;
         let state = &mut self.links[link];
         state.queue.push_back(packet);
         let queue = &mut self.queues[contender];
@@ -220,6 +222,29 @@ impl Mac {
         }
     }
 
+    /// Packets are put into the transmit queues of the EDCA nodes only when a contender looks at them,
+    /// where nothing changes in between: no station moves, dozes or joins, and no card fetches frames.
+    pub fn let_arrivals_wait(&mut self) {
+        self.arrivals_wait = true;
+    }
+
+    /// Whether a contender finds a packet early enough when it next looks at its queue; `waiting`
+    /// packets will come into it, that packet included. It has frames before it, none of which has to
+    /// be sent again (their expiry is checked at each arrival), and room.
+    #[inline]
+    pub fn may_wait(&self, contender: ContenderId, waiting: usize) -> bool {
+        let queue = &self.queues[contender];
+        let state = &self.contenders[contender];
+        let node = &self.nodes[state.node];
+        self.arrivals_wait
+            && state.standing != Standing::Resting
+            && queue.unfinished.is_none()
+            && queue.packets as usize + waiting <= node.queue_limit as usize
+            && node.discipline != Discipline::FqCodel
+            && state.siblings.is_empty()
+            && !self.has_cards
+    }
+
     /// Cuts the longest queue of the contender by its newest packet; `false` if that is `link`'s.
     fn drop_from_longest(
         &mut self,
@@ -301,21 +326,22 @@ impl Mac {
     /// Takes the next packet of a link into an MPDU; drops the packets that CoDel selects. It keeps its
     /// place in the order until the MPDU is sent: an MPDU that does not fit into the PPDU must not go
     /// before older packets for other receivers.
+    #[inline]
     pub(super) fn take_packet(
         &mut self,
         cx: &mut Context,
-        contender: ContenderId,
-        link: LinkId,
+        (contender, link): (ContenderId, LinkId),
+        lifetime: Duration,
     ) -> Option<PacketId> {
-        if self.links[link].flows.is_some() {
-            return self.take_of_flows(cx, contender, link);
-        }
         let now = cx.now();
         loop {
-            let packet = self.links[link].queue.pop_front()?;
+            let state = &mut self.links[link];
+            if state.flows.is_some() {
+                return self.take_of_flows(cx, contender, link);
+            }
+            let packet = state.queue.pop_front()?;
             let sojourn = now - cx.packets[packet].left;
-            let lifetime = self.lifetime_of(contender);
-            let backlog = !self.links[link].queue.is_empty();
+            let backlog = !state.queue.is_empty();
             let home = self.home_of(contender);
             let queue = &mut self.queues[home];
             let unwanted = match &mut queue.codel {
@@ -335,8 +361,8 @@ impl Mac {
     /// Packets of a link leave the contender's order: they are in a PPDU, or dropped. Their entries are
     /// either at the front or skipped later.
     #[inline]
-    pub(super) fn leave_order(&mut self, contender: ContenderId, link: LinkId, packets: u16) {
-        if self.in_turn(contender) {
+    pub(super) fn leave_order(&mut self, contender: ContenderId, link: LinkId, packets: u32) {
+        if packets == 0 || self.in_turn(contender) {
             // The order holds links, not packets.
             return;
         }
@@ -386,7 +412,10 @@ impl Mac {
     ) -> Option<PacketId> {
         match &mut self.links[link].flows {
             Some(flows) => flows.pop_following(),
-            None => self.take_packet(cx, contender, link),
+            None => {
+                let lifetime = self.lifetime_of(contender);
+                self.take_packet(cx, (contender, link), lifetime)
+            }
         }
     }
 

@@ -24,7 +24,16 @@ pub(crate) enum RateControl {
 
 impl RateControl {
     /// The mode of the next PPDU.
+    #[inline]
     pub fn choose(&mut self) -> ModeId {
+        match self {
+            Self::Fixed(mode) => *mode,
+            _ => self.choose_anew(),
+        }
+    }
+
+    #[inline(never)]
+    fn choose_anew(&mut self) -> ModeId {
         match self {
             Self::Fixed(mode) => *mode,
             Self::Aarf(state) => state.choose(),

@@ -48,6 +48,14 @@ impl Medium {
         t.overlapped || self.without_frames(t, (t.start, t.end)) != Reception::Clear
     }
 
+    /// Whether no part of a transmission reaches a node, whatever its MPDUs meet: the node transmitted
+    /// itself, or a frame that began before the end of the PHY header destroyed it.
+    pub fn is_lost_whole(&self, t: &Transmission, at: RadioId, vector: &TxVector) -> bool {
+        let header_end = t.start + phy::preamble(vector);
+        self.transmits_beside(t, at)
+            || (t.overlapped && !self.survives(t, at, header_end, (t.start, t.start)))
+    }
+
     /// How an MPDU of an A-MPDU reached a node; the octets of the PSDU from `octets.0` to `octets.1`
     /// are its own. A frame that begins after the PHY header destroys the MPDUs that it overlaps,
     /// and no others.
@@ -84,30 +92,11 @@ impl Medium {
         header_end: Instant,
         (from, to): (Instant, Instant),
     ) -> Option<Reception> {
-        let clashes = self.clashes(t);
-        let signal = self.radio.power(t.node, at);
-        let meets = |clash: &Clash| clash.start < to && clash.end > from;
-        for clash in clashes {
-            let (other, start) = (clash.node, clash.start);
-            let matters = start < header_end || meets(clash);
-            if !matters || !self.radio.hears(at, other) {
-                continue;
-            }
-            let above = signal - self.radio.power(other, at);
-            let captures = |margin: Option<f64>| margin.is_some_and(|db| above >= db);
-            let survives = if start < t.start {
-                // The receiver is receiving the earlier frame.
-                captures(self.radio.frame_capture())
-            } else if start == t.start {
-                captures(self.radio.preamble_capture())
-            } else {
-                // It is receiving this frame; the ratio of powers decides.
-                self.radio.preamble_capture().is_some() || captures(self.radio.frame_capture())
-            };
-            if !survives {
-                return None;
-            }
+        if !self.survives(t, at, header_end, (from, to)) {
+            return None;
         }
+        let meets = |clash: &Clash| clash.start < to && clash.end > from;
+        let clashes = self.clashes(t);
         let mut interferers = clashes
             .iter()
             .filter(|c| meets(c))
@@ -128,6 +117,41 @@ impl Medium {
         };
         let sinr = self.radio.sinr(t.node, at, 20e6, (interferers, further));
         Some(Reception::Over(sinr))
+    }
+
+    /// Whether a node captured a transmission over each frame that began before `header_end` or
+    /// overlapped the part between two instants.
+    fn survives(
+        &self,
+        t: &Transmission,
+        at: RadioId,
+        header_end: Instant,
+        (from, to): (Instant, Instant),
+    ) -> bool {
+        let signal = self.radio.power(t.node, at);
+        let meets = |clash: &Clash| clash.start < to && clash.end > from;
+        for clash in self.clashes(t) {
+            let (other, start) = (clash.node, clash.start);
+            let matters = start < header_end || meets(clash);
+            if !matters || !self.radio.hears(at, other) {
+                continue;
+            }
+            let above = signal - self.radio.power(other, at);
+            let captures = |margin: Option<f64>| margin.is_some_and(|db| above >= db);
+            let survives = if start < t.start {
+                // The receiver is receiving the earlier frame.
+                captures(self.radio.frame_capture())
+            } else if start == t.start {
+                captures(self.radio.preamble_capture())
+            } else {
+                // It is receiving this frame; the ratio of powers decides.
+                self.radio.preamble_capture().is_some() || captures(self.radio.frame_capture())
+            };
+            if !survives {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether a data MPDU of `octets` arrives at `to`; `known` keeps the probability of the last

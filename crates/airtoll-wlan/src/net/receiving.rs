@@ -54,8 +54,49 @@ impl Net {
         let done = device.run_engine(&mut lower.medium, node, false, now, effort);
         if done <= now && at_once {
             self.receive_in_host(lower, node, packet, Duration::ZERO);
+        } else if at_once && self.only_counts(lower, node, packet) {
+            self.hand_over_counted(lower, node, now);
+            let octets = lower.cx.packets[packet].ip_octets;
+            let work = lower.device.receive_time(node, octets);
+            lower.device.put_counted(node, done, packet, work);
         } else {
+            let device = &mut lower.device;
             device.push(&mut lower.cx, node, PipeKind::Decrypt, done, packet);
+        }
+    }
+
+    /// Whether a decrypted packet changes nothing but counts, so that its way through the host of a node
+    /// may be worked out later. Hand-overs look at single packets.
+    #[inline]
+    fn only_counts(&self, lower: &Lower, node: NodeId, packet: PacketId) -> bool {
+        let p = &lower.cx.packets[packet];
+        p.only_counted
+            && node == p.to
+            && p.tunnelled.is_none()
+            && p.group.is_none()
+            && self.ways.is_empty()
+            && !self.passes_groups()
+            && lower.device.admits_all(node)
+    }
+
+    /// Hands over the packets that are only counted and reached the CPU of a node up to `until`.
+    #[inline]
+    pub(super) fn hand_over_counted(&mut self, lower: &mut Lower, node: NodeId, until: Instant) {
+        while let Some((packet, done)) = lower.device.take_counted(node, until) {
+            if done <= lower.cx.end {
+                self.hand_over(lower, node, packet, done);
+            } else {
+                let cx = &mut lower.cx;
+                lower.device.push(cx, node, PipeKind::Receive, done, packet);
+            }
+        }
+    }
+
+    /// The same at all nodes.
+    #[cold]
+    pub fn hand_over_all_counted(&mut self, lower: &mut Lower, until: Instant) {
+        for node in self.nodes() {
+            self.hand_over_counted(lower, node, until);
         }
     }
 
@@ -71,6 +112,8 @@ impl Net {
             lower.cx.lose(packet);
             return;
         }
+        let now = lower.cx.now();
+        self.hand_over_counted(lower, node, now);
         if self.passes_groups() && self.pass_on(lower, node, packet, effort) {
             return;
         }

@@ -120,13 +120,21 @@ impl Net {
             self.enqueue(lower, node, packet);
             return;
         }
-        lower.device.put(node, PipeKind::Transmit, ready, packet);
         let radio = lower.medium.radio_of(node);
-        let contender = lower
-            .mac
-            .contender(radio, lower.cx.packets[packet].category);
+        let category = lower.cx.packets[packet].category;
+        let contender = lower.mac.contender(radio, category);
         // While the queue has frames, it checks the pipe whenever it builds one.
-        if lower.mac.rests(contender) || lower.mac.has_categories(radio) {
+        let waits = if lower.mac.has_categories(radio) {
+            let before = lower.device.last(node, PipeKind::Transmit);
+            let (alike, before) = before.map_or((true, 0), |(last, before)| {
+                (lower.cx.packets[last].category == category, before + 1)
+            });
+            alike && lower.mac.may_wait(contender, before + 1)
+        } else {
+            !lower.mac.rests(contender)
+        };
+        lower.device.put(node, PipeKind::Transmit, ready, packet);
+        if !waits {
             lower.device.arm(&mut lower.cx, node, PipeKind::Transmit);
         }
     }
@@ -140,14 +148,27 @@ impl Net {
     /// Puts ready packets into the transmit queues.
     #[inline]
     pub fn drain(&mut self, lower: &mut Lower, node: NodeId) {
-        while let Some(packet) = lower.device.take_done(&lower.cx, node, PipeKind::Transmit) {
-            self.enqueue(lower, node, packet);
+        let (kind, now) = (PipeKind::Transmit, lower.cx.now());
+        while let Some((packet, ready)) = lower.device.take_ready(&lower.cx, node, kind) {
+            let radio = lower.medium.radio_of(node);
+            let since = if lower.mac.has_categories(radio) {
+                ready
+            } else {
+                now
+            };
+            self.enqueue_since(lower, node, packet, since);
         }
     }
 
     /// Puts a packet into the transmit queue towards its next hop; without one the packet is lost.
     #[inline]
     pub fn enqueue(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId) {
+        let now = lower.cx.now();
+        self.enqueue_since(lower, node, packet, now);
+    }
+
+    /// The same with a packet that is ready since an instant.
+    fn enqueue_since(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, since: Instant) {
         let category = lower.cx.packets[packet].category;
         let radio = lower.medium.radio_of(node);
         let contender = lower.mac.contender(radio, category);
@@ -189,7 +210,7 @@ impl Net {
         }
         if !lower
             .mac
-            .enqueue(&mut lower.cx, &mut lower.medium, at, packet)
+            .enqueue(&mut lower.cx, &mut lower.medium, at, (packet, since))
         {
             lower.cx.lose(packet);
         }

@@ -29,10 +29,16 @@ impl CipherWork {
             (*first, *last) = (start.min(*first), end.max(*last));
             return;
         }
+        self.add_span((start, end), booked);
+    }
+
+    /// Notes a span that does not touch the last one.
+    #[inline(never)]
+    fn add_span(&mut self, span: (Instant, Instant), booked: Instant) {
         if self.spans.len() >= self.limit {
             self.forget(booked);
         }
-        self.spans.push((start, end));
+        self.spans.push(span);
     }
 
     #[cold]
