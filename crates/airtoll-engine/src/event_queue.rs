@@ -72,6 +72,12 @@ impl<E> EventQueue<E> {
         self.soon.len() + self.later.len()
     }
 
+    /// How many events were added so far.
+    #[must_use]
+    pub fn scheduled(&self) -> u64 {
+        self.sequence
+    }
+
     /// Whether no event is waiting.
     #[must_use]
     pub fn is_empty(&self) -> bool {

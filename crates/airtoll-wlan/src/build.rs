@@ -140,9 +140,8 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     }
     let dozes = scenario.nodes.iter().any(|n| n.power_save.is_some());
     let Stack { lower, net, flow } = &mut world.stack;
-    if scenario.handovers.is_empty() && scenario.group_traffic.is_empty() && !dozes {
-        lower.mac.let_arrivals_wait();
-    }
+    let settled = scenario.handovers.is_empty() && scenario.group_traffic.is_empty() && !dozes;
+    lower.mac.let_arrivals_wait(settled);
     flow.begin(&mut lower.cx, Duration::ZERO);
     net.begin_groups(&mut lower.cx);
     let warm_up = lower.cx.warm_up;

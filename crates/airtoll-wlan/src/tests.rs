@@ -7,6 +7,7 @@ mod back_pressure;
 mod bridge;
 mod card;
 mod dozing;
+mod fewer_events;
 mod fq_codel;
 mod hidden;
 mod interference;

@@ -222,10 +222,10 @@ impl Mac {
         }
     }
 
-    /// Packets are put into the transmit queues of the EDCA nodes only when a contender looks at them,
-    /// where nothing changes in between: no station moves, dozes or joins, and no card fetches frames.
-    pub fn let_arrivals_wait(&mut self) {
-        self.arrivals_wait = true;
+    /// Sets whether packets come into the transmit queues of EDCA nodes only when a contender looks at
+    /// them. Nothing else may change in between: no station moves, dozes or joins during the traffic.
+    pub fn let_arrivals_wait(&mut self, wait: bool) {
+        self.arrivals_wait = wait;
     }
 
     /// Whether a contender finds a packet early enough when it next looks at its queue; `waiting`
