@@ -247,7 +247,10 @@ CASES: dict[str, tuple[Any, Fields]] = {
         },
     ),
     "scenario.join.fault": ("wrong-passphrase", _PSK),
-    "scenario.join.spread_ms": (500.0, _PSK),
+    "scenario.join.spread_ms": (
+        500.0,
+        {**_PSK, "scenario.stations": [{"name": "A"}, {"name": "B", "joins_at_s": 0.1}]},
+    ),
     "scenario.join.group_rekey_s": (2.0, _PSK),
     "scenario.join.group_rekey_on_leave": (True, _MOVE),
     "scenario.join.deauthenticate_at_s": (2.0, _PSK),

@@ -52,11 +52,15 @@ pub enum Request {
     },
     /// The flows of simulated stations begin, and their counts begin anew.
     StartFlows {
-        /// From now until their counts begin, s.
+        /// Until their counts begin, s.
         #[serde(default)]
         warm_up_s: f64,
         /// For how long they are counted, s; they go on after it.
         counted_s: f64,
+        /// Whether the warm-up begins with the first data frame of mac80211 that is as long as their
+        /// frames, so that both are counted at the same time.
+        #[serde(default)]
+        beside: bool,
     },
     /// The flows of simulated stations end; what waits of them is gone.
     EndFlows {},
@@ -135,13 +139,14 @@ pub fn answer(
         Request::StartFlows {
             warm_up_s,
             counted_s,
+            beside,
         } => {
             let fits = |s: f64| (0.0..1e6).contains(&s);
             if !fits(warm_up_s) || !fits(counted_s) {
                 let why = "start_flows: warm_up_s and counted_s: 0 to 1000000";
                 return (refusal(why), false);
             }
-            if !medium.start_flows(now, warm_up_s, counted_s) {
+            if !medium.start_flows(now, [warm_up_s, counted_s], beside) {
                 return (
                     refusal("start_flows: no simulated station has a flow"),
                     false,

@@ -228,12 +228,10 @@ impl Medium {
         let receiver = frame.receiver().filter(|address| !address.is_group());
         if let Some(own) = frame.transmitter() {
             self.owners.insert(own, offer.radio);
-            if let (Some(flows), Some(to), Kind::Data) =
-                (&mut self.flows, receiver, frame.control().kind())
-            {
-                flows.learn(own, to, offer.chain);
-            }
         }
+        let data_ends = (frame.control().kind() == Kind::Data)
+            .then(|| Some([frame.transmitter()?, receiver?]))
+            .flatten();
         self.radios[offer.radio].frequency_mhz = Some(offer.frequency_mhz);
         self.counts[offer.radio].frames += 1;
         let processors = self.processors.as_mut().filter(|_| self.settings.airtime);
@@ -250,6 +248,9 @@ impl Medium {
                 ticket: offer.ticket,
             },
         };
+        if let (Some(flows), Some(ends)) = (&mut self.flows, data_ends) {
+            flows.learn(now, ends, &waiting);
+        }
         if !self.settings.airtime {
             self.pass(now, offer.radio, waiting);
             return;

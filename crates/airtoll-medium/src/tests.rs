@@ -451,7 +451,7 @@ fn course(
     next: fn(&Medium) -> Option<Instant>,
 ) -> (Vec<(Instant, Happening)>, u32) {
     let mut medium = Medium::new(rules, Instant::ZERO);
-    medium.start_flows(Instant::ZERO, 0.0, 1.0);
+    medium.start_flows(Instant::ZERO, [0.0, 1.0], false);
     let (mut now, mut wakes, mut taken) = (Instant::ZERO, 0, Vec::new());
     let mut play = |medium: &mut Medium, until: Instant| {
         while let Some(at) = next(medium).filter(|at| *at <= until) {

@@ -3222,10 +3222,15 @@ class MediumRequestStartFlows(Value):
     op: Literal["start_flows"] = field(default="start_flows", init=False)
 
     warm_up_s: float = 0.0
-    """From now until their counts begin, s."""
+    """Until their counts begin, s."""
 
     counted_s: float
     """For how long they are counted, s; they go on after it."""
+
+    beside: bool = False
+    """Whether the warm-up begins with the first data frame of mac80211 that is as long as their
+    frames, so that both are counted at the same time.
+    """
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -210,6 +210,11 @@ def test_more_than_two_stations_need_virtual_time(linux: Linux) -> None:
         ),
         ("open", {"scenario": "beacons = false"}, "hostapd always sends beacons"),
         (
+            "wpa2-psk-ccmp",
+            {"scenario": "authenticate = true\njoin = { spread_ms = 50 }"},
+            "it is for stations with joins_at_s",
+        ),
+        (
             "wpa2-eap-tls-ccmp",
             {"scenario": "authenticate = true\nradius = { requests_per_s = 5 }"},
             "radius.requests_per_s = 5.0: has no effect",
@@ -300,6 +305,35 @@ def test_a_trial_becomes_a_job() -> None:
     assert {key: getattr(flow, key) for key in expected} == expected
     # Two attempts of one trial must not share a folder.
     assert testbed.job_of(one.trial(one.cells[0], 2, 1)).name != job.name
+
+
+def test_stations_that_join_late_need_virtual_time_and_no_tunnel(linux: Linux) -> None:
+    late = 'authenticate = true\nstations = [{name = "A"}, {name = "B", joins_at_s = 0.5}]'
+    linux._virtual = True
+    assert linux.check(cell("wpa2-psk-ccmp", scenario=late)) is None
+    skip = linux.check(cell("wireguard", scenario=late))
+    assert skip is not None
+    assert "joins before the traffic here" in skip.reason
+    linux._virtual = False
+    skip = linux.check(cell("wpa2-psk-ccmp", scenario=late))
+    assert skip is not None
+    assert "joins_at_s = 0.5 needs virtual time" in skip.reason
+
+
+def test_late_joins_are_spread_by_the_seed_of_the_trial() -> None:
+    stations = 'clients = 3\nstations = [{name = "A"}, {name = "B", joins_at_s = 0.5}]'
+
+    def joins(more: str, number: int = 1) -> tuple[tuple[str, float], ...]:
+        one = plan(["wpa2-psk-ccmp"], f"authenticate = true\n{stations}\n{more}")
+        return testbed.job_of(one.trial(one.cells[0], number, 1)).joins_at_s
+
+    assert joins("") == (("B", 0.5), ("B2", 0.5))
+    spread = joins("join = { spread_ms = 100 }")
+    assert [name for name, _ in spread] == ["B", "B2"]
+    assert all(0.5 <= at_s <= 0.6 for _, at_s in spread)
+    assert spread[0][1] != spread[1][1]
+    assert spread == joins("join = { spread_ms = 100 }")
+    assert spread != joins("join = { spread_ms = 100 }", 2)
 
 
 def test_a_radius_server_gets_its_cable() -> None:

@@ -35,6 +35,10 @@ pub(super) struct Flows {
     on: bool,
     /// Rises with every start, so that what an earlier one scheduled is known.
     era: u64,
+    /// Warm-up and counted time.
+    spans: [Duration; 2],
+    /// Whether the warm-up has yet to begin.
+    expectant: bool,
     /// Instants between which they are counted.
     from: Instant,
     until: Instant,
@@ -110,6 +114,8 @@ impl Flows {
             flows,
             on: false,
             era: 0,
+            spans: [Duration::ZERO; 2],
+            expectant: false,
             from: Instant::MAX,
             until: Instant::MAX,
         })
@@ -119,8 +125,23 @@ impl Flows {
         self.from <= now && now < self.until
     }
 
-    /// mac80211 gave data at these rates: flows of the same way and rate take its retry chain.
-    pub fn learn(&mut self, from: MacAddress, to: MacAddress, chain: [Step; STEPS]) {
+    /// The warm-up begins at `now`.
+    fn warm_up(&mut self, now: Instant) {
+        self.expectant = false;
+        self.from = now + self.spans[0];
+        self.until = self.from + self.spans[1];
+    }
+
+    /// mac80211 gave data of so many octets at `now`, for an expected warm-up to begin with, at
+    /// these rates: flows of the same way and rate take its retry chain.
+    pub fn learn(&mut self, now: Instant, ends: [MacAddress; 2], frame: &Waiting) {
+        if self.expectant {
+            let octets = frame.octets.len();
+            if self.flows.iter().any(|flow| flow.octets.len() == octets) {
+                self.warm_up(now);
+            }
+        }
+        let ([from, to], chain) = (ends, frame.chain);
         let rate = |step: &Step| (step.index, step.flags & !flag::RTS_CTS);
         let one = rate(&chain[0]);
         let steps = || chain.iter().take_while(|step| step.index >= 0);
@@ -156,17 +177,22 @@ impl Flows {
 }
 
 impl Medium {
-    /// The flows of simulated stations begin at `now`, and are counted for `counted_s` after
-    /// `warm_up_s`; false where no station has one.
-    pub fn start_flows(&mut self, now: Instant, warm_up_s: f64, counted_s: f64) -> bool {
+    /// The flows of simulated stations begin at `now`, and are counted after a warm-up (`spans_s`:
+    /// both, s). `beside`: it begins with the first data of mac80211 that is as long as theirs.
+    /// False where no station has a flow.
+    pub fn start_flows(&mut self, now: Instant, spans_s: [f64; 2], beside: bool) -> bool {
         self.end_flows(now);
         let now = self.events.now();
         let Some(flows) = &mut self.flows else {
             return false;
         };
         flows.on = true;
-        flows.from = now + Duration::from_secs_f64(warm_up_s);
-        flows.until = flows.from + Duration::from_secs_f64(counted_s);
+        flows.spans = spans_s.map(Duration::from_secs_f64);
+        flows.expectant = beside;
+        (flows.from, flows.until) = (Instant::MAX, Instant::MAX);
+        if !beside {
+            flows.warm_up(now);
+        }
         let era = flows.era;
         for (number, flow) in flows.flows.iter_mut().enumerate() {
             flow.counts = fresh(&flow.counts.station, flow.counts.direction);

@@ -59,7 +59,7 @@ fn share(settings: Settings, index: i8, frequency_mhz: u32, seconds: u64) -> Sha
             next(&mut medium, Instant::ZERO, radio);
         }
     }
-    medium.start_flows(Instant::ZERO, 0.0, seconds as f64);
+    medium.start_flows(Instant::ZERO, [0.0, seconds as f64], false);
     let mut shares = Shares {
         real: vec![0; real],
         simulated: Vec::new(),
@@ -142,7 +142,7 @@ fn simulated_stations_alone_have_the_throughput_of_the_closed_form() {
         cell(0, 1, station, r#","standard":"802.11a""#),
         Instant::ZERO,
     );
-    assert!(medium.start_flows(Instant::ZERO, 1.0, 30.0));
+    assert!(medium.start_flows(Instant::ZERO, [1.0, 30.0], false));
     // Nothing of it concerns a driver, so that the caller need not wake.
     assert_eq!(medium.hands_over_at(), None);
     medium.advance(Instant::ZERO + Duration::from_secs(40));
@@ -168,7 +168,7 @@ fn aggregates_of_a_simulated_station_have_the_throughput_of_the_closed_form() {
     let exchange =
         Exchange::aggregate(&v, basic, &timing, 1_538, limits.octets, 64).under_edca(&timing, 3);
     let mut medium = Medium::new(rules, Instant::ZERO);
-    medium.start_flows(Instant::ZERO, 0.0, 10.0);
+    medium.start_flows(Instant::ZERO, [0.0, 10.0], false);
     medium.advance(Instant::ZERO + Duration::from_secs(10));
     let done = medium.counts().flows[0].delivered;
     let ratio = done as f64 / 10.0 * exchange.mean_cycle_s() / f64::from(exchange.msdus);
@@ -182,7 +182,7 @@ fn a_flow_at_intervals_has_what_it_offers_and_the_way_down_goes_through_the_acce
         "down":{"msdu_octets":208,"interval_s":0.02,"access_category":"voice"}"#;
     let rules = cell(0, 3, station, r#","standard":"802.11a""#);
     let mut medium = Medium::new(rules, Instant::ZERO);
-    medium.start_flows(Instant::ZERO, 0.1, 10.0);
+    medium.start_flows(Instant::ZERO, [0.1, 10.0], false);
     medium.advance(Instant::ZERO + Duration::from_secs(11));
     let counts = medium.counts();
     assert_eq!(counts.flows.len(), 6);
@@ -201,7 +201,7 @@ fn a_flow_at_intervals_has_what_it_offers_and_the_way_down_goes_through_the_acce
 fn flows_end_and_leave_the_air_to_others() {
     let rules = cell(1, 10, DSSS, r#","standard":"802.11b""#);
     let mut medium = Medium::new(rules, Instant::ZERO);
-    medium.start_flows(Instant::ZERO, 0.0, 1.0);
+    medium.start_flows(Instant::ZERO, [0.0, 1.0], false);
     let at = Instant::ZERO + Duration::from_secs(2);
     medium.end_flows(at);
     let counted = medium.counts().flows;
@@ -224,7 +224,7 @@ fn flows_end_and_leave_the_air_to_others() {
     );
     assert!(told, "{last:?}");
     // They can begin again.
-    assert!(medium.start_flows(at + Duration::from_secs(1), 0.0, 1.0));
+    assert!(medium.start_flows(at + Duration::from_secs(1), [0.0, 1.0], false));
     medium.advance(at + Duration::from_secs(3));
     assert!(medium.counts().flows.iter().all(|flow| flow.delivered > 20));
 }
@@ -235,7 +235,7 @@ fn simulated_stations_are_sent_no_group_frames_and_are_given_up_where_they_are_n
     let far = r#","standard":"802.11a","levels":[{"radios":["s0","r0"],
         "points":[{"dbm":-99}]}]"#;
     let mut medium = Medium::new(cell(1, 1, station, far), Instant::ZERO);
-    medium.start_flows(Instant::ZERO, 0.0, 1.0);
+    medium.start_flows(Instant::ZERO, [0.0, 1.0], false);
     let mut beacon = offer(0, frame(0, None, false, 60), 0, 1, 1);
     beacon.frequency_mhz = 5_180;
     medium.offer(Instant::ZERO, beacon);
@@ -262,7 +262,7 @@ fn flows_take_the_retry_chain_that_mac80211_gives_data_of_the_same_way_and_rate(
         medium.offer(Instant::ZERO, shown);
         let begun = Instant::ZERO + Duration::from_millis(10);
         medium.advance(begun);
-        medium.start_flows(begun, 1.0, 10.0);
+        medium.start_flows(begun, [1.0, 10.0], false);
         medium.advance(Instant::ZERO + Duration::from_secs(12));
         let flows = medium.counts().flows;
         let sum = |f: fn(&FlowCounts) -> u64| flows.iter().map(f).sum::<u64>();
@@ -294,10 +294,35 @@ fn flows_take_the_retry_chain_that_mac80211_gives_data_of_the_same_way_and_rate(
 }
 
 #[test]
+fn flows_are_counted_from_the_first_data_of_mac80211_that_is_as_long_as_theirs() {
+    let mut medium = Medium::new(cell(1, 1, DSSS, ""), Instant::ZERO);
+    medium.start_flows(Instant::ZERO, [0.5, 2.0], true);
+    let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+    medium.offer(at(100), offer(1, frame(1, Some(0), false, 300), 3, 7, 1));
+    medium.advance(at(3_000));
+    assert_eq!(medium.counts().flows[0].offered, 0);
+    // 24 octets of header before 1508.
+    medium.offer(
+        at(3_000),
+        offer(1, frame(1, Some(0), false, 1_532), 3, 7, 2),
+    );
+    medium.advance(at(4_500));
+    assert_eq!(medium.counts().flows[0].counted_s, 1.0);
+    medium.offer(
+        at(4_500),
+        offer(1, frame(1, Some(0), false, 1_532), 3, 7, 3),
+    );
+    medium.advance(at(9_000));
+    let flow = &medium.counts().flows[0];
+    assert_eq!(flow.counted_s, 2.0);
+    assert!(flow.delivered > 1_000, "{flow:?}");
+}
+
+#[test]
 fn without_airtime_flows_stand_still_and_go_on_after_it() {
     let mut medium = Medium::new(cell(0, 1, DSSS, ""), Instant::ZERO);
     medium.set_airtime(false);
-    medium.start_flows(Instant::ZERO, 0.0, 9.0);
+    medium.start_flows(Instant::ZERO, [0.0, 9.0], false);
     medium.advance(Instant::ZERO + Duration::from_secs(1));
     assert_eq!(medium.counts().flows[0].offered, 0);
     medium.set_airtime(true);

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Iterable
 from typing import Final
 
 from attrs import evolve
@@ -21,6 +22,8 @@ from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.progress import Progress
 from airtoll.testbeds.linux.prompts import Terminal
 
+#: The supplicant's event at the first frame of a join.
+_BEGINS: Final = "SME: Trying to authenticate with"
 #: How long after a station is connected hostapd may take to notice that it bridges.
 _BRIDGE_LIMIT_S: Final = 5.0
 #: Width, MHz -> primary channels at 5 GHz that do not overlap, without those that share with radar.
@@ -163,6 +166,38 @@ async def station(progress: Progress, name: str) -> None:
         progress.by_hand[name] = await by_hand.join(progress, name, device, stack.prompts)
         progress.caveats.append(f"{name}: driven by hand: a person took part in its times")
         return
+    started = time.monotonic()
+    progress.stations[name] = await _supplicant(progress, name)
+    await _connected(progress, name, started)
+
+
+async def stand_by(progress: Progress, name: str) -> None:
+    """Start the supplicant of a station that is to join later, and let it find its access point."""
+    running = await _supplicant(progress, name, waits=True)
+    progress.standing_by[name] = running
+    (first, *_) = progress.layout.heard_by(name)
+    await running.scan(progress.stack.radios[first].address, progress.job.connect_limit_s)
+
+
+async def join_now(progress: Progress, name: str) -> float:
+    """Associate a station that stands by, as :func:`station` does.
+
+    Gives the time from the start of its authentication to its supplicant's report of the completed
+    join, s.
+    """
+    running = progress.standing_by.pop(name)
+    progress.stations[name] = running
+    started = time.monotonic()
+    running.control.forget()
+    await running.control.request("ENABLE_NETWORK 0")
+    return await _connected(progress, name, started)
+
+
+async def _supplicant(
+    progress: Progress, name: str, *, waits: bool = False
+) -> wpa_supplicant.Station:
+    """The supplicant of a station, which joins unless it ``waits`` to be told to."""
+    stack, node = progress.stack, progress.layout.nodes[name]
     host, radio = stack.hosts[node], stack.radios[node]
     files = await _certificates(progress, host)
     heard = progress.layout.heard_by(name)
@@ -178,6 +213,7 @@ async def station(progress: Progress, name: str) -> None:
         background_scan=progress.job.roam == "signal",
         channel_validation=progress.job.channel_validation,
         tls=progress.job.tls,
+        waits=waits,
     )
     if progress.layout.bound(name) or len(heard) > 1:
         # The first association must be with the first AP, whatever the scan finds first.
@@ -187,19 +223,33 @@ async def station(progress: Progress, name: str) -> None:
         )
     if stack.virtual:
         await rates.pin(stack.root, radio.phy, progress.job, progress.policy)
-    started = time.monotonic()
-    running = await wpa_supplicant.Station.start(host, stack.folder, radio.interface, text)
-    progress.stations[name] = running
+    return await wpa_supplicant.Station.start(host, stack.folder, radio.interface, text)
+
+
+async def _connected(progress: Progress, name: str, started: float) -> float:
+    """Wait for a station's association, verify it and give the station its addresses.
+
+    Gives the time from the start of its authentication, or from ``started`` (monotonic), s.
+    """
+    stack, running = progress.stack, progress.stations[name]
+    node = progress.layout.nodes[name]
+    host, radio = stack.hosts[node], stack.radios[node]
+    limit_s = progress.job.connect_limit_s
     try:
-        status = await running.connected(progress.job.connect_limit_s)
+        if name in dict(progress.job.joins_at_s):
+            started = (await running.control.wait_for(_BEGINS, limit_s=limit_s)).at_s
+        status = await running.connected(limit_s)
     except ControlError as error:
+        heard = progress.layout.heard_by(name)
         raise await _explained(progress, heard[0], error) from error
-    progress.conditions.connect_wall_s[name] = round(time.monotonic() - started, 3)
+    took_s = time.monotonic() - started
+    progress.conditions.connect_wall_s[name] = round(took_s, 3)
     await rates.fix(host, radio.interface, progress.job, progress.policy)
     registered = await progress.layout.attach(name)
     if registered is not None:
         progress.conditions.registrations += (registered,)
     await verify(progress, name, status)
+    return took_s
 
 
 async def _explained(progress: Progress, node: str, error: ControlError) -> TestbedError:
@@ -260,11 +310,11 @@ async def _certificates(progress: Progress, host: Host) -> wpa_supplicant.Files:
     return wpa_supplicant.Files(f"{base}/ca.pem", f"{base}/client.pem", f"{base}/client.key")
 
 
-async def master_keys(progress: Progress) -> None:
-    """Add the pairwise master keys to the key log."""
+async def master_keys(progress: Progress, names: Iterable[str] | None = None) -> None:
+    """Add the pairwise master keys of these stations, or of all, to the key log."""
     if progress.policy.link.akm is None:
         return
-    joined = (*progress.stations, *progress.by_hand)
+    joined = (*progress.stations, *progress.by_hand) if names is None else names
     addresses = {name: progress.address_of_radio(name) for name in joined}
     for access_point in progress.access_points:
         bssid = progress.stack.radios[access_point.host.name].address

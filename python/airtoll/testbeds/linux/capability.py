@@ -135,7 +135,9 @@ _SCENARIO: Final = {
     "stations.client": only(
         None, reason="has no effect: wpa_supplicant knows all links of the policy"
     ),
-    "stations.joins_at_s": only(None, reason="stations join before the traffic here"),
+    "stations.joins_at_s": acts(
+        "the supplicant has found the access point before the traffic", virtual=True
+    ),
     "stations.listen_interval": only(None, reason="has no effect: power save is off here"),
     "stations.twt_interval_ms": only(None, reason="has no effect: power save is off here"),
     "stations.twt_duration_ms": only(8.192, reason="has no effect: power save is off here"),
@@ -221,9 +223,10 @@ _JOIN: Final = {
     **{
         name: _default(Join, name, f"has no effect: {_DAEMON}")
         for name in Join.model_fields
-        if name not in ("tls", "chain", "fault", "mobile_ip", "deauthenticate_at_s")
+        if name not in ("tls", "chain", "fault", "mobile_ip", "deauthenticate_at_s", "spread_ms")
     },
     "chain": only(*ALGORITHMS, reason="is not made for daemons here"),
+    "spread_ms": acts("of stations with joins_at_s"),
     "mobile_ip": acts("in the two-domain topologies n1 to r4"),
     "deauthenticate_at_s": acts("with a PMKSA a station rejoins without EAP and SAE"),
     "fault": only(*FAULTS, reason="is not injected by this testbed"),
@@ -489,6 +492,22 @@ def _deauthenticated_elsewhere(cell: Cell) -> bool:
     return settings.handover is not None or settings.bridge is not None or _in_domains(cell)
 
 
+def _joins_late(cell: Cell) -> list[bool]:
+    return [station.joins_at_s is not None for station in station_list(cell.settings)]
+
+
+def _spread_before_the_traffic(cell: Cell) -> bool:
+    settings = cell.settings
+    return settings.authenticate and settings.join.spread_ms > 0 and not any(_joins_late(cell))
+
+
+def _late_with_others(cell: Cell) -> bool:
+    settings = cell.settings
+    others = settings.handover or settings.bridge or cell.security.tunnels
+    again = settings.join.deauthenticate_at_s is not None
+    return any(_joins_late(cell)) and (bool(others) or again)
+
+
 def _too_many_access_points(cell: Cell) -> bool:
     handover = cell.settings.handover
     low = cell.settings.phy in ("802.11b", "802.11g")
@@ -633,6 +652,18 @@ CAPABILITY: Final = Capability(
             _deauthenticated_elsewhere,
             "join.deauthenticate_at_s: stations of one access point, with three addresses, are "
             "deauthenticated here",
+        ),
+        Feature(
+            "a spread of joins before the traffic",
+            _spread_before_the_traffic,
+            "join.spread_ms: stations join one after the other before the traffic here; it is for "
+            "stations with joins_at_s",
+        ),
+        Feature(
+            "a join during the traffic with a tunnel, a hand-over, rejoins or bridges",
+            _late_with_others,
+            "stations.joins_at_s: a station with a tunnel, a bridge, a hand-over or a rejoin joins "
+            "before the traffic here",
         ),
         Feature(
             "a hand-over with a tunnel",

@@ -97,6 +97,8 @@ class Job:
     ``devices``: whose processors take virtual time: the JSON of ``border.MediumDevices``, with
     names of stations and ACCESS_POINTS as radios; None: the CPU takes no time.
     ``simulated``: further stations, without daemons, whose traffic the medium simulates.
+    ``joins_at_s``: station and when it begins to join, after the traffic's start; the others join
+    before it.
     """
 
     name: str
@@ -146,6 +148,7 @@ class Job:
     neighbours_known: bool = True
     devices: str | None = None
     simulated: tuple[str, ...] = ()
+    joins_at_s: tuple[tuple[str, float], ...] = ()
 
     @property
     def between_stations(self) -> bool:

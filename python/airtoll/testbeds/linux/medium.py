@@ -149,9 +149,13 @@ class Medium:
         """The level at which either of two nodes hears the other from now on."""
         await self.request(MediumRequestLevel(radios=(one, other), dbm=dbm))
 
-    async def start_flows(self, warm_up_s: float, counted_s: float) -> None:
-        """Simulated stations have traffic from now on, which is counted after ``warm_up_s``."""
-        await self.request(MediumRequestStartFlows(warm_up_s=warm_up_s, counted_s=counted_s))
+    async def start_flows(self, warm_up_s: float, counted_s: float, *, beside: bool) -> None:
+        """Simulated stations have traffic from now on, which is counted after ``warm_up_s``.
+
+        ``beside``: the warm-up begins with the first frame of a real station's own traffic.
+        """
+        request = MediumRequestStartFlows(warm_up_s=warm_up_s, counted_s=counted_s, beside=beside)
+        await self.request(request)
 
     async def end_flows(self) -> None:
         """Simulated stations have no traffic from now on."""

@@ -47,6 +47,8 @@ class Progress:
     keys: list[dict[str, str]] = field(factory=list)
     access_points: list[hostapd.AccessPoint] = field(factory=list)
     stations: dict[str, wpa_supplicant.Station] = field(factory=dict)
+    #: Supplicants of stations that join during the traffic, until they do.
+    standing_by: dict[str, wpa_supplicant.Station] = field(factory=dict)
     by_hand: dict[str, ByHand] = field(factory=dict)
     servers: dict[str, freeradius.Server] = field(factory=dict)
     proxies: list[freeradius.Server] = field(factory=list)

@@ -17,6 +17,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Final, Protocol
 
 from attrs import evolve
@@ -44,6 +45,7 @@ from airtoll.testbeds.linux import (
     hostapd,
     ledger,
     medium,
+    newcomers,
     parted_cell,
     rates,
     timeline,
@@ -482,6 +484,20 @@ def job_of(
         proxies=_proxies(settings),
         neighbours_known=settings.address_resolution == "static",
         devices=devices.of_cell(cell),
+        joins_at_s=_joins_at_s(settings, own, trial.seed),
+    )
+
+
+def _joins_at_s(
+    settings: Scenario, names: tuple[str, ...], seed: int
+) -> tuple[tuple[str, float], ...]:
+    """When stations begin to join during the traffic, with the random part of join.spread_ms."""
+    random = Random(f"joins of {seed}")
+    spread_s = settings.join.spread_ms / 1e3 if settings.authenticate else 0.0
+    return tuple(
+        (station.name, station.joins_at_s + random.uniform(0.0, spread_s))
+        for station in station_list(settings)
+        if station.joins_at_s is not None and station.name in names
     )
 
 
@@ -623,6 +639,7 @@ def _with_timeline(outcome: Outcome, job: Job, folder: Path) -> Measured:
             return Measured(failure=f"{name}: {protected} data frames were protected; none should")
         if encrypts and clear > 0:
             caveats.append(f"{name}: {clear} data frames went in clear before the keys were set")
+    values += newcomers.of_cell(values, dict(job.joins_at_s))
     values += _ledger(outcome, job, folder, caveats)
     return Measured(_rows(values), _sketches(outcome), caveats=tuple(caveats))
 

@@ -7,6 +7,7 @@ gives a value once a daemon has died, and never a throughput without the verdict
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import time
 from collections.abc import Awaitable
@@ -28,6 +29,7 @@ from airtoll.testbeds.linux import (
     iperf3,
     irtt,
     medium,
+    newcomers,
     rates,
     rejoins,
     simulated_stations,
@@ -51,19 +53,26 @@ async def carry(progress: Progress, flow: Flow) -> None:
     names = [name for name in job.stations if flow.stations is None or name in flow.stations]
     if job.between_stations:
         names = list(job.stations[:1])
-    await _encryption(progress, names)
+    late = dict(job.joins_at_s)
+    await _encryption(progress, [name for name in names if name not in late])
     # Namespaces share the machine's CPUs; of a laboratory the AP's is the one in question.
     busy = stack.root if stack.virtual else stack.hosts["ap1"]
     before = await conditions.sample(busy)
     radio_before = await _radio_conditions(progress)
     if stack.medium is not None:
         await stack.medium.statistics(forget=True)
-    crowd = await _start_crowd(progress, flow)
+    crowd = await _start_crowd(progress, flow, beside=any(name not in late for name in names))
     if job.fault == "hostapd":
         drill = asyncio.create_task(_kill_hostapd(progress, flow.duration_s / 3))
         progress.undo.callback(drill.cancel)
+    ends_at = time.monotonic() + flow.duration_s
+    numbers = {name: index for index, name in enumerate(names)}
     work = asyncio.gather(
-        *(_one(progress, name, index, flow) for index, name in enumerate(names)),
+        *(_one(progress, name, numbers[name], flow) for name in names if name not in late),
+        *(
+            _newcomer(progress, name, at_s, ends_at, numbers.get(name), flow)
+            for name, at_s in late.items()
+        ),
         *([handover.carry_out(progress)] if job.handover != "none" else []),
         *([rejoins.carry_out(progress)] if job.deauthenticate_at_s is not None else []),
         *([crowd] if crowd is not None else []),
@@ -95,8 +104,32 @@ async def carry(progress: Progress, flow: Flow) -> None:
         await _judge(progress, names, flow, counts)
 
 
-async def _start_crowd(progress: Progress, flow: Flow) -> Awaitable[list[Value]] | None:
-    """Let simulated stations begin; gives what lasts as long as they are counted, or None."""
+async def _newcomer(
+    progress: Progress, name: str, at_s: float, ends_at: float, number: int | None, flow: Flow
+) -> list[Value]:
+    """A station that joins during the traffic, with its own flow, if it has one, after it."""
+    await asyncio.sleep(at_s)
+    joined = await newcomers.join(progress, name)
+    left_s = newcomers.left_s(name, ends_at)
+    if number is None:
+        return [joined]
+    own = evolve(flow, duration_s=left_s, warm_up_s=0.0)
+    begun = time.monotonic()
+    values = await _one(progress, name, number, own)
+    rated = sorted({v.flow for v in values if v.metric == "throughput_bps" and v.flow is not None})
+    measured_s = max(1.0, math.ceil(left_s)) if flow.application == "stream" else left_s
+    measured_s = min(measured_s, time.monotonic() - begun)
+    rows = [Value("measured_s", measured_s, "s", flow=label, station=name) for label in rated]
+    return [joined, *values, *rows]
+
+
+async def _start_crowd(
+    progress: Progress, flow: Flow, *, beside: bool
+) -> Awaitable[list[Value]] | None:
+    """Let simulated stations begin; gives a wait for as long as they are counted, or None.
+
+    ``beside``: they are counted while real stations have their traffic.
+    """
     job, air = progress.job, progress.stack.medium
     if not job.simulated:
         return None
@@ -108,7 +141,7 @@ async def _start_crowd(progress: Progress, flow: Flow) -> Awaitable[list[Value]]
     if flow.stations is not None and not {*flow.stations} & {*job.simulated}:
         return None
     warm_up_s, counted_s = simulated_stations.counted_s(flow)
-    await air.start_flows(warm_up_s, counted_s)
+    await air.start_flows(warm_up_s, counted_s, beside=beside)
 
     async def counted() -> list[Value]:
         await asyncio.sleep(warm_up_s + counted_s)

@@ -100,14 +100,18 @@ class TrialRun:
             )
         )
         await association.access_points(progress)
+        late = dict(job.joins_at_s)
         for name in job.stations:
-            await association.station(progress, name)
+            if name in late:
+                await association.stand_by(progress, name)
+            else:
+                await association.station(progress, name)
         await tunnels.up()
         await association.master_keys(progress)
         await progress.reachable()
         for _ in range(job.roams if job.roam != "none" else 0):
             await moves.roam(progress)
-        if not job.capture_traffic and job.handover == "none":
+        if not job.capture_traffic and job.handover == "none" and not late:
             await self._stop_captures()
         if job.flow is not None:
             await traffic.carry(progress, job.flow)
@@ -134,7 +138,7 @@ class TrialRun:
     async def finish(self) -> None:
         """Undo what was set up, in reverse order, and keep the files."""
         progress = self.progress
-        for station in progress.stations.values():
+        for station in (*progress.stations.values(), *progress.standing_by.values()):
             with contextlib.suppress(TestbedError, TimeoutError):
                 await station.stop()
         with contextlib.suppress(TestbedError, TimeoutError):

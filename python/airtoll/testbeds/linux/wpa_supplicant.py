@@ -72,15 +72,19 @@ def configuration(
     background_scan: bool = False,
     channel_validation: bool = False,
     tls: str = "1.2",
+    waits: bool = False,
 ) -> str:
     """The text of wpa_supplicant.conf for this policy, with one network.
 
-    ``tls``: the version of EAP methods with TLS, 1.2 or 1.3.
+    ``tls``: the version of EAP methods with TLS, 1.2 or 1.3. ``waits``: the network is disabled
+    until the supplicant is told to join it, and then it knows what it scanned before.
     """
     link = policy.link
     top = [f"ctrl_interface={control_folder}", "fast_reauth=0", "update_config=0", "ap_scan=1"]
     if link.akm is not None and link.akm.requires_hash_to_element:
         top.append("sae_pwe=1")
+    if waits:
+        top.append(f"scan_res_valid_for_connect={_A_DAY_S}")
     network = [f'ssid="{credentials.ssid}"', "scan_ssid=0"]
     network.append("scan_freq=" + " ".join(map(str, frequencies_mhz)))
     if background_scan:
@@ -108,6 +112,8 @@ def configuration(
             )
     if link.eap_method:
         network += _eap(link, credentials, files, tls)
+    if waits:
+        network.append("disabled=1")
     body = "\n".join(f"\t{line}" for line in network)
     return "\n".join(top) + "\nnetwork={\n" + body + "\n}\n"
 
@@ -156,6 +162,7 @@ def _eap(link: Link, credentials: Credentials, files: Files, tls: str) -> list[s
 
 #: Age of a scan result that counts as new, whole seconds.
 _FRESH_S: Final = 1
+_A_DAY_S: Final = 86_400
 
 
 class Station:
