@@ -19,7 +19,8 @@ demo: build ## run a published study and write its report (README, first command
 
 test: build web system guest ## everything that must hold, from a clean checkout (README, second command)
 	cargo test --workspace --quiet
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow and not wheel"
+	# Three for two cores: the worker with the daemons' peers mostly waits.
+	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not wheel"
 
 test-slow: build system guest ## long campaigns
 	$(BIN)/pytest -m "slow and not wheel"

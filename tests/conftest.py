@@ -58,30 +58,45 @@ def _fake_module() -> object:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The files that boot a guest come first: they take longest."""
-    items.sort(key=lambda item: not _boots_a_guest(item.path))
+    """Longest first: the files that boot a guest, then those that open a browser."""
+    items.sort(key=lambda item: (_guest(item.path) is None, not _has(item.path, "mark.browser")))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """A file's tests stay on one worker; so do all files that boot a guest.
+    """A file's tests stay on one worker; so do files that boot a guest for the same folder.
 
-    There is one guest at a time: two workers with such files would wait for each other.
+    A guest for the daemons' peers waits in real time for most of its life, a guest for the testbed
+    computes: both run beside each other. An emulated guest takes whole cores: then all files with
+    a guest stay on one worker.
     """
     from xdist.scheduler import LoadFileScheduling
+
+    from airtoll.testbeds.guest import drivers
+
+    alone = drivers.is_emulated()
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = str(super()._split_scope(nodeid))
-            return "guest" if _boots_a_guest(config.rootpath / file) else file
+            guest = _guest(config.rootpath / file)
+            return file if guest is None else "guest" if alone else guest
 
     return Scheduling(config, log)
 
 
 @cache
-def _boots_a_guest(file: Path) -> bool:
+def _guest(file: Path) -> str | None:
+    """Which of the two guests the tests of a file need, if any."""
+    if not _has(file, "mark.guest"):
+        return None
+    return "guest for peers" if file.parent.name == "peers" else "guest for the testbed"
+
+
+@cache
+def _has(file: Path, mark: str) -> bool:
     # The process that hands out tests collects none: it has names, and no marks.
-    return "mark.guest" in file.read_text("utf-8")
+    return mark in file.read_text("utf-8")
 
 
 FakeTestbed = _fake_module().FakeTestbed  # type: ignore[attr-defined]

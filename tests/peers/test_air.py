@@ -195,10 +195,10 @@ def wpa_supplicant(network: Network, *more: str) -> str:
 
 @pytest.fixture(scope="module")
 def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
-    """One guest for the whole file, and no other beside it."""
+    """One guest for the whole file, and no other of this folder beside it."""
     if not any(state.ready for state in drivers.states()):
         pytest.skip("needs a guest: airtoll guest build")
-    with (Path(tempfile.gettempdir()) / "airtoll-guest-tests.lock").open("w") as lock:
+    with (Path(tempfile.gettempdir()) / "airtoll-guest-peers.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with drivers.make(tmp_path_factory.mktemp("share"), dilated=True) as one:
             yield one

@@ -1,4 +1,4 @@
-"""One guest at a time, whichever worker runs its tests: an emulated one takes whole cores."""
+"""One guest of a trial at a time, whichever worker runs its tests: it computes all the time."""
 
 from __future__ import annotations
 
