@@ -190,9 +190,12 @@ def _retried(readings: pl.DataFrame, times: pl.DataFrame, by: list[str]) -> pl.D
     """Trials of each row whose exchange took more messages than the cell's smallest one."""
     place = [name for name in by if name not in ("metric", "unit")]
     trial = [*place, "trial", "attempt"]
+    if times.is_empty():
+        return times.select(*by, retried=pl.lit(0, pl.Int64))
     exchanges = []
+    found = set(times["metric"].unique())
     # Metrics that count the same messages share one sum over each trial.
-    for counters in dict.fromkeys(TIMES.values()):
+    for counters in dict.fromkeys(own for metric, own in TIMES.items() if metric in found):
         metrics = [metric for metric, own in TIMES.items() if own == counters]
         messages = (
             readings.filter(pl.col("metric").is_in(list(counters)))
