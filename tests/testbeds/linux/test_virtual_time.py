@@ -475,3 +475,53 @@ def test_a_walk_leaves_by_the_level(testbed: Linux) -> None:
         ("handover_new_level_dbm", 4.0),
     ):
         assert value(real, metric) == pytest.approx(value(simulated, metric), abs=bound), metric
+
+
+@pytest.mark.slow
+def test_simulated_stations_share_the_air_with_a_real_one(testbed: Linux) -> None:
+    """Ten saturated stations carry 27.45 Mb/s in the simulator (`benchmarks/crowd.toml`)."""
+    job = Job(
+        "crowd",
+        "open",
+        phy="802.11a",
+        channel=36,
+        rate_mbps=54.0,
+        flow=Flow(transport="udp", payload_octets=1472, duration_s=2.0),
+        probe=False,
+        simulated=tuple(f"S{number}" for number in range(1, 10)),
+    )
+    measured = testbed.carry_out(job)
+    assert measured.failure is None, measured.failure
+    throughput = {r.station: r.value for r in measured.rows if r.metric == "throughput_bps"}
+    assert len(throughput) == 1 + 9 + 1
+    assert throughput[None] == pytest.approx(27.45e6, rel=0.03)
+    # Its share of 2 s varies as those of the others do.
+    assert throughput["A"] == pytest.approx(2.745e6, rel=0.4)
+    assert any("9 of 10 stations were simulated" in caveat for caveat in measured.caveats)
+    assert not any("no radio throughput" in caveat for caveat in measured.caveats)
+
+
+@pytest.mark.slow
+def test_a_station_joins_while_simulated_ones_fill_the_air(testbed: Linux) -> None:
+    def join_s(simulated: int) -> dict[str | None, float]:
+        names = tuple(f"S{number}" for number in range(1, simulated + 1))
+        job = Job(
+            f"join-beside-{simulated}",
+            "wpa2-psk-ccmp",
+            phy="802.11a",
+            channel=36,
+            rate_mbps=54.0,
+            flow=Flow(transport="udp", payload_octets=1472, duration_s=2.0),
+            probe=False,
+            simulated=names,
+            joins_at_s=(("A", 0.5),),
+        )
+        measured = testbed.carry_out(job)
+        assert measured.failure is None, measured.failure
+        return {r.station: r.value for r in measured.rows if r.metric == "join_time_s"}
+
+    alone, beside = join_s(0), join_s(30)
+    # mac80211 begins to associate at its next tick of 10 ms; the frames take 1 ms.
+    assert alone["A"] == pytest.approx(0.0105, abs=0.002)
+    assert beside["A"] > 2 * alone["A"]
+    assert beside[None] == beside["A"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
@@ -78,10 +79,13 @@ class Progress:
             processes.append(self.stack.medium.process)
         return processes
 
-    async def reachable(self) -> None:
-        """Raise ``TestbedError`` naming the station whose packets do not come back."""
+    async def reachable(self, names: Iterable[str] | None = None) -> None:
+        """Let these stations, or all, ask their peers for packets.
+
+        Raises ``TestbedError`` naming the station whose packets do not come back.
+        """
         ip = self.job.flow.ip if self.job.flow else "ipv4"
-        for name in self.stations:
+        for name in list(self.stations if names is None else names):
             done = await self.host(name).run(
                 [
                     *("ping", "-q", "-i", "0.2", "-c", "3", "-w", "40"),

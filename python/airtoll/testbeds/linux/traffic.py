@@ -112,6 +112,7 @@ async def _newcomer(
     joined = await newcomers.join(progress, name)
     left_s = newcomers.left_s(name, ends_at)
     if number is None:
+        await progress.reachable([name])
         return [joined]
     own = evolve(flow, duration_s=left_s, warm_up_s=0.0)
     begun = time.monotonic()
