@@ -5,7 +5,8 @@
 //! simulator. [`Medium`] does no input or output and reads no clock; [`hwsim`] and [`control`]
 //! hold the messages to the kernel and from the caller, and the program around them moves
 //! octets. Where the settings have devices, their CPUs and cipher engines delay frames before the
-//! air and after it. Frames travel one by one: A-MPDUs, TXOP bursts and capture are not modelled.
+//! air and after it. It may simulate further stations, whose frames contend with those of the virtual
+//! radios and are handed to no driver. TXOP bursts and capture are not modelled.
 
 pub mod control;
 pub mod hwsim;

@@ -78,7 +78,7 @@ def test_the_option_is_named_where_stations_are_too_many(monkeypatch: pytest.Mon
     alone, parted = linux(monkeypatch, None), linux(monkeypatch, 1)
     assert "51 stations; this testbed drives 10; --real-stations 10" in why(alone, cell())
     assert why(parted, cell()) == ""
-    assert "11 stations, the others being simulated; this testbed drives 10" in why(
+    assert "11 stations with real daemons; this testbed drives 10" in why(
         linux(monkeypatch, 11), cell()
     )
     # A cell with fewer stations than that is as without the option.

@@ -367,11 +367,11 @@ class Linux:
         if self._lab is None and self._in_virtual_time():
             if count <= MAX_STATIONS:
                 return None
-            more = ", the others being simulated" if self._real else ""
+            kind = "stations with real daemons" if self._real else "stations"
             remedy = (
                 f"{parted_cell.OPTION} {MAX_STATIONS}, or fewer, has the medium simulate the others"
             )
-            return f"{count} stations{more}; this testbed drives {MAX_STATIONS}; {remedy}"
+            return f"{count} {kind}; this testbed drives {MAX_STATIONS}; {remedy}"
         if count > STATIONS:
             return (
                 f"{count} stations; this testbed drives {STATIONS}, and {MAX_STATIONS} in virtual "
