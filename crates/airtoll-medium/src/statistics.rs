@@ -16,7 +16,8 @@ use serde::Serialize;
 pub struct RadioCounts {
     /// Its name.
     pub name: String,
-    /// Attempts of unicast data frames with a payload, by the name of the rate (`rates::name`).
+    /// Attempts of unicast data frames with a payload, by the name of the rate (`rates::name`);
+    /// without EAPOL in clear.
     pub data_attempts: BTreeMap<String, u64>,
     /// Frames that mac80211 gave.
     pub frames: u64,

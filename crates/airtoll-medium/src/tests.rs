@@ -279,6 +279,26 @@ fn a_lost_part_of_an_aggregate_is_sent_again_and_nothing_comes_twice() {
 }
 
 #[test]
+fn eapol_in_clear_is_no_data_whose_rate_a_study_fixes() {
+    let mut medium = Medium::new(settings(2, ""), Instant::ZERO);
+    for (ticket, qos) in [(1, false), (2, true)] {
+        let mut octets = frame(1, Some(0), qos, 150);
+        let header = if qos { 26 } else { 24 };
+        octets[header..header + 8].copy_from_slice(&[0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0x8e]);
+        medium.offer(Instant::ZERO, offer(1, octets, 0, 7, ticket));
+    }
+    medium.offer(
+        Instant::ZERO,
+        offer(1, frame(1, Some(0), true, 150), 11, 7, 3),
+    );
+    medium.advance(Instant::ZERO + Duration::from_secs(1));
+    let counts = &medium.counts().radios[1];
+    assert_eq!(counts.attempts, 3);
+    let rates: Vec<_> = counts.data_attempts.iter().collect();
+    assert_eq!(rates, [(&"54".to_owned(), &1)]);
+}
+
+#[test]
 fn several_saturated_stations_share_the_air_as_the_chain_says() {
     for stations in [2, 5, 10] {
         let v = dsss(DsssRate::M11);

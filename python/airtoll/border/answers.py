@@ -1794,7 +1794,9 @@ class MediumRadioCounts(TypedDict):
     """Its name."""
 
     data_attempts: dict[str, int]
-    """Attempts of unicast data frames with a payload, by the name of the rate (`rates::name`)."""
+    """Attempts of unicast data frames with a payload, by the name of the rate (`rates::name`);
+    without EAPOL in clear.
+    """
 
     frames: int
     """Frames that mac80211 gave."""

@@ -345,9 +345,10 @@ def _resumed(base: Path, out: str | Path | None) -> RunFolder:
 
 def _real_stations(file: StudyFile, on: str, out: str | Path | None) -> int | None:
     """How many stations have daemons in the run that is resumed; None: all of them."""
-    options = _resumed(_base(file, on), out).manifest().get("options", {})
-    kept: int | None = options.get("real_stations")
-    return kept
+    manifest = _resumed(_base(file, on), out).manifest()
+    kept: int | None = manifest.get("options", {}).get("real_stations")
+    # A run of another testbed is refused by that name.
+    return kept if manifest.get("testbed") == on else None
 
 
 def _workers(

@@ -15,6 +15,7 @@ from airtoll.errors import RunError, UsageError
 from airtoll.observe import folder as folders
 from airtoll.plan import Cell, make_plan
 from airtoll.policies import resolve
+from airtoll.run import api
 from airtoll.study import StudyFile, parse
 from airtoll.testbeds.linux import medium, parted_cell, simulated_stations, testbed
 from airtoll.testbeds.linux.cables import Cable
@@ -267,5 +268,9 @@ def test_a_run_keeps_its_number_of_real_stations(tmp_path: Path) -> None:
         folders.check_same(parted, study, testbed="linux", real_stations=kept)
     with pytest.raises(RunError, match="was made with --real-stations 2, not with --real-stat"):
         folders.check_same(parted, study, testbed="linux", real_stations=3)
+    # What the run has is kept, and a run of another testbed is refused by that name.
+    assert api._real_stations(study, "linux", parted.path) == 2
+    assert api._real_stations(study, "linux", whole.path) is None
+    assert api._real_stations(study, "simulator", parted.path) is None
     with pytest.raises(RunError, match="was made without --real-stations, not with"):
         folders.check_same(whole, study, testbed="linux", real_stations=3)

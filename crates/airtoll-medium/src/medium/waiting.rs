@@ -13,6 +13,9 @@ use crate::rates::Step;
 /// ack agreement as mac80211 makes it.
 pub(super) const WINDOW: u16 = 64;
 
+/// LLC and SNAP header of EAPOL (IEEE Std 802.1X-2020, 11.1; RFC 1042).
+const EAPOL: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x88, 0x8e];
+
 /// The giver of a frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
@@ -50,9 +53,20 @@ impl Waiting {
         steps.map(|step| u32::from(step.count)).sum::<u32>().max(1)
     }
 
-    /// Whether it is data with a payload for one receiver.
+    /// Whether it is data with a payload for one receiver, other than EAPOL in clear, which mac80211
+    /// sends at a rate of its own.
     pub fn is_unicast_data(&self) -> bool {
-        self.receiver.is_some() && self.octets[0] & 0x4c == 0x08
+        self.receiver.is_some() && self.octets[0] & 0x4c == 0x08 && !self.is_clear_eapol()
+    }
+
+    fn is_clear_eapol(&self) -> bool {
+        let (qos, protected) = (self.octets[0] & 0x80 != 0, self.octets[1] & 0x40 != 0);
+        let header = if qos { 26 } else { 24 };
+        !protected
+            && self
+                .octets
+                .get(header..)
+                .is_some_and(|body| body.starts_with(&EAPOL))
     }
 
     /// Whether it may travel in an A-MPDU: QoS data with a payload, to one receiver that answers.
