@@ -18,7 +18,6 @@ from airtoll.policies import resolve
 from airtoll.run import api
 from airtoll.study import StudyFile, parse
 from airtoll.testbeds.linux import medium, parted_cell, simulated_stations, testbed
-from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.radios import Radio
 from airtoll.testbeds.linux.testbed import Linux, job_of
@@ -94,6 +93,7 @@ def test_simulated_stations_need_virtual_time(monkeypatch: pytest.MonkeyPatch) -
 
 
 TO_STATION = 'topology = "station-to-station"'
+DOWN = 'topology = "downlink"'
 A54 = 'phy = "802.11a"\nrate_mbps = 54\nclients = 4\n'
 
 
@@ -104,7 +104,9 @@ A54 = 'phy = "802.11a"\nrate_mbps = 54\nclients = 4\n'
         ({"traffic": 'transport = "udp"\napplication = "dns"'}, "UDP streams and calls only"),
         ({"traffic": UDP + "\ntransfer_bytes = 9999"}, "has no end"),
         ({"traffic": UDP + "\nflows_per_station = 2"}, "one flow each way"),
-        ({"traffic": 'transport = "udp"\ndirection = "both"'}, "flows both ways need a rate"),
+        ({"traffic": 'transport = "udp"\ndirection = "both"'}, "a flow downwards needs a rate"),
+        ({"traffic": 'transport = "udp"\ndirection = "down"'}, "a flow downwards needs a rate"),
+        ({"scenario": A54 + DOWN, "traffic": 'transport = "udp"'}, "a flow downwards needs a rate"),
         ({"traffic": UDP + "\npayload_bytes = 1500"}, "no IP fragments"),
         ({"scenario": 'phy = "802.11a"\nclients = 4'}, "no rate control"),
         ({"scenario": 'phy = "802.11n"\nclients = 4', "policy": "wpa-psk-tkip"}, "no rate control"),
@@ -189,19 +191,6 @@ def test_stations_without_traffic_are_silent() -> None:
     assert [up is not None for up in own] == [False, True, False]
 
 
-def test_a_saturated_flow_downwards_has_its_share_of_the_cable() -> None:
-    one = job(cell(A54, 'transport = "udp"\ndirection = "down"'), 1)
-    assert one.flow is not None
-    # 1472 of 1538 octets on the Ethernet are payload.
-    assert one.flow.offered_bps == pytest.approx(100e6 / 4 * 1472 / 1538)
-    up = Flow(transport="udp", direction="up")
-    assert parted_cell.share_of_cable(up, Cable(1e8, 0.0, 100), 4) == up
-    (first, *_) = simulated_stations.radios(one, resolve("open"), "ap1")
-    assert first.simulated is not None
-    assert first.simulated.down is not None
-    assert first.simulated.down.interval_s == pytest.approx(4 * 1538 * 8 / 100e6)
-
-
 def flow_counts(**changes: Any) -> dict[str, Any]:
     return {
         "station": "sim1",
@@ -268,7 +257,7 @@ def test_a_run_keeps_its_number_of_real_stations(tmp_path: Path) -> None:
         folders.check_same(parted, study, testbed="linux", real_stations=kept)
     with pytest.raises(RunError, match="was made with --real-stations 2, not with --real-stat"):
         folders.check_same(parted, study, testbed="linux", real_stations=3)
-    # What the run has is kept, and a run of another testbed is refused by that name.
+    # The number of the run is kept, and a run of another testbed is refused by that name.
     assert api._real_stations(study, "linux", parted.path) == 2
     assert api._real_stations(study, "linux", whole.path) is None
     assert api._real_stations(study, "simulator", parted.path) is None

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from attrs import evolve
-
 from airtoll.plan import Cell
 from airtoll.study import Scenario
 from airtoll.testbeds.capability import Feature
 from airtoll.testbeds.domains import DOMAINS
-from airtoll.testbeds.linux import devices, rates, simulated_stations
-from airtoll.testbeds.linux.cables import Cable
-from airtoll.testbeds.linux.job import Flow
+from airtoll.testbeds.linux import devices, rates
 from airtoll.testbeds.resolve import station_list
 
 #: The option, as its messages name it.
@@ -26,8 +22,6 @@ OPTION: Final = "--real-stations"
 MOST_STATIONS: Final = 62
 #: Datagrams that an MTU of 1500 octets takes whole.
 _WHOLE: Final = {"ipv4": 1472, "ipv6": 1452}
-#: Octets of a datagram on an Ethernet: header, FCS, preamble and gap (``cables``).
-_ETHERNET: Final = {"ipv4": 28 + 38, "ipv6": 48 + 38}
 
 
 def names(settings: Scenario, real: int | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -58,9 +52,11 @@ def _has_no_fixed_rate(cell: Cell) -> bool:
     return not mcs and settings.rate_mbps is None
 
 
-def _is_saturated_both_ways(cell: Cell) -> bool:
+def _is_saturated_downwards(cell: Cell) -> bool:
     load = cell.load
-    return load.application == "stream" and load.direction == "both" and load.offered_mbps is None
+    down = "down" if cell.settings.topology == "downlink" else "up"
+    saturated = load.application == "stream" and load.offered_mbps is None
+    return saturated and (load.direction or down) != "up"
 
 
 #: Combinations that cannot be simulated; each reason follows the name of the option.
@@ -86,9 +82,10 @@ FEATURES: Final = (
         "flows_per_station: a simulated station has one flow each way",
     ),
     Feature(
-        "saturated flows both ways",
-        _is_saturated_both_ways,
-        "traffic.offered_mbps: flows both ways need a rate",
+        "saturated flows downwards or both ways",
+        _is_saturated_downwards,
+        "traffic.offered_mbps: a flow downwards needs a rate, as simulated stations do not share "
+        "the cable",
     ),
     Feature(
         "datagrams in fragments",
@@ -157,15 +154,3 @@ def why_not(cell: Cell, real: int | None, virtual: str | None) -> str | None:
             count = len(own) + len(simulated)
             return f"{option}: {feature.reason.format(policy=cell.policy, count=count)}"
     return None
-
-
-def share_of_cable(flow: Flow, cable: Cable, stations: int) -> Flow:
-    """A saturated flow downwards at its even share of the cable, by which all flows come.
-
-    A simulated flow does not go by the cable, so that each flow is given its share of it.
-    """
-    if flow.direction != "down" or flow.offered_bps is not None:
-        return flow
-    payload = simulated_stations.payload_octets(flow)
-    through = cable.rate_bps * payload / (payload + _ETHERNET[flow.ip])
-    return evolve(flow, offered_bps=through / max(1, stations))

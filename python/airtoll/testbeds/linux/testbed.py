@@ -436,10 +436,6 @@ def job_of(
     flow = flow_of(settings, load)
     if real is not None:
         own, simulated = parted_cell.names(settings, real)
-    if simulated:
-        flow = parted_cell.share_of_cable(
-            flow, _cable(settings), len(load.stations or (*own, *simulated))
-        )
     return Job(
         name=f"{secrets.token_hex(3)}-{trial.number}-{trial.attempt}",
         policy=cell.policy,

@@ -282,9 +282,7 @@ async def _stream(progress: Progress, name: str, index: int, flow: Flow) -> list
     target = layout.target(name)
     peer, source = layout.peer(name, flow.ip), layout.source(name, flow.ip)
     port = iperf3.FIRST_PORT + index
-    # Where simulated stations share the way down, a flow has its share of the cable as its pace.
-    own_pace = bool(progress.job.simulated) and flow.direction != "up"
-    if stack.virtual_time and progress.job.rate_mbps is not None and not own_pace:
+    if stack.virtual_time and progress.job.rate_mbps is not None:
         flow = iperf3.unpaced(flow, progress.job.rate_mbps * 1e6)
     if stack.virtual_time and rates.uses_mcs(progress.job, progress.policy):
         flow = iperf3.deep(flow)
