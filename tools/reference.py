@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from airtoll.observe.schema import METRICS, OBSERVATIONS, TRIALS
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS, TRIALS
 from airtoll.policies import catalogue
 from airtoll.policies.gates import GATES, findings
 from airtoll.study import handover, join, model

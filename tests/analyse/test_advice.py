@@ -14,7 +14,8 @@ from airtoll.analyse.advice import (
     spread,
 )
 from airtoll.errors import UsageError
-from airtoll.observe.schema import METRICS, OBSERVATIONS
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS
 from airtoll.policies import resolve
 
 MEANS = {

@@ -14,7 +14,8 @@ import pytest
 
 from airtoll.analyse import analyse
 from airtoll.analyse.advice import Needs, advise
-from airtoll.observe.schema import METRICS, OBSERVATIONS
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS
 
 #: policy -> cost of throughput, negotiation time in seconds
 COSTS = {

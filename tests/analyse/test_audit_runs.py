@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 from airtoll.analyse.audit import audit_run
-from airtoll.observe.imports import trials_of
-from airtoll.observe.schema import METRICS, OBSERVATIONS
+from airtoll.observe.imports.files import trials_of
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS
 from airtoll.study import load, with_values
 
 FILE = load("quickstart")

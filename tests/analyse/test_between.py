@@ -9,7 +9,8 @@ import pytest
 
 from airtoll.analyse import analyse
 from airtoll.analyse.between import changes
-from airtoll.observe.schema import METRICS, OBSERVATIONS
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS
 
 
 def observations(means, trials=10, seed=1, spread=0.01):

@@ -5,7 +5,8 @@ import pytest
 from airtoll.analyse.decomposition import PARTS, REMAINDER, crypto_time, decompose
 from airtoll.analyse.estimate import DETERMINISTIC
 from airtoll.errors import UsageError
-from airtoll.observe.schema import METRICS, OBSERVATIONS
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS
 
 SPANS = {"s/open/udp": 1.0, "s/wpa-psk-tkip/udp": 1.0}
 

@@ -9,7 +9,8 @@ from scipy import stats
 
 from airtoll.analyse import analyse
 from airtoll.analyse.pairing import fieller_paired_ends, pairs_trials
-from airtoll.observe.schema import METRICS, OBSERVATIONS
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS
 
 
 def readings(sides: dict[str, np.ndarray], metric: str = "throughput_bps") -> pl.DataFrame:

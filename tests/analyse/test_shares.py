@@ -11,7 +11,8 @@ import pytest
 from airtoll.analyse import analyse
 from airtoll.analyse.shares import of_trials, wilson
 from airtoll.analyse.student import normal_quantile, t_quantile
-from airtoll.observe.schema import OBSERVATIONS, SHARES
+from airtoll.observe.metrics import SHARES
+from airtoll.observe.schema import OBSERVATIONS
 
 
 def observations(metric: str, values: list[float]) -> pl.DataFrame:

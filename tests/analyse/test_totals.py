@@ -8,7 +8,8 @@ import pytest
 from airtoll.analyse import analyse
 from airtoll.analyse.percentiles import PERCENTILES
 from airtoll.analyse.totals import with_totals, with_whole_sketches
-from airtoll.observe.schema import METRICS, OBSERVATIONS
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS
 from airtoll.observe.tables import SKETCHES
 
 

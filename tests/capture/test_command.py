@@ -17,7 +17,8 @@ import pytest
 
 from airtoll.capture import capture_report, observations, page
 from airtoll.errors import CaptureError
-from airtoll.observe.schema import METRICS, OBSERVATIONS
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS
 
 FOLDER = Path(__file__).parent / "corpus" / "linux" / "wpa2-psk-ccmp"
 AIR = FOLDER / "air.pcap"

@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from airtoll.observe.schema import METRICS
+from airtoll.observe.metrics import METRICS
 from airtoll.plan import make_plan
 from airtoll.study import parse
 from airtoll.testbeds.contract import Measured, Row, Skip, with_whole_cell

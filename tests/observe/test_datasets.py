@@ -8,7 +8,8 @@ from airtoll.observe.datasets import (
     policy_of_label,
     show_dataset,
 )
-from airtoll.observe.schema import METRICS, OBSERVATIONS
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS
 
 ROWS = {
     "agarwal2005": (39, 0),

@@ -9,9 +9,10 @@ from typer.testing import CliRunner
 
 from airtoll.cli.app import app
 from airtoll.errors import DatasetError
-from airtoll.observe.imports import Place, import_files, trials_of
+from airtoll.observe.imports.files import Place, import_files, trials_of
 from airtoll.observe.imports.irtt import interarrival_jitter
-from airtoll.observe.schema import METRICS, OBSERVATIONS, TRIALS
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS, TRIALS
 
 SAMPLES = Path(__file__).parent / "samples"
 

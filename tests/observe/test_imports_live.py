@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from airtoll.analyse.audit import audit_run
 from airtoll.cli.app import app
-from airtoll.observe.imports import Place, import_files, trials_of
+from airtoll.observe.imports.files import Place, import_files, trials_of
 
 IPERF3, IRTT = shutil.which("iperf3"), shutil.which("irtt")
 FLENT = importlib.util.find_spec("flent") is not None

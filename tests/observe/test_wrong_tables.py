@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from airtoll.errors import DatasetError, StorageError
-from airtoll.observe.imports import Place, import_files
+from airtoll.observe.imports.files import Place, import_files
 from airtoll.observe.schema import OBSERVATIONS, TRIALS
 from airtoll.observe.tables import read_observations, read_trials
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from airtoll.observe.schema import NOT_RADIO
+from airtoll.observe.metrics import NOT_RADIO
 from airtoll.observe.tables import read_trials
 from airtoll.report import write_report
 from airtoll.report.answer import headline

@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from airtoll.observe.schema import METRICS
+from airtoll.observe.metrics import METRICS
 from airtoll.plan import make_plan
 from airtoll.study import load, shipped
 from airtoll.testbeds.simulator import Simulator

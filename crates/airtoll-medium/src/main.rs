@@ -1,13 +1,14 @@
-//! `airtoll-medium CONTROL_SOCKET SETTINGS`: the air for the virtual radios of a namespace.
+//! `airtoll-medium [--virtual-time] CONTROL_SOCKET SETTINGS`: the air for the virtual radios of a
+//! namespace.
 //!
 //! Takes a settings file (JSON, see `settings`), frames from mac80211_hwsim, and requests on a
 //! control socket (see `control`); hands frames to receivers when the air lets them
-//! through. Needs root and the module. The socket appears once the kernel has accepted us as its
+//! through. With `--virtual-time` the clock stands while this program runs. Needs root and the module. The socket appears once the kernel has accepted us as its
 //! medium; when the program ends, however it ends, the kernel goes back to a medium without air.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,6 +22,10 @@ use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_GENERIC;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
+use rustix::time::{
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, clock_gettime,
+    timerfd_create, timerfd_settime,
+};
 
 /// Enough for the frames of a second at full rate, should the machine be away for so long.
 const RECEIVE_OCTETS: usize = 16 << 20;
@@ -38,10 +43,13 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), String> {
-    let mut arguments = std::env::args_os().skip(1);
+    let mut arguments = std::env::args_os().skip(1).peekable();
+    let virtual_time = arguments
+        .next_if(|argument| argument == "--virtual-time")
+        .is_some();
     let (path, file) = match (arguments.next(), arguments.next(), arguments.next()) {
         (Some(path), Some(file), None) => (PathBuf::from(path), PathBuf::from(file)),
-        _ => return Err("usage: airtoll-medium CONTROL_SOCKET SETTINGS".into()),
+        _ => return Err("usage: airtoll-medium [--virtual-time] CONTROL_SOCKET SETTINGS".into()),
     };
     let text =
         std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -57,7 +65,8 @@ fn run() -> Result<(), String> {
         .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
         .map_err(|error| format!("{}: {error}", path.display()))?;
     println!("registered");
-    let result = Shell::new(settings, kernel, listener).serve();
+    let clock = Clock::new(virtual_time)?;
+    let result = Shell::new(settings, kernel, listener, clock).serve();
     remove(&path);
     result
 }
@@ -164,6 +173,77 @@ impl Kernel {
     }
 }
 
+/// The time since the program's start, and a timer.
+struct Clock {
+    epoch: Timespec,
+    timer: OwnedFd,
+    /// The instant for which the timer is set.
+    due: Option<Instant>,
+    /// Whether the timer has ended: it can be read until it is set anew.
+    ended: bool,
+    /// The instant of the last wake, where the clock stands until the next one. A look at such a clock
+    /// is a call of the kernel, and each moves it.
+    stands_at: Option<Instant>,
+}
+
+impl Clock {
+    fn new(virtual_time: bool) -> Result<Self, String> {
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)
+            .map_err(|error| format!("timer: {error}"))?;
+        Ok(Self {
+            epoch: clock_gettime(ClockId::Monotonic),
+            timer,
+            due: None,
+            ended: false,
+            stands_at: virtual_time.then_some(Instant::ZERO),
+        })
+    }
+
+    fn now(&self) -> Instant {
+        self.stands_at.unwrap_or_else(|| self.look())
+    }
+
+    fn look(&self) -> Instant {
+        let now = clock_gettime(ClockId::Monotonic);
+        let seconds = (now.tv_sec - self.epoch.tv_sec) * 1_000_000_000;
+        Instant::from_nanos((seconds + now.tv_nsec - self.epoch.tv_nsec) as u64)
+    }
+
+    /// Sets the timer to an instant, or lets it rest.
+    fn set(&mut self, due: Option<Instant>) -> Result<(), String> {
+        if self.due == due && !self.ended {
+            return Ok(());
+        }
+        // Zero stops a timer, and the epoch is not zero.
+        let mut value = Timespec::default();
+        if let Some(due) = due {
+            let nanos = self.epoch.tv_nsec + (due.as_nanos() % 1_000_000_000) as i64;
+            value.tv_sec =
+                self.epoch.tv_sec + (due.as_nanos() / 1_000_000_000) as i64 + nanos / 1_000_000_000;
+            value.tv_nsec = nanos % 1_000_000_000;
+        }
+        let spec = Itimerspec {
+            it_interval: Timespec::default(),
+            it_value: value,
+        };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &spec)
+            .map_err(|error| format!("timer: {error}"))?;
+        (self.due, self.ended) = (due, false);
+        Ok(())
+    }
+
+    /// Notes a wake by the timer's end, by `others`, or by both.
+    fn woke(&mut self, ended: bool, others: bool) {
+        self.ended = ended;
+        if self.stands_at.is_some() {
+            self.stands_at = match self.due {
+                Some(due) if ended && !others => Some(due),
+                _ => Some(self.look()),
+            };
+        }
+    }
+}
+
 /// For whom there is something to read.
 #[derive(Default)]
 struct Ready {
@@ -184,35 +264,27 @@ struct Shell {
     listener: UnixListener,
     callers: Vec<Caller>,
     service: Service,
-    epoch: std::time::Instant,
+    clock: Clock,
     /// HWSIM flags of frames under way: they go back with the report.
     flags: HashMap<(usize, u64), u32>,
 }
 
 impl Shell {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the program around the core brings the time"
-    )]
-    fn new(settings: Settings, kernel: Kernel, listener: UnixListener) -> Self {
+    fn new(settings: Settings, kernel: Kernel, listener: UnixListener, clock: Clock) -> Self {
         Self {
             medium: Medium::new(settings, Instant::ZERO),
             kernel,
             listener,
             callers: Vec::new(),
             service: Service::default(),
-            epoch: std::time::Instant::now(),
+            clock,
             flags: HashMap::new(),
         }
     }
 
-    fn now(&self) -> Instant {
-        Instant::from_nanos(self.epoch.elapsed().as_nanos() as u64)
-    }
-
     fn serve(mut self) -> Result<(), String> {
         loop {
-            self.medium.advance(self.now());
+            self.medium.advance(self.clock.now());
             self.hand_over()?;
             let ready = self.sleep()?;
             if ready.frames {
@@ -227,16 +299,11 @@ impl Shell {
     }
 
     /// Until a frame or a caller comes, or the medium may have something to hand over.
-    fn sleep(&self) -> Result<Ready, String> {
-        let limit = self.medium.hands_over_at().map(|next| {
-            let left = next.saturating_since(self.now()).as_nanos();
-            Timespec {
-                tv_sec: (left / 1_000_000_000) as i64,
-                tv_nsec: (left % 1_000_000_000) as _,
-            }
-        });
+    fn sleep(&mut self) -> Result<Ready, String> {
+        self.clock.set(self.medium.hands_over_at())?;
         let mut ready = vec![
             PollFd::new(&self.kernel.socket, PollFlags::IN),
+            PollFd::new(&self.clock.timer, PollFlags::IN),
             PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN),
         ];
         for caller in &self.callers {
@@ -245,20 +312,28 @@ impl Shell {
                 PollFlags::IN,
             ));
         }
-        match poll(&mut ready, limit.as_ref()) {
-            Ok(_) => Ok(Ready {
-                frames: !ready[0].revents().is_empty(),
-                callers: ready[1..].iter().any(|one| !one.revents().is_empty()),
-            }),
-            Err(rustix::io::Errno::INTR) => Ok(Ready::default()),
-            Err(error) => Err(format!("poll: {error}")),
+        match poll(&mut ready, None) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => {
+                self.clock.woke(false, true);
+                return Ok(Ready::default());
+            }
+            Err(error) => return Err(format!("poll: {error}")),
         }
+        let said = |one: &PollFd<'_>| !one.revents().is_empty();
+        let found = Ready {
+            frames: said(&ready[0]),
+            callers: ready[2..].iter().any(said),
+        };
+        self.clock
+            .woke(said(&ready[1]), found.frames || found.callers);
+        Ok(found)
     }
 
     /// All frames that are there; they came at this instant, as far as anyone can tell.
     fn take_frames(&mut self) -> Result<(), String> {
         let family = self.kernel.family;
-        let now = self.now();
+        let now = self.clock.now();
         loop {
             let octets = match self.kernel.receive() {
                 Ok(Some(octets)) => octets,
@@ -300,8 +375,7 @@ impl Shell {
         let family = self.kernel.family;
         let (mut now, mut batch) = (None, Vec::new());
         while let Some((at, happening)) = self.medium.take() {
-            // One look at the clock: where the CPU takes no time, each is a call of the kernel.
-            let now = *now.get_or_insert_with(|| self.now());
+            let now = *now.get_or_insert_with(|| self.clock.now());
             self.service.lateness.book(now.saturating_since(at));
             let message = match happening {
                 Happening::Delivery {
@@ -371,7 +445,7 @@ impl Shell {
             };
             while let Some(at) = caller.pending.iter().position(|octet| *octet == b'\n') {
                 let line: Vec<u8> = caller.pending.drain(..=at).collect();
-                let now = self.now();
+                let now = self.clock.now();
                 let text = String::from_utf8_lossy(&line);
                 // Changes and counts hold for the air as it is at this instant.
                 self.medium.advance(now);

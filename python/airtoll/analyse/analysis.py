@@ -43,7 +43,7 @@ from airtoll.analyse.student import t_quantile
 from airtoll.analyse.times import TIMES, shifts, time_rows
 from airtoll.analyse.totals import with_totals, with_whole_sketches
 from airtoll.errors import UsageError
-from airtoll.observe.schema import SHARES
+from airtoll.observe.metrics import SHARES
 from airtoll.observe.tables import counted
 from airtoll.study import DEFAULT_ANSWERS
 

@@ -12,7 +12,7 @@ from typing import Final
 import polars as pl
 
 from airtoll.analyse.percentiles import PERCENTILES
-from airtoll.observe.schema import METRICS
+from airtoll.observe.metrics import METRICS
 from airtoll.observe.tables import SKETCHES
 
 _TRIAL: Final = ["cell", "trial", "attempt"]

@@ -13,7 +13,8 @@ import polars as pl
 
 from airtoll.border.answers import SessionReport
 from airtoll.capture.reports import CaptureReport, SessionTime, by_kind
-from airtoll.observe.schema import METRICS, OBSERVATIONS, ROW_ORDER, SCHEMA_VERSION
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS, ROW_ORDER, SCHEMA_VERSION
 
 _SESSION_METRICS: tuple[SessionTime, ...] = (
     "association_time_s",

@@ -21,7 +21,7 @@ from airtoll.analyse.quantities import show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
 from airtoll.observe.datasets import COLUMNS
-from airtoll.observe.imports import FORMATS, Place, import_files, trials_of
+from airtoll.observe.imports.files import FORMATS, Place, import_files, trials_of
 from airtoll.observe.schema import ROW_ORDER
 from airtoll.observe.tables import read_observations
 from airtoll.policies import resolve

@@ -16,7 +16,8 @@ from attrs import frozen
 
 from airtoll.errors import StorageError
 from airtoll.observe.journal import Record, read_at, read_with_offsets, storage_error
-from airtoll.observe.schema import NOT_RADIO, OBSERVATIONS, SCHEMA_VERSION, TRIALS
+from airtoll.observe.metrics import NOT_RADIO
+from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS
 
 #: Rows of the records that are in memory at a time.
 _SLICE_ROWS = 20_000

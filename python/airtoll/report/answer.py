@@ -20,7 +20,7 @@ from airtoll.analyse.fairness import jain
 from airtoll.analyse.overhead import mean_of_estimates
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.analyse.wire import fills_the_wire, is_saturated
-from airtoll.observe.schema import METRICS, NOT_RADIO
+from airtoll.observe.metrics import METRICS, NOT_RADIO
 from airtoll.plan import Cell
 from airtoll.report.names import level_name, policy_name
 from airtoll.report.summary import RunSummary

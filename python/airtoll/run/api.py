@@ -30,7 +30,7 @@ from airtoll.observe import folder as folders
 from airtoll.observe import journal as journals
 from airtoll.observe.datasets import Dataset, load_dataset
 from airtoll.observe.folder import RunFolder
-from airtoll.observe.schema import METRICS
+from airtoll.observe.metrics import METRICS
 from airtoll.observe.tables import CellLabels, read_observations, read_trials, write_tables
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
 from airtoll.run.cluster import Cluster, captures_refused

@@ -29,7 +29,7 @@ from airtoll.analyse.calibration import (
 from airtoll.analyse.estimate import Estimate
 from airtoll.errors import ProfileError, UsageError
 from airtoll.observe.datasets import load_dataset
-from airtoll.observe.schema import METRICS
+from airtoll.observe.metrics import METRICS
 from airtoll.observe.tables import counted
 from airtoll.plan import Cell, Trial, make_plan
 from airtoll.policies import resolve

@@ -17,7 +17,7 @@ from attrs import define, frozen
 from airtoll.analyse.rerun import rerun_reason
 from airtoll.errors import Interrupted
 from airtoll.observe.journal import Journal, Record, RowTuple
-from airtoll.observe.schema import METRICS
+from airtoll.observe.metrics import METRICS
 from airtoll.plan import Cell, Plan, Trial
 from airtoll.run.workers import Threads, Workers
 from airtoll.testbeds.contract import Measured, Skip, Testbed

@@ -32,7 +32,7 @@ class Skip:
 
 @frozen
 class Row:
-    """One observed value; units as in ``airtoll.observe.schema.METRICS``."""
+    """One observed value; units as in ``airtoll.observe.metrics.METRICS``."""
 
     metric: str
     value: float

@@ -20,12 +20,15 @@ Internet node in another, and R3 is its wireless twin.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
 from airtoll import border
-from airtoll.study import WiredLink
 from airtoll.testbeds.wires import cable
+
+if TYPE_CHECKING:
+    from airtoll.study import WiredLink
 
 
 @frozen

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from airtoll import border
-from airtoll.study import WiredLink
+
+if TYPE_CHECKING:
+    from airtoll.study import WiredLink
 
 
 def cable(near: str, far: str, wired: WiredLink) -> border.WiredLink:

@@ -208,6 +208,60 @@ def test_edits_must_fit_the_source_unless_it_needs_none(tmp_path: Path) -> None:
         uml_kernel.apply(end, tmp_path)
 
 
+def test_an_edit_for_some_kernels_leaves_the_others_alone(tmp_path: Path) -> None:
+    edit = uml_kernel.Edit("one.c", "old", "new", only=("other.c", "sign"))
+    (tmp_path / "one.c").write_text("old")
+    (tmp_path / "other.c").write_text("nothing of it")
+    uml_kernel.apply(edit, tmp_path)
+    assert (tmp_path / "one.c").read_text() == "old"
+    (tmp_path / "other.c").write_text("the sign")
+    uml_kernel.apply(edit, tmp_path)
+    assert (tmp_path / "one.c").read_text() == "new"
+
+
+#: Sums by vector instructions in two threads, in a child of each of twenty forks and beside signals
+#: whose handler sums, too. In another order of the same additions they would differ.
+_SUMS = """
+import os, signal, sys, threading
+import numpy
+values = numpy.linspace(0.1, 2.7, 20_000)
+def total():
+    return float(numpy.sqrt(values).sum() + numpy.dot(values, values))
+expected = total()
+wrong = []
+def check():
+    if total() != expected:
+        wrong.append("sum")
+def signalled(*_):
+    check()
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+signal.signal(signal.SIGALRM, signalled)
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+threads = [threading.Thread(target=lambda: [check() for _ in range(300)]) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        os._exit(any(total() != expected for _ in range(20)))
+    check()
+    if os.waitpid(child, 0)[1] != 0:
+        wrong.append("child")
+for thread in threads:
+    thread.join()
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+sys.exit(f"{len(wrong)} wrong: {set(wrong)}" if wrong else 0)
+"""
+
+
+@pytest.mark.guest
+@NEEDS["uml"]
+def test_tasks_keep_their_floating_point_state(tmp_path: Path) -> None:
+    with drivers.make(tmp_path, "uml") as guest:
+        done = guest.run([sys.executable, "-c", _SUMS], timeout_s=120)
+    assert done.status == 0, done.stderr.decode()
+
+
 def test_a_setting_that_did_not_hold_is_named() -> None:
     wanted = "# radios\nCONFIG_MAC80211=m\nCONFIG_WLAN=y\n"
     assert uml_kernel.lost_lines(wanted, "CONFIG_WLAN=y\nCONFIG_MAC80211=m\n") == []

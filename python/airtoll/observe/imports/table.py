@@ -17,7 +17,8 @@ import polars as pl
 
 from airtoll.errors import DatasetError, PolicyError
 from airtoll.observe.datasets import UNITS
-from airtoll.observe.schema import METRICS, OBSERVATIONS, SCHEMA_VERSION
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION
 from airtoll.policies import resolve
 from airtoll.study.source import name_problem, shown
 

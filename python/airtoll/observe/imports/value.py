@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from airtoll.observe.schema import METRICS
+from airtoll.observe.metrics import METRICS
 
 
 @frozen

@@ -46,7 +46,8 @@ REFUSED = 87
 class Layout(TypedDict):
     """``base``: an empty folder. ``memory_mib``: size of the file system in memory.
 
-    ``mortal``: whether the machine dies with the thread that started it.
+    ``mortal``: whether the machine dies with the thread that started it. ``cpu``: the one CPU of
+    the host that it runs on, or None.
     """
 
     base: str
@@ -54,6 +55,7 @@ class Layout(TypedDict):
     share: str
     memory_mib: int
     mortal: bool
+    cpu: int | None
 
 
 class _Attributes(ctypes.Structure):
@@ -148,6 +150,8 @@ def main(arguments: list[str]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # A kernel without randomized addresses has the same memory in every guest.
     _must(_LIBC.personality(ctypes.c_ulong(_ADDR_NO_RANDOMIZE)), "fixed addresses")
+    if layout["cpu"] is not None:
+        os.sched_setaffinity(0, {layout["cpu"]})
     if layout["mortal"]:
         _must(_prctl(_SET_PDEATHSIG, signal.SIGKILL), "die with the owner")
     try:

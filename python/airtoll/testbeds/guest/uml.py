@@ -12,11 +12,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +42,35 @@ _EPOCH_S: Final = 1_704_067_200
 #: How often a machine's CPU time is looked at, and how long it may take none.
 _LOOK_S: Final = 1.0
 _STALL_S: Final = 300.0
+
+
+class _Cpus:
+    """The CPUs of this process, of which each guest in virtual time has one.
+
+    A guest's kernel and its processes never run at the same time, and each system call has them
+    wake one another. Between two CPUs a wake is an interrupt of the other one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._guests: Counter[int] = Counter()
+
+    @contextlib.contextmanager
+    def one(self) -> Iterator[int]:
+        """The CPU with the fewest guests; of several another one in each process."""
+        with self._lock:
+            own = sorted(os.sched_getaffinity(0))
+            turn = os.getpid() % len(own)
+            cpu = min(own[turn:] + own[:turn], key=self._guests.__getitem__)
+            self._guests[cpu] += 1
+        try:
+            yield cpu
+        finally:
+            with self._lock:
+                self._guests[cpu] -= 1
+
+
+_CPUS: Final = _Cpus()
 
 
 class Uml(Guest):
@@ -80,7 +113,9 @@ class Uml(Guest):
             self._spawn(argv, out, pass_fds=(line,))
         return ours
 
-    def _command(self, folder: Path, *words: str, mortal: bool = False) -> list[str]:
+    def _command(
+        self, folder: Path, *words: str, mortal: bool = False, cpu: int | None = None
+    ) -> list[str]:
         return _command(
             self._kernel,
             self._archive,
@@ -89,6 +124,7 @@ class Uml(Guest):
             base=folder,
             share=self.share,
             mortal=mortal,
+            cpu=cpu,
         )
 
 
@@ -135,13 +171,14 @@ class Errand(Uml):
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             uml_kernel.SEED_VARIABLE: str(seed % 2**64),
         }
-        with (self.share / "console.log").open("wb") as out:
-            command = self._command(folder, *words, mortal=True)
-            process = self._spawn(command, out, env=environment)
-        try:
-            _wait(process, limit_s)
-        except TimeoutError as spent:
-            raise GuestError(f"guest: no end after {spent}: {self._last_words()}") from None
+        with _CPUS.one() as cpu:
+            with (self.share / "console.log").open("wb") as out:
+                command = self._command(folder, *words, mortal=True, cpu=cpu)
+                process = self._spawn(command, out, env=environment)
+            try:
+                _wait(process, limit_s)
+            except TimeoutError as spent:
+                raise GuestError(f"guest: no end after {spent}: {self._last_words()}") from None
         path = self.share / "answer.json"
         if not path.exists():
             raise GuestError(f"guest: the guest died: {self._last_words()}")
@@ -204,6 +241,7 @@ def _command(
     base: Path,
     share: Path,
     mortal: bool = False,
+    cpu: int | None = None,
 ) -> list[str]:
     layout = sandbox.Layout(
         base=str(base),
@@ -211,6 +249,7 @@ def _command(
         share=str(share.resolve()),
         memory_mib=memory_mib,
         mortal=mortal,
+        cpu=cpu,
     )
     return [
         *(sys.executable, "-I", "-S", str(Path(sandbox.__file__).resolve()), json.dumps(layout)),

@@ -45,12 +45,14 @@ class Edit:
     """A change to one source file. ``pattern`` and ``replacement`` as in :func:`re.subn`.
 
     It has to match, unless ``unless`` says that this kernel no longer has what it changes.
+    ``only``: a file and a pattern. The edit is made where the file has the pattern.
     """
 
     file: str
     pattern: str
     replacement: str
     unless: str | None = None
+    only: tuple[str, str] | None = None
 
 
 #: The host's environment variable with the seed of a guest; without it the guest's randomness is
@@ -105,6 +107,44 @@ _TIME_STAMP: Final = """static bool airtoll_time_stamp(struct uml_pt_regs *regs)
 
 """
 
+#: Moves the floating-point state of tasks between the kernel and the host's processes on demand.
+_FLOATING_POINT: Final = """static struct uml_pt_regs *airtoll_loaded;
+static int airtoll_loaded_pid;
+
+void airtoll_fetch_fp(void)
+{
+	if (airtoll_loaded &&
+			get_fp_registers(airtoll_loaded_pid, airtoll_loaded->fp)) {
+		printk(UM_KERN_ERR "userspace - get_fp_registers failed\\\\n");
+		fatal_sigsegv();
+	}
+	airtoll_loaded = NULL;
+}
+
+void airtoll_forget_fp(struct uml_pt_regs *regs)
+{
+	if (airtoll_loaded == regs)
+		airtoll_loaded = NULL;
+}
+
+static int airtoll_load_fp(int pid, struct uml_pt_regs *regs)
+{
+	if (airtoll_loaded == regs && airtoll_loaded_pid == pid)
+		return 0;
+	airtoll_fetch_fp();
+	airtoll_loaded = regs;
+	airtoll_loaded_pid = pid;
+	return put_fp_registers(pid, regs->fp);
+}
+
+"""
+_HOST_PROCESS: Final = "arch/um/os-Linux/skas/process.c"
+_CONTEXT: Final = "arch/um/kernel/skas/mmu.c"
+_SIGNAL: Final = "arch/x86/um/signal.c"
+_TASK: Final = "arch/um/kernel/process.c"
+#: Later kernels have another way from one memory to the next.
+_COPIED: Final = (_CONTEXT, "copy_context_skas0")
+
 #: The driver of virtual radios, where kernels before 6.4 have it. Later ones have a queue per flow
 #: in mac80211 above it, which does not refuse packets as a queue of the device does.
 _HWSIM: Final = "drivers/net/wireless/mac80211_hwsim.c"
@@ -145,6 +185,18 @@ _LIMITED: Final = f"""{_SIGNATURE}{{
 #: set and never puts it back: the line is dead. Not reading for that while is enough: the reader,
 #: once it has caught up, reads the octets that came meanwhile. A reader outside of the interrupt
 #: disables the interrupt: two readers at once would lose octets.
+#:
+#: A system call of a process, or a page that it touches for the first time, is a dozen system calls
+#: of the host: half of the time of a trial went into four of their causes.
+#:
+#: - The floating-point state moves to the kernel and back at each of them. It can stay in the
+#:   host's process until another task runs, a signal needs it, or a child copies it.
+#: - A task that shares the memory of another one (a thread, or a child of vfork(2)) has all of its
+#:   pages mapped anew. Only a child of fork(2) needs it.
+#: - The host process of a new program begins as a copy of that of its parent, whose thousands of
+#:   mappings are then removed. It can begin as a copy of the kernel's own.
+#: - A page that was faulted in around another one (64 KiB of a file) is mapped by a fault of its
+#:   own. The whole surroundings can be mapped at once.
 #:
 #: A virtual radio never stops its queues: the device would take every packet, and the medium would
 #: have to drop those for which its queue has no room. With the file ``tx_limit`` in its debugfs a
@@ -214,6 +266,83 @@ EDITS: Final = (
         "arch/um/kernel/trap.c",
         r"(if \(UPT_IS_USER\(regs\) && !SEGV_IS_FIXABLE\(fi\)\) \{)",
         r"\1\n\t\tif (airtoll_time_stamp(regs))\n\t\t\treturn;",
+    ),
+    Edit(
+        _HOST_PROCESS,
+        r"(?=void userspace\(struct uml_pt_regs \*regs, unsigned long \*aux_fp_regs\)\n\{)",
+        _FLOATING_POINT,
+        only=_COPIED,
+    ),
+    Edit(
+        _HOST_PROCESS,
+        r"\t\tif \(put_fp_registers\(pid, regs->fp\)\) \{",
+        r"\t\tif (airtoll_load_fp(pid, regs)) {",
+        only=_COPIED,
+    ),
+    Edit(
+        _HOST_PROCESS,
+        r"\t\tif \(get_fp_registers\(pid, regs->fp\)\) \{\n(?:.*\n){3}\t\t\}\n\n",
+        "",
+        only=_COPIED,
+    ),
+    Edit(
+        "arch/um/include/asm/mmu_context.h",
+        r"(?=#include <asm-generic/mmu_context\.h>)",
+        "void airtoll_fetch_fp(void);\nvoid airtoll_forget_fp(struct uml_pt_regs *regs);\n\n"
+        "#define deactivate_mm(tsk, mm) airtoll_forget_fp(&(tsk)->thread.regs.regs)\n\n",
+        only=_COPIED,
+    ),
+    Edit(
+        _SIGNAL,
+        r"(#include <skas\.h>\n)",
+        r"\1#include <asm/mmu_context.h>\n",
+        only=_COPIED,
+    ),
+    Edit(_SIGNAL, r"(\tint err, pid;\n)", r"\1\n\tairtoll_fetch_fp();\n", only=_COPIED),
+    Edit(
+        _TASK,
+        r"(\tif \(!args->fn\) \{\n)(\s*memcpy\()",
+        r"\1\t\tairtoll_fetch_fp();\n\2",
+        only=_COPIED,
+    ),
+    Edit(
+        _TASK,
+        r"(#include <skas\.h>\n)",
+        r"\1#include <asm/mmu_context.h>\n",
+        only=_COPIED,
+    ),
+    Edit(
+        _TASK,
+        r"(void fork_handler\(void\)\n\{\n)(\tforce_flush_all\(\);)",
+        r"\1\tif (atomic_read(&current->mm->mm_users) == 1)\n\t\2",
+        only=_COPIED,
+    ),
+    Edit(
+        _CONTEXT,
+        r"(\tunsigned long stack = 0;\n)",
+        r"\1\tvoid *data = NULL;\n",
+        only=_COPIED,
+    ),
+    Edit(
+        _CONTEXT,
+        r"(?=\tret = init_new_ldt\(to_mm, from_mm\);)",
+        r"\tret = unmap(&to_mm->id, 0, TASK_SIZE, 1, &data);\n"
+        r"\tif (ret < 0)\n\t\tgoto out_free;\n\n",
+        only=_COPIED,
+    ),
+    Edit(
+        "arch/um/kernel/trap.c",
+        r"\tflush_tlb_page\(vma, address\);\nout:",
+        r"\tflush_tlb_range(vma, max(vma->vm_start, address & ~0xffffUL),\n"
+        r"\t\t\tmin(vma->vm_end, (address | 0xffffUL) + 1));\nout:",
+        only=_COPIED,
+    ),
+    # The last of these edits: it removes the word by which they know the kernel.
+    Edit(
+        _CONTEXT,
+        r"\tif \(from_mm\)\n(\t\tto_mm->id\.u\.pid = )copy_context_skas0\([^;]*;\n\telse [^;]*;",
+        r"\tto_mm->id.u.pid = start_userspace(stack);",
+        only=_COPIED,
     ),
     Edit(
         _HWSIM,
@@ -352,6 +481,8 @@ def apply(edit: Edit, source: Path) -> None:
     path = source / edit.file
     text = path.read_text() if path.exists() else ""
     if edit.unless is not None and re.search(edit.unless, text, re.DOTALL):
+        return
+    if edit.only is not None and not re.search(edit.only[1], (source / edit.only[0]).read_text()):
         return
     changed, count = re.subn(edit.pattern, edit.replacement, text)
     if count == 0:

@@ -20,7 +20,7 @@ import asyncio
 import contextlib
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
@@ -28,9 +28,11 @@ from airtoll.testbeds.linux import association, hostapd
 from airtoll.testbeds.linux.conditions import Departure
 from airtoll.testbeds.linux.job import Value
 from airtoll.testbeds.linux.progress import Progress
-from airtoll.testbeds.linux.timeline import Timeline
 from airtoll.testbeds.linux.walking import Walk
 from airtoll.testbeds.linux.wpa_supplicant import Station
+
+if TYPE_CHECKING:
+    from airtoll.testbeds.linux.timeline import Timeline
 
 #: How often a walking station's levels change, seconds.
 _STEP_S: Final = 0.1

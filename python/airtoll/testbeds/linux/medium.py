@@ -39,7 +39,7 @@ from airtoll.border import (
 )
 from airtoll.border.answers import MediumStatistics
 from airtoll.errors import EnvironmentProblem, TestbedError
-from airtoll.observe.schema import NOT_RADIO
+from airtoll.observe.metrics import NOT_RADIO
 from airtoll.policies import resolve
 from airtoll.testbeds.linux import simulated_stations
 from airtoll.testbeds.linux.conditions import Verdict
@@ -97,16 +97,24 @@ class Medium:
 
     @staticmethod
     async def start(
-        host: Host, folder: str, program: str, radios: Mapping[str, Radio], limit_s: float = 60.0
+        host: Host,
+        folder: str,
+        program: str,
+        radios: Mapping[str, Radio],
+        limit_s: float = 60.0,
+        *,
+        virtual_time: bool = False,
     ) -> Medium:
         """Start the program; the kernel has accepted it when its socket is there.
 
-        Raises ``HostError`` with its own last words when it does not come up.
+        ``virtual_time``: whether the clock stands while a process runs. Raises ``HostError`` with
+        its own last words when it does not come up.
         """
         socket, settings = f"{folder}/medium.sock", f"{folder}/medium.json"
         await host.put(settings, to_json(_settings(radios)))
         log = f"{folder}/medium.log"
-        async with host.starting([program, socket, settings], log=log) as process:
+        argv = [program, *(["--virtual-time"] if virtual_time else []), socket, settings]
+        async with host.starting(argv, log=log) as process:
             await host.wait_for(socket, limit_s, process)
             streams = await asyncio.open_unix_connection(socket, limit=1 << 22)
         return Medium(process, streams, radios)

@@ -136,7 +136,11 @@ class Stack:
         if self._program is not None:
             # From the root namespace: radios belong to the namespace that they were made in.
             self.medium = await medium.Medium.start(
-                self.root, self.folder, self._program, self.radios
+                self.root,
+                self.folder,
+                self._program,
+                self.radios,
+                virtual_time=self.virtual_time,
             )
         await namespaces.wire(self.root, made["srv"], [made[node] for node in points])
 

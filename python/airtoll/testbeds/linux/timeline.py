@@ -17,7 +17,7 @@ from airtoll.border.answers import RoamReport, SessionReport
 from airtoll.capture import CaptureReport, Selection, capture_report
 from airtoll.capture.reports import SessionTime
 from airtoll.errors import CaptureError
-from airtoll.observe.schema import METRICS
+from airtoll.observe.metrics import METRICS
 from airtoll.testbeds.linux.job import Value
 
 #: Times of a session that are metrics of the same name.

@@ -17,7 +17,7 @@ from attrs import evolve
 
 from airtoll.border.answers import MediumStatistics
 from airtoll.errors import TestbedError
-from airtoll.observe.schema import NOT_RADIO
+from airtoll.observe.metrics import NOT_RADIO
 from airtoll.testbeds.linux import (
     by_hand,
     conditions,
