@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,22 +136,36 @@ def test_a_killed_guest_fails_its_trial_and_the_next_one_runs(
     assert not _machines()
 
 
+@pytest.fixture(scope="module")
+def run_s(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """How long a run that nothing kills takes here, s."""
+    folder = tmp_path_factory.mktemp("whole")
+    study = folder / "killed.toml"
+    study.write_text(STUDY)
+    began = time.monotonic()
+    subprocess.run(
+        [*_command(study), "--out", str(folder / "run")], capture_output=True, check=True
+    )
+    return time.monotonic() - began
+
+
 @pytest.mark.parametrize("number", range(KILLS))
-def test_a_killed_runner_leaves_nothing_and_resumes(number: int, tmp_path: Path) -> None:
+def test_a_killed_runner_leaves_nothing_and_resumes(
+    run_s: float, number: int, tmp_path: Path
+) -> None:
     draws = random.Random(f"runner {number}")
     how = draws.choice([signal.SIGTERM, signal.SIGKILL])
     study, out, scratch = tmp_path / "killed.toml", tmp_path / "run", tmp_path / "scratch"
     study.write_text(STUDY)
     scratch.mkdir()
     environment = {**os.environ, "TMPDIR": str(scratch)}
-    command = [sys.executable, "-m", "airtoll", "run", str(study), "--on", "linux", "--vm"]
-    command += ["--vm-driver", "uml", "--out", str(out)]
+    command = [*_command(study), "--out", str(out)]
     first = psutil.Popen(
         command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     family: list[psutil.Process] = []
     try:
-        first.wait(draws.uniform(2, 60))
+        first.wait(draws.uniform(1, run_s))
     except psutil.TimeoutExpired:
         family = first.children(recursive=True)
         first.send_signal(how)
@@ -166,6 +181,11 @@ def test_a_killed_runner_leaves_nothing_and_resumes(number: int, tmp_path: Path)
     )
     assert len(records) == 4
     assert not list(scratch.iterdir())
+
+
+def _command(study: Path) -> list[str]:
+    command = [sys.executable, "-m", "airtoll", "run", str(study), "--on", "linux", "--vm"]
+    return [*command, "--vm-driver", "uml"]
 
 
 def _machines() -> list[psutil.Process]:
