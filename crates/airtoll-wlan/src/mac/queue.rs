@@ -232,10 +232,10 @@ impl Mac {
     /// packets will come into it, that packet included. It has frames before it, none of which has to
     /// be sent again (their expiry is checked at each arrival), and room.
     #[inline]
-    pub fn may_wait(&self, contender: ContenderId, waiting: usize) -> bool {
+    pub fn may_wait(&self, radio: RadioId, contender: ContenderId, waiting: usize) -> bool {
         let queue = &self.queues[contender];
         let state = &self.contenders[contender];
-        let node = &self.nodes[state.node];
+        let node = &self.nodes[radio];
         self.arrivals_wait
             && state.standing != Standing::Resting
             && queue.unfinished.is_none()
