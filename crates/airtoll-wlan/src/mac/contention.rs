@@ -190,6 +190,18 @@ impl Class {
                 group.base += (now - start) / slot + u64::from(group.kind.edca);
             }
         }
+        if !self.late.is_empty() {
+            self.freeze_late(now, slot, all);
+        }
+    }
+
+    #[inline(never)]
+    fn freeze_late(
+        &mut self,
+        now: Instant,
+        slot: Duration,
+        all: &mut Table<ContenderId, Contender>,
+    ) {
         for late in self.late.drain(..) {
             let contender = &mut all[late.contender];
             let kind = self.groups[contender.kind as usize].kind;
@@ -206,6 +218,9 @@ impl Class {
     fn thaw(&mut self, now: Instant, nav: Instant, all: &mut Table<ContenderId, Contender>) {
         self.idle_since = now;
         self.reference = now.max(nav);
+        if self.late.is_empty() {
+            return;
+        }
         let groups = &mut self.groups;
         self.late.retain(|late| {
             if late.exact || late.reference > now {
@@ -249,6 +264,30 @@ impl Class {
             contender.late = false;
             blind.push((due, late.contender));
             false
+        });
+    }
+
+    /// Takes the contenders beside the counters that transmit at `now`.
+    #[inline(never)]
+    fn take_late(
+        &mut self,
+        now: Instant,
+        slot: Duration,
+        all: &mut Table<ContenderId, Contender>,
+        winners: &mut Vec<ContenderId>,
+    ) {
+        let (groups, idle_since) = (&self.groups, self.idle_since);
+        self.late.retain(|late| {
+            let contender = &mut all[late.contender];
+            let aifs = groups[contender.kind as usize].kind.aifs;
+            let start = late_start(idle_since, late, aifs);
+            let due = start + slot * u64::from(contender.slots) <= now;
+            if due && contender.standing == Standing::Counting {
+                contender.late = false;
+                winners.push(late.contender);
+                return false;
+            }
+            true
         });
     }
 
@@ -489,19 +528,9 @@ impl Domain {
                     group.heap.pop();
                 }
             }
-            let (slot, groups, idle_since) = (self.slot, &class.groups, class.idle_since);
-            class.late.retain(|late| {
-                let contender = &mut all[late.contender];
-                let aifs = groups[contender.kind as usize].kind.aifs;
-                let due =
-                    late_start(idle_since, late, aifs) + slot * u64::from(contender.slots) <= now;
-                if due && contender.standing == Standing::Counting {
-                    contender.late = false;
-                    winners.push(late.contender);
-                    return false;
-                }
-                true
-            });
+            if !class.late.is_empty() {
+                class.take_late(now, self.slot, all, winners);
+            }
             class.next = if self.cca.is_zero() {
                 TAKEN
             } else {
