@@ -400,7 +400,7 @@ struct Content {
     parts: Octets,
 }
 
-/// What the MAC distinguishes about the content of a packet.
+/// Properties of the content of a packet by which the MAC treats it.
 #[derive(Clone, Copy)]
 struct Kind {
     flow: Option<FlowId>,
