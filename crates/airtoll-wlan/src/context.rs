@@ -31,8 +31,12 @@ pub(crate) enum Action {
     Receive { link: LinkId, packet: PacketId },
     /// MAC, net: a packet is lost.
     Lose { packet: PacketId },
-    /// MAC: a packet of a flow has left the sender's socket.
-    Released { flow: FlowId, reverse: bool },
+    /// MAC: so many packets of a flow have left the sender's socket.
+    Released {
+        flow: FlowId,
+        reverse: bool,
+        count: u32,
+    },
     /// MAC: a message of a negotiation was on the air.
     OnAir { signal: SignalId },
     /// MAC: a station that dozes as far as its access point knows sent a frame.

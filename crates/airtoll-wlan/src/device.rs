@@ -55,6 +55,16 @@ impl Node {
         }
     }
 
+    /// The CPU works for a packet; gives the instant at which that is done.
+    #[inline]
+    fn work(&mut self, now: Instant, work: Duration) -> Instant {
+        self.packets += 1;
+        if !self.counted.is_empty() {
+            self.catch_up(now);
+        }
+        self.host.cpu.work(now, work)
+    }
+
     /// The CPU does the work of the next counted packet, if that reaches it up to `until`.
     #[inline]
     fn next_counted(&mut self, until: Instant) -> Option<(PacketId, Instant)> {
@@ -63,6 +73,26 @@ impl Node {
         self.packets += 1;
         Some((packet, self.host.cpu.work(at, work)))
     }
+}
+
+/// A packet to be sent, once the CPU has worked for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Encrypted {
+    /// The radio may have it at this instant.
+    Ready(Instant),
+    /// The coprocessor may have it from then on, and takes this long.
+    Beside { from: Instant, effort: Duration },
+}
+
+/// A packet that arrived at the radio.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Decrypted {
+    /// The CPU decrypts it, and takes this long.
+    OnCpu(Duration),
+    /// Its engine takes no more packets.
+    Refused,
+    /// The engine is done with it at this instant; it `follows` others in the pipe behind the engine.
+    Ready { at: Instant, follows: bool },
 }
 
 /// The devices of all nodes.
@@ -121,12 +151,6 @@ impl Device {
         self.nodes[node].host.operations_time(operations)
     }
 
-    /// Where a node's ciphers work.
-    #[inline]
-    pub fn engine(&self, node: NodeId) -> CryptoEngine {
-        self.nodes[node].host.engine
-    }
-
     /// Time to encrypt or decrypt a frame with `octets` of MSDU; counts it.
     #[inline]
     pub fn cipher_time(
@@ -165,8 +189,10 @@ impl Device {
     /// were put so before. The CPU does its work when it gets other work, or when the packet is taken:
     /// it is no event.
     #[inline]
-    pub fn put_counted(&mut self, node: NodeId, at: Instant, packet: PacketId, work: Duration) {
-        self.nodes[node].counted.push_back((at, packet, work));
+    pub fn put_counted(&mut self, node: NodeId, at: Instant, (packet, ip_octets): (PacketId, u32)) {
+        let node = &mut self.nodes[node];
+        let work = node.host.receive.of(ip_octets);
+        node.counted.push_back((at, packet, work));
     }
 
     /// The next counted packet that reached the CPU of a node up to `until`, and when it was done.
@@ -177,6 +203,69 @@ impl Device {
             return Some(done);
         }
         node.next_counted(until)
+    }
+
+    /// Sends a packet of `octets` of MSDU through CPU and ciphers, whose CPU work is `work` without the
+    /// cipher.
+    #[inline]
+    pub fn encrypt(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        node: NodeId,
+        (cipher, octets): (CipherSuite, u32),
+        work: Duration,
+    ) -> Encrypted {
+        let state = &mut self.nodes[node];
+        let now = cx.now();
+        let effort = state.host.cipher_time(cipher, true, octets);
+        cx.observe(Observation::CipherWork { effort });
+        let mut on_cpu = std::mem::take(&mut self.cpu_ciphers);
+        let mut work = work;
+        let engine = state.host.engine;
+        if engine == CryptoEngine::Cpu {
+            on_cpu += effort;
+            work += effort;
+        }
+        let done = state.work(now, work);
+        medium.note_ciphers(node, done, on_cpu.min(work));
+        match engine {
+            CryptoEngine::Cpu => Encrypted::Ready(done),
+            CryptoEngine::Inline => {
+                let at = state.host.engine_for(true).work(done, effort);
+                medium.note_ciphers(node, at, effort);
+                Encrypted::Ready(at)
+            }
+            CryptoEngine::Coprocessor => Encrypted::Beside { from: done, effort },
+        }
+    }
+
+    /// Decrypts a packet of `octets` of MSDU that has just arrived.
+    #[inline]
+    pub fn decrypt(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        node: NodeId,
+        (cipher, octets): (CipherSuite, u32),
+    ) -> Decrypted {
+        let state = &mut self.nodes[node];
+        let now = cx.now();
+        let effort = state.host.cipher_time(cipher, false, octets);
+        cx.observe(Observation::CipherWork { effort });
+        if state.host.engine == CryptoEngine::Cpu {
+            self.cpu_ciphers = effort;
+            return Decrypted::OnCpu(effort);
+        }
+        self.cpu_ciphers = Duration::ZERO;
+        let engine = state.host.engine_for(false);
+        if !engine.admits(now) {
+            return Decrypted::Refused;
+        }
+        let at = engine.work(now, effort);
+        medium.note_ciphers(node, at, effort);
+        let follows = !state.decrypt.items.is_empty();
+        Decrypted::Ready { at, follows }
     }
 
     /// Begins to count the cipher work in the CPU's next job.
@@ -205,8 +294,7 @@ impl Device {
         node: NodeId,
         work: Duration,
     ) -> Instant {
-        self.nodes[node].packets += 1;
-        let done = self.work(cx, node, work);
+        let done = self.nodes[node].work(cx.now(), work);
         let ciphers = self.take_cpu_ciphers();
         medium.note_ciphers(node, done, ciphers.min(work));
         done
@@ -290,16 +378,13 @@ impl Device {
     /// Whether the next packet of a pipe is done.
     #[inline]
     pub fn is_done(&mut self, cx: &Context, node: NodeId, kind: PipeKind) -> bool {
-        let first = self.pipe(node, kind).items.front();
-        first.is_some_and(|(at, _)| *at <= cx.now())
+        self.pipe(node, kind).is_done(cx.now())
     }
 
-    /// Puts a packet that is done at `at` into a pipe, without an event; it leaves after those before it.
+    /// The pipe of frames for the radio.
     #[inline]
-    pub fn put(&mut self, node: NodeId, kind: PipeKind, at: Instant, packet: PacketId) {
-        let items = &mut self.pipe(node, kind).items;
-        let at = items.back().map_or(at, |(last, _)| at.max(*last));
-        items.push_back((at, packet));
+    pub fn transmit_pipe(&mut self, node: NodeId) -> &mut Pipe {
+        &mut self.nodes[node].transmit
     }
 
     /// Puts a packet that is done at `at` into a pipe.
@@ -312,29 +397,8 @@ impl Device {
         at: Instant,
         packet: PacketId,
     ) {
-        self.put(node, kind, at, packet);
+        self.pipe(node, kind).put(at, packet);
         self.arm(cx, node, kind);
-    }
-
-    /// The last packet of a pipe, and how many are before it.
-    #[inline]
-    pub fn last(&mut self, node: NodeId, kind: PipeKind) -> Option<(PacketId, usize)> {
-        let items = &self.pipe(node, kind).items;
-        items.back().map(|(_, last)| (*last, items.len() - 1))
-    }
-
-    /// Takes the next packet of a pipe and the instant at which it was done, if it is.
-    #[inline]
-    pub fn take_ready(
-        &mut self,
-        cx: &Context,
-        node: NodeId,
-        kind: PipeKind,
-    ) -> Option<(PacketId, Instant)> {
-        let items = &mut self.pipe(node, kind).items;
-        let &(at, packet) = items.front().filter(|(at, _)| *at <= cx.now())?;
-        items.pop_front();
-        Some((packet, at))
     }
 
     /// Takes the next packet of a pipe, if it is done.

@@ -16,7 +16,7 @@ use socket::Outlet;
 pub(crate) use socket::{Ends, Socket, UdpSocket};
 
 use crate::application::{Application, Datagram, End, Running};
-use crate::context::Context;
+use crate::context::{Action, Context};
 use crate::event::Event;
 use crate::id::{FlowId, NodeId, Table};
 use crate::observe::Observation;
@@ -36,6 +36,9 @@ pub(crate) struct Flow {
     application: Running,
     socket: Socket,
     span: Span,
+    /// Its packets leave its sender's socket several at once: the application then does nothing but
+    /// send others, and schedules no event between them.
+    refills: bool,
     /// Ends that have not joined yet; it starts after these.
     missing: Vec<NodeId>,
     /// It starts when its ends have joined, during the traffic.
@@ -66,6 +69,7 @@ impl Flow {
             name,
             station,
             ends: ends.only_counted(only_counts),
+            refills: matches!(socket, Socket::Udp(_)) && application.fills_socket(),
             application,
             socket,
             span,
@@ -288,17 +292,27 @@ impl Flows {
         cx.observe(Observation::Lost { flow, packet: p });
     }
 
-    /// A packet of a flow left its sender's socket; `reverse`: the socket of the flow's destination.
+    /// Packets of a flow left its sender's socket; `reverse`: the socket of the flow's destination.
     #[inline]
-    pub fn released(&mut self, cx: &mut Context, number: FlowId, reverse: bool) {
-        let (mut out, socket) = self.flows[number].outlet(cx, number);
+    pub fn released(&mut self, cx: &mut Context, number: FlowId, reverse: bool, count: u32) {
+        let flow = &mut self.flows[number];
+        let at_once = if flow.refills { count } else { 1 };
+        let (mut out, socket) = flow.outlet(cx, number);
         match socket {
             Socket::Tcp(connection) => connection.segment_left(&mut out, End::sender(reverse)),
             Socket::Udp(socket) => {
-                if socket.release() {
+                if socket.release(at_once) {
                     self.application_due(cx, number);
                 }
             }
+        }
+        if count > at_once {
+            // The others follow what this one caused.
+            cx.act(Action::Released {
+                flow: number,
+                reverse,
+                count: count - at_once,
+            });
         }
     }
 

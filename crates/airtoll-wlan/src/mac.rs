@@ -21,6 +21,7 @@ mod lifetime;
 mod link;
 mod mode;
 mod multi_link;
+mod order;
 mod power_save;
 mod queue;
 mod rate_control;

@@ -288,6 +288,7 @@ impl Medium {
             kind,
             start: now,
             end,
+            earlier: 0,
             protects,
             overlapped: false,
             alone: Duration::ZERO,
@@ -332,7 +333,7 @@ impl Medium {
     }
 
     /// Transmissions that overlapped another.
-    fn clashes(&self, t: &Transmission) -> &[Clash] {
+    fn clashes(&self, t: &Transmission) -> impl Iterator<Item = &Clash> {
         self.channels[self.channel_of(t.node)].clashes(t)
     }
 
@@ -353,7 +354,7 @@ impl Medium {
     /// Whether a class heard a transmission and none of those that overlapped it.
     pub fn decodes(&self, t: &Transmission, ear: ClassId) -> bool {
         let hears = |clash: &Clash| self.nodes[clash.node].ears.contains(&ear);
-        !t.overlapped || !self.clashes(t).iter().any(hears)
+        !t.overlapped || !self.clashes(t).any(hears)
     }
 
     #[cold]
@@ -362,7 +363,6 @@ impl Medium {
         let eifs_extra = self.channels[self.nodes[t.node].channel].eifs_extra();
         let mut heard = self
             .clashes(t)
-            .iter()
             .filter(|clash| self.nodes[clash.node].ears.contains(&ear))
             .map(|clash| clash.start)
             .peekable();

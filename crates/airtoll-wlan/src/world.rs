@@ -147,7 +147,7 @@ impl World {
             Event::Released {
                 flow: number,
                 reverse,
-            } => flow.released(&mut lower.cx, number, reverse),
+            } => flow.released(&mut lower.cx, number, reverse, 1),
             Event::TransportTimer {
                 flow: number,
                 receiver,
@@ -243,7 +243,8 @@ impl World {
             Action::Released {
                 flow: number,
                 reverse,
-            } => flow.released(&mut lower.cx, number, reverse),
+                count,
+            } => flow.released(&mut lower.cx, number, reverse, count),
             Action::Send { host, packet } => net.send(lower, host, packet),
             Action::Pipe { node, pipe } => net.pipe_next(lower, node, pipe),
             Action::Wire { wire } => self.wire(wire),

@@ -87,6 +87,27 @@ pub(crate) struct Pipe {
 }
 
 impl Pipe {
+    /// Puts in a packet that is done at `at`; it leaves after those before it.
+    #[inline]
+    pub fn put(&mut self, at: Instant, packet: PacketId) {
+        let at = self.items.back().map_or(at, |(last, _)| at.max(*last));
+        self.items.push_back((at, packet));
+    }
+
+    /// Whether the first packet is done at `now`.
+    #[inline]
+    pub fn is_done(&self, now: Instant) -> bool {
+        self.items.front().is_some_and(|(at, _)| *at <= now)
+    }
+
+    /// Takes the first packet and the instant at which it was done, if that is by `now`.
+    #[inline]
+    pub fn take_ready(&mut self, now: Instant) -> Option<(Instant, PacketId)> {
+        let first = *self.items.front().filter(|(at, _)| *at <= now)?;
+        self.items.pop_front();
+        Some(first)
+    }
+
     /// Takes the first packet, if it is done at `now`.
     #[inline]
     pub fn take_done(&mut self, now: Instant) -> Option<PacketId> {

@@ -134,10 +134,10 @@ impl UdpSocket {
         out.originate(carries, !held, (UDP_HEADER, octets), held);
     }
 
-    /// A datagram left the buffer; gives whether the application waits for its room.
+    /// Datagrams left the buffer; gives whether the application waits for their room.
     #[inline]
-    pub(super) fn release(&mut self) -> bool {
-        self.held -= 1;
+    pub(super) fn release(&mut self, count: u32) -> bool {
+        self.held -= count;
         std::mem::take(&mut self.blocked)
     }
 }

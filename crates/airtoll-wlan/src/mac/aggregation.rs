@@ -7,9 +7,9 @@ use airtoll_units::Duration;
 use super::link::{Held, Mpdu, Way};
 use super::{Mac, Medium};
 use crate::context::Context;
-use crate::id::{ContenderId, LinkId, ModeId, PacketId};
+use crate::id::{ContenderId, FlowId, LinkId, ModeId, PacketId};
 use crate::observe::ledger::Octets;
-use crate::packet::Packet;
+use crate::packet::{Carries, Packet};
 
 /// A-MSDU subframe header (9.3.2.2.2).
 const SUBFRAME_HEADER: u32 = 14;
@@ -123,6 +123,7 @@ impl Mac {
             octets_limit = octets_limit.min(within);
         }
         let window = mode.most_mpdus();
+        let lifetime = self.lifetime_of(contender);
         let mut count = 0_u32;
         // Length so far without the padding of the last sub-frame.
         let mut octets = 0_u32;
@@ -139,7 +140,7 @@ impl Mac {
                 if state.next_sequence - front >= window {
                     break;
                 }
-                if !self.pop_mpdu(cx, contender, link, mode_id) {
+                if !self.pop_mpdu(cx, (contender, link), mode_id, lifetime) {
                     break;
                 }
             }
@@ -193,7 +194,13 @@ impl Mac {
         let window = &self.links[link].window;
         let at = match window.iter().position(|m| !m.acknowledged) {
             Some(at) => at,
-            None if window.is_empty() && self.pop_mpdu(cx, contender, link, mode_id) => 0,
+            None if window.is_empty() => {
+                let lifetime = self.lifetime_of(contender);
+                if !self.pop_mpdu(cx, (contender, link), mode_id, lifetime) {
+                    return false;
+                }
+                0
+            }
             None => return false,
         };
         let Some(mpdu) = self.links[link].window.get_mut(at) else {
@@ -247,34 +254,36 @@ impl Mac {
     fn pop_mpdu(
         &mut self,
         cx: &mut Context,
-        contender: ContenderId,
-        link: LinkId,
+        (contender, link): (ContenderId, LinkId),
         mode: ModeId,
+        lifetime: Duration,
     ) -> bool {
-        let lifetime = self.lifetime_of(contender);
+        let now = cx.now();
         let Some(head) = self.take_packet(cx, (contender, link), lifetime) else {
             return false;
         };
-        let since = self.queued_since(cx, head, lifetime);
+        let p = &mut cx.packets[head];
+        p.next = None;
+        let kind = Kind::of(p.carries);
+        let (reverse, ip_octets) = (p.reverse, p.ip_octets);
+        let answered = !p.only_counted;
+        let held = u16::from(std::mem::take(&mut p.held));
+        let mut parts = Octets::default();
+        kind.count(p, &mut parts);
+        let body = msdu_octets(p);
+        let left = p.left;
+        let since = self.queued_since(now, kind.flow, left, lifetime);
         let state = &self.links[link];
         let (amsdu_octets, signalling) = (state.amsdu_octets, state.signalling);
         let frame_octets = state.header_octets + state.cipher_octets;
         let around = frame_octets + state.msdu_cipher_octets;
-        let p = &mut cx.packets[head];
-        let answered = !p.only_counted;
-        p.next = None;
-        let (flow, reverse, ip_octets) = (p.flow(), p.reverse, p.ip_octets);
-        let group = p.is_group_traffic();
+        parts.security += around - state.header_octets;
         let mut content = Content {
-            body: msdu_octets(p),
+            body,
             msdus: 1,
-            held: u16::from(std::mem::take(&mut p.held)),
-            parts: Octets {
-                security: around - state.header_octets,
-                ..Octets::default()
-            },
+            held,
+            parts,
         };
-        content.count(p);
         if amsdu_octets > 0
             && let Some(mpdu) = self.modes[mode].amsdu_limit()
         {
@@ -304,7 +313,7 @@ impl Mac {
             parts,
             pieces: None,
             msdus,
-            held: flow.map(|flow| Held {
+            held: kind.flow.map(|flow| Held {
                 flow,
                 reverse,
                 count,
@@ -315,7 +324,7 @@ impl Mac {
             heard: None,
             received: false,
             delivered: false,
-            group,
+            group: kind.group,
             acknowledged: false,
         });
         state.next_sequence += 1;
@@ -375,7 +384,7 @@ impl Mac {
             content.body = with;
             content.msdus += 1;
             content.held += u16::from(std::mem::take(&mut p.held));
-            content.count(p);
+            Kind::of(p.carries).count(p, &mut content.parts);
             tail = next;
         }
     }
@@ -391,19 +400,48 @@ struct Content {
     parts: Octets,
 }
 
-impl Content {
+/// Properties of the content of a packet by which the MAC treats it.
+#[derive(Clone, Copy)]
+struct Kind {
+    flow: Option<FlowId>,
+    /// Its octets are management: address resolution, advertisements and group traffic.
+    manages: bool,
+    /// It is group-addressed traffic of nodes.
+    group: bool,
+}
+
+impl Kind {
+    #[inline(always)]
+    fn of(carries: Carries) -> Self {
+        let (flow, manages, group) = match carries {
+            Carries::Datagram { flow, .. } | Carries::Segment { flow, .. } => {
+                (Some(flow), false, false)
+            }
+            Carries::Signal { .. } | Carries::Piece { .. } => (None, false, false),
+            Carries::Request { .. } | Carries::Reply { .. } | Carries::Advertisement { .. } => {
+                (None, true, false)
+            }
+            Carries::Group { .. } | Carries::Answer { .. } => (None, true, true),
+        };
+        Self {
+            flow,
+            manages,
+            group,
+        }
+    }
+
     /// Counts the octets of a packet.
     #[inline(always)]
-    fn count(&mut self, p: &Packet) {
+    fn count(self, p: &Packet, parts: &mut Octets) {
         let msdu = msdu_octets(p);
-        if p.resolves() || p.advertises() || p.is_group_traffic() {
-            self.parts.management += msdu;
+        if self.manages {
+            parts.management += msdu;
             return;
         }
         let (payload, tunnel) = (p.payload, p.tunnel_octets);
-        self.parts.payload += payload;
-        self.parts.security += tunnel;
-        self.parts.ip_transport += msdu - payload - tunnel;
+        parts.payload += payload;
+        parts.security += tunnel;
+        parts.ip_transport += msdu - payload - tunnel;
     }
 }
 

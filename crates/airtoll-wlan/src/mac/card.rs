@@ -76,12 +76,12 @@ impl Mac {
 
     /// The frames that a contender sends next and that its card has not prepared yet.
     fn next_work(&mut self, cx: &Context, id: ContenderId) -> Option<Work> {
-        let waiting = |l: &&LinkId| self.links[**l].has_packet();
+        let waiting = |l: &LinkId| self.links[*l].has_packet();
         let link = if self.in_turn(id) {
             let queue = &self.queues[id];
             queue
                 .unfinished
-                .or_else(|| queue.order.iter().find(waiting).copied())?
+                .or_else(|| queue.order.links().find(waiting))?
         } else {
             self.choose_link(id)?
         };

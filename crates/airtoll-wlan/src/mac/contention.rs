@@ -20,6 +20,7 @@ use crate::medium::{Medium, Turn};
 /// Contenders of one class with the same arbitration interframe space.
 #[derive(Debug)]
 struct Group {
+    kind: AccessKind,
     /// Slots that have passed; a contender transmits when this reaches its key.
     base: u64,
     /// Keys in the upper bits, contenders in the lower [`CONTENDER_BITS`].
@@ -177,21 +178,33 @@ impl Class {
         &mut self,
         now: Instant,
         slot: Duration,
-        air: &FreezeRules<'_>,
+        least_aifs: Duration,
         all: &mut Table<ContenderId, Contender>,
     ) {
-        if now < self.reference + air.least_aifs && self.late.is_empty() {
+        if now < self.reference + least_aifs && self.late.is_empty() {
             return;
         }
-        for (group, kind) in self.groups.iter_mut().zip(air.kinds) {
-            let start = self.reference + kind.aifs;
+        for group in &mut self.groups {
+            let start = self.reference + group.kind.aifs;
             if now >= start {
-                group.base += (now - start) / slot + u64::from(kind.edca);
+                group.base += (now - start) / slot + u64::from(group.kind.edca);
             }
         }
+        if !self.late.is_empty() {
+            self.freeze_late(now, slot, all);
+        }
+    }
+
+    #[inline(never)]
+    fn freeze_late(
+        &mut self,
+        now: Instant,
+        slot: Duration,
+        all: &mut Table<ContenderId, Contender>,
+    ) {
         for late in self.late.drain(..) {
             let contender = &mut all[late.contender];
-            let kind = air.kinds[contender.kind as usize];
+            let kind = self.groups[contender.kind as usize].kind;
             let start = late_start(self.idle_since, &late, kind.aifs);
             if now >= start {
                 let passed = (now - start) / slot + u64::from(kind.edca);
@@ -205,6 +218,9 @@ impl Class {
     fn thaw(&mut self, now: Instant, nav: Instant, all: &mut Table<ContenderId, Contender>) {
         self.idle_since = now;
         self.reference = now.max(nav);
+        if self.late.is_empty() {
+            return;
+        }
         let groups = &mut self.groups;
         self.late.retain(|late| {
             if late.exact || late.reference > now {
@@ -221,14 +237,13 @@ impl Class {
         &mut self,
         until: Instant,
         slot: Duration,
-        air: &FreezeRules<'_>,
         all: &mut Table<ContenderId, Contender>,
         blind: &mut Vec<(Instant, ContenderId)>,
     ) {
-        for (group, kind) in self.groups.iter_mut().zip(air.kinds) {
+        for group in &mut self.groups {
             while let Some(Reverse(entry)) = group.heap.peek() {
                 let left = (entry >> CONTENDER_BITS) - group.base;
-                let due = self.reference + kind.aifs + slot * left;
+                let due = self.reference + group.kind.aifs + slot * left;
                 if due > until {
                     break;
                 }
@@ -237,10 +252,11 @@ impl Class {
                 group.heap.pop();
             }
         }
-        let idle_since = self.idle_since;
+        let (groups, idle_since) = (&self.groups, self.idle_since);
         self.late.retain(|late| {
             let contender = &mut all[late.contender];
-            let start = late_start(idle_since, late, air.kinds[contender.kind as usize].aifs);
+            let aifs = groups[contender.kind as usize].kind.aifs;
+            let start = late_start(idle_since, late, aifs);
             let due = start + slot * u64::from(contender.slots);
             if due > until || contender.standing != Standing::Counting {
                 return true;
@@ -251,40 +267,52 @@ impl Class {
         });
     }
 
-    /// The next instant at which one of its contenders may transmit.
-    fn next_access(
-        &self,
+    /// Takes the contenders beside the counters that transmit at `now`.
+    #[inline(never)]
+    fn take_late(
+        &mut self,
+        now: Instant,
         slot: Duration,
-        air: &FreezeRules<'_>,
-        all: &Table<ContenderId, Contender>,
-    ) -> Instant {
+        all: &mut Table<ContenderId, Contender>,
+        winners: &mut Vec<ContenderId>,
+    ) {
+        let (groups, idle_since) = (&self.groups, self.idle_since);
+        self.late.retain(|late| {
+            let contender = &mut all[late.contender];
+            let aifs = groups[contender.kind as usize].kind.aifs;
+            let start = late_start(idle_since, late, aifs);
+            let due = start + slot * u64::from(contender.slots) <= now;
+            if due && contender.standing == Standing::Counting {
+                contender.late = false;
+                winners.push(late.contender);
+                return false;
+            }
+            true
+        });
+    }
+
+    /// The next instant at which one of its contenders may transmit.
+    fn next_access(&self, slot: Duration, all: &Table<ContenderId, Contender>) -> Instant {
         if self.active > 0 {
             return Instant::MAX;
         }
         let mut next = Instant::MAX;
-        for (group, kind) in self.groups.iter().zip(air.kinds) {
+        for group in &self.groups {
             if let Some(Reverse(entry)) = group.heap.peek() {
                 let left = (entry >> CONTENDER_BITS) - group.base;
-                next = next.min(self.reference + kind.aifs + slot * left);
+                next = next.min(self.reference + group.kind.aifs + slot * left);
             }
         }
         for late in &self.late {
             let contender = &all[late.contender];
             if contender.standing == Standing::Counting {
-                let aifs = air.kinds[contender.kind as usize].aifs;
+                let aifs = self.groups[contender.kind as usize].kind.aifs;
                 let start = late_start(self.idle_since, late, aifs);
                 next = next.min(start + slot * u64::from(contender.slots));
             }
         }
         next
     }
-}
-
-/// State of the channel that freezing needs, apart from the class itself.
-struct FreezeRules<'a> {
-    kinds: &'a [AccessKind],
-    /// The shortest interframe space among them.
-    least_aifs: Duration,
 }
 
 fn late_start(idle_since: Instant, late: &Late, aifs: Duration) -> Instant {
@@ -337,6 +365,7 @@ impl Domain {
             self.least_aifs = spaces.min().unwrap_or(Duration::ZERO);
             for class in &mut self.classes {
                 class.groups.push(Group {
+                    kind,
                     base: 0,
                     heap: BinaryHeap::new(),
                 });
@@ -352,10 +381,6 @@ impl Domain {
         ears: &[ClassId],
         all: &mut Table<ContenderId, Contender>,
     ) {
-        let rules = FreezeRules {
-            kinds: &self.kinds,
-            least_aifs: self.least_aifs,
-        };
         for &ear in ears {
             let class = &mut self.classes[ear];
             if class.active == 0 {
@@ -367,9 +392,9 @@ impl Domain {
                     class.next
                 };
                 if next <= until {
-                    class.take_blind(until, self.slot, &rules, all, &mut self.blind);
+                    class.take_blind(until, self.slot, all, &mut self.blind);
                 }
-                class.freeze(now, self.slot, &rules, all);
+                class.freeze(now, self.slot, self.least_aifs, all);
                 class.next = Instant::MAX;
             }
             class.active += 1;
@@ -462,13 +487,9 @@ impl Domain {
     /// Computes when the next contender may transmit.
     #[inline(never)]
     fn refresh(&mut self, all: &Table<ContenderId, Contender>) {
-        let rules = FreezeRules {
-            kinds: &self.kinds,
-            least_aifs: self.least_aifs,
-        };
         let mut next = Instant::MAX;
         for class in &mut self.classes {
-            class.next = class.next_access(self.slot, &rules, all);
+            class.next = class.next_access(self.slot, all);
             next = next.min(class.next);
         }
         for (due, _) in &self.blind {
@@ -493,8 +514,8 @@ impl Domain {
             if class.next > now {
                 continue;
             }
-            for (group, kind) in class.groups.iter_mut().zip(&self.kinds) {
-                let start = class.reference + kind.aifs;
+            for group in &mut class.groups {
+                let start = class.reference + group.kind.aifs;
                 if start > now {
                     continue;
                 }
@@ -507,18 +528,9 @@ impl Domain {
                     group.heap.pop();
                 }
             }
-            let (slot, kinds, idle_since) = (self.slot, &self.kinds, class.idle_since);
-            class.late.retain(|late| {
-                let contender = &mut all[late.contender];
-                let start = late_start(idle_since, late, kinds[contender.kind as usize].aifs);
-                let due = start + slot * u64::from(contender.slots) <= now;
-                if due && contender.standing == Standing::Counting {
-                    contender.late = false;
-                    winners.push(late.contender);
-                    return false;
-                }
-                true
-            });
+            if !class.late.is_empty() {
+                class.take_late(now, self.slot, all, winners);
+            }
             class.next = if self.cca.is_zero() {
                 TAKEN
             } else {
@@ -650,7 +662,7 @@ impl Mac {
         contender.standing = Standing::Counting;
         let domain = &mut self.domains[contender.channel];
         let class = &mut domain.classes[contender.class];
-        let kind = domain.kinds[contender.kind as usize];
+        let kind = class.groups[contender.kind as usize].kind;
         let slot = domain.slot;
         // On a busy medium it changes nothing yet.
         if class.active == 0 {

@@ -718,10 +718,10 @@ impl Mac {
                 }
             }
         }
-        let (count, lost) = state.flying(way).fold((0, 0), |(n, lost), m| {
-            (n + 1, lost + u32::from(!m.received))
-        });
-        if !request {
+        if !request && !state.rate_of(way).is_fixed() {
+            let (count, lost) = state.flying(way).fold((0, 0), |(n, lost), m| {
+                (n + 1, lost + u32::from(!m.received))
+            });
             self.report_rate(cx, (link, way), count, lost);
         }
         let before = cx.outbox.len();

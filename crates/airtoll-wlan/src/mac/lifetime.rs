@@ -13,7 +13,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::{Mac, Mpdu};
 use crate::context::Context;
-use crate::id::{ContenderId, LinkId, PacketId};
+use crate::id::{ContenderId, FlowId, LinkId, PacketId};
 
 /// Longer than any trial.
 pub(crate) const NONE: Duration = Duration::from_secs(u64::MAX / 2_000_000_000);
@@ -73,22 +73,23 @@ impl Backlog {
 }
 
 impl Mac {
-    /// When the packet that leaves the head of its queue came in.
+    /// When the packet that leaves the head of its queue at `now` came in; the host was done with it at
+    /// `left`.
     #[inline]
     pub(super) fn queued_since(
         &mut self,
-        cx: &Context,
-        packet: PacketId,
+        now: Instant,
+        flow: Option<FlowId>,
+        left: Instant,
         lifetime: Duration,
     ) -> Instant {
-        let p = &cx.packets[packet];
         if !self.backlogs.is_empty()
-            && let Some(flow) = p.flow()
+            && let Some(flow) = flow
             && let Some(Some(backlog)) = self.backlogs.get_mut(flow)
         {
-            return backlog.turn(cx.now(), lifetime);
+            return backlog.turn(now, lifetime);
         }
-        p.left
+        left
     }
 
     /// The MSDU lifetime at a contender's node.

@@ -92,7 +92,7 @@ impl Mac {
         }
         let in_turn = self.in_turn(contender);
         let (links, queue) = (&mut self.links, &mut self.queues[home]);
-        while let Some(&link) = queue.order.front() {
+        while let Some(link) = queue.order.front() {
             let state = &mut links[link];
             if in_turn && !state.has_work() {
                 state.listed = false;
@@ -106,22 +106,19 @@ impl Mac {
         // Packets of one receiver often follow one another.
         let mut refused = None;
         let queue = &self.queues[home];
-        let at = queue.order.iter().position(|link| {
+        let link = queue.order.links().find(|link| {
             if refused == Some(*link) {
                 return false;
             }
             refused = Some(*link);
             self.serves(contender, *link)
         });
-        let Some(at) = at else {
+        let Some(link) = link else {
             // Frames to be sent again, after a radio has served another receiver since.
             return self.sendable(contender);
         };
-        let queue = &mut self.queues[home];
-        let link = queue.order[at];
         if in_turn {
-            queue.order.remove(at);
-            queue.order.push_back(link);
+            self.queues[home].order.move_to_end(link);
         }
         Some(link)
     }

@@ -1,7 +1,6 @@
 //! Transmit queues: one per contender, over all links that it serves.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
 
 use airtoll_phy as phy;
 use airtoll_units::{Duration, Instant};
@@ -9,6 +8,7 @@ use airtoll_units::{Duration, Instant};
 use super::Mac;
 use super::codel::{self, Codel};
 use super::contention::Standing;
+use super::order::Order;
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, NeighbourId, NodeId, PacketId, RadioId};
 use crate::medium::Medium;
@@ -22,7 +22,7 @@ pub(super) struct MacQueue {
     pub(super) packets: u32,
     /// Links in the order in which their packets came, one entry per packet; where receivers are
     /// served in turn, links in the order of their turns.
-    pub(super) order: VecDeque<LinkId>,
+    pub(super) order: Order,
     /// Link whose MPDUs have to be sent again first.
     pub(super) unfinished: Option<LinkId>,
     pub(super) codel: Option<Codel>,
@@ -32,7 +32,7 @@ impl MacQueue {
     pub(super) fn new(discipline: Discipline) -> Self {
         Self {
             packets: 0,
-            order: VecDeque::new(),
+            order: Order::default(),
             unfinished: None,
             codel: (discipline == Discipline::Codel).then(|| Codel::new(codel::TARGET)),
         }
@@ -112,9 +112,9 @@ impl Mac {
     fn cut_longest_flow(&mut self, cx: &mut Context, contender: ContenderId) -> bool {
         let links = &mut self.links;
         let queue = &mut self.queues[contender];
-        let lengths = queue.order.iter().filter_map(|l| {
-            let flows = links[*l].flows.as_ref()?;
-            Some((flows.longest(), Reverse(*l)))
+        let lengths = queue.order.links().filter_map(|l| {
+            let flows = links[l].flows.as_ref()?;
+            Some((flows.longest(), Reverse(l)))
         });
         let Some((octets, Reverse(link))) = lengths.max() else {
             return false;
@@ -148,26 +148,23 @@ impl Mac {
         let home = self.home_of(contender);
         let queue = &mut self.queues[home];
         let (links, order) = (&mut self.links, &mut queue.order);
-        let first = |l: &LinkId| links[*l].signalling || links[*l].after_beacon;
-        let signals = |l: Option<&LinkId>| l.is_some_and(first);
-        let at = if signals(order.back()) {
-            if queue.packets >= limit {
-                cx.lose(packet);
-                return;
-            }
-            order.len()
-        } else {
-            (0..order.len())
-                .find(|at| !signals(order.get(*at)))
-                .unwrap_or(0)
-        };
+        let first = |l: LinkId| links[l].signalling || links[l].after_beacon;
+        let at_end = order.back().is_some_and(first);
+        if at_end && queue.packets >= limit {
+            cx.lose(packet);
+            return;
+        }
+        let lists = !listed || !links[link].listed;
+        if lists && at_end {
+            order.push_back(link);
+        } else if lists {
+            order.insert_before(link, |l| !first(l));
+        }
         cx.packets[packet].left = cx.now();
         let state = &mut links[link];
         state.queue.push_back(packet);
         queue.packets += 1;
-        if !listed || !std::mem::replace(&mut state.listed, true) {
-            order.insert(at, link);
-        }
+        state.listed |= listed;
         self.notice(cx, medium, (link, contender));
     }
 
@@ -232,10 +229,10 @@ impl Mac {
     /// packets will come into it, that packet included. It has frames before it, none of which has to
     /// be sent again (their expiry is checked at each arrival), and room.
     #[inline]
-    pub fn may_wait(&self, contender: ContenderId, waiting: usize) -> bool {
+    pub fn may_wait(&self, radio: RadioId, contender: ContenderId, waiting: usize) -> bool {
         let queue = &self.queues[contender];
         let state = &self.contenders[contender];
-        let node = &self.nodes[state.node];
+        let node = &self.nodes[radio];
         self.arrivals_wait
             && state.standing != Standing::Resting
             && queue.unfinished.is_none()
@@ -255,8 +252,7 @@ impl Mac {
         let queue = &self.queues[contender];
         let longest = queue
             .order
-            .iter()
-            .copied()
+            .links()
             .max_by_key(|l| (self.links[*l].queue.len(), Reverse(*l)));
         let Some(longest) = longest
             .filter(|l| *l != link && self.links[*l].queue.len() > self.links[link].queue.len())
@@ -296,7 +292,7 @@ impl Mac {
         if let Some(link) = queue.unfinished {
             return Some(link);
         }
-        while let Some(&link) = queue.order.front() {
+        while let Some(link) = queue.order.front() {
             let state = &mut self.links[link];
             if in_turn {
                 queue.order.pop_front();
@@ -368,12 +364,9 @@ impl Mac {
         }
         let home = self.home_of(contender);
         let order = &mut self.queues[home].order;
-        for _ in 0..packets {
-            if order.front() == Some(&link) {
-                order.pop_front();
-            } else {
-                self.links[link].taken_early += 1;
-            }
+        let taken = order.take_front(link, packets);
+        if taken < packets {
+            self.links[link].taken_early += packets - taken;
         }
     }
 

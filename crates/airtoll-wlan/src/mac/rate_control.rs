@@ -23,6 +23,12 @@ pub(crate) enum RateControl {
 }
 
 impl RateControl {
+    /// Whether it uses one mode, whatever becomes of the frames.
+    #[inline]
+    pub fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed(_))
+    }
+
     /// The mode of the next PPDU.
     #[inline]
     pub fn choose(&mut self) -> ModeId {

@@ -23,7 +23,7 @@ impl Mac {
         if let Some(link) = queue.unfinished.filter(|l| !self.links[*l].agreement) {
             return Some(link);
         }
-        while let Some(&link) = queue.order.front() {
+        while let Some(link) = queue.order.front() {
             let state = &mut self.links[link];
             if !state.has_work() {
                 queue.order.pop_front();
@@ -38,7 +38,7 @@ impl Mac {
             if pays && state.deficit_ns >= 0 {
                 return Some(link);
             }
-            queue.order.rotate_left(1);
+            queue.order.move_to_end(link);
             if !pays {
                 return Some(link);
             }
@@ -57,8 +57,7 @@ impl Mac {
         let order = &mut self.queues[home].order;
         if state.account == Some(link) {
             let links = &self.links;
-            let data = order.iter().position(|l| !links[*l].signalling);
-            order.insert(data.unwrap_or(order.len()), link);
+            order.insert_before(link, |l| !links[l].signalling);
         } else {
             order.push_back(link);
         }

@@ -3,7 +3,7 @@
 
 use super::Mac;
 use crate::context::{Action, Context};
-use crate::id::{ContenderId, LinkId};
+use crate::id::{ContenderId, FlowId, LinkId};
 
 impl Mac {
     /// Hands up the MPDUs that the receiver has in sequence.
@@ -94,20 +94,38 @@ impl Mac {
     pub(super) fn shrink_window(&mut self, cx: &mut Context, contender: ContenderId, link: LinkId) {
         let home = self.home_of(contender);
         let window = &mut self.links[link].window;
-        let queue = &mut self.queues[home];
-        while let Some(mpdu) = window.front() {
-            if !mpdu.acknowledged {
-                break;
-            }
-            let (msdus, held) = (mpdu.msdus, mpdu.held);
-            window.drop_front();
-            queue.packets -= u32::from(msdus);
-            if let Some(held) = held {
-                let (flow, reverse) = (held.flow, held.reverse);
-                for _ in 0..held.count {
-                    cx.act(Action::Released { flow, reverse });
+        let mut packets = 0;
+        let mut done = 0;
+        // Successive ones of the same socket.
+        let mut last: Option<(FlowId, bool, u32)> = None;
+        for mpdu in window.iter().take_while(|m| m.acknowledged) {
+            done += 1;
+            packets += u32::from(mpdu.msdus);
+            let Some(held) = mpdu.held.filter(|h| h.count > 0) else {
+                continue;
+            };
+            let (flow, reverse, count) = (held.flow, held.reverse, u32::from(held.count));
+            match &mut last {
+                Some((of, way, sum)) if *of == flow && *way == reverse => *sum += count,
+                other => {
+                    if let Some((flow, reverse, count)) = other.replace((flow, reverse, count)) {
+                        cx.act(Action::Released {
+                            flow,
+                            reverse,
+                            count,
+                        });
+                    }
                 }
             }
+        }
+        window.drop_first(done);
+        self.queues[home].packets -= packets;
+        if let Some((flow, reverse, count)) = last {
+            cx.act(Action::Released {
+                flow,
+                reverse,
+                count,
+            });
         }
     }
 }

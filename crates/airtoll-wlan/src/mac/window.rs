@@ -43,14 +43,14 @@ impl<T> Window<T> {
         self.first_mut()
     }
 
-    /// Drops the first item, if there is one.
+    /// Drops the first `count` items, of which there are so many.
     #[inline]
-    pub fn drop_front(&mut self) {
-        if self.start + 1 >= self.items.len() {
+    pub fn drop_first(&mut self, count: usize) {
+        if self.start + count >= self.items.len() {
             self.items.clear();
             self.start = 0;
         } else {
-            self.start += 1;
+            self.start += count;
             // Each item moves once at most on average.
             if self.start >= MANY && self.start * 2 >= self.items.len() {
                 self.items.drain(..self.start);
@@ -99,8 +99,9 @@ mod tests {
                     window.push_back(number);
                     model.push_back(number);
                 } else {
-                    window.drop_front();
-                    model.pop_front();
+                    let count = model.len().min(number % 3);
+                    window.drop_first(count);
+                    model.drain(..count);
                 }
                 prop_assert_eq!(window.front(), model.front());
                 prop_assert_eq!(window.len(), model.len());

@@ -48,6 +48,8 @@ pub(crate) struct Transmission {
     pub kind: FrameKind,
     pub start: Instant,
     pub end: Instant,
+    /// How many began on its channel before it.
+    pub earlier: u32,
     /// How long after its end the exchange goes on (NAV).
     pub protects: Duration,
     /// Others were on the air with it.
@@ -62,7 +64,11 @@ pub(super) struct Clash {
     pub node: RadioId,
     pub start: Instant,
     pub end: Instant,
+    earlier: u32,
 }
+
+/// The least number of overlapping transmissions at which those of the past are dropped.
+const MANY: usize = 64;
 
 impl Clash {
     fn of(t: &Transmission) -> Self {
@@ -70,6 +76,7 @@ impl Clash {
             node: t.node,
             start: t.start,
             end: t.end,
+            earlier: t.earlier,
         }
     }
 }
@@ -95,8 +102,14 @@ pub(crate) struct Channel {
     /// How long each was alone on the air so far. Apart from the others, which are copied wide at
     /// the end: a wide load waits for a narrow store that came just before.
     alone: Table<TransmissionId, Duration>,
-    /// Transmissions that overlapped each.
-    clashes: Table<TransmissionId, Vec<Clash>>,
+    /// Transmissions that overlapped another, in the order in which they began: those on the air, and
+    /// those that one on the air may have overlapped. One list for all: with a list for each, a
+    /// collision of many would take the square of their number.
+    clashes: Vec<Clash>,
+    /// At this many of them those of the past are dropped.
+    limit: usize,
+    /// How many transmissions began.
+    begun: u32,
     free: Vec<TransmissionId>,
     /// Contenders that have a frame.
     backlog: u32,
@@ -121,7 +134,9 @@ impl Channel {
             active: Vec::new(),
             transmissions: Table::new(),
             alone: Table::new(),
-            clashes: Table::new(),
+            clashes: Vec::new(),
+            limit: MANY,
+            begun: 0,
             free: Vec::new(),
             backlog: 0,
             interferers: 0,
@@ -190,7 +205,6 @@ impl Channel {
 
     #[cold]
     fn add_number(&mut self) -> TransmissionId {
-        self.clashes.push(Vec::new());
         self.alone.push(Duration::ZERO)
     }
 
@@ -204,6 +218,8 @@ impl Channel {
                 self.transmissions.push(t);
             }
         }
+        self.transmissions[t.number].earlier = self.begun;
+        self.begun = self.begun.wrapping_add(1);
         self.alone[t.number] = Duration::ZERO;
         if !self.active.is_empty() {
             self.overlap(t.number);
@@ -214,21 +230,38 @@ impl Channel {
     /// A transmission begins while others are on the air.
     #[inline(never)]
     fn overlap(&mut self, number: TransmissionId) {
+        if let [only] = self.active[..] {
+            let first = &mut self.transmissions[only];
+            // Several on the air have overlapped each other before.
+            if !std::mem::replace(&mut first.overlapped, true) {
+                self.clashes.push(Clash::of(first));
+            }
+        }
+        if self.clashes.len() >= self.limit {
+            self.forget_clashes();
+        }
         let t = &mut self.transmissions[number];
         t.overlapped = true;
-        let own = Clash::of(t);
-        for &other in &self.active {
-            let earlier = &mut self.transmissions[other];
-            earlier.overlapped = true;
-            self.clashes[number].push(Clash::of(earlier));
-            self.clashes[other].push(own);
-        }
+        self.clashes.push(Clash::of(t));
     }
 
-    /// Transmissions that overlapped another.
+    /// Drops those that ended before all on the air began.
+    #[cold]
+    fn forget_clashes(&mut self) {
+        let starts = self.active.iter().map(|t| self.transmissions[*t].start);
+        if let Some(first) = starts.min() {
+            self.clashes.retain(|clash| clash.end >= first);
+        }
+        self.limit = (self.clashes.len() * 2).max(MANY);
+    }
+
+    /// Transmissions that overlapped another, in the order in which they began.
     #[inline]
-    pub(super) fn clashes(&self, t: &Transmission) -> &[Clash] {
-        &self.clashes[t.number]
+    pub(super) fn clashes(&self, t: &Transmission) -> impl Iterator<Item = &Clash> {
+        let (earlier, start, end) = (t.earlier, t.start, t.end);
+        self.clashes
+            .iter()
+            .filter(move |c| c.earlier != earlier && c.start < end && c.end > start)
     }
 
     /// Takes a transmission off the air.
@@ -254,8 +287,8 @@ impl Channel {
     /// Frees the place of a transmission.
     #[inline]
     pub(super) fn forget(&mut self, ended: &Transmission) {
-        if ended.overlapped {
-            self.clashes[ended.number].clear();
+        if ended.overlapped && self.active.is_empty() {
+            self.clashes.clear();
         }
         self.free.push(ended.number);
     }

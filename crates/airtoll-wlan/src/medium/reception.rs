@@ -96,9 +96,8 @@ impl Medium {
             return None;
         }
         let meets = |clash: &Clash| clash.start < to && clash.end > from;
-        let clashes = self.clashes(t);
-        let mut interferers = clashes
-            .iter()
+        let mut interferers = self
+            .clashes(t)
             .filter(|c| meets(c))
             .map(|c| c.node)
             .peekable();

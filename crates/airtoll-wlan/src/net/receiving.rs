@@ -5,11 +5,11 @@ use airtoll_units::{Duration, Instant};
 
 use super::Net;
 use crate::context::Action;
+use crate::device::Decrypted;
 use crate::event::PipeKind;
 use crate::id::{LinkId, NodeId, PacketId};
 use crate::lower::Lower;
 use crate::packet::{Carries, Tunnelled};
-use crate::scenario::CryptoEngine;
 
 impl Net {
     /// A node's radio received a packet over a link.
@@ -34,34 +34,27 @@ impl Net {
         }
         let now = lower.cx.now();
         let cipher = lower.mac.link(link).cipher();
-        if node == lower.cx.packets[packet].to {
-            lower.cx.packets[packet].arrived = now;
+        let p = &mut lower.cx.packets[packet];
+        if node == p.to {
+            p.arrived = now;
         }
-        let octets = lower.cx.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
-        let device = &mut lower.device;
-        let effort = device.cipher_time(&mut lower.cx, node, cipher, false, octets);
-        if device.engine(node) == CryptoEngine::Cpu {
-            device.set_cpu_ciphers(effort);
-            self.receive_in_host(lower, node, packet, effort);
-            return;
-        }
-        device.set_cpu_ciphers(Duration::ZERO);
-        if !device.engine_admits(&lower.cx, node, false) {
-            lower.cx.lose(packet);
-            return;
-        }
-        let at_once = device.is_empty(node, PipeKind::Decrypt);
-        let done = device.run_engine(&mut lower.medium, node, false, now, effort);
-        if done <= now && at_once {
-            self.receive_in_host(lower, node, packet, Duration::ZERO);
-        } else if at_once && self.only_counts(lower, node, packet) {
-            self.hand_over_counted(lower, node, now);
-            let octets = lower.cx.packets[packet].ip_octets;
-            let work = lower.device.receive_time(node, octets);
-            lower.device.put_counted(node, done, packet, work);
-        } else {
-            let device = &mut lower.device;
-            device.push(&mut lower.cx, node, PipeKind::Decrypt, done, packet);
+        let ip_octets = p.ip_octets;
+        let octets = ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+        let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+        match lower.device.decrypt(cx, medium, node, (cipher, octets)) {
+            Decrypted::OnCpu(effort) => self.receive_in_host(lower, node, packet, effort),
+            Decrypted::Refused => lower.cx.lose(packet),
+            Decrypted::Ready { at, follows } => {
+                if at <= now && !follows {
+                    self.receive_in_host(lower, node, packet, Duration::ZERO);
+                } else if !follows && self.only_counts(lower, node, packet) {
+                    self.hand_over_counted(lower, node, now);
+                    lower.device.put_counted(node, at, (packet, ip_octets));
+                } else {
+                    let cx = &mut lower.cx;
+                    lower.device.push(cx, node, PipeKind::Decrypt, at, packet);
+                }
+            }
         }
     }
 
@@ -84,7 +77,8 @@ impl Net {
     pub(super) fn hand_over_counted(&mut self, lower: &mut Lower, node: NodeId, until: Instant) {
         while let Some((packet, done)) = lower.device.take_counted(node, until) {
             if done <= lower.cx.end {
-                self.hand_over(lower, node, packet, done);
+                // It is in no tunnel and no fragment.
+                lower.cx.act(Action::Arrived { packet, at: done });
             } else {
                 let cx = &mut lower.cx;
                 lower.device.push(cx, node, PipeKind::Receive, done, packet);

@@ -5,10 +5,10 @@ use airtoll_units::{Duration, Instant};
 
 use super::{Net, Route};
 use crate::context::{Action, Context};
+use crate::device::Encrypted;
 use crate::event::{Event, PipeKind};
-use crate::id::{NeighbourId, NodeId, PacketId};
+use crate::id::{ContenderId, LinkId, NeighbourId, NodeId, PacketId};
 use crate::lower::Lower;
-use crate::scenario::CryptoEngine;
 
 /// Pause of an application whose packet found a full queue in its own host.
 const TRY_AGAIN: Duration = Duration::from_micros(100);
@@ -57,31 +57,20 @@ impl Net {
                 self.send_on_wire(&mut lower.cx, wire, packet, done);
             }
             Route::Air { neighbour } => {
-                let now = lower.cx.now();
                 let cipher = neighbour_cipher(lower, node, neighbour);
                 let octets = lower.cx.packets[packet].ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
-                let device = &mut lower.device;
-                let effort = device.cipher_time(&mut lower.cx, node, cipher, true, octets);
-                match device.engine(node) {
-                    CryptoEngine::Cpu => {
-                        device.add_cpu_ciphers(effort);
-                        let work = work + effort;
-                        let done = device.spend(&lower.cx, &mut lower.medium, node, work);
-                        self.offer_to_radio(lower, node, packet, done);
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                match lower
+                    .device
+                    .encrypt(cx, medium, node, (cipher, octets), work)
+                {
+                    Encrypted::Ready(at) => self.offer_to_radio(lower, node, packet, at),
+                    Encrypted::Beside { from, .. } if from > cx.now() => {
+                        let kind = PipeKind::Encrypt;
+                        lower.device.push(cx, node, kind, from, packet);
                     }
-                    CryptoEngine::Inline => {
-                        let medium = &mut lower.medium;
-                        let ready = device.spend(&lower.cx, medium, node, work);
-                        let done = device.run_engine(medium, node, true, ready, effort);
-                        self.offer_to_radio(lower, node, packet, done);
-                    }
-                    CryptoEngine::Coprocessor => {
-                        let done = device.spend(&lower.cx, &mut lower.medium, node, work);
-                        if done > now {
-                            device.push(&mut lower.cx, node, PipeKind::Encrypt, done, packet);
-                        } else {
-                            self.encrypt_beside(lower, node, packet, effort);
-                        }
+                    Encrypted::Beside { effort, .. } => {
+                        self.encrypt_beside(lower, node, packet, effort);
                     }
                 }
             }
@@ -116,7 +105,8 @@ impl Net {
         packet: PacketId,
         ready: Instant,
     ) {
-        if ready <= lower.cx.now() && lower.device.is_empty(node, PipeKind::Transmit) {
+        let pipe = lower.device.transmit_pipe(node);
+        if ready <= lower.cx.now() && pipe.items.is_empty() {
             self.enqueue(lower, node, packet);
             return;
         }
@@ -125,15 +115,13 @@ impl Net {
         let contender = lower.mac.contender(radio, category);
         // While the queue has frames, it checks the pipe whenever it builds one.
         let waits = if lower.mac.has_categories(radio) {
-            let before = lower.device.last(node, PipeKind::Transmit);
-            let (alike, before) = before.map_or((true, 0), |(last, before)| {
-                (lower.cx.packets[last].category == category, before + 1)
-            });
-            alike && lower.mac.may_wait(contender, before + 1)
+            let last = pipe.items.back().map(|(_, last)| *last);
+            let alike = last.is_none_or(|last| lower.cx.packets[last].category == category);
+            alike && lower.mac.may_wait(radio, contender, pipe.items.len() + 1)
         } else {
             !lower.mac.rests(contender)
         };
-        lower.device.put(node, PipeKind::Transmit, ready, packet);
+        pipe.put(ready, packet);
         if !waits {
             lower.device.arm(&mut lower.cx, node, PipeKind::Transmit);
         }
@@ -148,15 +136,37 @@ impl Net {
     /// Puts ready packets into the transmit queues.
     #[inline]
     pub fn drain(&mut self, lower: &mut Lower, node: NodeId) {
-        let (kind, now) = (PipeKind::Transmit, lower.cx.now());
-        while let Some((packet, ready)) = lower.device.take_ready(&lower.cx, node, kind) {
-            let radio = lower.medium.radio_of(node);
-            let since = if lower.mac.has_categories(radio) {
-                ready
-            } else {
-                now
+        let now = lower.cx.now();
+        if lower.device.transmit_pipe(node).is_done(now) {
+            self.drain_ready(lower, node, now);
+        }
+    }
+
+    #[inline(never)]
+    fn drain_ready(&mut self, lower: &mut Lower, node: NodeId, now: Instant) {
+        let radio = lower.medium.radio_of(node);
+        let categories = lower.mac.has_categories(radio);
+        // The destination and the category of the last packet, and its queue. The next one alike goes
+        // into the same queue, because nothing changes the routes in between.
+        let mut last = None;
+        while let Some((ready, packet)) = lower.device.transmit_pipe(node).take_ready(now) {
+            let p = &lower.cx.packets[packet];
+            let kind = p.flow().map(|_| (p.to, p.category));
+            let at = match last {
+                Some((before, at)) if before == kind => at,
+                _ => match self.queue_of(lower, node, packet) {
+                    Some(at) => at,
+                    None => continue,
+                },
             };
-            self.enqueue_since(lower, node, packet, since);
+            if kind.is_some() && !lower.mac.link(at.0).saves_power() {
+                last = Some((kind, at));
+            }
+            let since = if categories { ready } else { now };
+            let (mac, cx) = (&mut lower.mac, &mut lower.cx);
+            if !mac.enqueue(cx, &mut lower.medium, at, (packet, since)) {
+                cx.lose(packet);
+            }
         }
     }
 
@@ -164,41 +174,53 @@ impl Net {
     #[inline]
     pub fn enqueue(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId) {
         let now = lower.cx.now();
-        self.enqueue_since(lower, node, packet, now);
+        let Some(at) = self.queue_of(lower, node, packet) else {
+            return;
+        };
+        let (mac, cx) = (&mut lower.mac, &mut lower.cx);
+        if !mac.enqueue(cx, &mut lower.medium, at, (packet, now)) {
+            cx.lose(packet);
+        }
     }
 
-    /// The same with a packet that is ready since an instant.
-    fn enqueue_since(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, since: Instant) {
+    /// The link and the contender by which a node sends a packet; `None`: the packet is lost or kept
+    /// elsewhere.
+    fn queue_of(
+        &mut self,
+        lower: &mut Lower,
+        node: NodeId,
+        packet: PacketId,
+    ) -> Option<(LinkId, ContenderId)> {
         let category = lower.cx.packets[packet].category;
         let radio = lower.medium.radio_of(node);
         let contender = lower.mac.contender(radio, category);
         if self.nodes[node].away && lower.cx.packets[packet].signal().is_none() {
             // It was prepared for the link that the station has left.
             lower.cx.lose(packet);
-            return;
+            return None;
         }
         let link = match self.group_or_copy_link(lower, node, packet) {
             Some(link) => {
                 if lower.mac.holds(&mut lower.cx, link, packet) {
-                    return;
+                    return None;
                 }
                 link
             }
             None => {
                 let Route::Air { neighbour } = self.way(&lower.cx, node, packet) else {
                     lower.cx.lose(packet);
-                    return;
+                    return None;
                 };
                 let link = lower.mac.link_to(radio, neighbour, category);
                 let state = lower.mac.link(link);
                 if state.is_barred() {
                     lower.cx.lose(packet);
-                    return;
+                    return None;
                 }
                 if state.is_dozing() {
                     let station = lower.medium.host_of(state.peer());
                     lower.cx.act(Action::KeepDozing { station, packet });
-                    return;
+                    return None;
                 }
                 link
             }
@@ -206,14 +228,9 @@ impl Net {
         let at = (link, contender);
         let (mac, cx) = (&mut lower.mac, &mut lower.cx);
         if mac.link(link).saves_power() && mac.keep_if_asleep(cx, &lower.medium, at, packet) {
-            return;
+            return None;
         }
-        if !lower
-            .mac
-            .enqueue(&mut lower.cx, &mut lower.medium, at, (packet, since))
-        {
-            lower.cx.lose(packet);
-        }
+        Some(at)
     }
 
     /// The event of a device's pipe came.

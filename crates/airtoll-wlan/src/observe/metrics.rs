@@ -238,7 +238,9 @@ impl Jitter {
 /// Durations, in bins 1/64 wide relative to their value; memory does not grow with the count.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Histogram {
+    /// Bins from the number `first` on: the delays of a flow lie close together.
     bins: Vec<u32>,
+    first: usize,
     count: u64,
     sum_ns: u128,
 }
@@ -248,12 +250,34 @@ const BINS_PER_OCTAVE_LOG2: u32 = 6;
 impl Histogram {
     pub fn add(&mut self, value: Duration) {
         let bin = bin_of(value.as_nanos());
-        if self.bins.len() <= bin {
-            self.bins.resize(bin + 1, 0);
+        match self.bins.get_mut(bin.wrapping_sub(self.first)) {
+            Some(n) => *n += 1,
+            None => self.add_bin(bin),
         }
-        self.bins[bin] += 1;
         self.count += 1;
         self.sum_ns += u128::from(value.as_nanos());
+    }
+
+    /// Counts a duration outside the bins so far.
+    #[cold]
+    fn add_bin(&mut self, bin: usize) {
+        if self.bins.is_empty() {
+            self.first = bin;
+        }
+        if bin < self.first {
+            let below = self.first - bin;
+            self.bins.splice(..0, std::iter::repeat_n(0, below));
+            self.first = bin;
+        }
+        let at = bin - self.first;
+        self.bins.resize(self.bins.len().max(at + 1), 0);
+        self.bins[at] += 1;
+    }
+
+    /// Numbers of the bins that hold any, and how many, upwards.
+    fn counted(&self) -> impl Iterator<Item = (usize, u32)> {
+        let numbered = (self.first..).zip(self.bins.iter().copied());
+        numbered.filter(|(_, n)| *n > 0)
     }
 
     pub fn count(&self) -> u64 {
@@ -268,17 +292,16 @@ impl Histogram {
     /// Upper ends of the bins that hold any, s, and how many lie below each, upwards.
     pub fn reached(&self) -> impl Iterator<Item = (f64, u64)> {
         let mut below = 0;
-        let counted = self.bins.iter().enumerate().filter(|(_, n)| **n > 0);
-        counted.map(move |(bin, n)| {
-            below += u64::from(*n);
+        self.counted().map(move |(bin, n)| {
+            below += u64::from(n);
             (floor_of(bin + 1) as f64 / 1e9, below)
         })
     }
 
     /// Middles of the occupied bins, ns, and the durations counted in each, upwards.
     pub fn occupied(&self) -> impl Iterator<Item = (u64, u32)> {
-        let counted = self.bins.iter().enumerate().filter(|(_, n)| **n > 0);
-        counted.map(|(bin, n)| (u64::midpoint(floor_of(bin), floor_of(bin + 1) - 1), *n))
+        self.counted()
+            .map(|(bin, n)| (u64::midpoint(floor_of(bin), floor_of(bin + 1) - 1), n))
     }
 
     /// The `p`-quantile, s, to within half a bin (0.8 %).
@@ -288,8 +311,8 @@ impl Histogram {
         }
         let rank = (libm::ceil(p * self.count as f64) as u64).clamp(1, self.count);
         let mut below = 0;
-        for (bin, n) in self.bins.iter().enumerate() {
-            below += u64::from(*n);
+        for (bin, n) in self.counted() {
+            below += u64::from(n);
             if below >= rank {
                 let (from, to) = (floor_of(bin), floor_of(bin + 1));
                 return Some((from + to - 1) as f64 / 2.0 / 1e9);
