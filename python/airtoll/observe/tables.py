@@ -15,7 +15,7 @@ import polars as pl
 from attrs import frozen
 
 from airtoll.errors import StorageError
-from airtoll.observe.journal import Record, read_at, read_with_offsets, storage_error
+from airtoll.observe.journal import Record, read_at, read_index, storage_error
 from airtoll.observe.schema import NOT_RADIO, OBSERVATIONS, SCHEMA_VERSION, TRIALS
 
 #: Rows of the records that are in memory at a time.
@@ -25,6 +25,9 @@ SKETCHES_FILE = "sketches.parquet"
 
 #: Rows from which a compact table is read column by column.
 _MANY_ROWS = 50_000
+
+#: Columns of the values of a record's row, in its order.
+_OF_ROWS = ("metric", "flow", "station", "second", "value", "unit")
 
 #: Columns with one value for a whole run.
 _OF_THE_RUN = ("schema_version", "study", "testbed")
@@ -59,9 +62,7 @@ def write_tables(
 
     Raises ``StorageError`` if the disk refuses; the journal stays as it was.
     """
-    index = sorted(
-        (record.key, offset, len(record.rows)) for offset, record in read_with_offsets(journal)
-    )
+    index = sorted(read_index(journal))
     # A killed run may have written one attempt twice after resuming; the first one counts.
     first: dict[tuple[str, int, int], tuple[int, int]] = {}
     for key, offset, rows in index:
@@ -124,13 +125,8 @@ def observations_frame(
         columns["trial"] += [record.trial] * count
         columns["attempt"] += [record.attempt] * count
         columns["seed"] += [record.seed] * count
-        for metric, flow, station, second, value, unit in rows:
-            columns["metric"].append(metric)
-            columns["flow"].append(flow)
-            columns["station"].append(station)
-            columns["second"].append(second)
-            columns["value"].append(value)
-            columns["unit"].append(unit)
+        for name, values in zip(_OF_ROWS, zip(*rows, strict=True), strict=False):
+            columns[name] += values
     return pl.DataFrame(columns, schema=OBSERVATIONS)
 
 

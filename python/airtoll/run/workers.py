@@ -19,11 +19,11 @@ Ended = tuple[Trial, Measured | BaseException]
 
 
 class Workers(Protocol):
-    """A pool of ``width`` parallel trials."""
+    """A pool of parallel workers."""
 
     @property
     def width(self) -> int:
-        """The number of parallel trials."""
+        """The number of trials that the pool wants at a time."""
 
     def submit(self, trial: Trial) -> None:
         """Start a trial."""
@@ -42,7 +42,8 @@ class Threads:
     """Threads of this process; the testbed releases the interpreter lock while it measures."""
 
     def __init__(self, testbed: Testbed, width: int, captures: Path | None) -> None:
-        self.width = width
+        # One trial more than threads: a thread does not wait while the journal reaches the disk.
+        self.width = width + 1
         self._testbed = testbed
         self._captures = captures
         self._tasks: queue.SimpleQueue[Trial | None] = queue.SimpleQueue()
