@@ -5,7 +5,7 @@ from __future__ import annotations
 from airtoll.plan import make_plan
 from airtoll.run import check
 from airtoll.study import load
-from airtoll.testbeds import simulator
+from airtoll.testbeds import resolve
 
 STUDY = """
 [study]
@@ -27,14 +27,14 @@ policy = ["open", "wpa2-psk-ccmp"]
 def test_a_check_resolves_the_scenario_of_each_cell_once(tmp_path, monkeypatch):
     path = tmp_path / "wide.toml"
     path.write_text(STUDY)
-    resolve, resolved = simulator.scenario_json, []
+    scenario, resolved = resolve.scenario, []
 
     def counted(cell):
         resolved.append(cell.name)
-        return resolve(cell)
+        return scenario(cell)
 
-    monkeypatch.setattr(simulator, "scenario_json", counted)
-    simulator._json_of.cache_clear()
+    monkeypatch.setattr(resolve, "scenario", counted)
+    resolve._packed.cache_clear()
     plan, cells = check(path)
     assert [c.skip for c in cells] == [None] * 12
     assert resolved == [cell.name for cell in plan.cells]

@@ -12,12 +12,12 @@ import pytest
 
 from airtoll.report.costs import MAX_ROWS
 
-#: Peak resident set of a run of ten thousand cells, octets. Measured: 311 MB, of which interpreter
-#: and libraries take 133 MB before the first cell; a thousand cells take 197 MB.
+#: Peak resident set of a run of ten thousand cells, octets. Measured: 218 MB, of which interpreter
+#: and libraries take 80 MB before the first cell.
 LIMIT = 500_000_000
-#: Peak resident set of the report of that run, octets. Measured: 356 to 373 MB for 360,000
+#: Peak resident set of the report of that run, octets. Measured: 326 to 334 MB for 360,000
 #: observations.
-REPORT_LIMIT = 410_000_000
+REPORT_LIMIT = 370_000_000
 #: Largest size of a page, octets, for any size of the run.
 PAGE_LIMIT = 5_000_000
 #: CPU time after which a process of the report is killed, s.

@@ -120,7 +120,8 @@ class Analysis:
     @cached_property
     def references(self) -> frozenset[str]:
         """The cells that others are compared with."""
-        return frozenset(self.contrast.split(self.estimates)[0]["cell"].unique())
+        cells = self.estimates.select(_CELL).unique("cell", keep="any")
+        return frozenset(self.contrast.references(cells)["cell"])
 
     def _repr_html_(self) -> str:
         """Overheads by cell, as a notebook shows them."""
@@ -248,7 +249,7 @@ def analyse(
     one-sided tests); None: equivalence is not asked for.
 
     Text columns of the result have the type of those of ``observations``: String, or Categorical
-    (``airtoll.observe.tables.compact``); verdicts and warnings are String.
+    (``airtoll.observe.tables.compact``); warnings are String.
 
     Throughputs of trials with a control variate are freed of its chance (see ``control``).
 
@@ -501,10 +502,10 @@ def _pairs(estimates: pl.DataFrame, contrast: Contrast) -> Iterator[pl.DataFrame
     own = estimates.with_columns(kept="value", value="value_all", n="n_all")
     names = ("cell", "value", "kept", "deviation", "n")
     same = [*contrast.same, *_PART, "metric"]
-    zero = contrast.split(own)[0]
+    zero = contrast.references(own)
     zero = zero.select(*same, *names).rename({name: f"{name}_0" for name in names})
     for part in by_cells(own):
-        secured = contrast.split(part)[1]
+        secured = contrast.others(part)
         # The join builds a table of its right side: of the references of these cells alone.
         here = secured.select(contrast.same).unique()
         near = zero.join(here, on=contrast.same, how="semi", nulls_equal=True)
@@ -633,14 +634,21 @@ def _comparisons(
 ) -> pl.DataFrame:
     """The comparisons of batches of pairs, corrected within the families of all of them."""
     readings = _readings_of_times(rows)
-    frame = pl.concat(_compared(pairs, readings, level, margin) for pairs in batches)
-    repeats = frame["repeats"].to_numpy()
-    primary = primary_rows(frame["metric"], answers, frame["totalled"].to_numpy() & ~repeats)
-    corrected, sizes = adjusted(frame["p"].to_numpy(), primary, repeats)
-    frame = frame.with_columns(
-        p_adjusted=pl.Series(corrected), primary=pl.Series(primary), size=pl.Series(sizes)
-    )
-    return pl.concat(_in_words(batch, level) for batch in by_cells(frame))
+    parts = [_compared(pairs, readings, level, margin) for pairs in batches]
+    together = ("metric", "p", "totalled", "repeats")
+    of_all = pl.concat(part.select(together) for part in parts)
+    repeats = of_all["repeats"].to_numpy()
+    primary = primary_rows(of_all["metric"], answers, of_all["totalled"].to_numpy() & ~repeats)
+    corrected, sizes = adjusted(of_all["p"].to_numpy(), primary, repeats)
+    families = pl.DataFrame({"p_adjusted": corrected, "primary": primary, "size": sizes})
+    del of_all
+    start = 0
+    for index, part in enumerate(parts):
+        own = families.slice(start, part.height)
+        start += part.height
+        # The numbers of a batch are gone when the next one gets its words.
+        parts[index] = _in_words(part.with_columns(own.get_columns()), level)
+    return pl.concat(parts)
 
 
 def _in_words(frame: pl.DataFrame, level: float) -> pl.DataFrame:
@@ -668,7 +676,7 @@ def _in_words(frame: pl.DataFrame, level: float) -> pl.DataFrame:
         effect="effect",
         n="n",
         method="method",
-        verdict=_verdicts(frame, level),
+        verdict=_verdicts(frame, level).cast(text),
     )
 
 

@@ -66,12 +66,16 @@ class Contrast:
 
     def split(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The reference's rows, and those of other levels, with the columns ``same``."""
-        marked = self._marked(frame)
         # A cell without the factor has neither.
-        return (
-            marked.filter(pl.col(_REFERENCE)).drop(_REFERENCE),
-            marked.filter(~pl.col(_REFERENCE)).drop(_REFERENCE),
-        )
+        return self.references(frame), self.others(frame)
+
+    def references(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The reference's rows, with the columns ``same``."""
+        return self._marked(frame).filter(pl.col(_REFERENCE)).drop(_REFERENCE)
+
+    def others(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows of other levels, with the columns ``same``."""
+        return self._marked(frame).filter(~pl.col(_REFERENCE)).drop(_REFERENCE)
 
     def _apart(self, factors: str) -> tuple[bool | None, str]:
         levels: dict[str, Any] = json.loads(factors)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Final
 
 import numpy as np
@@ -49,13 +50,21 @@ def pooled(sketches: pl.DataFrame, level: float) -> pl.DataFrame:
     """
     rows = []
     keys = ["cell", "flow", "station", "metric"]
+    # The only flow of a cell has the packets of the cell as a whole.
+    found: dict[tuple[object, ...], list[tuple[float, float, float, float]]] = {}
     for (cell, flow, station, sketched), group in sketches.group_by(keys, maintain_order=True):
+        wanted = {
+            metric: share for metric, (name, share) in PERCENTILES.items() if name == sketched
+        }
         values, counts = merged(group["nanoseconds"].to_list(), group["counts"].to_list())
-        below = counts.cumsum(axis=1)
-        for metric, (source, share) in PERCENTILES.items():
-            if source != sketched:
-                continue
-            value, low, high, error = _with_interval(values, below, share, level)
+        digest = blake2b(values.tobytes() + counts.tobytes()).digest()
+        packets = (sketched, counts.shape, digest)
+        if packets not in found:
+            below = counts.cumsum(axis=1)
+            found[packets] = [
+                _with_interval(values, below, share, level) for share in wanted.values()
+            ]
+        for metric, (value, low, high, error) in zip(wanted, found[packets], strict=True):
             low, high = low * (1 - HALF_BIN), high * (1 + HALF_BIN)
             deviation = error * math.sqrt(group.height)
             rows.append((cell, flow, station, metric, value, low, high, deviation, group.height))
@@ -136,16 +145,34 @@ def _at_share(values: Array, below: Array, weights: Array, share: float) -> Arra
     ``weights``: resamples x trials. Sums of counts are whole numbers, so the order of the
     additions changes nothing.
     """
+    least, most = _bins_of_mixes(below, share)
+    if least == most:
+        return np.full(len(weights), values[least])
     cumulated = np.ascontiguousarray(below.T)
     rank = np.maximum(np.ceil(share * (weights @ cumulated[-1]) - 1e-9), 1)
-    first = np.zeros(len(weights), dtype=np.intp)
-    last = np.full(len(weights), len(values) - 1, dtype=np.intp)
-    for _ in range(len(values).bit_length()):
+    first = np.full(len(weights), least)
+    last = np.full(len(weights), most)
+    for _ in range((most - least + 1).bit_length()):
         middle = (first + last) // 2
-        short = (weights * cumulated[middle]).sum(axis=1) < rank
+        short = np.einsum("ij,ij->i", weights, cumulated[middle]) < rank
         first = np.where(short, np.minimum(middle + 1, last), first)
         last = np.where(short, last, middle)
     return np.asarray(values[first])
+
+
+def _bins_of_mixes(below: Array, share: float) -> tuple[int, int]:
+    """The least and the greatest bin in which a weighted sum of the trials can reach the share.
+
+    No sum reaches it before its first trial has, and each has reached it when its last trial has.
+    The margins are above the rounding of the shares.
+    """
+    end = below.shape[1] - 1
+    if not below[:, -1].all():
+        return 0, end
+    wanted = share * below[:, -1:]
+    least = (below < wanted - 1e-6).sum(axis=1).min()
+    most = (below < wanted + 1e-6).sum(axis=1).max()
+    return min(int(least), end), min(int(most), end)
 
 
 @lru_cache(maxsize=64)

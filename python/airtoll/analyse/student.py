@@ -8,12 +8,13 @@ scalar.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Generator, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 _TINY: Final = 1e-300
 #: The continued fraction needs about the root of the degrees of freedom in steps.
@@ -24,15 +25,20 @@ _SERIES_FROM: Final = 40.0
 _NORMAL: Final = NormalDist()
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
+#: A calculation that asks for values of the continued fraction, by its arguments.
+_Asking = Generator[tuple[float, float, float], float, float]
+#: Different arguments up to which each is a calculation of its own, whose result is kept.
+_FEW: Final = 16
+
 
 def t_quantile(level: ArrayLike, degrees: ArrayLike) -> Any:
     """Two-sided quantile of Student's t: P(|t| <= q) = level; NaN for no degrees of freedom."""
-    return _where_known(_quantiles, level, degrees)
+    return _where_known(_quantile, _asking_quantile, level, degrees)
 
 
 def t_below(x: ArrayLike, degrees: ArrayLike) -> Any:
     """The probability that Student's t lies below ``x``; NaN for no degrees of freedom."""
-    return _where_known(_belows, x, degrees)
+    return _where_known(_below, _asking_below, x, degrees)
 
 
 def t_above(x: ArrayLike, degrees: ArrayLike) -> Any:
@@ -70,7 +76,12 @@ def normal_below(x: ArrayLike) -> Any:
     return (0.5 * _erfc(-at / math.sqrt(2)))[()] if at.size else at
 
 
-def _where_known(function: np.vectorize, first: ArrayLike, second: ArrayLike) -> Any:
+def _where_known(
+    function: Callable[[float, float], float],
+    asking: Callable[[float, float], _Asking],
+    first: ArrayLike,
+    second: ArrayLike,
+) -> Any:
     """The values of a function of two arguments, NaN where an argument is.
 
     No NaN equals another one: each call with one would take a place in the cache of results.
@@ -78,7 +89,16 @@ def _where_known(function: np.vectorize, first: ArrayLike, second: ArrayLike) ->
     x, y = np.broadcast_arrays(np.asarray(first, float), np.asarray(second, float))
     known = ~(np.isnan(x) | np.isnan(y))
     found = np.full(known.shape, np.nan)
-    found[known] = function(x[known], y[known])
+    # Pairs as complex numbers, which numpy sorts faster than rows of a table.
+    every = np.stack([x[known], y[known]], axis=-1).view(np.complex128)
+    pairs, place = np.unique(every, return_inverse=True)
+    arguments = [(pair.real, pair.imag) for pair in pairs.tolist()]
+    values = (
+        [function(*pair) for pair in arguments]
+        if len(arguments) <= _FEW
+        else _answered_together([asking(*pair) for pair in arguments])
+    )
+    found[known] = np.array(values, dtype=np.float64)[place.reshape(-1)]
     return found[()]
 
 
@@ -90,6 +110,10 @@ def _normal_of(p: float) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _quantile(level: float, df: float) -> float:
+    return _answered(_asking_quantile(level, df))
+
+
+def _asking_quantile(level: float, df: float) -> _Asking:
     """Newton's method on the logarithms of share and value: both are concave there, so it ends."""
     if df <= 0 or not 0 <= level <= 1:
         return math.nan
@@ -102,7 +126,8 @@ def _quantile(level: float, df: float) -> float:
     wanted = math.log(level if small else 1 - level)
     for _ in range(_MOST_TURNS):
         x = math.exp(log)
-        share = max(_shares(x, df)[0 if small else 1], _TINY)
+        shares = yield from _shares(x, df)
+        share = max(shares[0 if small else 1], _TINY)
         slope = (2 if small else -2) * math.exp(log + _log_density(x, df)) / share
         step = (math.log(share) - wanted) / slope
         log -= step
@@ -114,12 +139,50 @@ def _quantile(level: float, df: float) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _below(x: float, df: float) -> float:
+    return _answered(_asking_below(x, df))
+
+
+def _asking_below(x: float, df: float) -> _Asking:
     if df <= 0:
         return math.nan
     if df == math.inf:
         return 0.5 * math.erfc(-x / math.sqrt(2))
-    inside, outside = _shares(abs(x), df)
+    inside, outside = yield from _shares(abs(x), df)
     return outside / 2 if x < 0 else 0.5 + inside / 2
+
+
+def _answered(asking: _Asking) -> float:
+    """The result of a calculation."""
+    try:
+        question = next(asking)
+        while True:
+            question = asking.send(_fraction(*question))
+    except StopIteration as end:
+        return float(end.value)
+
+
+def _answered_together(calculations: Sequence[_Asking]) -> list[float]:
+    """The results of several calculations, whose questions are answered in one go.
+
+    A report has ten thousand quantiles with five questions each, and an answer of its own takes
+    most of a calculation's time. Results are the same to the last bit.
+    """
+    found = [math.nan] * len(calculations)
+    asking = dict(enumerate(calculations))
+    answers: dict[int, float | None] = dict.fromkeys(asking)
+    while answers:
+        questions = {}
+        for number, answer in answers.items():
+            try:
+                # A generator starts with None.
+                questions[number] = asking[number].send(answer)  # type: ignore[arg-type]
+            except StopIteration as end:
+                found[number] = end.value
+        if not questions:
+            break
+        together = _fractions(*np.array(list(questions.values())).T)
+        answers = dict(zip(questions, together.tolist(), strict=True))
+    return found
 
 
 def _log_density(x: float, df: float) -> float:
@@ -137,7 +200,9 @@ def _log_ratio(a: float) -> float:
     )
 
 
-def _shares(x: float, df: float) -> tuple[float, float]:
+def _shares(
+    x: float, df: float
+) -> Generator[tuple[float, float, float], float, tuple[float, float]]:
     """P(|t| <= x) and P(|t| > x), by the incomplete beta function of df / 2 and 1 / 2."""
     square = min(x * x, 1e300)
     if square == 0:
@@ -154,9 +219,9 @@ def _shares(x: float, df: float) -> tuple[float, float]:
         - 0.5 * math.log(math.pi)
     )
     if far < (a + 1) / (a + 2.5):
-        outside = min(front * _fraction(a, 0.5, far) / a, 1.0)
+        outside = min(front * (yield a, 0.5, far) / a, 1.0)
         return 1 - outside, outside
-    inside = min(front * _fraction(0.5, a, near) / 0.5, 1.0)
+    inside = min(front * (yield 0.5, a, near) / 0.5, 1.0)
     return inside, 1 - inside
 
 
@@ -182,9 +247,42 @@ def _fraction(a: float, b: float, x: float) -> float:
     return found
 
 
+def _fractions(
+    a: NDArray[np.float64], b: NDArray[np.float64], x: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The values of ``_fraction`` for many arguments; each ends at its own last turn."""
+    values = np.empty(a.shape)
+    at_work = np.arange(a.size)
+    both = a + b
+    c, d = np.ones(a.shape), 1 / _never_zero(1 - both * x / (a + 1))
+    found = d
+    for m in range(1, _MOST_STEPS):
+        at = a + 2 * m
+        even = m * (b - m) * x / ((at - 1) * at)
+        odd = -(a + m) * (both + m) * x / (at * (at + 1))
+        d = 1 / _never_zero(1 + even * d)
+        c = _never_zero(1 + even / c)
+        found = found * (d * c)
+        d = 1 / _never_zero(1 + odd * d)
+        c = _never_zero(1 + odd / c)
+        step = d * c
+        found = found * step
+        more = ~(np.abs(step - 1) < 1e-15)
+        if not more.all():
+            values[at_work[~more]] = found[~more]
+            at_work = at_work[more]
+            a, b, x, both, c, d, found = (column[more] for column in (a, b, x, both, c, d, found))
+            if not at_work.size:
+                break
+    values[at_work] = found
+    return values
+
+
+def _never_zero(denominator: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(denominator == 0, _TINY, denominator)
+
+
 _normal_quantile = np.vectorize(_normal_of, otypes=[np.float64])
-_quantiles = np.vectorize(_quantile, otypes=[np.float64])
-_belows = np.vectorize(_below, otypes=[np.float64])
 
 
 @lru_cache(maxsize=1)

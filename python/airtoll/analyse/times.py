@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from airtoll.analyse.estimate import DETERMINISTIC, RESAMPLES, Array, median_ranks
 from airtoll.analyse.ranks import mann_whitney_rows, orders
@@ -83,48 +84,72 @@ def bca_of_means(rows: Array, level: float) -> tuple[Array, Array]:
     low, high = np.full(count, np.nan), np.full(count, np.nan)
     if n < 3:
         return low, high
-    weights = _resampling_weights(n)
+    weights, repeats = _resamples(n)
     # One buffer for all parts: fresh memory of this size costs more than the sorting.
     buffer = np.empty((min(count, 500), weights.shape[0]))
     for start in range(0, count, 500):
         part = slice(start, start + 500)
-        low[part], high[part] = _bca_part(rows[part], weights, level, buffer)
+        low[part], high[part] = _bca_part(rows[part], weights, repeats, level, buffer)
     return low, high
 
 
-def _bca_part(rows: Array, weights: Array, level: float, buffer: Array) -> tuple[Array, Array]:
+def _bca_part(
+    rows: Array, weights: Array, repeats: NDArray[np.int64] | None, level: float, buffer: Array
+) -> tuple[Array, Array]:
     centred = rows - rows.mean(axis=1, keepdims=True)
     draws = np.matmul(centred, weights.T, out=buffer[: rows.shape[0]])
-    draws.sort(axis=1)
+    index = np.arange(rows.shape[0])
+    if repeats is None:
+        draws.sort(axis=1)
+        own = None
+    else:
+        order = draws.argsort(axis=1)
+        draws = np.take_along_axis(draws, order, axis=1)
+        own = repeats[order]
+        ends_at = own.cumsum(axis=1)
+
+    def number(which: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How many draws of each row these are."""
+        return np.asarray((which if own is None else which * own).sum(axis=1))
+
+    def drawn(place: NDArray[np.int64]) -> Array:
+        """The draw at a place of each row's order, from 0."""
+        if repeats is None:
+            return np.asarray(draws[index, place])
+        return np.asarray(draws[index, (ends_at <= place[:, np.newaxis]).sum(axis=1)])
+
     # Jackknife means of a mean differ from it by -centred / (n - 1).
     cubes, squares = (centred**3).sum(axis=1), (centred**2).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         acceleration = cubes / (6 * squares**1.5)
-    tolerance = 1e-12 * np.sqrt(squares)
-    ends_of_zero = [
-        (own.searchsorted(-width, "left"), own.searchsorted(width, "right"))
-        for own, width in zip(draws, tolerance, strict=True)
-    ]
+    zero = 1e-12 * np.sqrt(squares)[:, np.newaxis]
     # Draws below zero, and half of those at zero.
-    below = np.array(ends_of_zero).sum(axis=1) / (2 * weights.shape[0])
-    bias = normal_quantile(np.clip(below, 0.5 / weights.shape[0], 1 - 0.5 / weights.shape[0]))
+    below = (number(draws < -zero) + number(draws <= zero)) / (2 * RESAMPLES)
+    bias = normal_quantile(np.clip(below, 0.5 / RESAMPLES, 1 - 0.5 / RESAMPLES))
     ends = []
     for z in normal_quantile([(1 - level) / 2, (1 + level) / 2]):
         shifted = bias + (bias + z) / (1 - acceleration * (bias + z))
-        place = np.nan_to_num(normal_below(shifted)) * (weights.shape[0] - 1)
-        whole = np.clip(np.floor(place).astype(int), 0, weights.shape[0] - 2)
+        place = np.nan_to_num(normal_below(shifted)) * (RESAMPLES - 1)
+        whole = np.clip(np.floor(place).astype(int), 0, RESAMPLES - 2)
         rest = place - whole
-        index = np.arange(rows.shape[0])
-        value = draws[index, whole] * (1 - rest) + draws[index, whole + 1] * rest
+        value = drawn(whole) * (1 - rest) + drawn(whole + 1) * rest
         ends.append(np.where(squares > 0, rows.mean(axis=1) + value, np.nan))
     return ends[0], ends[1]
 
 
 @lru_cache(maxsize=64)
-def _resampling_weights(n: int) -> Array:
-    """Share of each reading in each resample: resamples x n."""
+def _resamples(n: int) -> tuple[Array, NDArray[np.int64] | None]:
+    """Share of each reading in each resample (resamples x n), and how often each is drawn.
+
+    Three readings have 10 different resamples, five have 126: each is sorted once. From eight
+    readings on most resamples differ: all are listed, and the second value is None.
+    """
     rng = np.random.default_rng([n, RESAMPLES])
-    return rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES) / n
+    drawn = rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+    different, repeats = np.unique(drawn, axis=0, return_counts=True)
+    if 2 * len(different) > RESAMPLES:
+        return drawn / n, None
+    return different / n, repeats.astype(np.int64)
 
 
 def time_rows(readings: pl.DataFrame, by: list[str], level: float) -> pl.DataFrame:
@@ -147,7 +172,7 @@ def time_rows(readings: pl.DataFrame, by: list[str], level: float) -> pl.DataFra
     } | {name: np.full(n.shape, np.nan) for name in ("mean", "mean_low", "mean_high")}
     for size in np.unique(n):
         rows = np.flatnonzero(n == size)
-        values = np.array(groups["value"].gather(rows).to_list(), dtype=np.float64)
+        values = groups["value"].gather(rows).explode().to_numpy().reshape(rows.size, size).copy()
         values.sort(axis=1)
         columns["median"][rows] = np.median(values, axis=1)
         columns["mean"][rows] = values.mean(axis=1)
@@ -163,17 +188,9 @@ def time_rows(readings: pl.DataFrame, by: list[str], level: float) -> pl.DataFra
         columns["mean_high"][rows] = np.where(spread, high_ends, np.nan)
     known = groups["retried"].cast(pl.Float64).fill_null(math.nan).to_numpy()
     low_share, high_share = wilson(known, n, level)
-    warnings = [
-        _warning(int(size), float(count), float(high), float(lowest), float(highest))
-        for size, count, high, lowest, highest in zip(
-            n,
-            known,
-            high_share,
-            groups["value"].list.min(),
-            groups["value"].list.max(),
-            strict=True,
-        )
-    ]
+    fixed = (pl.col("value").list.max() - pl.col("value").list.min()) <= (
+        1e-12 * pl.col("value").list.max().abs()
+    )
     return groups.select(
         *by,
         **{name: pl.Series(values) for name, values in columns.items()},
@@ -182,7 +199,9 @@ def time_rows(readings: pl.DataFrame, by: list[str], level: float) -> pl.DataFra
         share=pl.Series(known / np.maximum(n, 1)),
         share_low=pl.Series(low_share),
         share_high=pl.Series(high_share),
-        warning=pl.Series(warnings, dtype=pl.String),
+        warning=pl.when(pl.Series(n > 1) & fixed)
+        .then(pl.lit(DETERMINISTIC))
+        .otherwise(_warnings(n, known, high_share)),
     )
 
 
@@ -214,10 +233,20 @@ def _retried(readings: pl.DataFrame, times: pl.DataFrame, by: list[str]) -> pl.D
     )
 
 
-def _warning(n: int, retried: float, share_high: float, least: float, most: float) -> str | None:
-    if n > 1 and most - least <= 1e-12 * abs(most):
-        return DETERMINISTIC
-    if math.isnan(retried):
+def _warnings(n: NDArray[np.int64], retried: Array, share_high: Array) -> pl.Series:
+    """The warning of each row; rows with equal words share their text."""
+    retried = np.nan_to_num(retried, nan=-1)
+    _kinds, first, place = np.unique(n + 1j * retried, return_index=True, return_inverse=True)
+    words = [
+        _warning(int(size), float(count), float(high))
+        for size, count, high in zip(n[first], retried[first], share_high[first], strict=True)
+    ]
+    return pl.Series(words, dtype=pl.String).gather(pl.Series(place.reshape(-1), dtype=pl.UInt32))
+
+
+def _warning(n: int, retried: float, share_high: float) -> str | None:
+    """The warning of a mean of n trials; a negative number of retries is unknown."""
+    if retried < 0:
         return None
     if retried == 0:
         return f"no retry in {n} trials; up to {100 * share_high:.0f} % may need one"

@@ -25,16 +25,19 @@ def plain(value: object) -> Any:
 
     Objects that the value holds several times are the same dictionary in the result.
     """
-    return _plain(value, {})
+    return _plain(value, {}, {})
 
 
-def _plain(value: object, known: dict[int, dict[str, Any]]) -> Any:
+def _plain(
+    value: object, known: dict[int, dict[str, Any]], unlike: dict[tuple[int, int], bool]
+) -> Any:
+    """``known``: dictionaries of the objects so far; ``unlike``: do two of the objects differ?"""
     if isinstance(value, str | int | float) or value is None:
         return value
     if isinstance(value, Mapping):
-        return {key: _plain(one, known) for key, one in value.items()}
+        return {key: _plain(one, known, unlike) for key, one in value.items()}
     if isinstance(value, tuple | list | bytes):
-        return [_plain(one, known) for one in value]
+        return [_plain(one, known, unlike) for one in value]
     kind = type(value)
     if not has(kind):
         raise TypeError(f"{kind.__name__} is no class of airtoll.border")
@@ -43,9 +46,19 @@ def _plain(value: object, known: dict[int, dict[str, Any]]) -> Any:
     found = {}
     for name, always, default in _fields(kind):
         one = getattr(value, name)
-        if always or (one is not default and one != default):
+        if type(one) in _AS_IT_IS:
             # Most fields are numbers and names: they need no call.
-            found[name] = one if type(one) in _AS_IT_IS else _plain(one, known)
+            if always or (one is not default and one != default):
+                found[name] = one
+            continue
+        if not always and default is not None:
+            # The stations of a cell share most of their objects.
+            pair = (id(one), id(default))
+            if pair not in unlike:
+                unlike[pair] = one is not default and one != default
+            if not unlike[pair]:
+                continue
+        found[name] = known[id(one)] if id(one) in known else _plain(one, known, unlike)
     known[id(value)] = found
     return found
 

@@ -23,13 +23,20 @@ class Value:
         return hash((type(self), *_values(self)))
 
     def __repr__(self) -> str:
-        given = (f"{name}={getattr(self, name)!r}" for name in _names(type(self)))
+        given = (f"{name}={getattr(self, name)!r}" for name in _names(self))
         return f"{type(self).__name__}({', '.join(given)})"
 
 
-def _names(kind: type[Any]) -> list[str]:
-    return [one.name for one in fields(kind)]
-
-
 def _values(value: object) -> tuple[Any, ...]:
-    return tuple(getattr(value, name) for name in _names(type(value)))
+    return tuple([getattr(value, name) for name in _names(value)])
+
+
+#: class -> names of its fields
+_NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def _names(value: object) -> tuple[str, ...]:
+    kind: type[Any] = type(value)
+    if kind not in _NAMES:
+        _NAMES[kind] = tuple(one.name for one in fields(kind))
+    return _NAMES[kind]

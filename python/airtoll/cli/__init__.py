@@ -32,6 +32,8 @@ def main() -> None:
     gc.disable()
     # pydantic looks for plugins in the metadata of every installed package, 6 ms of CPU time.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Matrices here are small: the threads of OpenBLAS would spin longer than they multiply.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from airtoll.cli.app import app
 
     try:

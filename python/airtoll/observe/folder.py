@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -63,18 +64,19 @@ class RunFolder:
 
     def study_file(self) -> StudyFile:
         """The study of the run, with the values of its options."""
-        manifest = self.manifest()
-        file = parse(manifest["study"]["text"], Path(manifest["study"]["path"]))
-        values = manifest["study"]["values"]
-        return with_values(file, values) if values else file
+        study = self.manifest()["study"]
+        return _study_file(study["text"], study["path"], json.dumps(study["values"]))
 
     def plan(self) -> Plan:
         """The plan that was run."""
         manifest = self.manifest()
-        return make_plan(
-            self.study_file().study,
-            seed=manifest["seed"],
-            repetitions=manifest["repetitions"],
+        study = manifest["study"]
+        return _plan(
+            study["text"],
+            study["path"],
+            json.dumps(study["values"]),
+            manifest["seed"],
+            manifest["repetitions"],
         )
 
     def update(self, **values: Any) -> None:
@@ -93,6 +95,20 @@ class RunFolder:
             Path(file.name).replace(self.path / MANIFEST)
         except OSError as error:
             raise storage_error(self.path, error) from error
+
+
+def _study_file(text: str, path: str, values: str) -> StudyFile:
+    """``values``: those of the options, as JSON."""
+    file = parse(text, Path(path))
+    own = json.loads(values)
+    return with_values(file, own) if own else file
+
+
+@lru_cache(maxsize=1)
+def _plan(text: str, path: str, values: str, seed: int, repetitions: int) -> Plan:
+    """A run and its report read the plan several times."""
+    study = _study_file(text, path, values).study
+    return make_plan(study, seed=seed, repetitions=repetitions)
 
 
 def create(

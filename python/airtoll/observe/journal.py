@@ -11,10 +11,10 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Final, TypeVar
 
 from attrs import frozen
 
@@ -28,6 +28,8 @@ SketchTuple = tuple[str, str | None, str | None, tuple[int, ...], tuple[int, ...
 RowTuple = tuple[str, str | None, str | None, int | None, float, str]
 
 _SYNC_INTERVAL_S = 0.05
+
+T = TypeVar("T")
 
 
 #: Begins the reason of a failed attempt whose testbed broke: nothing is known about the policy.
@@ -125,12 +127,20 @@ def read(path: Path) -> Iterator[Record]:
 
     Raises ``StorageError`` for a missing file, or a damaged line that is not the last.
     """
-    for _offset, record in read_with_offsets(path):
+    for _offset, record in _read_lines(path, _decode):
         yield record
 
 
-def read_with_offsets(path: Path) -> Iterator[tuple[int, Record]]:
-    """Like :func:`read`, with the octet at which each record starts."""
+def read_index(path: Path) -> Iterator[tuple[tuple[str, int, int], int, int]]:
+    """The key of each record, the octet at which it starts, and the number of its rows.
+
+    Raises the errors of :func:`read`.
+    """
+    for offset, (key, rows) in _read_lines(path, _key_and_rows):
+        yield key, offset, rows
+
+
+def _read_lines(path: Path, decode: Callable[[bytes], T]) -> Iterator[tuple[int, T]]:
     offset = 0
     try:
         with path.open("rb") as file:
@@ -138,12 +148,12 @@ def read_with_offsets(path: Path) -> Iterator[tuple[int, Record]]:
                 if not line.endswith(b"\n"):
                     return
                 try:
-                    record = _decode(line)
+                    found = decode(line)
                 except (ValueError, KeyError, TypeError) as error:
                     raise StorageError(
                         f"{path}: line {number} is damaged; move the run folder away and run again"
                     ) from error
-                yield offset, record
+                yield offset, found
                 offset += len(line)
     except OSError as error:
         raise storage_error(path, error) from error
@@ -193,11 +203,16 @@ def _decode(line: bytes) -> Record:
         status=data["status"],
         reason=data["reason"],
         caveats=tuple(data["caveats"]),
-        rows=tuple((m, f, s, n, float(v), u) for m, f, s, n, v, u in data["rows"]),
+        rows=tuple([(m, f, s, n, float(v), u) for m, f, s, n, v, u in data["rows"]]),
         sketches=tuple(
             (m, f, s, tuple(ns), tuple(counts)) for m, f, s, ns, counts in data.get("sketches", ())
         ),
     )
+
+
+def _key_and_rows(line: bytes) -> tuple[tuple[str, int, int], int]:
+    data = json.loads(line)
+    return (data["cell"], data["trial"], data["attempt"]), len(data["rows"])
 
 
 def _cut_torn_tail(path: Path) -> None:

@@ -15,7 +15,7 @@ import polars as pl
 from attrs import frozen
 
 from airtoll.errors import StorageError
-from airtoll.observe.journal import Record, read_at, read_with_offsets, storage_error
+from airtoll.observe.journal import Record, read_at, read_index, storage_error
 from airtoll.observe.metrics import NOT_RADIO
 from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS
 
@@ -26,6 +26,9 @@ SKETCHES_FILE = "sketches.parquet"
 
 #: Rows from which a compact table is read column by column.
 _MANY_ROWS = 50_000
+
+#: Columns of the values of a record's row, in its order.
+_OF_ROWS = ("metric", "flow", "station", "second", "value", "unit")
 
 #: Columns with one value for a whole run.
 _OF_THE_RUN = ("schema_version", "study", "testbed")
@@ -60,9 +63,7 @@ def write_tables(
 
     Raises ``StorageError`` if the disk refuses; the journal stays as it was.
     """
-    index = sorted(
-        (record.key, offset, len(record.rows)) for offset, record in read_with_offsets(journal)
-    )
+    index = sorted(read_index(journal))
     # A killed run may have written one attempt twice after resuming; the first one counts.
     first: dict[tuple[str, int, int], tuple[int, int]] = {}
     for key, offset, rows in index:
@@ -125,13 +126,8 @@ def observations_frame(
         columns["trial"] += [record.trial] * count
         columns["attempt"] += [record.attempt] * count
         columns["seed"] += [record.seed] * count
-        for metric, flow, station, second, value, unit in rows:
-            columns["metric"].append(metric)
-            columns["flow"].append(flow)
-            columns["station"].append(station)
-            columns["second"].append(second)
-            columns["value"].append(value)
-            columns["unit"].append(unit)
+        for name, values in zip(_OF_ROWS, zip(*rows, strict=True), strict=False):
+            columns[name] += values
     return pl.DataFrame(columns, schema=OBSERVATIONS)
 
 
@@ -231,7 +227,9 @@ def counted(observations: pl.DataFrame, trials: pl.DataFrame) -> pl.DataFrame:
     """The observations of the counted trials: no warm-ups, no repeated attempts."""
     key = ["cell", "trial", "attempt"]
     kept = trials.filter(pl.col("status") == "ok").select(key)
-    if observations.select(key).unique().join(kept, on=key, how="anti").is_empty():
+    # Rows of a trial are adjacent: few rows begin one.
+    begins = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in key)
+    if observations.select(key).filter(begins).join(kept, on=key, how="anti").is_empty():
         return observations  # no copy of a large table
     return observations.join(kept, on=key, how="semi")
 

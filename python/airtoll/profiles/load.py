@@ -19,11 +19,9 @@ from airtoll.errors import ProfileError
 from airtoll.profiles.model import Profile
 
 
-@cache
 def shipped() -> dict[str, Profile]:
     """Every shipped profile by name."""
-    texts = _texts()
-    return {name: _profile(name, text, texts, name) for name, text in sorted(texts.items())}
+    return {name: _shipped(name) for name in _texts()}
 
 
 def load(name: str) -> Profile:
@@ -33,12 +31,18 @@ def load(name: str) -> Profile:
     """
     if name.endswith(".toml"):
         return load_file(Path(name))
-    known = shipped()
+    known = _texts()
     if name in known:
-        return known[name]
+        return _shipped(name)
     near = difflib.get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
     raise ProfileError(f"profile {name!r}: unknown; {hint}")
+
+
+@cache
+def _shipped(name: str) -> Profile:
+    # One at a time: a run names two or three of some forty.
+    return _profile(name, _texts()[name], _texts(), name)
 
 
 def load_file(path: Path) -> Profile:
@@ -50,13 +54,16 @@ def load_file(path: Path) -> Profile:
     return _profile(path.stem, text, _texts(), str(path))
 
 
+@cache
 def _texts() -> dict[str, str]:
+    """The texts of the shipped profiles, in the order of their names."""
     folder = resources.files(__package__).joinpath("data")
-    return {
+    texts = {
         entry.name.removesuffix(".toml"): entry.read_text("utf-8")
         for entry in folder.iterdir()
         if entry.name.endswith(".toml")
     }
+    return dict(sorted(texts.items()))
 
 
 def _profile(name: str, text: str, texts: dict[str, str], place: str) -> Profile:

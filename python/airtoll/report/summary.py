@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from airtoll.analyse.audit import Finding
 
 THEORY = "theory.parquet"
+#: Rows of a table that are put in order at a time.
+_GATHERED = 50_000
 #: The tables of an analysis in the order of the study.
 _TABLES = ("estimates", "comparisons", "overheads", "times")
 
@@ -464,7 +466,11 @@ def _in_study_order(analysis: Analysis, plan: Plan) -> Analysis:
         rows = order(tables[name])
         columns = tables.pop(name).get_columns()
         for index in range(len(columns)):
-            columns[index] = columns[index].gather(rows)
+            # In slices: these fit where the slices of the columns before stood.
+            columns[index] = pl.concat(
+                columns[index].gather(rows.slice(start, _GATHERED))
+                for start in range(0, len(rows), _GATHERED)
+            )
         tables[name] = pl.DataFrame(columns)
     return evolve(
         analysis,

@@ -6,6 +6,7 @@ next, and never writes anything.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from pathlib import Path
@@ -19,11 +20,11 @@ Ended = tuple[Trial, Measured | BaseException]
 
 
 class Workers(Protocol):
-    """A pool of ``width`` parallel trials."""
+    """A pool of parallel workers."""
 
     @property
     def width(self) -> int:
-        """The number of parallel trials."""
+        """The number of trials that the pool wants at a time."""
 
     def submit(self, trial: Trial) -> None:
         """Start a trial."""
@@ -42,7 +43,8 @@ class Threads:
     """Threads of this process; the testbed releases the interpreter lock while it measures."""
 
     def __init__(self, testbed: Testbed, width: int, captures: Path | None) -> None:
-        self.width = width
+        # One trial more than threads: a thread does not wait while the journal reaches the disk.
+        self.width = width + 1
         self._testbed = testbed
         self._captures = captures
         self._tasks: queue.SimpleQueue[Trial | None] = queue.SimpleQueue()
@@ -62,7 +64,10 @@ class Threads:
         return self._ended.get()
 
     def cancel(self) -> None:
-        """End the running trials soon."""
+        """End the running trials soon; those that wait for a thread never begin."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._tasks.get_nowait()
         self._testbed.cancel()
 
     def close(self) -> None:

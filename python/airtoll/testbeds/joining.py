@@ -6,7 +6,7 @@ that the native code carries out (``airtoll.border.Association``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import evolve, frozen
 
@@ -257,14 +257,19 @@ def joining(
         resolved = _with_radius(cell, resolved, host, access_point)
     options = _options(cell)
     links = {node.name: 1 + len(node.multi_link) for node in resolved.nodes}
+    # Objects that stations share are written once (``airtoll.border.canonical``).
+    options_of = {count: evolve(options, links=count) for count in set(links.values())}
+    each = {policy.name: policy for policy in policies.values()}
+    specs = {name: policy.native() for name, policy in each.items()}
+    joins_at_s = _joins_at_s(cell, policies)
     proxies = tuple(_proxy(number) for number in range(len(cell.settings.radius.chain)))
     associations = tuple(
         border.Association(
             station=name,
-            policy=policy.native(),
-            options=evolve(options, links=links[name]),
-            during_traffic=_joins_at_s(cell, name) is not None,
-            start_us=round((_joins_at_s(cell, name) or 0.0) * 1e6),
+            policy=specs[policy.name],
+            options=options_of[links[name]],
+            during_traffic=joins_at_s[name] is not None,
+            start_us=round((joins_at_s[name] or 0.0) * 1e6),
             spread_us=round(join.spread_ms * 1e3),
             authentication_server=wanted[name].authentication_server or RADIUS,
             radius_proxies=proxies,
@@ -292,11 +297,12 @@ def joining(
     )
 
 
-def _joins_at_s(cell: Cell, name: str) -> float | None:
-    """When a station begins to join during the traffic, s; ``None``: before the traffic."""
-    named = {station.name: station for station in cell.settings.stations}
+def _joins_at_s(cell: Cell, names: Iterable[str]) -> dict[str, float | None]:
+    """When stations begin to join during the traffic, s; ``None``: before the traffic."""
+    named = {station.name: station.joins_at_s for station in cell.settings.stations}
     # Further clients are like the last station.
-    return named.get(name, cell.settings.stations[-1]).joins_at_s
+    last = cell.settings.stations[-1].joins_at_s
+    return {name: named.get(name, last) for name in names}
 
 
 def _options(cell: Cell) -> border.Options:

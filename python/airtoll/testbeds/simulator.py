@@ -91,7 +91,7 @@ class Simulator:
         if problem:
             return Skip(problem)
         try:
-            problem = _native.check_scenario(_json_of(cell))
+            problem = _native.check_scenario(scenario_json(cell))
         except ProfileError as error:
             return Skip(str(error))
         return Skip(problem) if problem else None
@@ -100,14 +100,14 @@ class Simulator:
         """Fallbacks of its security, stalled connections, the first station whose level is too low
         for its rate, and a cable that is slower than the air.
         """
-        holes = path_mtu.black_holes(_json_of(cell))
+        holes = _black_holes(cell)
         said = [*gating.notes(cell), *holes, self._weak(cell), self._slow_wire(cell)]
         return "; ".join(words for words in said if words) or None
 
     def _slow_wire(self, cell: Cell) -> str | None:
-        if not is_saturated(cell) or _native.check_analytic(_json_of(cell)):
+        if not is_saturated(cell) or _native.check_analytic(scenario_json(cell)):
             return None  # no closed form: the report says what it measured
-        columns = _native.analytic(_json_of(cell))
+        columns = _native.analytic(scenario_json(cell))
         whole = [
             value
             for metric, flow, value in zip(
@@ -123,7 +123,7 @@ class Simulator:
         )
 
     def _weak(self, cell: Cell) -> str | None:
-        weak = _native.weak_links(_json_of(cell))
+        weak = _native.weak_links(scenario_json(cell))
         if not weak:
             return None
         station, level, needed = weak[0]
@@ -161,7 +161,9 @@ class Simulator:
         folders = None if own is None else [str(own)]
         try:
             earlier = self._first_join(trial)
-            columns = _native.simulate(_json_of(trial.cell), [trial.seed], self._cancel, folders)
+            columns = _native.simulate(
+                scenario_json(trial.cell), [trial.seed], self._cancel, folders
+            )
         except _native.SimulationInterrupted as error:
             raise Interrupted("interrupted; --resume continues") from error
         except ValueError as error:
@@ -180,7 +182,7 @@ class Simulator:
             failure=None if failure is None or caveat else str(failure),
             caveats=(
                 *gating.notes(trial.cell),
-                *path_mtu.black_holes(_json_of(trial.cell)),
+                *_black_holes(trial.cell),
                 *([caveat] if caveat else []),
             ),
             files=() if own is None else tuple(sorted(own.iterdir())),
@@ -309,6 +311,6 @@ def _finished(rows: list[Row], cell: Cell) -> list[Row]:
     return with_whole_cell(rows)
 
 
-@lru_cache(maxsize=64)
-def _json_of(cell: Cell) -> str:
-    return scenario_json(cell)
+@lru_cache(maxsize=1024)
+def _black_holes(cell: Cell) -> tuple[str, ...]:
+    return path_mtu.black_holes(scenario_json(cell))

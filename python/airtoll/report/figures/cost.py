@@ -60,10 +60,11 @@ def pictures(summary: RunSummary) -> Iterator[Picture]:
     swept = swept_factor(summary)
     if not answers_by_overhead(summary):
         yield from overhead_pictures(summary, "costs")
-    groups = _groups(summary, whole_cells(summary))
+    if swept:
+        return
+    shown, left = _groups(summary, whole_cells(summary))
     level = f"{100 * summary.analysis.level:.0f} %"
-    if groups and not swept:
-        shown = groups[:MOST_PANELS]
+    if shown:
         values = [v for _, part in shown for v in part["value"]]
         ends = [v for _, part in shown for v in part["high"].drop_nulls()]
         end = reach_of(values, [*values, *ends])
@@ -74,8 +75,8 @@ def pictures(summary: RunSummary) -> Iterator[Picture]:
             f"Throughput with {level} intervals (dots); ticks: closed form."
             + (" Diamonds: printed; crosses: printed, above what the PHY can carry."
                if summary.comparisons else "")
-            + left_out(len(groups) - MOST_PANELS, "scenarios", _TABLE)
-            + _bars_left_out(part for _, part in groups[:MOST_PANELS]),
+            + left_out(left, "scenarios", _TABLE)
+            + _bars_left_out(part for _, part in shown),
             tuple(
                 Panel(title, partial(_throughputs, summary, part, title, end, wide=len(shown) == 1))
                 for title, part in shown
@@ -113,12 +114,13 @@ def overhead_pictures(summary: RunSummary, section: str) -> Iterator[Picture]:
         return
     known = summary.analysis.overheads["cell"].unique().implode()
     # A scenario without a measured baseline has no overhead to draw.
-    groups = _groups(summary, whole_cells(summary))
-    secured = [group for group in groups if group[1]["cell"].is_in(known).any()]
-    if not secured:
+    rows = whole_cells(summary)
+    secured = rows.filter(pl.col("cell").is_in(known)).select("scenario", "factors").unique()
+    shown, left = _groups(
+        summary, rows.join(secured, on=["scenario", "factors"], how="semi", maintain_order="left")
+    )
+    if not shown:
         return
-    left = len(secured) - MOST_PANELS
-    shown = secured[:MOST_PANELS]
     printed = any(c.quantity == "overhead" for c in summary.comparisons)
     level = f"{100 * summary.analysis.level:.0f} %"
     limits = _limits(summary, [part for _, part in shown])
@@ -183,12 +185,20 @@ def printed_beside(summary: RunSummary, cell: str, quantity: str) -> Comparison 
     return None
 
 
-def _groups(summary: RunSummary, rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    groups = []
-    for (scenario, factors), part in rows.group_by(["scenario", "factors"], maintain_order=True):
-        title = summary.names.place(str(scenario), "", str(factors), ("traffic",))
-        groups.append((title, part))
-    return groups
+def _groups(summary: RunSummary, rows: pl.DataFrame) -> tuple[list[tuple[str, pl.DataFrame]], int]:
+    """The first panels' titles and rows, by scenario and factors; the number of panels left out.
+
+    A frame for each of five thousand panels would take 30 MB.
+    """
+    places = rows.select("scenario", "factors").unique(maintain_order=True)
+    groups = [
+        (
+            summary.names.place(scenario, "", factors, ("traffic",)),
+            rows.filter(scenario=scenario, factors=factors),
+        )
+        for scenario, factors in places.head(MOST_PANELS).iter_rows()
+    ]
+    return groups, places.height - MOST_PANELS
 
 
 def _bars_left_out(parts: Iterable[pl.DataFrame]) -> str:
