@@ -6,16 +6,26 @@ import asyncio
 import io
 import os
 import pty
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from airtoll.errors import EnvironmentProblem, TestbedError
 from airtoll.policies import catalogue, resolve
-from airtoll.testbeds.linux import by_hand, credentials, hostapd, iperf3, prompts
+from airtoll.testbeds.linux import (
+    acknowledged,
+    by_hand,
+    credentials,
+    hostapd,
+    iperf3,
+    prompts,
+)
 from airtoll.testbeds.linux.by_hand import Device
 from airtoll.testbeds.linux.control import Control
+from airtoll.testbeds.linux.hosts import LocalHost
 from airtoll.testbeds.linux.job import Flow
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -146,7 +156,9 @@ def test_the_next_station_that_is_not_ours_is_the_device() -> None:
     ("policy", "flow", "topology", "reason"),
     [
         ("wpa2-psk-ccmp", Flow(), "uplink", None),
-        ("open", Flow(direction="down"), "downlink", "counted there"),
+        ("open", Flow(direction="down", transport="tcp"), "downlink", None),
+        ("open", Flow(direction="down", transport="udp"), "downlink", "which datagrams arrive"),
+        ("open", Flow(direction="both", transport="tcp"), "uplink", "counted there"),
         ("open", Flow(), "station-to-station", "counted there"),
         ("ipsec-aes-gcm", Flow(), "uplink", "tunnels are not set up"),
         ("mac-acl", Flow(), "uplink", "not known beforehand"),
@@ -158,6 +170,65 @@ def test_what_a_person_cannot_do(
 ) -> None:
     said = by_hand.why_not(resolve(policy), flow, topology)
     assert said is None if reason is None else reason in (said or "")
+
+
+def test_the_code_of_a_network_names_its_kind_and_secret(secret: credentials.Credentials) -> None:
+    def text(policy: str) -> str | None:
+        return by_hand.network(resolve(policy), secret)
+
+    assert text("open") == text("owe-ccmp") == f"WIFI:T:nopass;S:{secret.ssid};;"
+    for policy in ("wpa-psk-tkip", "wpa2-psk-ccmp", "wpa3-sae-ccmp"):
+        assert text(policy) == f"WIFI:T:WPA;S:{secret.ssid};P:{secret.passphrase};;"
+    assert text("wep-104") == f"WIFI:T:WEP;S:{secret.ssid};P:{secret.wep(104)};;"
+    assert text("wpa2-eap-peap-ccmp") is None
+    shown = by_hand.instructions("A", PHONE, resolve("wpa2-psk-ccmp"), secret, "/run/x")
+    # Half blocks: two rows of modules in a line, and a light border on a dark terminal.
+    code = [line for line in shown.splitlines() if set(line) <= set(" ▀▄█")]
+    assert len(code) >= 14
+    assert len({len(line) for line in code}) == 1
+
+
+def test_octets_that_a_receiver_acknowledged() -> None:
+    told = (
+        "0 0 10.0.0.1:5201 10.0.0.9:4000 cubic rto:204 bytes_acked:37 segs_out:3\n"
+        "0 9 10.0.0.1:5201 10.0.0.9:4001 cubic rto:208 bytes_sent:70000 bytes_acked:64000\n"
+    )
+    assert acknowledged.octets(told) == 64000
+    assert acknowledged.octets("") == 0
+
+
+def test_a_rate_of_looks_leaves_out_begin_end_and_warm_up() -> None:
+    # Idle, progress at 1000 octets/s, an end within an interval, idle.
+    seen = [(0.0, 0), (0.25, 0), (0.5, 100), (0.75, 350), (1.0, 600), (1.25, 700), (1.5, 700)]
+    assert acknowledged.throughput_bps(seen) == pytest.approx(8000)
+    assert acknowledged.throughput_bps(seen, warm_up_s=0.25) == pytest.approx(8000)
+    assert acknowledged.throughput_bps(seen, warm_up_s=2) is None
+    assert acknowledged.throughput_bps([(0.0, 0), (1.0, 0)]) is None
+
+
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
+def test_the_looks_agree_with_the_receiver() -> None:
+    async def both() -> tuple[float | None, float]:
+        host = LocalHost("here", "looks")
+        folder = tempfile.mkdtemp()
+        try:
+            log = f"{folder}/server.json"
+            server = await iperf3.serve(host, 5987, folder, log=log, once=True)
+            looks = acknowledged.Looks()
+            looking = asyncio.create_task(looks.take(host, 5987))
+            flow = Flow(direction="down", transport="tcp", offered_bps=8e6, duration_s=3)
+            told = await iperf3.measure(host, flow, "127.0.0.1", 5987)
+            await server.wait(30)
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+            received = told["end"]["sum_received"]["bits_per_second"]
+            return acknowledged.throughput_bps(looks.seen), received
+        finally:
+            await host.close()
+            shutil.rmtree(folder)
+
+    seen, received = asyncio.run(both())
+    assert seen == pytest.approx(received, rel=0.1)
 
 
 def test_values_of_a_server_alone() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import shlex
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from attrs import define, frozen
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Cipher, Generation, Policy
-from airtoll.testbeds.linux import hostapd, iperf3, prompts
+from airtoll.testbeds.linux import acknowledged, hostapd, iperf3, prompts
 from airtoll.testbeds.linux.credentials import USER, Credentials
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.job import Flow, Value
@@ -61,8 +62,13 @@ def why_not(policy: Policy, flow: Flow, topology: str) -> str | None:
         return "the MAC address of a station that is driven by hand is not known beforehand"
     if flow.application != "stream":
         return f"{flow.application} traffic needs a program on the station that reports to us"
-    if topology == "station-to-station" or flow.direction != "up":
+    if topology == "station-to-station" or flow.direction == "both":
         return "what a station that is driven by hand receives is counted there, not at the server"
+    if flow.direction == "down" and (flow.transport != "tcp" or flow.transfer_octets is not None):
+        return (
+            "a station that is driven by hand receives only TCP for a time: the server sees what "
+            "TCP acknowledges, not which datagrams arrive"
+        )
     return None
 
 
@@ -140,7 +146,41 @@ def instructions(
         bits = 40 if link.cipher is Cipher.WEP_40 else 104
         lines.append(f"  WEP key 1 (hex): {secret.wep(bits)}")
     lines.append(f"  IP address, if it gets no other: {device.ip}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_code(policy, secret)])
+
+
+def network(policy: Policy, secret: Credentials) -> str | None:
+    """The text of a QR code by which a phone joins, or None where there is no such text.
+
+    802.1X has none that phones agree on. Wi-Fi Alliance, WPA3 Specification, section 7 (URI
+    representation); for WEP the same text with the type that ZXing documents.
+    """
+    import segno.helpers
+
+    link = policy.link
+    if link.eap_method:
+        return None
+    if link.akm is not None and link.akm.uses_passphrase:
+        kind, password = "WPA", secret.passphrase
+    elif link.encrypts_data and link.akm is None:
+        kind, password = "WEP", secret.wep(40 if link.cipher is Cipher.WEP_40 else 104)
+    else:
+        kind, password = "nopass", None
+    return segno.helpers.make_wifi_data(secret.ssid, password, kind)
+
+
+def _code(policy: Policy, secret: Credentials) -> list[str]:
+    """The lines of that QR code for a terminal."""
+    try:
+        import segno
+    except ImportError:
+        return ["  a QR code of this network: pip install 'airtoll[linux]'"]
+    text = network(policy, secret)
+    if text is None:
+        return []
+    drawn = io.StringIO()
+    segno.make(text, error="l", micro=False).terminal(drawn, border=2, compact=True)
+    return [drawn.getvalue().rstrip("\n")]
 
 
 def _security(policy: Policy) -> str:
@@ -210,6 +250,8 @@ async def carry(progress: Progress, name: str, index: int, flow: Flow) -> list[V
     told = iperf3.arguments(flow, layout.peer(name, flow.ip), port)
     command = [word for word in told if word != "-J"]
     text = f"{device.name} (station {name}): run this there\n  {shlex.join(command)}"
+    looks = acknowledged.Looks()
+    looking = asyncio.create_task(looks.take(host, port)) if flow.direction == "down" else None
     try:
         await prompts.step(terminal, text, _served(process), flow.duration_s + device.limit_s)
     except SkippedError:
@@ -217,11 +259,22 @@ async def carry(progress: Progress, name: str, index: int, flow: Flow) -> list[V
         progress.caveats.append(f"{name}: its traffic was skipped by hand: no values of it")
         return []
     finally:
+        if looking is not None:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
         with contextlib.suppress(TestbedError, TimeoutError):
             await process.stop()
     report = iperf3.parse((await host.get(log)).decode(errors="replace"), host.name)
+    label = layout.flow_name(name)
+    if flow.direction == "down":
+        rate = acknowledged.throughput_bps(looks.seen, flow.warm_up_s)
+        if rate is None:
+            raise TestbedError(f"{name}: the flow was too short to be seen at the server's socket")
+        values = [Value("throughput_bps", rate, "bit/s", label, name)]
+    else:
+        values = iperf3.server_values(report, label, name)
     terminal.say(f"{device.name}: its traffic is measured")
-    return iperf3.server_values(report, layout.flow_name(name), name)
+    return values
 
 
 async def _served(process: Process) -> None:

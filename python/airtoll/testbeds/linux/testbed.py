@@ -138,6 +138,8 @@ class Linux:
         self._virtual: bool | None = None
         self._carried_out = False
         self._cancelled = False
+        #: One network name and one set of secrets for all sessions: a person types them once.
+        self._secret: credentials.Credentials | None = None
 
     @property
     def parallel(self) -> bool:
@@ -298,7 +300,8 @@ class Linux:
             session = self._session_of_this_kind()
             self._phase(self._first_phase())
             try:
-                described = session.open(secrets.token_hex(4), credentials.fresh(), results)
+                self._secret = self._secret or credentials.fresh()
+                described = session.open(secrets.token_hex(4), self._secret, results)
             except BaseException:
                 session.close()
                 raise
