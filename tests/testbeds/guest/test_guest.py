@@ -208,6 +208,17 @@ def test_edits_must_fit_the_source_unless_it_needs_none(tmp_path: Path) -> None:
         uml_kernel.apply(end, tmp_path)
 
 
+def test_guests_at_a_time_have_different_cpus_of_this_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5})
+    cpus = uml._Cpus()
+    with cpus.one() as first:
+        for _ in range(3):
+            with cpus.one() as second:
+                assert {first, second} == {3, 5}
+
+
 def test_an_edit_for_some_kernels_leaves_the_others_alone(tmp_path: Path) -> None:
     edit = uml_kernel.Edit("one.c", "old", "new", only=("other.c", "sign"))
     (tmp_path / "one.c").write_text("old")

@@ -57,7 +57,7 @@ class _Cpus:
 
     @contextlib.contextmanager
     def one(self) -> Iterator[int]:
-        """The CPU with the fewest guests; of several another one in each process."""
+        """The CPU with the fewest guests of this process."""
         with self._lock:
             own = sorted(os.sched_getaffinity(0))
             turn = os.getpid() % len(own)

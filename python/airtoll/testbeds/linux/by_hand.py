@@ -261,7 +261,9 @@ async def carry(progress: Progress, name: str, index: int, flow: Flow) -> list[V
     finally:
         if looking is not None:
             looking.cancel()
-            await asyncio.gather(looking, return_exceptions=True)
+            (ended,) = await asyncio.gather(looking, return_exceptions=True)
+            if isinstance(ended, TestbedError):
+                progress.caveats.append(f"{name}: the server's socket: {ended}")
         with contextlib.suppress(TestbedError, TimeoutError):
             await process.stop()
     report = iperf3.parse((await host.get(log)).decode(errors="replace"), host.name)
