@@ -151,6 +151,8 @@ def test_iperf3_arguments_follow_the_flow() -> None:
     assert asked[asked.index("-i") + 1] == "0"
     assert iperf3.unpaced(up, 1e6) == Flow(transport="udp", duration_s=3, series=True)
     assert iperf3.unpaced(up, 54e6) == up
+    down = evolve(up, direction="down")
+    assert iperf3.unpaced(down, 1e6) == down  # a wire may carry any offered load
     # A saturated flow is 0 in iperf3, whose own default for UDP is 1 Mbit/s.
     saturated = iperf3.arguments(Flow(transport="udp"), "10.0.0.1", 5201)
     assert saturated[saturated.index("-b") + 1] == "0"
