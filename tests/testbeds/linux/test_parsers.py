@@ -152,7 +152,13 @@ def test_iperf3_arguments_follow_the_flow() -> None:
     assert iperf3.unpaced(up, 1e6) == Flow(transport="udp", duration_s=3, series=True)
     assert iperf3.unpaced(up, 54e6) == up
     down = evolve(up, direction="down")
-    assert iperf3.unpaced(down, 1e6) == down  # a wire may carry any offered load
+    assert iperf3.unpaced(down, 1e6) == down  # its sender does not wait for the air
+    assert iperf3.paced(down, (1e6, 1e9)) == down
+    for direction in ("down", "both"):
+        saturated = Flow(transport="udp", direction=direction)
+        assert iperf3.paced(saturated, (54e6, 100e6)).offered_bps == 54e6
+        assert iperf3.paced(evolve(saturated, transport="tcp"), (1e6,)).offered_bps is None
+    assert iperf3.paced(Flow(transport="udp"), (1e6,)).offered_bps is None
     # A saturated flow is 0 in iperf3, whose own default for UDP is 1 Mbit/s.
     saturated = iperf3.arguments(Flow(transport="udp"), "10.0.0.1", 5201)
     assert saturated[saturated.index("-b") + 1] == "0"

@@ -42,6 +42,8 @@ from airtoll.testbeds.linux.tcp_options import TcpOptions
 _PROBE_MARGIN_S: Final = 60.0
 #: How long the CPU's ceiling is measured.
 _CEILING_S: Final = 3.0
+#: Of a cable that takes no time.
+_GIGABIT_BPS: Final = 1e9
 
 
 async def carry(progress: Progress, flow: Flow) -> None:
@@ -282,9 +284,14 @@ async def _stream(progress: Progress, name: str, index: int, flow: Flow) -> list
     target = layout.target(name)
     peer, source = layout.peer(name, flow.ip), layout.source(name, flow.ip)
     port = iperf3.FIRST_PORT + index
-    if stack.virtual_time and progress.job.rate_mbps is not None:
-        flow = iperf3.unpaced(flow, progress.job.rate_mbps * 1e6)
-    if stack.virtual_time and rates.uses_mcs(progress.job, progress.policy):
+    job = progress.job
+    if stack.virtual_time:
+        own = () if job.rate_mbps is None else (job.rate_mbps * 1e6,)
+        wire = _GIGABIT_BPS if job.cable is None else job.cable.rate_bps
+        flow = iperf3.paced(flow, (*own, wire))
+        for rate_bps in own:
+            flow = iperf3.unpaced(flow, rate_bps)
+    if stack.virtual_time and rates.uses_mcs(job, progress.policy):
         flow = iperf3.deep(flow)
     if stack.virtual_time and iperf3.ends_at_receiver(flow):
         await stack.iperf3_server(layout.end(name), port, flow.ip, seconds=False)
