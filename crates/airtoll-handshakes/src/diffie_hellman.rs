@@ -85,9 +85,7 @@ impl DiffieHellman {
                 }
                 Some(context.mod_exp(public, secret, prime))
             }
-            Self::Curve { group, secret } => group
-                .multiply(context, public, secret)
-                .map(|point| point[..group.octets()].to_vec()),
+            Self::Curve { group, secret } => group.agree(context, public, secret),
             Self::X25519 { secret } => {
                 let shared = context.x25519(secret, public.try_into().ok()?);
                 (shared != [0; 32]).then(|| shared.to_vec())

@@ -1,15 +1,17 @@
 //! The elliptic-curve groups of SAE, OWE, TLS and IKEv2: IANA groups 19, 20 and 21.
 //!
 //! Takes points as `x || y` and scalars as big-endian octets; gives points, and counts
-//! multiplications and field powers in the [`Context`]. The point arithmetic is that of the
-//! `p256`, `p384` and `p521` crates; only the mappings of a password to a point (802.11-2020,
+//! multiplications and field powers in the [`Context`]. Products of which the x coordinate is enough
+//! are of [`super::agreement`]. The other point arithmetic is that of the `p256`, `p384` and `p521` crates; only the mappings of a password to a point (802.11-2020,
 //! 12.4.4.2) are computed here. Not in constant time: the simulator has nothing to hide.
 
 use num_bigint::BigUint;
+#[cfg(any(test, not(feature = "aws-lc")))]
 use p256::elliptic_curve::group::Group as _;
 use p256::elliptic_curve::sec1::{FromSec1Point, ModulusSize, Sec1Point, ToSec1Point};
 use p256::elliptic_curve::{CurveArithmetic, FieldBytes, FieldBytesSize, PrimeField};
 
+use super::agreement;
 use super::exchange::Context;
 use super::operation::{Curve, HashAlgorithm, Operation};
 
@@ -114,12 +116,21 @@ impl Group {
             curve: self.curve,
             count: 1,
         });
-        let scalar = self.pad(scalar);
-        match self.curve {
-            Curve::P384 => multiply_base::<p384::NistP384>(&scalar),
-            Curve::P521 => multiply_base::<p521::NistP521>(&scalar),
-            _ => multiply_base::<p256::NistP256>(&scalar),
-        }
+        agreement::public(self.curve, &self.pad(scalar))
+    }
+
+    /// The x coordinate of `scalar` times a point; `None` unless the point is on the curve.
+    pub fn agree(
+        &self,
+        context: &mut Context<'_>,
+        point: &[u8],
+        scalar: &BigUint,
+    ) -> Option<Vec<u8>> {
+        context.record(Operation::EcScalarMul {
+            curve: self.curve,
+            count: 1,
+        });
+        agreement::shared(self.curve, &self.pad(scalar), point)
     }
 
     /// The sum of two points; `None` unless both are on the curve and the sum is finite.
@@ -244,7 +255,7 @@ fn scalar<C: CurveArithmetic>(octets: &[u8]) -> Option<C::Scalar> {
     C::Scalar::from_repr(repr).into()
 }
 
-fn multiply<C>(base: &[u8], by: &[u8]) -> Option<Vec<u8>>
+pub(crate) fn multiply<C>(base: &[u8], by: &[u8]) -> Option<Vec<u8>>
 where
     C: CurveArithmetic,
     FieldBytesSize<C>: ModulusSize,
@@ -253,7 +264,8 @@ where
     octets_of::<C>(point::<C>(base)? * scalar::<C>(by)?)
 }
 
-fn multiply_base<C>(by: &[u8]) -> Option<Vec<u8>>
+#[cfg(any(test, not(feature = "aws-lc")))]
+pub(crate) fn multiply_base<C>(by: &[u8]) -> Option<Vec<u8>>
 where
     C: CurveArithmetic,
     FieldBytesSize<C>: ModulusSize,

@@ -8,6 +8,7 @@
 
 #[cfg(test)]
 mod adverse;
+mod agreement;
 pub mod association;
 pub mod authentication;
 pub mod describe;

@@ -113,11 +113,11 @@ impl OwePeer {
         };
         let x = BigUint::from_bytes_be(x);
         let point = group.lift(context, &x, false)?;
-        let z = group.multiply(context, &point, private)?;
+        let z = group.agree(context, &point, private)?;
         let hash = group.hash();
         let number = group.number().to_le_bytes();
         let salt = [client, access_point, &number].concat();
-        let prk = context.hmac(hash, &salt, &[&z[..group.octets()], &encapsulated]);
+        let prk = context.hmac(hash, &salt, &[&z, &encapsulated]);
         let pmk = context.hkdf_expand(hash, &prk, b"OWE Key Generation", hash.digest_octets());
         let mut pmkid = context.hash(hash, &[client, access_point]);
         pmkid.truncate(16);

@@ -14,6 +14,7 @@ use num_bigint::BigUint;
 use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 
+use super::agreement;
 use super::exchange::Context;
 use super::operation::{Curve, HashAlgorithm, Operation};
 use airtoll_security::rc4::Rc4;
@@ -135,7 +136,7 @@ impl Context<'_> {
             curve: Curve::X25519,
             count: 1,
         });
-        x25519_dalek::x25519(*secret, *point)
+        agreement::x25519(secret, point)
     }
 
     /// ChaCha20-Poly1305 (RFC 8439): ciphertext and tag.

@@ -14,6 +14,8 @@ use airtoll_wire::wireguard::{PORT, WireGuardRepr};
 use self::cookie::{Cookies, NO_MACS, mac1};
 pub(crate) use self::rosenpass::{EMPTY_DATA, INIT_CONF, INIT_HELLO, RESP_HELLO};
 pub use self::rosenpass::{PORT as ROSENPASS_PORT, RosenpassInitiator, RosenpassResponder};
+use super::agreement;
+use super::diffie_hellman::BASE_POINT;
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure};
 use super::operation::HashAlgorithm;
@@ -47,7 +49,7 @@ pub fn draw_configs(context: &mut Context<'_>) -> (WireGuardConfig, WireGuardCon
     let (a, b): ([u8; 32], [u8; 32]) = (context.random(), context.random());
     let config = |private, other| WireGuardConfig {
         private,
-        peer: x25519_dalek::x25519(other, x25519_dalek::X25519_BASEPOINT_BYTES),
+        peer: agreement::x25519(&other, &BASE_POINT),
         preshared: [0; 32],
         // 2^62 marks the beginning of 1970 in TAI64.
         timestamp: [0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -57,7 +59,7 @@ pub fn draw_configs(context: &mut Context<'_>) -> (WireGuardConfig, WireGuardCon
 }
 
 fn public(context: &mut Context<'_>, secret: &[u8; 32]) -> [u8; 32] {
-    context.x25519(secret, &x25519_dalek::X25519_BASEPOINT_BYTES)
+    context.x25519(secret, &BASE_POINT)
 }
 
 /// The chaining key and hash of Noise.

@@ -24,7 +24,7 @@ use crate::device::{Device, Nic};
 use crate::event::Event;
 use crate::flow::Flows;
 use crate::id::{ContenderId, NodeId, RadioId, Slab};
-use crate::join::Join;
+use crate::join::{self, Join};
 use crate::lower::Lower;
 use crate::mac::{self, AccessKind, BeaconPlan, CfEnd, Mac, NO_LIFETIME};
 use crate::medium::{Channel, Fading, Medium, Radio};
@@ -129,6 +129,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         index: &builder.index,
         radios: &builder.radios,
         streams: &builder.streams,
+        group_ciphers: &join::common_ciphers(scenario),
     };
     let groups = signalling::add_group_links(&mut world, source);
     if !scenario.associations.is_empty() {

@@ -30,7 +30,7 @@ use airtoll_handshakes::{
 use airtoll_units::{Duration, Instant};
 
 pub(crate) use action::{Action, Outbox, Then};
-pub(crate) use group_keys::{common_cipher, weakest};
+pub(crate) use group_keys::{common_ciphers, weakest};
 pub(crate) use newcomers::Newcomer;
 pub(crate) use rejoin::Deauthentication;
 pub(crate) use renewal::Renewal;

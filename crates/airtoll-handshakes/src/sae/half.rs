@@ -115,10 +115,10 @@ impl Half {
         }
         let product = self.group.multiply(context, &self.pwe, &scalar)?;
         let sum = self.group.add(&product, element)?;
-        let k = self.group.multiply(context, &sum, &self.rand)?;
+        let k = self.group.agree(context, &sum, &self.rand)?;
         let zero = vec![0; self.hash.digest_octets()];
         let salt = if rejected.is_empty() { &zero } else { rejected };
-        let seed = context.hmac(self.hash, salt, &[&k[..size], encapsulated]);
+        let seed = context.hmac(self.hash, salt, &[&k, encapsulated]);
         let both = self
             .group
             .pad(&((&self.scalar + &scalar) % &self.group.order));

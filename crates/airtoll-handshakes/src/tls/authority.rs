@@ -6,15 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ml_dsa::{MlDsa44, MlDsa65, MlDsa87};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use rsa::RsaPrivateKey;
 use rsa::pkcs1v15;
-use rsa::pkcs8::DecodePrivateKey;
 use sha1::{Digest, Sha1};
 use sha2::{Sha256, Sha384};
 use x509_cert::builder::profile::BuilderProfile;
@@ -36,6 +34,7 @@ use x509_cert::time::{Time, Validity};
 use super::by_size::{SizedKey, SizedSignature};
 use super::certificate::PrivateKey;
 use super::chain::Chain;
+use super::rsa_key::RsaKey;
 use crate::operation::SignatureAlgorithm;
 
 /// The holder of a key.
@@ -91,9 +90,11 @@ fn sign(subject: Key, issuer: Key) -> Option<Vec<u8>> {
     let builder = builder.ok()?;
     let certificate = match key(issuer)? {
         PrivateKey::Rsa(key) if issuer.1 == SignatureAlgorithm::Rsa3072 => {
-            builder.build(&pkcs1v15::SigningKey::<Sha384>::new(*key))
+            builder.build(&pkcs1v15::SigningKey::<Sha384>::new(key.key().clone()))
         }
-        PrivateKey::Rsa(key) => builder.build(&pkcs1v15::SigningKey::<Sha256>::new(*key)),
+        PrivateKey::Rsa(key) => {
+            builder.build(&pkcs1v15::SigningKey::<Sha256>::new(key.key().clone()))
+        }
         PrivateKey::P256(key) => builder.build::<_, p256::ecdsa::DerSignature>(&key),
         PrivateKey::P384(key) => builder.build::<_, p384::ecdsa::DerSignature>(&key),
         PrivateKey::MlDsa44(key) => builder.build(&*key),
@@ -135,7 +136,7 @@ fn key(wanted: Key) -> Option<PrivateKey> {
                 (Holder::Client, true) => include_bytes!("fixtures/rsa-client.key.der"),
                 (Holder::Client, false) => include_bytes!("fixtures/rsa3072-client.key.der"),
             };
-            PrivateKey::Rsa(Box::new(RsaPrivateKey::from_pkcs8_der(key).ok()?))
+            PrivateKey::Rsa(Arc::new(RsaKey::from_pkcs8(key)?))
         }
         SignatureAlgorithm::EcdsaP256 => {
             PrivateKey::P256(p256::ecdsa::SigningKey::from_slice(&drawn::<32>(&mut rng)).ok()?)
@@ -172,7 +173,7 @@ fn drawn<const N: usize>(rng: &mut ChaCha8Rng) -> [u8; N] {
 
 fn public(key: &PrivateKey) -> Option<SubjectPublicKeyInfoOwned> {
     match key {
-        PrivateKey::Rsa(key) => SubjectPublicKeyInfoOwned::from_key(&key.to_public_key()),
+        PrivateKey::Rsa(key) => SubjectPublicKeyInfoOwned::from_key(&key.key().to_public_key()),
         PrivateKey::P256(key) => SubjectPublicKeyInfoOwned::from_key(key.verifying_key()),
         PrivateKey::P384(key) => SubjectPublicKeyInfoOwned::from_key(key.verifying_key()),
         PrivateKey::MlDsa44(key) => SubjectPublicKeyInfoOwned::from_key(AsRef::as_ref(&**key)),

@@ -6,13 +6,13 @@
 //! key of a chain that ends in a trusted root. Never checks a validity time, because there is no clock
 //! here, and no revocation.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use ml_dsa::{MlDsa44, MlDsa65, MlDsa87};
 use p256::ecdsa::signature::{SignatureEncoding, Signer, Verifier};
+use rsa::Pkcs1v15Encrypt;
 use rsa::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey};
-use rsa::signature::RandomizedSigner;
-use rsa::traits::PublicKeyParts;
-use rsa::{Pkcs1v15Encrypt, RsaPrivateKey, RsaPublicKey, pkcs1v15, pss};
-use sha2::{Sha256, Sha384};
 use slh_dsa::Sha2_128s;
 use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
@@ -23,6 +23,7 @@ use super::chain::{
     Chain, ECDSA_P256_SHA256, ECDSA_P384_SHA384, RSA_PKCS1_SHA256, RSA_PKCS1_SHA384,
     RSA_PSS_SHA256, RSA_PSS_SHA384,
 };
+use super::rsa_key::{RsaKey, RsaScheme, RsaVerifier};
 use crate::exchange::Context;
 use crate::operation::{HashAlgorithm, Operation, SignatureAlgorithm};
 
@@ -99,10 +100,13 @@ pub fn root(chain: Chain) -> Vec<u8> {
     }
 }
 
+/// Credentials that were asked for: to read an RSA key takes as long as to sign with it.
+static READ: Mutex<BTreeMap<(Chain, Holder), Credential>> = Mutex::new(BTreeMap::new());
+
 /// A private key of a chain.
 #[derive(Clone)]
 pub(super) enum PrivateKey {
-    Rsa(Box<RsaPrivateKey>),
+    Rsa(Arc<RsaKey>),
     P256(p256::ecdsa::SigningKey),
     P384(p384::ecdsa::SigningKey),
     MlDsa44(Box<ml_dsa::SigningKey<MlDsa44>>),
@@ -124,24 +128,31 @@ impl Credential {
     /// The RADIUS server's chain.
     #[must_use]
     pub fn server(chain: Chain) -> Self {
-        match Fixture::of(chain) {
-            Some(fixture) => {
-                let (own, key) = fixture.server;
-                Self::committed(chain, &[own, fixture.issuing], key)
-            }
-            None => Self::issued(chain, Holder::Server),
-        }
+        Self::known(chain, Holder::Server)
     }
 
     /// The station's chain.
     #[must_use]
     pub fn client(chain: Chain) -> Self {
+        Self::known(chain, Holder::Client)
+    }
+
+    fn known(chain: Chain, holder: Holder) -> Self {
+        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = read.entry((chain, holder));
+        known.or_insert_with(|| Self::made(chain, holder)).clone()
+    }
+
+    fn made(chain: Chain, holder: Holder) -> Self {
         match Fixture::of(chain) {
             Some(fixture) => {
-                let (own, key) = fixture.client;
+                let (own, key) = match holder {
+                    Holder::Client => fixture.client,
+                    _ => fixture.server,
+                };
                 Self::committed(chain, &[own, fixture.issuing], key)
             }
-            None => Self::issued(chain, Holder::Client),
+            None => Self::issued(chain, holder),
         }
     }
 
@@ -163,9 +174,7 @@ impl Credential {
             SignatureAlgorithm::EcdsaP384 => p384::ecdsa::SigningKey::from_pkcs8_der(key)
                 .ok()
                 .map(PrivateKey::P384),
-            _ => RsaPrivateKey::from_pkcs8_der(key)
-                .ok()
-                .map(|key| PrivateKey::Rsa(Box::new(key))),
+            _ => RsaKey::from_pkcs8(key).map(|key| PrivateKey::Rsa(Arc::new(key))),
         };
         Self {
             kind,
@@ -188,7 +197,7 @@ impl Credential {
     #[must_use]
     pub fn key_der(&self) -> Option<Vec<u8>> {
         let document = match self.key.as_ref()? {
-            PrivateKey::Rsa(key) => key.to_pkcs8_der(),
+            PrivateKey::Rsa(key) => key.key().to_pkcs8_der(),
             PrivateKey::P256(key) => key.to_pkcs8_der(),
             PrivateKey::P384(key) => key.to_pkcs8_der(),
             PrivateKey::MlDsa44(key) => key.to_pkcs8_der(),
@@ -224,43 +233,32 @@ impl Credential {
             count: 1,
         });
         let strong = hash == Some(HashAlgorithm::Sha384);
-        match (&self.key, tls13, strong) {
-            (Some(PrivateKey::Rsa(key)), false, false) => {
-                pkcs1v15::SigningKey::<Sha256>::new((**key).clone())
-                    .sign(message)
-                    .to_vec()
+        match &self.key {
+            Some(PrivateKey::Rsa(key)) => {
+                let scheme = match (tls13, strong) {
+                    (false, false) => RsaScheme::Pkcs1Sha256,
+                    (false, true) => RsaScheme::Pkcs1Sha384,
+                    (true, false) => RsaScheme::PssSha256,
+                    (true, true) => RsaScheme::PssSha384,
+                };
+                key.sign(context, scheme, message)
             }
-            (Some(PrivateKey::Rsa(key)), false, true) => {
-                pkcs1v15::SigningKey::<Sha384>::new((**key).clone())
-                    .sign(message)
-                    .to_vec()
-            }
-            (Some(PrivateKey::Rsa(key)), true, false) => {
-                pss::SigningKey::<Sha256>::new((**key).clone())
-                    .sign_with_rng(context.rng(), message)
-                    .to_vec()
-            }
-            (Some(PrivateKey::Rsa(key)), true, true) => {
-                pss::SigningKey::<Sha384>::new((**key).clone())
-                    .sign_with_rng(context.rng(), message)
-                    .to_vec()
-            }
-            (Some(PrivateKey::P256(key)), ..) => {
+            Some(PrivateKey::P256(key)) => {
                 let signature: p256::ecdsa::DerSignature = key.sign(message);
                 signature.as_bytes().to_vec()
             }
-            (Some(PrivateKey::P384(key)), ..) => {
+            Some(PrivateKey::P384(key)) => {
                 let signature: p384::ecdsa::DerSignature = key.sign(message);
                 signature.as_bytes().to_vec()
             }
             // Both algorithms sign here without fresh randomness, as FIPS 204 section 3.4 and FIPS 205
             // section 9.2 allow.
-            (Some(PrivateKey::MlDsa44(key)), ..) => key.sign(message).to_vec(),
-            (Some(PrivateKey::MlDsa65(key)), ..) => key.sign(message).to_vec(),
-            (Some(PrivateKey::MlDsa87(key)), ..) => key.sign(message).to_vec(),
-            (Some(PrivateKey::SlhDsa(key)), ..) => key.sign(message).to_vec(),
-            (Some(PrivateKey::BySize(key)), ..) => key.signature(message),
-            (None, ..) => Vec::new(),
+            Some(PrivateKey::MlDsa44(key)) => key.sign(message).to_vec(),
+            Some(PrivateKey::MlDsa65(key)) => key.sign(message).to_vec(),
+            Some(PrivateKey::MlDsa87(key)) => key.sign(message).to_vec(),
+            Some(PrivateKey::SlhDsa(key)) => key.sign(message).to_vec(),
+            Some(PrivateKey::BySize(key)) => key.signature(message),
+            None => Vec::new(),
         }
     }
 
@@ -271,7 +269,7 @@ impl Credential {
             count: 1,
         });
         match &self.key {
-            Some(PrivateKey::Rsa(key)) => key.decrypt(Pkcs1v15Encrypt, ciphertext).ok(),
+            Some(PrivateKey::Rsa(key)) => key.key().decrypt(Pkcs1v15Encrypt, ciphertext).ok(),
             _ => None,
         }
     }
@@ -281,7 +279,7 @@ impl Credential {
 #[derive(Clone)]
 pub enum PublicKey {
     /// RSA.
-    Rsa(Box<RsaPublicKey>),
+    Rsa(Box<RsaVerifier>),
     /// ECDSA on P-256.
     P256(p256::ecdsa::VerifyingKey),
     /// ECDSA on P-384.
@@ -305,12 +303,10 @@ impl PublicKey {
             .subject_public_key_info()
             .to_der()
             .ok()?;
-        let rsa = RsaPublicKey::from_public_key_der(&spki);
-        let rsa = rsa.map(|key| Self::Rsa(Box::new(key)));
+        let rsa = RsaVerifier::from_info(&spki).map(|key| Self::Rsa(Box::new(key)));
         let p256 = || p256::ecdsa::VerifyingKey::from_public_key_der(&spki).map(Self::P256);
         let p384 = || p384::ecdsa::VerifyingKey::from_public_key_der(&spki).map(Self::P384);
-        rsa.ok()
-            .or_else(|| p256().ok())
+        rsa.or_else(|| p256().ok())
             .or_else(|| p384().ok())
             .or_else(|| Self::post_quantum(&spki))
             .or_else(|| {
@@ -333,7 +329,7 @@ impl PublicKey {
 
     fn algorithm(&self) -> SignatureAlgorithm {
         match self {
-            Self::Rsa(key) if key.size() > 256 => SignatureAlgorithm::Rsa3072,
+            Self::Rsa(key) if key.octets() > 256 => SignatureAlgorithm::Rsa3072,
             Self::Rsa(_) => SignatureAlgorithm::Rsa2048,
             Self::P256(_) => SignatureAlgorithm::EcdsaP256,
             Self::P384(_) => SignatureAlgorithm::EcdsaP384,
@@ -363,24 +359,16 @@ impl PublicKey {
         });
         match (self, scheme) {
             (Self::Rsa(key), RSA_PKCS1_SHA256) => {
-                let key = pkcs1v15::VerifyingKey::<Sha256>::new((**key).clone());
-                pkcs1v15::Signature::try_from(signature)
-                    .is_ok_and(|signature| key.verify(message, &signature).is_ok())
+                key.verify(RsaScheme::Pkcs1Sha256, message, signature)
             }
             (Self::Rsa(key), RSA_PKCS1_SHA384) => {
-                let key = pkcs1v15::VerifyingKey::<Sha384>::new((**key).clone());
-                pkcs1v15::Signature::try_from(signature)
-                    .is_ok_and(|signature| key.verify(message, &signature).is_ok())
+                key.verify(RsaScheme::Pkcs1Sha384, message, signature)
             }
             (Self::Rsa(key), RSA_PSS_SHA256) => {
-                let key = pss::VerifyingKey::<Sha256>::new((**key).clone());
-                pss::Signature::try_from(signature)
-                    .is_ok_and(|signature| key.verify(message, &signature).is_ok())
+                key.verify(RsaScheme::PssSha256, message, signature)
             }
             (Self::Rsa(key), RSA_PSS_SHA384) => {
-                let key = pss::VerifyingKey::<Sha384>::new((**key).clone());
-                pss::Signature::try_from(signature)
-                    .is_ok_and(|signature| key.verify(message, &signature).is_ok())
+                key.verify(RsaScheme::PssSha384, message, signature)
             }
             (Self::P256(key), ECDSA_P256_SHA256) => {
                 p256::ecdsa::DerSignature::from_bytes(signature)
@@ -411,7 +399,10 @@ impl PublicKey {
             count: 1,
         });
         match self {
-            Self::Rsa(key) => key.encrypt(context.rng(), Pkcs1v15Encrypt, plaintext).ok(),
+            Self::Rsa(key) => key
+                .key()
+                .encrypt(context.rng(), Pkcs1v15Encrypt, plaintext)
+                .ok(),
             _ => None,
         }
     }

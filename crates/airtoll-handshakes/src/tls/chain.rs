@@ -109,7 +109,7 @@ impl SignatureAlgorithm {
 }
 
 /// The signature algorithms of a chain's keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Vec<SignatureAlgorithm>", into = "Vec<SignatureAlgorithm>")]
 pub struct Chain {
     leaf: SignatureAlgorithm,

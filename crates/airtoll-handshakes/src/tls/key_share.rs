@@ -8,6 +8,7 @@ use num_bigint::BigUint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::diffie_hellman::BASE_POINT;
 use crate::ec_group::Group;
 use crate::exchange::Context;
 use crate::kem::KemKey;
@@ -130,9 +131,7 @@ impl Private {
                 out.extend(curve.multiply_base(context, scalar).unwrap_or_default());
                 out
             }
-            Self::X25519(secret) => context
-                .x25519(secret, &x25519_dalek::X25519_BASEPOINT_BYTES)
-                .to_vec(),
+            Self::X25519(secret) => context.x25519(secret, &BASE_POINT).to_vec(),
         }
     }
 
@@ -140,8 +139,8 @@ impl Private {
         match self {
             Self::Scalar(curve, scalar) => {
                 let (form, point) = theirs.split_first()?;
-                let shared = curve.multiply(context, point, scalar)?;
-                (*form == 4).then(|| shared[..curve.octets()].to_vec())
+                let shared = curve.agree(context, point, scalar)?;
+                (*form == 4).then_some(shared)
             }
             Self::X25519(secret) => {
                 let shared = context.x25519(secret, &theirs.try_into().ok()?);

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use airtoll_engine::Streams;
 use airtoll_handshakes::multi_link::{AffiliatedLink, MultiLink, link_address, mld_address};
 use airtoll_handshakes::{MobileIp, Negotiation, Options, Party, PolicySpec, SpecError};
+use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
 use super::radios::Radios;
@@ -16,7 +17,6 @@ use crate::event::{Event, JoinEvent};
 use crate::id::{NodeId, RadioId, SessionId, Table};
 use crate::join::{
     BusyThreshold, Deauthentication, Newcomer, Parties, Purpose, Renewal, Session, Setup,
-    common_cipher,
 };
 use crate::mac::TxLink;
 use crate::net::Route;
@@ -32,6 +32,8 @@ pub(super) struct Source<'a> {
     pub index: &'a HashMap<&'a str, NodeId>,
     pub radios: &'a Radios<'a>,
     pub streams: &'a Streams,
+    /// Of `join::common_ciphers`.
+    pub group_ciphers: &'a HashMap<&'a str, CipherSuite>,
 }
 
 /// Adds the associations of a scenario to `world`.
@@ -394,6 +396,7 @@ fn session(
         scenario,
         radios,
         streams,
+        group_ciphers,
         ..
     } = source;
     let refused = |problem: SpecError| ScenarioError::Invalid {
@@ -405,8 +408,8 @@ fn session(
     let (station, radio, access_point) = (nodes.station(), nodes.radio(), nodes.access_point());
     let mobile = terms.options.mobile_ip;
     let mut policy = terms.policy.clone();
-    if let Some(group) = common_cipher(scenario, Some(terms.bss)) {
-        policy.link.group_cipher = group;
+    if let Some(group) = group_ciphers.get(terms.bss) {
+        policy.link.group_cipher = *group;
     }
     let bss = scenario.bss.iter().find(|b| b.name == terms.bss);
     let of_station = &scenario.nodes[station.index()];

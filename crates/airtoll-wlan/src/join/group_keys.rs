@@ -4,6 +4,8 @@
 //! The keys of an access point follow from the seed, the round of its renewals and the group
 //! ciphers. `renewal` decides when a round begins.
 
+use std::collections::{BTreeSet, HashMap};
+
 use airtoll_engine::Streams;
 use airtoll_handshakes::GroupKeys;
 use airtoll_handshakes::link::Link;
@@ -24,29 +26,40 @@ const BY_STRENGTH: [CipherSuite; 7] = [
     CipherSuite::Gcmp256,
 ];
 
-/// The group cipher of the BSSs of an access point, one of which is `bss`, if the stations in them have
-/// policies with different group ciphers; `None` where the policies agree.
-pub(crate) fn common_cipher(scenario: &Scenario, bss: Option<&str>) -> Option<CipherSuite> {
-    let access_point = bss.and_then(|bss| scenario.access_point_of(bss));
-    let in_it = |station: &str| {
-        let node = scenario.nodes.iter().find(|n| n.name == station);
-        node.is_some_and(|n| {
-            let here = |access_point: &Node| access_point.bsss().any(|own| n.is_in(own));
-            access_point.is_some_and(here) && n.cipher != CipherSuite::Open
-        })
-    };
-    let mut ciphers: Vec<CipherSuite> = scenario
+/// BSS and the group cipher of its access point's BSSs, where the stations in them have policies with
+/// different group ciphers.
+pub(crate) fn common_ciphers(scenario: &Scenario) -> HashMap<&str, CipherSuite> {
+    let encrypting = scenario
+        .nodes
+        .iter()
+        .filter(|n| n.cipher != CipherSuite::Open);
+    let stations: HashMap<&str, &Node> = encrypting.map(|n| (n.name.as_str(), n)).collect();
+    let joining: Vec<(&Node, CipherSuite)> = scenario
         .associations
         .iter()
-        .filter(|a| in_it(&a.station))
-        .map(|a| a.policy.link.group_cipher)
+        .filter_map(|a| {
+            Some((
+                *stations.get(a.station.as_str())?,
+                a.policy.link.group_cipher,
+            ))
+        })
         .collect();
-    ciphers.sort_unstable();
-    ciphers.dedup();
-    if ciphers.len() < 2 {
-        return None;
+    let mut common = HashMap::new();
+    for bss in &scenario.bss {
+        let Some(access_point) = scenario.access_point_of(&bss.name) else {
+            continue;
+        };
+        let here = joining
+            .iter()
+            .filter(|(station, _)| access_point.bsss().any(|own| station.is_in(own)));
+        let ciphers: BTreeSet<CipherSuite> = here.map(|(_, cipher)| *cipher).collect();
+        if ciphers.len() > 1
+            && let Some(cipher) = weakest(ciphers.into_iter())
+        {
+            common.insert(bss.name.as_str(), cipher);
+        }
     }
-    weakest(ciphers.into_iter())
+    common
 }
 
 /// The weakest of some group ciphers; `None` where none of them encrypts.
