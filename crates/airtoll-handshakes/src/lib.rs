@@ -29,6 +29,7 @@ pub mod key_handshake;
 pub mod key_supplicant;
 pub mod link;
 pub mod mobile_ip;
+pub mod modp;
 pub mod multi_link;
 pub mod negotiation;
 pub mod openvpn;

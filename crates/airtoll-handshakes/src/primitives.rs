@@ -10,12 +10,12 @@ use blake2::Blake2s256;
 use hmac::{Hmac, Mac, SimpleHmac};
 use md4::Md4;
 use md5::{Digest, Md5};
-use num_bigint::BigUint;
 use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 
 use super::agreement;
 use super::exchange::Context;
+use super::modp::ModpGroup;
 use super::operation::{Curve, HashAlgorithm, Operation};
 use airtoll_security::rc4::Rc4;
 
@@ -246,19 +246,25 @@ impl Context<'_> {
         stream.apply(data);
     }
 
-    /// `base` to the power `exponent` modulo `modulus`, all big-endian; as long as the modulus.
-    pub fn mod_exp(&mut self, base: &[u8], exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
-        let m = BigUint::from_bytes_be(modulus);
-        let e = BigUint::from_bytes_be(exponent);
+    /// `base`, or the generator, to the power `exponent` in a MODP group; `None` for a base that is no
+    /// element but 1 and -1. Base and exponent are as long as the prime.
+    pub fn modp_power(
+        &mut self,
+        group: ModpGroup,
+        base: Option<&[u8]>,
+        exponent: &[u8],
+    ) -> Option<Vec<u8>> {
+        let power = match base {
+            Some(base) => group.power(base, exponent)?,
+            None => group.generator_power(exponent),
+        };
+        let bits = |octets: usize| u16::try_from(octets * 8).unwrap_or(u16::MAX);
         self.record(Operation::ModExp {
-            modulus_bits: u16::try_from(m.bits()).unwrap_or(u16::MAX),
-            exponent_bits: u16::try_from(exponent.len() * 8).unwrap_or(u16::MAX),
+            modulus_bits: bits(group.octets()),
+            exponent_bits: bits(exponent.len()),
             count: 1,
         });
-        let power = BigUint::from_bytes_be(base).modpow(&e, &m).to_bytes_be();
-        let mut out = vec![0; modulus.len().saturating_sub(power.len())];
-        out.extend(power);
-        out
+        Some(power)
     }
 
     /// AES-256 in counter mode with a counter of 128 bits (NIST SP 800-38A, 6.5), in place.
@@ -424,7 +430,6 @@ mod tests {
         // RFC 2759 section 9.2: DesEncrypt of the challenge with the first 7 octets of the hash.
         let block = cx.des_encrypt_7(&hex!("44ebba8d5312b8"), &hex!("d02e4386bce91226"));
         assert_eq!(block, hex!("82309ecd8d708b5e"));
-        assert_eq!(cx.mod_exp(&[2], &[10], &[0x03, 0xe9]), [0, 23]);
     }
 
     #[test]

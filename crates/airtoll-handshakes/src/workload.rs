@@ -21,6 +21,9 @@ use crate::tls::{Chain, Credential};
 /// context, a zero, the hash.
 const SIGNED_OCTETS: usize = 64 + 33 + 1 + 32;
 
+/// Whether AWS-LC computes what depends on keys and messages alone.
+const NATIVE: bool = cfg!(feature = "aws-lc");
+
 /// A public-key operation that is measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
@@ -100,6 +103,7 @@ impl Subject {
     #[must_use]
     pub const fn implementation(self) -> &'static str {
         match self.operation {
+            Operation::EcScalarMul { .. } if NATIVE => "AWS-LC",
             Operation::EcScalarMul { curve, .. } => match curve {
                 Curve::X25519 => "x25519-dalek",
                 Curve::P256 => "RustCrypto p256",
@@ -107,6 +111,10 @@ impl Subject {
                 Curve::P521 => "RustCrypto p521",
             },
             Operation::Kem { .. } => "RustCrypto ml-kem",
+            Operation::Verify {
+                algorithm: SignatureAlgorithm::Rsa2048 | SignatureAlgorithm::Rsa3072,
+                ..
+            } if NATIVE => "AWS-LC",
             Operation::Sign { algorithm, .. } | Operation::Verify { algorithm, .. } => {
                 match algorithm {
                     SignatureAlgorithm::Rsa2048 | SignatureAlgorithm::Rsa3072 => "RustCrypto rsa",
@@ -120,6 +128,7 @@ impl Subject {
                 }
             }
             Operation::Pbkdf2 { .. } => "RustCrypto pbkdf2",
+            Operation::ModExp { .. } => "RustCrypto crypto-bigint",
             _ => "num-bigint",
         }
     }
@@ -235,7 +244,7 @@ fn multiplication(context: &mut Context<'_>, curve: Curve) -> Option<Counted> {
     let group = Group::from_number(number)?;
     let scalar = group.random_scalar(context);
     let point = group.multiply_base(context, &scalar)?;
-    boxed(move |cx| group.multiply(cx, &point, &scalar).is_some())
+    boxed(move |cx| group.agree(cx, &point, &scalar).is_some())
 }
 
 #[cfg(test)]

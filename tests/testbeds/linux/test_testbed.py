@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from airtoll.errors import UsageError
+from airtoll.errors import TestbedError, UsageError
 from airtoll.plan import Cell, Plan, make_plan
 from airtoll.study import parse
 from airtoll.testbeds.contract import folder_of
@@ -410,3 +412,46 @@ def test_every_attempt_keeps_its_captures_apart() -> None:
     assert len(names) == len(trials)
     assert "one_wep-104+ipsec-aes-gcm_load_11_1" in names
     assert all("/" not in name for name in names)
+
+
+def test_cancelled_while_it_opens_it_leaves_no_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Opening:
+        """A session that notes what it does as long as nobody stops it."""
+
+        pid = None
+
+        def __init__(self) -> None:
+            self.begun, self.stopped = threading.Event(), threading.Event()
+
+        def open(self, _run_id: str, _secret: object, results: Path) -> dict[str, str]:
+            self.begun.set()
+            assert self.stopped.wait(60)
+            (results / "prepare").mkdir(parents=True)
+            raise TestbedError("stopped")
+
+        def close(self) -> None:
+            self.stopped.set()
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    one, session = Linux(vm=True), Opening()
+    monkeypatch.setattr(one, "_session_of_this_kind", lambda: session)
+    planned = plan(["open"])
+    trial = planned.trial(planned.cells[0], 1, 1)
+    ended: list[str] = []
+
+    def measure() -> None:
+        with pytest.raises(TestbedError) as refused:
+            one.measure(trial)
+        ended.append(str(refused.value))
+
+    thread = threading.Thread(target=measure)
+    thread.start()
+    assert session.begun.wait(60)
+    one.cancel()
+    assert not list(tmp_path.iterdir())
+    thread.join(60)
+    measure()
+    assert ended == ["stopped", "linux: cancelled before the stack stood"]
+    assert not list(tmp_path.iterdir())

@@ -129,6 +129,8 @@ class Linux:
         self._real = real_stations
         self._phase = on_phase or (lambda _: None)
         self._session: Session | None = None
+        #: One that is being opened.
+        self._starting: Session | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._environment: dict[str, str] | None = None
         self._version: tuple[int, int] | None = None
@@ -279,25 +281,30 @@ class Linux:
 
     def close(self) -> None:
         """Stop the daemons, the nodes and the guest."""
-        session, self._session = self._session, None
-        if session is not None:
-            with contextlib.suppress(TestbedError):
-                session.close()
-        if self._scratch is not None:
-            self._scratch.cleanup()
-            self._scratch = None
+        for session in (self._starting, self._session):
+            if session is not None:
+                with contextlib.suppress(TestbedError):
+                    session.close()
+        # A session that another thread opens still writes into the folder.
+        with self._opening:
+            self._session = None
+            if self._scratch is not None:
+                self._scratch.cleanup()
+                self._scratch = None
 
     def _opened(self) -> Session:
         with self._opening:
             return self._opened_once()
 
     def _opened_once(self) -> Session:
+        if self._cancelled:
+            raise TestbedError("linux: cancelled before the stack stood")
         if self._session is None:
             _sweep()
             self._scratch = tempfile.TemporaryDirectory(prefix=_SCRATCH)
             results = Path(self._scratch.name)
             (results / _OWNER).write_text(identity(os.getpid()))
-            session = self._session_of_this_kind()
+            session = self._starting = self._session_of_this_kind()
             self._phase(self._first_phase())
             try:
                 self._secret = self._secret or credentials.fresh()
@@ -305,6 +312,8 @@ class Linux:
             except BaseException:
                 session.close()
                 raise
+            finally:
+                self._starting = None
             self._phase("")
             self._session = session
             self._environment = {**_tools(), **described}
@@ -770,6 +779,7 @@ class _VirtualSession:
         self._results = Path()
         self._credentials: dict[str, object] = {}
         self._errands: list[Errand] = []
+        self._closed = False
         self.pid: int | None = None
 
     def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
@@ -809,11 +819,14 @@ class _VirtualSession:
         errand = Errand(share)
         self._errands.append(errand)
         try:
+            if self._closed:
+                raise TestbedError("linux: the guests have been stopped")
             return errand.carry_out(function, argument, seed=seed, limit_s=limit_s)
         finally:
             self._errands.remove(errand)
 
     def close(self) -> None:
+        self._closed = True
         for errand in list(self._errands):
             errand.stop()
 
