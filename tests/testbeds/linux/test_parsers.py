@@ -164,6 +164,24 @@ def test_iperf3_arguments_follow_the_flow() -> None:
     assert saturated[saturated.index("-b") + 1] == "0"
 
 
+def test_the_first_second_behind_a_warm_up_has_the_time_of_its_counts() -> None:
+    # As iperf3 3.12 writes them where the warm-up ends at the instant of a second's end.
+    rows = [
+        {"start": 0, "end": 1.000036, "seconds": 1.000036, "bytes": 715312, "omitted": True},
+        {"start": 1.000017, "end": 1.000006, "seconds": 2.000023, "bytes": 710968},
+        {"start": 1.000006, "end": 2.000006, "seconds": 1, "bytes": 712416},
+        {"start": 2.000006, "end": 2.5, "seconds": 0.499994, "bytes": 1},
+    ]
+    for row in rows:
+        row["bits_per_second"] = 8 * row["bytes"] / row["seconds"]
+    report = {
+        "start": {"test_start": {"reverse": 1}},
+        "intervals": [{"sum": row} for row in rows],
+    }
+    found = iperf3.series(report, "A", "A")
+    assert [(v.second, round(v.value)) for v in found] == [(0, 5687710), (1, 5699328)]
+
+
 def test_irtt() -> None:
     report = json.loads(text("irtt-0.9.0.json"))
     found = {v.metric: v.value for v in irtt.values(report, "A", one_clock=True)}

@@ -418,7 +418,7 @@ def test_cancelled_while_it_opens_it_leaves_no_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     class Opening:
-        """A session that notes what it does as long as nobody stops it."""
+        """A session that opens until it is stopped, and then leaves a folder."""
 
         pid = None
 

@@ -1,8 +1,9 @@
 //! RSA keys of the test PKI: PKCS #1 v1.5 and PSS (RFC 8017).
 //!
 //! Takes keys and messages; gives signatures, and whether one is right. PSS draws its salt from the
-//! caller's source, so that equal seeds give equal octets. What depends on key and message alone is
-//! computed by AWS-LC where the feature `aws-lc` is on, and by RustCrypto without it: both give the same.
+//! caller's source, so that equal seeds give equal octets. All other results depend on key and message
+//! alone. AWS-LC computes them where the feature `aws-lc` is on, and RustCrypto without it: both give
+//! the same.
 
 use rsa::pkcs8::{DecodePrivateKey, DecodePublicKey};
 use rsa::signature::{RandomizedSigner, SignatureEncoding};

@@ -55,7 +55,18 @@ def receiver_seconds(report: dict[str, Any]) -> list[dict[str, Any]]:
 def whole_seconds(side: dict[str, Any]) -> list[dict[str, Any]]:
     """Sums of the seconds in the output of one side, as :func:`receiver_seconds` gives them."""
     sums = [i["sum"] for i in side.get("intervals", ()) if not i["sum"].get("omitted")]
-    return [row for row in sums if row["seconds"] >= 0.5]
+    return [_counted(row) for row in sums if row["seconds"] >= 0.5]
+
+
+def _counted(row: dict[str, Any]) -> dict[str, Any]:
+    """A second with the time of its counts.
+
+    The warm-up may end at the instant of a second's end and come first. iperf3 (3.12) then clears the
+    counts, but takes the time from the beginning of the last second of the warm-up.
+    """
+    if not 0 < 1.5 * row.get("end", 0) <= row["seconds"]:
+        return row
+    return {**row, "seconds": row["end"], "bits_per_second": 8 * row["bytes"] / row["end"]}
 
 
 def jitter_s(seconds: list[dict[str, Any]], received: dict[str, Any]) -> float:

@@ -136,8 +136,8 @@ def unpaced(flow: Flow, rate_bps: float) -> Flow:
 def paced(flow: Flow, rates_bps: Iterable[float]) -> Flow:
     """A saturated UDP flow with a wired sender at the lowest of the rates that it crosses.
 
-    A wired sender does not wait for the air. Where the CPU takes no time, it offers 28 Gb/s: a second
-    took four minutes, and what the link cannot carry was lost all the same.
+    A wired sender does not wait for the air. Where the CPU takes no time, it offers 28 Gb/s, and a
+    second of it took four minutes. The link loses the surplus in any case.
     """
     saturated = flow.transport == "udp" and flow.direction != "up" and not flow.offered_bps
     return evolve(flow, offered_bps=min(rates_bps)) if saturated else flow
