@@ -65,6 +65,7 @@ impl RsaKey {
 pub struct RsaVerifier {
     key: RsaPublicKey,
     /// Its SubjectPublicKeyInfo.
+    #[cfg(feature = "aws-lc")]
     info: Vec<u8>,
 }
 
@@ -73,6 +74,7 @@ impl RsaVerifier {
     pub(super) fn from_info(der: &[u8]) -> Option<Self> {
         Some(Self {
             key: RsaPublicKey::from_public_key_der(der).ok()?,
+            #[cfg(feature = "aws-lc")]
             info: der.to_vec(),
         })
     }
