@@ -61,8 +61,8 @@ def whole_seconds(side: dict[str, Any]) -> list[dict[str, Any]]:
 def _counted(row: dict[str, Any]) -> dict[str, Any]:
     """A second with the time of its counts.
 
-    The warm-up may end at the instant of a second's end and come first. iperf3 (3.12) then clears the
-    counts, but takes the time from the beginning of the last second of the warm-up.
+    The warm-up may end at the instant of a second's end and come first. iperf3 (3.12) then clears
+    the counts, but takes the time from the beginning of the last second of the warm-up.
     """
     if not 0 < 1.5 * row.get("end", 0) <= row["seconds"]:
         return row
