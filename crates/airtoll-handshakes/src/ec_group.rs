@@ -91,6 +91,13 @@ impl Group {
         wide % (&self.order - 1_u8) + 1_u8
     }
 
+    fn count(&self, context: &mut Context<'_>) {
+        context.record(Operation::EcScalarMul {
+            curve: self.curve,
+            count: 1,
+        });
+    }
+
     /// `scalar` times a point; `None` unless the point is on the curve and the product finite.
     pub fn multiply(
         &self,
@@ -98,10 +105,7 @@ impl Group {
         point: &[u8],
         scalar: &BigUint,
     ) -> Option<Vec<u8>> {
-        context.record(Operation::EcScalarMul {
-            curve: self.curve,
-            count: 1,
-        });
+        self.count(context);
         let scalar = self.pad(scalar);
         match self.curve {
             Curve::P384 => multiply::<p384::NistP384>(point, &scalar),
@@ -112,10 +116,7 @@ impl Group {
 
     /// `scalar` times the generator.
     pub fn multiply_base(&self, context: &mut Context<'_>, scalar: &BigUint) -> Option<Vec<u8>> {
-        context.record(Operation::EcScalarMul {
-            curve: self.curve,
-            count: 1,
-        });
+        self.count(context);
         agreement::public(self.curve, &self.pad(scalar))
     }
 
@@ -126,10 +127,7 @@ impl Group {
         point: &[u8],
         scalar: &BigUint,
     ) -> Option<Vec<u8>> {
-        context.record(Operation::EcScalarMul {
-            curve: self.curve,
-            count: 1,
-        });
+        self.count(context);
         agreement::shared(self.curve, &self.pad(scalar), point)
     }
 

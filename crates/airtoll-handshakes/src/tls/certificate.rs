@@ -100,7 +100,7 @@ pub fn root(chain: Chain) -> Vec<u8> {
     }
 }
 
-/// Credentials that were asked for: to read an RSA key takes as long as to sign with it.
+/// Credentials that were asked for: every handshake needs them, and an RSA key takes long to read.
 static READ: Mutex<BTreeMap<(Chain, Holder), Credential>> = Mutex::new(BTreeMap::new());
 
 /// A private key of a chain.

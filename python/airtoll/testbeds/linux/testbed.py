@@ -281,13 +281,16 @@ class Linux:
 
     def close(self) -> None:
         """Stop the daemons, the nodes and the guest."""
-        for session in (self._starting, self._session):
+        starting = self._starting
+        if starting is not None:
+            with contextlib.suppress(TestbedError):
+                starting.close()
+        # A session that another thread opens writes into the folder, and may stand all the same.
+        with self._opening:
+            session, self._session = self._session, None
             if session is not None:
                 with contextlib.suppress(TestbedError):
                     session.close()
-        # A session that another thread opens still writes into the folder.
-        with self._opening:
-            self._session = None
             if self._scratch is not None:
                 self._scratch.cleanup()
                 self._scratch = None
