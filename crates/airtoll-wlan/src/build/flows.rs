@@ -14,6 +14,14 @@ use crate::transport::TcpConfig;
 /// Most datagrams of a flow between its application and the wire of a wired host.
 const WIRED_ROOM: u32 = 64;
 
+/// Octets of the IP header of a flow's packets.
+fn ip_header_octets(ip: IpVersion) -> u32 {
+    match ip {
+        IpVersion::Ipv4 => 20,
+        IpVersion::Ipv6 => 40,
+    }
+}
+
 impl Builder<'_> {
     pub(super) fn add_flows(&mut self) -> Result<(), ScenarioError> {
         let applications: Vec<Running> = self
@@ -35,10 +43,7 @@ impl Builder<'_> {
                     allowed: format!("a node that {} can reach over the links", flow.source),
                 });
             }
-            let ip_header = match flow.ip {
-                IpVersion::Ipv4 => 20,
-                IpVersion::Ipv6 => 40,
-            };
+            let ip_header = ip_header_octets(flow.ip);
             let start = Instant::ZERO + Duration::from_secs_f64(flow.start_s);
             let socket = match &flow.transport {
                 Transport::Udp(options) => {
@@ -135,14 +140,18 @@ impl Builder<'_> {
         if !application.fills_socket() {
             return u32::MAX;
         }
-        if self.world.stack.net.role(source) == Role::Wired {
+        let net = &self.world.stack.net;
+        let ipv6 = flow.ip == IpVersion::Ipv6;
+        let ip_octets = Ends::datagram_octets(ip_header_octets(flow.ip), payload);
+        let packets = net.packets_of(source, destination, ip_octets, ipv6);
+        if net.role(source) == Role::Wired {
             // A full queue holds a local application back, and the applications share the queue. With
             // more packets between them than it takes, the first flows would keep all of its places:
             // a packet that leaves makes room for the next one of its own flow.
             let share = self
                 .first_wire(source, destination)
                 .map_or(u32::MAX, |wire| {
-                    self.world.stack.net.wire_limit(wire) / filling[wire].max(1)
+                    net.wire_limit(wire) / filling[wire].max(1) / packets
                 });
             return share.clamp(1, WIRED_ROOM);
         }
@@ -163,7 +172,7 @@ impl Builder<'_> {
             None => 1,
         };
         (2 * window * amsdu + 8)
-            .min(mac.queue_limit(radio) / self.sharing(flow))
+            .min(mac.queue_limit(radio) / self.sharing(flow) / packets)
             .max(1)
     }
 

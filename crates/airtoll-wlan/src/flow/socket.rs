@@ -53,6 +53,11 @@ impl Ends {
         self.only_counted
     }
 
+    /// Octets of the IP packet of a datagram with `payload` octets.
+    pub fn datagram_octets(ip_header: u32, payload: u32) -> u32 {
+        ip_header + UDP_HEADER + payload
+    }
+
     /// Sender and receiver of a packet; `reverse`: from the flow's destination to its source.
     #[inline]
     pub(super) fn of(&self, reverse: bool) -> (NodeId, NodeId) {

@@ -22,7 +22,48 @@ pub(super) struct FragmentGroup {
 /// IPv6 fragment header (RFC 8200 section 4.5).
 const FRAGMENT_HEADER: u32 = 8;
 
+/// Octets of the IP headers of a fragment.
+fn headers(ipv6: bool) -> (u32, u32) {
+    if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) }
+}
+
+/// The most data of a packet that a fragment of at most `mtu` octets carries (RFC 791 section 3.2, RFC
+/// 8200 section 4.5).
+fn most_data(mtu: u32, ipv6: bool) -> u32 {
+    let (header, extra) = headers(ipv6);
+    (mtu - header - extra) / 8 * 8
+}
+
+/// Lengths of the packets that one of `ip_octets` octets becomes at `mtu`.
+fn lengths(ip_octets: u32, mtu: u32, ipv6: bool) -> impl Iterator<Item = u32> {
+    let (header, extra) = headers(ipv6);
+    let whole = (ip_octets <= mtu).then_some(ip_octets);
+    let (mut body, most) = if whole.is_some() {
+        (0, 0)
+    } else {
+        (ip_octets - header, most_data(mtu, ipv6))
+    };
+    let fragments = std::iter::from_fn(move || {
+        let data = body.min(most);
+        body -= data;
+        (data > 0).then_some(header + extra + data)
+    });
+    whole.into_iter().chain(fragments)
+}
+
 impl Net {
+    /// How many packets a node's radio or wire gets for one of `ip_octets` octets that the node sends
+    /// itself: its tunnels and its MTU may make fragments of it.
+    pub fn packets_of(&self, node: NodeId, to: NodeId, ip_octets: u32, ipv6: bool) -> u32 {
+        let stated = self.first_tunnel(node, to).and_then(|end| end.stated_mtu());
+        let inner = lengths(ip_octets, stated.unwrap_or(u32::MAX), ipv6);
+        let packets = inner.map(|inner| {
+            let (outer, ipv6) = self.outermost(node, to, (inner, ipv6));
+            lengths(outer, self.nodes[node].mtu, ipv6).count() as u32
+        });
+        packets.sum()
+    }
+
     /// Splits a packet that is longer than `mtu` (RFC 791 section 3.2, RFC 8200 section 4.5). With `enters`
     /// the fragments enter the tunnels of the node, which sends them itself.
     pub(super) fn fragment(
@@ -35,8 +76,8 @@ impl Net {
     ) {
         let whole = lower.cx.packets.remove(packet);
         let ipv6 = self.has_ipv6_header(&whole);
-        let (header, extra) = if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) };
-        let per_fragment = (mtu - header - extra) / 8 * 8;
+        let (header, extra) = headers(ipv6);
+        let per_fragment = most_data(mtu, ipv6);
         let mut body = whole.ip_octets - header;
         let count = body.div_ceil(per_fragment);
         let group = self.fragments.insert(FragmentGroup {

@@ -128,6 +128,16 @@ impl TunnelEnd {
         }
     }
 
+    /// Stated MTU of its interface.
+    pub fn stated_mtu(&self) -> Option<u32> {
+        self.mtu
+    }
+
+    /// Whether its outer header is IPv6's.
+    fn is_ipv6(&self) -> bool {
+        self.encapsulation.is_some_and(|t| t.outer == OuterIp::Ipv6)
+    }
+
     /// Whether routers may fragment its outer packets over IPv4: WireGuard's have no DF.
     pub fn clears_df(&self) -> bool {
         let outer = self.encapsulation.map(|t| t.outer);
@@ -164,10 +174,33 @@ impl Net {
         self.nodes[node].tunnels[tunnel].takes = takes;
     }
 
+    /// The first tunnel that takes a packet for `to` that a node sends itself.
+    pub(super) fn first_tunnel(&self, node: NodeId, to: NodeId) -> Option<&TunnelEnd> {
+        let mut ends = self.nodes[node].tunnels.iter();
+        ends.find(|end| end.takes(to, true))
+    }
+
     /// The stated MTU of the first tunnel that takes a packet that a node sends itself.
     pub(super) fn own_tunnel_mtu(&self, node: NodeId, p: &Packet) -> Option<u32> {
-        let mut ends = self.nodes[node].tunnels.iter();
-        ends.find(|end| end.takes(p.to, true))?.mtu
+        self.first_tunnel(node, p.to)?.stated_mtu()
+    }
+
+    /// Octets of a packet for `to` behind the tunnels that begin at a node, which sends it itself, and
+    /// whether its outermost header is IPv6's.
+    pub(super) fn outermost(
+        &self,
+        node: NodeId,
+        to: NodeId,
+        (ip_octets, ipv6): (u32, bool),
+    ) -> (u32, bool) {
+        let mut outer = (to, ip_octets, ipv6);
+        for end in &self.nodes[node].tunnels {
+            let (to, octets, _) = outer;
+            if end.takes(to, true) {
+                outer = (end.peer, end.outer_octets(octets), end.is_ipv6());
+            }
+        }
+        (outer.1, outer.2)
     }
 
     /// Whether a router must not fragment a packet. Linux sets DF for TCP and UDP (`ip_no_pmtu_disc`
@@ -291,8 +324,7 @@ impl Net {
         let Some(tunnelled) = p.tunnelled else {
             return p.ipv6;
         };
-        let end = self.tunnel_end(tunnelled);
-        end.encapsulation.is_some_and(|t| t.outer == OuterIp::Ipv6)
+        self.tunnel_end(tunnelled).is_ipv6()
     }
 }
 
@@ -419,6 +451,47 @@ mod tests {
                         "{payload}: {got}"
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_saturated_sender_loses_no_datagram_that_its_own_tunnel_makes_fragments_of() {
+        let tunnel = r#"{"peer": "FAR", "encapsulation": {"suite": "wireguard"}MTU}"#;
+        for (ip, mtu) in [
+            ("ipv4", ""),
+            ("ipv6", ""),
+            ("ipv4", r#", "mtu_octets": 700"#),
+        ] {
+            for [source, far] in [["station", "host"], ["host", "station"]] {
+                let tunnel = |to: &str| tunnel.replace("FAR", to).replace("MTU", mtu);
+                let text = format!(
+                    r#"{{"duration_s": 0.3, "bss": [{{"name": "cell", "standard": "802.11ax",
+                        "rate": {{"control": "fixed_mcs", "mcs": 9, "streams": 1}}}}],
+                    "nodes": [
+                        {{"name": "station", "role": "station", "bss": "cell", "tunnels": [{}]}},
+                        {{"name": "ap", "role": "access_point", "bss": "cell"}},
+                        {{"name": "host", "role": "wired", "tunnels": [{}]}}],
+                    "links": [{{"nodes": ["ap", "host"], "rate_bps": 5e7}}],
+                    "flows": [{{"name": "f", "source": "{source}", "destination": "{far}", "ip": "{ip}",
+                        "transport": {{"protocol": "udp"}},
+                        "pattern": {{"type": "saturated", "payload_octets": 1472}}}}]}}"#,
+                    tunnel("host"),
+                    tunnel("station"),
+                );
+                let mut scenario =
+                    Scenario::from_json(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
+                if source == "station" {
+                    // The wire carries more than the air, so that a loss is the station's own.
+                    scenario.links[0].rate_bps = 1e9;
+                } else {
+                    scenario.links[0].queue_packets = 60;
+                }
+                let got = received(&scenario);
+                assert!(
+                    got.iter().all(|n| *n > 100.0),
+                    "{ip} {mtu} from {source}: {got:?}"
+                );
             }
         }
     }
