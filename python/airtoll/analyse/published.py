@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
+import numpy as np
 import polars as pl
 from attrs import frozen
 
@@ -20,6 +22,9 @@ from airtoll.analyse.analysis import THROUGHPUT, Analysis
 from airtoll.analyse.estimate import Estimate, mean_t
 from airtoll.analyse.overhead import Summary, difference, ratio_fieller
 from airtoll.observe.datasets import Dataset
+
+#: A row of a data set's figures.
+_Row = Mapping[str, Any]
 
 _AXES = ("scenario", "policy", "traffic")
 _COLUMNS = (
@@ -133,8 +138,12 @@ def compare(
             found += _extremes(analysis, dataset, entry, cells, figures)
             continue
         theirs = names.get(entry.metric, entry.metric)
+        # Each cell asks for a handful of rows, and a filter of a frame takes longer than a loop.
+        by_policy: dict[str, list[_Row]] = {}
+        for row in figures.iter_rows(named=True):
+            by_policy.setdefault(row["policy"], []).append(row)
         for cell in cells.iter_rows(named=True):
-            of_policy = figures.filter(policy=cell["policy"])
+            of_policy = by_policy.get(cell["policy"], [])
             found += _quantity(
                 analysis, dataset, entry, cell, of_policy, entry.metric, theirs, "mean"
             )
@@ -185,7 +194,7 @@ def _quantity(
     dataset: Dataset,
     entry: Correspondence,
     cell: Mapping[str, Any],
-    rows: pl.DataFrame,
+    rows: Sequence[_Row],
     quantity: str,
     theirs: str,
     statistic: str,
@@ -197,35 +206,33 @@ def _quantity(
         ours = analysis.estimate(cell["cell"], quantity, flow, station)
     if ours is None:
         return []
-    printed = rows.filter(
-        (pl.col("metric") == theirs)
-        & (pl.col("statistic") == statistic)
-        & (pl.col("kind") == "published")
-    )
+    about = [row for row in rows if row["metric"] == theirs]
+    printed = [row for row in about if (row["statistic"], row["kind"]) == (statistic, "published")]
     if not str(entry.readings.get("table", "")).startswith("prose"):
         # The text repeats tables, rounded; only who asks for a figure of the text gets it.
-        printed = printed.filter(~pl.col("table").str.starts_with("prose"))
+        printed = [row for row in printed if not row["table"].startswith("prose")]
     if quantity == "overhead":
-        printed = printed.filter(pl.col("unit") == "%")
-    readings = rows.filter((pl.col("metric") == theirs) & (pl.col("kind") == "trial"))
-    if printed.is_empty() and statistic == "mean":
+        printed = [row for row in printed if row["unit"] == "%"]
+    readings = [row for row in about if row["kind"] == "trial"]
+    if not printed and statistic == "mean":
         printed = _means_of_readings(readings)
     results = []
     seen: set[tuple[str, str]] = set()
-    for row in printed.iter_rows(named=True):
+    for row in printed:
         key = (row["client"], row["value"])
         if key in seen:  # a mean that a later table repeats
             continue
         seen.add(key)
-        sample = readings.filter(pl.col("table") == row["table"], pl.col("client") == row["client"])
-        interval = mean_t(sample["si"].to_numpy(), row["si_unit"], analysis.level)
+        place = (row["table"], row["client"])
+        sample = [one["si"] for one in readings if (one["table"], one["client"]) == place]
+        interval = mean_t(np.asarray(sample, dtype=float), row["si_unit"], analysis.level)
         published = Estimate(
             row["si"],
             interval.low if quantity != "overhead" else math.nan,
             interval.high if quantity != "overhead" else math.nan,
             analysis.level,
-            sample.height if quantity != "overhead" else 0,
-            _published_method(row["kind"], sample.height),
+            len(sample) if quantity != "overhead" else 0,
+            _published_method(row["kind"], len(sample)),
             row["si_unit"],
         )
         results.append(_comparison(dataset, entry, cell, row, quantity, published, ours))
@@ -331,15 +338,16 @@ def _published_method(kind: str, readings: int) -> str:
     return "printed; t of its readings" if readings > 1 else "printed"
 
 
-def _means_of_readings(readings: pl.DataFrame) -> pl.DataFrame:
+def _means_of_readings(readings: Sequence[_Row]) -> list[_Row]:
     """One row per table and client with the mean of its readings, where no mean is printed."""
-    if readings.is_empty():
-        return readings
-    rows = []
-    for _key, sample in readings.group_by(["table", "client"], maintain_order=True):
-        mean = float(sample["si"].mean())  # type: ignore[arg-type]
-        rows.append(sample.head(1).with_columns(si=pl.lit(mean), value=pl.lit(f"{mean:.6g}")))
-    return pl.concat(rows)
+    samples: dict[tuple[Any, Any], list[_Row]] = {}
+    for row in readings:
+        samples.setdefault((row["table"], row["client"]), []).append(row)
+    rows: list[_Row] = []
+    for sample in samples.values():
+        mean = statistics.fmean(row["si"] for row in sample)
+        rows.append({**sample[0], "si": mean, "value": f"{mean:.6g}"})
+    return rows
 
 
 def _level(value: Any) -> str:

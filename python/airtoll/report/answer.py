@@ -208,14 +208,20 @@ def table(summary: RunSummary) -> list[Row]:
         verdict = _judged(summary, cell, first, judged.get((cell.name, None), ""))
         rows.append(Row(cell.name, policy, place, None, tuple(texts), verdict))
         if first in (THROUGHPUT, FAIRNESS) and not cell.settings.clients:
-            rows += _rows_of_stations(summary, cell, policy, place, of_throughput)
+            place_of = (cell, policy, place)
+            rows += _rows_of_stations(summary, place_of, wanted, shares, of_throughput)
     return rows
 
 
 def _rows_of_stations(
-    summary: RunSummary, cell: Cell, policy: str, place: str, judged: dict[Any, str]
+    summary: RunSummary,
+    place_of: tuple[Cell, str, str],
+    wanted: Sequence[str],
+    shares: bool,
+    judged: dict[Any, str],
 ) -> list[Row]:
     """Rows of the stations that the study names, where there are several."""
+    cell, policy, place = place_of
     names = [station.name for station in cell.settings.stations]
     if len(names) < 2:
         return []
@@ -228,14 +234,14 @@ def _rows_of_stations(
     for part in parts.iter_rows(named=True):
         key = (part["flow"], part["station"])
         texts: list[str] = []
-        for quantity in columns(summary):
+        for quantity in wanted:
             of_part = (
                 summary.analysis.overhead(cell.name, *key)
                 if quantity == OVERHEAD
                 else summary.analysis.estimate(cell.name, quantity, *key)
             )
             texts += _texts(summary, cell.name, quantity, of_part, *key)
-        if has_fairness(summary):
+        if shares:
             texts.append("")
         verdict = _judged(summary, cell, THROUGHPUT, judged.get((cell.name, key), ""))
         several = parts.filter(station=part["station"]).height > 1

@@ -39,11 +39,16 @@ class Totals:
 
 @define
 class _Lane:
-    """A running cell: the values that its re-run rule reads."""
+    """A running cell: the values that its re-run rule reads, and whether the testbed was asked.
+
+    The testbed is asked when the first trial comes up, so that earlier cells run meanwhile.
+    """
 
     cell: Cell
     index: int
     accepted: dict[int, float]
+    checked: bool = False
+    skipped: bool = False
 
 
 def execute(
@@ -139,12 +144,11 @@ class _Run:
         """Take the records of the journal, and queue the other trials."""
         attempts: dict[tuple[str, int], int] = {}
         settled: set[tuple[str, int]] = set()
-        started: set[str] = set()
         for record in done:
             lane = self.lanes.get(record.cell)
             if lane is None:
                 continue
-            started.add(record.cell)
+            lane.checked = True
             if record.broken:
                 place = (record.cell, record.trial)
                 attempts[place] = max(attempts.get(place, 0), record.attempt)
@@ -167,10 +171,6 @@ class _Run:
             numbers = range(self.first, self.plan.repetitions + 1)
             open_numbers = [n for n in numbers if (cell.name, n) not in settled]
             self.finished += len(numbers) - len(open_numbers)
-            skip = None if cell.name in started else self.testbed.check(cell)
-            if skip is not None:
-                self._skip(cell, skip)
-                continue
             for number in open_numbers[: 1 if self.rule else None]:
                 self._push(cell.name, number, attempts.get((cell.name, number), 0) + 1)
 
@@ -194,10 +194,18 @@ class _Run:
         heapq.heappush(self.heap, (key, cell, number, attempt))
 
     def _next(self) -> Trial | None:
-        if not self.heap:
-            return None
-        _key, cell, number, attempt = heapq.heappop(self.heap)
-        return self.plan.trial(self.lanes[cell].cell, number, attempt)
+        while self.heap:
+            _key, name, number, attempt = heapq.heappop(self.heap)
+            lane = self.lanes[name]
+            if not lane.checked:
+                lane.checked = True
+                skip = self.testbed.check(lane.cell)
+                if skip is not None:
+                    lane.skipped = True
+                    self._skip(lane.cell, skip)
+            if not lane.skipped:
+                return self.plan.trial(lane.cell, number, attempt)
+        return None
 
     def _keep(self, trial: Trial, measured: Measured) -> None:
         """Classify an attempt, record it, and queue a repetition if the rule requires it."""
