@@ -38,7 +38,7 @@ use crate::id::{
     CardId, ChannelId, ContenderId, FlowId, LinkId, ModeId, NeighbourId, RadioId, ReservationId,
     Slab, Table,
 };
-use crate::medium::Medium;
+use crate::medium::{Medium, Transmission};
 use crate::scenario::{Discipline, Protection};
 use contention::{Contender, Domain};
 use power_save::PowerSave;
@@ -130,6 +130,8 @@ pub(crate) struct Mac {
     winners: Vec<ContenderId>,
     /// How many of them transmit, and the node of the last one.
     transmitting: (usize, Option<RadioId>),
+    /// A frame that ends before anything else happens.
+    passed: Option<Transmission>,
 }
 
 impl Mac {
@@ -157,6 +159,7 @@ impl Mac {
             has_cards: false,
             winners: Vec::new(),
             transmitting: (0, None),
+            passed: None,
         }
     }
 

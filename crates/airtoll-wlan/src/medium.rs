@@ -30,6 +30,7 @@ use interference::Interference;
 pub(crate) use interference::Turn;
 pub(crate) use radio::Radio;
 pub use radio::loss_db;
+pub(crate) use reception::KnownSuccess;
 
 /// A node's transceiver.
 #[derive(Debug)]
@@ -306,6 +307,45 @@ impl Medium {
             },
         );
         transmission
+    }
+
+    /// The same for a frame that ends before anything else happens: it is on the air and over at once. Gives
+    /// it as [`Medium::end`] does, for its end.
+    #[inline]
+    pub fn pass(
+        &mut self,
+        cx: &mut Context,
+        contender: ContenderId,
+        node: RadioId,
+        kind: FrameKind,
+        (length, protects): (Duration, Duration),
+    ) -> Transmission {
+        let now = cx.now();
+        let end = now + length;
+        let state = &mut self.nodes[node];
+        let host = state.host;
+        state.last_sent = (now, end);
+        state.engaged_until = state.engaged_until.max(end);
+        let channel = &mut self.channels[state.channel];
+        channel.book(cx);
+        let earlier = channel.pass(end);
+        cx.observe(Observation::Transmits {
+            node: host,
+            kind: kind as u8,
+            length,
+        });
+        Transmission {
+            number: TransmissionId::new(0),
+            node,
+            contender,
+            kind,
+            start: now,
+            end,
+            earlier,
+            protects,
+            overlapped: false,
+            alone: length,
+        }
     }
 
     /// A transmission on the air of a node's channel.

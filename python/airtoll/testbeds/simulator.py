@@ -48,9 +48,6 @@ _STATIONS_AT_HALF_SPEED = 50
 _SLOWDOWN_PER_MHZ = {"802.11n": 0.035, "802.11ac": 0.05, "802.11ax": 0.07, "802.11be": 0.07}
 #: CPU seconds of a packet that a saturated sender behind a wire offers, most of them for nothing.
 _OFFERED_S = 0.14e-6
-#: Saturated flows of one wired sender whose packets fit its queue; beyond, each of them tries again
-#: at every departure: this often a second, by flows and flows in excess.
-_FLOWS_IN_QUEUE, _TRIES_PER_S = 12, 13_500.0
 #: Least cost of a second at a low rate, which carries few frames, against one at the common rate.
 _LEAST_SHARE = 0.2
 #: CPU seconds of a trial of any length: its check, its scenario and its line in the journal.
@@ -224,9 +221,7 @@ def _offered_per_s(cell: Cell) -> float:
     ]  # fmt: skip
     if not loads:
         return 0.0
-    flows = sum(len(load.stations or station_list(cell.settings)) for load in loads)
-    wire = 1e6 * cell.settings.wired.rate_mbps / (8 * (loads[0].payload_bytes or 1472))
-    return wire + max(0, flows - _FLOWS_IN_QUEUE) * flows * _TRIES_PER_S
+    return 1e6 * cell.settings.wired.rate_mbps / (8 * (loads[0].payload_bytes or 1472))
 
 
 def _share_of_saturation(cell: Cell) -> float:

@@ -228,7 +228,9 @@ impl Mac {
         false
     }
 
-    /// Transmits, and lets the nodes that hear it freeze their counters.
+    /// Transmits, and lets the nodes that hear it freeze their counters. Where the frame is the `only` one
+    /// that begins now, and nothing happens before its end, it is no event ([`Self::take_passed`]);
+    /// then there is no number of a transmission.
     #[inline(never)]
     fn transmit(
         &mut self,
@@ -237,7 +239,8 @@ impl Mac {
         (id, node): (ContenderId, RadioId),
         kind: FrameKind,
         (length, protects): (Duration, Duration),
-    ) -> TransmissionId {
+        only: bool,
+    ) -> Option<TransmissionId> {
         let mut times = (length, protects);
         if self.contenders[id].cf_end.is_some() && kind != FrameKind::CfEnd {
             // Multiple protection (9.2.5.2): up to the TXOP limit.
@@ -245,24 +248,37 @@ impl Mac {
             let rest = self.exchanges[id].txop_end.max(end) - end;
             times.1 = protects.max(rest);
         }
-        let transmission = medium.transmit(cx, id, node, kind, times);
+        let alone_in_network = self.domains.len() == 1;
         let domain = &mut self.domains[medium.channel_of(node)];
         domain.become_busy(cx.now(), medium.ears(node), &mut self.contenders);
-        transmission
+        let end = cx.now() + length;
+        let quiet = end < cx.events.next_at() && end <= cx.end;
+        if only && quiet && alone_in_network && domain.is_heard_by_all() {
+            self.passed = Some(medium.pass(cx, id, node, kind, times));
+            return None;
+        }
+        Some(medium.transmit(cx, id, node, kind, times))
     }
 
-    /// Sends the first frame of an exchange that was prepared.
+    /// The frame that has just been sent and ends before anything else happens.
+    #[inline]
+    pub fn take_passed(&mut self) -> Option<Transmission> {
+        self.passed.take()
+    }
+
+    /// Sends the first frame of an exchange that was prepared; `only`: no other frame begins now.
     #[inline]
     pub(super) fn start_exchange(
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
         id: ContenderId,
+        only: bool,
     ) {
         let node = self.contenders[id].node;
         if let Some(beacon) = self.beacon_of(id) {
             let times = (beacon.present().0, Duration::ZERO);
-            self.transmit(cx, medium, (id, node), FrameKind::Beacon, times);
+            self.transmit(cx, medium, (id, node), FrameKind::Beacon, times, only);
             return;
         }
         let sifs = self.sifs(medium, id);
@@ -271,7 +287,7 @@ impl Mac {
         let link = &self.links[exchange.link];
         if link.group {
             let times = (exchange.length, Duration::ZERO);
-            self.transmit(cx, medium, (id, node), FrameKind::Group, times);
+            self.transmit(cx, medium, (id, node), FrameKind::Group, times, only);
             return;
         }
         let rest = sifs + exchange.length + sifs + exchange.answer(mode);
@@ -285,17 +301,18 @@ impl Mac {
             Protection::RtsCts => {
                 self.exchanges[id].stage = Stage::Cts;
                 let times = (rts, sifs + cts + rest);
-                self.transmit(cx, medium, (id, node), FrameKind::Rts, times);
+                self.transmit(cx, medium, (id, node), FrameKind::Rts, times, only);
             }
             Protection::CtsToSelf => {
                 self.exchanges[id].stage = Stage::Data;
-                self.transmit(cx, medium, (id, node), FrameKind::CtsToSelf, (cts, rest));
+                let times = (cts, rest);
+                self.transmit(cx, medium, (id, node), FrameKind::CtsToSelf, times, only);
             }
-            Protection::None => self.send_data(cx, medium, id),
+            Protection::None => self.send_data(cx, medium, id, only),
         }
     }
 
-    fn send_data(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
+    fn send_data(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId, only: bool) {
         let sifs = self.sifs(medium, id);
         let node = self.contenders[id].node;
         let exchange = &mut self.exchanges[id];
@@ -308,10 +325,11 @@ impl Mac {
         } else {
             FrameKind::Data
         };
-        let (link, parted) = (exchange.link, exchange.count > 1 && !exchange.request);
+        let link = exchange.link;
+        let parted = exchange.count > 1 && !exchange.request && self.links[link].prompt;
         let times = (length, sifs + answer + follows);
-        let transmission = self.transmit(cx, medium, (id, node), kind, times);
-        if parted && self.links[link].prompt {
+        let sent = self.transmit(cx, medium, (id, node), kind, times, only && !parted);
+        if parted && let Some(transmission) = sent {
             let first = self.links[link].flying(self.exchanges[id].way).next();
             let first = first.map_or(0, |m| m.sequence);
             self.exchanges[id].on_air = (first, 0);
@@ -394,23 +412,23 @@ impl Mac {
         if exchange.stage == Stage::Cts {
             let times = (mode.cts(), sifs + exchange.length + sifs + answer);
             self.exchanges[id].stage = Stage::Data;
-            self.transmit(cx, medium, (id, peer), FrameKind::Cts, times);
+            self.transmit(cx, medium, (id, peer), FrameKind::Cts, times, true);
         } else {
             let times = (answer, exchange.follows);
-            self.transmit(cx, medium, (id, peer), FrameKind::Response, times);
+            self.transmit(cx, medium, (id, peer), FrameKind::Response, times, true);
         }
     }
 
     /// SIFS after a frame of the contender's own exchange: its next frame.
     pub fn proceed(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         match (self.exchanges[id].stage, &self.contenders[id].cf_end) {
-            (Stage::NextPpdu, _) => self.start_exchange(cx, medium, id),
+            (Stage::NextPpdu, _) => self.start_exchange(cx, medium, id, true),
             (Stage::CfEnd, Some(cf_end)) => {
                 let times = (cf_end.length, Duration::ZERO);
                 let node = self.contenders[id].node;
-                self.transmit(cx, medium, (id, node), FrameKind::CfEnd, times);
+                self.transmit(cx, medium, (id, node), FrameKind::CfEnd, times, true);
             }
-            _ => self.send_data(cx, medium, id),
+            _ => self.send_data(cx, medium, id, true),
         }
     }
 
@@ -533,12 +551,7 @@ impl Mac {
         for &node in engaged {
             medium.engage(node, at);
         }
-        let event = if response {
-            Event::Respond { contender: id }
-        } else {
-            Event::Proceed { contender: id }
-        };
-        cx.schedule(at, event);
+        cx.await_frame(at, id, response);
     }
 
     /// A node that heard an RTS and then nothing may forget its reservation after NAVTimeout: two

@@ -11,6 +11,7 @@ use super::fragmentation::{Division, Pieces};
 use super::rate_control::RateControl;
 use super::window::Window;
 use crate::id::{FlowId, LinkId, ModeId, PacketId, RadioId};
+use crate::medium::KnownSuccess;
 use crate::observe::ledger::Octets;
 
 /// Packets of one MPDU that occupy their sender's socket.
@@ -122,7 +123,7 @@ pub(super) struct FurtherWay {
     from: RadioId,
     peer: RadioId,
     rate: RateControl,
-    success: (Option<ModeId>, u32, f64),
+    success: KnownSuccess,
 }
 
 /// One sender's traffic of one access category to one receiver.
@@ -174,8 +175,7 @@ pub(crate) struct TxLink {
     pub(super) account: Option<LinkId>,
     /// Airtime that its receiver may have before the next one's turn, ns.
     pub(super) deficit_ns: i64,
-    /// Frame success of the last (mode, octets) asked for.
-    pub(super) success: (Option<ModeId>, u32, f64),
+    pub(super) success: KnownSuccess,
     /// Its sender drops data: the association has ended.
     pub(super) barred: bool,
     /// Its receiver refuses data: the association has ended.
@@ -245,7 +245,7 @@ impl TxLink {
             listed: false,
             account: None,
             deficit_ns: 0,
-            success: (None, 0, 0.0),
+            success: KnownSuccess::default(),
             barred: false,
             refused: false,
             dozing: false,
@@ -370,7 +370,7 @@ impl TxLink {
 
     /// Adds a further pair of radios; `span`: sequence numbers of the block ack agreement.
     pub fn add_way(&mut self, (from, peer): (RadioId, RadioId), rate: RateControl, span: u32) {
-        let success = (None, 0, 0.0);
+        let success = KnownSuccess::default();
         self.span = span;
         self.further.push(FurtherWay {
             from,
@@ -418,12 +418,12 @@ impl TxLink {
         }
     }
 
-    /// The window, and the last frame success of a way: (mode, octets), and the probability.
+    /// The window, and what is known of the frame success of a way.
     #[inline]
     pub(super) fn window_and_success(
         &mut self,
         way: Way,
-    ) -> (&mut Window<Mpdu>, &mut (Option<ModeId>, u32, f64)) {
+    ) -> (&mut Window<Mpdu>, &mut KnownSuccess) {
         let success = match self.further.get_mut(usize::from(way.0).wrapping_sub(1)) {
             None => &mut self.success,
             Some(further) => &mut further.success,
@@ -434,11 +434,11 @@ impl TxLink {
     /// Forgets the frame success of ways that end at a radio.
     pub(super) fn forget_success(&mut self, radio: RadioId) {
         if [self.from, self.peer].contains(&radio) {
-            self.success = (None, 0, 0.0);
+            self.success = KnownSuccess::default();
         }
         for way in &mut self.further {
             if [way.from, way.peer].contains(&radio) {
-                way.success = (None, 0, 0.0);
+                way.success = KnownSuccess::default();
             }
         }
     }

@@ -17,6 +17,40 @@ pub(crate) enum Reception {
     Over(f64),
 }
 
+/// Probabilities that frames of a pair of radios arrive where nothing overlaps them: those of its last few
+/// modes and lengths. Fragments, acknowledgments and data of one link have different lengths.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct KnownSuccess {
+    known: [(Option<(ModeId, u32)>, f64); Self::KEPT],
+    /// Which one was asked for last.
+    last: usize,
+}
+
+impl KnownSuccess {
+    const KEPT: usize = 4;
+
+    #[inline]
+    fn of(&mut self, mode: ModeId, octets: u32, compute: impl FnOnce() -> f64) -> f64 {
+        let key = Some((mode, octets));
+        let (last, probability) = self.known[self.last % Self::KEPT];
+        if last == key {
+            return probability;
+        }
+        self.other(key, compute)
+    }
+
+    #[inline(never)]
+    fn other(&mut self, key: Option<(ModeId, u32)>, compute: impl FnOnce() -> f64) -> f64 {
+        let found = self.known.iter().position(|(other, _)| *other == key);
+        self.last = found.unwrap_or((self.last + 1) % Self::KEPT);
+        let place = &mut self.known[self.last];
+        if found.is_none() {
+            *place = (key, compute());
+        }
+        place.1
+    }
+}
+
 impl Medium {
     /// How a transmission reached a node; `None` if overlapping frames destroyed it.
     #[inline]
@@ -153,8 +187,8 @@ impl Medium {
         true
     }
 
-    /// Whether a data MPDU of `octets` arrives at `to`; `known` keeps the probability of the last
-    /// (mode, octets) that was alone on the air.
+    /// Whether a data MPDU of `octets` arrives at `to`; `known` keeps the probabilities of frames that were
+    /// alone on the air.
     #[inline]
     pub fn data_arrives(
         &mut self,
@@ -162,7 +196,7 @@ impl Medium {
         (mode, vector): (ModeId, &TxVector),
         octets: u32,
         (reception, at): (Reception, Instant),
-        known: &mut (Option<ModeId>, u32, f64),
+        known: &mut KnownSuccess,
     ) -> bool {
         if !self.radio.frame_errors() {
             return true;
@@ -172,16 +206,12 @@ impl Medium {
             return self.arrives_faded((from, to), (vector, octets), bandwidth, (reception, at));
         }
         let probability = match reception {
-            Reception::Clear if known.0 == Some(mode) && known.1 == octets => known.2,
-            Reception::Clear => {
+            Reception::Clear => known.of(mode, octets, || {
                 let bandwidth = f64::from(vector.width().mhz()) * 1e6;
-                let snr = self
-                    .radio
-                    .sinr(from, to, bandwidth, (std::iter::empty(), 0.0));
-                let p = phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr);
-                *known = (Some(mode), octets, p);
-                p
-            }
+                let alone = (std::iter::empty(), 0.0);
+                let snr = self.radio.sinr(from, to, bandwidth, alone);
+                phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr)
+            }),
             Reception::Amid(power) => {
                 let bandwidth = f64::from(vector.width().mhz()) * 1e6;
                 self.amid((from, to), (vector, octets), bandwidth, power)
