@@ -67,20 +67,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     """A file's tests stay on one worker; so do files that boot a guest for the same folder.
 
     A guest for the daemons' peers waits in real time for most of its life, a guest for the testbed
-    computes: both run beside each other. An emulated guest takes whole cores: then all files with
-    a guest stay on one worker.
+    computes in its own time: both run beside each other.
     """
     from xdist.scheduler import LoadFileScheduling
-
-    from airtoll.testbeds.guest import drivers
-
-    alone = drivers.is_emulated()
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = str(super()._split_scope(nodeid))
             guest = _guest(config.rootpath / file)
-            return file if guest is None else "guest" if alone else guest
+            return file if guest is None else guest
 
     return Scheduling(config, log)
 

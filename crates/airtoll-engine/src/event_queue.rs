@@ -17,10 +17,6 @@ use airtoll_units::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Priority(pub u8);
 
-/// Place of an event in the order of its instant, taken before the event is added.
-#[derive(Clone, Copy, Debug)]
-pub struct Rank(u64);
-
 /// Events in the order in which they happen, and the instant of the last one taken.
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
@@ -116,49 +112,29 @@ impl<E> EventQueue<E> {
     /// Panics if `at` lies before the clock: nothing happens in the past.
     #[inline]
     pub fn schedule_ranked(&mut self, at: Instant, priority: Priority, event: E) {
-        let rank = self.next_rank(priority);
-        self.put(at, rank, event);
-    }
-
-    /// Takes the rank of an event of the default priority that is added now, and does not add it: its owner
-    /// does so with [`Self::schedule_reserved`], or carries it out where no other event comes before it.
-    #[inline]
-    pub fn reserve(&mut self) -> Rank {
-        Rank(self.next_rank(Priority::default()))
-    }
-
-    /// Adds an event with the rank that was reserved for it.
-    ///
-    /// # Panics
-    /// Panics if `at` lies before the clock: nothing happens in the past.
-    #[inline]
-    pub fn schedule_reserved(&mut self, at: Instant, Rank(rank): Rank, event: E) {
-        self.put(at, rank, event);
-    }
-
-    #[inline]
-    fn put(&mut self, at: Instant, rank: u64, event: E) {
         // The caller's fields are stored where they stay. A copy would load wide what was just stored
         // narrow, and wait until those stores have left the processor.
-        match self.make_place(at, rank) {
+        match self.make_place(at, priority) {
             Some(place) => *place = Some(event),
-            None => self.put_off(at, rank, Some(event)),
+            None => self.put_off(at, priority, Some(event)),
         }
     }
 
     /// Makes a place among the next events; `None` if the event comes after all of them.
     #[inline(never)]
-    fn make_place(&mut self, at: Instant, rank: u64) -> Option<&mut Option<E>> {
+    fn make_place(&mut self, at: Instant, priority: Priority) -> Option<&mut Option<E>> {
         if at < self.now {
             past(at, self.now);
         }
         if self.soon.len() >= SOON {
             self.put_off_half();
         }
+        let rank = self.rank(priority);
         let after = |other: &Entry<E>| at > other.at || (at == other.at && rank > other.rank);
         if !self.later.is_empty() && self.soon.first().is_some_and(after) {
             return None;
         }
+        self.sequence += 1;
         let mut place = self.soon.len();
         while place > 0 && after(&self.soon[place - 1]) {
             place -= 1;
@@ -173,14 +149,14 @@ impl<E> EventQueue<E> {
     }
 
     #[inline]
-    fn next_rank(&mut self, priority: Priority) -> u64 {
-        let rank = u64::from(priority.0) << SEQUENCE_BITS | self.sequence;
-        self.sequence += 1;
-        rank
+    fn rank(&self, priority: Priority) -> u64 {
+        u64::from(priority.0) << SEQUENCE_BITS | self.sequence
     }
 
     #[cold]
-    fn put_off(&mut self, at: Instant, rank: u64, event: Option<E>) {
+    fn put_off(&mut self, at: Instant, priority: Priority, event: Option<E>) {
+        let rank = self.rank(priority);
+        self.sequence += 1;
         self.later.push(Entry { at, rank, event });
     }
 
@@ -266,23 +242,6 @@ mod tests {
         let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(order, ["before", "first", "second", "late"]);
         assert_eq!(queue.now(), at);
-    }
-
-    #[test]
-    fn a_reserved_event_keeps_the_order_of_its_reservation() {
-        let at = Instant::from_nanos;
-        let mut queue = EventQueue::new();
-        queue.schedule(at(5), "first");
-        let reserved = queue.reserve();
-        queue.schedule(at(5), "third");
-        queue.schedule(at(4), "before");
-        queue.schedule_reserved(at(5), reserved, "second");
-        // Enough of them to put some off.
-        for _ in 0..100 {
-            queue.schedule(at(6), "after");
-        }
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).take(5).collect();
-        assert_eq!(order, ["before", "first", "second", "third", "after"]);
     }
 
     #[test]

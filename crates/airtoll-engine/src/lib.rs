@@ -8,6 +8,6 @@ mod event_queue;
 mod stream;
 mod trace;
 
-pub use event_queue::{EventQueue, Priority, Rank};
+pub use event_queue::{EventQueue, Priority};
 pub use stream::{Stream, Streams};
 pub use trace::{Digest, Trace};

@@ -86,7 +86,6 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
                     end: Instant::ZERO + Duration::from_secs_f64(scenario.duration_s),
                     warm_up: Instant::ZERO + Duration::from_secs_f64(scenario.warm_up_s),
                     packets: Slab::new(),
-                    awaited: None,
                     outbox: Vec::new(),
                     observers: Observers::new(scenario.series),
                 },

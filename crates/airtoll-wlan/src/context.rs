@@ -5,7 +5,7 @@
 //! `world` carries out the actions of the outbox in the order in which they were written, and the
 //! actions that an action causes before the next one.
 
-use airtoll_engine::{EventQueue, Rank};
+use airtoll_engine::EventQueue;
 use airtoll_units::{Duration, Instant};
 
 use crate::event::{Event, PipeKind};
@@ -85,29 +85,9 @@ pub(crate) enum Step {
     BackOff,
 }
 
-/// The next frame of an exchange, SIFS after another one: most often nothing comes before it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Awaited {
-    pub at: Instant,
-    pub rank: Rank,
-    pub contender: ContenderId,
-    /// The receiver's response, not a further frame of the sender.
-    pub response: bool,
-}
-
-impl Awaited {
-    /// It as an event.
-    #[inline]
-    pub fn event(&self) -> Event {
-        Event::of_exchange(self.contender, self.response)
-    }
-}
-
 /// Clock, events, packets and observers of a trial.
 pub(crate) struct Context {
     pub events: EventQueue<Event>,
-    /// The frame that the event at hand made the next one of its exchange.
-    pub awaited: Option<Awaited>,
     /// When the trial ends.
     pub end: Instant,
     /// When the warm-up ends.
@@ -129,23 +109,6 @@ impl Context {
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: Event) {
         self.events.schedule(at, event);
-    }
-
-    /// A frame of an exchange follows at `at`: an event of this instant's order, which `world` carries
-    /// out without the queue where nothing comes before it.
-    #[inline]
-    pub fn await_frame(&mut self, at: Instant, contender: ContenderId, response: bool) {
-        debug_assert!(
-            self.awaited.is_none(),
-            "an event has one frame that follows"
-        );
-        let rank = self.events.reserve();
-        self.awaited = Some(Awaited {
-            at,
-            rank,
-            contender,
-            response,
-        });
     }
 
     /// Writes an action into the outbox.

@@ -65,18 +65,6 @@ pub(crate) enum Event {
 // The queue moves events about all the time.
 const _: () = assert!(size_of::<Event>() <= 16);
 
-impl Event {
-    /// The next frame of a contender's exchange: its receiver's `response`, or another one of its own.
-    #[inline]
-    pub fn of_exchange(contender: ContenderId, response: bool) -> Self {
-        if response {
-            Self::Respond { contender }
-        } else {
-            Self::Proceed { contender }
-        }
-    }
-}
-
 /// The pipes of a node's device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PipeKind {

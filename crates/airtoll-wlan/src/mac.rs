@@ -38,7 +38,7 @@ use crate::id::{
     CardId, ChannelId, ContenderId, FlowId, LinkId, ModeId, NeighbourId, RadioId, ReservationId,
     Slab, Table,
 };
-use crate::medium::{Medium, Transmission};
+use crate::medium::Medium;
 use crate::scenario::{Discipline, Protection};
 use contention::{Contender, Domain};
 use power_save::PowerSave;
@@ -130,8 +130,6 @@ pub(crate) struct Mac {
     winners: Vec<ContenderId>,
     /// How many of them transmit, and the node of the last one.
     transmitting: (usize, Option<RadioId>),
-    /// A frame that ends before anything else happens.
-    passed: Option<Transmission>,
 }
 
 impl Mac {
@@ -159,7 +157,6 @@ impl Mac {
             has_cards: false,
             winners: Vec::new(),
             transmitting: (0, None),
-            passed: None,
         }
     }
 

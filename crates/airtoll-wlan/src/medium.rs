@@ -309,45 +309,6 @@ impl Medium {
         transmission
     }
 
-    /// The same for a frame that ends before anything else happens: it is on the air and over at once. Gives
-    /// it as [`Medium::end`] does, for its end.
-    #[inline]
-    pub fn pass(
-        &mut self,
-        cx: &mut Context,
-        contender: ContenderId,
-        node: RadioId,
-        kind: FrameKind,
-        (length, protects): (Duration, Duration),
-    ) -> Transmission {
-        let now = cx.now();
-        let end = now + length;
-        let state = &mut self.nodes[node];
-        let host = state.host;
-        state.last_sent = (now, end);
-        state.engaged_until = state.engaged_until.max(end);
-        let channel = &mut self.channels[state.channel];
-        channel.book(cx);
-        let earlier = channel.pass(end);
-        cx.observe(Observation::Transmits {
-            node: host,
-            kind: kind as u8,
-            length,
-        });
-        Transmission {
-            number: TransmissionId::new(0),
-            node,
-            contender,
-            kind,
-            start: now,
-            end,
-            earlier,
-            protects,
-            overlapped: false,
-            alone: length,
-        }
-    }
-
     /// A transmission on the air of a node's channel.
     #[inline]
     pub fn transmission(&self, node: RadioId, transmission: TransmissionId) -> Transmission {

@@ -77,14 +77,18 @@ impl World {
                 }
                 lower.cx.events.advance(grant_at);
                 self.grant(channel);
-            } else if event_at > lower.cx.end {
-                break;
-            } else if let Some(event) = lower.cx.events.pop() {
-                self.handle(event);
-            } else {
+                continue;
+            }
+            if event_at > lower.cx.end {
                 break;
             }
-            self.follow();
+            match lower.cx.events.pop() {
+                Some(event) => {
+                    self.handle(event);
+                    self.carry_out(0);
+                }
+                None => break,
+            }
         }
         let Stack { lower, net, .. } = &mut self.stack;
         lower.cx.events.advance(lower.cx.end);
@@ -107,35 +111,6 @@ impl World {
             stack: &self.stack,
             join: &self.join,
             roam: &self.roam,
-        }
-    }
-
-    /// Carries out what an event caused, and the frames that follow before anything else happens.
-    #[inline(always)]
-    fn follow(&mut self) {
-        loop {
-            self.carry_out(0);
-            let lower = &mut self.stack.lower;
-            if let Some(passed) = lower.mac.take_passed() {
-                lower.cx.events.advance(passed.end);
-                self.frame_over(&passed);
-            } else if let Some(next) = lower.cx.awaited.take() {
-                let first = next.at < lower.cx.events.next_at() && next.at <= lower.cx.end;
-                if !first || lower.mac.next_grant(next.at).0 < next.at {
-                    let event = next.event();
-                    lower.cx.events.schedule_reserved(next.at, next.rank, event);
-                    return;
-                }
-                lower.cx.events.advance(next.at);
-                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
-                if next.response {
-                    lower.mac.respond(cx, medium, next.contender);
-                } else {
-                    lower.mac.proceed(cx, medium, next.contender);
-                }
-            } else {
-                return;
-            }
         }
     }
 
@@ -361,23 +336,18 @@ impl World {
     fn frame_end(&mut self, channel: ChannelId, transmission: TransmissionId) {
         let lower = &mut self.stack.lower;
         let ended = lower.medium.end(&mut lower.cx, channel, transmission);
-        self.frame_over(&ended);
-        self.stack.lower.medium.forget(channel, &ended);
-    }
-
-    /// A transmission is over: its receivers and its sender act.
-    fn frame_over(&mut self, ended: &Transmission) {
-        let lower = &mut self.stack.lower;
-        lower.mac.frame_ended(&lower.cx, &lower.medium, ended);
+        lower.mac.frame_ended(&lower.cx, &lower.medium, &ended);
         if self.recorder.is_some() {
-            self.record(|recorder, view| recorder.transmission(view, ended));
+            self.record(|recorder, view| recorder.transmission(view, &ended));
         }
         let lower = &mut self.stack.lower;
         if ended.kind == FrameKind::Group {
-            self.group_sent(ended);
+            self.group_sent(&ended);
         } else {
-            lower.mac.sent(&mut lower.cx, &mut lower.medium, ended);
+            lower.mac.sent(&mut lower.cx, &mut lower.medium, &ended);
         }
+        let medium = &mut self.stack.lower.medium;
+        medium.forget(channel, &ended);
         // An acknowledged frame causes this action alone, which needs no stack.
         let outbox = &mut self.stack.lower.cx.outbox;
         if let [Action::Ended { contender, step }] = outbox[..] {

@@ -408,14 +408,6 @@ impl Domain {
         }
     }
 
-    /// Whether the transmission that has just begun is all that its nodes hear, and all of them hear it.
-    #[inline]
-    pub(super) fn is_heard_by_all(&self) -> bool {
-        self.blind.is_empty()
-            && self.classes.len() == 1
-            && self.classes.iter().all(|c| c.active == 1)
-    }
-
     /// The class `ear` no longer hears a transmission; its NAV lasts until `nav`.
     pub(super) fn become_idle(
         &mut self,
@@ -853,7 +845,7 @@ impl Mac {
     pub fn start_exchanges(&mut self, cx: &mut Context, medium: &mut Medium) {
         for at in 0..self.transmitting.0 {
             let id = self.winners[at];
-            self.start_exchange(cx, medium, id, self.transmitting.0 == 1);
+            self.start_exchange(cx, medium, id);
         }
     }
 

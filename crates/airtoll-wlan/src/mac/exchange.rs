@@ -228,9 +228,7 @@ impl Mac {
         false
     }
 
-    /// Transmits, and lets the nodes that hear it freeze their counters. Where the frame is the `only` one
-    /// that begins now, and nothing happens before its end, it is no event ([`Self::take_passed`]);
-    /// then there is no number of a transmission.
+    /// Transmits, and lets the nodes that hear it freeze their counters.
     #[inline(never)]
     fn transmit(
         &mut self,
@@ -239,8 +237,7 @@ impl Mac {
         (id, node): (ContenderId, RadioId),
         kind: FrameKind,
         (length, protects): (Duration, Duration),
-        only: bool,
-    ) -> Option<TransmissionId> {
+    ) -> TransmissionId {
         let mut times = (length, protects);
         if self.contenders[id].cf_end.is_some() && kind != FrameKind::CfEnd {
             // Multiple protection (9.2.5.2): up to the TXOP limit.
@@ -248,37 +245,24 @@ impl Mac {
             let rest = self.exchanges[id].txop_end.max(end) - end;
             times.1 = protects.max(rest);
         }
-        let alone_in_network = self.domains.len() == 1;
+        let transmission = medium.transmit(cx, id, node, kind, times);
         let domain = &mut self.domains[medium.channel_of(node)];
         domain.become_busy(cx.now(), medium.ears(node), &mut self.contenders);
-        let end = cx.now() + length;
-        let quiet = end < cx.events.next_at() && end <= cx.end;
-        if only && quiet && alone_in_network && domain.is_heard_by_all() {
-            self.passed = Some(medium.pass(cx, id, node, kind, times));
-            return None;
-        }
-        Some(medium.transmit(cx, id, node, kind, times))
+        transmission
     }
 
-    /// The frame that has just been sent and ends before anything else happens.
-    #[inline]
-    pub fn take_passed(&mut self) -> Option<Transmission> {
-        self.passed.take()
-    }
-
-    /// Sends the first frame of an exchange that was prepared; `only`: no other frame begins now.
+    /// Sends the first frame of an exchange that was prepared.
     #[inline]
     pub(super) fn start_exchange(
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
         id: ContenderId,
-        only: bool,
     ) {
         let node = self.contenders[id].node;
         if let Some(beacon) = self.beacon_of(id) {
             let times = (beacon.present().0, Duration::ZERO);
-            self.transmit(cx, medium, (id, node), FrameKind::Beacon, times, only);
+            self.transmit(cx, medium, (id, node), FrameKind::Beacon, times);
             return;
         }
         let sifs = self.sifs(medium, id);
@@ -287,7 +271,7 @@ impl Mac {
         let link = &self.links[exchange.link];
         if link.group {
             let times = (exchange.length, Duration::ZERO);
-            self.transmit(cx, medium, (id, node), FrameKind::Group, times, only);
+            self.transmit(cx, medium, (id, node), FrameKind::Group, times);
             return;
         }
         let rest = sifs + exchange.length + sifs + exchange.answer(mode);
@@ -301,18 +285,17 @@ impl Mac {
             Protection::RtsCts => {
                 self.exchanges[id].stage = Stage::Cts;
                 let times = (rts, sifs + cts + rest);
-                self.transmit(cx, medium, (id, node), FrameKind::Rts, times, only);
+                self.transmit(cx, medium, (id, node), FrameKind::Rts, times);
             }
             Protection::CtsToSelf => {
                 self.exchanges[id].stage = Stage::Data;
-                let times = (cts, rest);
-                self.transmit(cx, medium, (id, node), FrameKind::CtsToSelf, times, only);
+                self.transmit(cx, medium, (id, node), FrameKind::CtsToSelf, (cts, rest));
             }
-            Protection::None => self.send_data(cx, medium, id, only),
+            Protection::None => self.send_data(cx, medium, id),
         }
     }
 
-    fn send_data(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId, only: bool) {
+    fn send_data(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         let sifs = self.sifs(medium, id);
         let node = self.contenders[id].node;
         let exchange = &mut self.exchanges[id];
@@ -325,11 +308,10 @@ impl Mac {
         } else {
             FrameKind::Data
         };
-        let link = exchange.link;
-        let parted = exchange.count > 1 && !exchange.request && self.links[link].prompt;
+        let (link, parted) = (exchange.link, exchange.count > 1 && !exchange.request);
         let times = (length, sifs + answer + follows);
-        let sent = self.transmit(cx, medium, (id, node), kind, times, only && !parted);
-        if parted && let Some(transmission) = sent {
+        let transmission = self.transmit(cx, medium, (id, node), kind, times);
+        if parted && self.links[link].prompt {
             let first = self.links[link].flying(self.exchanges[id].way).next();
             let first = first.map_or(0, |m| m.sequence);
             self.exchanges[id].on_air = (first, 0);
@@ -412,23 +394,23 @@ impl Mac {
         if exchange.stage == Stage::Cts {
             let times = (mode.cts(), sifs + exchange.length + sifs + answer);
             self.exchanges[id].stage = Stage::Data;
-            self.transmit(cx, medium, (id, peer), FrameKind::Cts, times, true);
+            self.transmit(cx, medium, (id, peer), FrameKind::Cts, times);
         } else {
             let times = (answer, exchange.follows);
-            self.transmit(cx, medium, (id, peer), FrameKind::Response, times, true);
+            self.transmit(cx, medium, (id, peer), FrameKind::Response, times);
         }
     }
 
     /// SIFS after a frame of the contender's own exchange: its next frame.
     pub fn proceed(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         match (self.exchanges[id].stage, &self.contenders[id].cf_end) {
-            (Stage::NextPpdu, _) => self.start_exchange(cx, medium, id, true),
+            (Stage::NextPpdu, _) => self.start_exchange(cx, medium, id),
             (Stage::CfEnd, Some(cf_end)) => {
                 let times = (cf_end.length, Duration::ZERO);
                 let node = self.contenders[id].node;
-                self.transmit(cx, medium, (id, node), FrameKind::CfEnd, times, true);
+                self.transmit(cx, medium, (id, node), FrameKind::CfEnd, times);
             }
-            _ => self.send_data(cx, medium, id, true),
+            _ => self.send_data(cx, medium, id),
         }
     }
 
@@ -551,7 +533,12 @@ impl Mac {
         for &node in engaged {
             medium.engage(node, at);
         }
-        cx.await_frame(at, id, response);
+        let event = if response {
+            Event::Respond { contender: id }
+        } else {
+            Event::Proceed { contender: id }
+        };
+        cx.schedule(at, event);
     }
 
     /// A node that heard an RTS and then nothing may forget its reservation after NAVTimeout: two

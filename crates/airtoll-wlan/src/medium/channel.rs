@@ -227,19 +227,6 @@ impl Channel {
         self.active.push(t.number);
     }
 
-    /// A transmission begins on a silent channel, and nothing happens before its end at `end`. Gives how
-    /// many began before it.
-    #[inline]
-    pub(super) fn pass(&mut self, end: Instant) -> u32 {
-        debug_assert!(self.active.is_empty());
-        self.gap = Gap::Open;
-        self.busy += end - self.booked;
-        self.booked = end;
-        let earlier = self.begun;
-        self.begun = earlier.wrapping_add(1);
-        earlier
-    }
-
     /// A transmission begins while others are on the air.
     #[inline(never)]
     fn overlap(&mut self, number: TransmissionId) {
