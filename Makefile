@@ -85,7 +85,10 @@ build: $(VENV)/.built ## the native module, the airtoll command and the medium f
 
 $(VENV)/.built: $(VENV)/.ready $(RUST) pyproject.toml
 	. $(BIN)/activate && PIP_QUIET=1 maturin develop --release --quiet
-	cargo install --quiet --locked --force --no-track --path crates/airtoll-medium --root $(VENV)
+	# Named beside the native module it gets the same features of all dependencies, which are built once.
+	cargo build --quiet --locked --release -p airtoll-python -p airtoll-medium --bin airtoll-medium
+	install "$$(cargo metadata --no-deps --format-version 1 \
+		| sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/airtoll-medium" $(BIN)/
 	@touch $@
 
 venv: $(VENV)/.ready ## the virtual environment with pinned packages
