@@ -36,7 +36,9 @@ def lay_parts() -> None:
         [cargo, "metadata", "--no-deps", "--format-version", "1", "--locked"],
         cwd=ROOT, check=True, stdout=subprocess.PIPE,
     )  # fmt: skip
-    command = [cargo, "build", "--release", "--quiet", "--locked", "-p", "airtoll-medium"]
+    # Named beside the native module it gets the same features of its dependencies, built once.
+    command = [cargo, "build", "--release", "--quiet", "--locked"]
+    command += ["-p", "airtoll-python", "-p", "airtoll-medium", "--bin", "airtoll-medium"]
     subprocess.run(command, cwd=ROOT, check=True)
     program = DATA / "scripts" / "airtoll-medium"
     program.parent.mkdir(parents=True)
