@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 RUNS ?= runs
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
+# Prints the folder into which cargo builds.
+TARGET_FOLDER = cargo metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/'
+
 export CARGO_TERM_COLOR ?= never
 
 .PHONY: help demo fast test test-slow test-install web test-linux agarwal-linux wheel lint bench bench-gate bench-simulator bench-captures bench-ciphers \
@@ -87,8 +90,7 @@ $(VENV)/.built: $(VENV)/.ready $(RUST) pyproject.toml
 	. $(BIN)/activate && PIP_QUIET=1 maturin develop --release --quiet
 	# Named beside the native module it gets the same features of all dependencies, which are built once.
 	cargo build --quiet --locked --release -p airtoll-python -p airtoll-medium --bin airtoll-medium
-	install "$$(cargo metadata --no-deps --format-version 1 \
-		| sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/airtoll-medium" $(BIN)/
+	install "$$($(TARGET_FOLDER))/release/airtoll-medium" $(BIN)/
 	@touch $@
 
 venv: $(VENV)/.ready ## the virtual environment with pinned packages
@@ -130,7 +132,7 @@ FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 fuzz: ## every fuzz target for FUZZ_SECONDS seconds each
 	@set -e; host=$$(rustc -vV | sed -n 's/^host: //p'); cd fuzz; \
 	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --release --quiet --target $$host; \
-	folder=$$(cargo metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/'); \
+	folder=$$($(TARGET_FOLDER)); \
 	for target in targets/*.rs; do name=$$(basename $$target .rs); \
 		mkdir -p corpus/$$name artifacts; echo "fuzz $$name"; \
 		$$folder/$$host/release/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 \

@@ -6,7 +6,7 @@
 use crate::device::Price;
 use crate::id::NodeId;
 use crate::net::{Takes, TunnelEnd};
-use crate::scenario::{IpVersion, Node, Role, Scenario, Transport};
+use crate::scenario::{Node, Role, Scenario, Transport};
 use crate::transport::TcpConfig;
 
 /// A connection in a black hole.
@@ -46,10 +46,7 @@ pub fn black_holes(scenario: &Scenario) -> Vec<BlackHole> {
             .filter(|_| !options.no_path_mtu_discovery)
             .rev()
             .fold(node_mtu, |mtu, end| end.interface_mtu(mtu));
-        let ip_header = match flow.ip {
-            IpVersion::Ipv4 => 20,
-            IpVersion::Ipv6 => 40,
-        };
+        let ip_header = flow.ip.header_octets();
         let systems = [ends[0].host.tcp, ends[1].host.tcp];
         let config = TcpConfig::of_flow(options, systems, followed - ip_header - 20);
         let packet = config.mss + ip_header + 20;

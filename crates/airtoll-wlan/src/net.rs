@@ -25,6 +25,7 @@ use resolution::Resolution;
 use tunnel::Layer;
 
 pub(crate) use group::{Content as GroupContent, GroupSource, Message as GroupMessage};
+pub(crate) use ip_fragments::fragment_lengths;
 pub(crate) use resolution::Subject;
 pub(crate) use tunnel::{Takes, TunnelEnd};
 pub(crate) use wire::{ETHERNET_MINIMUM, Wire};

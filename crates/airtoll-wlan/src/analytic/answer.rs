@@ -300,9 +300,8 @@ fn beacons(scenario: &Scenario, space: airtoll_units::Duration) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::path::packets;
     use super::*;
-    use crate::scenario::{IpVersion, PathLoss};
+    use crate::scenario::PathLoss;
 
     fn scenario(bss: &str, stations: u32, flow: &str) -> Scenario {
         let nodes: String = (0..stations)
@@ -360,11 +359,6 @@ mod tests {
         let fits = UDP.replace("1472", "1452") + r#","ip":"ipv6""#;
         let two = mbps(&scenario(A54, 1, &six))[0];
         assert!(two < 0.75 * mbps(&scenario(A54, 1, &fits))[0]);
-        assert_eq!(packets(1_468, IpVersion::Ipv6, 1_500), vec![1_496, 68]);
-        assert_eq!(
-            packets(3_008, IpVersion::Ipv4, 1_500),
-            vec![1_500, 1_500, 68]
-        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::exchange::Exchange;
 use super::link::Link;
 use super::maximum::saturated_bps;
 use super::tcp::{TcpLink, tcp_bounds};
+use crate::net::fragment_lengths;
 use crate::scenario::{
     CryptoEngine, Flow, IpVersion, Node, PathLoss, Pattern, Role, Scenario, Standard, Transport,
 };
@@ -84,13 +85,12 @@ impl Path {
             Pattern::Paced(writes) => (writes.payload_octets, Some(writes.rate_bps)),
             _ => return Err(Cannot::Pattern),
         };
-        let ip = match flow.ip {
-            IpVersion::Ipv4 => 20,
-            IpVersion::Ipv6 => 40,
-        };
+        let ip = flow.ip.header_octets();
         let (payload_octets, sizes, tcp) = match &flow.transport {
             Transport::Udp(_) => {
-                let sizes = packets(payload_octets + 8, flow.ip, ends[0].mtu_octets);
+                let ip_octets = ip + 8 + payload_octets;
+                let ipv6 = flow.ip == IpVersion::Ipv6;
+                let sizes = fragment_lengths(ip_octets, ends[0].mtu_octets, ipv6);
                 (payload_octets, sizes, None)
             }
             Transport::Tcp(options) => {
@@ -209,25 +209,6 @@ impl Path {
             method: Method::TcpBounds,
         })
     }
-}
-
-/// Packets that a datagram of `datagram_octets` octets (UDP header included) becomes at `mtu`:
-/// fragments carry multiples of eight octets (RFC 791, section 3.2; RFC 8200, section 4.5).
-pub(super) fn packets(datagram_octets: u32, ip: IpVersion, mtu: u32) -> Vec<u32> {
-    let (header, extension) = match ip {
-        IpVersion::Ipv4 => (20, 0),
-        IpVersion::Ipv6 => (40, 8),
-    };
-    if datagram_octets + header <= mtu {
-        return vec![datagram_octets + header];
-    }
-    let room = (mtu - header - extension) / 8 * 8;
-    let mut sizes = vec![room + header + extension; (datagram_octets / room) as usize];
-    let rest = datagram_octets % room;
-    if rest > 0 {
-        sizes.push(rest + header + extension);
-    }
-    sizes
 }
 
 /// The station that carries the traffic of an end: itself, or the bridging station (four addresses)

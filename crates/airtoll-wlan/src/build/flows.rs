@@ -14,14 +14,6 @@ use crate::transport::TcpConfig;
 /// Most datagrams of a flow between its application and the wire of a wired host.
 const WIRED_ROOM: u32 = 64;
 
-/// Octets of the IP header of a flow's packets.
-fn ip_header_octets(ip: IpVersion) -> u32 {
-    match ip {
-        IpVersion::Ipv4 => 20,
-        IpVersion::Ipv6 => 40,
-    }
-}
-
 impl Builder<'_> {
     pub(super) fn add_flows(&mut self) -> Result<(), ScenarioError> {
         let applications: Vec<Running> = self
@@ -43,7 +35,7 @@ impl Builder<'_> {
                     allowed: format!("a node that {} can reach over the links", flow.source),
                 });
             }
-            let ip_header = ip_header_octets(flow.ip);
+            let ip_header = flow.ip.header_octets();
             let start = Instant::ZERO + Duration::from_secs_f64(flow.start_s);
             let socket = match &flow.transport {
                 Transport::Udp(options) => {
@@ -142,7 +134,7 @@ impl Builder<'_> {
         }
         let net = &self.world.stack.net;
         let ipv6 = flow.ip == IpVersion::Ipv6;
-        let ip_octets = Ends::datagram_octets(ip_header_octets(flow.ip), payload);
+        let ip_octets = Ends::datagram_octets(flow.ip.header_octets(), payload);
         let packets = net.packets_of(source, destination, ip_octets, ipv6);
         if net.role(source) == Role::Wired {
             // A full queue holds a local application back, and the applications share the queue. With

@@ -35,20 +35,17 @@ fn most_data(mtu: u32, ipv6: bool) -> u32 {
 }
 
 /// Lengths of the packets that one of `ip_octets` octets becomes at `mtu`.
-fn lengths(ip_octets: u32, mtu: u32, ipv6: bool) -> impl Iterator<Item = u32> {
+pub(crate) fn fragment_lengths(ip_octets: u32, mtu: u32, ipv6: bool) -> Vec<u32> {
+    if ip_octets <= mtu {
+        return vec![ip_octets];
+    }
     let (header, extra) = headers(ipv6);
-    let whole = (ip_octets <= mtu).then_some(ip_octets);
-    let (mut body, most) = if whole.is_some() {
-        (0, 0)
-    } else {
-        (ip_octets - header, most_data(mtu, ipv6))
-    };
-    let fragments = std::iter::from_fn(move || {
-        let data = body.min(most);
-        body -= data;
-        (data > 0).then_some(header + extra + data)
-    });
-    whole.into_iter().chain(fragments)
+    let (body, most) = (ip_octets - header, most_data(mtu, ipv6));
+    let mut lengths = vec![header + extra + most; (body / most) as usize];
+    if body % most > 0 {
+        lengths.push(header + extra + body % most);
+    }
+    lengths
 }
 
 impl Net {
@@ -56,10 +53,10 @@ impl Net {
     /// itself: its tunnels and its MTU may make fragments of it.
     pub fn packets_of(&self, node: NodeId, to: NodeId, ip_octets: u32, ipv6: bool) -> u32 {
         let stated = self.first_tunnel(node, to).and_then(|end| end.stated_mtu());
-        let inner = lengths(ip_octets, stated.unwrap_or(u32::MAX), ipv6);
-        let packets = inner.map(|inner| {
+        let inner = fragment_lengths(ip_octets, stated.unwrap_or(u32::MAX), ipv6);
+        let packets = inner.into_iter().map(|inner| {
             let (outer, ipv6) = self.outermost(node, to, (inner, ipv6));
-            lengths(outer, self.nodes[node].mtu, ipv6).count() as u32
+            fragment_lengths(outer, self.nodes[node].mtu, ipv6).len() as u32
         });
         packets.sum()
     }
@@ -166,5 +163,19 @@ impl Net {
             let whole = cx.packets.insert(whole);
             self.lose_whole(cx, whole);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fragment_lengths;
+
+    #[test]
+    fn fragments_carry_multiples_of_eight_octets() {
+        assert_eq!(fragment_lengths(1_500, 1_500, true), [1_500]);
+        assert_eq!(fragment_lengths(1_508, 1_500, true), [1_496, 68]);
+        assert_eq!(fragment_lengths(3_028, 1_500, false), [1_500, 1_500, 68]);
+        // The body is a multiple of what a fragment carries.
+        assert_eq!(fragment_lengths(2_980, 1_500, false), [1_500, 1_500]);
     }
 }

@@ -48,6 +48,16 @@ pub enum IpVersion {
     Ipv6,
 }
 
+impl IpVersion {
+    /// Octets of its header (RFC 791 section 3.1, RFC 8200 section 3).
+    pub(crate) fn header_octets(self) -> u32 {
+        match self {
+            Self::Ipv4 => 20,
+            Self::Ipv6 => 40,
+        }
+    }
+}
+
 /// EDCA access category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
