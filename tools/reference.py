@@ -50,6 +50,7 @@ TABLES = [
     ("scan", "`handover = { scan = {...} }`", handover.Scan),
     ("traffic", "`[traffic.NAME]`", model.Traffic),
     ("beside", "`[[traffic.NAME.beside]]`", model.Beside),
+    ("question", "`[[question]]`", model.Question),
     ("compare", "`[[compare]]`", model.Compare),
     ("instrument", "`[instrument.NAME]`", model.Instrument),
 ]
@@ -73,7 +74,7 @@ def study_page() -> str:
         lines += ["| key | type | default | meaning |", "|---|---|---|---|"]
         for key, field in table.model_fields.items():
             lines.append(
-                f"| `{key}` | {_type(field.annotation)} | {_default(field)} | "
+                f"| `{field.alias or key}` | {_type(field.annotation)} | {_default(field)} | "
                 f"{field.description or ''} |"
             )
     return "\n".join(lines) + "\n"

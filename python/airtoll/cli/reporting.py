@@ -23,7 +23,7 @@ from airtoll.report import FORMATS, write_report
 from airtoll.report.answer import headline, not_covered, titles
 from airtoll.report.answer import table as answer_table
 from airtoll.report.combined import PrintedCombined, printed_combined
-from airtoll.report.names import policy_name
+from airtoll.present.names import policy_name
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.text import as_json, published_row
 from airtoll.report.times import time_rows

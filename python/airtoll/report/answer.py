@@ -22,7 +22,7 @@ from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, sh
 from airtoll.analyse.wire import fills_the_wire, is_saturated
 from airtoll.observe.metrics import METRICS, NOT_RADIO
 from airtoll.plan import Cell
-from airtoll.report.names import level_name, policy_name
+from airtoll.present.names import level_name, policy_name
 from airtoll.report.summary import RunSummary
 
 #: The quantity that is drawn and told for throughput.

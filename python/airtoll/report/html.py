@@ -24,7 +24,7 @@ from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
 from airtoll.report.handover import PARTS, gaps
-from airtoll.report.names import policy_name
+from airtoll.present.names import policy_name
 from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import Combined, RunSummary
 from airtoll.report.templates import page

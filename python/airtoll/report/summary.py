@@ -40,7 +40,7 @@ from airtoll.observe.tables import (
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.profiles import Profile, load
-from airtoll.report.names import Names, level_name, policy_name
+from airtoll.present.names import Names, level_name, policy_name
 from airtoll.study import Level, Study
 from airtoll.study.generations import HIGHEST_MBPS
 

@@ -32,6 +32,7 @@ from airtoll.study.model import (
     WiredLink,
     with_level,
 )
+from airtoll.study.question import Question
 
 __all__ = [
     "DEFAULT_ANSWERS",
@@ -42,6 +43,7 @@ __all__ = [
     "Level",
     "Load",
     "Phy",
+    "Question",
     "Rerun",
     "Scenario",
     "Select",

@@ -17,10 +17,12 @@ from typing import Any, get_args, get_origin
 
 from attrs import frozen
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from airtoll.errors import PolicyError, StudyError
 from airtoll.policies import resolve
 from airtoll.study.model import Compare, Level, Scenario, Study, Traffic, with_level
+from airtoll.study.question import Question
 from airtoll.study.source import check_values, parse_toml, read_text, shown
 
 _AXES = ("scenario", "policy", "traffic")
@@ -105,6 +107,9 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     }
     if "exclude" not in values and data.get("exclude"):
         data["exclude"] = _narrowed(file.study, grid)
+    if "question" not in values and data.get("question"):
+        asked = zip(file.study.question, data["question"], strict=True)
+        data["question"] = [table for one, table in asked if _is_in(one, grid)]
     if "compare" not in values and data.get("compare"):
         pairs = zip(file.study.compare, data["compare"], strict=True)
         data["compare"] = [table for entry, table in pairs if _has_cells(entry, grid)]
@@ -141,6 +146,23 @@ def _has_cells(entry: Compare, grid: Mapping[str, Any]) -> bool:
         for wanted in (entry.cells, entry.minus, entry.over)
         for key, value in wanted.items()
     )
+
+
+def _is_in(question: Question, grid: Mapping[str, Any]) -> bool:
+    """Whether a grid has a level that one has, one that one could have, and the places."""
+
+    def holds(axis: str, levels: Sequence[Level]) -> bool:
+        there = grid.get(axis)
+        return there is None or any(
+            _selects(axis, wanted, _level_of(axis)(level)) for wanted in levels for level in there
+        )
+
+    have = all(holds(axis, (level,)) for axis, level in question.have.items())
+    where = all(holds(axis, levels) for axis, levels in question.where.items())
+    to = not question.to or any(
+        all(holds(axis, (level,)) for axis, level in table.items()) for table in question.to
+    )
+    return have and where and to and (question.along is None or question.along in grid)
 
 
 def _level_of(axis: str) -> Callable[[Level], Level]:
@@ -228,12 +250,17 @@ def _keys_at(loc: Sequence[Any]) -> list[str]:
             inside_mapping = False
             continue
         if isinstance(model, type) and issubclass(model, BaseModel):
-            field = model.model_fields.get(str(part))
+            field = _fields_of(model).get(str(part))
             inside_mapping = field is not None and get_origin(field.annotation) is dict
             model = _inner_model(field.annotation) if field else None
     if isinstance(model, type) and issubclass(model, BaseModel):
-        return list(model.model_fields)
+        return list(_fields_of(model))
     return []
+
+
+def _fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a table by their keys in a file."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _inner_model(annotation: Any) -> Any:
@@ -302,6 +329,7 @@ def _check_grid(study: Study, path: Path) -> Study:
                     f"is not in grid.{key}: {', '.join(map(str, known)) or 'no such axis'}"
                 )
     _check_against(study, grid, path)
+    _check_questions(study, grid, path)
     _check_compared(study, grid, path)
     for key in study.as_printed:
         _locate(study.model_dump(mode="python"), key, path)
@@ -340,6 +368,43 @@ def _check_against(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Pa
             raise StudyError(
                 f"{place}: pairs of trials (trials.pairing) have common random numbers under every "
                 "policy, not at every level; leave one out"
+            )
+
+
+def _check_questions(
+    study: Study, grid: Mapping[str, tuple[Level, ...]], path: Path
+) -> None:
+    """Every level of a question is in the grid, and each candidate differs from what one has."""
+    for index, question in enumerate(study.question):
+        place = f"{path}: question[{index}]"
+        tables = [("from", {k: (v,) for k, v in question.have.items()}), ("where", question.where)]
+        tables += [
+            (f"to[{at}]", {k: (v,) for k, v in table.items()})
+            for at, table in enumerate(question.to)
+        ]
+        for name, wanted in tables:
+            for axis, levels in wanted.items():
+                if axis not in grid:
+                    raise StudyError(
+                        f"{place}.{name}: {axis!r} is no axis or factor of the grid; "
+                        f"there are: {', '.join(grid)}"
+                    )
+                for level in levels:
+                    if not any(_selects(axis, level, one) for one in grid[axis]):
+                        raise StudyError(
+                            f"{place}.{name}.{axis}: {shown(level)} is not in the grid; "
+                            f"there are: {', '.join(map(str, grid[axis]))}"
+                        )
+        for at, table in enumerate(question.to):
+            if not table or all(question.have.get(axis) == one for axis, one in table.items()):
+                raise StudyError(f"{place}.to[{at}]: changes nothing of `from`")
+            for axis in table:
+                if axis not in question.have and axis != "policy":
+                    raise StudyError(f"{place}.from: name the level of {axis} that one has")
+        if question.along is not None and question.along not in grid:
+            raise StudyError(
+                f"{place}.along: {question.along!r} is no factor of the grid; "
+                f"there are: {', '.join(grid)}"
             )
 
 

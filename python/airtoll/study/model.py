@@ -14,6 +14,7 @@ from airtoll.policies import resolve
 from airtoll.study.generations import GENERATIONS, default_spaces
 from airtoll.study.handover import Handover
 from airtoll.study.join import Join, Radius
+from airtoll.study.question import Level, Question
 from airtoll.study.table import (
     Count,
     Db,
@@ -49,9 +50,9 @@ Control = Literal["none", "backoff"]
 
 #: Primary metrics of a study that names none; a run without joins has no negotiation time.
 DEFAULT_ANSWERS = ("throughput_bps", "negotiation_time_s")
-Level = str | int | float | bool
 #: Widest channel of 802.11be by band, MHz (IEEE Std 802.11be-2024, 36.3.23.2).
 _WIDEST_MHZ = {"2.4": 40, "5": 160, "6": 320}
+_LABEL = "name in sentences, such as `one client`; default: the table's name"
 #: Keys of a scenario that a link of `mlo` has of its own.
 LINK_KEYS = ("band", "width_mhz", "mcs", "streams")
 
@@ -447,6 +448,7 @@ class Scenario(Table):
     """Topology, radio set-up, positions."""
 
     about: str = Field("", description="set-up that the scenario models")
+    label: str = Field("", max_length=60, description=_LABEL)
     topology: Topology = Field(
         "uplink",
         description="default senders and receivers; n1 to n5 and r1 to r4 are the two-domain "
@@ -929,6 +931,7 @@ class Traffic(Load):
     """One kind of flow, offered by every station (or those named), and others beside it."""
 
     about: str = Field("", description="use that the traffic models")
+    label: str = Field("", max_length=60, description=_LABEL)
     duration_s: Seconds = Field(10.0, description="length of a trial, seconds")
     warm_up_s: NotNegative = Field(
         0.0, description="time at the start that is not measured, seconds"
@@ -1126,6 +1129,12 @@ class Head(Table):
         "stations join, negotiation_time_s",
     )
     baseline: str = Field("open", description="policy that overhead is computed against")
+    today: str | None = Field(
+        None,
+        description="policy that one has: the answer says what changes from it; default: the "
+        "baseline, or wpa2-psk-ccmp where the baseline is open, the grid has it, and no published "
+        "readings are compared",
+    )
     against: dict[str, Level] = Field(
         default_factory=dict,
         max_length=1,
@@ -1152,10 +1161,10 @@ class Head(Table):
             raise ValueError(f"{twice[0]!r} is named twice")
         return names
 
-    @field_validator("baseline")
+    @field_validator("baseline", "today")
     @classmethod
-    def _known_policy(cls, name: str) -> str:
-        return _canonical(name)
+    def _known_policy(cls, name: str | None) -> str | None:
+        return name if name is None else _canonical(name)
 
 
 class Study(Table):
@@ -1171,6 +1180,11 @@ class Study(Table):
     grid: dict[str, tuple[Level, ...]]
     exclude: tuple[dict[str, tuple[Level, ...]], ...] = Field(
         (), description="cells to leave out: a table matches a cell that matches all its keys"
+    )
+    question: tuple[Question, ...] = Field(
+        (),
+        description="questions that the study answers, most important first; default: one for each "
+        "of `study.answers`, from `study.today` to every other policy",
     )
     compare: tuple[Compare, ...] = ()
     instrument: dict[str, Instrument] = Field(

@@ -14,7 +14,7 @@ from airtoll import _native, border
 from airtoll.errors import AirtollError
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve as resolve_policy
-from airtoll.report.names import policy_name
+from airtoll.present.names import policy_name
 from airtoll.report.what_if import TRIAL_S, WARM_UP_S, Choice, Panel
 from airtoll.study.generations import GENERATIONS
 from airtoll.testbeds.resolve import reference_db, scenario

@@ -37,7 +37,7 @@ from airtoll.report.answer import (
     swept_factor,
 )
 from airtoll.report.figures.cost import answers_by_overhead, overhead_pictures
-from airtoll.report.names import axis_name, short_level
+from airtoll.present.names import axis_name, short_level
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary
 

@@ -31,7 +31,7 @@ from airtoll.drawing.plate import (
     reach_of,
 )
 from airtoll.report.answer import OVERHEAD, quantities, readings, swept_factor
-from airtoll.report.names import axis_name, level_name, policy_name
+from airtoll.present.names import axis_name, level_name, policy_name
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary
 

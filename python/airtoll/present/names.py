@@ -136,6 +136,22 @@ class Names:
         return tuple(dict.fromkeys(cell.traffic for cell in self.cells))
 
     @cached_property
+    def _labels(self) -> dict[tuple[str, str], str]:
+        found = {}
+        for cell in self.cells:
+            found["scenario", cell.scenario] = cell.settings.label or cell.scenario
+            found["traffic", cell.traffic] = cell.load.label or cell.traffic
+        return found
+
+    def level(self, axis: str, value: Any) -> str:
+        """A level of an axis or of a factor for people: a policy, a label, `50 clients`."""
+        if axis == "policy":
+            return policy_name(str(value))
+        if axis in ("scenario", "traffic"):
+            return self._labels.get((axis, str(value)), str(value))
+        return level_name(axis, value)
+
+    @cached_property
     def levels(self) -> dict[str, tuple[Any, ...]]:
         """The factors with two levels or more, and their levels in the order of the study."""
         found: dict[str, dict[Any, None]] = {}
@@ -170,9 +186,9 @@ class Names:
         left = set(without)
         words = []
         if len(self.scenarios) > 1 and "scenario" not in left:
-            words.append(scenario)
+            words.append(self.level("scenario", scenario))
         if len(self.traffics) > 1 and "traffic" not in left:
-            words.append(traffic)
+            words.append(self.level("traffic", traffic))
         if "policy" in left:
             left |= self.of_policies
         levels = json.loads(factors)

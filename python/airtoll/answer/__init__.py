@@ -1,0 +1,34 @@
+"""Typed claims: what the estimates say about the questions of a study.
+
+Takes questions, observations and comparisons with printed figures; gives claims, which are numbers
+with a verdict and a reason. Never writes a sentence.
+"""
+
+from airtoll.answer.claims import (
+    Claim,
+    Compare,
+    Crossing,
+    Held,
+    Limit,
+    Parts,
+    Possible,
+    Reproduces,
+    Verdict,
+)
+from airtoll.answer.measured import Measured
+from airtoll.answer.claimed import Answered, answered
+
+__all__ = [
+    "Answered",
+    "Claim",
+    "Compare",
+    "Crossing",
+    "Held",
+    "Limit",
+    "Measured",
+    "Parts",
+    "Possible",
+    "Reproduces",
+    "Verdict",
+    "answered",
+]

@@ -1,0 +1,139 @@
+"""The kinds of claims. Each holds numbers, cells and a verdict; none holds a sentence."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from attrs import frozen
+
+from airtoll.analyse import Estimate
+from airtoll.plan import Cell
+from airtoll.question import Arm, Place
+
+
+class Verdict(Enum):
+    """What a change is for the person who asked."""
+
+    GAINS = "gains"
+    COSTS = "costs"
+    #: The metric changes; more of it is neither better nor worse.
+    CHANGES = "changes"
+    #: The interval of the change lies inside what nobody notices.
+    UNNOTICED = "unnoticed"
+    #: The interval holds both no change and one that would be noticed.
+    TOO_FEW = "too few trials"
+    #: One of the two cells has no value.
+    UNMEASURED = "not measured"
+    #: One of the two values still changes with the length of the trial.
+    UNSETTLED = "not settled"
+
+
+@frozen
+class Compare:
+    """The change of one metric from what one has to one candidate, at one place.
+
+    ``change``: after - before, in the metric's unit or as a share of before (unit 1, ``is_share``);
+    None without both values. ``more``: further trials of each cell that would decide, with
+    ``TOO_FEW`` (None: unknown). ``reason``: with ``UNMEASURED`` and ``UNSETTLED``.
+    """
+
+    metric: str
+    place: Place
+    have: Arm
+    to: Arm
+    before: Estimate | None
+    after: Estimate | None
+    change: Estimate | None
+    is_share: bool
+    verdict: Verdict
+    more: int | None = None
+    reason: str = ""
+
+
+@frozen
+class Parts:
+    """Where the change of one throughput goes: parts of the airtime per delivered bit.
+
+    ``parts``: part of the ledger -> its share, a fraction of what was, in the order of the ledger;
+    they add up to ``total``.
+    """
+
+    compare: Compare
+    parts: tuple[tuple[str, Estimate], ...]
+    total: float
+
+
+class Held(Enum):
+    """What limits a throughput."""
+
+    AIR = "air"
+    CPU = "cpu"
+    WIRE = "wire"
+    OFFERED = "offered load"
+
+
+@frozen
+class Limit:
+    """What holds the cells of an arm back at one place.
+
+    ``host``: the device whose CPU is busy; ``share``: its busy share.
+    """
+
+    cell: Cell
+    place: Place
+    arm: Arm
+    held: Held
+    host: str = ""
+    share: float | None = None
+
+
+@frozen
+class Crossing:
+    """The level of a factor from which on the verdict is another one.
+
+    ``below`` holds up to and including ``last``, ``above`` from ``first`` on.
+    """
+
+    factor: str
+    to: Arm
+    place: Place
+    last: float
+    first: float
+    below: Compare
+    above: Compare
+
+
+@frozen
+class Possible:
+    """Candidates that cannot be had here, and why."""
+
+    arm: Arm
+    reason: str
+    places: int
+
+
+@frozen
+class Reproduces:
+    """How many printed values are met.
+
+    ``met`` of ``total`` values that no profile was fitted to lie within ``within`` (a fraction:
+    points of an overhead, a share of other quantities); ``fitted_met`` of ``fitted`` are agreement
+    of a fit. ``printed`` and ``ours``: least and most of the quantity, over the same values.
+    ``median``: median distance, a fraction. ``variant``: profile set, empty without one.
+    """
+
+    dataset: str
+    quantity: str
+    variant: str
+    within: float
+    met: int
+    total: int
+    fitted_met: int
+    fitted: int
+    median: float
+    printed: tuple[float, float]
+    ours: tuple[float, float]
+    unit: str
+
+
+Claim = Compare | Parts | Limit | Crossing | Possible | Reproduces

@@ -1,0 +1,42 @@
+"""The level of a factor at which an answer turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from airtoll.answer.claims import Compare, Crossing, Verdict
+from airtoll.question import Arm, Asked, Place
+
+_DECIDED = (Verdict.GAINS, Verdict.COSTS, Verdict.UNNOTICED)
+
+
+def crossings(question: Asked, claims: Sequence[Compare]) -> list[Crossing]:
+    """Where the verdict on a candidate changes along the question's factor, place by place."""
+    if question.along is None:
+        return []
+    series: dict[tuple[Arm, Any], list[tuple[float, Compare]]] = {}
+    for claim in claims:
+        if claim.verdict not in _DECIDED:
+            continue
+        levels = dict(claim.place.levels)
+        level = levels.pop(question.along, None)
+        if isinstance(level, int | float) and not isinstance(level, bool):
+            key = (claim.to, tuple((axis, str(one)) for axis, one in levels.items()))
+            series.setdefault(key, []).append((float(level), claim))
+    found = []
+    for (arm, _), points in series.items():
+        points.sort(key=lambda point: point[0])
+        turns = [
+            (a, b)
+            for a, b in zip(points, points[1:], strict=False)
+            if a[1].verdict is not b[1].verdict
+        ]
+        # With several turns there is no level below and above which the answer is one.
+        if len(turns) == 1:
+            (last, below), (first, above) = turns[0]
+            place = Place(
+                tuple((a, v) for a, v in below.place.levels if a != question.along), {}
+            )
+            found.append(Crossing(question.along, arm, place, last, first, below, above))
+    return found

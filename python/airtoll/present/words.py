@@ -1,0 +1,341 @@
+"""From claims to sentences: one function for the terminal, the page, Markdown and JSON.
+
+A sentence names from what to what, the metric, the change, and where it holds. Places are never
+averaged: where the change differs from place to place, both ends are named with their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from airtoll.analyse.quantities import show_value
+from airtoll.answer import Answered, Compare, Crossing, Held, Parts, Reproduces, Verdict
+from airtoll.observe.spoken import spoken
+from airtoll.present.digits import absolute, change, percent, plain_percent, points, shown
+from airtoll.present.names import Names, level_name
+from airtoll.question import Arm, Asked, Place
+
+#: Candidates that are told one by one.
+_MOST_TOLD: Final = 3
+#: Places that are listed by name.
+_MOST_PLACES: Final = 3
+_NOTHING: Final = "nothing that anyone would notice"
+_CHANGED: Final = (Verdict.GAINS, Verdict.COSTS, Verdict.CHANGES)
+
+#: Part of the ledger -> what it is for people.
+_PARTS: Final = {
+    "airtime_security_s": "octets that security adds",
+    "airtime_payload_s": "a lower rate",
+    "airtime_ip_transport_s": "more or larger headers",
+    "airtime_mac_phy_s": "more frames",
+    "airtime_ack_s": "acknowledgements",
+    "airtime_contention_s": "waiting for the medium",
+    "airtime_card_s": "waiting for the card",
+    "airtime_interference_s": "waiting for an interferer",
+    "airtime_retry_s": "retries and collisions",
+    "airtime_protection_s": "RTS and CTS",
+    "airtime_management_s": "management frames",
+    "crypto_exposed_s": "waiting for the cipher",
+    "airtime_idle_s": "idle air: hosts, wires and windows",
+}
+
+
+@frozen
+class Teller:
+    """Sentences about the questions of one run."""
+
+    names: Names
+
+    def answer(self, answered: Answered) -> list[str]:
+        """The sentences about one question, most important first."""
+        found = self._changes(answered)
+        found += [self._turn(answered.question, one) for one in answered.crossings[:1]]
+        found += self._unmeasured(answered)
+        if answered.parts is not None:
+            found += self._parts(answered.parts)
+        return found
+
+    def claim(self, claim: Compare) -> str:
+        """One change at one place, as a sentence."""
+        return (
+            f"From {self._arm(claim.have, claim.to)} to {self._arm(claim.to, claim.have)}"
+            f", {spoken(claim.metric).words} {_change(claim)}."
+        )
+
+    def _changes(self, answered: Answered) -> list[str]:
+        question = answered.question
+        by_arm = {
+            arm: told
+            for arm in question.to
+            if (told := [c for c in answered.compares if c.to == arm and c.change is not None])
+        }
+        words = spoken(question.metric).words
+        same = [arm for arm, claims in by_arm.items() if _all(claims, Verdict.UNNOTICED)]
+        others = sorted(
+            (arm for arm in by_arm if arm not in same), key=lambda arm: _largest(by_arm[arm])
+        )
+        left = len(others) - _MOST_TOLD
+        told = others if left <= 0 else [others[0], others[-1]]
+        leads: list[str] = []
+        extras: list[str] = []
+        for arm in told:
+            first, *further = self._phrases(question, by_arm[arm])
+            have, to = self._arm(question.have, arm), self._arm(arm, question.have)
+            leads.append(f"From {have} to {to}, {words} {first}.")
+            extras += [f"From {have} to {to}, {words} {phrase}." for phrase in further]
+        if left > 0:
+            leads.append(f"The other {len(others) - 2} choices lie between these two.")
+        if same:
+            claims = [claim for arm in same for claim in by_arm[arm]]
+            names = self._listed([self._arm(arm, question.have) for arm in same], "other choices")
+            have = self._arm(question.have, *same)
+            leads.append(
+                f"From {have} to {names}, {words} {self._unnoticed(claims, question.places)}."
+            )
+        return leads + extras
+
+    def _phrases(self, question: Asked, claims: Sequence[Compare]) -> list[str]:
+        """The changes of one candidate over its places: verb phrases, the largest change first."""
+        places = question.places
+        changed = [claim for claim in claims if claim.verdict in _CHANGED]
+        groups = [[c for c in changed if (c.change.value > 0) is up] for up in (False, True)]  # type: ignore[union-attr]
+        groups = sorted((g for g in groups if g), key=lambda g: -max(map(_size, g)))
+        phrases = [self._range(group, places) for group in groups]
+        same = [claim for claim in claims if claim.verdict is Verdict.UNNOTICED]
+        few = [claim for claim in claims if claim.verdict is Verdict.TOO_FEW]
+        if same:
+            phrases.append(self._unnoticed(same, places))
+        if few:
+            phrases.append(self._few(few, places))
+        return phrases
+
+    def _range(self, group: Sequence[Compare], places: Sequence[Place]) -> str:
+        """Changes of one direction: one value, or the least and the most with their places."""
+        ordered = sorted(group, key=_size)
+        least, most = ordered[0], ordered[-1]
+        verb = _verb(most)
+        if len(group) == 1 or _amount(least) == _amount(most):
+            return f"{verb} {_amount(most)}{self._at([claim.place for claim in group], places)}"
+        if least.is_share:
+            low, high = (percent(absolute(claim.change)) for claim in (least, most))  # type: ignore[arg-type]
+            return (
+                f"{verb} by {low}{self._at([least.place], places)} to "
+                f"{high}{self._at([most.place], places)}"
+            )
+        return (
+            f"{verb} {_amount(most)}{self._at([most.place], places)}; least {_amount(least)}"
+            f"{self._at([least.place], places)}"
+        )
+
+    def _unnoticed(self, group: Sequence[Compare], places: Sequence[Place]) -> str:
+        largest = max(group, key=_size)
+        here = list({id(claim.place): claim.place for claim in group}.values())
+        most = "at most " if len(group) > 1 else ""
+        return f"changes by {_NOTHING}{self._at(here, places)}: {most}{_small(largest)}"
+
+    def _few(self, group: Sequence[Compare], places: Sequence[Place]) -> str:
+        where = self._at([claim.place for claim in group], places)
+        known = [claim.more for claim in group if claim.more is not None]
+        need = f"; {max(known)} more trials of each cell would decide" if known else ""
+        widest = max(group, key=_size)
+        return f"changes by {_signed(widest)}{where}: too few trials to tell{need}"
+
+    def _turn(self, question: Asked, crossing: Crossing) -> str:
+        last, first = (
+            level_name(crossing.factor, _plain(level)) for level in (crossing.last, crossing.first)
+        )
+        place = self._at([crossing.place], question.places)
+        return (
+            f"From {self._arm(question.have, crossing.to)} to "
+            f"{self._arm(crossing.to, question.have)}{place}, {spoken(question.metric).words} "
+            f"{_turned(crossing.below)} up to {last}, and {_turned(crossing.above)} from "
+            f"{first} on."
+        )
+
+    def _unmeasured(self, answered: Answered) -> list[str]:
+        question = answered.question
+        reasons: dict[tuple[str, str], list[Place]] = {}
+        for claim in answered.compares:
+            if claim.verdict is Verdict.UNMEASURED:
+                key = (self._arm(claim.to, question.have), claim.reason)
+                reasons.setdefault(key, []).append(claim.place)
+        by_reason: dict[str, list[str]] = {}
+        for (arm, reason), places in reasons.items():
+            where = self._at(places, question.places)
+            by_reason.setdefault(reason, []).append(f"{arm}{where}")
+        return [
+            f"Not measured: {self._listed(arms, 'choices')}: {reason}."
+            for reason, arms in by_reason.items()
+        ]
+
+    def _parts(self, parts: Parts) -> list[str]:
+        """The largest parts of a change, in percent of what was."""
+        costs = [(name, part) for name, part in parts.parts if part.value > 0]
+        if parts.total <= 0 or not costs:
+            return []
+        costs.sort(key=lambda pair: -pair[1].value)
+        told = [
+            f"{_PARTS.get(name, name)} {plain_percent(part.value)}"
+            for name, part in costs[:3]
+            if part.value >= 0.05 * parts.total
+        ]
+        claim = parts.compare
+        return [
+            f"Of the {percent(absolute(claim.change))} from "  # type: ignore[arg-type]
+            f"{self._arm(claim.have, claim.to)} to {self._arm(claim.to, claim.have)}"
+            f"{self._at([claim.place], [claim.place])}, {', '.join(told)}."
+        ]
+
+    def _arm(self, arm: Arm, *against: Arm) -> str:
+        """The levels of an arm in which it differs from others."""
+        differing = [
+            (axis, level)
+            for axis, level in arm.levels
+            if any(str(other[axis]) != str(level) for other in against)
+        ]
+        return ", ".join(self.names.level(axis, level) for axis, level in differing)
+
+    def _at(self, here: Sequence[Place], of: Sequence[Place]) -> str:
+        """``(tcp, 5 clients)``: the levels that vary among the places; empty where all are meant."""
+        if len(here) == len(of) and len(of) > 1:
+            return f" at all {len(of)} places"
+        varying = _varying(of)
+        texts = []
+        for place in here:
+            levels = [self.names.level(a, v) for a, v in place.levels if a in varying]
+            if levels:
+                texts.append(", ".join(levels))
+        if not texts:
+            return ""
+        if len(texts) > _MOST_PLACES:
+            return f" at {len(texts)} of {len(of)} places"
+        return f" ({'; '.join(texts)})"
+
+    def _listed(self, items: Sequence[str], noun: str) -> str:
+        if len(items) > 2 * _MOST_TOLD:
+            return f"{len(items)} {noun}"
+        return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
+
+
+def reproduced(claims: Sequence[Reproduces]) -> list[str]:
+    """How many printed values are met, by quantity and profile set; fitted ones are told apart."""
+    found = []
+    for claim in claims:
+        of = "printed overheads" if claim.quantity == "overhead" else (
+            f"printed values of {spoken(claim.quantity).words}"
+        )
+        near = "one point" if claim.quantity == "overhead" else plain_percent(claim.within)
+        with_ = f"With {level_name('profile_set', claim.variant)}, " if claim.variant else ""
+        parts = []
+        if claim.total:
+            parts.append(
+                f"{claim.met} of {claim.total} {of} of {claim.dataset} are met within {near} "
+                "without a fit to them"
+            )
+        if claim.fitted:
+            parts.append(f"{claim.fitted_met} of {claim.fitted} that the profiles were fitted to")
+        text = ", and ".join(parts)
+        if claim.total and claim.unit == "1" and claim.quantity == "overhead":
+            text += (
+                f": printed {_span(claim.printed)}, ours {_span(claim.ours)}"
+            )
+        found.append(f"{with_}{text}.")
+    return found
+
+
+def held(held: Held, host: str) -> str:
+    """Who limits a throughput."""
+    return {
+        Held.AIR: "the air",
+        Held.CPU: f"the CPU of {host}",
+        Held.WIRE: "the wired link",
+        Held.OFFERED: "the offered load",
+    }[held]
+
+
+def _span(ends: tuple[float, float]) -> str:
+    low, high = (plain_percent(end).removesuffix(" %") for end in ends)
+    return f"{low} to {high} %"
+
+
+def _varying(places: Sequence[Place]) -> set[str]:
+    """The axes whose level is not the same at all places."""
+    levels: dict[str, set[str]] = {}
+    for place in places:
+        for axis, level in place.levels:
+            levels.setdefault(axis, set()).add(str(level))
+    return {axis for axis, values in levels.items() if len(values) > 1}
+
+
+def _largest(claims: Sequence[Compare]) -> float:
+    """The change of the largest amount, with its sign turned so that the best comes first."""
+    worst = max(claims, key=_size)
+    sign = {Verdict.GAINS: -1.0, Verdict.COSTS: 1.0}.get(worst.verdict, 0.0)
+    return sign * _size(worst)
+
+
+def _all(claims: Sequence[Compare], verdict: Verdict) -> bool:
+    return all(claim.verdict is verdict for claim in claims)
+
+
+def _size(claim: Compare) -> float:
+    assert claim.change is not None
+    return abs(claim.change.value)
+
+
+def _verb(claim: Compare) -> str:
+    assert claim.change is not None
+    return "rises" if claim.change.value > 0 else "falls"
+
+
+def _change(claim: Compare) -> str:
+    """The change of one claim: a verb phrase."""
+    if claim.change is None:
+        return f"was not measured: {claim.reason}"
+    if claim.verdict is Verdict.UNNOTICED:
+        return f"changes by {_NOTHING}: {_small(claim)}"
+    if claim.verdict is Verdict.TOO_FEW:
+        return f"changes by {_signed(claim)}: too few trials to tell"
+    return f"{_verb(claim)} {_amount(claim)}"
+
+
+def _turned(claim: Compare) -> str:
+    if claim.verdict is Verdict.UNNOTICED:
+        return f"changes by {_NOTHING}"
+    return f"{_verb(claim)} {_amount(claim)}"
+
+
+def _amount(claim: Compare) -> str:
+    """``by 1.1 ± 0.1 %``, or ``by 37.0 ± 2.1 ms, from 57.0 to 20.0 ms``."""
+    assert claim.change is not None
+    assert claim.before is not None
+    assert claim.after is not None
+    if claim.is_share:
+        return f"by {percent(absolute(claim.change))}"
+    if spoken(claim.metric).told == "points":
+        return points(claim.change, claim.before, claim.after)
+    return change(claim.change, claim.before, claim.after)
+
+
+def _small(claim: Compare) -> str:
+    """A change that nobody notices, without its interval."""
+    assert claim.change is not None
+    if claim.is_share:
+        return plain_percent(_size(claim))
+    if spoken(claim.metric).told == "points":
+        return plain_percent(_size(claim)).replace(" %", " points")
+    return show_value(_size(claim), claim.change.unit, 2)
+
+
+def _signed(claim: Compare) -> str:
+    assert claim.change is not None
+    if claim.is_share or spoken(claim.metric).told == "points":
+        return percent(claim.change)
+    return shown(claim.change)
+
+
+def _plain(level: float) -> float | int:
+    return int(level) if level == int(level) else level
