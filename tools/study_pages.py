@@ -20,8 +20,8 @@ from pathlib import Path
 from airtoll.analyse import Comparison
 from airtoll.analyse.quantities import show_value
 from airtoll.observe.datasets import load_dataset
-from airtoll.report.combined import PrintedCombined, printed_combined
 from airtoll.present.names import level_name, policy_name
+from airtoll.report.combined import PrintedCombined, printed_combined
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 

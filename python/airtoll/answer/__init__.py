@@ -4,6 +4,7 @@ Takes questions, observations and comparisons with printed figures; gives claims
 with a verdict and a reason. Never writes a sentence.
 """
 
+from airtoll.answer.claimed import Answered, answered, printed
 from airtoll.answer.claims import (
     Claim,
     Compare,
@@ -16,7 +17,6 @@ from airtoll.answer.claims import (
     Verdict,
 )
 from airtoll.answer.measured import Measured
-from airtoll.answer.claimed import Answered, answered
 
 __all__ = [
     "Answered",
@@ -31,4 +31,5 @@ __all__ = [
     "Reproduces",
     "Verdict",
     "answered",
+    "printed",
 ]

@@ -31,7 +31,10 @@ class Answered:
 
 
 def answered(measured: Measured) -> tuple[Answered, ...]:
-    """The questions of a run, most important first, with what the estimates say about them."""
+    """The questions of a run, most important first, with what the estimates say about them.
+
+    A question that no trial measured a value for is left out, unless none has one.
+    """
     found = []
     for question in asked(measured.plan):
         claims = compared(question, measured)
@@ -45,21 +48,18 @@ def answered(measured: Measured) -> tuple[Answered, ...]:
                 _largest(claims, measured),
             )
         )
-    return tuple(found)
+    known = [one for one in found if any(claim.change is not None for claim in one.compares)]
+    return tuple(known or found)
 
 
-def printed(
-    measured: Measured, is_fitted: Callable[[Comparison], bool]
-) -> tuple[Reproduces, ...]:
+def printed(measured: Measured, is_fitted: Callable[[Comparison], bool]) -> tuple[Reproduces, ...]:
     """How many printed values are met."""
     cells = {cell.name: cell for cell in measured.plan.cells}
     return tuple(reproduced(measured.comparisons, cells, is_fitted))
 
 
 def _largest(claims: list[Compare], measured: Measured) -> Parts | None:
-    noticed = [
-        claim for claim in claims if claim.verdict in (Verdict.COSTS, Verdict.GAINS)
-    ]
+    noticed = [claim for claim in claims if claim.verdict in (Verdict.COSTS, Verdict.GAINS)]
     if not noticed:
         return None
     return parts(max(noticed, key=lambda claim: abs(claim.change.value)), measured)  # type: ignore[union-attr]

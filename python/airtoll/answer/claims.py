@@ -12,13 +12,13 @@ from airtoll.question import Arm, Place
 
 
 class Verdict(Enum):
-    """What a change is for the person who asked."""
+    """The meaning of a change for the person who asked."""
 
     GAINS = "gains"
     COSTS = "costs"
     #: The metric changes; more of it is neither better nor worse.
     CHANGES = "changes"
-    #: The interval of the change lies inside what nobody notices.
+    #: The interval of the change lies inside the unnoticed range.
     UNNOTICED = "unnoticed"
     #: The interval holds both no change and one that would be noticed.
     TOO_FEW = "too few trials"
@@ -64,7 +64,7 @@ class Parts:
 
 
 class Held(Enum):
-    """What limits a throughput."""
+    """Limits of a throughput."""
 
     AIR = "air"
     CPU = "cpu"
@@ -74,7 +74,7 @@ class Held(Enum):
 
 @frozen
 class Limit:
-    """What holds the cells of an arm back at one place.
+    """The limit of one cell.
 
     ``host``: the device whose CPU is busy; ``share``: its busy share.
     """

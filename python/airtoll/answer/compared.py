@@ -14,7 +14,6 @@ from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.overhead import Summary, ratio_fieller
 from airtoll.answer.claims import Compare, Verdict
 from airtoll.answer.measured import Measured
-from airtoll.observe.metrics import METRICS
 from airtoll.observe.spoken import spoken
 from airtoll.question import Arm, Asked, Place
 
@@ -22,7 +21,7 @@ from airtoll.question import Arm, Asked, Place
 _HAVE: Final = "have"
 #: Metrics that the totals of a metric are weighted by.
 _WEIGHTS: Final = ("packets_received", "packets_lost", "handovers", "group_rekeys", "rejoins")
-#: More trials than this are not named: nobody runs them.
+#: A larger number of further trials is not named.
 _MOST_MORE: Final = 100_000
 
 
@@ -47,7 +46,7 @@ def _analysed(question: Asked, measured: Measured, arms: dict[Arm, str]) -> Anal
     Cells of one place differ in nothing else, so that every rule of an analysis by policy
     (selection, pairs, control variates, rank tests, families) holds for any axis.
     """
-    rows, of_cell = [], {}
+    of_cell = {}
     for number, place in enumerate(question.places):
         for arm, cell in place.cells.items():
             of_cell[cell.name] = (arms[arm], f"place {number}")
@@ -124,15 +123,14 @@ def _judged(
     )
     if change is None:
         return evolve(claim, reason="the value before is zero")
-    verdict, more = judge(change, question.unnoticed, METRICS[metric].better)
+    verdict, more = judge(change, question.unnoticed, spoken(metric).better)
     return evolve(claim, change=change, verdict=verdict, more=more)
 
 
 def _part(analysis: Analysis, question: Asked, cell: str) -> tuple[str | None, str | None] | None:
     """Flow and station of the value that counts: of the cell, or of one station."""
-    if question.station is None:
-        if analysis.estimate(cell, question.metric) is not None:
-            return None, None
+    if question.station is None and analysis.estimate(cell, question.metric) is not None:
+        return None, None
     rows = analysis.estimates.filter(
         (pl.col("cell") == cell) & (pl.col("metric") == question.metric)
     )
@@ -152,24 +150,19 @@ def _share(
         if lost is None or not math.isfinite(lost.value):
             return None
         return evolve(lost, value=-lost.value, low=-lost.high, high=-lost.low)
-    first, second = (
-        analysis.estimates.row(analysis.row_of(cell, metric, *part), named=True)
-        for cell in (mine, other)
-    )
-    if not first["value_all"]:
+    first, second = (_summary(analysis, cell, metric, part) for cell in (mine, other))
+    if not first.mean:
         return None
-    ratio = ratio_fieller(
-        *(
-            Summary(
-                row["value_all"],
-                math.nan if row["deviation"] is None else row["deviation"],
-                int(row["n_all"]),
-            )
-            for row in (second, first)
-        ),
-        analysis.level,
-    )
+    ratio = ratio_fieller(second, first, analysis.level)
     return evolve(ratio, value=ratio.value - 1, low=ratio.low - 1, high=ratio.high - 1)
+
+
+def _summary(
+    analysis: Analysis, cell: str, metric: str, part: tuple[str | None, str | None]
+) -> Summary:
+    row = analysis.estimates.row(analysis.row_of(cell, metric, *part), named=True)
+    deviation = math.nan if row["deviation"] is None else row["deviation"]
+    return Summary(row["value_all"], deviation, int(row["n_all"]))
 
 
 def _difference(
@@ -196,9 +189,7 @@ def _difference(
     )
 
 
-def judge(
-    change: Estimate, unnoticed: float, better: str | None
-) -> tuple[Verdict, int | None]:
+def judge(change: Estimate, unnoticed: float, better: str | None) -> tuple[Verdict, int | None]:
     """The verdict on a change, and the further trials of each cell that would decide.
 
     ``unnoticed``: in the unit of the change. ``better``: ``more``, ``less`` or None.

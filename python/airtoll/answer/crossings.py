@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from airtoll.answer.claims import Compare, Crossing, Verdict
@@ -27,16 +28,10 @@ def crossings(question: Asked, claims: Sequence[Compare]) -> list[Crossing]:
     found = []
     for (arm, _), points in series.items():
         points.sort(key=lambda point: point[0])
-        turns = [
-            (a, b)
-            for a, b in zip(points, points[1:], strict=False)
-            if a[1].verdict is not b[1].verdict
-        ]
+        turns = [(a, b) for a, b in pairwise(points) if a[1].verdict is not b[1].verdict]
         # With several turns there is no level below and above which the answer is one.
         if len(turns) == 1:
             (last, below), (first, above) = turns[0]
-            place = Place(
-                tuple((a, v) for a, v in below.place.levels if a != question.along), {}
-            )
+            place = Place(tuple((a, v) for a, v in below.place.levels if a != question.along), {})
             found.append(Crossing(question.along, arm, place, last, first, below, above))
     return found

@@ -1,4 +1,4 @@
-"""What holds a throughput back: the air, the CPU of a device, the wire, or the offered load."""
+"""The limit of a throughput: the air, the CPU of a device, the wire, or the offered load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured, as the claims need it."""
+"""The measured values that claims are made from."""
 
 from __future__ import annotations
 

@@ -34,14 +34,14 @@ def reproduced(
 
 
 def distance(one: Comparison) -> float:
-    """Distance of ours from the printed value: points of an overhead, else a share; a fraction."""
+    """Distance to the printed value, a fraction: points of an overhead, else a share."""
     if one.quantity == "overhead" and one.published.unit == "1":
         return abs(one.absolute_error)
     return abs(one.relative_error)
 
 
 def is_met(one: Comparison) -> bool:
-    """Whether ours is within one point of a printed overhead, or 5 % of another printed value."""
+    """Whether a printed overhead is met within one point, another value within 5 %."""
     return distance(one) <= within(one.quantity, one.published.unit)
 
 

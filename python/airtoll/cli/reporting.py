@@ -13,20 +13,18 @@ from typing import Annotated, Any
 import typer
 
 from airtoll.analyse.quantities import show_estimate, show_overhead
-from airtoll.cli.answers import fitted
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import DatasetError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import read_trials
-from airtoll.report import FORMATS, write_report
-from airtoll.report.answer import headline, not_covered, titles
-from airtoll.report.answer import table as answer_table
-from airtoll.report.combined import PrintedCombined, printed_combined
 from airtoll.present.names import policy_name
+from airtoll.report import FORMATS, write_report
+from airtoll.report.closing import closing
+from airtoll.report.combined import PrintedCombined, printed_combined
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.text import as_json, published_row
-from airtoll.report.times import time_rows
+from airtoll.report.views import VIEWS
 from airtoll.run import Run, open_run
 from airtoll.run.outcome import refuse_no_result
 
@@ -99,19 +97,22 @@ def print_run(run: Run, *, json: bool, summary: RunSummary | None = None) -> Non
     if json:
         emit_json(jsonlib.loads(as_json(summary)))
         return
+    print_closing(summary, json=False)
+
+
+def print_closing(summary: RunSummary, *, json: bool) -> None:
+    """The answer of a run in twelve lines, or all of it as JSON."""
+    if json:
+        emit_json(jsonlib.loads(as_json(summary)))
+        return
     console = out()
-    question = summary.study.study.question
-    if question:
-        console.print(question, style="bold")
-    for sentence in headline(summary):
-        console.print(sentence)
-    console.print()
-    _print_answers(summary)
-    if summary.comparisons:
-        _print_comparisons(summary)
-    _print_times(summary)
-    for line in not_covered(summary):
-        console.print(f"Not covered: {line}")
+    width = console.width if console.is_terminal else None
+    first, *rest = closing(summary, width, after=2)
+    console.print(first, style="bold", soft_wrap=True)
+    for line in rest:
+        console.print(line, soft_wrap=True)
+    views = "|".join(VIEWS)
+    console.print(f"Tables: airtoll show {summary.path} [{views}]", soft_wrap=True)
 
 
 def _against(summary: RunSummary) -> str:
@@ -178,40 +179,3 @@ def _print_combined(summary: RunSummary, rows: Sequence[PrintedCombined], agains
             f"{100 * row.absolute_error:+.1f} points",
         )
     out().print(view)
-
-
-def _print_times(summary: RunSummary) -> None:
-    """Medians, retries and means of join and hand-over times."""
-    rows = time_rows(summary, answers_only=True)
-    if not rows:
-        return
-    columns = ["time", "cell", "median [exact] (coverage)", "retried [Wilson]", "mean [BCa]"]
-    view = table("times of joins and hand-overs", [*columns, "mind"], right=columns[2:])
-    for row in rows[: shown_rows(len(rows))]:
-        cell = summary.names.cell(row["cell"])
-        names = ("median", "retried", "mean", "warning")
-        view.add_row(row["metric"], cell, *(row[name] for name in names))
-    out().print(view)
-    say_rest(len(rows), f"the rest: `airtoll report {summary.path}` (page), the same with --json.")
-
-
-def _print_answers(summary: RunSummary) -> None:
-    """The table of answers, as narrow as the terminal."""
-    rows = answer_table(summary)
-    if not rows:
-        return
-    analysis = summary.analysis
-    console = out()
-    head = f"verdicts against {summary.reference}" + (
-        f"; rule {analysis.selection}, intervals from all trials" if analysis.by_rule else ""
-    )
-    view, left_out = fitted(head, rows, titles(summary), console.width)
-    console.print(view)
-    if left_out:
-        names = ", ".join(left_out)
-        console.print(f"Left out at this width: {names}. A pipe, the page and --json have all.")
-    say_rest(
-        len(rows),
-        f"the rest: `airtoll report {summary.path}` (page), with --format csv (every estimate) or "
-        "--json.",
-    )

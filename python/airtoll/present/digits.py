@@ -7,20 +7,19 @@ import math
 from airtoll.analyse import Estimate
 from airtoll.analyse.quantities import NOTHING, scale_of
 
-#: Digits of a value without an interval.
-_SIGNIFICANT = 3
+#: Digits after the first of a value without an interval.
+_SIGNIFICANT = 2
 #: An interval narrower than this share of its value says nothing more to a reader.
-_FINEST = 5e-4
+_FINEST = 1e-3
 
 
 def places_of(half: float, value: float) -> int:
     """Decimal places by the half width of an interval, or of a value alone (NaN half width)."""
-    if math.isfinite(half) and half > 0:
-        finest = max(half, _FINEST * abs(value))
-        return max(0, 1 - math.floor(math.log10(finest)))
-    if value == 0 or not math.isfinite(value):
+    if math.isfinite(half) and half > _FINEST * abs(value):
+        return max(0, 1 - math.floor(math.log10(half)))
+    if not math.isfinite(value) or value == int(value):
         return 0
-    return max(0, _SIGNIFICANT - 1 - math.floor(math.log10(abs(value))))
+    return max(0, _SIGNIFICANT - math.floor(math.log10(abs(value))))
 
 
 def shown(estimate: Estimate) -> str:
@@ -78,4 +77,5 @@ def _number(estimate: Estimate, factor: float) -> str:
     low, high = estimate.low / factor, estimate.high / factor
     if abs(value - (low + high) / 2) > 0.25 * half:
         return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}]"
-    return f"{value:.{places}f} ± {half:.{places}f}"
+    width = f"{half:.{places}f}"
+    return f"{value:.{places}f} ± {width}" if float(width) else f"{value:.{places}f}"

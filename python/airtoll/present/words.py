@@ -6,6 +6,7 @@ averaged: where the change differs from place to place, both ends are named with
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -17,6 +18,7 @@ from airtoll.observe.spoken import spoken
 from airtoll.present.digits import absolute, change, percent, plain_percent, points, shown
 from airtoll.present.names import Names, level_name
 from airtoll.question import Arm, Asked, Place
+from airtoll.study import Level
 
 #: Candidates that are told one by one.
 _MOST_TOLD: Final = 3
@@ -24,6 +26,10 @@ _MOST_TOLD: Final = 3
 _MOST_PLACES: Final = 3
 _NOTHING: Final = "nothing that anyone would notice"
 _CHANGED: Final = (Verdict.GAINS, Verdict.COSTS, Verdict.CHANGES)
+
+_WIRE: Final = "the wired link"
+#: Limit of a throughput -> the remedy.
+_CURES: Final = {_WIRE: ": raise `wired.rate_mbps` of the scenario"}
 
 #: Part of the ledger -> what it is for people.
 _PARTS: Final = {
@@ -44,19 +50,27 @@ _PARTS: Final = {
 
 
 @frozen
+class Told:
+    """Sentences about one question: those that answer it, and what else is known."""
+
+    leads: tuple[str, ...]
+    extras: tuple[str, ...]
+
+
+@frozen
 class Teller:
     """Sentences about the questions of one run."""
 
     names: Names
 
-    def answer(self, answered: Answered) -> list[str]:
-        """The sentences about one question, most important first."""
-        found = self._changes(answered)
-        found += [self._turn(answered.question, one) for one in answered.crossings[:1]]
-        found += self._unmeasured(answered)
-        if answered.parts is not None:
-            found += self._parts(answered.parts)
-        return found
+    def answer(self, answered: Answered) -> Told:
+        """The sentences about one question."""
+        leads, extras = self._changes(answered)
+        turns = [self._turn(answered.question, one) for one in answered.crossings[:1]]
+        parts = [] if answered.parts is None else self._parts(answered.parts)
+        return Told(
+            (*leads, *turns), (*parts, *self._unmeasured(answered), *extras, *_held(answered))
+        )
 
     def claim(self, claim: Compare) -> str:
         """One change at one place, as a sentence."""
@@ -65,7 +79,7 @@ class Teller:
             f", {spoken(claim.metric).words} {_change(claim)}."
         )
 
-    def _changes(self, answered: Answered) -> list[str]:
+    def _changes(self, answered: Answered) -> tuple[list[str], list[str]]:
         question = answered.question
         by_arm = {
             arm: told
@@ -78,10 +92,10 @@ class Teller:
             (arm for arm in by_arm if arm not in same), key=lambda arm: _largest(by_arm[arm])
         )
         left = len(others) - _MOST_TOLD
-        told = others if left <= 0 else [others[0], others[-1]]
+        ends = others if left <= 0 else [others[0], others[-1]]
         leads: list[str] = []
         extras: list[str] = []
-        for arm in told:
+        for arm in ends:
             first, *further = self._phrases(question, by_arm[arm])
             have, to = self._arm(question.have, arm), self._arm(arm, question.have)
             leads.append(f"From {have} to {to}, {words} {first}.")
@@ -95,7 +109,7 @@ class Teller:
             leads.append(
                 f"From {have} to {names}, {words} {self._unnoticed(claims, question.places)}."
             )
-        return leads + extras
+        return leads, extras
 
     def _phrases(self, question: Asked, claims: Sequence[Compare]) -> list[str]:
         """The changes of one candidate over its places: verb phrases, the largest change first."""
@@ -191,21 +205,29 @@ class Teller:
 
     def _arm(self, arm: Arm, *against: Arm) -> str:
         """The levels of an arm in which it differs from others."""
-        differing = [
-            (axis, level)
+        return ", ".join(
+            self._level(axis, level)
             for axis, level in arm.levels
             if any(str(other[axis]) != str(level) for other in against)
-        ]
-        return ", ".join(self.names.level(axis, level) for axis, level in differing)
+        )
+
+    def _level(self, axis: str, level: Level) -> str:
+        """A level inside a sentence, without commas of its own."""
+        words = self.names.level(axis, level)
+        if axis == "policy":
+            words = words.replace(", ", " ")
+            words = re.sub(r"^Open$", "an open network", words)
+            words = re.sub(r"^Open ", "open ", words)
+        return words
 
     def _at(self, here: Sequence[Place], of: Sequence[Place]) -> str:
-        """``(tcp, 5 clients)``: the levels that vary among the places; empty where all are meant."""
+        """``(tcp, 5 clients)``: the levels that vary among the places."""
         if len(here) == len(of) and len(of) > 1:
             return f" at all {len(of)} places"
         varying = _varying(of)
         texts = []
         for place in here:
-            levels = [self.names.level(a, v) for a, v in place.levels if a in varying]
+            levels = [self._level(a, v) for a, v in place.levels if a in varying]
             if levels:
                 texts.append(", ".join(levels))
         if not texts:
@@ -221,39 +243,49 @@ class Teller:
 
 
 def reproduced(claims: Sequence[Reproduces]) -> list[str]:
-    """How many printed values are met, by quantity and profile set; fitted ones are told apart."""
-    found = []
+    """How many printed values are met: one sentence by data set and quantity.
+
+    Values that a profile was fitted to are left out: to meet them proves nothing.
+    """
+    groups: dict[tuple[str, str], list[Reproduces]] = {}
     for claim in claims:
-        of = "printed overheads" if claim.quantity == "overhead" else (
-            f"printed values of {spoken(claim.quantity).words}"
-        )
-        near = "one point" if claim.quantity == "overhead" else plain_percent(claim.within)
-        with_ = f"With {level_name('profile_set', claim.variant)}, " if claim.variant else ""
-        parts = []
-        if claim.total:
+        groups.setdefault((claim.dataset, claim.quantity), []).append(claim)
+    return [_of_printed(dataset, quantity, group) for (dataset, quantity), group in groups.items()]
+
+
+def _of_printed(dataset: str, quantity: str, group: Sequence[Reproduces]) -> str:
+    is_overhead = quantity == "overhead"
+    noun = "overheads" if is_overhead else f"values of {spoken(quantity).words}"
+    near = "one point" if is_overhead else plain_percent(group[0].within)
+    parts = []
+    for claim in group:
+        with_ = f" with {level_name('profile_set', claim.variant)}" if claim.variant else ""
+        if not claim.total:
             parts.append(
-                f"{claim.met} of {claim.total} {of} of {claim.dataset} are met within {near} "
-                "without a fit to them"
+                f"{claim.fitted_met} of {claim.fitted}{with_}, all of which were fitted to"
             )
+            continue
+        of = f"{claim.met} of {claim.total}{with_}"
         if claim.fitted:
-            parts.append(f"{claim.fitted_met} of {claim.fitted} that the profiles were fitted to")
-        text = ", and ".join(parts)
-        if claim.total and claim.unit == "1" and claim.quantity == "overhead":
-            text += (
-                f": printed {_span(claim.printed)}, ours {_span(claim.ours)}"
-            )
-        found.append(f"{with_}{text}.")
-    return found
+            of += f" (the other {claim.fitted} were fitted to)"
+        if claim.unit == "1" and is_overhead:
+            of += f": printed {_span(claim.printed)}, ours {_span(claim.ours)}"
+        parts.append(of)
+    return f"Printed {noun} of {dataset} met within {near}: {'; '.join(parts)}."
 
 
-def held(held: Held, host: str) -> str:
-    """Who limits a throughput."""
-    return {
-        Held.AIR: "the air",
-        Held.CPU: f"the CPU of {host}",
-        Held.WIRE: "the wired link",
-        Held.OFFERED: "the offered load",
-    }[held]
+def _held(answered: Answered) -> list[str]:
+    """The limits other than the air, and the number of their cells."""
+    bound = [one for one in answered.limits if one.held in (Held.CPU, Held.WIRE)]
+    by_holder: dict[str, int] = {}
+    for one in bound:
+        who = _WIRE if one.held is Held.WIRE else f"the CPU of {one.host}"
+        by_holder[who] = by_holder.get(who, 0) + 1
+    of = len(answered.limits)
+    return [
+        f"Not the air but {who} limits throughput in {count} of {of} cells{_CURES.get(who, '')}."
+        for who, count in by_holder.items()
+    ]
 
 
 def _span(ends: tuple[float, float]) -> str:
@@ -321,7 +353,7 @@ def _amount(claim: Compare) -> str:
 
 
 def _small(claim: Compare) -> str:
-    """A change that nobody notices, without its interval."""
+    """The amount of an unnoticed change, without its interval."""
     assert claim.change is not None
     if claim.is_share:
         return plain_percent(_size(claim))

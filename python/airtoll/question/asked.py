@@ -16,6 +16,7 @@ from airtoll.errors import StudyError
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.spoken import spoken
 from airtoll.plan import Cell, Plan
+from airtoll.policies import resolve
 from airtoll.study import Level, Question, Study
 
 #: The policy of most networks of today: what one has unless a study says otherwise.
@@ -83,13 +84,36 @@ def asked(plan: Plan) -> tuple[Asked, ...]:
     there = tuple(one for one in found if one.places)
     if there or not plan.cells:
         return there
-    have: dict[str, Level] = dict(study.study.against) or {"policy": today_of(study)}
-    defaults = [
-        _resolved(plan, Question(metric=metric, have=have))
-        for metric in study.answers
-        if metric in METRICS
-    ]
-    return tuple(one for one in defaults if one.places)
+    return tuple(one for question in _defaults(study) if (one := _resolved(plan, question)).places)
+
+
+def _defaults(study: Study) -> Iterator[Question]:
+    """From what one has to every other level; from the baseline to what one has, for scale.
+
+    A policy that no one would move to (an open network, a broken cipher) is no candidate of a
+    network that has a better one.
+    """
+    metrics = [metric for metric in study.answers if metric in METRICS]
+    if study.study.against:
+        for metric in metrics:
+            yield Question(metric=metric, have=dict(study.study.against))
+        return
+    today = today_of(study)
+    policies = [str(name) for name in study.grid["policy"] if name != today]
+    worth = [name for name in policies if not _is_worse(name)]
+    candidates = worth if worth and not _is_worse(today) else policies
+    to = tuple({"policy": name} for name in candidates)
+    for number, metric in enumerate(metrics):
+        yield Question(metric=metric, have={"policy": today}, to=to)
+        if number == 0 and today != study.study.baseline and study.study.baseline in policies:
+            yield Question(
+                metric=metric, have={"policy": study.study.baseline}, to=({"policy": today},)
+            )
+
+
+def _is_worse(name: str) -> bool:
+    policy = resolve(name)
+    return policy.is_baseline or bool(policy.broken)
 
 
 def refuse_questions(study: Study) -> None:
@@ -134,9 +158,7 @@ def _resolved(plan: Plan, question: Question) -> Asked:
         have=mine_arm,
         to=tuple(arm for arm in arms.values() if arm is not mine_arm),
         places=tuple(
-            Place(levels, of)
-            for levels, of in places.values()
-            if mine_arm in of and len(of) > 1
+            Place(levels, of) for levels, of in places.values() if mine_arm in of and len(of) > 1
         ),
         unnoticed=spoken(question.metric).unnoticed if limit is None else limit,
         along=question.along,
@@ -151,8 +173,9 @@ def _levels(cell: Cell) -> Iterator[tuple[str, Level]]:
     yield from cell.factors
 
 
-def _level(cell: Cell, axis: str) -> Level | None:
-    return dict(_levels(cell)).get(axis)
+def _level(cell: Cell, axis: str) -> Level:
+    # A cell without the factor equals no level of it.
+    return dict(_levels(cell)).get(axis, "")
 
 
 def _same(levels: Sequence[tuple[str, Any]]) -> tuple[Any, ...]:

@@ -16,8 +16,8 @@ from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
-from airtoll.report.answer import fairness, readings
 from airtoll.present.names import policy_name
+from airtoll.report.answer import fairness, readings
 from airtoll.report.summary import RunSummary
 
 #: Most rows of the table, so that a report stays readable and small for any study.

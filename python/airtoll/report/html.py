@@ -17,6 +17,7 @@ from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.drawing import Developed, forms_in_words
 from airtoll.observe.datasets import load_dataset
+from airtoll.present.names import policy_name
 from airtoll.report import what_if
 from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
 from airtoll.report.authentication import STAGES, negotiation_stages
@@ -24,7 +25,6 @@ from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
 from airtoll.report.handover import PARTS, gaps
-from airtoll.present.names import policy_name
 from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import Combined, RunSummary
 from airtoll.report.templates import page

@@ -27,6 +27,7 @@ from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_value
 from airtoll.analyse.selection import select_rows
+from airtoll.answer import Answered, Measured, Reproduces, answered, printed
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.tables import (
@@ -39,8 +40,8 @@ from airtoll.observe.tables import (
 )
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
-from airtoll.profiles import Profile, load
 from airtoll.present.names import Names, level_name, policy_name
+from airtoll.profiles import Profile, load
 from airtoll.study import Level, Study
 from airtoll.study.generations import HIGHEST_MBPS
 
@@ -90,6 +91,29 @@ class RunSummary:
     trials: pl.DataFrame = field(repr=False)
     analysis: Analysis = field(repr=False)
     comparisons: tuple[Comparison, ...] = field(repr=False)
+    sketches: pl.DataFrame | None = field(default=None, repr=False)
+
+    @cached_property
+    def answered(self) -> tuple[Answered, ...]:
+        """The questions of the study with their claims, most important first."""
+        return answered(self._measured)
+
+    @cached_property
+    def reproduced(self) -> tuple[Reproduces, ...]:
+        """How many printed values are met."""
+        return printed(self._measured, lambda one: self.seen(one) == "fitted")
+
+    @cached_property
+    def _measured(self) -> Measured:
+        return Measured(
+            plan=self.plan,
+            testbed=self.manifest["testbed"],
+            observations=self.observations,
+            trials=self.trials,
+            analysis=self.analysis,
+            sketches=self.sketches,
+            comparisons=self.comparisons,
+        )
 
     @property
     def study(self) -> Study:
@@ -405,7 +429,8 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
             sketches=sketches,
         )
 
-    analysis = _in_study_order(analysed(observations, compact(read_sketches(path))), plan)
+    sketches = compact(read_sketches(path))
+    analysis = _in_study_order(analysed(observations, sketches), plan)
     through: dict[tuple[str, str], Analysis] = {}
     for entry in plan.study.compare:
         key = (entry.instrument, entry.metric)
@@ -418,7 +443,9 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
     for name in [dataset] if dataset else named:
         entries = [entry for entry in plan.study.compare if entry.dataset == name]
         comparisons += compare(analysis, load_dataset(name), entries, through)
-    return RunSummary(path, manifest, plan, observations, trials, analysis, tuple(comparisons))
+    return RunSummary(
+        path, manifest, plan, observations, trials, analysis, tuple(comparisons), sketches
+    )
 
 
 def _in_study_order(analysis: Analysis, plan: Plan) -> Analysis:

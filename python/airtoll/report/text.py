@@ -173,6 +173,25 @@ def _marked(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
+def tabular(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Sequence[str],
+    caption: str,
+    label: str,
+) -> str:
+    """A ``table`` with caption and label around a ``tabular`` with booktabs rules."""
+    kinds = "".join("r" if name in numbers else "l" for name in columns)
+    body = _tabular(kinds, columns, rows)
+    return (
+        "\\begin{table}\n\\centering\n"
+        + f"\\caption{{{_escape(caption)}}}\n\\label{{{label}}}\n"
+        + body
+        + "\\end{table}\n"
+    )
+
+
 def _tabular(kinds: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A LaTeX ``tabular`` with booktabs rules."""
     lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]

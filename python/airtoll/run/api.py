@@ -33,6 +33,7 @@ from airtoll.observe.folder import RunFolder
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.tables import CellLabels, read_observations, read_trials, write_tables
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
+from airtoll.question import refuse_questions
 from airtoll.run.cluster import Cluster, captures_refused
 from airtoll.run.execute import Progress, Totals, execute
 from airtoll.run.precision import LEAST_TRIALS, next_repetitions, widest_half_width
@@ -220,6 +221,7 @@ def prepare(
         problem = refuse_readings(datasets[entry.dataset], entry)
         if problem is not None:
             raise StudyError(f"{head}: compare[{index}].readings: {problem}")
+    refuse_questions(file.study)
     return file
 
 

@@ -19,7 +19,6 @@ from airtoll.study.model import (
     Edca,
     GroupLoad,
     Head,
-    Level,
     Load,
     Phy,
     Rerun,
@@ -32,7 +31,7 @@ from airtoll.study.model import (
     WiredLink,
     with_level,
 )
-from airtoll.study.question import Question
+from airtoll.study.question import Level, Question
 
 __all__ = [
     "DEFAULT_ANSWERS",

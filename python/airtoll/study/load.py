@@ -21,8 +21,8 @@ from pydantic.fields import FieldInfo
 
 from airtoll.errors import PolicyError, StudyError
 from airtoll.policies import resolve
-from airtoll.study.model import Compare, Level, Scenario, Study, Traffic, with_level
-from airtoll.study.question import Question
+from airtoll.study.model import Compare, Scenario, Study, Traffic, with_level
+from airtoll.study.question import Level, Question
 from airtoll.study.source import check_values, parse_toml, read_text, shown
 
 _AXES = ("scenario", "policy", "traffic")
@@ -371,9 +371,7 @@ def _check_against(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Pa
             )
 
 
-def _check_questions(
-    study: Study, grid: Mapping[str, tuple[Level, ...]], path: Path
-) -> None:
+def _check_questions(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Path) -> None:
     """Every level of a question is in the grid, and each candidate differs from what one has."""
     for index, question in enumerate(study.question):
         place = f"{path}: question[{index}]"

@@ -50,15 +50,15 @@ class Question(Table):
     )
     along: str | None = Field(
         None,
-        description="numeric factor of the grid along which the answer may turn; the answer says at "
-        "which level",
+        description="numeric factor of the grid along which the answer may turn; the answer "
+        "says at which level",
     )
     station: str | None = Field(
         None, description="name of the station whose value counts; default: the whole cell"
     )
     unnoticed: Annotated[float, Field(ge=0)] | None = Field(
         None,
-        description="change that nobody notices, in the metric's unit, or as a share where the "
+        description="largest unnoticed change, in the metric's unit, or as a share where the "
         "change of the metric is one; default: that of the metric",
     )
 

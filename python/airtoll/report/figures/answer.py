@@ -27,6 +27,7 @@ from airtoll.drawing.plate import (
     reach_of,
 )
 from airtoll.plan import Cell
+from airtoll.present.names import axis_name, short_level
 from airtoll.report.answer import (
     OVERHEAD,
     Reading,
@@ -37,7 +38,6 @@ from airtoll.report.answer import (
     swept_factor,
 )
 from airtoll.report.figures.cost import answers_by_overhead, overhead_pictures
-from airtoll.present.names import axis_name, short_level
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary
 
