@@ -59,7 +59,8 @@ def _page(name: str) -> Path:
 
 def tables(sets: dict[str, Dataset]) -> str:
     """Where the figures of the data sets of devices stand."""
-    lines = ["| data set | table | figures | read in | version | conditions |", "|---|---|---|---|---|---|"]
+    heads = ("data set", "table", "figures", "read in", "version", "conditions")
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for name, dataset in sets.items():
         figures = dict(dataset.figures["table"].value_counts().iter_rows())
         for row in dataset.sources.iter_rows(named=True):

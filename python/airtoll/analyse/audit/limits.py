@@ -235,7 +235,7 @@ def _printed_load(figures: Figures) -> list[Finding]:
                 f"{value} {rows[0]['unit']} in each",
                 f"{offered} Mb/s offered",
                 "warning",
-                "the link was not filled, so they say nothing of capacity or of what security costs",
+                "the link was not filled: they say nothing of capacity or of what security costs",
             )
         )
     return found
