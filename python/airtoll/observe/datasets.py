@@ -112,7 +112,7 @@ class Dataset:
     @property
     def of_devices(self) -> bool:
         """Whether its figures are those of devices, collected from tables of vendors and users."""
-        return self.meta["dataset"].get("kind") == "devices"
+        return bool(self.meta["dataset"].get("kind") == "devices")
 
     @property
     def title(self) -> str:

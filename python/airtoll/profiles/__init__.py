@@ -5,9 +5,19 @@ Never fits a number itself (see ``airtoll.analyse``).
 """
 
 from airtoll.profiles.load import load, load_file, shipped
-from airtoll.profiles.model import Card, CardCost, CipherCost, Engine, Number, Profile, Reading
+from airtoll.profiles.model import (
+    Capabilities,
+    Card,
+    CardCost,
+    CipherCost,
+    Engine,
+    Number,
+    Profile,
+    Reading,
+)
 
 __all__ = [
+    "Capabilities",
     "Card",
     "CardCost",
     "CipherCost",

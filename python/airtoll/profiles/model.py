@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from airtoll.border import CipherSuite, Meanwhile, Overlap, TcpSystem
+from airtoll.border import AkmSuite, CipherSuite, Meanwhile, Overlap, TcpSystem
 
 Engine = Literal["inline", "coprocessor", "cpu"]
 
@@ -140,6 +140,87 @@ class Card(_Table):
     cipher: dict[CipherSuite, CardCost] = Field(default_factory=dict)
 
 
+class Names(_Table):
+    """What a device has of a kind, by name, and the source. What is not in ``values`` it lacks."""
+
+    values: tuple[str, ...]
+    source: str = Field(min_length=3, description="datasheet, driver, or list of the device")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values
+
+
+class Count(_Table):
+    """A whole number and its source."""
+
+    value: int = Field(ge=0)
+    source: str = Field(min_length=3)
+
+
+class Flag(_Table):
+    """Whether a device has something, and the source."""
+
+    value: bool
+    source: str = Field(min_length=3)
+
+
+class Capabilities(_Table):
+    """What the radio of a device can do. A field that is left out is unknown, not absent.
+
+    ``ciphers``: pairwise ciphers that it can use at all; ``hardware_ciphers``: those of them that
+    the radio works out. ``akms``: key managements, by the names of ``airtoll policies``. ``pmf``:
+    protected management frames. ``phys``, ``bands`` (GHz), ``widths_mhz``, ``streams``: of its
+    radio; ``mcs``: highest MCS by PHY. ``ampdu``: aggregates MPDUs. ``power_save``: legacy,
+    wmm (U-APSD), twt. ``mlo``: several links at the same time; enhanced single-radio operation
+    is not.
+    """
+
+    ciphers: Names | None = None
+    hardware_ciphers: Names | None = None
+    akms: Names | None = None
+    pmf: Flag | None = None
+    phys: Names | None = None
+    bands: Names | None = None
+    widths_mhz: Names | None = None
+    streams: Count | None = None
+    mcs: dict[str, Count] = Field(default_factory=dict)
+    ampdu: Flag | None = None
+    power_save: Names | None = None
+    mlo: Flag | None = None
+
+    @model_validator(mode="after")
+    def _hardware_is_a_part(self) -> Capabilities:
+        if self.ciphers and self.hardware_ciphers:
+            missing = sorted(set(self.hardware_ciphers.values) - set(self.ciphers.values))
+            if missing:
+                raise ValueError(f"hardware_ciphers: {missing[0]} is not among the ciphers")
+        known = {
+            "ciphers": (self.ciphers, CipherSuite),
+            "hardware_ciphers": (self.hardware_ciphers, CipherSuite),
+            "akms": (self.akms, AkmSuite),
+        }
+        for field, (names, suites) in known.items():
+            for name in names.values if names else ():
+                if name not in {str(suite) for suite in suites}:
+                    raise ValueError(f"{field}: unknown {name!r}")
+        return self
+
+    def stated(self) -> dict[str, tuple[str, str]]:
+        """Every stated field: its value in words and its source."""
+        found: dict[str, tuple[str, str]] = {}
+        for field in type(self).model_fields:
+            value = getattr(self, field)
+            if isinstance(value, Names):
+                found[field] = (", ".join(value.values) or "none", value.source)
+            elif isinstance(value, Flag):
+                found[field] = ("yes" if value.value else "no", value.source)
+            elif isinstance(value, Count):
+                found[field] = (str(value.value), value.source)
+        for phy, count in self.mcs.items():
+            found[f"mcs.{phy}"] = (str(count.value), count.source)
+        return found
+
+
 class Profile(_Table):
     """A device."""
 
@@ -155,6 +236,7 @@ class Profile(_Table):
         default_factory=dict, description="cycles per handshake operation"
     )
     energy: Energy | None = None
+    capabilities: Capabilities = Capabilities()
     seen: tuple[Reading, ...] = Field((), description="readings of the fit")
     gaps: tuple[str, ...] = Field((), description="costs without a published source")
 
