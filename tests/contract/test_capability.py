@@ -128,6 +128,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.pmtud": ("black_hole", {"scenario.path_mtu_octets": 1400}),
     "scenario.mss_clamping": (True, _HOLE),
     "scenario.tunnel_mtu_octets": (1280, {"policy": "wireguard"}),
+    "scenario.tunnel_end": ("access-point", {"policy": "wireguard"}),
     "scenario.queue_type": ("codel", {}),
     "scenario.airtime_fairness": (True, {"scenario.queue_type": "fq_codel"}),
     "scenario.stations.name": ("C", {}),

@@ -14,6 +14,7 @@ from airtoll.profiles.model import (
     Number,
     Profile,
     Reading,
+    TunnelCost,
 )
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Number",
     "Profile",
     "Reading",
+    "TunnelCost",
     "load",
     "load_file",
     "shipped",

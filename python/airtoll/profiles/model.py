@@ -79,6 +79,28 @@ class CipherCost(_Table):
         return self
 
 
+class TunnelCost(_Table):
+    """Cost of one end of a tunnel for one packet, CPU cycles.
+
+    ``packet_cycles`` plus ``octet_cycles`` for each octet of the outer packet. ``parallel``: the
+    kernel spreads this work over all cores. ``serial_cycles``: the part of a flow's packet that
+    one core does, whatever the number of cores. ``unknown``: why there is no cost.
+    """
+
+    packet_cycles: Number | None = None
+    octet_cycles: Number | None = None
+    serial_cycles: Number | None = None
+    parallel: bool = False
+    unknown: str | None = Field(None, min_length=3)
+
+    @model_validator(mode="after")
+    def _known_or_not(self) -> TunnelCost:
+        known = (self.packet_cycles, self.octet_cycles, self.serial_cycles)
+        if (self.unknown is None) != any(number is not None for number in known):
+            raise ValueError("give packet_cycles or octet_cycles, or say why the cost is unknown")
+        return self
+
+
 class Energy(_Table):
     """Power draw by state, watts, and the energy of packets.
 
@@ -232,6 +254,10 @@ class Profile(_Table):
     radio: Radio = Radio()
     card: Card | None = None
     cipher: dict[str, CipherCost] = Field(default_factory=dict)
+    cores: Number | None = Field(None, description="cores of the CPU; one where unknown")
+    tunnel: dict[str, TunnelCost] = Field(
+        default_factory=dict, description="costs of the ends of tunnels, by suite"
+    )
     operation: dict[str, Number] = Field(
         default_factory=dict, description="cycles per handshake operation"
     )
@@ -253,6 +279,23 @@ class Profile(_Table):
     def fitted_numbers(self) -> dict[str, Number]:
         """The numbers that were fitted to readings."""
         return {place: number for place, number in self.numbers().items() if number.fitted}
+
+    def tunnel_seconds(self, suite: str, octets: int) -> tuple[float, float] | None:
+        """Time of one end of a tunnel per packet and per octet, seconds, where packets of
+        ``octets`` (outer) follow one another; None without a cost.
+
+        With several cores the work of successive packets overlaps, so that a packet takes its
+        share of all cores, or the part that one core does for each packet of a flow, whichever is
+        longer.
+        """
+        cost = self.tunnel.get(suite)
+        if cost is None or cost.unknown is not None or self.clock_hz.value == 0:
+            return None
+        cores = self.cores.value if cost.parallel and self.cores is not None else 1.0
+        fixed = self.seconds(cost.packet_cycles) / cores
+        each = self.seconds(cost.octet_cycles) / cores
+        serial = self.seconds(cost.serial_cycles)
+        return (serial, 0.0) if serial > fixed + each * octets else (fixed, each)
 
     def seconds(self, cycles: Number | None) -> float:
         """The time that some cycles take on this device."""
