@@ -1,4 +1,4 @@
-"""What a device lacks refuses the cells that ask for it; what is unknown refuses none."""
+"""A missing ability refuses the cells that ask for it; an unknown one refuses none."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_several_links_at_once_are_more_than_one_at_a_time() -> None:
     phone = {"stations": [{"name": "A", "profile": "phone-be"}]}
     found = reason("wpa3-sae-ext-gcmp-256", **several, **phone)
     assert "A has no multi-link operation" in found
-    # What a BE200 does at the same time is unknown.
+    # Whether a BE200 uses its links at the same time is unknown.
     laptop = {"stations": [{"name": "A", "profile": "laptop-be"}]}
     assert reason("wpa3-sae-ext-gcmp-256", **several, **laptop) == ""
 

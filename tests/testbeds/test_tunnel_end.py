@@ -64,7 +64,7 @@ def test_the_router_is_the_limit_where_it_ends_the_tunnel() -> None:
     assert throughput(cell_of(tunnel_end="server", **slow)) > 2 * ends
 
 
-def test_a_cost_that_nobody_published_is_unknown() -> None:
+def test_an_unpublished_cost_is_unknown() -> None:
     router = {"ap": {"profile": "mt7621"}, "tunnel_end": "access-point"}
     assert note(cell_of(**router)) is None
     openvpn = cell_of("wpa2-psk-ccmp+openvpn", **router)

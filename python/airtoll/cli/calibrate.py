@@ -71,7 +71,7 @@ def calibrate_command(
     direction: Annotated[
         str | None,
         typer.Option(
-            help="What the station did in an iperf3 result: up (sent) or down; default: as -R says."
+            help="Direction of an iperf3 result: up (the station sent) or down; default: by -R."
         ),
     ] = None,
     on: Annotated[str, typer.Option(help="Testbed for the predictions.")] = "simulator",

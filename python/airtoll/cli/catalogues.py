@@ -193,6 +193,9 @@ def profiles_show(
     for reading in profile.seen:
         seen = ", ".join(f"{k} {v}" for k, v in reading.model_dump(exclude_none=True).items())
         console.print(f"has seen: {seen}", markup=False)
+    for suite, cost in profile.tunnel.items():
+        if cost.unknown is not None:
+            console.print(f"unknown: cost of {suite}: {cost.unknown}", markup=False)
     for gap in profile.gaps:
         console.print(f"gap: {gap}", markup=False)
 

@@ -163,7 +163,7 @@ class Card(_Table):
 
 
 class Names(_Table):
-    """What a device has of a kind, by name, and the source. What is not in ``values`` it lacks."""
+    """Everything of a kind that a device has, by name, and the source; it lacks all else."""
 
     values: tuple[str, ...]
     source: str = Field(min_length=3, description="datasheet, driver, or list of the device")
@@ -187,7 +187,7 @@ class Flag(_Table):
 
 
 class Capabilities(_Table):
-    """What the radio of a device can do. A field that is left out is unknown, not absent.
+    """Abilities of a device's radio. A field that is left out is unknown, not absent.
 
     ``ciphers``: pairwise ciphers that it can use at all; ``hardware_ciphers``: those of them that
     the radio works out. ``akms``: key managements, by the names of ``airtoll policies``. ``pmf``:

@@ -51,7 +51,7 @@ Limit = Literal["air", "host"]
 
 @frozen
 class HostLimit:
-    """What one measurement says of a station's host.
+    """A station's host by one measurement.
 
     ``packet_s``: time of each packet in the host, sent or received; 0 where the air is the limit.
     ``share``: measured throughput over that of the simulated air alone.
@@ -75,7 +75,7 @@ class PolicyPrediction:
 
 
 def host_limit(cell: Cell, measured_bps: float, testbed: Testbed | None = None) -> HostLimit:
-    """What the throughput measured in a cell says of its station's host.
+    """The host of a cell's station by the throughput that was measured.
 
     Raises UsageError where the cell has no single station and flow, or cannot be simulated.
     """

@@ -1,4 +1,4 @@
-"""What the devices of a cell lack: ciphers, key managements, PHYs, widths, streams.
+"""Abilities that the devices of a cell lack: ciphers, key managements, PHYs, widths, streams.
 
 Takes a cell; gives the reason for which one of its devices cannot take part, or None. A capability
 that a profile does not state is unknown, and refuses nothing.
