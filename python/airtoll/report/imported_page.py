@@ -22,6 +22,9 @@ from airtoll.report.palette import colour
 from airtoll.report.templates import page
 
 _MOST_ROWS: Final = 40
+#: Most sentences of each kind, and most files, on the page.
+_MOST_CAVEATS: Final = 50
+_MOST_FILES: Final = 1000
 
 
 def pictures(imported: Imported) -> list[Picture]:
@@ -57,14 +60,19 @@ def render(imported: Imported, drawings: Sequence[Developed]) -> str:
             "baseline": analysis.baseline,
             "costs": costs(analysis),
             "estimates": estimates(analysis),
-            "against": imported.manifest.get("against"),
+            "against": imported.manifest.against,
             "comparisons": [beside(c) for c in imported.comparisons],
             "findings": imported.findings,
-            "format": imported.manifest.get("format", NOTHING),
+            "format": " and ".join(imported.manifest.formats) or NOTHING,
+            "caveats": list(imported.caveats.items())[:_MOST_CAVEATS],
+            "left_out": imported.manifest.left_out[:_MOST_CAVEATS],
+            "unsaid": max(0, len(imported.caveats) - _MOST_CAVEATS)
+            + max(0, len(imported.manifest.left_out) - _MOST_CAVEATS),
             "files": [
                 {"name": name, "sha256": digest}
-                for digest, name in imported.manifest["files"].items()
+                for digest, name in list(imported.manifest.files.items())[:_MOST_FILES]
             ],
+            "more_files": max(0, len(imported.manifest.files) - _MOST_FILES),
         },
     )
 
