@@ -17,7 +17,7 @@ from attrs import evolve
 from airtoll.analyse import Analysis, Comparison
 from airtoll.analyse.analysis import estimate_of_row, repeats_its_cell
 from airtoll.analyse.quantities import show_overhead
-from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.errors import UsageError
 from airtoll.observe.datasets import COLUMNS, load_dataset
 from airtoll.observe.imported import MANIFEST, Manifest, read_manifest
@@ -171,18 +171,22 @@ def _print(folder: Path, imported: Imported) -> None:
         ["cell", "flow", "metric", "value", "low", "high", "n", "unit"],
         right=["value", "low", "high", "n"],
     )
-    for row in result.estimates.filter(~repeats_its_cell()).iter_rows(named=True):
+    estimates = result.estimates.filter(~repeats_its_cell())
+    for row in estimates.head(shown_rows(estimates.height)).iter_rows(named=True):
         numbers = [_number(row[name]) for name in ("value", "low", "high")]
         view.add_row(
             row["cell"], row["flow"] or "", row["metric"], *numbers, str(row["n"]), row["unit"]
         )
     out().print(view)
-    for row in result.overheads.iter_rows(named=True):
+    rest = "airtoll report --format csv has all"
+    say_rest(estimates.height, rest)
+    for row in result.overheads.head(shown_rows(result.overheads.height)).iter_rows(named=True):
         estimate = estimate_of_row(row, result.level)
         bounds = "" if estimate.has_interval else "; no interval"
         out().print(
             f"overhead of {row['cell']} ({row['method']}): {show_overhead(estimate)}{bounds}"
         )
+    say_rest(result.overheads.height, rest)
     for one in imported.comparisons:
         error = one.absolute_error if one.quantity == "overhead" else one.relative_error
         unit = "points" if one.quantity == "overhead" else "%"

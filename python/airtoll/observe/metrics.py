@@ -59,7 +59,9 @@ POOLED: Final = Total("pooled")
 NONE: Final = Total("none")
 
 METRICS: Final[dict[str, Metric]] = {
-    "throughput_bps": Metric("bit/s", "application octets delivered per second, times 8", SUM_OF_ALL),
+    "throughput_bps": Metric(
+        "bit/s", "application octets delivered per second, times 8", SUM_OF_ALL
+    ),
     "offered_bps": Metric("bit/s", "application octets offered per second, times 8", SUM_OF_ALL),
     "fairness_ratio": Metric(
         "1",

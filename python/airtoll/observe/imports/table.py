@@ -12,6 +12,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from airtoll.policies import resolve
 from airtoll.study.source import name_problem, shown, shown_line
 
 #: Most rows of a table.
-MOST_ROWS: Final = 500_000
+MOST_ROWS: Final = 200_000
 #: Common short names of metrics.
 _METRICS: Final = {
     "throughput": "throughput_bps",
@@ -157,17 +158,27 @@ def _row(
     trial, second = (_whole(place, given[key]) if key in given else None
                      for key in ("trial", "second"))  # fmt: skip
     for key in ("scenario", "traffic", "flow", "station"):
-        problem = name_problem(given[key]) if key in given else None
+        problem = _name_problem(given[key]) if key in given else None
         if problem:
             raise DatasetError(f"{place}: {key} {shown(given[key])}: {problem}")
     try:
-        policy = resolve(given["policy"]).name if "policy" in given else default.policy
+        policy = _policy(given["policy"]) if "policy" in given else default.policy
     except PolicyError as error:
         raise DatasetError(f"{place}: {error}") from error
     scenario = given.get("scenario", default.scenario)
     traffic = given.get("traffic", default.traffic or "none")
     row = (metric, given.get("flow"), given.get("station"), second, value)
     return (scenario, policy, traffic, trial), row
+
+
+@lru_cache(maxsize=1000)
+def _name_problem(name: str) -> str | None:
+    return name_problem(name)
+
+
+@lru_cache(maxsize=1000)
+def _policy(name: str) -> str:
+    return resolve(name).name
 
 
 def _number(place: str, text: str) -> float:
