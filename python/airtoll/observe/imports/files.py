@@ -107,7 +107,10 @@ def _tests(octets: bytes, fmt: str) -> tuple[list[Test], list[str]]:
         found, faults = documents(text_of(octets, lenient=True))
     except DatasetError as error:
         raise DatasetError(f"not readable as JSON of {fmt}: {error}{_hint(octets, fmt)}") from error
-    reading = _READERS[fmt](found)
+    try:
+        reading = _READERS[fmt](found)
+    except DatasetError as error:
+        raise DatasetError(f"{error}{_other_format(found, fmt)}") from error
     tests: list[Test] = []
     for test in reading.tests:
         if not test.values:
@@ -127,8 +130,25 @@ def _tests(octets: bytes, fmt: str) -> tuple[list[Test], list[str]]:
 
 def _hint(octets: bytes, fmt: str) -> str:
     """What to do about output for people in place of JSON."""
-    if fmt == "iperf3" and b"{" not in octets[: 2**16] and b"iperf" in octets[: 2**16].lower():
-        return "; it is iperf3's output for people: run iperf3 with --json"
+    if fmt == "iperf3" and b"bits/sec" in octets[: 2**16]:
+        return "; it is iperf's output for people: run iperf3 with --json"
+    return ""
+
+
+#: Keys by which a document of another format is known.
+_KEYS: Final = {
+    "iperf3": ("start", "intervals"),
+    "irtt": ("stats", "round_trips"),
+    "flent": ("metadata", "x_values"),
+}
+
+
+def _other_format(found: Sequence[Document], fmt: str) -> str:
+    """The right ``--format``, where the first document has the keys of another one."""
+    first = found[0].data
+    for other, keys in _KEYS.items():
+        if other != fmt and isinstance(first, dict) and all(key in first for key in keys):
+            return f"; it looks like a result of {other}: name --format {other}"
     return ""
 
 

@@ -266,7 +266,7 @@ def _unit(name: str, meta: Mapping[str, Any]) -> str:
 
 def _is_computed(name: str, meta: Mapping[str, Any], own: Sequence[Any], any_samples: bool) -> bool:
     """Whether flent computed a series from others."""
-    if meta.get("RUNNER") in _COMPUTING:
+    if str(meta.get("RUNNER")) in _COMPUTING:
         return True
     if own:
         return False

@@ -38,7 +38,7 @@ JOURNAL: Final = "imported.jsonl"
 _TABLES: Final = ("observations.parquet", "trials.parquet")
 #: Time after which a process no longer waits for another one that writes, s.
 _PATIENCE_S: Final = 120.0
-_POLL_S: Final = 0.05
+_POLL_S: Final = 0.01
 
 
 @frozen

@@ -12,6 +12,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -25,8 +26,8 @@ from airtoll.observe.metrics import METRICS
 from airtoll.policies import resolve
 from airtoll.study.source import name_problem, shown, shown_line
 
-#: Most rows of a table.
-MOST_ROWS: Final = 200_000
+#: Most lines of a table.
+MOST_LINES: Final = 200_000
 #: Common short names of metrics.
 _METRICS: Final = {
     "throughput": "throughput_bps",
@@ -64,6 +65,8 @@ def read_table(path: Path, octets: bytes, place: Place) -> tuple[list[Trial], li
     ``DatasetError``.
     """
     text = text_of(octets, lenient=False)
+    if max(text.count("\n"), text.count("\r")) > MOST_LINES:
+        raise DatasetError(f"{path}: has more than {MOST_LINES} lines; import a part of it")
     first = text.split("\n", 1)[0]
     _refuse_other_formats(path, text, first)
     delimiter = "\t" if "\t" in first and "," not in first else ","
@@ -81,8 +84,6 @@ def read_table(path: Path, octets: bytes, place: Place) -> tuple[list[Trial], li
             if header.count(name) > 1:
                 raise DatasetError(f"{path}: column {name!r} stands twice")
         for line, given in _given(reader, header):
-            if len(seen) >= MOST_ROWS:
-                raise DatasetError(f"{path}: has more than {MOST_ROWS} rows; import a part of it")
             key, row = _row(f"{path}:{line}", given, place)
             _once(path, line, key, row, seen)
             trials.setdefault(key, []).append(row)
@@ -143,8 +144,12 @@ def _row(
 ) -> tuple[tuple[str, str, str, int | None], Row]:
     metric = _METRICS.get(given.get("metric", "").lower(), given.get("metric", ""))
     if metric not in METRICS:
-        known = ", ".join([*_METRICS, *METRICS])
-        raise DatasetError(f"{place}: metric {shown(metric)}: known are {known}")
+        near = get_close_matches(metric, [*_METRICS, *METRICS], n=3)
+        hint = f"near it are {', '.join(near)}" if near else f"known are {', '.join(_METRICS)}"
+        raise DatasetError(
+            f"{place}: metric {shown(metric)}: {hint}; all metrics are in "
+            "docs/reference/observations.md"
+        )
     unit = given.get("unit", "")
     si_unit, factor = UNITS.get(unit) or _MORE_UNITS.get(unit.lower(), ("", 0.0))
     if si_unit != METRICS[metric][0]:
@@ -164,7 +169,7 @@ def _row(
     try:
         policy = _policy(given["policy"]) if "policy" in given else default.policy
     except PolicyError as error:
-        raise DatasetError(f"{place}: {error}") from error
+        raise DatasetError(f"{place}: {shown_line(str(error))}") from error
     scenario = given.get("scenario", default.scenario)
     traffic = given.get("traffic", default.traffic or "none")
     row = (metric, given.get("flow"), given.get("station"), second, value)
