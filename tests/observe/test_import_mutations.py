@@ -17,7 +17,7 @@ _SPEC.loader.exec_module(mutations)
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory):
-    """What became of the first mutations: format and ``imported`` or ``refused``."""
+    """Answers to the first mutations: format and ``imported`` or ``refused``."""
     place = tmp_path_factory.mktemp("mutations")
     found = []
     for number in range(500):

@@ -1,6 +1,6 @@
 """Outputs of real iperf3 builds from 3.0.11 to 3.21 on loopback, and edited copies (``made_*``).
 
-Each test of 20 Mb/s a direction; the right value stands beside the file.
+Each test sends 20 Mb/s in a direction; its right value is next to the file's name.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def _keep(folder: Path, store: ImportFolder, settings: dict[str, Any], *, named:
 
 
 def _caveats(sources: list[Source]) -> Counter[str]:
-    """What is unknown about the new trials, most frequent first."""
+    """Caveats of the new trials and their number of trials, most frequent first."""
     said = Counter(text for one in sources for trial in one.trials for text in trial.caveats)
     return Counter(dict(said.most_common()))
 

@@ -41,7 +41,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-#: What C libraries print for numbers that JSON lacks.
+#: Words of C libraries for numbers that JSON lacks.
 _NO_NUMBER: Final = re.compile(
     r"(?<=[:\[,\s])(?:[-+]?(?:nan|inf(?:inity)?)(?:\([a-z0-9]{0,20}\))?|[-+]?1\.#[a-z]{1,9}0{0,9})"
     r"(?=\s{0,9}[,}\]])",

@@ -129,7 +129,7 @@ def _tests(octets: bytes, fmt: str) -> tuple[list[Test], list[str]]:
 
 
 def _hint(octets: bytes, fmt: str) -> str:
-    """What to do about output for people in place of JSON."""
+    """The remedy for output for people in place of JSON."""
     if fmt == "iperf3" and b"bits/sec" in octets[: 2**16]:
         return "; it is iperf's output for people: run iperf3 with --json"
     return ""

@@ -54,7 +54,7 @@ class Entry:
 
 @frozen
 class Added:
-    """What an import added: the files, and what is said about the others and about their values."""
+    """The files that an import added, and notes about the others and about left out parts."""
 
     files: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()

@@ -96,7 +96,7 @@ class _FailedTest(DatasetError):
 
 @frozen
 class _Record:
-    """What a file holds of one test; ``sha256`` stands for a test without a cookie."""
+    """The record of one test in a file; ``sha256`` stands for a test without a cookie."""
 
     line: int
     report: dict[str, Any]
@@ -243,7 +243,7 @@ class _Direction:
     caveats: list[str]
 
     def values(self) -> list[Value]:
-        """What is known of the direction."""
+        """The known values of the direction."""
         if self._sum("sum_sent", "sum") is None or self._sum("sum_received", "sum") is None:
             raise DatasetError(f"key 'sum_received{self.suffix}' is missing")
         server = _is_server(self.report)
@@ -294,7 +294,7 @@ class _Direction:
                 found += self._value("packets_sent", number(sent, "packets"))
             return found
         if _is_server(self.report):
-            # A client's TCP test has the throughput; what was offered is the same but for a queue.
+            # The octets sent stand for a throughput that the server does not know.
             found += self._value("offered_bps", number(sent, "bits_per_second"))
         if sent is not None and "retransmits" in sent:
             retransmits = number(sent, "retransmits")

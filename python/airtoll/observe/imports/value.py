@@ -95,7 +95,7 @@ class Test:
 
 @frozen
 class Reading:
-    """What a reader makes of one file: its tests, and what it left out, a sentence each."""
+    """The result of reading one file: its tests, and what it left out, a sentence each."""
 
     tests: Sequence[Test] = ()
     left_out: tuple[str, ...] = field(default=())
