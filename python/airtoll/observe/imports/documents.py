@@ -28,7 +28,7 @@ from airtoll.study.source import shown_line
 #: Largest file, and largest text after decompression, octets.
 MOST_OCTETS: Final = 128 * 2**20
 #: Most values (numbers, texts, lists, objects) of a JSON text: they take up to 100 octets each.
-MOST_VALUES: Final = 6_000_000
+MOST_VALUES: Final = 4_000_000
 #: Most documents in a file.
 MOST_DOCUMENTS: Final = 10_000
 #: Most places of a file that begin like a document and are none.
