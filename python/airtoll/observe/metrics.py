@@ -17,7 +17,7 @@ class Total(NamedTuple):
 
     ``sum``; ``mean``, weighted by the sum of the metrics in ``by``, or alike without them; ``max``;
     ``pooled``: the percentile of the packets of all flows; ``none``: no value stands for all.
-    ``complete``: only where every flow with a throughput has the metric.
+    ``complete``: only where every flow with a throughput or an offered load has the metric.
     """
 
     kind: Literal["sum", "mean", "max", "pooled", "none"]
@@ -59,7 +59,9 @@ POOLED: Final = Total("pooled")
 NONE: Final = Total("none")
 
 METRICS: Final[dict[str, Metric]] = {
-    "throughput_bps": Metric("bit/s", "application octets delivered per second, times 8", SUM),
+    "throughput_bps": Metric(
+        "bit/s", "application octets delivered per second, times 8", SUM_OF_ALL
+    ),
     "offered_bps": Metric("bit/s", "application octets offered per second, times 8", SUM_OF_ALL),
     "fairness_ratio": Metric(
         "1",

@@ -108,6 +108,8 @@ def imported(readings: Imported, form: str) -> str:
             "comparisons": analysis.comparisons.to_dicts(),
             "published": [beside(c) for c in readings.comparisons],
             "findings": [finding.to_json() for finding in readings.findings],
+            "caveats": [{"says": text, "trials": n} for text, n in readings.caveats.items()],
+            "left_out": list(readings.manifest.left_out),
         }
         return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
     # The costs of the secured cells are the answer; without a secured cell the readings are.
