@@ -28,10 +28,10 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
 demo: build ## run a published study and write its report (README, first command)
-	@$(BIN)/airtoll run tripathi2008
+	@$(BIN)/airtoll run tripathi2008 --trials 8
 
 test: export AIRTOLL_RESULTS := $(RESULTS)
-test: forget test-rust test-python ## what must hold, without guests and browsers (README, second command)
+test: forget build test-rust test-python ## what must hold, without guests and browsers (README, second command)
 	@$(PYTHON) tools/step.py --results $(RESULTS) \
 		"Not asked for: guests, browsers, pages, wheels, site, fuzzing (make test-all); campaigns (make test-slow)."
 

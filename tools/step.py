@@ -2,8 +2,7 @@
 
 Usage: ``step.py [--show] WHAT ABOUT COMMAND...``. The command's output is shown only where it
 fails, or with ``--show``. On a terminal the crates that cargo has compiled are counted meanwhile.
-The step's time ends its line, with the CPU time where that is longer. Ends with the command's exit
-code.
+The step's wall and CPU time end its line. Ends with the command's exit code.
 
 With ``AIRTOLL_RESULTS=FOLDER`` each step adds its times to ``FOLDER/times.jsonl``, and the tests
 add their results to ``FOLDER/tests.jsonl`` (``tests/conftest.py``). ``step.py --times FOLDER``
@@ -62,7 +61,7 @@ def main(what: str, about: str, *command: str, show: bool = False) -> int:
         seconds = time.monotonic() - start
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = usage.ru_utime + usage.ru_stime
-        said = spoken(seconds) + (f", CPU {spoken(cpu)}" if cpu > 1.1 * seconds else "")
+        said = spoken(seconds) + (f", CPU {spoken(cpu)}" if cpu > 1 else "")
         lead = f"{what}: " if show else ""
         print(lead + ("failed after " if code else "") + said, flush=True)
         if code and not show:
