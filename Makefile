@@ -36,7 +36,7 @@ test: forget build test-rust test-python ## what must hold, without guests and b
 		"Not asked for: guests, browsers, pages, wheels, site, fuzzing (make test-all); campaigns (make test-slow)."
 
 test-all: export AIRTOLL_RESULTS := $(RESULTS)
-test-all: forget test-rust test-aws-lc test-python test-pages test-browser test-guests test-install site fuzz ## everything
+test-all: forget build dev medium system web guest test-rust test-aws-lc test-python test-pages test-browser test-guests test-install site fuzz ## everything but campaigns
 	@$(PYTHON) tools/step.py --results $(RESULTS) "Not asked for: campaigns (make test-slow)."
 
 forget:
