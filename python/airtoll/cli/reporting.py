@@ -84,7 +84,7 @@ def compare(
             f"{run}: no reading of {dataset} corresponds to a cell of {study.name}; "
             f"data sets of its [[compare]] tables: {tables}"
         )
-    known = sorted({row.table for row in (*summary.comparisons, *combined)})
+    known = sorted({c.table for c in summary.comparisons} | {row.table for row in combined})
     for name in only or ():
         if name not in known:
             raise UsageError(
