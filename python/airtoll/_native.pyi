@@ -21,6 +21,7 @@ from airtoll.border.answers import (
 )
 
 __version__: str
+aws_lc: bool
 
 class SimulationInterrupted(Exception): ...
 

@@ -21,6 +21,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("aws_lc", cfg!(feature = "aws-lc"))?;
     analytic::register(module)?;
     cancel::register(module)?;
     capture::register(module)?;

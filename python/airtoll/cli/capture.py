@@ -29,12 +29,14 @@ from airtoll.capture import (
     watch_capture,
     write_capture_report,
 )
+from airtoll.cli.capture_example import example
 from airtoll.cli.capture_text import summarise, time_of_day, told
 from airtoll.cli.output import emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
 from airtoll.observe.spreadsheet import cell
 
 app = typer.Typer(help="Read captures of real networks.", no_args_is_help=True)
+app.command("example")(example)
 
 _CSV = (
     "station",

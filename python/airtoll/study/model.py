@@ -851,7 +851,9 @@ class Load(Table):
         "(a Poisson process)",
     )
     payload_bytes: Annotated[int, Field(ge=1, le=_LARGEST_DATAGRAM)] | None = Field(
-        None, description="UDP datagram payload, octets; default 1472 (IPv4) or 1452 (IPv6)"
+        None,
+        description="octets of a packet's payload. UDP: of a datagram, default 1472 (IPv4) or "
+        "1452 (IPv6). TCP: of a segment, as `mss_bytes`, so that one grid sweeps both",
     )
     write_bytes: Count | None = Field(None, description="length of one TCP write, octets")
     mss_bytes: Annotated[int, Field(ge=64, le=9000)] | None = Field(
@@ -896,6 +898,20 @@ class Load(Table):
         "best-effort", description="access category under EDCA"
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _payload_of_a_segment(cls, given: Any) -> Any:
+        """With TCP the payload of a packet is the maximum segment size."""
+        if not isinstance(given, dict) or given.get("transport") != "tcp":
+            return given
+        octets = given.get("payload_bytes")
+        if octets is None:
+            return given
+        if given.get("mss_bytes") is not None:
+            raise ValueError("payload_bytes and mss_bytes are the same with TCP; say one of them")
+        rest = {key: value for key, value in given.items() if key != "payload_bytes"}
+        return {**rest, "mss_bytes": octets}
+
     @model_validator(mode="after")
     def _belongs(self) -> Self:
         if self.transport == "udp":
@@ -913,11 +929,8 @@ class Load(Table):
                 raise ValueError("path_mtu_discovery is for transport = 'tcp'")
             if self.mtu_probing:
                 raise ValueError("mtu_probing is for transport = 'tcp'")
-        elif self.payload_bytes is not None or self.socket_buffer_kbytes is not None:
-            raise ValueError(
-                "payload_bytes and socket_buffer_kbytes are for transport = 'udp'; "
-                "for tcp say mss_bytes or write_bytes"
-            )
+        elif self.socket_buffer_kbytes is not None:
+            raise ValueError("socket_buffer_kbytes is for transport = 'udp'")
         if self.arrivals == "poisson":
             if self.application != "stream" or self.transfer_bytes is not None:
                 raise ValueError("arrivals = 'poisson' is for a stream without transfer_bytes")

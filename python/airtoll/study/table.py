@@ -38,7 +38,9 @@ Name = Annotated[str, AfterValidator(_named)]
 class Table(BaseModel):
     """A table of a study file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=False, allow_inf_nan=False, defer_build=True
+    )
 
     @model_validator(mode="before")
     @classmethod

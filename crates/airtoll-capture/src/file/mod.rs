@@ -10,6 +10,7 @@ pub mod pcap;
 pub mod pcapng;
 pub mod reader;
 pub mod writer;
+mod zstd;
 
 pub use reader::{Packet, Reader};
 pub use writer::{PcapNgWriter, PcapWriter};
