@@ -129,4 +129,5 @@ def test_a_limit_on_the_join_is_measured(tmp_path, monkeypatch):
     for advice in data["advice"]:
         for option in advice["options"]:
             verdicts = {check["need"]: check["verdict"] for check in option["checks"]}
-            assert verdicts["negotiation"] == "yes"
+            # Two joins without a retry say little of the mean join.
+            assert verdicts["negotiation"] == "likely"

@@ -15,49 +15,22 @@ from attrs import evolve, frozen
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
+from airtoll.analyse.cost import amount, as_cost, most_of, predicate, sign_of
 from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.fairness import jain
 from airtoll.analyse.overhead import mean_of_estimates
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
+from airtoll.analyse.settling import in_words
 from airtoll.analyse.wire import fills_the_wire, is_saturated
-from airtoll.observe.metrics import METRICS, NOT_RADIO
+from airtoll.observe.metrics import METRICS, NOT_RADIO, OVERHEAD, more_is_better, name_of
+from airtoll.observe.metrics import quantity as known
 from airtoll.plan import Cell
 from airtoll.report.names import level_name, policy_name
 from airtoll.report.summary import RunSummary
 
-#: The quantity that is drawn and told for throughput.
-OVERHEAD: Final = "overhead"
 #: Jain's index of the throughputs of a cell's stations.
 FAIRNESS: Final = "fairness_ratio"
 
-#: Metric -> its name for people.
-_WORDS: Final = {
-    OVERHEAD: "throughput overhead",
-    THROUGHPUT: "throughput",
-    "join_all_time_s": "time until every client has joined",
-    "joined_ratio": "share of clients that joined",
-    FAIRNESS: "fairness of throughputs (Jain)",
-    "negotiation_time_s": "time of a negotiation",
-    "eap_time_s": "time of EAP",
-    "handover_gap_s": "gap of a hand-over",
-    "handover_packets_lost": "number of packets lost per hand-over",
-    "delay_s": "mean delay",
-    "delay_p95_s": "95 % delay",
-    "jitter_s": "jitter",
-    "loss_ratio": "loss",
-    "response_time_s": "response time",
-    "group_rekey_time_s": "time of a group key renewal",
-    "group_airtime_share": "share of the air that group-addressed messages take",
-    "group_delivered_ratio": "share of group-addressed messages that arrive",
-    "power_w": "mean power",
-}
-#: Shares, shown in percent.
-_SHARES: Final = (
-    OVERHEAD, "joined_ratio", "loss_ratio", "airtime_retry_share", "cpu_share",
-    "group_airtime_share", "group_delivered_ratio",
-)  # fmt: skip
-#: Metrics of which more is better.
-_MORE_IS_BETTER: Final = (THROUGHPUT, FAIRNESS, "joined_ratio", "voice_mos", "stations_joined")
 #: Delay under load, shown beside the answers where it is measured.
 _DELAYS: Final = ("delay_s", "delay_p95_s")
 
@@ -72,14 +45,14 @@ class Reading:
 
 def quantity_name(quantity: str) -> str:
     """A metric, or the overhead, for people."""
-    return _WORDS.get(quantity, quantity.rsplit("_", 1)[0].replace("_", " "))
+    return name_of(quantity)
 
 
 def shown(quantity: str, estimate: Estimate | None) -> str:
     """A value of a quantity with its interval; shares in percent."""
     if estimate is None:
         return NOTHING
-    return show_overhead(estimate) if quantity in _SHARES else show_estimate(estimate)
+    return show_overhead(estimate) if known(quantity).percent else show_estimate(estimate)
 
 
 def quantities(summary: RunSummary) -> tuple[str, ...]:
@@ -324,13 +297,16 @@ def headline(summary: RunSummary) -> list[str]:
     ]
     return [
         *_of_limits(summary),
+        *_of_drifts(summary, THROUGHPUT),
+        *_of_unknown_costs(summary),
         *answers[:1],
         *_of_silence(summary),
+        *_of_drifts(summary, "delay_s"),
         *_of_wires(summary),
         *_of_joins(summary),
         *answers[1:],
         *_of_the_largest(summary),
-        *([] if answers else _without_an_answer(summary)),
+        *([] if answers or summary.unsettled(THROUGHPUT) else _without_an_answer(summary)),
     ]
 
 
@@ -347,9 +323,12 @@ def not_covered(summary: RunSummary) -> list[str]:
 
 
 def _sentence(summary: RunSummary, quantity: str) -> str:
+    """The answer of a quantity; empty where none of its readings has settled."""
+    found = [r for r in readings(summary, quantity) if r.estimate.is_settled]
+    if not found:
+        return ""
     if quantity == OVERHEAD:
-        return _of_costs(summary)
-    found = readings(summary, quantity)
+        return _of_costs(summary, found)
     if quantity == THROUGHPUT:
         # Other flows have the throughput that they offer.
         found = [r for r in found if is_saturated(r.cell)] or found
@@ -368,7 +347,7 @@ def _sentence(summary: RunSummary, quantity: str) -> str:
     if len(found) == 1 or shown(quantity, least.estimate) == shown(quantity, most.estimate):
         where = "" if len(found) == 1 else f" in all {len(found)} cells"
         return f"{start}{words} is {shown(quantity, least.estimate)}{where}."
-    best, worst = (most, least) if quantity in _MORE_IS_BETTER else (least, most)
+    best, worst = (most, least) if more_is_better(quantity) else (least, most)
     ends = [
         f"{shown(quantity, r.estimate)} with {_named(summary, r.cell, without)}"
         for r in (best, worst)
@@ -422,7 +401,7 @@ def _over_places(summary: RunSummary, quantity: str, found: Sequence[Reading]) -
         policy: mean_of_estimates(list(by_place.values())) for policy, by_place in of_policy.items()
     }
     ordered = sorted(means, key=lambda policy: means[policy].value)
-    if quantity in _MORE_IS_BETTER:
+    if more_is_better(quantity):
         ordered.reverse()
     best, worst = (f"{shown(quantity, means[p])} with {p}" for p in (ordered[0], ordered[-1]))
     return f" On average over {len(next(iter(places)))} places it is {best}, and {worst}."
@@ -439,61 +418,67 @@ def _named(summary: RunSummary, cell: Cell, without: Sequence[str]) -> str:
     return f"{policy} ({place})" if place else policy
 
 
-def _of_costs(summary: RunSummary) -> str:
+def _of_costs(summary: RunSummary, found: Sequence[Reading]) -> str:
     """Highest and lowest mean overhead of a policy, with their intervals."""
-    # A difference of bit rates is negative if security costs throughput.
-    cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
-    found = readings(summary, OVERHEAD)
     if not summary.analysis.contrast.is_of_policies:
         saturated = [r for r in found if is_saturated(r.cell)] or found
-        return _of_levels(summary, _mean_costs(summary, saturated, cost), cost)
+        return _of_levels(summary, _mean_costs(summary, saturated))
     by_devices = _by_devices(found)
     if len(by_devices) > 1:
-        return _of_costs_by_devices(summary, by_devices, cost)
-    means = _mean_costs(summary, found, cost)
-    (low, cheap, least, _), (high, dear, most, count) = means[0], means[-1]
+        return _of_costs_by_devices(summary, by_devices)
+    means = _mean_costs(summary, found)
+    (cheap, least, _), (dear, most, count) = means[0], means[-1]
     against = f"Against {summary.reference}, "
     average = f" on average over {count} cells" if count > 1 else ""
     level = f"{100 * summary.analysis.level:.0f} %"
-    bounds = f" ({level} interval{'s' if len(means) > 1 else ''})" if most.has_interval else ""
+    bounds = " (no interval)"
+    if most.has_interval:
+        bounds = f" ({level} interval{'s' if len(means) > 1 else ''})"
     if len(means) == 1:
-        return (
-            f"{against}{dear} costs {_cost(most, cost)} of throughput{average}"
-            f"{bounds or ' (no interval)'}."
-        )
-    if _amount(low, least.unit) == _amount(high, most.unit):
+        return f"{against}{dear} {predicate(most, ' of throughput')}{average}{bounds}."
+    signs = {sign_of(least), sign_of(most)}
+    if signs == {"none"}:
+        ends = f": {most_of(most)} at most ({dear})" if most_of(most) else ""
+        which = "neither secured policy" if len(means) == 2 else "no secured policy"
+        return f"{against}{which} has a measurable cost in throughput{average}{ends}{bounds}."
+    if len(signs) == 1 and _amount(least) == _amount(most):
         both = "both" if len(means) == 2 else f"all {len(means)}"
+        verb = "cost" if signs == {"cost"} else "gain"
         return (
-            f"{against}{both} secured policies cost the same throughput to the digit shown: "
-            f"{_cost(most, cost)}{average}{bounds or ' (no interval)'}."
+            f"{against}{both} secured policies {verb} the same throughput to the digit shown: "
+            f"{amount(most)}{average}{bounds}."
         )
     ends = sorted(((least.low, least.high), (most.low, most.high)))
-    if most.has_interval and least.has_interval and ends[1][0] <= ends[0][1]:
+    apart = not (most.has_interval and least.has_interval and ends[1][0] <= ends[0][1])
+    tail = "" if apart else ", which these trials cannot tell apart"
+    if signs == {"cost"} and not apart:
         return (
-            f"{against}the policies cost between {_cost(least, cost)} ({cheap}) and "
-            f"{_cost(most, cost)} ({dear}) of throughput{average}, which these "
-            f"trials cannot tell apart{bounds}."
+            f"{against}the policies cost between {amount(least)} ({cheap}) and {amount(most)} "
+            f"({dear}) of throughput{average}{tail}{bounds}."
+        )
+    if signs == {"cost"}:
+        return (
+            f"{against}{dear} costs most throughput, {amount(most)}{average}, and "
+            f"{cheap} least, {amount(least)}{bounds}."
         )
     return (
-        f"{against}{dear} costs most throughput, {_cost(most, cost)}{average}, and "
-        f"{cheap} least, {_cost(least, cost)}{bounds or ' (no interval)'}."
+        f"{against}{dear} {predicate(most, ' of throughput')}{average}, and {cheap} "
+        f"{predicate(least)}{tail}{bounds}."
     )
 
 
-def _of_levels(
-    summary: RunSummary, means: Sequence[tuple[float, str, Estimate, int]], cost: float
-) -> str:
+def _of_levels(summary: RunSummary, means: Sequence[tuple[str, Estimate, int]]) -> str:
     """Throughput at the levels of most and least cost against that at the reference's level.
 
     ``means``: of saturated flows alone; others have the throughput that they offer.
     """
-    (_, dear, most, count), others = means[-1], means[:-1]
+    (dear, most, count), others = means[-1], means[:-1]
     average = f" on average over {count} cells" if count > 1 else ""
-    verb, amount = _change(most, cost)
-    less = f"{verb} by {amount} with {dear}"
+    verb, by = _change(most)
+    less = f"{verb} by {by} with {dear}"
     if others:
-        other, amount = _change(others[0][2], cost)
-        less += f" and {'' if other == verb else other + ' '}by {amount} with {others[0][1]}"
+        other, by = _change(others[0][1])
+        less += f" and {'' if other == verb else other + ' '}by {by} with {others[0][0]}"
     bounds = (
         f"{100 * summary.analysis.level:.0f} % interval{'s' if others else ''}"
         if most.has_interval
@@ -502,20 +487,13 @@ def _of_levels(
     return f"Against {summary.reference}, throughput {less}{average} ({bounds})."
 
 
-def _change(estimate: Estimate, cost: float) -> tuple[str, str]:
-    """Whether a throughput falls or rises, and by how much; a gain that may be none falls."""
-    gains = cost * estimate.value < 0 and not (estimate.low <= 0 <= estimate.high)
-    if gains and estimate.unit == "1":
-        return "rises", show_overhead(_turned(estimate))
-    return ("rises", show_estimate(estimate)) if gains else ("falls", _cost(estimate, cost))
+def _change(cost: Estimate) -> tuple[str, str]:
+    """Whether a throughput falls or rises, and by how much; one that may do neither falls."""
+    return ("rises" if sign_of(cost) == "gain" else "falls"), amount(cost)
 
 
-def _mean_costs(
-    summary: RunSummary, found: Sequence[Reading], cost: float
-) -> list[tuple[float, str, Estimate, int]]:
-    """Cost, policy (or level that is compared), mean overhead and number of its cells, cheapest
-    first.
-    """
+def _mean_costs(summary: RunSummary, found: Sequence[Reading]) -> list[tuple[str, Estimate, int]]:
+    """Policy (or level that is compared), mean cost and number of its cells, cheapest first."""
     of_arm: dict[str, list[str]] = {}
     for reading in found:
         of_arm.setdefault(summary.arm(reading.cell), []).append(reading.cell.name)
@@ -523,8 +501,8 @@ def _mean_costs(
     for arm, cells in of_arm.items():
         mean = summary.analysis.combined_overhead(cells)
         if mean is not None:
-            means.append((cost * mean.value, arm, mean, len(cells)))
-    return sorted(means, key=lambda entry: entry[0])
+            means.append((arm, as_cost(mean), len(cells)))
+    return sorted(means, key=lambda entry: entry[1].value)
 
 
 def _by_devices(found: Sequence[Reading]) -> dict[Any, list[Reading]]:
@@ -535,20 +513,17 @@ def _by_devices(found: Sequence[Reading]) -> dict[Any, list[Reading]]:
     return groups
 
 
-def _of_costs_by_devices(
-    summary: RunSummary, groups: Mapping[Any, Sequence[Reading]], cost: float
-) -> str:
+def _of_costs_by_devices(summary: RunSummary, groups: Mapping[Any, Sequence[Reading]]) -> str:
     """The range of mean overheads under each profile set."""
     parts: list[str] = []
     interval = True
     for devices, found in groups.items():
-        means = _mean_costs(summary, found, cost)
-        (_, cheap, least, _), (_, dear, most, _) = means[0], means[-1]
+        means = _mean_costs(summary, found)
+        (cheap, least, _), (dear, most, _) = means[0], means[-1]
         interval = interval and least.has_interval and most.has_interval
-        words = _cost(most, cost)
+        words = _bare(most)
         if len(means) > 1:
-            low = f"{_cost(least, cost)} ({cheap})"
-            words = f"{low} to {words} ({dear})"
+            words = f"{_bare(least)} ({cheap}) to {words} ({dear})"
         of = "" if parts else " of throughput"
         parts.append(f"{words}{of} with {level_name('profile_set', devices)}")
     policies = {reading.cell.policy for found in groups.values() for reading in found}
@@ -559,13 +534,23 @@ def _of_costs_by_devices(
     )
 
 
+def _bare(cost: Estimate) -> str:
+    """A cost after the verb: its size, a gain as such, or nothing measurable."""
+    sign = sign_of(cost)
+    if sign == "none":
+        most = most_of(cost)
+        return f"nothing measurable{f', at most {most},' if most else ''}"
+    return amount(cost) if sign == "cost" else f"less than nothing (a gain of {amount(cost)})"
+
+
 def _of_the_largest(summary: RunSummary) -> list[str]:
     """The largest single overhead, where throughput is the first answer and cells are several."""
     if quantities(summary)[:1] != (OVERHEAD,):
         return []
-    found = readings(summary, OVERHEAD)
-    cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
-    worst = max(found, key=lambda reading: cost * reading.estimate.value)
+    found = [r for r in readings(summary, OVERHEAD) if r.estimate.is_settled]
+    if not found:
+        return []
+    worst = max(found, key=lambda reading: as_cost(reading.estimate).value)
     level = f"{100 * summary.analysis.level:.0f} %"
     bounds = f"{level} interval" if worst.estimate.has_interval else "no interval"
     detectable = summary.analysis.comparisons.filter(
@@ -575,7 +560,7 @@ def _of_the_largest(summary: RunSummary) -> list[str]:
         & (pl.col("p_adjusted") < 0.05)
     ).height
     return [
-        f"The largest single overhead is {show_overhead(worst.estimate)} ({bounds}): "
+        f"The largest single overhead is {show_overhead(as_cost(worst.estimate))} ({bounds}): "
         f"{summary.names.cell(worst.cell.name)}; {detectable} of {len(found)} differences stand "
         "out from the spread of the trials."
     ]
@@ -605,6 +590,39 @@ def _of_silence(summary: RunSummary) -> list[str]:
         f"{count} cell{'s' if count > 1 else ''} carried no data (first: "
         f"{summary.names.cell(first)}): the level is too low for the rate, or the traffic is too "
         "short; `airtoll check` shows the level."
+    ]
+
+
+def _of_drifts(summary: RunSummary, metric: str) -> list[str]:
+    """The cells whose readings of a metric have not settled, in one sentence, with the cause."""
+    found = summary.unsettled(metric)
+    if not found:
+        return []
+    first, relative = next(iter(found.items()))
+    of = len(readings(summary, metric))
+    where = summary.names.cell(first)
+    cells = f"in {len(found)} of {of} cells (first: {where})" if of > 1 else f"in {where}"
+    words = f"The {quantity_name(metric)} has not settled {cells}: in the second half of a trial "
+    words += f"it is {in_words(relative)} than in the first, so that it depends on how long a trial"
+    words = words.replace("high than in the first", "high as in the first")
+    words += " lasts, and has no interval."
+    known = next((cell for cell in found if cell in summary.causes), None)
+    if known is None:
+        return [words]
+    at = "" if known == first else f" in {summary.names.cell(known)}"
+    return [f"{words} Cause{at}: {summary.causes[known]}."]
+
+
+def _of_unknown_costs(summary: RunSummary) -> list[str]:
+    """The cells whose throughput leaves out a cipher's cost that no profile knows."""
+    found = summary.unpriced
+    if not found:
+        return []
+    first, why = next(iter(found.items()))
+    cells = "1 cell" if len(found) == 1 else f"{len(found)} cells"
+    return [
+        f"The cost of security is unknown in {cells} (first: {summary.names.cell(first)}): {why}; "
+        "the throughput there leaves it out."
     ]
 
 
@@ -655,21 +673,11 @@ def _of_limits(summary: RunSummary) -> list[str]:
     ]
 
 
-def _cost(estimate: Estimate, sign: float) -> str:
-    """A cost with its interval; a difference of rates with its sign turned."""
-    if sign > 0:
-        return show_overhead(estimate)
-    return show_estimate(_turned(estimate))
-
-
-def _turned(estimate: Estimate) -> Estimate:
-    return evolve(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
-
-
-def _amount(value: float, unit: str) -> str:
-    if not math.isfinite(value):
-        return NOTHING
-    return f"{100 * value:.1f} %" if unit == "1" else show_value(value, unit)
+def _amount(cost: Estimate) -> str:
+    """A cost to the digit by which costs are told apart."""
+    if cost.unit != "1":
+        return show_value(cost.value, cost.unit)
+    return f"{100 * cost.value:.1f} %" if math.isfinite(cost.value) else NOTHING
 
 
 def _capital(text: str) -> str:
