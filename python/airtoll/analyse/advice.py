@@ -571,7 +571,7 @@ def better_transport(analysis: Analysis, unknown: Container[str] = ()) -> list[T
     """Per scenario and policy: the traffic with the lower cost, and whether it is clear.
 
     Clear means that the intervals do not overlap. Cells in ``unknown`` and readings that have not
-    settled are left out. ``overheads``: costs, positive where security takes throughput.
+    settled are left out. ``overheads``: by the study's definition, the lowest cost first.
     """
     rows = analysis.overheads.filter(pl.col("flow").is_null() & pl.col("station").is_null())
     found = []
@@ -581,10 +581,11 @@ def better_transport(analysis: Analysis, unknown: Container[str] = ()) -> list[T
         for row in cells.iter_rows(named=True):
             estimate = analysis.overhead(row["cell"])
             if estimate is not None and estimate.is_settled and row["cell"] not in unknown:
-                parts.append((str(row["traffic"]), as_cost(estimate)))
-        parts.sort(key=lambda part: part[1].value)
+                parts.append((str(row["traffic"]), estimate))
+        parts.sort(key=lambda part: as_cost(part[1]).value)
         if len(parts) > 1:
-            clear = parts[0][1].high < parts[1][1].low
+            first, second = (as_cost(estimate) for _, estimate in parts[:2])
+            clear = first.high < second.low
             found.append(
                 TransportVerdict(str(scenario), str(policy), parts[0][0], tuple(parts), clear)
             )

@@ -838,7 +838,7 @@ def _compared(
 
     ``words_n``: n in words. ``totalled``: a part whose cell has the metric as a whole.
     ``least_p``: the smallest p of a test of ranks with so many readings; NaN for other tests.
-    ``needs``: trials a side without which there is no test; 0 where there is one.
+    ``needs``: the fewest trials a side of such a test; 0 where there are enough.
     """
     a = _arrays(pairs)
     paired = "covariance" in pairs.columns
@@ -873,9 +873,10 @@ def _compared(
     sizes = np.stack([a["n1"], a["n2"]]).astype(np.int64)
     fewest = sizes.min(axis=0)
     smallest = np.full(p.shape, np.nan)
-    for at in np.flatnonzero(ranked):
-        signs = methods[at] == _SIGNS
-        smallest[at] = least_p_of_pairs(int(fewest[at])) if signs else least_p(*sizes[:, at])
+    for row in np.flatnonzero(ranked).tolist():
+        n1, n2 = (int(size) for size in sizes[:, row])
+        signs = methods[row] == _SIGNS
+        smallest[row] = least_p_of_pairs(min(n1, n2)) if signs else least_p(n1, n2)
     needs = np.where((fewest < FEWEST_TRIALS) & (not fixed), FEWEST_TRIALS, 0)
     needs[_of_few_packets(pairs, paired) & np.isnan(p)] = FEWEST_OF_TAILS
     untold = pairs["untold"].is_not_null().to_numpy()
@@ -970,7 +971,7 @@ def _verdicts(frame: pl.DataFrame, level: float) -> pl.Series:
 
 
 def _needed(needs: int, least: float, method: str, alpha: float) -> int | None:
-    """Trials a side without which a test finds no difference; None where there are enough."""
+    """The fewest trials a side of which a test finds a difference; None if there are enough."""
     if needs:
         return needs
     return trials_for_ranks(alpha, paired=method == _SIGNS) if least >= alpha else None

@@ -251,8 +251,8 @@ def verdict(
     """The outcome in words, at the estimate's level.
 
     ``p`` is what counts; ``alone``: what it was before the correction for a family of that size.
-    ``n``: the readings of both sides in words (default: the estimate's number). ``needs``: trials a
-    side without which the test cannot find any difference (None: there are enough).
+    ``n``: the readings of both sides in words (default: the estimate's number). ``needs``: the
+    fewest trials a side of which the test can find a difference (None: there are enough).
     """
     size = n or str(estimate.n)
     alpha = 1 - estimate.level

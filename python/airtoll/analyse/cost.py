@@ -60,12 +60,11 @@ def amount(cost: Estimate, *, ends: bool = False) -> str:
     return show_overhead(shown, ends=ends) if cost.unit == "1" else show_estimate(shown)
 
 
-def predicate(overhead: Estimate, thing: str = "") -> str:
+def predicate(cost: Estimate, thing: str = "") -> str:
     """``costs 3.1 ± 0.2 %``, ``gains 0.4 %`` or ``has no measurable cost (at most 0.1 %)``.
 
     ``thing``: words after the amount, such as " of throughput".
     """
-    cost = as_cost(overhead)
     sign = sign_of(cost)
     if sign == "none":
         most = most_of(cost)

@@ -18,9 +18,8 @@ from attrs import frozen
 from airtoll.analyse.estimate import Array
 from airtoll.analyse.student import t_quantile
 
-#: Least difference of the halves, as a share of their mean, that counts; one of a single trial, or
-#: of trials that all differ by as much, counts without a test.
-_LEAST: Final = 0.1
+#: Difference of the halves, as a share of their mean, that counts without a test: of several trials
+#: that all differ by as much, and of a single one.
 _PLAIN: Final = 0.5
 _PLAIN_OF_ONE: Final = 1.0
 #: Level of the test that chance gives the halves' difference.
@@ -44,9 +43,14 @@ _DELAYS: Final = (
 
 @frozen
 class Drift:
-    """A row of drifts: of which metric, and the metrics of the same flow that depend on it."""
+    """A row of drifts: of which metric, and the metrics of the same flow that depend on it.
+
+    ``least``: the least difference of the halves, as a share of their mean, that counts. Delays of
+    a full queue take a while to settle and change little by it.
+    """
 
     of: str
+    least: float
     metrics: tuple[str, ...]
 
 
@@ -54,6 +58,7 @@ class Drift:
 DRIFTS: Final[dict[str, Drift]] = {
     "throughput_drift_bps": Drift(
         "throughput_bps",
+        0.1,
         (
             "throughput_bps",
             "fairness_ratio",
@@ -64,7 +69,7 @@ DRIFTS: Final[dict[str, Drift]] = {
             *_DELAYS,
         ),
     ),
-    "delay_drift_s": Drift("delay_s", _DELAYS),
+    "delay_drift_s": Drift("delay_s", 0.5, _DELAYS),
 }
 
 _PART: Final = ["flow", "station"]
@@ -98,7 +103,7 @@ def unsettled(rows: pl.DataFrame) -> pl.DataFrame:
         both = bases.join(
             own, on=["cell", *_PART, "trial", "attempt"], how="left", nulls_equal=True
         ).with_columns(pl.col("d").fill_null(0.0))
-        flows = _judged(both.filter(pl.col("flow").is_not_null()), drift.of)
+        flows = _judged(both.filter(pl.col("flow").is_not_null()), drift)
         if flows.is_empty():
             continue
         found += [flows.select(nothing.columns), _of_cells(both, flows, drift.of, nothing)]
@@ -118,14 +123,14 @@ def metrics_of(of: str) -> tuple[str, ...]:
     return next(drift.metrics for drift in DRIFTS.values() if drift.of == of)
 
 
-def _judged(both: pl.DataFrame, of: str) -> pl.DataFrame:
+def _judged(both: pl.DataFrame, drift: Drift) -> pl.DataFrame:
     """The flows whose halves differ by more than chance; ``drift``: mean difference, SI units."""
     groups = both.group_by("cell", *_PART, maintain_order=True).agg("d", "base")
     kept, relatives, sizes, drifts = [], [], [], []
     for number, (d, base) in enumerate(zip(groups["d"], groups["base"], strict=True)):
         differences, means = d.to_numpy(), base.to_numpy()
         known = means > 0
-        if not known.any() or not _is_drift(differences[known] / means[known]):
+        if not known.any() or not _is_drift(differences[known] / means[known], drift.least):
             continue
         kept.append(number)
         relatives.append(float((differences[known] / means[known]).mean()))
@@ -135,7 +140,7 @@ def _judged(both: pl.DataFrame, of: str) -> pl.DataFrame:
         groups[kept]
         .select("cell", *_PART)
         .with_columns(
-            of=pl.lit(of),
+            of=pl.lit(drift.of),
             relative=pl.Series(relatives, dtype=pl.Float64),
             n=pl.Series(sizes, dtype=pl.Int64),
             drift=pl.Series(drifts, dtype=pl.Float64),
@@ -143,14 +148,14 @@ def _judged(both: pl.DataFrame, of: str) -> pl.DataFrame:
     )
 
 
-def _is_drift(relative: Array) -> bool:
+def _is_drift(relative: Array, least: float) -> bool:
     """Whether the halves of some trials differ in one direction, by more than chance."""
     n = relative.size
     if not (np.all(relative > 0) or np.all(relative < 0)):
         return False
     if np.abs(relative).min() >= (_PLAIN if n > 1 else _PLAIN_OF_ONE):
         return True
-    if n < 2 or abs(relative.mean()) < _LEAST:
+    if n < 2 or abs(relative.mean()) < least:
         return False
     error = float(relative.std(ddof=1)) / n**0.5
     return bool(abs(relative.mean()) > float(t_quantile(_LEVEL, n - 1)) * error)

@@ -374,7 +374,7 @@ def _candidates(
 
 
 def _not_measured(advices: Sequence[Advice]) -> str:
-    """What was not measured, and why, in one line."""
+    """The options that were not measured, with the first reason, in one line."""
     advice = next(one for one in advices if one.untold)
     first = advice.untold[0]
     why = first.unmeasured or next(
@@ -437,7 +437,7 @@ def _print(
     for verdict in verdicts:
         parts = ", ".join(f"{name} {cost_in_words(e, bare=True)}" for name, e in verdict.overheads)
         sure = "" if verdict.clear else " (intervals overlap)"
-        gains = sign_of(verdict.overheads[0][1]) == "gain"
+        gains = sign_of(as_cost(verdict.overheads[0][1])) == "gain"
         console.print(
             f"{verdict.scenario}, {verdict.policy}: {verdict.better} "
             f"{'gains most' if gains else 'loses least'}{sure}: {parts}"
@@ -482,7 +482,7 @@ def _answer(advices: Sequence[Advice]) -> str:
     words = f"Answer for {where}: {sure}{name}, {reason}"
     if costs:
         worst, cell = max(costs, key=lambda cost: as_cost(cost[0]).value)
-        # What is no cost is not the most that a choice costs.
+        # Without a cost there is no largest one.
         most = " of throughput at most" if sign_of(as_cost(worst)) == "cost" else " in throughput"
         words += f"; {cost_in_words(worst)}{most} ({cell})"
     return words + "."

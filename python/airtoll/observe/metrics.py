@@ -47,7 +47,7 @@ class Total(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """What is known of a metric: every place that needs its direction or name reads it here.
+    """Unit, meaning, total, direction and name of a metric, for every place that needs them.
 
     ``total``: the value of the whole cell. ``better``: which of two values is better. ``name``: for
     people (:func:`name_of`). ``percent``: a share that people read in percent.
@@ -455,7 +455,7 @@ _OVERHEAD: Final = Metric(
 
 
 def quantity(name: str) -> Metric:
-    """What is known of a metric or of the overhead; of another name: nothing."""
+    """The entry of a metric or of the overhead; an empty one for another name."""
     return _OVERHEAD if name == OVERHEAD else METRICS.get(name, Metric("", "", NONE))
 
 

@@ -438,9 +438,9 @@ def _of_costs(summary: RunSummary, found: Sequence[Reading]) -> str:
         return f"{against}{dear} {predicate(most, ' of throughput')}{average}{bounds}."
     signs = {sign_of(least), sign_of(most)}
     if signs == {"none"}:
-        ends = f": {most_of(most)} at most ({dear})" if most_of(most) else ""
+        upper = f": {most_of(most)} at most ({dear})" if most_of(most) else ""
         which = "neither secured policy" if len(means) == 2 else "no secured policy"
-        return f"{against}{which} has a measurable cost in throughput{average}{ends}{bounds}."
+        return f"{against}{which} has a measurable cost in throughput{average}{upper}{bounds}."
     if len(signs) == 1 and _amount(least) == _amount(most):
         both = "both" if len(means) == 2 else f"all {len(means)}"
         verb = "cost" if signs == {"cost"} else "gain"

@@ -39,6 +39,10 @@ pub(crate) struct Late {
 
 /// Share of the mean of two halves by which they must differ to be told apart.
 const DRIFT: f64 = 0.05;
+/// Standard deviations of a count of independent arrivals by which the halves' packets must differ.
+const CHANCE: u64 = 3;
+/// Fewest packets of a half whose mean delay counts.
+const FEWEST: u64 = 5;
 
 /// Counts of one second.
 #[derive(Debug, Clone, Copy, Default)]
@@ -176,17 +180,24 @@ impl Statistics {
     }
 
     /// Octets delivered in the second half of the measured time less those in the first; `None` where
-    /// they are about the same.
+    /// they are about the same, or differ by no more packets than chance arrivals do.
     pub fn octets_drift(&self) -> Option<f64> {
+        let moved = (2 * self.late.received).abs_diff(self.received);
+        if moved * moved <= CHANCE * CHANCE * self.received {
+            return None;
+        }
         let late = self.late.octets as f64;
         drift(self.delivered_octets as f64 - late, late)
     }
 
     /// Mean delay in the second half of the measured time less that in the first, s; `None` where they
-    /// are about the same, or a half has none.
+    /// are about the same, or a half has too few packets.
     pub fn delay_drift(&self) -> Option<f64> {
         let (all, late) = (self.delays.count(), self.late.received);
-        let early = all.checked_sub(late).filter(|n| *n > 0 && late > 0)?;
+        let early = all.checked_sub(late)?;
+        if early.min(late) < FEWEST {
+            return None;
+        }
         let late_s = self.late.delay.as_secs_f64();
         let sum_s = self.delays.mean()? * all as f64;
         drift((sum_s - late_s) / early as f64, late_s / late as f64)

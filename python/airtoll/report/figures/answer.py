@@ -26,9 +26,9 @@ from airtoll.drawing.plate import (
     new_plate,
     reach_of,
 )
+from airtoll.observe.metrics import OVERHEAD
 from airtoll.plan import Cell
 from airtoll.report.answer import (
-    OVERHEAD,
     Reading,
     quantities,
     quantity_name,
