@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.estimate import DETERMINISTIC, EQUAL
 from airtoll.cli.app import app
 from airtoll.cli.reporting import print_run
 from airtoll.report import write_report
@@ -94,19 +95,32 @@ def test_the_overhead_of_means_is_next_to_the_decompositions_sum(finished, cell)
 
 
 def test_values_that_cannot_be_told_apart_are_those_whose_intervals_meet():
-    def estimate(value: float, half: float | None, n: int = 3) -> Estimate:
+    def estimate(value: float, half: float | None, n: int = 3, method: str = EQUAL) -> Estimate:
         low, high = (math.nan, math.nan) if half is None else (value - half, value + half)
-        return Estimate(value, low, high, 0.95, n, "t", "s")
+        return Estimate(value, low, high, 0.95, n, method if half is None else "t", "s")
 
     apart = ", which these trials cannot tell apart"
     equal = "95 % interval; without one: equal in all trials"
+    few = ": no interval below 10 retried trials"
     for least, most, tail, bounds in (
         (estimate(1, 0.1), estimate(2, 0.1), "", "95 % intervals"),
         (estimate(1, 0.6), estimate(2, 0.6), apart, "95 % intervals"),
         (estimate(1, 0.1), estimate(2, None), "", equal),
         (estimate(1, 2.0), estimate(2, None), apart, equal),
-        (estimate(1, None), estimate(2, None), "", "equal in all trials"),
-        (estimate(1, 0.1), estimate(2, None, n=1), "", "95 % interval; one trial has none"),
+        (estimate(1, None), estimate(2, None), "", "no interval: equal in all trials"),
+        (estimate(1, 0.1), estimate(2, None, n=1), "", "95 % interval; without one: one trial"),
         (estimate(1, None, n=1), estimate(2, None, n=1), "", "no interval: one trial"),
+        (
+            estimate(1, None, method=DETERMINISTIC),
+            estimate(2, None, method=DETERMINISTIC),
+            "",
+            "no interval: the model has no chance",
+        ),
+        (
+            estimate(1, None, n=5, method=f"mean{few}"),
+            estimate(2, None, n=5),
+            "",
+            "no interval: too few trials, equal in all trials",
+        ),
     ):
         assert _told_apart(least, most, 0.95) == (tail, bounds)

@@ -358,27 +358,32 @@ def _sentence(summary: RunSummary, quantity: str) -> str:
 
 
 def _told_apart(least: Estimate, most: Estimate, level: float) -> tuple[str, str]:
-    """The words for two values that cannot be told apart, if they cannot, and for their intervals.
-
-    A value that is equal in all trials has no interval, and a single trial has none either.
-    """
+    """The words for values that cannot be told apart, if they cannot, and for their intervals."""
     both = (least, most)
     known = f"{100 * level:.0f} % interval"
-    single = [one for one in both if not one.has_interval and one.n < 2]
-    if len(single) == 2:
-        return "", "no interval: one trial"
-    if single:
-        return "", f"{known}; one trial has none"
+    without = dict.fromkeys(_why_none(one) for one in both if not one.has_interval)
     if not any(one.has_interval for one in both):
-        return "", "equal in all trials"
+        return "", f"no interval: {', '.join(without)}"
+    # A single trial says nothing of its spread.
+    if any(not one.has_interval and one.n < 2 for one in both):
+        return "", f"{known}; without one: {', '.join(without)}"
     high, low = (
         least.high if least.has_interval else least.value,
         most.low if most.has_interval else most.value,
     )
     tail = "" if high < low else ", which these trials cannot tell apart"
-    if all(one.has_interval for one in both):
-        return tail, f"{known}s"
-    return tail, f"{known}; without one: equal in all trials"
+    if without:
+        return tail, f"{known}; without one: {', '.join(without)}"
+    return tail, f"{known}s"
+
+
+def _why_none(estimate: Estimate) -> str:
+    """The reason for which a value has no interval."""
+    if estimate.n < 2:
+        return "one trial"
+    if estimate.is_deterministic:
+        return "the model has no chance"
+    return "equal in all trials" if estimate.is_equal else "too few trials"
 
 
 def _over_places(summary: RunSummary, quantity: str, found: Sequence[Reading]) -> str:
