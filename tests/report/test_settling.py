@@ -65,7 +65,10 @@ def test_fragments_before_a_full_queue_are_no_cost_of_a_vpn(tmp_path, seconds, t
     lines = headline(summary)
     assert lines[0].startswith("The throughput has not settled in 2 of 3 cells (first: Open + Wire")
     assert "so that it depends on how long a trial lasts, and has no interval" in lines[0]
-    assert "Cause: A-down: the tunnel makes fragments of datagrams of 1472 octets" in lines[0]
+    assert (
+        "Cause: a full queue drops a part of nearly each datagram: A-down: the tunnel" in lines[0]
+    )
+    assert "makes fragments of datagrams of 1472 octets" in lines[0]
     assert lines[0].endswith("set payload_bytes to 1412 or less, or mtu_octets to 1564.")
     assert not any(" costs " in line or "same throughput" in line for line in lines)
     for policy in ("wireguard", "ipsec-aes-gcm"):
@@ -88,6 +91,20 @@ def test_the_cure_that_the_answer_names_gives_a_cost_that_settles(tmp_path, cure
     cost = summary.analysis.overhead("home/wireguard/udp")
     assert 0.015 < cost.value < 0.035
     assert cost.has_interval
+
+
+def test_fragments_that_settle_are_named_as_a_part_of_the_cost(tmp_path):
+    vpn(tmp_path)
+    text = (tmp_path / "vpn.toml").read_text().replace('topology = "downlink"\n', "")
+    (tmp_path / "vpn.toml").write_text(text)
+    summary = summarise(run(tmp_path / "vpn.toml", out=tmp_path / "up").path)
+    assert summary.analysis.unsettled.is_empty()
+    (line,) = (line for line in headline(summary) if line.startswith("Fragments"))
+    assert line == (
+        "Fragments are a part of the cost in 2 cells (first: Open + WireGuard): A-up: the tunnel "
+        "makes fragments of datagrams of 1472 octets; set payload_bytes to 1412 or less, or "
+        "mtu_octets to 1564."
+    )
 
 
 def test_the_delay_of_an_overloaded_cpu_has_not_settled_and_its_throughput_has(tmp_path):

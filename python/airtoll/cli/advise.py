@@ -43,7 +43,8 @@ from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.progress import View
 from airtoll.errors import DatasetError, NotMeasured, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
-from airtoll.observe.tables import not_radio, read_observations, read_trials
+from airtoll.observe.metrics import FRAGMENTS
+from airtoll.observe.tables import not_radio, read_observations, read_trials, with_caveat
 from airtoll.policies import Policy, display_name, resolve
 from airtoll.policies.standing import CREDENTIALS, RULE_SETS
 from airtoll.run import Run, open_run, run
@@ -186,6 +187,8 @@ def advise_command(
             f"{len(bound)} cells of this run hold no radio throughput, as the CPU was the limit: "
             "what is said of throughput is true of that computer alone",
         )
+    for cell, text in list(with_caveat(trials_of_run, FRAGMENTS).items())[:1]:
+        err().print(f"fragments are a part of the cost, as in {cell}: {text}")
     places = _places(trials_of_run, scenario)
     advices = [
         advise(

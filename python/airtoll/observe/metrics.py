@@ -12,6 +12,8 @@ from typing import Final, Literal, NamedTuple
 NOT_RADIO: Final = "no radio throughput: "
 #: Prefix of a caveat: the cause for which the halves of a trial differ, and the cure.
 NOT_SETTLED_BY: Final = "not settled: "
+#: Prefix of a caveat: a tunnel cuts datagrams into fragments.
+FRAGMENTS: Final = "fragments: "
 #: Prefix of a caveat: a cipher runs on a device whose profile has no cost of it.
 UNPRICED: Final = "cost unknown: "
 

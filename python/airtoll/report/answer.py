@@ -295,18 +295,20 @@ def headline(summary: RunSummary) -> list[str]:
     answers = [
         sentence for quantity in quantities(summary) if (sentence := _sentence(summary, quantity))
     ]
+    drifts = _of_drifts(summary, THROUGHPUT)
     return [
         *_of_limits(summary),
-        *_of_drifts(summary, THROUGHPUT),
+        *drifts,
         *_of_unknown_costs(summary),
         *answers[:1],
+        *_of_fragments(summary),
         *_of_silence(summary),
         *_of_drifts(summary, "delay_s"),
         *_of_wires(summary),
         *_of_joins(summary),
         *answers[1:],
         *_of_the_largest(summary),
-        *([] if answers or summary.unsettled(THROUGHPUT) else _without_an_answer(summary)),
+        *([] if answers or drifts else _without_an_answer(summary)),
     ]
 
 
@@ -600,7 +602,7 @@ def _of_silence(summary: RunSummary) -> list[str]:
 
 def _of_drifts(summary: RunSummary, metric: str) -> list[str]:
     """The cells whose readings of a metric have not settled, in one sentence, with the cause."""
-    found = summary.unsettled(metric)
+    found = summary.unsettled(metric) if metric in columns(summary) else {}
     if not found:
         return []
     first, relative = next(iter(found.items()))
@@ -616,6 +618,18 @@ def _of_drifts(summary: RunSummary, metric: str) -> list[str]:
         return [words]
     at = "" if known == first else f" in {summary.names.cell(known)}"
     return [f"{words} Cause{at}: {summary.causes[known]}."]
+
+
+def _of_fragments(summary: RunSummary) -> list[str]:
+    """The cells whose costs hold that of fragments, in one sentence, with the cure."""
+    told = summary.unsettled(THROUGHPUT)
+    found = {cell: text for cell, text in summary.fragments.items() if cell not in told}
+    if not found or THROUGHPUT not in columns(summary):
+        return []
+    first, text = next(iter(found.items()))
+    where = summary.names.cell(first)
+    cells = where if len(found) == 1 else f"{len(found)} cells (first: {where})"
+    return [f"Fragments are a part of the cost in {cells}: {text}."]
 
 
 def _of_unknown_costs(summary: RunSummary) -> list[str]:

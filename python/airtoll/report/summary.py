@@ -30,7 +30,7 @@ from airtoll.analyse.quantities import show_value
 from airtoll.analyse.selection import select_rows
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
-from airtoll.observe.metrics import NOT_SETTLED_BY, UNPRICED
+from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY, UNPRICED
 from airtoll.observe.tables import (
     compact,
     counted,
@@ -371,6 +371,12 @@ class RunSummary:
     def causes(self) -> dict[str, str]:
         """Cells whose trials name a cause for which their halves differ, and the cure."""
         return with_caveat(self.trials, NOT_SETTLED_BY)
+
+    @cached_property
+    def fragments(self) -> dict[str, str]:
+        """Cells whose tunnels cut datagrams into fragments, how long they are, and the cure."""
+        found = with_caveat(self.trials, FRAGMENTS)
+        return {name: found[name] for name in self.cells if name in found}
 
     @cached_property
     def unpriced(self) -> dict[str, str]:

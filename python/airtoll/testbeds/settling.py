@@ -1,16 +1,18 @@
-"""Trials whose halves differ: which scenarios mean that, and what causes it elsewhere.
+"""Trials whose halves differ: the scenarios that mean it, the causes elsewhere, and their cures.
 
 Takes a cell and the rows of a trial; gives the rows without the drifts that the study itself makes,
-and caveats that name a cause and its cure. Decides nothing: the analysis compares trials.
+and caveats that name a cause and its cure, also of fragments that only cost air. Decides nothing:
+the analysis compares trials.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from airtoll import _native
 from airtoll.analyse.settling import DRIFTS
-from airtoll.observe.metrics import NOT_SETTLED_BY
+from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY
 from airtoll.plan import Cell
 from airtoll.testbeds.contract import Row
 from airtoll.testbeds.resolve import scenario_json
@@ -36,6 +38,23 @@ def without_planned_drifts(rows: Sequence[Row], cell: Cell) -> list[Row]:
     return [row for row in rows if not planned or row.metric not in DRIFTS]
 
 
+@lru_cache(maxsize=1024)
+def fragments(cell: Cell) -> tuple[str, ...]:
+    """The caveat of a cell whose tunnels cut datagrams into fragments, if they do."""
+    cut = [one for one in _native.fragmented_flows(scenario_json(cell)) if one[-1]]
+    return (FRAGMENTS + _of_fragments(cut),) if cut else ()
+
+
+def _of_fragments(cut: Sequence[tuple[str, int, int, int, bool]]) -> str:
+    flow, payload, fits, mtu, by_tunnel = cut[0]
+    others = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
+    why = "the tunnel makes fragments of" if by_tunnel else "fragments carry"
+    return (
+        f"{flow}{others}: {why} datagrams of {payload} octets; set payload_bytes to {fits} or "
+        f"less, or mtu_octets to {mtu}"
+    )
+
+
 def causes(rows: Sequence[Row], cell: Cell) -> tuple[str, ...]:
     """Why a trial's halves differ, a line each; empty where they do not."""
     values = {(row.metric, row.flow): row.value for row in rows if row.second is None}
@@ -48,13 +67,8 @@ def causes(rows: Sequence[Row], cell: Cell) -> tuple[str, ...]:
     found = []
     if drifting:
         cut = [one for one in _native.fragmented_flows(scenario_json(cell)) if one[0] in drifting]
-        for flow, payload, fits, mtu, by_tunnel in cut[:1]:
-            others = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
-            why = "the tunnel makes fragments of" if by_tunnel else "fragments carry"
-            found.append(
-                f"{flow}{others}: {why} datagrams of {payload} octets, and a full queue drops a "
-                f"part of nearly each; set payload_bytes to {fits} or less, or mtu_octets to {mtu}"
-            )
+        if cut:
+            found.append(f"a full queue drops a part of nearly each datagram: {_of_fragments(cut)}")
     if any(metric in DRIFTS for metric, _flow in values):
         busy = [
             row.station

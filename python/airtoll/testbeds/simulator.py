@@ -182,6 +182,7 @@ class Simulator:
             caveats=(
                 *gating.notes(trial.cell),
                 *_black_holes(trial.cell),
+                *settling.fragments(trial.cell),
                 *settling.causes(rows, trial.cell),
                 *unpriced.caveats(trial.cell),
                 *([caveat] if caveat else []),
