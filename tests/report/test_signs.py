@@ -7,9 +7,11 @@ import re
 
 import pytest
 
+from airtoll.analyse.estimate import DETERMINISTIC
 from airtoll.observe.metrics import UNPRICED
 from airtoll.report import write_report
 from airtoll.report.answer import headline, table
+from airtoll.report.several import against_first
 from airtoll.report.summary import summarise
 from airtoll.run import run
 from airtoll.testbeds.contract import Measured, Row
@@ -148,3 +150,21 @@ def test_the_simulator_says_which_cipher_has_no_cost(tmp_path):
     assert summary.unpriced == {
         "s/wpa3-sae-gcmp-256/t": "mt7621-software has no cost of GCMP-256 on its CPU"
     }
+
+
+def test_closed_forms_are_deterministic_and_differ_from_trials(tmp_path):
+    study = tmp_path / "forms.toml"
+    study.write_text(
+        '[study]\nname = "forms"\ntitle = "t"\n[trials]\nrepetitions = 4\n[scenario.s]\n'
+        '[traffic.t]\ntransport = "udp"\nduration_s = 0.5\n[grid]\npolicy = ["open", "wep-104"]\n'
+    )
+    forms = summarise(run(study, on="analytic", out=tmp_path / "forms").path)
+    assert set(forms.analysis.estimates["method"].cast(str)) == {DETERMINISTIC}
+    verdicts = set(forms.analysis.comparisons.filter(metric="throughput_bps")["verdict"])
+    assert verdicts == {DETERMINISTIC}
+    trials = summarise(run(study, out=tmp_path / "trials").path)
+    (pair,) = against_first([trials, forms])
+    # A model without chance has no spread, and that is known: Welch's test takes the other's.
+    assert {change.verdict for change in pair.throughputs()} <= {
+        "higher", "lower", "no detectable difference at n = 4 + 4",
+    }  # fmt: skip

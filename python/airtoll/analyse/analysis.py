@@ -255,8 +255,11 @@ def analyse(
     answers: Sequence[str] = DEFAULT_ANSWERS,
     sketches: pl.DataFrame | None = None,
     contrast: Contrast | None = None,
+    testbed: str | None = None,
 ) -> Analysis:
     """Analyse the observations of a run.
+
+    ``testbed``: that of all observations, where they do not say it (see ``has_no_chance``).
 
     ``contrast``: what is compared with what; None: policies with ``baseline``.
 
@@ -292,7 +295,7 @@ def analyse(
     selecting = None if select is None else select.metric
     # Rows that are needed after the estimates of a batch.
     later = pl.lit(value=True) if paired else pl.col("metric").is_in([THROUGHPUT, *TIMES])
-    fixed = has_no_chance(observations)
+    fixed = has_no_chance(observations, testbed)
     unpriced = {} if trials is None else with_caveat(trials, UNPRICED)
     parts: list[tuple[pl.DataFrame, ...]] = []
     for batch in by_cells(observations):

@@ -60,12 +60,14 @@ def decompose(
     contrast: Contrast | None = None,
     definition: Definition = "of_secured",
     level: float = 0.95,
+    testbed: str | None = None,
 ) -> pl.DataFrame:
     """Rows: cell columns, part, meaning, value (fraction), low, high, n, method.
 
     ``spans``: cell -> seconds over which its trials were measured (without the warm-up). The
     parts of a cell and its ``unexplained`` row add up to the overhead of its mean times per bit.
-    ``contrast``: what is compared with what; None: policies with ``baseline``.
+    ``contrast``: what is compared with what; None: policies with ``baseline``. ``testbed``: see
+    :func:`airtoll.analyse.analyse`.
     Cells without a ledger, a span, a baseline or a throughput are left out. Intervals are Welch's
     on the difference, at ``level``. The ends are NaN where the trials of a cell are equal (the
     method says so; a part that is zero in all trials is known), where a cell has a single trial,
@@ -78,7 +80,7 @@ def decompose(
     means = pl.concat(
         _means(_counted(batch, trials), spans, known) for batch in by_cells(observations)
     )
-    fixed = has_no_chance(observations)
+    fixed = has_no_chance(observations, testbed)
     contrast = contrast or Contrast("policy", baseline)
     zero, secured = contrast.split(means)
     statistics = (pl.col(c).alias(f"{c}_0") for c in ("mean", "deviation", "n"))

@@ -46,8 +46,13 @@ SKETCHES: dict[str, pl.DataType] = {
 }
 
 
-def has_no_chance(observations: pl.DataFrame) -> bool:
-    """Whether all readings are of models that draw no random numbers."""
+def has_no_chance(observations: pl.DataFrame, testbed: str | None = None) -> bool:
+    """Whether all readings are of models that draw no random numbers.
+
+    ``testbed``: that of all of them; None: that of each row.
+    """
+    if testbed is not None:
+        return testbed in WITHOUT_CHANCE
     if "testbed" not in observations.columns or observations.is_empty():
         return False
     return set(observations["testbed"].unique().to_list()) <= WITHOUT_CHANCE

@@ -307,6 +307,7 @@ class RunSummary:
             contrast=self.analysis.contrast,
             definition="of_baseline" if definition == "difference_bps" else definition,
             level=self.analysis.level,
+            testbed=self.manifest["testbed"],
         )
 
     @cached_property
@@ -441,6 +442,7 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
             paired=paired,
             answers=plan.study.answers,
             sketches=sketches,
+            testbed=manifest["testbed"],
         )
 
     analysis = _in_study_order(analysed(observations, compact(read_sketches(path))), plan)
