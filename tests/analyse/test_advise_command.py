@@ -163,7 +163,7 @@ def placed(tmp_path_factory):
     return place / "run"
 
 
-def test_a_candidate_named_by_hand_stands_in_the_answer_with_the_reason(placed):
+def test_a_candidate_named_by_hand_is_in_the_answer_with_the_reason(placed):
     asked = ["advise", "--run", str(placed), "--policy", "wireguard", "--policy", "WPA2-Personal"]
     result = CliRunner().invoke(app, [*asked, "--json"])
     assert result.exit_code == 0, result.output
@@ -179,7 +179,7 @@ def test_a_candidate_named_by_hand_stands_in_the_answer_with_the_reason(placed):
     assert "wireguard was not measured: the run has no such cell." in text
 
 
-def test_a_skipped_candidate_stands_in_the_answer_with_its_reason(tmp_path, monkeypatch):
+def test_a_skipped_candidate_is_in_the_answer_with_its_reason(tmp_path, monkeypatch):
     data = advised(
         tmp_path, monkeypatch, "--scenario", "home", "--on", "analytic",
         "--policy", "wpa2-psk-ccmp", "--policy", "wireguard",

@@ -126,7 +126,7 @@ def test_the_delay_of_an_overloaded_cpu_has_not_settled_and_its_throughput_has(t
     share = summary.observations.filter(metric="cpu_share")["value"]
     assert share.max() <= 1
     assert share.max() > 0.98
-    # What the CPU carries settles.
+    # Loads that the CPU carries settle.
     paced = [cell for cell in summary.cells if cell.endswith("/paced")]
     assert not set(paced) & (set(summary.unsettled("delay_s")) | set(summary.causes))
 

@@ -1,4 +1,4 @@
-"""What the answer says of costs below zero, of readings that have not settled, of unknown costs."""
+"""Answers about costs below zero, about readings that have not settled, about unknown costs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_no_sentence_says_that_a_policy_costs_less_than_nothing(
     assert not re.search(r"cost\w* (between )?[-–]\d| to [-–]\d|[-–][\d.]+ \S+ at most", sentence)
 
 
-def test_slower_never_stands_beside_zero(tmp_path, ledger):
+def test_slower_is_never_next_to_zero(tmp_path, ledger):
     rates = {
         "open": (20e6, 20.0),
         "wpa2-psk-ccmp": (20e6 - 300, 20.0),

@@ -43,7 +43,7 @@ from airtoll.policies.standing import (
 )
 
 Verdict = Literal["yes", "likely", "no", "unknown"]
-#: Whether an option meets the needs; of a policy that was not measured nobody knows.
+#: Whether an option meets the needs; of a policy that was not measured, it is not known.
 Meets = Literal["yes", "likely", "no", "unknown", "not measured"]
 
 #: Words of the command line -> service of the catalogue.

@@ -71,7 +71,7 @@ impl Server {
         let start = self.free_at.max(now);
         let end = start + work;
         self.free_at = end;
-        // Jobs that wait at the end of the trial are work that nobody has done.
+        // Jobs that wait at the end of the trial are not done.
         let counted = end.min(self.counts.end);
         self.busy += counted.saturating_since(start.max(self.counts.start));
         if self.limit.is_some() {
