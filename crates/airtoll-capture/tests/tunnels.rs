@@ -43,6 +43,9 @@ fn datagram(ports: (u16, u16), payload: &[u8]) -> Vec<u8> {
 }
 
 fn keys(lines: &[&str]) -> Keys {
+    if lines.is_empty() {
+        return Keys::default();
+    }
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), lines.join("\n")).unwrap();
     let mut keys = Keys::default();
@@ -69,6 +72,7 @@ const fn checked(verified: u64, failed: u64, no_key: u64) -> Checked {
         verified,
         failed,
         no_key,
+        unchecked: 0,
     }
 }
 

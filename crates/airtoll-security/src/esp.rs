@@ -20,6 +20,8 @@ pub const NEXT_HEADER_IPV4: u8 = 4;
 /// Next header of an inner IPv6 packet in tunnel mode.
 pub const NEXT_HEADER_IPV6: u8 = 41;
 
+const INTEGRITY: &str = "the integrity transform of ESP";
+
 /// One direction of a security association.
 pub struct EspKey {
     spi: u32,
@@ -220,10 +222,11 @@ impl EspKey {
     }
 }
 
-const INTEGRITY: &str = "the integrity transform of ESP";
-
 /// The algorithms of a transform.
-const fn algorithms(suite: TunnelSuite) -> Result<(Encryption, Option<Integrity>), KeyError> {
+///
+/// # Errors
+/// WireGuard and OpenVPN, which are no transforms of ESP.
+pub const fn algorithms(suite: TunnelSuite) -> Result<(Encryption, Option<Integrity>), KeyError> {
     use TunnelSuite as S;
     Ok(match suite {
         S::EspNullMd5 => (Encryption::Null, Some(Integrity::HmacMd5)),

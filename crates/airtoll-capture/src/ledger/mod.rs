@@ -54,6 +54,31 @@ pub struct Account {
     pub without_rate: u64,
     octets: [u64; 7],
     airtime_ns: [u64; 7],
+    /// Of the headers: those inside the cipher (LLC, network, transport).
+    inner_octets: u64,
+    inner_ns: u64,
+}
+
+/// Rates of data frames in one direction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Rates {
+    frames: u64,
+    /// Sum of their rates, kb/s.
+    sum_kbps: u64,
+}
+
+impl Rates {
+    fn mean_mbps(self) -> Option<f64> {
+        (self.frames > 0).then(|| self.sum_kbps as f64 / self.frames as f64 / 1e3)
+    }
+}
+
+/// A station's totals, with the rates of its data frames up and down.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct StationAccount {
+    account: Account,
+    up: Rates,
+    down: Rates,
 }
 
 /// The parts of a frame, in octets, FCS not counted.
@@ -61,6 +86,8 @@ pub struct Account {
 pub struct Parts {
     /// MAC, LLC, network and transport headers.
     pub headers: u32,
+    /// Of `headers`, those inside the cipher: LLC, network and transport.
+    pub inner: u32,
     /// Cipher overhead.
     pub security: u32,
     /// The rest.
@@ -82,6 +109,8 @@ pub struct Entry {
     pub station: Option<MacAddress>,
     /// AP it belongs to.
     pub ap: Option<MacAddress>,
+    /// The station sent it.
+    pub from_station: bool,
 }
 
 /// A frame's time on the air.
@@ -116,7 +145,7 @@ const ALTERNATIVES: [(&str, u32); 6] = [
 #[derive(Default)]
 pub struct Ledger {
     total: Account,
-    stations: FxHashMap<u64, Account>,
+    stations: FxHashMap<u64, StationAccount>,
     aps: FxHashMap<u64, Account>,
     steps: Vec<Account>,
     step_s: u64,
@@ -145,6 +174,19 @@ impl Account {
         for (mine, theirs) in self.airtime_ns.iter_mut().zip(other.airtime_ns) {
             *mine += theirs;
         }
+        self.inner_octets += other.inner_octets;
+        self.inner_ns += other.inner_ns;
+    }
+
+    /// Payload turns out to be headers inside the cipher.
+    fn turn_to_inner(&mut self, octets: u64, ns: u64) {
+        let octets = octets.min(self.octets[Kind::Payload as usize]);
+        let ns = ns.min(self.airtime_ns[Kind::Payload as usize]);
+        self.octets[Kind::Payload as usize] -= octets;
+        self.airtime_ns[Kind::Payload as usize] -= ns;
+        self.add(Kind::Headers, octets, ns);
+        self.inner_octets += octets;
+        self.inner_ns += ns;
     }
 }
 
@@ -195,6 +237,8 @@ impl Ledger {
                 let (security, payload) = (entry.parts.security, entry.parts.payload);
                 let (security_ns, payload_ns) = (share(security), share(payload));
                 let headers = psdu.saturating_sub(security + payload);
+                account.inner_octets = u64::from(entry.parts.inner);
+                account.inner_ns = share(entry.parts.inner);
                 account.add(Kind::Security, u64::from(security), security_ns);
                 account.add(Kind::Payload, u64::from(payload), payload_ns);
                 account.add(
@@ -213,17 +257,46 @@ impl Ledger {
             }
         }
         self.total.join(&account);
-        for (table, key) in [
-            (&mut self.stations, entry.station),
-            (&mut self.aps, entry.ap),
-        ] {
-            if let Some(key) = key
-                && (table.len() < MAX_ENTRIES || table.contains_key(&key.to_u64()))
+        if let Some(sums) = slot(&mut self.stations, entry.station) {
+            sums.account.join(&account);
+            if entry.whole.is_none()
+                && let Some(v) = vector
             {
-                table.entry(key.to_u64()).or_default().join(&account);
+                let rates = if entry.from_station {
+                    &mut sums.up
+                } else {
+                    &mut sums.down
+                };
+                rates.frames += 1;
+                rates.sum_kbps += v.bit_rate().0 / 1000;
             }
         }
+        if let Some(sums) = slot(&mut self.aps, entry.ap) {
+            sums.join(&account);
+        }
         self.step(entry.time_ns).join(&account);
+    }
+
+    /// A data frame that was entered as closed is open now, and so many of its octets of payload are
+    /// headers inside the cipher.
+    pub fn reopen(&mut self, radio: &Radio, octets: u32, entry: &Entry, inner: u32) {
+        if entry.retry || entry.whole.is_some() {
+            return;
+        }
+        let psdu = octets + FCS;
+        let body = self.known_vector(radio).map_or(0, |v| {
+            airtime(&v, psdu).as_nanos() - preamble(&v).as_nanos()
+        });
+        let ns = body * u64::from(inner) / u64::from(psdu);
+        let inner = u64::from(inner);
+        self.total.turn_to_inner(inner, ns);
+        if let Some(sums) = slot(&mut self.stations, entry.station) {
+            sums.account.turn_to_inner(inner, ns);
+        }
+        if let Some(sums) = slot(&mut self.aps, entry.ap) {
+            sums.turn_to_inner(inner, ns);
+        }
+        self.step(entry.time_ns).turn_to_inner(inner, ns);
     }
 
     fn step(&mut self, time_ns: u64) -> &mut Account {
@@ -251,15 +324,15 @@ impl Ledger {
     }
 
     fn vector(&mut self, radio: &Radio) -> Option<TxVector> {
-        let band = match radio.frequency_mhz {
-            Some(5925..) => 2,
-            Some(4000..) => 1,
-            _ => 0,
-        };
-        let key = (pack(radio.modulation), radio.short_preamble, band);
+        let key = rate_of(radio);
         if self.rates.len() < MAX_ENTRIES || self.rates.contains_key(&key) {
             *self.rates.entry(key).or_default() += 1;
         }
+        self.known_vector(radio)
+    }
+
+    fn known_vector(&mut self, radio: &Radio) -> Option<TxVector> {
+        let key = rate_of(radio);
         if let Some((known, vector)) = self.recent
             && known == key
         {
@@ -271,10 +344,27 @@ impl Ledger {
         let vector = *self
             .vectors
             .entry(key)
-            .or_insert_with(|| vector_of(radio.modulation, radio.short_preamble, band));
+            .or_insert_with(|| vector_of(radio.modulation, radio.short_preamble, key.2));
         self.recent = Some((key, vector));
         vector
     }
+}
+
+/// The key of a frame's rate in tables.
+fn rate_of(radio: &Radio) -> Rate {
+    let band = match radio.frequency_mhz {
+        Some(5925..) => 2,
+        Some(4000..) => 1,
+        _ => 0,
+    };
+    (pack(radio.modulation), radio.short_preamble, band)
+}
+
+/// The sums of an address, unless the table is full.
+fn slot<T: Default>(table: &mut FxHashMap<u64, T>, address: Option<MacAddress>) -> Option<&mut T> {
+    let address = address?.to_u64();
+    let fits = table.len() < MAX_ENTRIES || table.contains_key(&address);
+    fits.then(|| table.entry(address).or_default())
 }
 
 #[cfg(test)]
@@ -290,11 +380,13 @@ mod tests {
             retry: false,
             parts: Parts {
                 headers: octets - security - payload,
+                inner: 0,
                 security,
                 payload,
             },
             station: Some(MacAddress([2; 6])),
             ap: None,
+            from_station: true,
         }
     }
 
@@ -322,6 +414,25 @@ mod tests {
         let open = report.same_traffic_under[0].data_airtime_s;
         let ccmp = report.same_traffic_under[3].data_airtime_s;
         assert!(open < ccmp && (ccmp - report.data_airtime_s).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_frame_that_opens_late_has_the_parts_of_one_that_opens_at_once() {
+        let mut at_once = Ledger::default();
+        let measured = at_once.measure(&ofdm54(), 1548, false);
+        let mut open = entry(1548, 16, 1464);
+        open.parts.inner = 36;
+        at_once.enter(&measured, &open);
+        let mut late = Ledger::default();
+        let measured = late.measure(&ofdm54(), 1548, false);
+        let closed = entry(1548, 16, 1500);
+        late.enter(&measured, &closed);
+        late.reopen(&ofdm54(), 1548, &closed, 36);
+        let [at_once, late] = [at_once, late].map(|ledger| ledger.total);
+        assert_eq!(at_once.octets, late.octets);
+        assert_eq!(at_once.inner_octets, late.inner_octets);
+        let [at_once, late] = [at_once, late].map(|total| total.airtime_ns);
+        assert!(at_once.iter().zip(late).all(|(a, b)| a.abs_diff(b) <= 1));
     }
 
     proptest! {
