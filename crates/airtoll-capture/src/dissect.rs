@@ -17,7 +17,7 @@ use airtoll_wire::ipv4::{self, Ipv4Repr, protocol};
 use airtoll_wire::ipv6::{self, Ipv6Repr};
 use airtoll_wire::llc::{self, SnapRepr, ethertype};
 use airtoll_wire::radius::{RadiusRepr, attribute};
-use airtoll_wire::tcp::{self, TcpRepr};
+use airtoll_wire::tcp;
 use airtoll_wire::tls::{self, RecordView};
 use airtoll_wire::udp::UdpRepr;
 use airtoll_wire::{MacAddress, mobile_ipv6, openvpn, wireguard, wps};
@@ -123,13 +123,8 @@ pub enum Content<'a> {
     },
     /// OpenVPN over UDP, from its opcode on.
     OpenVpn(&'a [u8]),
-    /// A TCP segment with octets of OpenVPN: on its own port, or by the beginning of its octets.
-    OpenVpnStream {
-        /// The segment.
-        segment: TcpRepr<'a>,
-        /// A port is that of OpenVPN.
-        own_port: bool,
-    },
+    /// A TCP segment with octets, from its header on.
+    Tcp(&'a [u8]),
     /// Mobile IP registration.
     MobileIp(&'a [u8]),
     /// Mobility Header of Mobile IPv6.
@@ -313,7 +308,9 @@ pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
                 .get(12)
                 .map_or(0, |octet| usize::from(octet >> 4) * 4);
             dissected.header_octets = offset.max(tcp::LEN);
-            dissected.content = stream(octets, dissected.header_octets);
+            if octets.len() > dissected.header_octets {
+                dissected.content = Content::Tcp(octets);
+            }
         }
         protocol::ICMP => {
             dissected.header_octets = 8;
@@ -395,31 +392,6 @@ fn is_wireguard(octets: &[u8]) -> bool {
         [4, 0, 0, 0, ..] => octets.len() >= 32 && octets.len().is_multiple_of(16),
         _ => false,
     }
-}
-
-/// A TCP segment with OpenVPN in it. Each packet of OpenVPN has its length in front (`ssl_pkt.h`,
-/// `socket.c` of OpenVPN), which leaves few other segments that begin so.
-fn stream(octets: &[u8], header_len: usize) -> Content<'_> {
-    let Some(payload) = octets.get(header_len..).filter(|data| !data.is_empty()) else {
-        return Content::Other;
-    };
-    let own_port = [0, 2].into_iter().any(|at| {
-        u16::from_be_bytes([octets[at], octets[at + 1]]) == openvpn::PORT
-    });
-    let begins = || match payload {
-        [high, low, first, ..] => {
-            let len = usize::from(u16::from_be_bytes([*high, *low]));
-            len + 2 <= payload.len() && openvpn::opcode::is_known(first >> 3)
-        }
-        _ => false,
-    };
-    if !own_port && !begins() {
-        return Content::Other;
-    }
-    TcpRepr::parse(octets).map_or(Content::Other, |segment| Content::OpenVpnStream {
-        segment,
-        own_port,
-    })
 }
 
 fn radius(octets: &[u8], client_port: u16) -> Content<'_> {

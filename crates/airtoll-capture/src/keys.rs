@@ -822,6 +822,89 @@ mod tests {
         assert_eq!((keys.tks.len(), keys.weps.len()), (1, 1));
     }
 
+    fn log(text: &str) -> Result<Keys, CaptureError> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let mut keys = Keys::default();
+        keys.add_log(file.path()).map(|()| keys)
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_used_is_named_and_the_others_are_used() {
+        let text = format!(
+            "tk:00\n\"wep\",\"xyz\"\npmk:{}\nwep:0102030405\n\
+             1234567890123456,0987654321098765,,,\"SPECK [RFC0]\",,,\"NONE [RFC4306]\"\n",
+            "11".repeat(32)
+        );
+        let keys = log(&text).unwrap();
+        assert_eq!((keys.pmks.len(), keys.weps.len(), keys.tks.len()), (1, 1, 0));
+        let lines: Vec<u32> = keys.skipped.iter().map(|row| row.line).collect();
+        assert_eq!(lines, [1, 2, 5]);
+        assert!(keys.skipped[2].what.contains("SPECK"));
+        assert!(!format!("{:?}", keys.skipped).contains("xyz"));
+    }
+
+    #[test]
+    fn a_key_log_without_a_key_is_refused() {
+        for text in ["", "# a comment\n", "just some text\n"] {
+            let message = log(text).unwrap_err().to_string();
+            assert!(message.contains("holds no key"), "{message}");
+        }
+        let message = log("tk:00\n").unwrap_err().to_string();
+        assert!(message.contains("line 1"), "{message}");
+        assert!(log("[]").is_ok());
+    }
+
+    #[test]
+    fn dumps_are_read_behind_what_loggers_put_in_front() {
+        let prefixes = [
+            "Nov 26 10:00:01 host hostapd[123]: ",
+            "2024-11-26T10:00:01+0000 host wpa_supplicant[12]: ",
+            "2024-11-26T10:00:01.123456+00:00 host hostapd: ",
+            "[   12.345678] host hostapd[123]: ",
+            "Tue Nov 26 10:00:01 2024 daemon.debug hostapd: ",
+            "Tue Nov 26 10:00:01 2024 daemon.notice hostapd[26]: ",
+            "Nov 26 10:00:01 OpenWrt daemon.debug hostapd: ",
+            "11-26 10:00:01.123  1234  5678 D wpa_supplicant: ",
+            "11-26 10:00:01.123 D/wpa_supplicant( 1234): ",
+            "D/wpa_supplicant( 1234): ",
+            "<15>Nov 26 10:00:01 hostapd: ",
+            "1700000000.123456: ",
+            "",
+        ];
+        let passphrase = b"abcd: 26 is two!"; // Sixteen octets, then three in a line of their own.
+        let long = [&passphrase[..], b"f0r"].concat();
+        let hex = |octets: &[u8]| -> String {
+            octets.iter().map(|octet| format!(" {octet:02x}")).collect()
+        };
+        for prefix in prefixes {
+            let mut text = format!("{prefix}wlan0: WPA: PMK - hexdump(len=32):{}\n", hex(&[0x22; 32]));
+            text += &format!("{prefix}PSK (ASCII passphrase) - hexdump_ascii(len=19):\n");
+            for part in long.chunks(16) {
+                let characters = String::from_utf8_lossy(part);
+                text += &format!("{prefix}    {:48}   {characters:16}\n", hex(part));
+            }
+            // Syslog and Android have one line.
+            text += &format!(
+                "{prefix}PSK (ASCII passphrase) - hexdump(len=8):{}\n",
+                hex(b"password")
+            );
+            text += &format!("{prefix}TK - hexdump(len=16):{}\n", hex(&[0x33; 16]));
+            text += &format!("{prefix}EMSK - hexdump(len=64):{} ...\n", hex(&[0x44; 32]));
+            let keys = log(&text).unwrap();
+            let texts: Vec<&str> = keys.passphrases.iter().map(|text| text.as_str()).collect();
+            assert_eq!(texts, ["abcd: 26 is two!f0r", "password"], "{prefix}");
+            assert_eq!((keys.pmks.len(), keys.tks.len(), keys.msks.len()), (1, 1, 0), "{prefix}");
+            assert!(keys.skipped.is_empty());
+        }
+        // A field of a log in JSON.
+        let line = format!(
+            "{{\"MESSAGE\":\"SAE: PMK - hexdump(len=32):{}\",\"_PID\":\"1\"}}",
+            hex(&[0x55; 32])
+        );
+        assert_eq!(log(&line).unwrap().pmks[0][..], [0x55; 32]);
+    }
+
     proptest! {
         #[test]
         fn any_text_is_refused_or_read(text in ".{0,80}") {

@@ -264,21 +264,44 @@ impl Tunnels {
         }
     }
 
+    /// Whether a TCP segment may hold OpenVPN: on its own port, on a connection that is followed, or if it
+    /// begins as a client's first packet does.
+    pub(crate) fn may_hold_openvpn(
+        &self,
+        segment: &[u8],
+        ends: Option<(IpAddr, IpAddr)>,
+    ) -> bool {
+        let [a, b, c, d, ..] = *segment else {
+            return false;
+        };
+        let (from, to) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+        let header = segment.get(12).map_or(0, |octet| usize::from(octet >> 4) * 4);
+        [from, to].contains(&openvpn::PORT)
+            || !self.streams.is_empty()
+                && ends.is_some_and(|ends| self.follows(ends, (from, to)))
+            || segment.get(header..).is_some_and(begins_openvpn)
+    }
+
+    /// Whether either direction of a connection is followed.
+    fn follows(&self, (from, to): (IpAddr, IpAddr), (source, destination): (u16, u16)) -> bool {
+        self.streams.contains_key(&(from, source, to, destination))
+            || self.streams.contains_key(&(to, destination, from, source))
+    }
+
     /// The packets of OpenVPN that end in a TCP segment; `None` if the segment is of another protocol. A
     /// connection on another port is known by the client's first packet.
     pub(crate) fn openvpn(
         &mut self,
         segment: &TcpRepr<'_>,
         ends: Option<(IpAddr, IpAddr)>,
-        own_port: bool,
     ) -> Option<Vec<Vec<u8>>> {
         let (from, to) = ends?;
-        let flow = (from, segment.source, to, segment.destination);
-        let back = (to, segment.destination, from, segment.source);
-        let known = self.streams.contains_key(&flow) || self.streams.contains_key(&back);
-        if !own_port && !known && !begins_openvpn(segment.payload) {
+        let ports = (segment.source, segment.destination);
+        let own_port = [ports.0, ports.1].contains(&openvpn::PORT);
+        if !own_port && !self.follows((from, to), ports) && !begins_openvpn(segment.payload) {
             return None;
         }
+        let flow = (from, ports.0, to, ports.1);
         if self.streams.len() >= MAX_STREAMS && !self.streams.contains_key(&flow) {
             self.streams.clear();
         }

@@ -26,6 +26,8 @@ struct Chosen {
 #[derive(Debug, Default)]
 pub(super) struct Suites {
     of_pairs: FxHashMap<(u64, u64), Chosen>,
+    /// Group suite that stations chose with a BSS.
+    of_groups: FxHashMap<u64, CipherSuite>,
     /// The answer for the pair that was asked for last.
     last: Option<((u64, u64), bool, Option<CipherSuite>)>,
 }
@@ -58,6 +60,9 @@ impl Keyring {
                 .and_then(|akm| AkmSuite::from_selector(akm.0)),
         };
         pairs.insert(key, chosen);
+        if let Some(group) = rsn.group.and_then(suite_of) {
+            self.suites.of_groups.insert(bssid.to_u64(), group);
+        }
         self.suites.forget_last();
     }
 
@@ -89,6 +94,10 @@ impl Keyring {
     ) -> Option<CipherSuite> {
         if let Some(chosen) = self.suites.of_pairs.get(&key).filter(|_| !receiver.is_group()) {
             return chosen.cipher;
+        }
+        let group = self.suites.of_groups.get(&transmitter.to_u64());
+        if let Some(suite) = group.filter(|_| receiver.is_group()) {
+            return Some(*suite);
         }
         let bss = self.bss(transmitter).or_else(|| self.bss(receiver))?;
         let announced = [&bss.rsn, &bss.wpa].into_iter().flatten();

@@ -17,6 +17,7 @@ use airtoll_wire::ieee80211::{Elements, Frame, Management, OciRepr, RsnRepr, ele
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::isakmp::HEADER_OCTETS;
 use airtoll_wire::isakmp::exchange::{INFORMATIONAL, INFORMATIONAL_V2};
+use airtoll_wire::tcp::TcpRepr;
 use airtoll_wire::{dhcp, mobile_ipv6, openvpn};
 use rustc_hash::FxHasher;
 
@@ -137,6 +138,7 @@ impl Frames<'_> {
             header_octets,
             ends,
         } = dissect::msdu(msdu);
+        let content = self.of_interest(content, ends);
         let mut found = Found {
             header_octets,
             ..Found::default()
@@ -253,6 +255,18 @@ impl Frames<'_> {
         self.keyring.learn_key_message(from, to, &packet)
     }
 
+    /// A segment of TCP is of interest if OpenVPN may be in it.
+    fn of_interest<'a>(
+        &self,
+        content: Content<'a>,
+        ends: Option<(IpAddr, IpAddr)>,
+    ) -> Content<'a> {
+        match content {
+            Content::Tcp(octets) if !self.tunnels.may_hold_openvpn(octets, ends) => Content::Other,
+            content => content,
+        }
+    }
+
     /// The messages of a tunnel's handshake that a datagram holds. An ESP packet that opens may hold such
     /// a datagram, or another tunnel's packet.
     fn tunnel(&mut self, content: &Content<'_>, ends: Option<(IpAddr, IpAddr)>) -> Tunnelled {
@@ -302,8 +316,9 @@ impl Frames<'_> {
                     .into_iter()
                     .collect(),
             },
-            Content::OpenVpnStream { segment, own_port } => {
-                let Some(packets) = self.tunnels.openvpn(segment, ends, *own_port) else {
+            Content::Tcp(octets) => {
+                let segment = TcpRepr::parse(octets).ok();
+                let Some(packets) = segment.and_then(|one| self.tunnels.openvpn(&one, ends)) else {
                     return Tunnelled::default();
                 };
                 let message = |packet: Vec<u8>| {
@@ -577,7 +592,8 @@ impl Frames<'_> {
             },
         };
         let ends = dissected.ends;
-        match &dissected.content {
+        let content = self.of_interest(dissected.content, ends);
+        match &content {
             Content::Eapol {
                 octets,
                 packet_type: kind,
@@ -611,7 +627,7 @@ impl Frames<'_> {
             Content::Dhcp(..) | Content::Configures | Content::Solicits | Content::Arp(..) => {
                 let (_, to) = hardware_addresses(wire, packet);
                 let to = to.filter(|to| !to.is_group());
-                self.configures(slot, &dissected.content, (None, to), None, false, true);
+                self.configures(slot, &content, (None, to), None, false, true);
             }
             Content::AgentDiscovery(advertises) => {
                 self.counts.mobile_ip_frames += 1;
@@ -626,9 +642,7 @@ impl Frames<'_> {
                         &mut self.counts.mobile_ip_frames
                     }
                     Content::WireGuard { .. } => &mut self.counts.wireguard_frames,
-                    Content::OpenVpn(_) | Content::OpenVpnStream { .. } => {
-                        &mut self.counts.openvpn_frames
-                    }
+                    Content::OpenVpn(_) | Content::Tcp(_) => &mut self.counts.openvpn_frames,
                     Content::Esp(_) => &mut self.counts.esp_frames,
                     _ => return found,
                 };
