@@ -292,29 +292,27 @@ impl Batch {
         if !again {
             self.plain.clear();
             let mut indices: Vec<(usize, usize, usize)> = Vec::new();
+            let mut keys: Vec<&CcmpKey> = Vec::new();
             for (index, slot) in self.slots.iter().enumerate() {
                 let SlotKind::Air { on_air, .. } = slot.kind else {
                     continue;
                 };
                 let mpdu = &self.octets[slot.start..slot.start + slot.len];
-                if slot.len == on_air && frames.keyring().batch_key(mpdu).is_some() {
+                if slot.len == on_air
+                    && let Some(key) = frames.keyring().batch_key(mpdu)
+                {
                     let start = self.plain.len();
                     self.plain.extend_from_slice(mpdu);
                     indices.push((index, start, slot.len));
+                    keys.push(key);
                 }
             }
-            let mut keys: Vec<&CcmpKey> = Vec::with_capacity(indices.len());
             let mut jobs: Vec<IncomingMpdu<'_>> = Vec::with_capacity(indices.len());
             let mut rest = &mut self.plain[..];
-            for (index, _, len) in &indices {
+            for (_, _, len) in &indices {
                 let (frame, after) = rest.split_at_mut(*len);
                 rest = after;
-                let slot = &self.slots[*index];
-                let mpdu = &self.octets[slot.start..slot.start + slot.len];
-                if let Some(key) = frames.keyring().batch_key(mpdu) {
-                    keys.push(key);
-                    jobs.push(IncomingMpdu::new(frame));
-                }
+                jobs.push(IncomingMpdu::new(frame));
             }
             CcmpKey::decapsulate_batch_keys(&keys, &mut jobs);
             for ((index, start, _), job) in indices.iter().zip(&jobs) {

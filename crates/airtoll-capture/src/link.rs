@@ -104,43 +104,46 @@ enum Layer<'a> {
 impl LinkReader {
     /// Reads a packet's link layer.
     pub fn read<'a>(&mut self, packet: &Packet<'a>) -> Link<'a> {
+        self.count(packet.link_type);
+        // Frames of the air are in no wrapper, and most packets.
+        if matches!(packet.link_type, link_type::RADIOTAP | link_type::IEEE802_11) {
+            return self.plain(packet);
+        }
         let mut packet = *packet;
-        let mut link = Link::Unread;
-        let outer = packet.link_type;
         for _ in 0..MAX_LAYERS {
             match self.layer(&packet) {
-                Layer::Done(found) => {
-                    link = found;
-                    break;
-                }
+                Layer::Done(Link::Unread) => break,
+                Layer::Done(found) => return found,
                 Layer::Inside(wrapper, inner) => {
                     self.wrapped[wrapper as usize] += 1;
                     packet = inner;
                 }
             }
         }
-        self.count(outer, link == Link::Unread);
-        link
+        if let Some((_, _, not_read)) = self.types.get_mut(self.last) {
+            *not_read += 1;
+        }
+        Link::Unread
     }
 
-    fn count(&mut self, link_type: u32, unread: bool) {
-        let known = match self.types.get(self.last) {
-            Some((last, ..)) if *last == link_type => Some(self.last),
-            _ => self.types.iter().position(|(one, ..)| *one == link_type),
-        };
-        let place = known.or_else(|| {
-            let new = self.types.len();
-            (new < MAX_TYPES).then(|| {
-                self.types.push((link_type, 0, 0));
-                new
-            })
-        });
-        if let Some(place) = place {
-            self.last = place;
-            let (_, frames, left) = &mut self.types[place];
-            *frames += 1;
-            *left += u64::from(unread);
+    #[inline]
+    fn count(&mut self, link_type: u32) {
+        match self.types.get_mut(self.last) {
+            Some((last, frames, _)) if *last == link_type => *frames += 1,
+            _ => self.count_another(link_type),
         }
+    }
+
+    #[cold]
+    fn count_another(&mut self, link_type: u32) {
+        let known = self.types.iter().position(|(one, ..)| *one == link_type);
+        self.last = known.unwrap_or_else(|| {
+            if self.types.len() < MAX_TYPES {
+                self.types.push((link_type, 0, 0));
+            }
+            self.types.len() - 1
+        });
+        self.types[self.last].1 += 1;
     }
 
     /// Link types of the packets so far: number, packets, and how many of them could not be read because

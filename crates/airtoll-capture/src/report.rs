@@ -59,7 +59,7 @@ pub struct Counts {
     pub leaves: Leaves,
     /// Protected data frames that stay closed by the cipher that their octets of plaintext were taken
     /// from; `None` where it is not known.
-    pub closed_suites: BTreeMap<Option<CipherSuite>, u64>,
+    closed_suites: Vec<(Option<CipherSuite>, u64)>,
     /// Frames with EAPOL.
     pub eapol_frames: u64,
     /// Frames with EAP, in EAPOL or RADIUS.
@@ -108,6 +108,21 @@ impl Counts {
             &mut self.closed_mgmt
         };
         *table.entry(reason).or_default() += 1;
+    }
+
+    /// A data frame stays closed, whose octets of plaintext follow from this suite.
+    pub(crate) fn closed_as(&mut self, suite: Option<CipherSuite>) {
+        match self.closed_suites.iter_mut().find(|(one, _)| *one == suite) {
+            Some((_, frames)) => *frames += 1,
+            None => self.closed_suites.push((suite, 1)),
+        }
+    }
+
+    /// Such a frame was opened.
+    pub(crate) fn reopened_as(&mut self, suite: Option<CipherSuite>) {
+        if let Some((_, frames)) = self.closed_suites.iter_mut().find(|(one, _)| *one == suite) {
+            *frames = frames.saturating_sub(1);
+        }
     }
 
     /// A closed frame was opened by a key that came later.
@@ -425,7 +440,7 @@ impl Report {
             closed_ciphers: counts
                 .closed_suites
                 .iter()
-                .filter(|(_, frames)| **frames > 0)
+                .filter(|(_, frames)| *frames > 0)
                 .map(|(suite, frames)| (suite.map_or("unknown", CipherSuite::name), *frames))
                 .collect(),
             skipped_keys: around.skipped_keys,

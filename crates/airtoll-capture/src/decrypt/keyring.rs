@@ -263,6 +263,9 @@ impl Keyring {
         let Ok(protection) = Protection::parse(body, true) else {
             return Err(Undecrypted::NoBody);
         };
+        if self.given.is_empty() {
+            return Err(Undecrypted::NoKey);
+        }
         let mut tried = false;
         let pair = self.pair_key(receiver, transmitter);
         let group = receiver.is_group();

@@ -10,7 +10,7 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::{CipherSelector, Frame, Protection, RsnRepr};
 use rustc_hash::FxHashMap;
 
-use super::keyring::{Keyring, MAX_ENTRIES};
+use super::keyring::{Keyring, MAX_ENTRIES, pair_of};
 
 /// Pairwise suite "use the group cipher suite" (table 9-149).
 const USE_GROUP: [u8; 4] = [0, 0x0f, 0xac, 0];
@@ -28,7 +28,7 @@ pub(super) struct Suites {
     of_pairs: FxHashMap<(u64, u64), Chosen>,
     /// Group suite that stations chose with a BSS.
     of_groups: FxHashMap<u64, CipherSuite>,
-    /// The answer for the pair that was asked for last.
+    /// The answer for the addresses, one way or the other, that were asked for last.
     last: Option<((u64, u64), bool, Option<CipherSuite>)>,
 }
 
@@ -74,14 +74,15 @@ impl Keyring {
         }
         let tkip = matches!(protection, Protection::Tkip { .. });
         let (receiver, transmitter) = (frame.receiver()?, frame.transmitter()?);
-        let key = self.pair_key(receiver, transmitter);
+        let asked = pair_of(receiver, transmitter);
         if let Some((last, as_tkip, suite)) = self.suites.last
-            && (last, as_tkip) == (key, tkip)
+            && (last, as_tkip) == (asked, tkip)
         {
             return suite;
         }
+        let key = self.pair_key(receiver, transmitter);
         let suite = self.suite_between(receiver, transmitter, key, tkip);
-        self.suites.last = Some((key, tkip, suite));
+        self.suites.last = Some((asked, tkip, suite));
         suite
     }
 

@@ -291,9 +291,7 @@ impl<'w> Frames<'w> {
     /// Corrects what was counted of a data frame while it was closed.
     fn reopen(&mut self, slot: &Slot, frame: &Frame<'_>, found: Found) {
         let suite = self.keyring.closed_suite(frame);
-        if let Some(count) = self.counts.closed_suites.get_mut(&suite) {
-            *count = count.saturating_sub(1);
-        }
+        self.counts.reopened_as(suite);
         let SlotKind::Air { on_air, radio } = slot.kind else {
             return;
         };
@@ -497,7 +495,7 @@ impl<'w> Frames<'w> {
             }
         };
         if let (Status::Closed(_), true) = (status, control.carries_data()) {
-            *self.counts.closed_suites.entry(assumed).or_default() += 1;
+            self.counts.closed_as(assumed);
         }
         self.count(found);
         if control.carries_data()

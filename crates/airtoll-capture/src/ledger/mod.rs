@@ -113,11 +113,18 @@ pub struct Entry {
     pub from_station: bool,
 }
 
+/// A way of sending, with its rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sent {
+    vector: TxVector,
+    kbps: u32,
+}
+
 /// A frame's time on the air.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// How it was sent, if the radio header says.
-    vector: Option<TxVector>,
+    sent: Option<Sent>,
     /// Octets of the MPDU with FCS.
     psdu: u32,
     time_ns: u64,
@@ -151,8 +158,8 @@ pub struct Ledger {
     step_s: u64,
     first_ns: Option<u64>,
     rates: FxHashMap<Rate, u64>,
-    vectors: FxHashMap<Rate, Option<TxVector>>,
-    recent: Option<(Rate, Option<TxVector>)>,
+    vectors: FxHashMap<Rate, Option<Sent>>,
+    recent: Option<(Rate, Option<Sent>)>,
     data_airtime_ns: u64,
     alternatives_ns: [u64; ALTERNATIVES.len()],
 }
@@ -194,9 +201,9 @@ impl Ledger {
     /// Counts the rate of a frame of `octets` without FCS and measures its time on the air. A
     /// `continued` frame is a subframe of an A-MPDU after its first and shares the preamble.
     pub fn measure(&mut self, radio: &Radio, octets: u32, continued: bool) -> Measured {
-        let vector = self.vector(radio);
+        let sent = self.sent(radio);
         let psdu = octets + FCS;
-        let (time_ns, preamble_ns) = vector.map_or((0, 0), |v| {
+        let (time_ns, preamble_ns) = sent.map_or((0, 0), |Sent { vector: v, .. }| {
             let lead = preamble(&v).as_nanos();
             let time = airtime(&v, psdu).as_nanos();
             if continued {
@@ -206,7 +213,7 @@ impl Ledger {
             }
         });
         Measured {
-            vector,
+            sent,
             psdu,
             time_ns,
             preamble_ns,
@@ -216,7 +223,7 @@ impl Ledger {
     /// Enters a frame.
     pub fn enter(&mut self, measured: &Measured, entry: &Entry) {
         let Measured {
-            vector,
+            sent,
             psdu,
             time_ns,
             preamble_ns,
@@ -225,7 +232,7 @@ impl Ledger {
             frames: 1,
             data_frames: u64::from(entry.whole.is_none()),
             retry_frames: u64::from(entry.retry),
-            without_rate: u64::from(vector.is_none()),
+            without_rate: u64::from(sent.is_none()),
             ..Account::default()
         };
         match (entry.retry, entry.whole) {
@@ -246,7 +253,7 @@ impl Ledger {
                     u64::from(headers),
                     time_ns - security_ns - payload_ns,
                 );
-                if let Some(v) = vector {
+                if let Some(Sent { vector: v, .. }) = sent {
                     self.data_airtime_ns += time_ns;
                     let bare = psdu - security.min(psdu);
                     let lead = preamble(&v).as_nanos() - preamble_ns;
@@ -260,7 +267,7 @@ impl Ledger {
         if let Some(sums) = slot(&mut self.stations, entry.station) {
             sums.account.join(&account);
             if entry.whole.is_none()
-                && let Some(v) = vector
+                && let Some(Sent { kbps, .. }) = sent
             {
                 let rates = if entry.from_station {
                     &mut sums.up
@@ -268,7 +275,7 @@ impl Ledger {
                     &mut sums.down
                 };
                 rates.frames += 1;
-                rates.sum_kbps += v.bit_rate().0 / 1000;
+                rates.sum_kbps += u64::from(kbps);
             }
         }
         if let Some(sums) = slot(&mut self.aps, entry.ap) {
@@ -284,7 +291,8 @@ impl Ledger {
             return;
         }
         let psdu = octets + FCS;
-        let body = self.known_vector(radio).map_or(0, |v| {
+        let known = self.known(rate_of(radio), radio);
+        let body = known.map_or(0, |Sent { vector: v, .. }| {
             airtime(&v, psdu).as_nanos() - preamble(&v).as_nanos()
         });
         let ns = body * u64::from(inner) / u64::from(psdu);
@@ -323,30 +331,31 @@ impl Ledger {
         &mut self.steps[index]
     }
 
-    fn vector(&mut self, radio: &Radio) -> Option<TxVector> {
+    /// Counts the rate of a frame.
+    fn sent(&mut self, radio: &Radio) -> Option<Sent> {
         let key = rate_of(radio);
         if self.rates.len() < MAX_ENTRIES || self.rates.contains_key(&key) {
             *self.rates.entry(key).or_default() += 1;
         }
-        self.known_vector(radio)
+        self.known(key, radio)
     }
 
-    fn known_vector(&mut self, radio: &Radio) -> Option<TxVector> {
-        let key = rate_of(radio);
-        if let Some((known, vector)) = self.recent
+    fn known(&mut self, key: Rate, radio: &Radio) -> Option<Sent> {
+        if let Some((known, sent)) = self.recent
             && known == key
         {
-            return vector;
+            return sent;
         }
         if self.vectors.len() >= MAX_ENTRIES {
             self.vectors.clear();
         }
-        let vector = *self
-            .vectors
-            .entry(key)
-            .or_insert_with(|| vector_of(radio.modulation, radio.short_preamble, key.2));
-        self.recent = Some((key, vector));
-        vector
+        let sent = *self.vectors.entry(key).or_insert_with(|| {
+            let vector = vector_of(radio.modulation, radio.short_preamble, key.2)?;
+            let kbps = u32::try_from(vector.bit_rate().0 / 1000).unwrap_or(u32::MAX);
+            Some(Sent { vector, kbps })
+        });
+        self.recent = Some((key, sent));
+        sent
     }
 }
 

@@ -361,6 +361,7 @@ impl Sessions {
     }
 
     /// Puts a session among those that a deauthentication for all stations of its BSS ends.
+    #[inline]
     fn list_in_bss(&mut self, index: usize) {
         let session = &mut self.list[index];
         if !session.listed && session.end.is_none() {
