@@ -1,4 +1,4 @@
-"""Captures with one trap each: what is in them, by tshark and by hand, and not what it looks like."""
+"""Captures with one trap each, with the values that tshark and a count by hand give."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
 //! `radius:SECRET`; rows of Wireshark's `esp_sa` and `ikev2_decryption_table`. A key log has
 //! one such text a line, or Wireshark's `80211_keys` lines (`"wpa-pwd","PASS:SSID"`), or lines of
 //! hostapd and wpa_supplicant run with `-dd -K` (`PMK - hexdump(len=32): ..`), or it is the JSON
-//! list that airtoll's own trials write beside their captures. What journald, syslog, logread and
-//! logcat put in front of a line is skipped. A row of a key log that cannot be used is left out and
+//! list that airtoll's own trials write beside their captures. Prefixes of journald, syslog, logread
+//! and logcat are skipped. A row of a key log that cannot be used is left out and
 //! named. Never prints a key, not even a wrong one.
 
 use std::net::IpAddr;
@@ -191,7 +191,10 @@ impl Keys {
         if used {
             return Ok(());
         }
-        let why = self.skipped.last().filter(|last| last.file == path.display().to_string());
+        let why = self
+            .skipped
+            .last()
+            .filter(|last| last.file == path.display().to_string());
         Err(wrong(why.map_or_else(
             || {
                 "holds no key: give lines such as wpa-pwd:PASS:SSID or pmk:HEX, a table of Wireshark, \
@@ -322,11 +325,10 @@ impl Keys {
             return Err("an ESP row has 8 columns".to_owned());
         };
         let digits = |text: &str| hex(text.trim_start_matches("0x"));
-        let unknown = |what: &str, name: &str| format!("{name}: no {what} of ESP that is known here");
-        let encryption =
-            esp_encryption(cipher).ok_or_else(|| unknown("cipher", cipher))?;
-        let integrity =
-            esp_integrity(mac).ok_or_else(|| unknown("authentication", mac))?;
+        let unknown =
+            |what: &str, name: &str| format!("{name}: no {what} of ESP that is known here");
+        let encryption = esp_encryption(cipher).ok_or_else(|| unknown("cipher", cipher))?;
+        let integrity = esp_integrity(mac).ok_or_else(|| unknown("authentication", mac))?;
         let (encryption, integrity) = match (encryption, integrity) {
             // Rows of older versions have the length of the tag in the other column.
             (Encryption::AesGcm(_), Some(Integrity::Unchecked(octets @ (8 | 12 | 16)))) => {
@@ -391,10 +393,7 @@ impl Keys {
             .find(|c: char| !c.is_ascii_hexdigit() && c != ' ')
             .unwrap_or(rest.len());
         let octets = hex(&rest[..end]);
-        let Some(octets) = octets
-            .ok()
-            .filter(|octets| len.parse() == Ok(octets.len()))
-        else {
+        let Some(octets) = octets.ok().filter(|octets| len.parse() == Ok(octets.len())) else {
             return false;
         };
         let is = |word: &str| name.contains(word);
@@ -837,7 +836,10 @@ mod tests {
             "11".repeat(32)
         );
         let keys = log(&text).unwrap();
-        assert_eq!((keys.pmks.len(), keys.weps.len(), keys.tks.len()), (1, 1, 0));
+        assert_eq!(
+            (keys.pmks.len(), keys.weps.len(), keys.tks.len()),
+            (1, 1, 0)
+        );
         let lines: Vec<u32> = keys.skipped.iter().map(|row| row.line).collect();
         assert_eq!(lines, [1, 2, 5]);
         assert!(keys.skipped[2].what.contains("SPECK"));
@@ -878,7 +880,10 @@ mod tests {
             octets.iter().map(|octet| format!(" {octet:02x}")).collect()
         };
         for prefix in prefixes {
-            let mut text = format!("{prefix}wlan0: WPA: PMK - hexdump(len=32):{}\n", hex(&[0x22; 32]));
+            let mut text = format!(
+                "{prefix}wlan0: WPA: PMK - hexdump(len=32):{}\n",
+                hex(&[0x22; 32])
+            );
             text += &format!("{prefix}PSK (ASCII passphrase) - hexdump_ascii(len=19):\n");
             for part in long.chunks(16) {
                 let characters = String::from_utf8_lossy(part);
@@ -894,7 +899,11 @@ mod tests {
             let keys = log(&text).unwrap();
             let texts: Vec<&str> = keys.passphrases.iter().map(|text| text.as_str()).collect();
             assert_eq!(texts, ["abcd: 26 is two!f0r", "password"], "{prefix}");
-            assert_eq!((keys.pmks.len(), keys.tks.len(), keys.msks.len()), (1, 1, 0), "{prefix}");
+            assert_eq!(
+                (keys.pmks.len(), keys.tks.len(), keys.msks.len()),
+                (1, 1, 0),
+                "{prefix}"
+            );
             assert!(keys.skipped.is_empty());
         }
         // A field of a log in JSON.

@@ -16,7 +16,7 @@ use crate::session::steps::reason_words;
 /// Most kinds that are counted apart.
 const MAX_KINDS: usize = 4096;
 
-/// What a frame is counted by.
+/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Leave {
     /// The BSS.

@@ -106,7 +106,10 @@ impl LinkReader {
     pub fn read<'a>(&mut self, packet: &Packet<'a>) -> Link<'a> {
         self.count(packet.link_type);
         // Frames of the air are in no wrapper, and most packets.
-        if matches!(packet.link_type, link_type::RADIOTAP | link_type::IEEE802_11) {
+        if matches!(
+            packet.link_type,
+            link_type::RADIOTAP | link_type::IEEE802_11
+        ) {
             return self.plain(packet);
         }
         let mut packet = *packet;
@@ -186,7 +189,7 @@ impl LinkReader {
         let Some(inside) = wrappers::inside(wire, octets) else {
             return Layer::Done(Link::Wire(wire, octets));
         };
-        // What the capture cut off the packet, it cut off the frame.
+        // Octets that the capture cut off the packet are missing from the frame.
         let cut = (packet.original as usize).saturating_sub(packet.octets.len());
         let original = inside.original.unwrap_or(inside.frame.len() + cut);
         let inner = Packet {

@@ -179,7 +179,7 @@ pub(crate) struct LinkTypes {
 }
 
 impl LinkTypes {
-    /// What the readers of all files saw.
+    /// The sums over the readers of all files.
     pub(crate) fn of(readers: &[LinkReader]) -> Self {
         let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         let mut wrapped: BTreeMap<&'static str, u64> = BTreeMap::new();
@@ -193,14 +193,14 @@ impl LinkTypes {
                 *wrapped.entry(wrapper.name()).or_default() += frames;
             }
         }
-        let types = sums.into_iter().map(|(number, (frames, not_read))| {
-            LinkTypeReport {
+        let types = sums
+            .into_iter()
+            .map(|(number, (frames, not_read))| LinkTypeReport {
                 link_type: number,
                 name: link_type::name(number),
                 frames,
                 not_read,
-            }
-        });
+            });
         Self {
             types: types.collect(),
             wrapped,
@@ -267,8 +267,7 @@ impl AccessPointReport {
         }
         Self {
             bssid: MacAddress(bssid).to_string(),
-            ssid: (!bss.ssid.is_empty())
-                .then(|| String::from_utf8_lossy(&bss.ssid).into_owned()),
+            ssid: (!bss.ssid.is_empty()).then(|| String::from_utf8_lossy(&bss.ssid).into_owned()),
             channel: bss.channel,
             frequency_mhz: bss.frequency_mhz,
             akms,
@@ -285,7 +284,7 @@ impl AccessPointReport {
     }
 }
 
-/// What a report says beside its counts.
+/// The parts of a report beside its counts.
 #[derive(Debug, Default)]
 pub(crate) struct Around {
     pub(crate) links: LinkTypes,

@@ -266,19 +266,16 @@ impl Tunnels {
 
     /// Whether a TCP segment may hold OpenVPN: on its own port, on a connection that is followed, or if it
     /// begins as a client's first packet does.
-    pub(crate) fn may_hold_openvpn(
-        &self,
-        segment: &[u8],
-        ends: Option<(IpAddr, IpAddr)>,
-    ) -> bool {
+    pub(crate) fn may_hold_openvpn(&self, segment: &[u8], ends: Option<(IpAddr, IpAddr)>) -> bool {
         let [a, b, c, d, ..] = *segment else {
             return false;
         };
         let (from, to) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
-        let header = segment.get(12).map_or(0, |octet| usize::from(octet >> 4) * 4);
+        let header = segment
+            .get(12)
+            .map_or(0, |octet| usize::from(octet >> 4) * 4);
         [from, to].contains(&openvpn::PORT)
-            || !self.streams.is_empty()
-                && ends.is_some_and(|ends| self.follows(ends, (from, to)))
+            || !self.streams.is_empty() && ends.is_some_and(|ends| self.follows(ends, (from, to)))
             || segment.get(header..).is_some_and(begins_openvpn)
     }
 

@@ -17,7 +17,7 @@ use crate::dissect;
 use crate::file::link_type;
 use crate::link::{Radio, Wire, channel_frequency};
 
-/// What a frame was inside of.
+/// The format around a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrapper {
     /// Per-packet information around another link type than 802.11.
@@ -70,11 +70,15 @@ pub(crate) fn inside(wire: Wire, octets: &[u8]) -> Option<Inside<'_>> {
     let (kind, octets) = dissect::network(wire, octets)?;
     let (protocol, payload) = match kind {
         ethertype::IPV4 => {
-            let ip = Ipv4Repr::parse(octets).ok().filter(|ip| !ip.is_fragment())?;
+            let ip = Ipv4Repr::parse(octets)
+                .ok()
+                .filter(|ip| !ip.is_fragment())?;
             (ip.protocol, ip.payload)
         }
         ethertype::IPV6 => {
-            let ip = Ipv6Repr::parse(octets).ok().filter(|ip| !ip.later_fragment)?;
+            let ip = Ipv6Repr::parse(octets)
+                .ok()
+                .filter(|ip| !ip.later_fragment)?;
             (ip.protocol, ip.payload)
         }
         _ => return None,
@@ -128,8 +132,7 @@ fn may_wrap(wire: Wire, octets: &[u8]) -> bool {
                 ip.get(transport + at..transport + at + 2)
                     .map(|two| u16::from_be_bytes([two[0], two[1]]))
             };
-            port(2) == Some(tzsp::PORT)
-                || [port(0), port(2)].contains(&Some(capwap::PORT))
+            port(2) == Some(tzsp::PORT) || [port(0), port(2)].contains(&Some(capwap::PORT))
         }
         _ => false,
     }
@@ -199,5 +202,6 @@ pub(crate) fn is_swapped(frame: &[u8]) -> bool {
         return false;
     };
     let of_version_0 = |octet: u8| octet & 3 == 0;
-    !of_version_0(*first) && of_version_0(*second) || *first == 0 && of_version_0(*second) && *second != 0
+    !of_version_0(*first) && of_version_0(*second)
+        || *first == 0 && of_version_0(*second) && *second != 0
 }

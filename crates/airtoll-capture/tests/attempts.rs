@@ -1,4 +1,4 @@
-//! What tells attempts, hand-overs and ends of made-up captures apart: traffic, turns, alerts, tries.
+//! Attempts, hand-overs and ends of made-up captures, told apart by traffic, alerts and tries.
 
 mod network;
 
@@ -123,7 +123,10 @@ fn an_end_for_all_stations_holds_for_those_that_obey() {
         let report = read(&frames, &[]);
         let session = only(&report);
         assert_eq!(session.outcome, "connected");
-        let end = session.end.as_ref().map(|end| (end.to_all, end.reason_code));
+        let end = session
+            .end
+            .as_ref()
+            .map(|end| (end.to_all, end.reason_code));
         assert_eq!(end, ends.then_some((true, 7)), "{pmf} {goes_on}");
         let leaves: Vec<_> = report
             .leaves
@@ -222,12 +225,18 @@ fn an_eap_time_is_that_of_the_attempt_that_succeeded() {
     };
     exchange(&mut link, &mut frames, &[4, 1, 0, 4]);
     exchange(&mut link, &mut frames, &[3, 1, 0, 4]);
-    frames.extend(keys.into_iter().map(|(at_ms, frame)| (1_000 + at_ms, frame)));
+    frames.extend(
+        keys.into_iter()
+            .map(|(at_ms, frame)| (1_000 + at_ms, frame)),
+    );
     let report = read(&frames, &[]);
     let session = only(&report);
     assert_eq!(session.outcome, "connected");
     assert_eq!(session.failures, ["EAP failure"]);
-    assert!((session.eap_time_s.unwrap() - 0.1).abs() < 1e-9, "{session:?}");
+    assert!(
+        (session.eap_time_s.unwrap() - 0.1).abs() < 1e-9,
+        "{session:?}"
+    );
 }
 
 #[test]
@@ -254,9 +263,15 @@ fn wi_fi_protected_setup_ends_with_a_failure_that_is_none() {
         frames.push(link.management(subtype::DEAUTHENTICATION, false, &leave));
         let report = read(&from(0, frames), &[]);
         let session = only(&report);
-        assert_eq!((session.eap_method.as_deref(), session.outcome), (Some("WPS"), outcome));
+        assert_eq!(
+            (session.eap_method.as_deref(), session.outcome),
+            (Some("WPS"), outcome)
+        );
         let names: Vec<_> = session.steps.names().collect();
-        assert!(names.contains(&"EAP request WPS M1".to_owned()), "{names:?}");
+        assert!(
+            names.contains(&"EAP request WPS M1".to_owned()),
+            "{names:?}"
+        );
         assert_eq!(report.refusals.is_empty(), outcome == "registered");
         if outcome == "failed" {
             assert!(session.failures[0].contains("EAP failure in WPS"));
@@ -334,10 +349,16 @@ fn access_points_and_rates_are_told() {
     };
     assert_eq!(ap.bssid, AP.to_string());
     assert_eq!((ap.channel, ap.frequency_mhz), (Some(36), Some(5180)));
-    assert_eq!((&ap.akms[..], &ap.ciphers[..]), (&["psk".to_owned()][..], &["ccmp-128".to_owned()][..]));
+    assert_eq!(
+        (&ap.akms[..], &ap.ciphers[..]),
+        (&["psk".to_owned()][..], &["ccmp-128".to_owned()][..])
+    );
     let station = &report.ledger.stations[0];
     assert_eq!(station.address, STATION.to_string());
-    assert_eq!((station.rate_up_mbps, station.rate_down_mbps), (Some(54.0), None));
+    assert_eq!(
+        (station.rate_up_mbps, station.rate_down_mbps),
+        (Some(54.0), None)
+    );
 }
 
 #[test]

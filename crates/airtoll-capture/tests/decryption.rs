@@ -419,8 +419,14 @@ fn closed_frames_have_the_octets_that_open_ones_have() {
 #[test]
 fn a_password_of_sae_opens_nothing_and_the_reason_says_so() {
     for (akm, reason) in [
-        (AkmSuite::Sae, "no PMK of SAE or OWE (a passphrase gives none)"),
-        (AkmSuite::Owe, "no PMK of SAE or OWE (a passphrase gives none)"),
+        (
+            AkmSuite::Sae,
+            "no PMK of SAE or OWE (a passphrase gives none)",
+        ),
+        (
+            AkmSuite::Owe,
+            "no PMK of SAE or OWE (a passphrase gives none)",
+        ),
         (AkmSuite::Psk, "no key fits the handshake"),
     ] {
         let mut link = Link::new(akm, CipherSuite::Ccmp128);

@@ -411,30 +411,76 @@ fn every_algorithm_of_wiresharks_esp_table_opens() {
     let octets: Vec<u8> = (1..=64).collect();
     let none = ("NULL", None, 0);
     let rows = [
-        ("NULL", E::Null, 0, ("HMAC-SHA-256-128 [RFC4868]", Some(I::HmacSha256), 32)),
-        ("AES-CBC [RFC3602]", E::AesCbc, 24, ("HMAC-SHA-384-192 [RFC4868]", Some(I::HmacSha384), 48)),
-        ("AES-CBC [RFC3602]", E::AesCbc, 32, ("HMAC-SHA-512-256 [RFC4868]", Some(I::HmacSha512), 64)),
-        ("AES-CTR [RFC3686]", E::AesCtr, 20, ("HMAC-SHA-1-96 [RFC2404]", Some(I::HmacSha1), 20)),
-        ("AES-CTR [RFC3686]", E::AesCtr, 36, ("HMAC-SHA-256-96 [draft-ietf-ipsec-ciph-sha-256-00]", Some(I::HmacSha256Short), 32)),
+        (
+            "NULL",
+            E::Null,
+            0,
+            ("HMAC-SHA-256-128 [RFC4868]", Some(I::HmacSha256), 32),
+        ),
+        (
+            "AES-CBC [RFC3602]",
+            E::AesCbc,
+            24,
+            ("HMAC-SHA-384-192 [RFC4868]", Some(I::HmacSha384), 48),
+        ),
+        (
+            "AES-CBC [RFC3602]",
+            E::AesCbc,
+            32,
+            ("HMAC-SHA-512-256 [RFC4868]", Some(I::HmacSha512), 64),
+        ),
+        (
+            "AES-CTR [RFC3686]",
+            E::AesCtr,
+            20,
+            ("HMAC-SHA-1-96 [RFC2404]", Some(I::HmacSha1), 20),
+        ),
+        (
+            "AES-CTR [RFC3686]",
+            E::AesCtr,
+            36,
+            (
+                "HMAC-SHA-256-96 [draft-ietf-ipsec-ciph-sha-256-00]",
+                Some(I::HmacSha256Short),
+                32,
+            ),
+        ),
         ("AES-CCM with 8 octet ICV [RFC4309]", E::AesCcm(8), 19, none),
-        ("AES-CCM with 16 octet ICV [RFC4309]", E::AesCcm(16), 35, none),
+        (
+            "AES-CCM with 16 octet ICV [RFC4309]",
+            E::AesCcm(16),
+            35,
+            none,
+        ),
         ("AES-GCM with 8 octet ICV [RFC4106]", E::AesGcm(8), 20, none),
-        ("AES-GCM with 12 octet ICV [RFC4106]", E::AesGcm(12), 28, none),
+        (
+            "AES-GCM with 12 octet ICV [RFC4106]",
+            E::AesGcm(12),
+            28,
+            none,
+        ),
         ("AES-GCM [RFC4106]", E::AesGcm(16), 36, none),
-        ("ChaCha20 with Poly1305 [RFC7634]", E::ChaCha20Poly1305, 36, none),
+        (
+            "ChaCha20 with Poly1305 [RFC7634]",
+            E::ChaCha20Poly1305,
+            36,
+            none,
+        ),
     ];
     let inner = packet(17, &[0; 40]);
     for (name, encryption, length, (mac_name, integrity, mac_length)) in rows {
         let (key, mac_key) = (&octets[..length], &octets[..mac_length]);
-        let sender =
-            EspKey::with_algorithms(0x1234, encryption, key, integrity, mac_key).unwrap();
+        let sender = EspKey::with_algorithms(0x1234, encryption, key, integrity, mac_key).unwrap();
         let mut sealed = Vec::new();
         let iv = vec![5; sender.iv_octets()];
         sender.encapsulate(1, &iv, &inner, 4, &mut sealed).unwrap();
         let mut damaged = sealed.clone();
         damaged[20] ^= 1;
         let row = esp_row(name, key, mac_name, mac_key);
-        let report = read(vec![packet(50, &sealed), packet(50, &damaged)], keys(&[&row]));
+        let report = read(
+            vec![packet(50, &sealed), packet(50, &damaged)],
+            keys(&[&row]),
+        );
         assert_eq!(report.tunnels.esp, checked(1, 1, 0), "{name} {mac_name}");
         assert_eq!(report.tunnels.esp_inner_octets, inner.len() as u64);
     }
@@ -444,12 +490,18 @@ fn every_algorithm_of_wiresharks_esp_table_opens() {
 fn a_row_without_an_authenticator_opens_and_proves_nothing() {
     use airtoll_security::ipsec::{Encryption, Integrity};
     let integrity = Some(Integrity::HmacSha256);
-    let key = EspKey::with_algorithms(0x1234, Encryption::AesCbc, &[7; 16], integrity, &[9; 32])
-        .unwrap();
+    let key =
+        EspKey::with_algorithms(0x1234, Encryption::AesCbc, &[7; 16], integrity, &[9; 32]).unwrap();
     let mut sealed = Vec::new();
     let inner = packet(17, &[0; 40]);
-    key.encapsulate(1, &[5; 16], &inner, 4, &mut sealed).unwrap();
-    let any = esp_row("AES-CBC [RFC3602]", &[7; 16], "ANY 128 bit authentication [no checking]", &[]);
+    key.encapsulate(1, &[5; 16], &inner, 4, &mut sealed)
+        .unwrap();
+    let any = esp_row(
+        "AES-CBC [RFC3602]",
+        &[7; 16],
+        "ANY 128 bit authentication [no checking]",
+        &[],
+    );
     let report = read(vec![packet(50, &sealed)], keys(&[&any]));
     let expected = Checked {
         unchecked: 1,
@@ -476,7 +528,8 @@ fn layers_of_esp_beyond_the_limit_are_left_closed() {
     let mut inner = packet(17, &[0; 8]);
     for sequence in 0..300 {
         let mut sealed = Vec::new();
-        key.encapsulate(sequence, &[], &inner, 4, &mut sealed).unwrap();
+        key.encapsulate(sequence, &[], &inner, 4, &mut sealed)
+            .unwrap();
         inner = packet(50, &sealed);
     }
     let row = esp_row("NULL", &[], "HMAC-MD5-96 [RFC2403]", &[9; 16]);
@@ -525,9 +578,16 @@ fn openvpn_messages(packets: Vec<Vec<u8>>) -> (u64, u32) {
         .zip(&frames)
         .map(|(index, frame)| (START_NS + index * 1_000_000, on_air(108, frame)))
         .collect();
-    let air = analyse(&network::request(&written(127, &timed), &[link.key_text()]), None).unwrap();
+    let air = analyse(
+        &network::request(&written(127, &timed), &[link.key_text()]),
+        None,
+    )
+    .unwrap();
     let messages = air.sessions[0].messages.get("openvpn").copied();
-    (read(packets, Keys::default()).kinds.openvpn, messages.unwrap_or(0))
+    (
+        read(packets, Keys::default()).kinds.openvpn,
+        messages.unwrap_or(0),
+    )
 }
 
 #[test]
@@ -578,7 +638,7 @@ fn wireguard_is_known_by_its_handshake_on_any_port() {
         datagram(ports, &message(2, 6, 5, 92)),
         datagram(ports, &data(6, 32)),
         datagram(ports, &data(5, 96)),
-        // Nobody's: another index, another length.
+        // Of no session: another index, another length.
         datagram(ports, &data(7, 96)),
         datagram(ports, &data(5, 97)),
         datagram(ports, &message(2, 6, 8, 92)),

@@ -30,7 +30,13 @@ fn ethernet(ethertype: u16, payload: &[u8]) -> Vec<u8> {
 
 fn ip(protocol: u8, payload: &[u8]) -> Vec<u8> {
     let mut packet = Vec::new();
-    Ipv4Repr::new([10, 9, 0, 1].into(), [10, 9, 0, 2].into(), protocol, payload).emit(&mut packet);
+    Ipv4Repr::new(
+        [10, 9, 0, 1].into(),
+        [10, 9, 0, 2].into(),
+        protocol,
+        payload,
+    )
+    .emit(&mut packet);
     ethernet(0x0800, &packet)
 }
 
@@ -148,7 +154,11 @@ fn a_join_is_read_through_every_wrapper() {
         assert_eq!((report.protected, report.decrypted), (1, 1), "{name}");
         let session = &report.sessions[0];
         assert_eq!(session.outcome, "connected", "{name}");
-        assert!(session.join_time_s.is_some_and(|join| (join - 0.007).abs() < 1e-9));
+        assert!(
+            session
+                .join_time_s
+                .is_some_and(|join| (join - 0.007).abs() < 1e-9)
+        );
         let timed = !matches!(name, "CAPWAP" | "GRE of Aruba");
         assert_eq!(report.ledger.security_share.is_some(), timed, "{name}");
     }
@@ -162,7 +172,10 @@ fn other_packets_of_the_wire_stay_what_they_are() {
         datagram(5_247, &[1, 0, 0, 0, 0x17, 0xfe, 0xff]),
         datagram(37_008, &[1, 4, 0, 18, 1]),
         ip(47, &[0, 0, 0x88, 0xbe, 1, 2, 3, 4]),
-        datagram(5_247, &[&[0, 0x10, 0x43, 0x80, 0, 0, 0, 0][..], &frames[0]].concat()),
+        datagram(
+            5_247,
+            &[&[0, 0x10, 0x43, 0x80, 0, 0, 0, 0][..], &frames[0]].concat(),
+        ),
         datagram(4_000, &tzsp(&frames[0])),
     ];
     let report = read(1, packets, &key);

@@ -69,7 +69,7 @@ pub enum Integrity {
     HmacSha384,
     /// HMAC-SHA-512-256 (RFC 4868).
     HmacSha512,
-    /// A checksum of so many octets that nobody checks.
+    /// A checksum of so many octets that is not checked.
     Unchecked(u8),
 }
 

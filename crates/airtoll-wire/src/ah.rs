@@ -12,7 +12,7 @@ pub const PROTOCOL: u8 = 51;
 /// Octets before the ICV.
 pub const LEN: usize = 12;
 
-/// What follows the header.
+/// The octets behind the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AhView<'a> {
     /// IP protocol of the payload.
@@ -29,18 +29,18 @@ impl<'a> AhView<'a> {
     /// # Errors
     /// [`Error`] on fewer octets than its length says, or a length below its fixed fields.
     pub fn new(octets: &'a [u8]) -> Result<Self> {
-        let fixed = octets
-            .first_chunk::<LEN>()
-            .ok_or(Error::truncated(FORMAT, LEN, octets.len()))?;
+        let fixed =
+            octets
+                .first_chunk::<LEN>()
+                .ok_or(Error::truncated(FORMAT, LEN, octets.len()))?;
         let header_len = (usize::from(fixed[1]) + 2) * 4;
         if header_len < LEN {
             return Err(Error::malformed(FORMAT, "length is below 12 octets"));
         }
-        let payload = octets.get(header_len..).ok_or(Error::truncated(
-            FORMAT,
-            header_len,
-            octets.len(),
-        ))?;
+        let payload =
+            octets
+                .get(header_len..)
+                .ok_or(Error::truncated(FORMAT, header_len, octets.len()))?;
         Ok(Self {
             protocol: fixed[0],
             header_len,

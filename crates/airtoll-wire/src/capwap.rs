@@ -35,9 +35,10 @@ impl<'a> CapwapView<'a> {
     /// [`Error`] on DTLS, a fragment, another wireless binding, a keep-alive, or a header that is cut
     /// short.
     pub fn new(octets: &'a [u8]) -> Result<Self> {
-        let head = octets
-            .first_chunk::<LEN>()
-            .ok_or(Error::truncated(FORMAT, LEN, octets.len()))?;
+        let head =
+            octets
+                .first_chunk::<LEN>()
+                .ok_or(Error::truncated(FORMAT, LEN, octets.len()))?;
         if head[0] != 0 {
             return Err(Error::malformed(
                 FORMAT,

@@ -55,9 +55,10 @@ impl DhcpView {
     /// [`Error`] on a message that is cut short, another hardware type, no magic cookie, or no type of
     /// message (BOOTP).
     pub fn parse(octets: &[u8]) -> Result<Self> {
-        let header = octets
-            .first_chunk::<LEN>()
-            .ok_or(Error::truncated(FORMAT, LEN, octets.len()))?;
+        let header =
+            octets
+                .first_chunk::<LEN>()
+                .ok_or(Error::truncated(FORMAT, LEN, octets.len()))?;
         if header[1..3] != [1, 6] || header[236..] != [99, 130, 83, 99] {
             return Err(Error::malformed(FORMAT, "not of an Ethernet client"));
         }

@@ -29,9 +29,10 @@ impl<'a> GreView<'a> {
     /// # Errors
     /// [`Error`] on a header that is cut short, another version than 0, or source routing.
     pub fn new(octets: &'a [u8]) -> Result<Self> {
-        let head = octets
-            .first_chunk::<LEN>()
-            .ok_or(Error::truncated(FORMAT, LEN, octets.len()))?;
+        let head =
+            octets
+                .first_chunk::<LEN>()
+                .ok_or(Error::truncated(FORMAT, LEN, octets.len()))?;
         let flags = u16::from_be_bytes([head[0], head[1]]);
         if flags & 7 != 0 {
             return Err(Error::malformed(FORMAT, "version is not 0"));
@@ -42,11 +43,10 @@ impl<'a> GreView<'a> {
         let options = [0x8000, 0x2000, 0x1000];
         let present = options.iter().filter(|bit| flags & **bit != 0).count();
         let header_len = LEN + 4 * present;
-        let payload = octets.get(header_len..).ok_or(Error::truncated(
-            FORMAT,
-            header_len,
-            octets.len(),
-        ))?;
+        let payload =
+            octets
+                .get(header_len..)
+                .ok_or(Error::truncated(FORMAT, header_len, octets.len()))?;
         Ok(Self {
             protocol: u16::from_be_bytes([head[2], head[3]]),
             header_len,

@@ -4,8 +4,8 @@ The reports of two captures of the same traffic give the parts of the difference
 frame shows (back-off, spaces, acknowledgements whose rate is not in the capture, hosts) stay in the
 unexplained remainder.
 
-Headers inside a frame that stays closed cannot be told from its payload. The octets of its plaintext
-follow from its cipher, so that then both captures are compared by these, from LLC on.
+Headers inside a frame that stays closed cannot be told from its payload. The octets of its
+plaintext follow from its cipher. Both captures are then compared by these, from LLC on.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class CapturedOverhead:
     """Comparison of two captures: payload rates in bit/s, and the parts of the overhead.
 
     ``parts``: rows of ``part``, ``meaning`` and ``value`` (fraction, by ``definition``), the last
-    one unexplained; they add up to ``overhead``. ``compared_by``: ``payload``, or ``plaintext`` where
-    data frames of ``closed`` (capture -> frames by cipher) stay closed: LLC, network and transport
-    headers then count as payload on both sides.
+    one unexplained; they add up to ``overhead``. ``compared_by``: ``payload``, or ``plaintext``
+    where data frames of ``closed`` (capture -> frames by cipher) stay closed: LLC, network and
+    transport headers then count as payload on both sides.
     """
 
     baseline_bps: float
@@ -53,14 +53,14 @@ def take_apart(
     """The overhead of ``secured`` against ``baseline``, part by part.
 
     Raises ``UsageError`` for a capture without a length, without payload (no data), or without
-    airtime (no rates in its radio headers), and for data frames that stay closed and whose cipher no
-    frame names.
+    airtime (no rates in its radio headers), and for data frames that stay closed and whose cipher
+    no frame names.
     """
     pairs = ((_BASELINE, baseline), (_SECURED, secured))
     closed = {name: dict(ciphers) for name, r in pairs if (ciphers := r.data["closed_ciphers"])}
+    rates = {name: _rate(name, report, plaintext=bool(closed)) for name, report in pairs}
     for name, report in pairs:
         _refuse_unknown(name, report)
-    rates = {name: _rate(name, report, plaintext=bool(closed)) for name, report in pairs}
     rows = []
     for name, report in pairs:
         total = report.ledger["total"]
@@ -112,12 +112,11 @@ def _refuse_unknown(name: str, report: CaptureReport) -> None:
     if not unknown:
         return
     why = ", ".join(report.data["undecrypted"])
-    keys = wanted_keys(report.data)
-    which = f" ({'; '.join(keys)})" if keys else ""
+    which = "".join(f"; {sentence}" for sentence in wanted_keys(report.data))
     raise UsageError(
         f"{name} capture: {unknown} protected data frames stay closed ({why}), and no beacon, "
         "association or message 2 in the capture names their cipher: their octets of plaintext are "
-        f"not known; give the key{which}, or a capture with a beacon of the network"
+        f"not known; give the key, or a capture with a beacon of the network{which}"
     )
 
 

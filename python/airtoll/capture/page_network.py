@@ -1,7 +1,7 @@
 """Tables of the capture page: access points, stations, deauthentications, link types, set-ups.
 
-Takes parts of the JSON report; gives HTML fragments, empty where there is nothing to show. Text from
-the air is escaped.
+Takes parts of the JSON report; gives HTML fragments, empty where there is nothing to show. Text
+from the air is escaped.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def not_read(data: Report) -> str:
             )
     for name, count in data["wrapped"].items():
         lines.append(f"{count:,} frames were inside {name}.")
-    lines += [f"A key that opens the closed frames, of {key}." for key in wanted_keys(data)]
+    lines += [f"{sentence[0].upper()}{sentence[1:]}." for sentence in wanted_keys(data)]
     lines += [
         f"{row['file']}: line {row['line']} is left out: {row['what']}."
         for row in data["skipped_keys"]

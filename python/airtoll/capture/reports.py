@@ -70,7 +70,7 @@ class CaptureReport:
 
 @dataclass(frozen=True)
 class Written:
-    """What a report that was written says on the side.
+    """Remarks on a report that was written.
 
     ``damages``: where files broke. ``skipped_keys``: rows of key logs that cannot be used.
     """

@@ -1,7 +1,7 @@
 """Keys that would open what stays closed in a capture.
 
-Takes a report; gives one sentence for each way in which its networks agree on keys. Never asks for a
-passphrase where none gives the key: SAE and OWE draw fresh secrets, which only the two ends know.
+Takes a report; gives one sentence for each way in which its networks agree on keys. Never asks for
+a passphrase where none gives the key: SAE and OWE draw fresh secrets, which only the two ends know.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WEP = "wep:HEX"
 
 
 def wanted_keys(report: Report) -> list[str]:
-    """``AKM: key`` for each AKM whose frames stay closed for want of a key; empty if none does."""
+    """A sentence for each AKM whose frames stay closed for want of a key; empty if none does."""
     closed = report["undecrypted"]
     if not set(closed) - {"cut short", "no body"}:
         return []
@@ -34,10 +34,10 @@ def wanted_keys(report: Report) -> list[str]:
     ]
     if not akms:
         akms = [akm for ap in report["access_points"] for akm in ap["akms"]]
-    sentences = [f"{akm}: {_key_of(akm)}" for akm in dict.fromkeys(akms) if _key_of(akm)]
+    keys = {akm: key for akm in akms if (key := _key_of(akm)) is not None}
     if any(cipher.startswith("wep") for cipher in report["closed_ciphers"]):
-        sentences.append(f"WEP: {_WEP}")
-    return sentences
+        keys["WEP"] = _WEP
+    return [f"closed frames of {akm} open with {key}" for akm, key in keys.items()]
 
 
 def _key_of(akm: str) -> str | None:

@@ -195,8 +195,8 @@ def compare_command(
     """Take the difference between two captures apart: where the air went, per bit of payload.
 
     Time that no frame carries (back-off, spaces, hosts) is one remainder. Both captures should hold
-    the traffic and little else. Where protected frames stay closed, both captures are compared by the
-    octets of plaintext, which follow from the cipher that beacons or associations name.
+    the traffic and little else. Where protected frames stay closed, both captures are compared by
+    the octets of plaintext, which follow from the cipher that beacons or associations name.
     """
     if definition not in ("of_baseline", "of_secured"):
         raise UsageError(f"--definition {definition}: of_baseline or of_secured")
@@ -236,16 +236,16 @@ def compare_command(
 
 
 def _closed(path: str, report: CaptureReport) -> list[str]:
-    """What the comparison takes for the frames that stay closed, and the keys that open them."""
+    """Sentences on the frames that stay closed, and on the keys that open them."""
     ciphers = report.data["closed_ciphers"]
     if not ciphers:
         return []
     frames = ", ".join(f"{count} {cipher}" for cipher, count in ciphers.items())
     line = (
         f"{path}: protected frames that stay closed are counted by their octets without those of "
-        f"their cipher ({frames}); LLC, IP and transport headers count as plaintext in both captures"
+        f"their cipher ({frames}); LLC, IP and transport headers count as plaintext on both sides"
     )
-    return [line, *(f"a key opens them, of {key}" for key in wanted_keys(report.data))]
+    return [line, *wanted_keys(report.data)]
 
 
 def say_skipped(skipped: list[SkippedKey]) -> None:

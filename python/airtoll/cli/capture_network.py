@@ -1,4 +1,4 @@
-"""The networks of a capture in text: access points, stations, and what sessions set up beside the link.
+"""The networks of a capture in text: access points, stations, tunnels, RADIUS and DHCP.
 
 Takes a :class:`~airtoll.capture.reports.CaptureReport`; prints tables on stdout. A table without
 rows is left out.

@@ -81,8 +81,8 @@ def summarise(report: CaptureReport) -> None:
     )
     for line in not_read(data):
         say(line)
-    for key in wanted_keys(data):
-        say(f"a key that opens the closed frames, of {key}")
+    for sentence in wanted_keys(data):
+        say(sentence)
     if data["refused"]:
         refused = ", ".join(f"{count} {reason}" for reason, count in data["refused"].items())
         say(f"opened, but a receiver refuses them: {refused}")

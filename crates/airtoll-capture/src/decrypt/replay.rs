@@ -3,9 +3,10 @@
 //! Source: IEEE 802.11-2020 clauses 12.5.2.6 (TKIP), 12.5.3.4.4 (CCMP), 12.5.5.4.4 (GCMP): one
 //! counter for each transmitter, key and priority. A sniffer hears frames out of order, so a
 //! number counts as a replay only if it was there before or is older than the window. A receiver puts
-//! frames of a block ack agreement into the order of their sequence numbers before it looks at packet
+//! QoS data of a block ack agreement into the order of their sequence numbers before it looks at packet
 //! numbers (clause 10.25.6): one that is lower than that of a frame with a lower sequence number is out
-//! of order, and refused. A frame with the retry bit never counts. WEP has no packet numbers. Never
+//! of order, and refused. Other frames have sequence numbers that do not count for each receiver and
+//! TID, so that they tell no order. A frame with the retry bit never counts. WEP has no packet numbers. Never
 //! closes a frame: a MIC that fits is proof of its content.
 
 use airtoll_security::CipherSuite;
@@ -26,7 +27,7 @@ pub struct Replays {
     tag: u32,
 }
 
-/// What a receiver makes of a packet number.
+/// Verdict of a receiver on a packet number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It takes the frame.
@@ -42,9 +43,8 @@ struct Window {
     /// Which key the numbers belong to.
     tag: u32,
     highest: u64,
-    /// Sequence number of the frame with `highest`, and whether it was QoS data: others count apart.
-    sequence: u16,
-    qos: bool,
+    /// Sequence number of the frame with `highest`, if that tells the order.
+    sequence: Option<u16>,
     /// Bit n: `highest - n` was there.
     seen: u64,
 }
@@ -79,19 +79,20 @@ impl Replays {
         if self.windows.len() >= MAX_ENTRIES && !self.windows.contains_key(&key) {
             return Verdict::Fresh;
         }
-        let sequence = frame.sequence_number().unwrap_or(0);
+        let sequence = qos
+            .filter(|_| !to.is_group())
+            .and_then(|_| frame.sequence_number());
         let window = self.windows.entry(key).or_default();
         if window.tag != tag || window.seen == 0 {
             *window = Window {
                 tag,
                 highest: packet_number,
                 sequence,
-                qos: qos.is_some(),
                 seen: 1,
             };
             return Verdict::Fresh;
         }
-        window.enter(packet_number, sequence, qos.is_some())
+        window.enter(packet_number, sequence)
     }
 }
 
@@ -101,18 +102,18 @@ const SEQUENCES: u16 = 1 << 12;
 const COMPARED: u16 = 64;
 
 impl Window {
-    fn enter(&mut self, number: u64, sequence: u16, qos: bool) -> Verdict {
+    fn enter(&mut self, number: u64, sequence: Option<u16>) -> Verdict {
         // How far the frame is ahead of the one with the highest number, in sequence.
-        let ahead = sequence.wrapping_sub(self.sequence) % SEQUENCES;
-        let comparable = qos == self.qos;
+        let ahead = sequence
+            .zip(self.sequence)
+            .map(|(own, of_highest)| own.wrapping_sub(of_highest) % SEQUENCES);
         if number > self.highest {
             let step = number - self.highest;
-            let behind = (SEQUENCES - ahead) % SEQUENCES;
-            let early = comparable && (1..COMPARED).contains(&behind) && step < 64;
+            let behind = ahead.map(|ahead| (SEQUENCES - ahead) % SEQUENCES);
+            let early = behind.is_some_and(|behind| (1..COMPARED).contains(&behind)) && step < 64;
             self.seen = self.seen.checked_shl(step.min(64) as u32).unwrap_or(0) | 1;
             self.highest = number;
             self.sequence = sequence;
-            self.qos = qos;
             return if early {
                 Verdict::OutOfOrder
             } else {
@@ -127,7 +128,7 @@ impl Window {
         self.seen |= 1 << age;
         if there {
             Verdict::Replay
-        } else if comparable && (1..COMPARED).contains(&ahead) {
+        } else if ahead.is_some_and(|ahead| (1..COMPARED).contains(&ahead)) {
             Verdict::OutOfOrder
         } else {
             Verdict::Fresh
@@ -153,15 +154,14 @@ mod tests {
         Window {
             tag: 1,
             highest,
-            sequence: highest as u16 % SEQUENCES,
-            qos: true,
+            sequence: Some(highest as u16 % SEQUENCES),
             seen: 1,
         }
     }
 
     /// A frame whose sequence number grows with its packet number.
     fn enter(window: &mut Window, number: u64) -> Verdict {
-        window.enter(number, number as u16 % SEQUENCES, true)
+        window.enter(number, Some(number as u16 % SEQUENCES))
     }
 
     #[test]
@@ -176,15 +176,15 @@ mod tests {
     fn a_number_below_that_of_an_earlier_frame_is_out_of_order() {
         // Sequence and packet number: the driver numbered two frames the wrong way round.
         let mut window = window(100);
-        assert_eq!(window.enter(102, 101, true), Verdict::Fresh);
-        assert_eq!(window.enter(101, 102, true), Verdict::OutOfOrder);
-        assert_eq!(window.enter(103, 103, true), Verdict::Fresh);
+        assert_eq!(window.enter(102, Some(101)), Verdict::Fresh);
+        assert_eq!(window.enter(101, Some(102)), Verdict::OutOfOrder);
+        assert_eq!(window.enter(103, Some(103)), Verdict::Fresh);
         // The same two, heard the other way round.
-        assert_eq!(window.enter(104, 105, true), Verdict::Fresh);
-        assert_eq!(window.enter(105, 104, true), Verdict::OutOfOrder);
-        // A frame of another counter of sequence numbers tells nothing.
-        assert_eq!(window.enter(107, 4000, false), Verdict::Fresh);
-        assert_eq!(window.enter(106, 106, true), Verdict::Fresh);
+        assert_eq!(window.enter(104, Some(105)), Verdict::Fresh);
+        assert_eq!(window.enter(105, Some(104)), Verdict::OutOfOrder);
+        // A frame whose sequence number tells no order.
+        assert_eq!(window.enter(107, None), Verdict::Fresh);
+        assert_eq!(window.enter(106, Some(106)), Verdict::Fresh);
     }
 
     proptest! {

@@ -15,7 +15,7 @@ use super::keyring::{Keyring, MAX_ENTRIES, pair_of};
 /// Pairwise suite "use the group cipher suite" (table 9-149).
 const USE_GROUP: [u8; 4] = [0, 0x0f, 0xac, 0];
 
-/// What a station chose.
+/// Choice of a station.
 #[derive(Debug, Clone, Copy)]
 struct Chosen {
     cipher: Option<CipherSuite>,
@@ -33,7 +33,7 @@ pub(super) struct Suites {
 }
 
 impl Suites {
-    /// What is announced or chosen has changed.
+    /// Forgets the last answer: an announcement or a choice has changed.
     pub(super) const fn forget_last(&mut self) {
         self.last = None;
     }
@@ -93,7 +93,12 @@ impl Keyring {
         key: (u64, u64),
         tkip: bool,
     ) -> Option<CipherSuite> {
-        if let Some(chosen) = self.suites.of_pairs.get(&key).filter(|_| !receiver.is_group()) {
+        if let Some(chosen) = self
+            .suites
+            .of_pairs
+            .get(&key)
+            .filter(|_| !receiver.is_group())
+        {
             return chosen.cipher;
         }
         let group = self.suites.of_groups.get(&transmitter.to_u64());

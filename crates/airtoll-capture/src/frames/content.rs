@@ -63,7 +63,7 @@ impl TunnelMessage {
     }
 }
 
-/// What a datagram is to tunnels.
+/// A datagram as tunnels see it.
 #[derive(Debug, Default)]
 struct Tunnelled {
     /// It is one of the tunnel whose form it has.
@@ -256,11 +256,7 @@ impl Frames<'_> {
     }
 
     /// A segment of TCP is of interest if OpenVPN may be in it.
-    fn of_interest<'a>(
-        &self,
-        content: Content<'a>,
-        ends: Option<(IpAddr, IpAddr)>,
-    ) -> Content<'a> {
+    fn of_interest<'a>(&self, content: Content<'a>, ends: Option<(IpAddr, IpAddr)>) -> Content<'a> {
         match content {
             Content::Tcp(octets) if !self.tunnels.may_hold_openvpn(octets, ends) => Content::Other,
             content => content,

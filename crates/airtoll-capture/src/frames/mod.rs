@@ -466,10 +466,8 @@ impl<'w> Frames<'w> {
             Status::Decrypted
         } else {
             assumed = self.keyring.closed_suite(&frame);
-            security = assumed.map_or_else(
-                || assumed_overhead(frame.body()),
-                CipherSuite::frame_octets,
-            );
+            security =
+                assumed.map_or_else(|| assumed_overhead(frame.body()), CipherSuite::frame_octets);
             if on_air.cut_short() {
                 self.closed(slot, Undecrypted::CutShort, true)
             } else if !control.carries_data() {

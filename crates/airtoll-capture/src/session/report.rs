@@ -578,8 +578,8 @@ pub struct RoamReport {
     pub handover_gap_s: f64,
     /// The same with it.
     pub silence_s: f64,
-    /// Of the silence: before the station asked the new AP and after it was let in, where that is more
-    /// than a second and no steady stream was interrupted.
+    /// Of the silence: before the station asked the new AP and after it was let in, if more than a
+    /// second and no steady stream was interrupted.
     pub idle_s: f64,
     /// Of the gap: first authentication frame to association response.
     pub handover_association_s: Option<f64>,

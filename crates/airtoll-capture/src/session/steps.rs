@@ -404,7 +404,7 @@ impl Serialize for Steps {
 /// retransmission carries the retry bit (clause 10.3.2.14), and is a frame of the same subtype.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sequence {
-    /// Type and subtype, as they stand in Frame Control.
+    /// Type and subtype, in the bits of Frame Control.
     kind: u16,
     /// TID of QoS data.
     tid: Option<u8>,

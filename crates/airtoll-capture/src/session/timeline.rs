@@ -65,9 +65,7 @@ impl DhcpMessages {
             (kind, known) == (message, transaction) && time_ns.abs_diff(at) < DHCP_AGAIN_NS
         });
         self.last = Some((message, transaction, time_ns));
-        if !again
-            && (dhcp::message::DISCOVER..=dhcp::message::INFORM).contains(&message)
-        {
+        if !again && (dhcp::message::DISCOVER..=dhcp::message::INFORM).contains(&message) {
             let count = &mut self.counts[usize::from(message) - 1];
             *count = count.saturating_add(1);
         }
@@ -320,13 +318,10 @@ impl Session {
     /// A deauthentication or disassociation of all stations of the BSS; `proven`: its MIC fits. Without
     /// one, stations with protected management frames ignore it (IEEE 802.11-2020, 11.13).
     pub(super) fn leave_all(&mut self, end: End, proven: bool) {
-        let ignores = self.rsn.as_ref().is_some_and(|rsn| {
-            if self.offered {
-                rsn.mfpr()
-            } else {
-                rsn.mfpc()
-            }
-        });
+        let ignores = self
+            .rsn
+            .as_ref()
+            .is_some_and(|rsn| if self.offered { rsn.mfpr() } else { rsn.mfpc() });
         if self.end.is_some() || ignores && !proven {
             return;
         }
@@ -842,10 +837,9 @@ fn described(step: &Step) -> (Phase, Protocol, Label) {
         Step::Eap(eap) => {
             let kind = eap.method.unwrap_or(0);
             let label = match eap.code {
-                Some(Code::Request | Code::Response) if eap.wps.is_some() => Label::Wps(
-                    eap.code == Some(Code::Request),
-                    eap.wps.unwrap_or_default(),
-                ),
+                Some(Code::Request | Code::Response) if eap.wps.is_some() => {
+                    Label::Wps(eap.code == Some(Code::Request), eap.wps.unwrap_or_default())
+                }
                 Some(Code::Request) => Label::EapRequest(kind),
                 Some(Code::Response) => Label::EapResponse(kind),
                 Some(Code::Success) => Label::EapSuccess,

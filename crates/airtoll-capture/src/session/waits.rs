@@ -57,14 +57,14 @@ pub(super) struct Waiting {
     air_ns: u64,
     server_seen: Option<&'static str>,
     last: Option<Last>,
-    /// What the station and the AP sent last.
+    /// The last frame of the station, and that of the AP.
     said: [Option<Label>; 2],
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Last {
     time_ns: u64,
-    /// Whose turn it is.
+    /// The side that has to speak.
     turn: Option<Side>,
 }
 
@@ -76,7 +76,7 @@ enum Side {
     Server,
 }
 
-/// Whose turn it is after a frame.
+/// The side that has to speak after a frame.
 const fn turn_after(step: &Step, from_station: bool) -> Option<Side> {
     match step {
         Step::Eap(eap) => match (from_station, eap.code) {
@@ -85,9 +85,11 @@ const fn turn_after(step: &Step, from_station: bool) -> Option<Side> {
             (false, Some(Code::Success)) => Some(Side::Ap),
             (false, _) => None,
         },
-        Step::Authentication(..) | Step::FtAction | Step::Tunnel(..) => {
-            Some(if from_station { Side::Ap } else { Side::Station })
-        }
+        Step::Authentication(..) | Step::FtAction | Step::Tunnel(..) => Some(if from_station {
+            Side::Ap
+        } else {
+            Side::Station
+        }),
         Step::AssociationRequest { .. } | Step::AssociationResponse(0) | Step::Start => {
             Some(Side::Ap)
         }
@@ -387,7 +389,11 @@ mod tests {
             &radius(1, 7, Some(STATION)),
         );
         served.enter(32_000_000, FrameNumber::default(), &radius(11, 7, None));
-        enter(&mut waiting, &frame(35, false, Code::Request), served.take(STATION));
+        enter(
+            &mut waiting,
+            &frame(35, false, Code::Request),
+            served.take(STATION),
+        );
         let waits = waiting.report();
         let expected = [0.0095, 0.0045, 0.020, 0.001];
         for (got, wanted) in [waits.station, waits.ap, waits.server, waits.air]
