@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -199,6 +200,22 @@ def test_every_row_of_wiresharks_own_table_is_a_key(tmp_path: Path) -> None:
     assert "KUZNYECHIK" in done.stderr
     (skipped,) = capture_report([capture], key_logs=[later]).data["skipped_keys"]
     assert (skipped["file"], skipped["line"]) == (str(later), 11)
+
+
+def test_ikev2_opens_under_every_algorithm_of_the_table(tmp_path: Path) -> None:
+    capture, table = CASES / "ikev2-algorithms.pcap", CASES / "ikev2_algorithms_table.txt"
+    tunnels = capture_report([capture], key_logs=[table]).data["tunnels"]
+    # One row names an authenticator that nobody checks.
+    assert tunnels["ikev2"] == {"verified": 11, "failed": 0, "no_key": 0, "unchecked": 1}
+    assert tunnels["ikev2_payloads"] == {"N": 12}
+    if shutil.which("tshark"):
+        # tshark 4.0 has no ChaCha20-Poly1305 of IKEv2, which is the last row.
+        lines = table.read_text("utf-8").splitlines(keepends=True)
+        (tmp_path / "ikev2_decryption_table").write_text("".join(lines[:-1]), "utf-8")
+        command = ["tshark", "-r", str(capture), "-Y", "isakmp.notify.msgtype == 16384"]
+        environment = {**os.environ, "WIRESHARK_CONFIG_DIR": str(tmp_path)}
+        seen = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        assert len(seen.stdout.splitlines()) == 11
 
 
 def test_a_status_code_of_the_table_is_in_words() -> None:
