@@ -205,7 +205,7 @@ def test_every_row_of_wiresharks_own_table_is_a_key(tmp_path: Path) -> None:
 def test_ikev2_opens_under_every_algorithm_of_the_table(tmp_path: Path) -> None:
     capture, table = CASES / "ikev2-algorithms.pcap", CASES / "ikev2_algorithms_table.txt"
     tunnels = capture_report([capture], key_logs=[table]).data["tunnels"]
-    # One row names an authenticator that nobody checks.
+    # One row names an authenticator that is not checked.
     assert tunnels["ikev2"] == {"verified": 11, "failed": 0, "no_key": 0, "unchecked": 1}
     assert tunnels["ikev2_payloads"] == {"N": 12}
     if shutil.which("tshark"):

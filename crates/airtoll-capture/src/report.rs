@@ -287,6 +287,8 @@ impl AccessPointReport {
 /// The parts of a report beside its counts.
 #[derive(Debug, Default)]
 pub(crate) struct Around {
+    pub(crate) damages: Vec<Damage>,
+    pub(crate) roams: Vec<RoamReport>,
     pub(crate) links: LinkTypes,
     pub(crate) access_points: Vec<AccessPointReport>,
     pub(crate) skipped_keys: Vec<SkippedKey>,
@@ -407,10 +409,8 @@ impl Report {
     pub(crate) fn new(
         files: &[PathBuf],
         counts: &Counts,
-        damages: Vec<Damage>,
         origin_ns: u64,
         listed: Listed,
-        roams: Vec<RoamReport>,
         ledger: LedgerReport,
         around: Around,
     ) -> Self {
@@ -470,8 +470,8 @@ impl Report {
             },
             link_types: around.links.types,
             wrapped: around.links.wrapped,
-            damage: damages.first().cloned(),
-            damages,
+            damage: around.damages.first().cloned(),
+            damages: around.damages,
             start_s: (counts.frames > 0).then_some(origin_ns as f64 / 1e9),
             duration_s: counts.first_ns.map_or(0.0, |first| {
                 counts.last_ns.saturating_sub(first) as f64 / 1e9
@@ -486,7 +486,7 @@ impl Report {
             leaves: counts.leaves.report(origin_ns),
             leaves_left_out: counts.leaves.left_out(),
             access_points: around.access_points,
-            roams,
+            roams: around.roams,
             group_management: counts
                 .bip
                 .iter()

@@ -106,7 +106,12 @@ mod tests {
 
     const ALGORITHMS: [(Encryption, usize, Option<Integrity>, usize); 12] = [
         (Encryption::Null, 0, Some(Integrity::HmacSha256), 32),
-        (Encryption::TripleDes, 24, Some(Integrity::HmacSha1Whole), 20),
+        (
+            Encryption::TripleDes,
+            24,
+            Some(Integrity::HmacSha1Whole),
+            20,
+        ),
         (Encryption::AesCbc, 32, Some(Integrity::HmacSha384), 48),
         (Encryption::AesCtr, 20, Some(Integrity::HmacMd5Whole), 16),
         (Encryption::AesCtr, 28, Some(Integrity::HmacSha512), 64),

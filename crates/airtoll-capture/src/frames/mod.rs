@@ -622,12 +622,12 @@ impl<'w> Frames<'w> {
         Report::new(
             files,
             &self.counts,
-            damage,
             first_ns,
             Listed::of(sessions, left_out, &self.selection),
-            roams,
             self.ledger.report(),
             Around {
+                damages: damage,
+                roams,
                 links,
                 access_points,
                 skipped_keys: self.skipped_keys,

@@ -316,12 +316,14 @@ pub(super) fn of_exchange(
         last_frame: exchange.last_frame,
         method: exchange.method,
         tls_version: exchange.tls_version,
+        alert: exchange.alert,
         ..Session::default()
     };
     SessionReport {
         seen: "radius",
         outcome,
-        reason: (exchange.accepted == Some(false)).then(|| "Access-Reject".to_owned()),
+        reason: (exchange.accepted == Some(false))
+            .then(|| format!("Access-Reject{}", session.alert_words())),
         akm: Some("802.1x".to_owned()),
         cipher: None,
         eap_time_capture_point: "wire",

@@ -578,12 +578,17 @@ impl Session {
             (None, Some(method)) => format!(" in {}", EapMethod::title_of(method)),
             (None, None) => String::new(),
         };
-        let alert = self.alert.map(|(from_station, alert)| {
+        format!("EAP failure{method}{}", self.alert_words())
+    }
+
+    /// The TLS alert of its EAP in words, behind a reason; empty without one.
+    pub(super) fn alert_words(&self) -> String {
+        let words = self.alert.map(|(from_station, alert)| {
             let by = if from_station { "station" } else { "server" };
             let words = tls::alert_name(alert).unwrap_or("reserved alert");
             format!("; TLS alert of the {by}: {words} ({alert})")
         });
-        format!("EAP failure{method}{}", alert.unwrap_or_default())
+        words.unwrap_or_default()
     }
 
     /// First EAP response to EAP-Success, where the whole exchange was seen.

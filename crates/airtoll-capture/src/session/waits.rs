@@ -191,6 +191,8 @@ pub(super) struct ServerAuthentication {
     pub(super) method: Option<u8>,
     /// TLS version that the server chose.
     pub(super) tls_version: Option<u16>,
+    /// TLS alert: whether the station sent it, and its description.
+    pub(super) alert: Option<(bool, u8)>,
     /// The server's answer; `None` without one.
     pub(super) accepted: Option<bool>,
     /// EAP packets inside.
@@ -252,6 +254,7 @@ impl Served {
                 called: packet.called,
                 method: None,
                 tls_version: None,
+                alert: None,
                 accepted: None,
                 eap_frames: 0,
                 served_ns: 0,
@@ -265,6 +268,11 @@ impl Served {
             if let Some(eap) = packet.eap {
                 exchange.eap_frames = exchange.eap_frames.saturating_add(1);
                 exchange.tls_version = eap.tls_version.or(exchange.tls_version);
+                let from_station = eap.code == Some(Code::Response);
+                exchange.alert = eap
+                    .alert
+                    .map(|alert| (from_station, alert))
+                    .or(exchange.alert);
                 if eap.code == Some(Code::Response) {
                     let method = eap.method.filter(|kind| *kind > 3);
                     exchange.method = method.or(exchange.method);
