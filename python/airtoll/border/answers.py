@@ -1438,8 +1438,8 @@ RoamReport = TypedDict(
         "handover_gap_s": float,
         #: The same with it.
         "silence_s": float,
-        #: Of the silence: before the station asked the new AP and after it was let in, where that is
-        #: more than a second and no steady stream was interrupted.
+        #: Of the silence: before the station asked the new AP and after it was let in, if more than a
+        #: second and no steady stream was interrupted.
         "idle_s": float,
         #: Of the gap: first authentication frame to association response.
         "handover_association_s": float | None,

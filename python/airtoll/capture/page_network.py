@@ -9,18 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from airtoll.border.answers import Owned, Report, SessionReport, StationSums
-from airtoll.capture.reports import CaptureReport, by_kind
+from airtoll.border.answers import Report, SessionReport
+from airtoll.capture.networks import TUNNELS, access_points, stations
+from airtoll.capture.reports import CaptureReport
 from airtoll.capture.wanted import wanted_keys
 
 _SHOWN = 50
-_TUNNELS = {
-    "ikev1": "IKEv1",
-    "ikev2": "IKEv2",
-    "wireguard": "WireGuard",
-    "openvpn": "OpenVPN",
-    "mobile-ip": "Mobile IP",
-}
 
 
 def not_read(data: Report) -> str:
@@ -64,44 +58,41 @@ def leaves(data: Report) -> str:
 
 def networks(report: CaptureReport) -> str:
     """Access points and stations with their frames, retries and rates."""
-    sums = {one["address"]: one for one in report.ledger["access_points"]}
-    known = sorted(
-        report.data["access_points"],
-        key=lambda ap: -sums[ap["bssid"]]["frames"] if ap["bssid"] in sums else 0,
-    )
     aps = [
         (
-            ap["bssid"],
-            ap["ssid"] or "(not seen)",
-            "" if ap["channel"] is None else str(ap["channel"]),
-            "" if ap["frequency_mhz"] is None else f"{ap['frequency_mhz']} MHz",
-            " / ".join([*ap["akms"], *ap["ciphers"]]),
-            ap["pmf"],
-            *_frames(sums.get(ap["bssid"])),
+            ap.bssid,
+            ap.ssid or "(not seen)",
+            "" if ap.channel is None else str(ap.channel),
+            "" if ap.heard_mhz is None else f"{ap.heard_mhz} MHz",
+            "(not announced)" if ap.security is None else " / ".join(ap.security),
+            ap.pmf or "",
+            f"{ap.frames:,}",
+            _share(ap.retry_share),
         )
-        for ap in known
+        for ap in access_points(report)
     ]
-    stations = [
+    rows = [
         (
-            one["address"],
-            *_frames(one),
-            _rate(one["rate_up_mbps"]),
-            _rate(one["rate_down_mbps"]),
-            f"{sum(by_kind(one['airtime_s']).values()):,.3f} s",
+            one.address,
+            f"{one.frames:,}",
+            _share(one.retry_share),
+            _rate(one.up_mbps),
+            _rate(one.down_mbps),
+            f"{one.airtime_s:,.3f} s",
         )
-        for one in sorted(report.ledger["stations"], key=lambda one: -one["frames"])
+        for one in stations(report)
     ]
     ap_head = ("AP", "network", "channel", "heard at", "security", "PMF", "frames", "retries")
     station_head = ("station", "frames", "retries", "mean rate up", "mean rate down", "airtime")
     return _table("h2", "Access points", ap_head, aps, right=(2, 3, 6, 7)) + _table(
-        "h2", "Stations", station_head, stations, right=(1, 2, 3, 4, 5)
+        "h2", "Stations", station_head, rows, right=(1, 2, 3, 4, 5)
     )
 
 
 def set_up(session: SessionReport) -> str:
     """Tunnels, RADIUS and DHCP of a session, one sentence each."""
     lines = [
-        f"{_TUNNELS[tunnel['protocol']]}: {tunnel['messages']} messages in "
+        f"{TUNNELS[tunnel['protocol']]}: {tunnel['messages']} messages in "
         f"{1000 * tunnel['duration_s']:,.2f} ms, {tunnel['at_s']:,.3f} s after the first frame."
         for tunnel in session["tunnels"]
     ]
@@ -124,10 +115,8 @@ def set_up(session: SessionReport) -> str:
     return "".join(f"<p>{escape(line)}</p>" for line in lines)
 
 
-def _frames(sums: Owned | StationSums | None) -> tuple[str, str]:
-    if sums is None or not sums["frames"]:
-        return "0", ""
-    return f"{sums['frames']:,}", f"{100 * sums['retries'] / sums['frames']:.1f} %"
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"
 
 
 def _rate(mbps: float | None) -> str:

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from airtoll.border.answers import Owned, SessionReport, StationSums
-from airtoll.capture.reports import CaptureReport, by_kind
+from airtoll.border.answers import SessionReport
+from airtoll.capture import networks
+from airtoll.capture.reports import CaptureReport
 from airtoll.cli.columns import columns, say
 from airtoll.observe.spreadsheet import printable
 
 #: Rows of a table; the busiest come first.
 _SHOWN = 15
-_TUNNELS = {
-    "ikev1": "IKEv1",
-    "ikev2": "IKEv2",
-    "wireguard": "WireGuard",
-    "openvpn": "OpenVPN",
-    "mobile-ip": "Mobile IP",
-}
 
 
 def set_up(sessions: list[SessionReport]) -> None:
@@ -33,7 +27,7 @@ def set_up(sessions: list[SessionReport]) -> None:
             (
                 session["station"],
                 session["bssid"],
-                _TUNNELS[tunnel["protocol"]],
+                networks.TUNNELS[tunnel["protocol"]],
                 str(tunnel["messages"]),
                 f"{tunnel['at_s']:.3f}",
                 f"{1000 * tunnel['duration_s']:.2f}",
@@ -85,59 +79,50 @@ def set_up(sessions: list[SessionReport]) -> None:
 
 def access_points(report: CaptureReport) -> None:
     """Networks with their channels and security, and the frames of each."""
-    sums = {one["address"]: one for one in report.ledger["access_points"]}
-    rows = []
-    for ap in report.data["access_points"]:
-        own = sums.get(ap["bssid"])
-        channel = "?" if ap["channel"] is None else str(ap["channel"])
-        security = "/".join(part for part in (*ap["akms"], *ap["ciphers"]) if part)
-        frames, retries = _frames(own)
-        rows.append(
-            (
-                own["frames"] if own else 0,
-                (
-                    ap["bssid"],
-                    printable(ap["ssid"] or "?"),
-                    channel,
-                    "?" if ap["frequency_mhz"] is None else str(ap["frequency_mhz"]),
-                    security,
-                    ap["pmf"],
-                    frames,
-                    retries,
-                ),
-            )
-        )
     head = ("AP", "network", "channel", "heard at MHz", "security", "PMF", "frames", "retries")
-    rows.sort(key=lambda row: -row[0])
-    _table("Access points", head, [row for _, row in rows], right=range(6, 8))
+    _table(
+        "Access points",
+        head,
+        [
+            (
+                ap.bssid,
+                printable(ap.ssid or "?"),
+                "?" if ap.channel is None else str(ap.channel),
+                "?" if ap.heard_mhz is None else str(ap.heard_mhz),
+                "?" if ap.security is None else "/".join(ap.security),
+                ap.pmf or "?",
+                str(ap.frames),
+                _share(ap.retry_share),
+            )
+            for ap in networks.access_points(report)
+        ],
+        right=range(6, 8),
+    )
 
 
 def stations(report: CaptureReport) -> None:
     """Frames, retries and rates of each station."""
-    busiest = sorted(report.ledger["stations"], key=lambda one: -one["frames"])
     head = ("station", "frames", "retries", "Mb/s up", "Mb/s down", "airtime s")
     _table(
         "Stations (rates are means of their data frames)",
         head,
         [
             (
-                one["address"],
-                *_frames(one),
-                _rate(one["rate_up_mbps"]),
-                _rate(one["rate_down_mbps"]),
-                f"{sum(by_kind(one['airtime_s']).values()):.6f}",
+                one.address,
+                str(one.frames),
+                _share(one.retry_share),
+                _rate(one.up_mbps),
+                _rate(one.down_mbps),
+                f"{one.airtime_s:.6f}",
             )
-            for one in busiest
+            for one in networks.stations(report)
         ],
         right=range(1, 6),
     )
 
 
-def _frames(sums: Owned | StationSums | None) -> tuple[str, str]:
-    """Frames, and the share of those with the retry bit."""
-    if sums is None or not sums["frames"]:
-        return "0", "-"
-    return str(sums["frames"]), f"{100 * sums['retries'] / sums['frames']:.1f} %"
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
 
 
 def _rate(mbps: float | None) -> str:
