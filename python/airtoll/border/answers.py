@@ -1438,8 +1438,7 @@ RoamReport = TypedDict(
         "handover_gap_s": float,
         #: The same with it.
         "silence_s": float,
-        #: Of the silence: before the station asked the new AP and after it was let in, if more than a
-        #: second and no steady stream was interrupted.
+        #: Of the silence: pauses above a second in which the station could have sent.
         "idle_s": float,
         #: Of the gap: first authentication frame to association response.
         "handover_association_s": float | None,

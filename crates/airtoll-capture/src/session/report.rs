@@ -580,8 +580,7 @@ pub struct RoamReport {
     pub handover_gap_s: f64,
     /// The same with it.
     pub silence_s: f64,
-    /// Of the silence: before the station asked the new AP and after it was let in, if more than a
-    /// second and no steady stream was interrupted.
+    /// Of the silence: pauses above a second in which the station could have sent.
     pub idle_s: f64,
     /// Of the gap: first authentication frame to association response.
     pub handover_association_s: Option<f64>,
