@@ -21,6 +21,7 @@ from airtoll.border.answers import (
     LedgerReport,
     Report,
     SessionReport,
+    SkippedKey,
 )
 from airtoll.errors import CaptureError
 
@@ -68,6 +69,17 @@ class CaptureReport:
 
 
 @dataclass(frozen=True)
+class Written:
+    """Remarks on a report that was written.
+
+    ``damages``: where files broke. ``skipped_keys``: rows of key logs that cannot be used.
+    """
+
+    damages: list[Damage]
+    skipped_keys: list[SkippedKey]
+
+
+@dataclass(frozen=True)
 class Window:
     """The part of a capture that is counted, in seconds; frames before it still give keys.
 
@@ -112,7 +124,8 @@ def capture_report(
     ``owners``: IP address -> MAC address of the station that owns it.
 
     Raises:
-        CaptureError: a file that is no capture, or an invalid key or address.
+        CaptureError: a file that is no capture, captures of link types that are not read, or an
+            invalid key or address.
     """
     options = _options(window, owners, selection)
     try:
@@ -130,18 +143,17 @@ def write_capture_report(
     *,
     window: Window | None = None,
     selection: Selection | None = None,
-) -> list[Damage]:
+) -> Written:
     """Write the report as one JSON object to a file of octets, without a copy in memory.
 
-    Gives the places where files broke. Arguments and errors as of :func:`capture_report`.
+    Arguments and errors as of :func:`capture_report`.
     """
     options = _options(window, None, selection)
     try:
         text = _native.write_capture_report(sink, *_given(files, keys, key_logs), options)
     except _native.BadCapture as error:
         raise CaptureError(str(error)) from None
-    damages: list[Damage] = json.loads(text)
-    return damages
+    return Written(**json.loads(text))
 
 
 def watch_capture(

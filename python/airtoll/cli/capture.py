@@ -18,7 +18,7 @@ import typer
 
 from airtoll.analyse.captured import take_apart
 from airtoll.analyse.quantities import show_value
-from airtoll.border.answers import Damage, SessionReport
+from airtoll.border.answers import Damage, SessionReport, SkippedKey
 from airtoll.capture import (
     CaptureReport,
     Selection,
@@ -26,11 +26,12 @@ from airtoll.capture import (
     capture_report,
     observations,
     page,
+    wanted_keys,
     watch_capture,
     write_capture_report,
 )
 from airtoll.cli.capture_example import example
-from airtoll.cli.capture_text import summarise, time_of_day, told
+from airtoll.cli.capture_text import leave_in_words, summarise, time_of_day, told
 from airtoll.cli.output import emit_json, err, out, table
 from airtoll.errors import StorageError, UsageError
 from airtoll.observe.spreadsheet import cell
@@ -127,8 +128,10 @@ def report_command(
     window = Window(since, until, relative=True)
     chosen = Selection(station or (), ap or (), ssid or (), slowest, top)
     if json and parquet is None:
-        say_damage(write_capture_report(sys.stdout.buffer, *given, window=window, selection=chosen))
+        said = write_capture_report(sys.stdout.buffer, *given, window=window, selection=chosen)
         sys.stdout.buffer.write(b"\n")
+        say_damage(said.damages)
+        say_skipped(said.skipped_keys)
         return
     if not html:
         chosen = replace(chosen, steps=False)
@@ -149,6 +152,7 @@ def report_command(
     else:
         summarise(report)
     say_damage(report.data["damages"])
+    say_skipped(report.data["skipped_keys"])
 
 
 @app.command("watch")
@@ -175,6 +179,10 @@ def watch_command(
     except BrokenPipeError:
         return
     say_damage(report.data["damages"])
+    say_skipped(report.data["skipped_keys"])
+    for leave in report.data["leaves"]:
+        if leave["to_all"]:
+            err().print(leave_in_words(leave), markup=False)
 
 
 @app.command("compare")
@@ -189,33 +197,63 @@ def compare_command(
     """Take the difference between two captures apart: where the air went, per bit of payload.
 
     Time that no frame carries (back-off, spaces, hosts) is one remainder. Both captures should hold
-    the traffic and little else.
+    the traffic and little else. Where protected frames stay closed, both captures are compared by
+    the octets of plaintext, which follow from the cipher that beacons or associations name.
     """
     if definition not in ("of_baseline", "of_secured"):
         raise UsageError(f"--definition {definition}: of_baseline or of_secured")
     given = key or [], keys or []
+    reports = {
+        baseline: capture_report([baseline], *given),
+        secured: capture_report([secured], *given),
+    }
     found = take_apart(
-        capture_report([baseline], *given),
-        capture_report([secured], *given),
+        reports[baseline],
+        reports[secured],
         "of_baseline" if definition == "of_baseline" else "of_secured",
     )
+    for report in reports.values():
+        say_damage(report.data["damages"])
+    say_skipped(reports[secured].data["skipped_keys"])
     if json:
-        fields = ("baseline_bps", "secured_bps", "overhead", "definition")
+        fields = ("baseline_bps", "secured_bps", "overhead", "definition", "compared_by", "closed")
         plain = {name: getattr(found, name) for name in fields}
         emit_json({**plain, "parts": found.parts.to_dicts()})
         return
     console = out()
     console.print(
-        f"payload {show_value(found.baseline_bps, 'bit/s')} without, "
+        f"{found.compared_by} {show_value(found.baseline_bps, 'bit/s')} without, "
         f"{show_value(found.secured_bps, 'bit/s')} with: {100 * found.overhead:.2f} % "
         f"({found.definition})",
         markup=False,
     )
+    for path, report in reports.items():
+        for line in _closed(path, report):
+            console.print(line, markup=False)
     view = table("its parts", ["part", "points", "what it is"], right=["points"])
     for row in found.parts.iter_rows(named=True):
         name = row["part"].removeprefix("airtime_").removesuffix("_s").replace("_", " ")
         view.add_row(name, f"{100 * row['value']:+.2f}", row["meaning"])
     console.print(view)
+
+
+def _closed(path: str, report: CaptureReport) -> list[str]:
+    """Sentences on the frames that stay closed, and on the keys that open them."""
+    ciphers = report.data["closed_ciphers"]
+    if not ciphers:
+        return []
+    frames = ", ".join(f"{count} {cipher}" for cipher, count in ciphers.items())
+    line = (
+        f"{path}: protected frames that stay closed are counted by their octets without those of "
+        f"their cipher ({frames}); LLC, IP and transport headers count as plaintext on both sides"
+    )
+    return [line, *wanted_keys(report.data)]
+
+
+def say_skipped(skipped: list[SkippedKey]) -> None:
+    """Print the rows of key logs that were left out."""
+    for row in skipped:
+        err().print(f"{row['file']}: line {row['line']} is left out: {row['what']}", markup=False)
 
 
 def say_damage(damages: list[Damage]) -> None:
