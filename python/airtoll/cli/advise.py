@@ -39,6 +39,7 @@ from airtoll.analyse.advice import (
 )
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.errors import DatasetError, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
@@ -114,7 +115,10 @@ def advise_command(
         str, typer.Option(help="Share of throughput below which policies tie.")
     ] = "1%",
     run_folder: Annotated[
-        Path | None, typer.Option("--run", help="A run (or imported readings) to decide on.")
+        Path | None,
+        typer.Option(
+            "--run", parser=named("--run"), help="A run (or imported readings) to decide on."
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="Candidate; repeat. Default: today's choices.")

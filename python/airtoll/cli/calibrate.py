@@ -15,6 +15,7 @@ import typer
 from airtoll.analyse.calibration import Prediction
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.errors import StorageError, UsageError
 from airtoll.run.calibrating import Fitted, fit_profile
 
@@ -51,7 +52,11 @@ def calibrate_command(
     seed: Annotated[int, typer.Option(help="Seed of predictions and bootstrap.")] = 1,
     file: Annotated[
         Path | None,
-        typer.Option("--out", help="Profile file to write (TOML); several profiles: a folder."),
+        typer.Option(
+            "--out",
+            parser=named("--out"),
+            help="Profile file to write (TOML); several profiles: a folder.",
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from airtoll import _native
 from airtoll.analyse.counting import binomial_below
 from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
+from airtoll.cli.places import named
 from airtoll.errors import AirtollError, UsageError
 from airtoll.profiles.load import load_file
 
@@ -225,7 +226,9 @@ def _bench_handshakes(
 @ciphers.command("profile")
 def profile(
     name: Annotated[str, typer.Argument(help="Name of the device; the file is NAME.toml.")],
-    directory: Annotated[Path, typer.Option("--dir", help="Folder to write to.")] = Path(),
+    directory: Annotated[
+        Path, typer.Option("--dir", parser=named("--dir"), help="Folder to write to.")
+    ] = Path(),
     mode: Annotated[
         str, typer.Option("--mode", help="single, or batch for ciphers with a batch mode.")
     ] = "single",

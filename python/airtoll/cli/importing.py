@@ -19,6 +19,7 @@ from airtoll.analyse import Analysis, Comparison
 from airtoll.analyse.analysis import estimate_of_row, repeats_its_cell
 from airtoll.analyse.quantities import show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.errors import StorageError, UsageError
 from airtoll.observe.datasets import COLUMNS
 from airtoll.observe.imports.files import FORMATS, Place, import_files, trials_of
@@ -30,16 +31,19 @@ from airtoll.report.imported import MANIFEST, read_imported
 
 
 def import_command(
-    files: Annotated[list[Path], typer.Argument(help="Files, one trial each (CSV may hold more).")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(parser=named("FILES"), help="Files, one trial each (CSV may hold more)."),
+    ],
     fmt: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMATS)}.")],
     policy: Annotated[str, typer.Option(help="Policy that was in force.")] = "open",
     scenario: Annotated[str, typer.Option(help="Name of the set-up.")] = "imported",
     traffic: Annotated[
         str | None, typer.Option(help="Name of the traffic; default: the file's transport.")
     ] = None,
-    folder: Annotated[Path, typer.Option("--out", help="Folder to write or add to.")] = Path(
-        "runs/imported"
-    ),
+    folder: Annotated[
+        Path, typer.Option("--out", parser=named("--out"), help="Folder to write or add to.")
+    ] = Path("runs/imported"),
     baseline: Annotated[str, typer.Option(help="Policy that overhead is taken against.")] = "open",
     against: Annotated[
         str | None, typer.Option(help="Data set to compare with; needs --readings.")

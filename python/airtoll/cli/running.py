@@ -27,6 +27,7 @@ from airtoll.cli.output import (
     shown_rows,
     table,
 )
+from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.cli.reporting import print_run
 from airtoll.cli.what_if import WhatIfOption, panel_of
@@ -63,7 +64,10 @@ VmDriverOption = Annotated[
     ),
 ]
 LabOption = Annotated[
-    Path | None, typer.Option("--lab", help="With --on linux: use the hosts of a lab.toml.")
+    Path | None,
+    typer.Option(
+        "--lab", parser=named("--lab"), help="With --on linux: use the hosts of a lab.toml."
+    ),
 ]
 RealStationsOption = Annotated[
     int | None,
@@ -92,7 +96,8 @@ def run(
     lab: LabOption = None,
     real_stations: RealStationsOption = None,
     out_: Annotated[
-        Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")
+        Path | None,
+        typer.Option("--out", parser=named("--out"), help="Run folder; default runs/NAME."),
     ] = None,
     trials: Annotated[
         int | None,

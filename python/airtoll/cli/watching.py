@@ -16,6 +16,7 @@ from attrs import asdict
 
 from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.cli.running import (
     OnOption,
@@ -45,7 +46,10 @@ def watch(
     vm: VmOption = False,
     vm_driver: VmDriverOption = None,
     out_: Annotated[
-        Path | None, typer.Option("--out", help="Folder of rounds; default runs/NAME-watch.")
+        Path | None,
+        typer.Option(
+            "--out", parser=named("--out"), help="Folder of rounds; default runs/NAME-watch."
+        ),
     ] = None,
     trials: Annotated[int | None, typer.Option("--trials", min=1)] = None,
     seed: Annotated[int, typer.Option("--seed", min=0)] = DEFAULT_SEED,

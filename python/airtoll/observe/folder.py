@@ -17,19 +17,18 @@ import json
 import os
 import platform
 import sys
-import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from attrs import frozen
 
 from airtoll import __version__
 from airtoll.errors import RunError, StorageError
-from airtoll.observe.journal import storage_error
+from airtoll.observe.replacing import put, storage_error
 from airtoll.plan import Plan, make_plan
 from airtoll.study import StudyFile, parse, with_values
 
@@ -84,17 +83,15 @@ class RunFolder:
         self._write({**self.manifest(), **values})
 
     def _write(self, manifest: Mapping[str, Any]) -> None:
-        try:
-            with tempfile.NamedTemporaryFile(
-                "w", dir=self.path, prefix=".run-", suffix=".json", delete=False, encoding="utf-8"
-            ) as file:
-                json.dump(manifest, file, indent=2, ensure_ascii=False)
-                file.write("\n")
-                file.flush()
-                os.fsync(file.fileno())
-            Path(file.name).replace(self.path / MANIFEST)
-        except OSError as error:
-            raise storage_error(self.path, error) from error
+        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+
+        def write(file: IO[bytes]) -> None:
+            # A lone surrogate (a name that is no UTF-8) becomes the escape that JSON has for it.
+            file.write(text.encode(errors="backslashreplace"))
+            file.flush()
+            os.fsync(file.fileno())
+
+        put(self.path / MANIFEST, write)
 
 
 def _study_file(text: str, path: str, values: str) -> StudyFile:

@@ -19,6 +19,7 @@ from typing import Final, TypeVar
 from attrs import frozen
 
 from airtoll.errors import StorageError
+from airtoll.observe.replacing import storage_error
 
 #: Distribution of a metric over the packets of one flow: metric, flow, station, bin middles in
 #: nanoseconds upwards, and the values counted in each bin. Equal bins add up over trials.
@@ -168,14 +169,6 @@ def read_at(path: Path, offsets: Sequence[int]) -> Iterator[Record]:
                 yield _decode(file.readline())
     except OSError as error:
         raise storage_error(path, error) from error
-
-
-def storage_error(path: Path, error: OSError) -> StorageError:
-    """The error of a refusing disk, with the remedy."""
-    reason = error.strerror or str(error)
-    return StorageError(
-        f"{path}: {reason}; make room or choose another --out, then repeat with --resume"
-    )
 
 
 def _encode(record: Record) -> bytes:

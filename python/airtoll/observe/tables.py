@@ -7,7 +7,6 @@ which their trials ended. Works through the journal in slices: memory does not g
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,8 +14,9 @@ import polars as pl
 from attrs import frozen
 
 from airtoll.errors import StorageError
-from airtoll.observe.journal import Record, read_at, read_index, storage_error
+from airtoll.observe.journal import Record, read_at, read_index
 from airtoll.observe.metrics import NOT_RADIO
+from airtoll.observe.replacing import replacing, scratch_folder
 from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS
 
 #: Rows of the records that are in memory at a time.
@@ -70,24 +70,22 @@ def write_tables(
         first.setdefault(key, (offset, rows))
     trials_path = folder / "trials.parquet"
     try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".compact-") as scratch:
+        with scratch_folder(folder) as scratch:
             parts, trial_parts, sketch_parts = [], [], []
             for number, offsets in enumerate(_slices(first.values())):
                 records = list(read_at(journal, offsets))
-                part = Path(scratch) / f"o{number:06}.parquet"
+                part = scratch / f"o{number:06}.parquet"
                 observations_frame(records, study, testbed, cells).write_parquet(part)
                 parts.append(part)
-                part = Path(scratch) / f"t{number:06}.parquet"
+                part = scratch / f"t{number:06}.parquet"
                 trials_frame(records, study, testbed, cells).write_parquet(part)
                 trial_parts.append(part)
-                part = Path(scratch) / f"s{number:06}.parquet"
+                part = scratch / f"s{number:06}.parquet"
                 sketches_frame(records).write_parquet(part)
                 sketch_parts.append(part)
             _join(parts, folder / "observations.parquet", OBSERVATIONS)
             _join(trial_parts, trials_path, TRIALS)
             _join(sketch_parts, folder / SKETCHES_FILE, SKETCHES)
-    except OSError as error:
-        raise storage_error(folder, error) from error
     except pl.exceptions.PolarsError as error:
         raise StorageError(f"{folder}: tables could not be written: {error}") from error
 
@@ -246,12 +244,20 @@ def _row_key(row: tuple[str, str | None, str | None, int | None, float, str]) ->
 
 
 def _join(parts: Sequence[Path], target: Path, schema: Mapping[str, pl.DataType]) -> None:
-    scratch = target.with_suffix(".tmp")
-    if parts:
-        pl.scan_parquet(list(parts), glob=False).sink_parquet(scratch, maintain_order=True)
-    else:
-        pl.DataFrame(schema=dict(schema)).write_parquet(scratch)
-    scratch.replace(target)
+    with replacing(target) as scratch:
+        if parts:
+            pl.scan_parquet(list(parts), glob=False).sink_parquet(scratch, maintain_order=True)
+        else:
+            pl.DataFrame(schema=dict(schema)).write_parquet(scratch)
+
+
+def put_table(frame: pl.DataFrame, target: Path) -> None:
+    """Write a table as Parquet. Raises ``StorageError`` if the disk refuses."""
+    try:
+        with replacing(target) as scratch:
+            frame.write_parquet(scratch)
+    except pl.exceptions.PolarsError as error:
+        raise StorageError(f"{target}: cannot be written: {error}") from error
 
 
 def _checked(frame: pl.DataFrame, folder: Path, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:

@@ -12,7 +12,7 @@ import polars as pl
 
 from airtoll.errors import TestbedError
 from airtoll.observe.folder import RunFolder
-from airtoll.observe.journal import storage_error
+from airtoll.observe.tables import put_table
 from airtoll.plan import Plan
 from airtoll.testbeds.analytic import Analytic
 
@@ -34,8 +34,4 @@ def write_theory(folder: RunFolder, plan: Plan) -> None:
         if values:
             rows.append({"cell": cell.name, "value": math.fsum(values)})
     frame = pl.DataFrame(rows, schema={"cell": pl.String(), "value": pl.Float64()})
-    path = folder.path / FILE
-    try:
-        frame.write_parquet(path)
-    except OSError as error:
-        raise storage_error(path, error) from error
+    put_table(frame, folder.path / FILE)

@@ -24,7 +24,8 @@ from attrs import evolve
 
 from airtoll import _native
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
-from airtoll.observe.journal import BROKEN, SketchTuple, storage_error
+from airtoll.observe.journal import BROKEN, SketchTuple
+from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
