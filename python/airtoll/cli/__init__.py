@@ -67,6 +67,12 @@ def _code() -> int:
         return 130
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:
+        # The native module's own classes; to import it here would cost commands without it.
+        if type(error).__name__ not in ("Fault", "PanicException"):
+            raise
+        sys.stderr.write(f"airtoll: stopped at a fault of its own, please report it: {error}\n")
+        return 1
     return 0
 
 

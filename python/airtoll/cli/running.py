@@ -37,7 +37,7 @@ from airtoll.report.summary import summarise
 from airtoll.run import MOST_JOBS, CellCheck
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
-from airtoll.run.outcome import refuse_no_result
+from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
 from airtoll.run.precision import LEAST_TRIALS
 from airtoll.testbeds.contract import Testbed
@@ -116,6 +116,13 @@ def run(
         ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    repeat_faults: Annotated[
+        bool,
+        typer.Option(
+            "--repeat-faults",
+            help="With --resume: run trials that failed inside again, each with a new seed.",
+        ),
+    ] = False,
     as_printed: AsPrintedOption = False,
     set_: SetOption = None,
     captures: Annotated[
@@ -183,6 +190,7 @@ def run(
                 seed=seed,
                 jobs=jobs,
                 resume=resume,
+                repeat_faults=repeat_faults,
                 as_printed=as_printed,
                 values=parse_values(set_ or []),
                 captures=captures,
@@ -220,6 +228,7 @@ def run(
             page.finish(written.read_text("utf-8") if written else page_of(result.path))
             open_.callback(_until_interrupted if live_wait else page.farewell)
         print_run(result, json=json, summary=summary)
+        refuse_faults(result, study)
         refuse_no_result(result.path, result.trials())
 
 

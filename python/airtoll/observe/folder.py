@@ -12,12 +12,13 @@ the tables. Never measures. ``run.json`` is the only file that knows the wall cl
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import metadata
@@ -27,7 +28,8 @@ from typing import IO, Any, Final
 from attrs import frozen
 
 from airtoll import __version__
-from airtoll.errors import RunError, StorageError
+from airtoll.errors import AirtollError, RunError, StorageError
+from airtoll.observe.manifest import mistake
 from airtoll.observe.replacing import put, storage_error
 from airtoll.plan import Plan, make_plan
 from airtoll.study import StudyFile, parse, with_values
@@ -49,34 +51,52 @@ class RunFolder:
         return self.path / JOURNAL
 
     def manifest(self) -> dict[str, Any]:
-        """The content of ``run.json``. Raises ``RunError`` if this is no run folder."""
+        """The content of ``run.json``.
+
+        Raises ``RunError`` if this is no run folder, or one whose ``run.json`` is damaged.
+        """
         file = self.path / MANIFEST
         try:
             data = json.loads(file.read_text("utf-8"))
         except FileNotFoundError as error:
             raise RunError(f"{self.path}: no run folder: {MANIFEST} is missing") from error
-        except (OSError, ValueError) as error:
-            raise RunError(f"{file}: cannot be read: {error}") from error
-        if not isinstance(data, dict):
-            raise RunError(f"{file}: no run manifest")
-        return data
+        except OSError as error:
+            raise RunError(f"{file}: cannot be read: {error.strerror}") from error
+        except (ValueError, RecursionError) as error:
+            said = "nested too deeply" if isinstance(error, RecursionError) else error
+            raise RunError(f"{file}: no run manifest: {said}") from error
+        problem = mistake(data)
+        if problem is not None:
+            raise RunError(f"{file}: no run manifest: {problem}")
+        manifest: dict[str, Any] = data
+        return manifest
 
     def study_file(self) -> StudyFile:
-        """The study of the run, with the values of its options."""
+        """The study of the run, with the values of its options. Raises ``RunError``."""
         study = self.manifest()["study"]
-        return _study_file(study["text"], study["path"], json.dumps(study["values"]))
+        with self._reading():
+            return _study_file(study["text"], study["path"], json.dumps(study["values"]))
 
     def plan(self) -> Plan:
-        """The plan that was run."""
+        """The plan that was run. Raises ``RunError``."""
         manifest = self.manifest()
         study = manifest["study"]
-        return _plan(
-            study["text"],
-            study["path"],
-            json.dumps(study["values"]),
-            manifest["seed"],
-            manifest["repetitions"],
-        )
+        with self._reading():
+            return _plan(
+                study["text"],
+                study["path"],
+                json.dumps(study["values"]),
+                manifest["seed"],
+                manifest["repetitions"],
+            )
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """A study that a folder cannot hold is a fault of the folder, not of the user's study."""
+        try:
+            yield
+        except AirtollError as error:
+            raise RunError(f"{self.path / MANIFEST}: its study is damaged: {error}") from error
 
     def update(self, **values: Any) -> None:
         """Set top-level keys of the manifest, in one atomic step."""
@@ -128,14 +148,7 @@ def create(
         raise StorageError(
             f"{path}: holds a run already; --resume continues it, --out chooses another place"
         )
-    for place in (path, *path.parents):
-        if place.exists() and not place.is_dir():
-            which = "" if place == path else f"{place} "
-            raise StorageError(f"{path}: {which}is a file, not a folder; choose another --out")
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error(path, error) from error
+    make(path)
     folder._write(
         {
             "airtoll": __version__,
@@ -159,6 +172,20 @@ def create(
         }
     )
     return folder
+
+
+def make(path: Path) -> bool:
+    """Make a folder; gives whether it was not there. Raises ``StorageError``."""
+    try:
+        for place in (path, *path.parents):
+            if place.exists() and not place.is_dir():
+                which = "" if place == path else f"{place} "
+                raise StorageError(f"{path}: {which}is a file, not a folder; choose another --out")
+        there = path.is_dir()
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(path, error) from error
+    return not there
 
 
 def check_same(
@@ -228,13 +255,12 @@ def _as_stored(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def free_place(base: Path) -> Path:
-    """``base``, or the first of ``base-2``, ``base-3`` ... without a run."""
-    place, number = base, 1
-    while (place / MANIFEST).exists():
-        number += 1
-        place = base.with_name(f"{base.name}-{number}")
-    return place
+def free_places(base: Path) -> Iterator[Path]:
+    """``base``, ``base-2``, ``base-3`` ..., those with a run left out."""
+    for number in itertools.count(1):
+        place = base if number == 1 else base.with_name(f"{base.name}-{number}")
+        if not (place / MANIFEST).exists():
+            yield place
 
 
 #: Keys of an environment that say on which machine and clock trials run.

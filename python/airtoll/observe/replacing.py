@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Final
 
-from airtoll.errors import StorageError
+from airtoll.errors import DiskRefused
 
 _SCRATCH: Final = re.compile(r"\.airtoll-(\d+)-\d+\.tmp")
 #: Scratch of earlier versions in run folders.
@@ -98,12 +98,12 @@ def sweep(folder: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-def storage_error(path: Path, error: OSError | ValueError) -> StorageError:
+def storage_error(path: Path, error: OSError | ValueError) -> DiskRefused:
     """The error of a refusing disk, with the remedy."""
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     code = error.errno if isinstance(error, OSError) else None
     remedy = "make room, or name another place" if code in _ROOM else "name another place"
-    return StorageError(f"{path}: {reason}; {remedy}")
+    return DiskRefused(f"{path}: {reason}; {remedy}")
 
 
 def _scratch_name() -> str:

@@ -14,10 +14,11 @@ import polars as pl
 from attrs import frozen
 
 from airtoll.errors import StorageError
-from airtoll.observe.journal import Record, read_at, read_index
+from airtoll.observe.journal import STATUSES, Record, read_at, read_index
 from airtoll.observe.metrics import NOT_RADIO
 from airtoll.observe.replacing import replacing, scratch_folder
 from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS
+from airtoll.plan import Plan
 
 #: Rows of the records that are in memory at a time.
 _SLICE_ROWS = 20_000
@@ -29,6 +30,9 @@ _MANY_ROWS = 50_000
 
 #: Columns of the values of a record's row, in its order.
 _OF_ROWS = ("metric", "flow", "station", "second", "value", "unit")
+
+#: Columns in which a value may be missing.
+_MAY_BE_NULL = frozenset({"flow", "station", "second", "reason", "caveats"})
 
 #: Columns with one value for a whole run.
 _OF_THE_RUN = ("schema_version", "study", "testbed")
@@ -68,6 +72,12 @@ def write_tables(
     first: dict[tuple[str, int, int], tuple[int, int]] = {}
     for key, offset, rows in index:
         first.setdefault(key, (offset, rows))
+    for cell, _trial, _attempt in first:
+        if cell not in cells:
+            raise StorageError(
+                f"{journal}: names the cell {cell!r}, which the study does not have; move the run "
+                "folder away and run again"
+            )
     trials_path = folder / "trials.parquet"
     try:
         with scratch_folder(folder) as scratch:
@@ -168,9 +178,17 @@ def sketches_frame(records: Iterable[Record]) -> pl.DataFrame:
 
 
 def read_sketches(folder: Path) -> pl.DataFrame:
-    """The sketches of a run folder; no row for runs and testbeds without any."""
+    """The sketches of a run folder; no row for runs and testbeds without any.
+
+    Raises ``StorageError`` for a file that is no table of sketches.
+    """
     path = folder / SKETCHES_FILE
-    return _read(path) if path.exists() else pl.DataFrame(schema=SKETCHES)
+    return read_table(path, SKETCHES) if path.exists() else pl.DataFrame(schema=SKETCHES)
+
+
+def read_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """A table with the columns of a schema. Raises ``StorageError`` where it has others."""
+    return _with_columns(_read(path), path, schema)
 
 
 def read_observations(folder: Path) -> pl.DataFrame:
@@ -199,6 +217,26 @@ def read_compact_observations(folder: Path) -> pl.DataFrame:
         for name, kind in wanted.items()
     )
     return pl.concat(columns, how="horizontal")
+
+
+def fitting(frame: pl.DataFrame, folder: Path, plan: Plan) -> pl.DataFrame:
+    """The table of a run, whose cells are those of its plan.
+
+    Raises ``StorageError`` for a cell that the plan lacks or that has other labels there.
+    """
+    columns = ("cell", "scenario", "policy", "traffic", "factors")
+    known = {
+        (cell.name, cell.scenario, cell.policy, cell.traffic, cell.factors_json)
+        for cell in plan.cells
+    }
+    name = "trials" if "status" in frame.columns else "observations"
+    for row in frame.select(columns).unique().cast(pl.String()).iter_rows():
+        if row not in known:
+            raise StorageError(
+                f"{folder / name}.parquet: cell {row[0]!r} is none of the study in run.json; the "
+                "files are of different runs"
+            )
+    return frame
 
 
 def compact(frame: pl.DataFrame) -> pl.DataFrame:
@@ -263,20 +301,37 @@ def put_table(frame: pl.DataFrame, target: Path) -> None:
 def _checked(frame: pl.DataFrame, folder: Path, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """The table with the columns of the schema. Raises ``StorageError`` if one is missing."""
     name = "trials" if "status" in schema else "observations"
+    return _with_columns(frame, folder / f"{name}.parquet", schema)
+
+
+def _with_columns(
+    frame: pl.DataFrame, path: Path, schema: Mapping[str, pl.DataType]
+) -> pl.DataFrame:
     for column, kind in schema.items():
         if column not in frame.columns:
-            raise StorageError(
-                f"{folder / name}.parquet: column {column!r} is missing; needed: "
-                f"{', '.join(schema)}"
-            )
+            raise StorageError(f"{path}: column {column!r} is missing; needed: {', '.join(schema)}")
         try:
             if frame.schema[column] != kind:
                 frame = frame.with_columns(pl.col(column).cast(kind))
         except pl.exceptions.PolarsError as error:
             raise StorageError(
-                f"{folder / name}.parquet: column {column!r} is {frame.schema[column]}, not {kind}"
+                f"{path}: column {column!r} is {frame.schema[column]}, not {kind}"
             ) from error
+        problem = _impossible(frame[column], column)
+        if problem is not None:
+            raise StorageError(f"{path}: column {column!r} {problem}")
     return frame
+
+
+def _impossible(values: pl.Series, column: str) -> str | None:
+    """Why a column of observations or trials cannot be what a run wrote, or ``None``."""
+    if column not in _MAY_BE_NULL and values.null_count():
+        return "lacks values"
+    if column == "value" and not values.is_finite().all():
+        return "holds values that are no numbers"
+    if column == "status" and not values.is_in(sorted(STATUSES)).all():
+        return f"holds others than {', '.join(sorted(STATUSES))}"
+    return None
 
 
 def _rows(path: Path) -> int:
@@ -291,5 +346,6 @@ def _read(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
         )
     try:
         return pl.read_parquet(path, columns=columns)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise StorageError(f"{path}: no readable Parquet table: {error}") from error
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        said = str(error).partition("\n")[0]
+        raise StorageError(f"{path}: no readable Parquet table: {said}") from error

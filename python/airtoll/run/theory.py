@@ -10,7 +10,7 @@ import math
 
 import polars as pl
 
-from airtoll.errors import TestbedError
+from airtoll.errors import TrialFault
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.tables import put_table
 from airtoll.plan import Plan
@@ -28,7 +28,7 @@ def write_theory(folder: RunFolder, plan: Plan) -> None:
             continue
         try:
             measured = bed.measure(plan.trial(cell, 1, 1))
-        except TestbedError:
+        except TrialFault:
             continue
         values = [r.value for r in measured.rows if r.metric == "throughput_bps" and r.flow]
         if values:

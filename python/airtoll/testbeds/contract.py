@@ -80,7 +80,8 @@ class Testbed(Protocol):
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Carry out one trial; captures go into the folder if one is given.
 
-        Raises ``TestbedError`` if the testbed itself broke (the trial is then not counted).
+        Raises ``TrialFault`` if the trial failed inside: it fails alone, and the others go on.
+        Raises ``TestbedError`` if the testbed itself broke: the run ends without this trial.
         """
 
     def environment(self) -> dict[str, str]:

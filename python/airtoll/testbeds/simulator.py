@@ -7,6 +7,7 @@ interpreter lock and ends early when asked. Never uses a seed but the trial's ow
 from __future__ import annotations
 
 import math
+import shutil
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from attrs import evolve
 
 from airtoll import _native, border
 from airtoll.analyse.wire import fills_the_wire, is_saturated
-from airtoll.errors import Interrupted, ProfileError, TestbedError
+from airtoll.errors import Interrupted, ProfileError, TrialFault
+from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.study.generations import HIGHEST_MBPS
 from airtoll.study.join import Join
@@ -40,6 +42,7 @@ from airtoll.testbeds.contract import (
 from airtoll.testbeds.first_join import added, at_home
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 from airtoll.testbeds.simulated import CAPABILITY
+from airtoll.testbeds.stated import in_study
 
 #: For estimates of how long a run takes, all of them rough.
 _SIMULATED_S_PER_S = 700.0
@@ -88,10 +91,14 @@ class Simulator:
         if problem:
             return Skip(problem)
         try:
-            problem = _native.check_scenario(scenario_json(cell))
+            found = _native.check_scenario(scenario_json(cell))
+            if found is None and cell.settings.join.first_at_home:
+                found = _native.check_scenario(border.to_json(at_home(cell)))
         except ProfileError as error:
             return Skip(str(error))
-        return Skip(problem) if problem else None
+        except (_native.Fault, _native.PanicException) as error:
+            return Skip(f"the simulator stopped while it built the cell: {error}")
+        return Skip(in_study(cell, found)) if found else None
 
     def warning(self, cell: Cell) -> str | None:
         """Fallbacks of its security, stalled connections, the first station whose level is too low
@@ -163,10 +170,13 @@ class Simulator:
             )
         except _native.SimulationInterrupted as error:
             raise Interrupted("interrupted; --resume continues") from error
-        except ValueError as error:
-            raise TestbedError(f"simulator: {trial.cell.name}: {error}") from error
+        except (ValueError, _native.Fault, _native.PanicException) as error:
+            if own is not None:
+                # Half a trial's files would pass for all of them.
+                shutil.rmtree(own, ignore_errors=True)
+            raise TrialFault(f"the simulator stopped: {error}") from error
         except OSError as error:
-            raise TestbedError(f"simulator: cannot write {own}: {error}") from error
+            raise storage_error(own or Path(), error) from error
         (failure,) = columns["failure"]
         rows = added(rows_of(columns), earlier)
         if trial.control and failure is None:
@@ -193,7 +203,7 @@ class Simulator:
         columns = _native.simulate(home, [trial.seed], self._cancel, None)
         (failure,) = columns["failure"]
         if failure is not None:
-            raise TestbedError(f"simulator: {trial.cell.name}: join at home: {failure}")
+            raise TrialFault(f"join at home: {failure}")
         return rows_of(columns)
 
     def environment(self) -> dict[str, str]:
