@@ -46,8 +46,8 @@ from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import not_radio, read_observations, read_trials
 from airtoll.policies import Policy, display_name, resolve
 from airtoll.policies.standing import CREDENTIALS, RULE_SETS
-from airtoll.run import Run, open_run, run
-from airtoll.run.outcome import refuse_no_result
+from airtoll.run import Run, open_run, run, same_run
+from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.study import Level, Study, load, shipped
 from airtoll.testbeds.gating import downgraded
 from airtoll.testbeds.unpriced import why_unknown
@@ -162,6 +162,7 @@ def advise_command(
         max_handover_s=_time(limits["--max-handover"], "--max-handover"),
     )
     policy = [resolve(name).name for name in policy or []]
+    measured: Run | None = None
     if run_folder is None:
         if scenario is None:
             raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
@@ -194,8 +195,10 @@ def advise_command(
     choices = _choices(compared_with, advices) if compared_with else []
     if json:
         emit_json(_plain(run_folder, analysis, advices, choices, unknown))
-        return
-    _print(run_folder, analysis, advices, choices, unknown)
+    else:
+        _print(run_folder, analysis, advices, choices, unknown)
+    if measured is not None:
+        refuse_faults(measured, str(measured.folder.manifest()["study"]["name"]))
 
 
 def _limits(words: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -253,17 +256,19 @@ def _measure(
         used |= {place.ap.profile or "ideal", place.server.profile or "ideal"}
         values["profile_set"] = {"advised": dict.fromkeys(sorted(used), profile)}
         values["grid"]["profile_set"] = ["advised"]
-    err().print(f"running {len(policies)} policies in {scenario} (study {name})")
+    # One folder for a scenario: the next question takes its place, and the same one its answer.
     out_folder = Path("runs") / f"advise-{scenario}"
-    number = 2
-    while out_folder.exists():
-        out_folder = Path("runs") / f"advise-{scenario}-{number}"
-        number += 1
+    same = same_run(out_folder, name, on, cast(Mapping[str, Level], values))
+    if same is not None:
+        err().print(f"taking the run in {out_folder}: it asked the same", soft_wrap=True)
+        return same
+    err().print(f"running {len(policies)} policies in {scenario} (study {name})")
     with View(on, quiet=True) as view:
         return run(
             name,
             on=on,
             out=out_folder,
+            instead=True,
             values=cast(Mapping[str, Level], values),
             progress=view.advance,
             on_phase=view.phase,

@@ -32,6 +32,8 @@ from airtoll.cli.progress import View
 from airtoll.cli.reporting import print_run
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import RunError, UsageError
+from airtoll.observe.folder import RunFolder
+from airtoll.plan import Plan
 from airtoll.report import page_of, write_report
 from airtoll.report.summary import summarise
 from airtoll.run import MOST_JOBS, CellCheck
@@ -40,6 +42,7 @@ from airtoll.run import run as run_study
 from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
 from airtoll.run.precision import LEAST_TRIALS
+from airtoll.testbeds.captured import octets_of_captures
 from airtoll.testbeds.contract import Testbed
 
 if TYPE_CHECKING:
@@ -201,7 +204,10 @@ def run(
                 else fraction(until_precision, "--until-precision"),
                 most_trials=most_trials,
                 progress=_each(view.advance, page.advance if page else None),
-                started=_each(view.start, page.start if page else None),
+                started=_each(
+                    _each(view.start, page.start if page else None),
+                    _say_captures if captures else None,
+                ),
                 on_phase=on_phase,
             )
         totals = result.totals
@@ -230,6 +236,20 @@ def run(
         print_run(result, json=json, summary=summary)
         refuse_faults(result, study)
         refuse_no_result(result.path, result.trials())
+
+
+def _say_captures(folder: RunFolder, plan: Plan) -> None:
+    """How much disk the captures take, before the first trial."""
+    octets = plan.repetitions * sum(map(octets_of_captures, plan.cells))
+    err().print(f"captures: about {size(octets)} in {folder.path / 'captures'}", soft_wrap=True)
+
+
+def size(octets: float) -> str:
+    """Octets with two digits: ``2.8 GB``."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6)):
+        if octets >= factor:
+            return f"{float(f'{octets / factor:.2g}'):g} {unit}"
+    return f"{float(f'{octets / 1e3:.2g}'):g} kB"
 
 
 def _live_page(open_: ExitStack, port: int | None) -> Live:

@@ -30,7 +30,7 @@ from attrs import frozen
 from airtoll import __version__
 from airtoll.errors import AirtollError, RunError, StorageError
 from airtoll.observe.manifest import mistake
-from airtoll.observe.replacing import put, storage_error
+from airtoll.observe.replacing import put, remove, storage_error
 from airtoll.plan import Plan, make_plan
 from airtoll.study import StudyFile, parse, with_values
 
@@ -68,7 +68,8 @@ class RunFolder:
         problem = mistake(data)
         if problem is not None:
             raise RunError(f"{file}: no run manifest: {problem}")
-        manifest: dict[str, Any] = data
+        # Runs of early versions have no options.
+        manifest: dict[str, Any] = {"options": {}, **data}
         return manifest
 
     def study_file(self) -> StudyFile:
@@ -188,6 +189,28 @@ def make(path: Path) -> bool:
     return not there
 
 
+#: What a run writes into its folder; other files there are the user's.
+_OWN: Final = (
+    MANIFEST,
+    JOURNAL,
+    "observations.parquet",
+    "trials.parquet",
+    "sketches.parquet",
+    "theory.parquet",
+    "report.html",
+    "figures/*.svg",
+    "figures/*.png",
+    "figures/*.pdf",
+)
+
+
+def discard(path: Path) -> None:
+    """Remove the files of a run; its folder's lock is held. Raises ``StorageError``."""
+    for pattern in _OWN:
+        for file in path.glob(pattern):
+            remove(file)
+
+
 def check_same(
     folder: RunFolder,
     file: StudyFile,
@@ -206,7 +229,7 @@ def check_same(
     """
     manifest = folder.manifest()
     study = manifest["study"]
-    options = manifest.get("options", {})
+    options = manifest["options"]
     difference = None
     if study["name"] != file.study.study.name:
         difference = f"is a run of study {study['name']}, not of {file.study.study.name}"

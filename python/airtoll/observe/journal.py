@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from attrs import frozen
 
@@ -233,7 +233,7 @@ def _key_and_rows(line: bytes) -> tuple[tuple[str, int, int], int]:
     return key, len(data["rows"])
 
 
-def _check_key(cell: object, trial: object, attempt: object) -> None:
+def _check_key(cell: Any, trial: Any, attempt: Any) -> None:
     whole = type(trial) is int and type(attempt) is int
     if not (whole and isinstance(cell, str) and 0 <= trial <= _MOST and 1 <= attempt <= _MOST):
         raise ValueError("no attempt of a trial")

@@ -31,8 +31,8 @@ _MANY_ROWS = 50_000
 #: Columns of the values of a record's row, in its order.
 _OF_ROWS = ("metric", "flow", "station", "second", "value", "unit")
 
-#: Columns in which a value may be missing.
-_MAY_BE_NULL = frozenset({"flow", "station", "second", "reason", "caveats"})
+#: Columns in which a value may be missing; imported readings have no seed.
+_MAY_BE_NULL = frozenset({"flow", "station", "second", "reason", "caveats", "seed"})
 
 #: Columns with one value for a whole run.
 _OF_THE_RUN = ("schema_version", "study", "testbed")

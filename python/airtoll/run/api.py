@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -48,6 +49,7 @@ from airtoll.run.precision import LEAST_TRIALS, next_repetitions, widest_half_wi
 from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
 from airtoll.study import Level, Study, StudyFile, load, with_values
+from airtoll.testbeds import captured
 from airtoll.testbeds.contract import Skip, Testbed
 from airtoll.testbeds.registry import capability, make
 
@@ -115,6 +117,7 @@ def run(
     seed: int | None = None,
     jobs: int | None = None,
     resume: bool = False,
+    instead: bool = False,
     as_printed: bool = False,
     values: Mapping[str, Level] | None = None,
     testbed: Testbed | None = None,
@@ -134,7 +137,8 @@ def run(
 
     ``out`` defaults to ``runs/NAME``, with a number appended if that folder holds a run.
     ``seed`` defaults to 1. ``resume`` continues the run there and keeps its seed, trials and
-    values; an option that differs is refused. ``values`` sets dotted keys of the study.
+    values; an option that differs is refused. ``instead`` removes the files of the run that is
+    there. ``values`` sets dotted keys of the study.
     ``executor`` is ``local`` or ``dask`` (with the address of a ``scheduler``).
     ``until_precision`` adds trials until every overhead's interval is at most that wide on either
     side (a fraction), at least 10, or until ``most_trials`` are reached; both default to the
@@ -167,8 +171,12 @@ def run(
         _refuse_trials(file.study, bed)
         if not resume:
             _refuse_all_skipped(file.study, bed)
+        if captures:
+            _refuse_without_room(file.study, bed, trials, out or _base(file, bed.name))
         # One process writes a run folder: nothing of it is read before the lock is held.
         place = open_.enter_context(_place(_base(file, bed.name), out, resume=resume))
+        if instead:
+            folders.discard(place)
         folder = _folder(file, bed, place, seed, trials, resume, as_printed, values, real_stations)
         words = ["airtoll", "run", str(study), "--resume", "--out", str(folder.path)]
         again = f"`{shlex.join(words)}` continues"
@@ -212,7 +220,7 @@ def _run(
 ) -> Run:
     """Carry out the plan of a folder whose lock is held."""
     plan = folder.plan()
-    if precision is None and folder.manifest().get("options", {}).get("trials") is None:
+    if precision is None and folder.manifest()["options"].get("trials") is None:
         precision = file.study.trials.until_precision
     if started:
         started(folder, plan)
@@ -320,6 +328,22 @@ def open_run(path: str | Path) -> Run:
     return Run(folder)
 
 
+def same_run(path: Path, study: str | Path, on: str, values: Mapping[str, Level]) -> Run | None:
+    """The finished run at a place, if this version made it of the same study with these values."""
+    file = prepare(study, values=values)
+    folder = RunFolder(path)
+    try:
+        manifest = folder.manifest()
+        folders.check_same(folder, file, testbed=on, seed=DEFAULT_SEED, values=values)
+        found = Run(folder)
+        found.trials()
+        found.observations()
+    except RunError:
+        return None
+    asked = manifest["study"]["values"].keys() == values.keys()
+    return found if asked and manifest["state"] == "finished" else None
+
+
 def write(folder: RunFolder, plan: Plan, testbed: str, into: Path | None = None) -> None:
     """Compact the journal of a run into its tables, in the run folder or ``into`` another."""
     if not folder.journal.exists():
@@ -353,6 +377,24 @@ def _refuse_all_skipped(study: Study, bed: Testbed) -> None:
             return
         first = first or f"{cell.name}: {skip.reason}"
     raise RunError(f"{study.study.name}: all {len(plan.cells)} cells are skipped; first, {first}")
+
+
+def octets_of_captures(plan: Plan, bed: Testbed) -> float:
+    """Expected octets of a run's captures, of the cells that the testbed does not skip."""
+    cells = (cell for cell in plan.cells if bed.check(cell) is None)
+    return plan.repetitions * sum(map(captured.octets_of_captures, cells))
+
+
+def _refuse_without_room(study: Study, bed: Testbed, trials: int | None, out: str | Path) -> None:
+    """Raise ``DiskRefused`` where captures take far more room than there is."""
+    expected = octets_of_captures(make_plan(study, repetitions=trials), bed)
+    place = next(path for path in (Path(out), *Path(out).absolute().parents) if path.exists())
+    free = shutil.disk_usage(place).free
+    if expected > 2 * free:
+        raise DiskRefused(
+            f"{out}: --captures: about {expected / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free; "
+            "make room, choose another --out, or lower --trials or duration_s"
+        )
 
 
 @contextmanager
@@ -445,7 +487,7 @@ def _resumed(base: Path, out: str | Path | None) -> RunFolder:
 def _real_stations(file: StudyFile, on: str, out: str | Path | None) -> int | None:
     """How many stations have daemons in the run that is resumed; None: all of them."""
     manifest = _resumed(_base(file, on), out).manifest()
-    kept: int | None = manifest.get("options", {}).get("real_stations")
+    kept: int | None = manifest["options"].get("real_stations")
     # A run of another testbed is refused by that name.
     return kept if manifest.get("testbed") == on else None
 
