@@ -60,11 +60,11 @@ REFUSED = [
     ),
     (
         {"scenario": "rate_mbps = 55"},
-        "scenario.s.rate_mbps is 55: 6, 9, 12, 18, 24, 36, 48 or 54 (802.11a)",
+        "scenario.s.rate_mbps is 55: one of 6, 9, 12, 18, 24, 36, 48 or 54 Mb/s (802.11a)",
     ),
     (
         {"scenario": 'stations = [{ name = "A" }, { name = "B", rate_mbps = 7 }]'},
-        "scenario.s.stations[1].rate_mbps is 7: 6, 9, 12, 18, 24, 36, 48 or 54 (802.11a)",
+        "scenario.s.stations[1].rate_mbps is 7: one of 6, 9, 12, 18, 24, 36, 48 or 54 Mb/s (802.11a)",
     ),
     ({"scenario": 'phy = "802.11n"\nwidth_mhz = 80'}, "scenario.s.width_mhz is 80: one of"),
     (

@@ -163,7 +163,7 @@ impl Builder<'_> {
                 let vector = mac::legacy(bss, mbps);
                 let allowed = || {
                     let rates = standard.descriptor().announced_rates_at(mac::band(bss));
-                    format!("{} (in this band)", rates_of(rates))
+                    format!("one of {} (in this band)", rates_of(rates))
                 };
                 vec![vector.ok_or_else(|| refuse("mbps", mbps.to_string(), allowed()))?]
             }

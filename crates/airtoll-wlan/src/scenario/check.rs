@@ -445,7 +445,7 @@ impl Bss {
                         Band::Ghz6 => "6",
                     };
                     let rates = rates_of(phy.announced_rates_at(band));
-                    let allowed = format!("{rates} ({} at {place} GHz)", self.standard);
+                    let allowed = format!("of {rates} ({} at {place} GHz)", self.standard);
                     return invalid(&format!("{at}.basic_rates_mbps[{i}]"), mbps, allowed);
                 }
             }
@@ -469,15 +469,15 @@ impl Bss {
     }
 }
 
-/// Rates in words, Mb/s: `6, 9 or 12`.
+/// Rates in words: `6, 9 or 12 Mb/s`.
 pub(crate) fn rates_of(rates: impl Iterator<Item = Legacy>) -> String {
     let mut rates: Vec<f64> = rates.map(Legacy::mbps).collect();
     rates.sort_by(f64::total_cmp);
     rates.dedup();
     let words: Vec<String> = rates.iter().map(f64::to_string).collect();
     match words.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, first)) => format!("{} or {last}", first.join(", ")),
+        Some((last, [])) => format!("{last} Mb/s"),
+        Some((last, first)) => format!("{} or {last} Mb/s", first.join(", ")),
         None => "no rate".to_owned(),
     }
 }
@@ -494,7 +494,7 @@ pub(super) fn check_rate(at: &str, rate: &Rate, standard: Standard) -> Checked {
             if known.map(Legacy::mbps).any(|own| own == mbps) {
                 return Ok(());
             }
-            let allowed = format!("{} ({standard})", rates_of(phy.announced_rates()));
+            let allowed = format!("one of {} ({standard})", rates_of(phy.announced_rates()));
             invalid(&format!("{at}.mbps"), mbps, allowed)
         }
         Rate::FixedMcs { mcs, streams } => {
