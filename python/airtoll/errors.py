@@ -85,7 +85,7 @@ class StorageError(RunError):
 
 
 class DiskRefused(StorageError):
-    """The disk refused: full, read-only, no such folder. What was there before stays."""
+    """The disk refused: full, read-only, no such folder. An earlier file stays."""
 
     exit_code = 3
 

@@ -1,4 +1,4 @@
-"""Output that nobody reads, that the disk refuses, or that the terminal's encoding cannot hold."""
+"""Output without a reader, that the disk refuses, or that the terminal's encoding cannot hold."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_reader_that_stops_reading_hides_no_failure(tmp_path: Path) -> None:
 
 
 def test_a_watch_whose_reader_is_gone_ends() -> None:
-    """The capture goes on: the command ends at the first join that nobody reads."""
+    """The capture goes on: the command ends at the first join without a reader."""
     ours, theirs = os.pipe()
     os.close(ours)
     started = subprocess.Popen(

@@ -1,8 +1,8 @@
-"""Run folders that were cut short, edited or made by somebody else: one line, and no traceback.
+"""Run folders that were cut short, edited or made by another program: one line, no traceback.
 
 Each probe changes one file of a small run: a key or column that is gone, of another kind, or out of
 range, octets that were flipped, a file that was cut. The folder is then read, reported and resumed.
-What comes of it is a result or an error of airtoll, whose message is one line.
+The outcome is a result or an error of airtoll, whose message is one line.
 """
 
 from __future__ import annotations

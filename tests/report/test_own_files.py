@@ -59,7 +59,7 @@ def test_a_file_of_the_user_is_not_replaced(finished: Path, tmp_path: Path, form
     assert list(tmp_path.iterdir()) == [target]
     write_report([finished], form=form, out=target, force=True)
     assert target.read_text("utf-8") != MINE
-    # What airtoll wrote it writes again without being told to.
+    # airtoll writes its own files again without being told to.
     once = target.read_bytes()
     assert write_report([finished], form=form, out=target).read_bytes() == once
 

@@ -64,7 +64,7 @@ REFUSED = [
     ),
     (
         {"scenario": 'stations = [{ name = "A" }, { name = "B", rate_mbps = 7 }]'},
-        "scenario.s.stations[1].rate_mbps is 7: one of 6, 9, 12, 18, 24, 36, 48 or 54 Mb/s (802.11a)",
+        "scenario.s.stations[1].rate_mbps is 7: one of 6, 9, 12, 18, 24, 36, 48 or 54 Mb/s",
     ),
     ({"scenario": 'phy = "802.11n"\nwidth_mhz = 80'}, "scenario.s.width_mhz is 80: one of"),
     (

@@ -52,7 +52,7 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
         }));
     });
     let outer = GUARDED.replace(true);
-    // What the work held is dropped with the panic; nothing of it is seen again.
+    // The values of the work are dropped with the panic: no caller sees a half-changed one.
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(outer);
     done.map_err(|payload| Panicked(SAID.take().unwrap_or_else(|| message(payload.as_ref()))))

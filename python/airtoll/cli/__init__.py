@@ -40,7 +40,7 @@ def main() -> None:
     try:
         streams.flush()
     except AirtollError as error:
-        # What failed before was said; output that is not whole is no success.
+        # An earlier failure has its own code; output that is not whole is no success.
         if code == 0:
             code = _told(error)
     raise SystemExit(code)

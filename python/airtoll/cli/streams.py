@@ -71,7 +71,10 @@ class Guarded(io.RawIOBase):
         return self._number is not None and os.isatty(self._number)
 
     def write(self, octets: Any) -> int:
-        """Write, or drop what nobody reads. Raises ``StorageError`` once, if the disk refuses."""
+        """Write; octets without a reader are dropped.
+
+        Raises ``StorageError`` once, if the disk refuses.
+        """
         size = len(memoryview(octets).cast("B"))
         if self.reader_gone or self._refused:
             return size
@@ -88,7 +91,7 @@ class Guarded(io.RawIOBase):
 
 
 def guard() -> None:
-    """Put guarded streams in the place of the process's own; a caller's are left alone."""
+    """Guard the process's own streams; a caller's are left alone."""
     codecs.register_error(_HANDLER, _without)
     if sys.stdout is sys.__stdout__:
         sys.stdout = _guarded(sys.stdout, 1, "standard output", required=True)

@@ -189,7 +189,7 @@ def make(path: Path) -> bool:
     return not there
 
 
-#: What a run writes into its folder; other files there are the user's.
+#: Files of a run; others in its folder are the user's.
 _OWN: Final = (
     MANIFEST,
     JOURNAL,

@@ -196,7 +196,7 @@ def _encode(record: Record) -> bytes:
     return json.dumps(data, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
-#: What a line that is no record raises.
+#: Errors of a line that is no record.
 _DAMAGE: Final = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
 STATUSES: Final = frozenset({"ok", "warm_up", "rerun", "skipped", "failed"})
 
@@ -204,7 +204,7 @@ STATUSES: Final = frozenset({"ok", "warm_up", "rerun", "skipped", "failed"})
 def _decode(line: bytes) -> Record:
     """The record of a line. Raises one of ``_DAMAGE`` where a value is missing or of another kind.
 
-    A journal may have been edited or made by somebody else.
+    A journal may have been edited, or made by another program.
     """
     data = json.loads(line)
     if not all(isinstance(data.get(key, []), list) for key in ("caveats", "rows", "sketches")):

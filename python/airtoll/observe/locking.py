@@ -67,7 +67,7 @@ def take(folder: Path) -> int:
 
 
 def release(folder: Path, file: int) -> None:
-    """Give the lock back. The file goes first: whoever opened it meanwhile looks again."""
+    """Give the lock back. The file goes first: a process that opened it meanwhile looks again."""
     with contextlib.suppress(OSError):
         (folder / LOCK).unlink()
     os.close(file)

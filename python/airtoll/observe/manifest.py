@@ -1,7 +1,7 @@
-"""What ``run.json`` must hold: the names and kinds of its keys.
+"""The keys that ``run.json`` must hold, and their kinds.
 
 Takes the parsed file; gives the first key that is missing or of another kind. A folder may have
-been cut short, edited or made by somebody else.
+been cut short, edited or made by another program.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ _ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 def replacing(target: Path) -> Iterator[Path]:
     """A scratch file beside ``target`` that takes its place at the end.
 
-    A symbolic link keeps its file's place. What is no file (a pipe, ``/dev/null``) is written to
-    directly. Raises ``StorageError`` if the disk refuses, and removes the scratch on every error.
+    A symbolic link keeps its file's place. A pipe or a device is written to directly. Raises
+    ``StorageError`` if the disk refuses, and removes the scratch on every error.
     """
     try:
         direct = target.exists() and not target.is_file() and not target.is_dir()

@@ -12,7 +12,7 @@ from typing import Final
 
 from airtoll.errors import UsageError
 
-#: What begins or ends the files that have room for a mark.
+#: Mark at the beginning or end of files that have room for one.
 MARK: Final = "airtoll report"
 #: Octets at either end of a file in which a mark stands.
 _LOOK: Final = 8192

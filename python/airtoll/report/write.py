@@ -127,7 +127,7 @@ def make(
 
 
 def prefix_of(target: Path) -> str:
-    """What begins the names of the files beside a page: two pages of a folder share none."""
+    """The beginning of the names of the files beside a page: two pages of a folder share none."""
     return "" if target.stem in _DEFAULT_STEMS else f"{target.stem}-"
 
 

@@ -241,7 +241,7 @@ def _run(
                     progress=progress,
                     repeat_faults=repeat_faults,
                 )
-                # What was run again once is not run again for a finer interval.
+                # Trials that were repeated once are not repeated for a finer interval.
                 repeat_faults = False
                 more = _more_trials(folder, plan, bed.name, precision, most)
                 if more is None:

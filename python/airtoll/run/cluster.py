@@ -78,7 +78,7 @@ class Cluster:
                 f"--scheduler {scheduler}: no Dask scheduler answers there; start one with "
                 "`dask scheduler`"
             ) from error
-        # A future that nobody holds is cancelled.
+        # Dask cancels a future without a reference.
         self._flying: dict[str, tuple[Trial, Any]] = {}
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         try:

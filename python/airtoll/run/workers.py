@@ -27,8 +27,8 @@ Ended = tuple[Trial, Measured | BaseException]
 def measured(testbed: Testbed, trial: Trial, captures: Path | None) -> Measured:
     """Carry out one trial; one that fails inside is a failed trial with its reason.
 
-    What concerns every trial is raised: the user stopped, the disk refuses, a tool is missing, the
-    testbed could not be set up.
+    Errors that concern every trial are raised: the user stopped, the disk refuses, a tool is
+    missing, the testbed could not be set up.
     """
     try:
         return testbed.measure(trial, captures)

@@ -57,7 +57,7 @@ def _rate_mbps(cell: Cell) -> float:
 
 
 def _offered_mbps(load: Load) -> float | None:
-    """What a flow of a kind offers at most, Mb/s; ``None``: what the air carries."""
+    """The most that a flow of a kind offers, Mb/s; ``None``: as much as the air carries."""
     if load.application == "voip":
         return 0.2
     if load.application == "stream":

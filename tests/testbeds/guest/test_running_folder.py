@@ -13,7 +13,7 @@ from airtoll.testbeds.guest import contract
 
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder like the system's temporary one, in which everybody may make names."""
+    """A folder like the system's temporary one, in which every user may make names."""
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     monkeypatch.setattr(contract.tempfile, "gettempdir", lambda: str(tmp_path))
     return tmp_path / f"airtoll-{os.getuid()}"
@@ -33,7 +33,7 @@ def refused(words: str) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
-def test_a_folder_of_somebody_else_is_refused(base: Path) -> None:
+def test_a_folder_of_another_user_is_refused(base: Path) -> None:
     base.mkdir(mode=0o755)
     os.chown(base, 65534, 65534)
     refused("belongs to user 65534, not to you")
@@ -56,7 +56,7 @@ def test_a_file_is_refused(base: Path) -> None:
     refused("is no folder")
 
 
-def test_a_process_that_somebody_else_names_is_not_killed(base: Path) -> None:
+def test_a_process_that_another_user_names_is_not_killed(base: Path) -> None:
     """Its folder is refused before a file in it is read."""
     base.mkdir()
     guest = base / "guest-x"

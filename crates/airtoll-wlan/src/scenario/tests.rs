@@ -108,7 +108,7 @@ fn access_parameters_have_ranges() {
     }
 }
 
-/// What reading alone does not find: the world of a trial has to be built.
+/// Reading alone does not find these: the world of a trial has to be built.
 #[test]
 fn a_check_builds_what_a_trial_builds() {
     let tcp = |options: &str| {

@@ -370,8 +370,8 @@ def boot_id() -> str:
 def _running_folder() -> Path:
     """The folder of this user's guests.
 
-    Raises ``EnvironmentProblem`` for one that somebody else made or can write: a name in the
-    system's temporary directory is anybody's, and a guest of root would run what is put there.
+    Raises ``EnvironmentProblem`` for one that another user made or can write: every user may
+    make names in the system's temporary directory, and a guest of root would run their files.
     """
     base = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
     folder = base / f"airtoll-{os.getuid()}"
