@@ -52,7 +52,7 @@ pub(crate) struct Outboxes {
 /// Events between two looks at the caller's wish to stop.
 const EVENTS_PER_LOOK: u32 = 8192;
 /// Most packets that wait at once: more take gigabytes, and no host of the models works them off.
-const MOST_PACKETS: usize = if cfg!(test) { 200_000 } else { 10_000_000 };
+const MOST_PACKETS: usize = if cfg!(test) { 1_000_000 } else { 10_000_000 };
 
 impl World {
     /// Runs to the end of the trial.
