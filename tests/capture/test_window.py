@@ -32,6 +32,20 @@ def test_a_window_without_time_is_refused(options: list[str], words: str, form: 
     assert str(result.exception).startswith(words)
 
 
+def test_a_file_of_the_user_is_no_place_for_a_table(tmp_path: Path) -> None:
+    target = tmp_path / "mine.txt"
+    target.write_text("mine")
+    arguments = ["capture", "report", str(CAPTURE), "--csv", "--parquet"]
+    result = CliRunner().invoke(app, [*arguments, str(target)])
+    assert isinstance(result.exception, UsageError)
+    assert "no table of observations" in str(result.exception)
+    assert target.read_text() == "mine"
+    for _ in range(2):
+        fine = CliRunner().invoke(app, [*arguments, str(tmp_path / "rows.parquet")])
+        assert fine.exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt", "rows.parquet"]
+
+
 def test_a_window_with_time_is_taken() -> None:
     assert Window(1.0, 2.0, relative=True).until_s == 2.0
     result = CliRunner().invoke(app, ["capture", "report", str(CAPTURE), "--until", "1"])

@@ -152,6 +152,17 @@ def test_a_run_without_any_cell_leaves_no_folder(small_study, fake, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("name", ["trials.parquet", "report.html", "figures/answer.svg"])
+def test_files_of_the_user_in_a_new_folder_are_not_written_over(small_study, fake, tmp_path, name):
+    own = tmp_path / "mine" / name
+    own.parent.mkdir(parents=True)
+    own.write_text("mine")
+    with pytest.raises(StorageError, match=rf"{name}: is there already; choose another --out"):
+        run(small_study(), testbed=fake(), out=tmp_path / "mine")
+    assert own.read_text() == "mine"
+    assert [path for path in (tmp_path / "mine").rglob("*") if path.is_file()] == [own]
+
+
 def test_a_run_that_never_began_leaves_no_folder(small_study, fake, tmp_path):
     class Broken(fake):
         def environment(self):

@@ -16,7 +16,9 @@ from airtoll.analyse.calibration import Prediction
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import named
-from airtoll.errors import StorageError, UsageError
+from airtoll.errors import UsageError
+from airtoll.observe.folder import make
+from airtoll.observe.replacing import put_text
 from airtoll.run.calibrating import Fitted, fit_profile
 
 #: Share of held-out cells that should lie inside their prediction interval.
@@ -78,11 +80,8 @@ def calibrate_command(
     )
     if file is not None:
         for place, text in _files(file, fitted).items():
-            try:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_text(text, "utf-8")
-            except OSError as error:
-                raise StorageError(f"{place}: cannot be written: {error.strerror}") from error
+            make(place.parent)
+            put_text(place, text)
             err().print(f"wrote {place}")
     if json:
         emit_json(_plain(fitted))

@@ -32,8 +32,9 @@ from airtoll.cli import streams
 from airtoll.cli.capture_text import summarise, time_of_day, told
 from airtoll.cli.output import emit_json, err, json_text, out, table
 from airtoll.cli.places import named
-from airtoll.errors import StorageError, UsageError
+from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell
+from airtoll.observe.tables import is_observations, put_table
 
 app = typer.Typer(help="Read captures of real networks.", no_args_is_help=True)
 
@@ -135,12 +136,11 @@ def report_command(
         chosen = replace(chosen, steps=False)
     if parquet is None and not (csv_ or top is not None):
         chosen = replace(chosen, most=_SHOWN_SESSIONS)
+    if parquet is not None and parquet.exists() and not is_observations(parquet):
+        raise UsageError(f"{parquet}: exists, and is no table of observations; name another file")
     report = capture_report(*given, window=window, selection=chosen)
     if parquet is not None:
-        try:
-            observations(report).write_parquet(parquet)
-        except OSError as error:
-            raise StorageError(f"{parquet}: {error.strerror or error}") from None
+        put_table(observations(report), parquet)
     if json:
         sys.stdout.write(json_text(report.data) + "\n")
     elif csv_:

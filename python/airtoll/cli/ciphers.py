@@ -23,6 +23,7 @@ from airtoll.analyse.counting import binomial_below
 from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
 from airtoll.cli.places import named
 from airtoll.errors import AirtollError, UsageError
+from airtoll.observe.replacing import put_text
 from airtoll.profiles.load import load_file
 
 ciphers = typer.Typer(no_args_is_help=True, help="The ciphers on this machine.")
@@ -253,10 +254,7 @@ def profile(
     costs = [] if names == [] else measure(rounds, names)
     worked = measure_operations(rounds, operations) if handshakes and operations != [] else []
     text = profile_text(costs, mode, clock, clock_source, worked)
-    try:
-        path.write_text(text, "utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error}") from error
+    put_text(path, text)
     load_file(path)
     err().print(f"wrote {path}: give it as a station's or an AP's profile")
 

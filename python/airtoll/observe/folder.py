@@ -150,6 +150,10 @@ def create(
             f"{path}: holds a run already; --resume continues it, --out chooses another place"
         )
     make(path)
+    for name in _OWN:
+        found = next(path.glob(name), None)
+        if found is not None:
+            raise StorageError(f"{found}: is there already; choose another --out")
     folder._write(
         {
             "airtoll": __version__,

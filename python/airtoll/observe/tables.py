@@ -250,6 +250,14 @@ def compact(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(kept).cast({pl.String: pl.Categorical()})
 
 
+def is_observations(path: Path) -> bool:
+    """Whether a file is a table of observations."""
+    try:
+        return pl.read_parquet_schema(path).keys() >= OBSERVATIONS.keys()
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return False
+
+
 def read_trials(folder: Path) -> pl.DataFrame:
     """The trials of a run folder. Raises ``StorageError`` if there are none."""
     trials = _read(folder / "trials.parquet")

@@ -234,7 +234,7 @@ class Linux:
         results = Path(self._scratch.name) / "trials"
         try:
             outcome = session.measure(job)
-        except TestbedError:
+        except Exception:
             # Remains of a broken stack must not affect the next trial.
             if not isinstance(session, _VirtualSession):
                 self.close()
