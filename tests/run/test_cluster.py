@@ -157,6 +157,17 @@ def test_what_cannot_be_sent_is_refused(study, tmp_path, fake):
         run(study, testbed=fake(), out=tmp_path / "x", executor="dask")
     with pytest.raises(UsageError, match="choose local or dask"):
         run(study, testbed=fake(), out=tmp_path / "y", executor="cloud")
+    for options, words in (
+        ({"scheduler": "tcp://here:1"}, "--scheduler tcp://here:1: goes with --executor dask"),
+        ({"scheduler": "", "executor": "dask"}, "--scheduler '': is empty"),
+        (
+            {"scheduler": "tcp://here:1", "executor": "dask", "jobs": 2},
+            "--jobs is for workers of this machine",
+        ),
+    ):
+        with pytest.raises(UsageError, match=words):
+            run(study, out=tmp_path / "z", **options)
+    assert not any((tmp_path / name).exists() for name in "xyz")
 
 
 def test_a_missing_scheduler_is_named(study, tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from airtoll import _native
 from airtoll.cli.app import app
 from airtoll.cli.running import size
-from airtoll.errors import DiskRefused, StudyError
+from airtoll.errors import DiskRefused, StorageError, StudyError, UsageError
 from airtoll.plan import make_plan
 from airtoll.run import api, check, run
 from airtoll.study import load
@@ -196,6 +196,33 @@ def test_captures_without_room_are_refused_before_the_run(tmp_path, monkeypatch)
     with pytest.raises(DiskRefused, match=r"--captures: about 0\.0 GB, and 0\.0 GB are free"):
         run(study(tmp_path), out=tmp_path / "run", captures=True)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"seed": 1 << 64}, UsageError, "--seed 18446744073709551616: allowed are 0 to"),
+        ({"trials": 10**12}, StudyError, "a run has at most 500000 trials"),
+        ({"out": "\udcff"}, StorageError, "the name is no UTF-8"),
+    ],
+)
+def test_an_option_that_no_run_can_have_leaves_no_folder(
+    tmp_path, monkeypatch, options, error, words
+):
+    path = study(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=words):
+        run(path, **{"out": "run", **options})
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_values_and_names_that_are_no_utf_8_are_refused():
+    for arguments in (
+        ["check", "quickstart", "--set", "study.title=\udcff"],
+        ["check", "x" * 5000],
+    ):
+        result = CliRunner().invoke(app, arguments)
+        assert isinstance(result.exception, UsageError | StudyError), arguments
 
 
 def test_the_same_question_takes_the_run_that_is_there(tmp_path, monkeypatch):

@@ -395,7 +395,10 @@ def parse_values(pairs: list[str]) -> dict[str, Any]:
         try:
             values[key] = tomllib.loads(f"v = {text}")["v"]
         except tomllib.TOMLDecodeError:
-            values[key] = tomllib.loads(f"v = {jsonlib.dumps(text)}")["v"]
+            try:
+                values[key] = tomllib.loads(f"v = {jsonlib.dumps(text)}")["v"]
+            except tomllib.TOMLDecodeError:
+                raise UsageError(f"--set {pair}: the value is no UTF-8") from None
     return values
 
 

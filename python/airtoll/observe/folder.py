@@ -30,7 +30,7 @@ from attrs import frozen
 from airtoll import __version__
 from airtoll.errors import AirtollError, RunError, StorageError
 from airtoll.observe.manifest import mistake
-from airtoll.observe.replacing import put, remove, storage_error
+from airtoll.observe.replacing import put, refuse_other_encodings, remove, storage_error
 from airtoll.plan import Plan, make_plan
 from airtoll.study import StudyFile, parse, with_values
 
@@ -181,6 +181,7 @@ def create(
 
 def make(path: Path) -> bool:
     """Make a folder; gives whether it was not there. Raises ``StorageError``."""
+    refuse_other_encodings(path)
     try:
         for place in (path, *path.parents):
             if place.exists() and not place.is_dir():

@@ -67,7 +67,7 @@ _KEYS: Final[dict[str, tuple[str, Check]]] = {
     "study.text": ("a text", _text),
     "study.values": ("a table", _table),
     "testbed": ("a text", _text),
-    "seed": ("a number from 0 on", _count(0, 1 << 64)),
+    "seed": ("a number from 0 on", _count(0, (1 << 64) - 1)),
     "repetitions": ("a number from 1 on", _count(1, 1_000_000_000)),
     "options?": ("a table of options", _options),
     "environment": ("a table of texts", _texts),

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Final
 
-from airtoll.errors import DiskRefused
+from airtoll.errors import DiskRefused, StorageError
 
 _SCRATCH: Final = re.compile(r"\.airtoll-(\d+)-\d+\.tmp")
 #: Scratch of earlier versions in run folders.
@@ -100,10 +100,20 @@ def sweep(folder: Path) -> None:
 
 def storage_error(path: Path, error: OSError | ValueError) -> DiskRefused:
     """The error of a refusing disk, with the remedy."""
-    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    # Libraries in Rust say the number, and the name of the scratch file.
+    said = str(error).partition(" (os error")[0]
+    reason = (error.strerror if isinstance(error, OSError) else None) or said
     code = error.errno if isinstance(error, OSError) else None
     remedy = "make room, or name another place" if code in _ROOM else "name another place"
     return DiskRefused(f"{path}: {reason}; {remedy}")
+
+
+def refuse_other_encodings(path: Path) -> None:
+    """Raise ``StorageError`` for a name that is no UTF-8: tables cannot be written there."""
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError as error:
+        raise StorageError(f"{path}: the name is no UTF-8; choose another one") from error
 
 
 def _scratch_name() -> str:

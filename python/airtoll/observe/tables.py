@@ -16,7 +16,7 @@ from attrs import frozen
 from airtoll.errors import StorageError
 from airtoll.observe.journal import STATUSES, Record, read_at, read_index
 from airtoll.observe.metrics import NOT_RADIO
-from airtoll.observe.replacing import replacing, scratch_folder
+from airtoll.observe.replacing import refuse_other_encodings, replacing, scratch_folder
 from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS
 from airtoll.plan import Plan
 
@@ -299,6 +299,7 @@ def _join(parts: Sequence[Path], target: Path, schema: Mapping[str, pl.DataType]
 
 def put_table(frame: pl.DataFrame, target: Path) -> None:
     """Write a table as Parquet. Raises ``StorageError`` if the disk refuses."""
+    refuse_other_encodings(target)
     try:
         with replacing(target) as scratch:
             frame.write_parquet(scratch)

@@ -159,8 +159,15 @@ def run(
         )
     if executor not in EXECUTORS:
         raise UsageError(f"--executor {executor}: choose {' or '.join(EXECUTORS)}")
+    if scheduler is not None and executor != "dask":
+        raise UsageError(f"--scheduler {scheduler}: goes with --executor dask")
+    if scheduler is not None and (not scheduler or jobs is not None):
+        problem = "--jobs is for workers of this machine" if scheduler else "is empty"
+        raise UsageError(f"--scheduler {scheduler or repr(scheduler)}: {problem}")
     if jobs is not None and not 1 <= jobs <= MOST_JOBS:
         raise UsageError(f"--jobs {jobs}: allowed are 1 to {MOST_JOBS}")
+    if seed is not None and not 0 <= seed < 1 << 64:
+        raise UsageError(f"--seed {seed}: allowed are 0 to {(1 << 64) - 1}")
     if repeat_faults and not resume:
         raise UsageError("--repeat-faults goes with --resume: it repeats trials of an earlier run")
     if resume and real_stations is None and testbed is None:
@@ -170,7 +177,7 @@ def run(
         open_.callback(bed.close)
         _refuse_trials(file.study, bed)
         if not resume:
-            _refuse_all_skipped(file.study, bed)
+            _refuse_all_skipped(file.study, bed, trials)
         if captures:
             _refuse_without_room(file.study, bed, trials, out or _base(file, bed.name))
         # One process writes a run folder: nothing of it is read before the lock is held.
@@ -367,9 +374,12 @@ def _save_what_can_be(folder: RunFolder, plan: Plan, testbed: str, state: str) -
         folders.finish(folder, state)
 
 
-def _refuse_all_skipped(study: Study, bed: Testbed) -> None:
-    """A run without any cell leaves no folder. Raises ``RunError`` with the first reason."""
-    plan = make_plan(study)
+def _refuse_all_skipped(study: Study, bed: Testbed, trials: int | None) -> None:
+    """A run without any cell leaves no folder. Raises ``RunError`` with the first reason.
+
+    Raises ``StudyError`` for more trials than a run has.
+    """
+    plan = make_plan(study, repetitions=trials)
     first = None
     for cell in plan.cells:
         skip = bed.check(cell)

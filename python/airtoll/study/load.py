@@ -74,7 +74,11 @@ def load(name_or_path: str | Path) -> StudyFile:
 
     Raises ``StudyError`` for a missing, unreadable or wrong file.
     """
-    path = _find(str(name_or_path))
+    try:
+        path = _find(str(name_or_path))
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        raise StudyError(f"{str(name_or_path)[:100]}: cannot be a study: {said}") from error
     return parse(read_text(path), path)
 
 
