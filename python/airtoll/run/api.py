@@ -43,7 +43,8 @@ from airtoll.observe.tables import (
     write_tables,
 )
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
-from airtoll.run.cluster import Cluster, captures_refused
+from airtoll.run import cluster
+from airtoll.run.cluster import Cluster
 from airtoll.run.execute import Progress, Totals, execute
 from airtoll.run.precision import LEAST_TRIALS, next_repetitions, widest_half_width
 from airtoll.run.theory import write_theory
@@ -176,6 +177,8 @@ def run(
     with ExitStack() as open_:
         open_.callback(bed.close)
         _refuse_trials(file.study, bed)
+        if executor == "dask":
+            cluster.refuse(bed.name, captures=captures)
         if not resume:
             _refuse_all_skipped(file.study, bed, trials)
         if captures:
@@ -243,7 +246,7 @@ def _run(
                     # One by one: the rows of all records would take gigabytes in a long run.
                     journals.read(folder.journal),
                     jobs=jobs or os.cpu_count() or 1,
-                    workers=_workers(executor, bed, scheduler, jobs, captures, on_phase),
+                    workers=_workers(executor, bed, scheduler, jobs, on_phase),
                     captures=captures,
                     progress=progress,
                     repeat_faults=repeat_faults,
@@ -507,12 +510,10 @@ def _workers(
     bed: Testbed,
     scheduler: str | None,
     jobs: int | None,
-    captures: Path | None,
     on_phase: Callable[[str], None] | None,
 ) -> Workers | None:
     if executor == "local":
         return None
-    captures_refused(captures)
     return Cluster(bed.name, scheduler, jobs, on_phase)
 
 

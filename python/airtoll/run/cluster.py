@@ -13,7 +13,6 @@ import os
 import queue
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 from airtoll.errors import AirtollError, EnvironmentProblem, UsageError
@@ -47,11 +46,6 @@ class Cluster:
         width: int | None,
         on_phase: Callable[[str], None] | None = None,
     ) -> None:
-        if testbed not in _SENDABLE:
-            raise UsageError(
-                f"--executor dask: {testbed} cannot be sent to other machines; "
-                f"it works with {', '.join(_SENDABLE)}"
-            )
         try:
             import dask
             from distributed import Client
@@ -166,7 +160,15 @@ def _measure(testbed: str, trial: Trial) -> Measured:
         bed.close()
 
 
-def captures_refused(captures: Path | None) -> None:
-    """Raise ``UsageError`` if captures are wanted: they would stay on the workers."""
-    if captures is not None:
+def refuse(testbed: str, *, captures: bool) -> None:
+    """Raise ``UsageError`` for a testbed with hardware of its own.
+
+    Also if captures are wanted: they would stay on the workers.
+    """
+    if testbed not in _SENDABLE:
+        raise UsageError(
+            f"--executor dask: {testbed} cannot be sent to other machines; "
+            f"it works with {', '.join(_SENDABLE)}"
+        )
+    if captures:
         raise UsageError("--executor dask: --captures stay on the workers; run them with --jobs")
