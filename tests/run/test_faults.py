@@ -6,6 +6,7 @@ import json
 
 import polars as pl
 import pytest
+from attrs import evolve
 from typer.testing import CliRunner
 
 from airtoll import _native
@@ -164,6 +165,23 @@ def test_the_command_says_so_exits_with_4_and_names_the_way_on(faulty):
     assert again.exception.exit_code == 4
     command = said.partition("`airtoll ")[2].partition("`")[0].split()
     assert CliRunner().invoke(app, command).exit_code == 0
+
+
+def test_a_watch_says_so_too(faulty, monkeypatch):
+    """One trial of its round fails inside; the others give the overhead."""
+    whole = Simulator.measure
+
+    def measure(self, trial, captures=None):
+        if trial.number == 1 and trial.cell.policy != "open":
+            _native.stop_with_fault("clock moved past an event")
+        return whole(self, evolve(trial, attempt=2), captures)
+
+    monkeypatch.setattr(Simulator, "measure", measure)
+    watch = ["watch", "faulty.toml", "--every", "0s", "--for", "1s", "--trials", "3"]
+    result = CliRunner().invoke(app, watch)
+    assert isinstance(result.exception, TestbedError), result.output
+    assert "round-00001: 1 of 6 trials failed inside" in str(result.exception)
+    assert "round" in result.stdout
 
 
 def test_a_run_without_a_fault_is_not_refused(small_study, fake, tmp_path):
