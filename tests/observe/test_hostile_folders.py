@@ -256,7 +256,7 @@ def test_the_message_names_file_and_fault(
 @pytest.mark.parametrize(
     "name",
     ["rows 4 nan", "rows 0 null", "rows 3 half", "seed negative", "trial half", "a cell of no kind",
-     "a status of no kind", "sketches 4 negative", "caveats text", "attempt true"],
+     "a status of no kind", "a list", "sketches 4 negative", "caveats text", "attempt true"],
 )  # fmt: skip
 def test_a_journal_of_another_kind_writes_no_table(good: Path, tmp_path: Path, name: str) -> None:
     from airtoll.run import open_run

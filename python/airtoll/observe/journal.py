@@ -207,6 +207,8 @@ def _decode(line: bytes) -> Record:
     A journal may have been edited, or made by another program.
     """
     data = json.loads(line)
+    if not isinstance(data, dict):
+        raise ValueError("no record")  # noqa: TRY004 - damage of the file, no wrong argument
     if not all(isinstance(data.get(key, []), list) for key in ("caveats", "rows", "sketches")):
         raise ValueError("no lists")
     record = Record(
