@@ -6,6 +6,7 @@ Takes files, keys, a window of time and a selection of sessions; gives a :class:
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -23,7 +24,7 @@ from airtoll.border.answers import (
     SessionReport,
     SkippedKey,
 )
-from airtoll.errors import CaptureError
+from airtoll.errors import CaptureError, UsageError
 
 #: A time of a session, in seconds.
 SessionTime = Literal[
@@ -83,12 +84,22 @@ class Written:
 class Window:
     """The part of a capture that is counted, in seconds; frames before it still give keys.
 
-    Unix time, or with ``relative`` time after the capture's first frame.
+    Unix time, or with ``relative`` time after the capture's first frame. Raises ``UsageError`` for
+    a window that holds no time.
     """
 
     since_s: float | None = None
     until_s: float | None = None
     relative: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what no frame can be in."""
+        for option, value in (("--since", self.since_s), ("--until", self.until_s)):
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise UsageError(f"{option} {value:g}: allowed are seconds from 0 on")
+        if self.until_s is not None and self.until_s <= (self.since_s or 0.0):
+            since = f" is not after --since {self.since_s:g}" if self.since_s is not None else ""
+            raise UsageError(f"--until {self.until_s:g}{since}: the window holds no time")
 
 
 @dataclass(frozen=True)

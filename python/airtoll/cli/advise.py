@@ -40,6 +40,7 @@ from airtoll.analyse.cost import as_cost, cost_in_words, sign_of
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.errors import DatasetError, NotMeasured, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
@@ -47,8 +48,8 @@ from airtoll.observe.metrics import FRAGMENTS
 from airtoll.observe.tables import not_radio, read_observations, read_trials, with_caveat
 from airtoll.policies import Policy, display_name, resolve
 from airtoll.policies.standing import CREDENTIALS, RULE_SETS
-from airtoll.run import Run, open_run, run
-from airtoll.run.outcome import why_no_result
+from airtoll.run import Run, open_run, run, same_run
+from airtoll.run.outcome import refuse_faults, why_no_result
 from airtoll.study import Level, Study, load, shipped
 from airtoll.testbeds.gating import downgraded
 from airtoll.testbeds.unpriced import why_unknown
@@ -117,7 +118,10 @@ def advise_command(
         str, typer.Option(help="Share of throughput below which policies tie.")
     ] = "1%",
     run_folder: Annotated[
-        Path | None, typer.Option("--run", help="A run (or imported readings) to decide on.")
+        Path | None,
+        typer.Option(
+            "--run", parser=named("--run"), help="A run (or imported readings) to decide on."
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="Candidate; repeat. Default: today's choices.")
@@ -164,6 +168,7 @@ def advise_command(
         max_handover_s=_time(limits["--max-handover"], "--max-handover"),
     )
     policy = [resolve(name).name for name in policy or []]
+    measured: Run | None = None
     if run_folder is None:
         if scenario is None:
             raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
@@ -208,6 +213,8 @@ def advise_command(
         _print(run_folder, analysis, advices, choices, unknown)
     if overall(advices) is None and any(advice.untold for advice in advices):
         raise NotMeasured(_not_measured(advices))
+    if measured is not None:
+        refuse_faults(measured, str(measured.folder.manifest()["study"]["name"]))
 
 
 def _limits(words: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -265,17 +272,19 @@ def _measure(
         used |= {place.ap.profile or "ideal", place.server.profile or "ideal"}
         values["profile_set"] = {"advised": dict.fromkeys(sorted(used), profile)}
         values["grid"]["profile_set"] = ["advised"]
-    err().print(f"running {len(policies)} policies in {scenario} (study {name})")
+    # One folder for a scenario: the next question takes its place, and the same one its answer.
     out_folder = Path("runs") / f"advise-{scenario}"
-    number = 2
-    while out_folder.exists():
-        out_folder = Path("runs") / f"advise-{scenario}-{number}"
-        number += 1
+    same = same_run(out_folder, name, on, cast(Mapping[str, Level], values))
+    if same is not None:
+        err().print(f"taking the run in {out_folder}: it asked the same", soft_wrap=True)
+        return same
+    err().print(f"running {len(policies)} policies in {scenario} (study {name})")
     with View(on, quiet=True) as view:
         return run(
             name,
             on=on,
             out=out_folder,
+            instead=True,
             values=cast(Mapping[str, Level], values),
             progress=view.advance,
             on_phase=view.phase,

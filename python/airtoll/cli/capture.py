@@ -8,7 +8,6 @@ place is printed on stderr. ``watch`` prints the joins of a capture that is bein
 from __future__ import annotations
 
 import csv
-import json as jsons
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -30,11 +29,14 @@ from airtoll.capture import (
     watch_capture,
     write_capture_report,
 )
+from airtoll.cli import streams
 from airtoll.cli.capture_example import example
 from airtoll.cli.capture_text import leave_in_words, summarise, time_of_day, told
-from airtoll.cli.output import emit_json, err, out, table
-from airtoll.errors import StorageError, UsageError
+from airtoll.cli.output import emit_json, err, json_text, out, table
+from airtoll.cli.places import named
+from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell
+from airtoll.observe.tables import is_observations, put_table
 
 app = typer.Typer(help="Read captures of real networks.", no_args_is_help=True)
 app.command("example")(example)
@@ -88,7 +90,8 @@ def report_command(
         ),
     ] = None,
     keys: Annotated[
-        list[Path] | None, typer.Option(help="File with one key a line; may be repeated.")
+        list[Path] | None,
+        typer.Option(parser=named("--keys"), help="File with one key a line; may be repeated."),
     ] = None,
     station: Annotated[
         list[str] | None, typer.Option(help="Only this station (MAC address); may be repeated.")
@@ -116,7 +119,8 @@ def report_command(
     csv_: Annotated[bool, typer.Option("--csv", help="Print one line a session.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Print a page with pictures.")] = False,
     parquet: Annotated[
-        Path | None, typer.Option(help="Write rows in the observation schema there.")
+        Path | None,
+        typer.Option(parser=named("--parquet"), help="Write rows in the observation schema there."),
     ] = None,
 ) -> None:
     """The cost of security on a captured network, and how long its clients took to get in."""
@@ -137,14 +141,13 @@ def report_command(
         chosen = replace(chosen, steps=False)
     if parquet is None and not (csv_ or top is not None):
         chosen = replace(chosen, most=_SHOWN_SESSIONS)
+    if parquet is not None and parquet.exists() and not is_observations(parquet):
+        raise UsageError(f"{parquet}: exists, and is no table of observations; name another file")
     report = capture_report(*given, window=window, selection=chosen)
     if parquet is not None:
-        try:
-            observations(report).write_parquet(parquet)
-        except OSError as error:
-            raise StorageError(f"{parquet}: {error.strerror or error}") from None
+        put_table(observations(report), parquet)
     if json:
-        sys.stdout.write(jsons.dumps(report.data, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(report.data) + "\n")
     elif csv_:
         _write_csv(report)
     elif html:
@@ -161,7 +164,9 @@ def watch_command(
         str, typer.Argument(help="A capture that is being written; - is standard input.")
     ] = "-",
     key: Annotated[list[str] | None, typer.Option(help="As for `report`.")] = None,
-    keys: Annotated[list[Path] | None, typer.Option(help="As for `report`.")] = None,
+    keys: Annotated[
+        list[Path] | None, typer.Option(parser=named("--keys"), help="As for `report`.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> None:
     """One line for each join, when it ends: `ssh ap tcpdump -U -w - ... | airtoll capture watch -`.
@@ -170,9 +175,11 @@ def watch_command(
     """
 
     def tell(session: SessionReport) -> None:
-        line = jsons.dumps(session, ensure_ascii=False) if json else told(session)
+        line = json_text(session) if json else told(session)
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
+        if streams.reader_gone():
+            raise BrokenPipeError
 
     try:
         report = watch_capture(file, tell, key or [], keys or [])
@@ -190,7 +197,9 @@ def compare_command(
     baseline: Annotated[str, typer.Argument(help="Capture without security.")],
     secured: Annotated[str, typer.Argument(help="Capture of the same traffic with it.")],
     key: Annotated[list[str] | None, typer.Option(help="As for `report`.")] = None,
-    keys: Annotated[list[Path] | None, typer.Option(help="As for `report`.")] = None,
+    keys: Annotated[
+        list[Path] | None, typer.Option(parser=named("--keys"), help="As for `report`.")
+    ] = None,
     definition: Annotated[str, typer.Option(help="of_baseline or of_secured.")] = "of_baseline",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
