@@ -32,7 +32,8 @@ class Verdict(Enum):
 class Compare:
     """The change of one metric from what one has to one candidate, at one place.
 
-    ``change``: after - before, in the metric's unit or as a share of before (unit 1, ``is_share``);
+    ``before`` and ``after``: means; of join and hand-over times, medians. ``clients``: number of
+    clients that a share of clients is of. ``change``: after - before, in the metric's unit or as a share of before (unit 1, ``is_share``);
     None without both values. ``more``: further trials of each cell that would decide, with
     ``TOO_FEW`` (None: unknown). ``reason``: with ``UNMEASURED`` and ``UNSETTLED``.
     """
@@ -48,6 +49,7 @@ class Compare:
     verdict: Verdict
     more: int | None = None
     reason: str = ""
+    clients: int | None = None
 
 
 @frozen
@@ -91,7 +93,8 @@ class Limit:
 class Crossing:
     """The level of a factor from which on the verdict is another one.
 
-    ``below`` holds up to and including ``last``, ``above`` from ``first`` on.
+    ``below`` holds up to and including ``last``, ``above`` from ``first`` on, in the order of the
+    levels or, where the question changes this factor, away from what one has.
     """
 
     factor: str
@@ -105,11 +108,11 @@ class Crossing:
 
 @frozen
 class Possible:
-    """Candidates that cannot be had here, and why."""
+    """A candidate that cannot be had at some places, and why."""
 
     arm: Arm
     reason: str
-    places: int
+    places: tuple[Place, ...]
 
 
 @frozen

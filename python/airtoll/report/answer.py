@@ -323,7 +323,7 @@ def headline(summary: RunSummary) -> list[str]:
     return [
         *_of_limits(summary),
         *first,
-        *reproduced(summary.reproduced),
+        *reproduced(summary.reproduced, summary.names),
         *(line for one in told[1:] for line in one.leads),
         *_of_silence(summary),
         *_of_joins(summary),

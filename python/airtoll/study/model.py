@@ -1114,6 +1114,26 @@ class Instrument(Table):
         return self
 
 
+class ProfileSet(Table):
+    """Named substitutions of device profiles: `old = "new"` beside the fields."""
+
+    label: str = Field("", max_length=60, description=_LABEL)
+    about: str = Field("", description="devices that the set stands for")
+    profiles: dict[str, str] = Field(
+        default_factory=dict, description="device profile -> the one that replaces it"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _substitutions(cls, given: Any) -> Any:
+        """Keys that are no field are substitutions."""
+        if not isinstance(given, dict):
+            return given
+        fields = {key: value for key, value in given.items() if key in cls.model_fields}
+        others = {key: value for key, value in given.items() if key not in cls.model_fields}
+        return {**fields, "profiles": {**fields.get("profiles", {}), **others}}
+
+
 class Head(Table):
     """The [study] table."""
 
@@ -1174,7 +1194,7 @@ class Study(Table):
     trials: Trials = Trials()
     scenario: dict[str, Scenario] = Field(min_length=1)
     traffic: dict[str, Traffic] = Field(min_length=1)
-    profile_set: dict[str, dict[str, str]] = Field(
+    profile_set: dict[str, ProfileSet] = Field(
         default_factory=dict, description="named substitutions of device profiles"
     )
     grid: dict[str, tuple[Level, ...]]
