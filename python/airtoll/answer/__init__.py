@@ -9,25 +9,31 @@ from airtoll.answer.claims import (
     Claim,
     Compare,
     Crossing,
+    Fit,
     Held,
     Limit,
     Parts,
     Possible,
+    Printed,
     Reproduces,
     Verdict,
 )
 from airtoll.answer.measured import Measured
+from airtoll.answer.reproduced import Readings
 
 __all__ = [
     "Answered",
     "Claim",
     "Compare",
     "Crossing",
+    "Fit",
     "Held",
     "Limit",
     "Measured",
     "Parts",
     "Possible",
+    "Printed",
+    "Readings",
     "Reproduces",
     "Verdict",
     "answered",

@@ -115,6 +115,23 @@ class Possible:
     places: tuple[Place, ...]
 
 
+class Printed(Enum):
+    """Kinds of printed values."""
+
+    VALUE = "value"
+    DIFFERENCE = "difference of two values"
+    RATIO = "ratio of two values"
+
+
+@frozen
+class Fit:
+    """Fitted times of devices, least and most, seconds. ``place``: theirs in a profile."""
+
+    place: str
+    low: float
+    high: float
+
+
 @frozen
 class Reproduces:
     """How many printed values are met.
@@ -122,12 +139,16 @@ class Reproduces:
     ``met`` of ``total`` values that no profile was fitted to lie within ``within`` (a fraction:
     points of an overhead, a share of other quantities); ``fitted_met`` of ``fitted`` are agreement
     of a fit. ``printed`` and ``ours``: least and most of the quantity, over the same values.
-    ``median``: median distance, a fraction. ``variant``: profile set, empty without one.
+    ``median``: median distance, a fraction. ``variant``: profile set, empty without one; ``fits``:
+    its fitted times. ``instrument``: the one through which ours was seen. ``above``: printed values
+    above what the PHY can carry.
     """
 
     dataset: str
     quantity: str
+    kind: Printed
     variant: str
+    instrument: str
     within: float
     met: int
     total: int
@@ -137,6 +158,8 @@ class Reproduces:
     printed: tuple[float, float]
     ours: tuple[float, float]
     unit: str
+    fits: tuple[Fit, ...] = ()
+    above: int = 0
 
 
 Claim = Compare | Parts | Limit | Crossing | Possible | Reproduces

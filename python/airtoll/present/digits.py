@@ -73,7 +73,7 @@ def share_from_to(change: Estimate, before: Estimate, after: Estimate) -> str:
 
 
 def bare(estimate: Estimate, factor: float | None = None) -> str:
-    """A value without its interval, which still decides its digits.
+    """A value without its interval: two significant digits, or fewer if the interval is wide.
 
     ``factor``: that of a unit which the caller names.
     """
@@ -82,6 +82,8 @@ def bare(estimate: Estimate, factor: float | None = None) -> str:
         factor, unit = scale_of(estimate.value, estimate.unit)
     value = estimate.value / factor
     places = places_of(estimate.half_width / factor, value)
+    if value:
+        places = min(places, max(0, 1 - math.floor(math.log10(abs(value)))))
     return f"{value:.{places}f} {unit}".rstrip()
 
 

@@ -15,10 +15,12 @@ from airtoll.answer import (
     Answered,
     Compare,
     Crossing,
+    Fit,
     Held,
     Limit,
     Parts,
     Possible,
+    Printed,
     Reproduces,
     Verdict,
 )
@@ -70,6 +72,15 @@ _PARTS: Final = {
     "airtime_management_s": "management frames",
     "crypto_exposed_s": "waiting for the cipher",
     "airtime_idle_s": "idle air: hosts, wires and windows",
+}
+
+#: Fitted time of a profile -> what it is for people.
+_FITS: Final = {
+    "card.cipher.frame_us": "{} per frame",
+    "card.fetch.frame_us": "{} per frame under every policy",
+    "host.tx_packet_cycles": "{} per packet that it sends",
+    "host.rx_packet_cycles": "{} per packet that it receives",
+    "radio.frame_burst_us": "bursts of {}",
 }
 
 
@@ -138,9 +149,10 @@ class Teller:
             names = self._listed([self._arm(arm, question.have) for arm in same], "or")
             have = self._arm(question.have, *same)
             places = _distinct(claims)
+            at = self._at(places, question)
             leads.append(
                 f"{self._opening(question)} {have} to {names}, {_words(claims[0])} "
-                f"{_unnoticed(claims)}{self._at(places, question)}."
+                f"{_unnoticed(claims, at)}."
             )
         return leads, extras
 
@@ -158,11 +170,11 @@ class Teller:
         for group in groups:
             words = f"{opening}, {_words(group[0])}"
             if group[0].verdict is Verdict.TOO_FEW:
-                line = f"{words} {_few(group)}{self._at(_distinct(group), question)}."
+                line = f"{words} {_few(group, self._at(_distinct(group), question))}."
                 (extras if leads else leads).append(line)
             elif group[0].verdict is Verdict.UNNOTICED:
-                line = f"{words} {_unnoticed(group)}{self._at(_distinct(group), question)}."
-                leads.append(line)
+                at = self._at(_distinct(group), question)
+                leads.append(f"{words} {_unnoticed(group, at)}.")
             else:
                 leads.append(self._ranged(words, group, question))
         return leads, extras
@@ -205,10 +217,10 @@ class Teller:
             metric = _words(group[0])
             if group[0].verdict is Verdict.UNNOTICED:
                 to = self._listed(arms, "or")
-                leads.append(f"{words} to {to}, {metric} {_unnoticed(group)}{at}.")
+                leads.append(f"{words} to {to}, {metric} {_unnoticed(group, at)}.")
             elif group[0].verdict is Verdict.TOO_FEW:
                 to = self._listed(arms, "or")
-                extras.append(f"{words} to {to}, {metric} {_few(group)}{at}.")
+                extras.append(f"{words} to {to}, {metric} {_few(group, at)}.")
             elif len(group) == 1:
                 line = f"{words} to {arms[0]}, {metric}"
                 leads.append(self._ranged(line, group, question))
@@ -255,7 +267,7 @@ class Teller:
                 count = len({claim.to for claim in group})
                 tell = _few if group[0].verdict is Verdict.TOO_FEW else _unnoticed
                 places = self._at(_distinct(group), question)
-                found.append(f"{words} {tell(group)} with {count} choices{places}.")
+                found.append(f"{words} {tell(group, f' with {count} choices{places}')}.")
                 continue
             ends = [
                 f"{_bare(one).removeprefix('by ')} with {self._arm(one.to, question.have)}"
@@ -303,8 +315,16 @@ class Teller:
         found = []
         for (reason, _), group in by_reason.items():
             arms = self._listed([self._arm(one.arm, question.have) for one in group], "and")
-            found.append(f"{arms} cannot be had{self._at(group[0].places, question)}: {reason}.")
+            at = self._at(group[0].places, question)
+            found.append(f"{arms} cannot be had{at}: {self._reason(reason, group[0].arm)}.")
         return [line[:1].upper() + line[1:] for line in found]
+
+    def _reason(self, reason: str, arm: Arm) -> str:
+        """A testbed's reason without the machine's name of the policy."""
+        policy = str(dict(arm.levels).get("policy", ""))
+        if not policy:
+            return reason
+        return reason.removeprefix(f"{policy}: ").replace(policy, self.names.spoken(policy))
 
     def _unmeasured(self, answered: Answered) -> list[str]:
         question = answered.question
@@ -468,36 +488,78 @@ class Teller:
         return _enumerated(items, word)
 
 
-def reproduced(claims: Sequence[Reproduces], names: Names) -> list[str]:
-    """How many printed values are met: one sentence by data set, quantity and profile set.
+def reproduced(claims: Sequence[Reproduces], names: Names) -> Told:
+    """How many printed values are met, by data set, quantity, kind and instrument.
 
-    Values that a profile was fitted to are counted apart: to meet them proves nothing.
+    ``leads``: without a fit, and the profile set that meets most of the values that it was not
+    fitted to, if it meets more. Values that a profile was fitted to are counted apart: to meet them
+    proves nothing.
     """
-    return [_of_printed(claim, names) for claim in claims]
+    groups: dict[tuple[str, str, Printed, str], list[Reproduces]] = {}
+    for claim in claims:
+        key = (claim.dataset, claim.quantity, claim.kind, claim.instrument)
+        groups.setdefault(key, []).append(claim)
+    leads: list[str] = []
+    extras: list[str] = []
+    for number, group in enumerate(groups.values()):
+        first, *others = sorted(group, key=lambda claim: bool(claim.fits))
+        best = max(others, key=_met, default=first)
+        told = [first, best] if _met(best) > _met(first) else [first]
+        (extras if number else leads).extend(_of_printed(one, names) for one in told)
+        extras += [_of_printed(one, names) for one in others if one not in told]
+    return Told(tuple(leads), tuple(extras))
+
+
+def _met(claim: Reproduces) -> float:
+    return claim.met / claim.total if claim.total else 0.0
 
 
 def _of_printed(claim: Reproduces, names: Names) -> str:
-    is_overhead = claim.quantity == "overhead"
-    noun = "overheads" if is_overhead else f"values of {spoken(claim.quantity).words}"
-    near = "one point" if is_overhead and claim.unit == "1" else plain_percent(claim.within)
-    opening = "Of"
+    near = "one point" if claim.quantity == "overhead" else plain_percent(claim.within)
+    near = near.replace(".0 %", " %")
+    count, met = (claim.total, claim.met) if claim.total else (claim.fitted, claim.fitted_met)
+    opening = ""
     if claim.variant:
-        opening = f"With {names.level('profile_set', claim.variant)}, of"
+        fits = _enumerated(list(map(_fit, claim.fits))) if claim.fits else ""
+        opening = f"With {names.level('profile_set', claim.variant)}{f' ({fits})' if fits else ''}, "
+    elif claim.instrument:
+        opening = f"Read by {claim.instrument}, "
+    others = "other " if claim.total and claim.fitted else ""
+    if count == 1:
+        verb = "is" if met else "is not"
+        said = f"the {others}printed {_noun(claim, 1)} {verb} met within {near}"
+    else:
+        verb = "is" if met == 1 else "are"
+        of = f"of {'the ' if others else ''}{count} {others}printed {_noun(claim, count)}"
+        said = f"{met or 'none'} {of} {verb} met within {near}"
+    line = f"{opening}{said}: printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
     if not claim.total:
-        return (
-            f"{opening} {claim.fitted} printed {noun}, {claim.fitted_met} are met within {near}; "
-            "all were fitted to."
-        )
-    ranges = f" ({_span(claim, claim.printed)}; ours {_span(claim, claim.ours)})"
-    fitted = f"; {claim.fitted} more were fitted to" if claim.fitted else ""
-    return (
-        f"{opening} {claim.total} printed {noun}{ranges}, {claim.met} are met within {near}"
-        f"{fitted}."
-    )
+        line += "; all were fitted to"
+    return f"{line[:1].upper()}{line[1:]}."
+
+
+def _noun(claim: Reproduces, count: int) -> str:
+    many = "s" if count > 1 else ""
+    if claim.quantity == "overhead":
+        noun = f"overhead{many}"
+    elif claim.quantity == "throughput_bps":
+        noun = f"throughput{many}"
+    else:
+        noun = f"value{many} of {spoken(claim.quantity).words}"
+    if claim.kind is Printed.VALUE:
+        return noun
+    what = "difference" if claim.kind is Printed.DIFFERENCE else "ratio"
+    return f"{what}{many} of {spoken(claim.quantity).words}"
+
+
+def _fit(fit: Fit) -> str:
+    said = span(fit.low, fit.high, "s", is_share=False)
+    return _FITS[fit.place].format(said) if fit.place in _FITS else said
 
 
 def _span(claim: Reproduces, ends: tuple[float, float]) -> str:
-    return span(*ends, claim.unit, is_share=claim.quantity == "overhead")
+    is_share = claim.quantity == "overhead" and claim.unit == "1"
+    return span(*ends, claim.unit, is_share=is_share)
 
 
 def _varying(places: Sequence[Place]) -> list[str]:
@@ -580,14 +642,15 @@ def _change(claim: Compare) -> str:
     return f"{_verb(claim)} {_amount(claim)}"
 
 
-def _unnoticed(group: Sequence[Compare]) -> str:
-    """No interval of a group holds a change that anyone would notice."""
+def _unnoticed(group: Sequence[Compare], at: str = "") -> str:
+    """No interval of a group holds a change that anyone would notice. ``at``: where."""
     largest = max(group, key=_bound)
     bound = _bound(largest)
     if bound == 0:
-        return "does not change"
+        return f"does not change{at}"
     assert largest.change is not None
-    return f"changes by {at_most(bound, largest.change.unit, _is_percent(largest))}: {_NOTHING}"
+    most = at_most(bound, largest.change.unit, _is_percent(largest))
+    return f"changes by {most}{at}: {_NOTHING}"
 
 
 def _bound(claim: Compare) -> float:
@@ -598,13 +661,13 @@ def _bound(claim: Compare) -> float:
     return max(abs(claim.change.low), abs(claim.change.high))
 
 
-def _few(group: Sequence[Compare]) -> str:
+def _few(group: Sequence[Compare], at: str = "") -> str:
     known = [claim.more for claim in group if claim.more is not None]
     need = f"; {max(known)} more trials of each cell would decide" if known else ""
     widest = max(group, key=_size)
     assert widest.change is not None
     amount_ = percent(widest.change) if _is_percent(widest) else shown(widest.change)
-    return f"changes by {amount_}, too few trials to tell{need}"
+    return f"changes by {amount_}{at}: too few trials to tell{need}"
 
 
 def _turned(claim: Compare) -> str:

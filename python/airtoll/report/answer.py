@@ -312,21 +312,21 @@ def in_reading_order(summary: RunSummary) -> list[Cell]:
 
 
 def headline(summary: RunSummary) -> list[str]:
-    """The answers to the study's questions in sentences, the first question first; then what limits
-    them.
+    """What holds of printed values; the answers to the study's questions in sentences, the first
+    question first; then what limits them.
 
     A warning that the throughputs are no radio's goes before the answer.
     """
     teller = Teller(summary.names)
     told = [teller.answer(one) for one in summary.answered]
-    first = told[0].leads if told else ()
+    printed = reproduced(summary.reproduced, summary.names)
     return [
         *_of_limits(summary),
-        *first,
-        *reproduced(summary.reproduced, summary.names),
-        *(line for one in told[1:] for line in one.leads),
+        *printed.leads,
+        *(line for one in told for line in one.leads),
         *_of_silence(summary),
         *_of_joins(summary),
+        *printed.extras,
         *(line for one in told for line in one.extras),
         *([] if any(one.leads for one in told) else _without_an_answer(summary)),
     ]

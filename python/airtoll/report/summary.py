@@ -101,7 +101,7 @@ class RunSummary:
     @cached_property
     def reproduced(self) -> tuple[Reproduces, ...]:
         """How many printed values are met."""
-        return printed(self._measured, lambda one: self.seen(one) == "fitted")
+        return printed(self._measured, self)
 
     @cached_property
     def _measured(self) -> Measured:
