@@ -9,6 +9,7 @@ from airtoll.answer.claims import (
     Claim,
     Compare,
     Crossing,
+    Fallback,
     Fit,
     Held,
     Limit,
@@ -19,13 +20,14 @@ from airtoll.answer.claims import (
     Verdict,
 )
 from airtoll.answer.measured import Measured
-from airtoll.answer.reproduced import Readings
+from airtoll.answer.reproduced import Readings, within
 
 __all__ = [
     "Answered",
     "Claim",
     "Compare",
     "Crossing",
+    "Fallback",
     "Fit",
     "Held",
     "Limit",
@@ -38,4 +40,5 @@ __all__ = [
     "Verdict",
     "answered",
     "printed",
+    "within",
 ]

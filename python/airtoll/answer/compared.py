@@ -182,6 +182,10 @@ def _share(
     analysis: Analysis, mine: str, other: str, metric: str, part: tuple[str | None, str | None]
 ) -> Estimate | None:
     """The change as a share of what was, positive where there is more."""
+    after = analysis.estimate(other, metric, *part)
+    if after is not None and after.value == 0:
+        # All is lost, whatever the spread of the value before.
+        return evolve(after, value=-1.0, low=-1.0, high=-1.0, unit="1")
     if metric == THROUGHPUT:
         lost = analysis.overhead(other, *part)
         if lost is None or not math.isfinite(lost.value):

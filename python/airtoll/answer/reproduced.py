@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from airtoll.analyse import Comparison
+from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.answer.claims import Fit, Printed, Reproduces
 from airtoll.plan import Cell
 from airtoll.profiles import Profile
+from airtoll.study import Level, Study
 
+_PROFILES: Final = "profile_set"
 #: A printed overhead is met within one point.
 _POINT: Final = 0.01
 #: Other printed values are met within this share.
@@ -31,25 +34,52 @@ class Readings(Protocol):
         """The device profiles behind a cell."""
 
 
-def reproduced(
-    comparisons: Sequence[Comparison], cells: dict[str, Cell], readings: Readings
-) -> list[Reproduces]:
-    """One claim per data set, quantity, kind, instrument and profile set, overheads first.
+#: What the values of one claim have in common: data set, quantity, kind, instrument, axis, level.
+_Key = tuple[str, str, Printed, str, str, Level]
 
-    Differences of two cells belong to no profile set.
+
+def reproduced(
+    comparisons: Sequence[Comparison],
+    cells: dict[str, Cell],
+    readings: Readings,
+    study: Study,
+) -> list[Reproduces]:
+    """One claim per data set, quantity, kind, instrument and variant of the model.
+
+    Overheads come first, unless the study varies its model otherwise than by profile sets.
+    Differences of two cells belong to no variant.
     """
-    groups: dict[tuple[str, str, Printed, str, str], list[Comparison]] = {}
+    axis = _axis(comparisons, cells, study)
+    groups: dict[_Key, list[Comparison]] = {}
     for one in comparisons:
         if not (math.isfinite(one.ours.value) and math.isfinite(one.published.value)):
             continue
         kind = _kind(one)
-        variant = str(dict(cells[one.cell].factors).get("profile_set", ""))
-        if kind is Printed.DIFFERENCE:
-            variant = ""
-        key = (one.dataset, one.quantity, kind, one.instrument, variant)
+        level = dict(cells[one.cell].factors).get(axis, "")
+        own = ("", "") if kind is Printed.DIFFERENCE or not axis else (axis, level)
+        key = (one.dataset, one.quantity, kind, one.instrument, *own)
         groups.setdefault(key, []).append(one)
-    found = [_counted(key, group, cells, readings) for key, group in groups.items()]
-    return sorted(found, key=lambda claim: claim.quantity != "overhead")
+    found = [_counted(key, group, cells, readings, study) for key, group in groups.items()]
+    first = "overhead" if axis in ("", _PROFILES) else THROUGHPUT
+    return sorted(found, key=lambda claim: claim.quantity != first)
+
+
+def _axis(comparisons: Sequence[Comparison], cells: dict[str, Cell], study: Study) -> str:
+    """The factor by which the model of the printed values varies.
+
+    The profile set; else the only factor that no `[[compare]]` table names and that varies.
+    """
+    if _PROFILES in study.grid:
+        return _PROFILES
+    named = {key for entry in study.compare for key in entry.cells}
+    varying = {
+        key
+        for key, levels in study.grid.items()
+        if "." in key and len(levels) > 1 and key not in named
+    }
+    used = {key for one in comparisons for key, _ in cells[one.cell].factors}
+    here = sorted(varying & used)
+    return here[0] if len(here) == 1 else ""
 
 
 def distance(one: Comparison) -> float:
@@ -78,12 +108,13 @@ def _kind(one: Comparison) -> Printed:
 
 
 def _counted(
-    key: tuple[str, str, Printed, str, str],
+    key: _Key,
     group: Sequence[Comparison],
     cells: dict[str, Cell],
     readings: Readings,
+    study: Study,
 ) -> Reproduces:
-    dataset, quantity, kind, instrument, variant = key
+    dataset, quantity, kind, instrument, axis, variant = key
     fitted = [one for one in group if readings.seen(one) == "fitted"]
     free = [one for one in group if readings.seen(one) != "fitted"]
     counted = free or fitted
@@ -91,6 +122,7 @@ def _counted(
         dataset=dataset,
         quantity=quantity,
         kind=kind,
+        axis=axis,
         variant=variant,
         instrument=instrument,
         within=within(quantity, group[0].published.unit),
@@ -102,8 +134,9 @@ def _counted(
         printed=_range([one.published.value for one in counted]),
         ours=_range([one.ours.value for one in counted]),
         unit=group[0].published.unit,
-        fits=_fits([cells[one.cell] for one in counted], readings) if variant else (),
+        fits=_fits([cells[one.cell] for one in counted], readings),
         above=sum(map(readings.above_ceiling, counted)),
+        fitted_instrument=bool(instrument) and study.instrument[instrument].fitted,
     )
 
 

@@ -54,7 +54,7 @@ SPOKEN: Final[dict[str, Spoken]] = {
     "authentication_messages": Spoken("the number of messages", "difference", 0.0, "less"),
     "authentication_octets": Spoken("the octets of the messages", "share", 0.01, "less"),
     "group_airtime_share": Spoken(
-        "the share of the air that group-addressed messages take", "points", 0.001, "less"
+        "the air that group-addressed messages take", "points", 0.001, "less"
     ),
     "group_delivered_ratio": Spoken(
         "the share of group-addressed messages that arrive", "points", 0.001, "more"

@@ -12,7 +12,7 @@ _SIGNIFICANT = 2
 #: A number of so many of a unit is told in a larger one.
 _LONG = 10_000
 #: An interval narrower than this share of its value says nothing more to a reader.
-_FINEST = 5e-3
+_FINEST = 1e-2
 
 
 def places_of(half: float, value: float) -> int:
@@ -58,9 +58,15 @@ def _unit(change: Estimate, before: Estimate, after: Estimate) -> tuple[float, s
 
 def points(change: Estimate, before: Estimate, after: Estimate) -> str:
     """``by 12.0 ± 1.1 points, from 100 to 88 %``: of a share."""
+    by = _number(absolute(change), 0.01)
+    return f"by {by} points, {points_from_to(change, before, after)}"
+
+
+def points_from_to(change: Estimate, before: Estimate, after: Estimate) -> str:
+    """``from 100 to 88 %``, with the digits of the change."""
     places = places_of(100 * change.half_width, 100 * change.value)
     first, second = (f"{100 * one.value:.{places}f}" for one in (before, after))
-    return f"by {_number(absolute(change), 0.01)} points, from {first} to {second} %"
+    return f"from {first} to {second} %"
 
 
 def share_from_to(change: Estimate, before: Estimate, after: Estimate) -> str:
@@ -85,6 +91,17 @@ def bare(estimate: Estimate, factor: float | None = None) -> str:
     if value:
         places = min(places, max(0, 1 - math.floor(math.log10(abs(value)))))
     return f"{value:.{places}f} {unit}".rstrip()
+
+
+def plain(value: float, unit: str) -> str:
+    """A value alone, three significant digits at most: ``57 ms``, ``2.65 s``."""
+    factor, name = scale_of(value, unit)
+    scaled = value / factor
+    if scaled == 0:
+        return f"0 {name}".rstrip()
+    places = max(0, (1 if abs(scaled) >= 10 else 2) - math.floor(math.log10(abs(scaled))))
+    text = f"{scaled:.{places}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {name}".rstrip()
 
 
 def at_most(bound: float, unit: str, is_share: bool) -> str:
@@ -137,6 +154,8 @@ def _number(estimate: Estimate, factor: float) -> str:
     if not math.isfinite(half):
         return f"{value:.{places}f}"
     low, high = estimate.low / factor, estimate.high / factor
+    if f"{low:.{places}f}" == f"{high:.{places}f}":
+        return f"{value:.{places}f}"
     if abs(value - (low + high) / 2) > 0.25 * half:
         return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}]"
     width = f"{half:.{places}f}"

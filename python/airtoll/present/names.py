@@ -16,6 +16,7 @@ from attrs import define
 from airtoll.errors import PolicyError
 from airtoll.plan import Cell
 from airtoll.policies import display_name, resolve
+from airtoll.present.digits import plain
 
 #: Ending of a field's name -> unit of its values.
 _UNITS: Final = {
@@ -34,45 +35,49 @@ _UNITS: Final = {
 _PHRASES: Final = {
     "clients": "{} clients",
     "ssids": "{} SSIDs",
-    "queue_packets": "queue of {} packets",
-    "queue_type": "{} queue",
+    "queue_packets": "a queue of {} packets",
+    "queue_type": "a {} queue",
     "profile_set": "{} profiles",
     "ip": "{}",
     "rssi_dbm": "{} dBm",
     "rate_mbps": "{} Mb/s",
-    "mtu_octets": "MTU of {} octets",
-    "tunnel_mtu_octets": "tunnel MTU of {} octets",
+    "mtu_octets": "an MTU of {} octets",
+    "tunnel_mtu_octets": "a tunnel MTU of {} octets",
     "frame_bursting_us": "bursts of {} us",
     "handover.method": "{}",
     "handover.stations": "{} stations at once",
-    "handover.stagger_s": "{} s apart",
+    "handover.stagger_s": "{} apart",
     "handover.scan.max_channel_ms": "{} ms a channel",
     "handover.scan.mode": "{} scan",
     "join.group_rekey_s": "group keys renewed every {} s",
     "join.chain": "{} certificates",
     "join.ike_chain": "{} certificates",
-    "join.ike_additional": "a second key exchange, {}",
-    "join.tls_group": "{} key exchange",
+    "join.ike_additional": "{} keys",
+    "join.tls_group": "{} keys",
     "join.eap_fragment_bytes": "EAP fragments of {} octets",
     "radius.requests_per_s": "{} RADIUS requests/s",
     "radius.proxies": "{} RADIUS proxies",
     "radius.transport": "RADIUS over {}",
-    "radius.delay_ms": "RADIUS server {} ms away",
-    "transfer_bytes": "file of {}",
+    "radius.delay_ms": "a RADIUS server {} ms away",
+    "transfer_bytes": "a file of {}",
+    "wired.delay_us": "a gateway {} away",
 }
 #: Fields that count a noun.
 _PLURALS: Final = ("clients", "ssids", "radius.proxies")
 #: (field, level) -> words, where the phrase of the field has no sense.
 _LEVELS: Final = {
     ("handover.stations", "1"): "one station alone",
+    ("radius.delay_ms", "0"): "a RADIUS server on site",
+    ("handover.scan.mode", "active"): "an active scan",
+    ("handover.scan.mode", "passive"): "a passive scan",
     ("join.ike_chain", "none"): "a pre-shared key",
-    ("join.ike_additional", "none"): "one key exchange",
+    ("join.ike_additional", "none"): "classical keys",
     ("frame_bursting_us", "0"): "no bursts",
 }
 #: Switches: field -> words for true and for false.
 _SWITCHES: Final = {
     "join.anti_clogging": ("anti-clogging tokens", "no tokens"),
-    "join.tls_resumption": ("TLS resumption", "full TLS"),
+    "join.tls_resumption": ("resumed TLS sessions", "full TLS"),
     "join.cookies": ("cookies", "no cookies"),
     "join.rosenpass": ("Rosenpass", "no Rosenpass"),
 }
@@ -100,6 +105,8 @@ _VALUES: Final = {
     "mlkem768": "ML-KEM-768",
     "mlkem1024": "ML-KEM-1024",
 }
+#: Times whose level is shown in the unit that suits it: field -> seconds of its unit.
+_TIMES: Final = {"handover.stagger_s": 1.0, "wired.delay_us": 1e-6}
 #: Fields that hold a chain of certificates: signature algorithms, the leaf's first.
 _CHAINS: Final = ("join.chain", "join.ike_chain")
 #: Beginnings of names of signature algorithms.
@@ -153,6 +160,8 @@ def short_level(key: str, value: Any) -> str:
             return f"{100 * value:g} %"
         if key.endswith("transfer_bytes"):
             return f"{value / 1e6:.3g} MB" if value >= 1e6 else f"{value / 1e3:.3g} kB"
+        if _field(key) in _TIMES:
+            return plain(value * _TIMES[_field(key)], "s")
         return f"{value:g}"
     if _field(key) in _CHAINS:
         return " + ".join(map(_signature, str(value).split("+")))
@@ -224,9 +233,9 @@ class Names:
         # Only what ends with its cipher has others beside it: "WPA3-Personal GCMP-256".
         bare = {policy: _without_cipher(words) for policy, words in full.items()}
         shared = [one for one in set(bare.values()) if list(bare.values()).count(one) > 1]
-        return {
-            policy: full[policy] if bare[policy] in shared else short[policy] for policy in full
-        }
+        return _apart(
+            {policy: full[policy] if bare[policy] in shared else short[policy] for policy in full}
+        )
 
     @cached_property
     def levels(self) -> dict[str, tuple[Any, ...]]:
@@ -320,14 +329,36 @@ class Names:
 
 
 def _in_a_sentence(name: str) -> str:
-    """The name of a policy without commas; an open network is no name."""
-    words = name.replace(", no encryption", " without encryption").replace(", ", " ")
+    """The name of a policy without commas; an open network is no name, and no part of one."""
+    words = name.replace(", no encryption", " without encryption")
+    words = words.replace(", fast transition", " with 802.11r").replace(", ", " ")
     words = re.sub(r"^Open$", "an open network", words)
-    return re.sub(r"^Open ", "open ", words)
+    return re.sub(r"^Open \+ ", "", words)
+
+
+def _apart(names: dict[str, str]) -> dict[str, str]:
+    """Names without the words that all have in common; the open network is told by its own.
+
+    Where all differ in their tunnels alone, the link without one has no tunnel.
+    """
+    secured = {policy: words for policy, words in names.items() if words != "an open network"}
+    if len(secured) < 2:
+        return names
+    split = [words.split() for words in secured.values()]
+    count = 0
+    while all(len(words) > count for words in split) and len({w[count] for w in split}) == 1:
+        count += 1
+    rest = {policy: words.split()[count:] for policy, words in secured.items()}
+    if all(not words or words[0] == "+" for words in rest.values()):
+        return names | {p: " ".join(w[1:]) or "no tunnel" for p, w in rest.items()}
+    while count and not all(words and words[0][0].isupper() for words in rest.values()):
+        count -= 1
+        rest = {policy: words.split()[count:] for policy, words in secured.items()}
+    return names | {policy: " ".join(words) for policy, words in rest.items()}
 
 
 def _without_cipher(words: str) -> str:
-    return re.sub(r" (TKIP|[CG]CMP-(128|256))", "", words)
+    return re.sub(r" (SAE-EXT|TKIP|[CG]CMP-(128|256))", "", words)
 
 
 def _field(key: str) -> str:

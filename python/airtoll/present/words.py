@@ -6,7 +6,7 @@ averaged: where the change differs from place to place, each place or both ends 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from attrs import frozen
@@ -15,6 +15,7 @@ from airtoll.answer import (
     Answered,
     Compare,
     Crossing,
+    Fallback,
     Fit,
     Held,
     Limit,
@@ -32,8 +33,10 @@ from airtoll.present.digits import (
     bare,
     from_to,
     percent,
+    plain,
     plain_percent,
     points,
+    points_from_to,
     share_from_to,
     shown,
     span,
@@ -46,10 +49,13 @@ from airtoll.study import Level
 _MOST_TOLD: Final = 3
 #: Characters of a sentence that a reader takes in at once.
 _READABLE: Final = 160
-#: Characters of a description of several places.
-_DESCRIBED: Final = 60
+#: Characters of a description of several places; of few places it may be longer.
+_DESCRIBED: Final = 75
+_DESCRIBED_FEW: Final = 90
 #: A share from which on both values are told beside it.
 _LARGE: Final = 0.1
+#: A rise from which on the values alone are told: nobody reads 1315 %.
+_MANIFOLD: Final = 1.0
 _NOTHING: Final = "nothing that anyone would notice"
 _CHANGED: Final = (Verdict.GAINS, Verdict.COSTS, Verdict.CHANGES)
 
@@ -86,10 +92,11 @@ _FITS: Final = {
 
 @frozen
 class Told:
-    """Sentences about one question: those that answer it, and what else is known."""
+    """Sentences: those that answer, the reasons of what cannot be had, and what else is known."""
 
     leads: tuple[str, ...]
     extras: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
 
 
 @frozen
@@ -101,83 +108,93 @@ class Teller:
     def answer(self, answered: Answered) -> Told:
         """The sentences about one question."""
         question = answered.question
-        turned = {one.to for one in answered.crossings if question.along not in question.axes}
         turns = list(self._turns(question, answered.crossings))
+        turned = {one.to for one in answered.crossings}
         if turns and question.along in question.axes:
-            leads, extras = turns, []
-        else:
-            leads, extras = self._changes(answered, turned)
-            leads = [*turns, *leads]
-        parts = [] if answered.parts is None else self._parts(answered.parts)
+            turned = set(question.to)
+        by_arm = {
+            arm: told
+            for arm in question.to
+            if arm not in turned
+            and (told := [c for c in answered.compares if c.to == arm and c.change is not None])
+        }
+        same = {arm: claims for arm, claims in by_arm.items() if _all(claims, Verdict.UNNOTICED)}
+        others = {arm: claims for arm, claims in by_arm.items() if arm not in same}
+        changes, undecided = self._changes(question, others)
+        refused = [one for one in answered.impossible if one.arm != question.have]
+        mine = [one for one in answered.impossible if one.arm == question.have]
+        leads = (*turns, *changes, *self._refused(question, refused), *self._same(question, same))
+        if not leads:
+            leads, undecided = tuple(undecided), []
+        # The ledger is the cell's, not one station's.
+        is_of_cell = answered.parts is not None and question.station is None
+        parts = self._parts(answered.parts) if answered.parts and is_of_cell else []
         return Told(
-            (*leads, *self._refused(question, answered.impossible)),
-            (*parts, *self._unmeasured(answered), *extras, *self._held(answered)),
+            leads,
+            (*parts, *self._unmeasured(answered), *undecided, *self._held(answered)),
+            (*self._refused(question, mine), *self._fallen(question, answered.fallbacks)),
         )
 
     def claim(self, claim: Compare) -> str:
         """One change at one place, as a sentence."""
-        return f"{self._from_to(claim.have, claim.to)}, {_words(claim)} {_change(claim)}."
+        words = spoken(claim.metric).words
+        return f"From {self._pair(claim.have, claim.to)}, {words} {_change(claim)}."
 
-    def _changes(self, answered: Answered, left_out: set[Arm]) -> tuple[list[str], list[str]]:
-        question = answered.question
-        by_arm = {
-            arm: told
-            for arm in question.to
-            if arm not in left_out
-            and (told := [c for c in answered.compares if c.to == arm and c.change is not None])
-        }
-        same = [arm for arm, claims in by_arm.items() if _all(claims, Verdict.UNNOTICED)]
-        others = sorted(
-            (arm for arm in by_arm if arm not in same), key=lambda arm: _largest(by_arm[arm])
-        )
+    def _changes(
+        self, question: Asked, by_arm: Mapping[Arm, Sequence[Compare]]
+    ) -> tuple[list[str], list[str]]:
+        """The changes of the candidates that have some, and those that are undecided."""
+        arms = sorted(by_arm, key=lambda arm: _largest(by_arm[arm]))
+        if len(arms) > 1 and len(question.places) == 1:
+            return self._side_by_side(question, [by_arm[arm][0] for arm in arms])
+        if len(arms) > _MOST_TOLD:
+            return self._ends(question, [c for arm in arms for c in by_arm[arm]]), []
         leads: list[str] = []
-        extras: list[str] = []
-        if len(others) > 1 and len(question.places) == 1:
-            claims = [by_arm[arm][0] for arm in others]
-            found, further = self._side_by_side(question, claims)
+        undecided: list[str] = []
+        for arm in arms:
+            found, further = self._of_arm(question, arm, by_arm[arm])
             leads += found
-            extras += further
-        elif len(others) > _MOST_TOLD:
-            leads += self._ends(question, [c for arm in others for c in by_arm[arm]])
-        else:
-            for arm in others:
-                found, further = self._of_arm(question, arm, by_arm[arm])
-                leads += found
-                extras += further
-        if same:
-            claims = [claim for arm in same for claim in by_arm[arm]]
-            names = self._listed([self._arm(arm, question.have) for arm in same], "or")
-            have = self._arm(question.have, *same)
-            places = _distinct(claims)
-            at = self._at(places, question)
-            leads.append(
-                f"{self._opening(question)} {have} to {names}, {_words(claims[0])} "
-                f"{_unnoticed(claims, at)}."
-            )
-        return leads, extras
+            undecided += further
+        return leads, undecided
+
+    def _same(self, question: Asked, by_arm: Mapping[Arm, Sequence[Compare]]) -> Iterator[str]:
+        """The candidates that nobody would notice; those of the same places together."""
+        alike: dict[tuple[int, ...], list[Arm]] = {}
+        for arm, claims in by_arm.items():
+            alike.setdefault(tuple(id(claim.place) for claim in claims), []).append(arm)
+        for arms in alike.values():
+            claims = [claim for arm in arms for claim in by_arm[arm]]
+            names = self._listed(self._arms(arms, question.have), "or")
+            have = self._arm(question.have, *arms)
+            words = f"{self._opening(question)} {have} to {names}, {_words(question, claims[0])}"
+            yield self._unnoticed(words, claims, question)
+
+    def _unnoticed(self, words: str, claims: Sequence[Compare], question: Asked) -> str:
+        places = _distinct(claims)
+        return _readable(
+            [f"{words} {_unnoticed(claims, at)}." for at in self._ats(places, question)]
+        )
 
     def _of_arm(
         self, question: Asked, arm: Arm, claims: Sequence[Compare]
     ) -> tuple[list[str], list[str]]:
         """One candidate over its places: a sentence for each direction of change, the one that
-        holds at most places first.
+        holds at most places first; and what is undecided.
         """
         opening = f"{self._opening(question)} {self._pair(question.have, arm)}"
-        groups = [g for g in _groups(claims) if g]
-        groups.sort(key=lambda g: (g[0].verdict is Verdict.TOO_FEW, -len(g), -max(map(_size, g))))
+        groups = [group for group in _groups(claims) if group]
+        groups.sort(key=lambda group: (-len(group), -max(map(_size, group))))
         leads: list[str] = []
-        extras: list[str] = []
+        undecided: list[str] = []
         for group in groups:
-            words = f"{opening}, {_words(group[0])}"
+            words = f"{opening}, {_words(question, group[0])}"
             if group[0].verdict is Verdict.TOO_FEW:
-                line = f"{words} {_few(group, self._at(_distinct(group), question))}."
-                (extras if leads else leads).append(line)
+                undecided.append(f"{words} {_few(group, self._at(_distinct(group), question))}.")
             elif group[0].verdict is Verdict.UNNOTICED:
-                at = self._at(_distinct(group), question)
-                leads.append(f"{words} {_unnoticed(group, at)}.")
+                leads.append(self._unnoticed(words, group, question))
             else:
                 leads.append(self._ranged(words, group, question))
-        return leads, extras
+        return leads, undecided
 
     def _ranged(self, words: str, group: Sequence[Compare], question: Asked) -> str:
         """Changes of one direction: each, or the least and the most, with their places."""
@@ -185,23 +202,24 @@ class Teller:
         if len(group) == 1:
             (only,) = group
             at = self._at([only.place], question)
-            return _readable([f"{words} {verb} {_amount(only)}{at}.", f"{words} {verb} {_short(only)}{at}."])
+            return _readable(
+                [f"{words} {verb} {tell(only)}{at}." for tell in (_amount, _by, _short)]
+            )
         ordered = sorted(group, key=_size)
         least, most = ordered[0], ordered[-1]
         if _alike(group):
-            return f"{words} {verb} by {_spanned(group)}{self._at(_distinct(group), question)}."
+            ats = self._ats(_distinct(group), question)
+            return _readable([f"{words} {verb} by {_spanned(group)}{at}." for at in ats])
         each = [(claim, self._at([claim.place], question)) for claim in group]
-        options = []
         if len(group) <= _MOST_TOLD:
-            options = [
-                f"{words} {verb} {_enumerated([f'{_by(c)}{at}' for c, at in each])}.",
-                f"{words} {verb} {_enumerated([f'{_bare(c)}{at}' for c, at in each])}.",
-            ]
-        options.append(
-            f"{words} {verb} by {_bare(least).removeprefix('by ')}{self._at([least.place], question)} to "
-            f"{_bare(most).removeprefix('by ')}{self._at([most.place], question)}."
-        )
-        return _readable(options)
+            return _readable(
+                [
+                    f"{words} {verb} {_enumerated([f'{tell(c)}{at}' for c, at in each])}."
+                    for tell in (_by, _bare)
+                ]
+            )
+        first, last = (self._at([claim.place], question) for claim in (least, most))
+        return f"{words} {verb} by {_size_of(least)}{first} to {_size_of(most)}{last}."
 
     def _side_by_side(
         self, question: Asked, claims: Sequence[Compare]
@@ -209,50 +227,24 @@ class Teller:
         """Several candidates at one place: one sentence for each direction of change."""
         at = self._at(question.places, question)
         leads: list[str] = []
-        extras: list[str] = []
+        undecided: list[str] = []
+        claims = sorted(claims, key=lambda claim: question.to.index(claim.to))
         for group in sorted(filter(None, _groups(claims)), key=lambda g: -max(map(_size, g))):
             have = self._arm(question.have, *(claim.to for claim in group))
-            arms = [self._arm(claim.to, question.have) for claim in group]
-            words = f"{self._opening(question)} {have}"
-            metric = _words(group[0])
+            arms = self._arms([claim.to for claim in group], question.have)
+            words = f"From {have} to {self._listed(arms, 'or')}, {_words(question, group[0])}"
             if group[0].verdict is Verdict.UNNOTICED:
-                to = self._listed(arms, "or")
-                leads.append(f"{words} to {to}, {metric} {_unnoticed(group, at)}.")
+                leads.append(f"{words} {_unnoticed(group, at)}.")
             elif group[0].verdict is Verdict.TOO_FEW:
-                to = self._listed(arms, "or")
-                extras.append(f"{words} to {to}, {metric} {_few(group, at)}.")
+                undecided.append(f"{words} {_few(group, at)}.")
             elif len(group) == 1:
-                line = f"{words} to {arms[0]}, {metric}"
-                leads.append(self._ranged(line, group, question))
+                leads.append(self._ranged(words, group, question))
             elif _alike(group):
-                to = self._listed(arms, "or")
-                leads.append(
-                    f"{words} to {to}, {metric} {_verb(group[0])} by {_spanned(group)}{at}."
-                )
+                leads.append(f"{words} {_verb(group[0])} by {_spanned(group)}{at}.")
             else:
-                leads.append(self._each_arm(f"{words}, {metric}", group, arms, at))
-        return leads, extras
-
-    def _each_arm(
-        self, words: str, group: Sequence[Compare], arms: Sequence[str], at: str
-    ) -> str:
-        verb = _verb(group[0])
-        options = []
-        if len(group) <= _MOST_TOLD + 1:
-            options = [
-                f"{words} {verb} "
-                + _enumerated([f"{tell(c)} with {arm}" for c, arm in zip(group, arms, strict=True)])
-                + f"{at}."
-                for tell in (_by, _bare)
-            ]
-        order = sorted(range(len(group)), key=lambda index: _size(group[index]))
-        first, last = order[0], order[-1]
-        between = f"; {len(group) - 2} others lie between" if len(group) > 2 else ""
-        options.append(
-            f"{words} {verb} {_bare(group[first])} with {arms[first]} to "
-            f"{_bare(group[last]).removeprefix('by ')} with {arms[last]}{at}{between}."
-        )
-        return _readable(options)
+                words = f"From {have}, {_words(question, group[0])} {_verb(group[0])}"
+                leads.append(_each_arm(words, group, arms, at))
+        return leads, undecided
 
     def _ends(self, question: Asked, claims: Sequence[Compare]) -> list[str]:
         """Many candidates at many places: the least and the most of each direction."""
@@ -261,7 +253,7 @@ class Teller:
             if not group:
                 continue
             have = self._arm(question.have, *(claim.to for claim in group))
-            words = f"{self._opening(question)} {have}, {_words(group[0])}"
+            words = f"{self._opening(question)} {have}, {_words(question, group[0])}"
             ordered = sorted(group, key=_size)
             if group[0].verdict not in _CHANGED:
                 count = len({claim.to for claim in group})
@@ -270,7 +262,7 @@ class Teller:
                 found.append(f"{words} {tell(group, f' with {count} choices{places}')}.")
                 continue
             ends = [
-                f"{_bare(one).removeprefix('by ')} with {self._arm(one.to, question.have)}"
+                f"{_size_of(one)} with {self._arm(one.to, question.have)}"
                 f"{self._at([one.place], question)}"
                 for one in dict.fromkeys((ordered[0], ordered[-1]))
             ]
@@ -289,11 +281,13 @@ class Teller:
             groups.setdefault(key, []).append(one)
         for group in groups.values():
             one = max(group, key=lambda crossing: _size(crossing.above))
+            mine = level_name(one.factor, question.have[one.factor]) if of_candidates else ""
             last, first = (
-                level_name(one.factor, _plain(level)) for level in (one.last, one.first)
+                _beyond(level_name(one.factor, _plain(level)), mine)
+                for level in (one.last, one.first)
             )
             at = self._at([crossing.place for crossing in group], question, without=one.factor)
-            words = _words(one.above)
+            words = _words(question, one.above)
             up_to, from_on = _turned(one.below), _turned(one.above)
             if of_candidates:
                 yield (
@@ -314,10 +308,22 @@ class Teller:
             by_reason.setdefault(key, []).append(one)
         found = []
         for (reason, _), group in by_reason.items():
-            arms = self._listed([self._arm(one.arm, question.have) for one in group], "and")
+            others = [question.have, *question.to]
+            arms = self._listed([self._arm(one.arm, *others) for one in group], "and")
             at = self._at(group[0].places, question)
             found.append(f"{arms} cannot be had{at}: {self._reason(reason, group[0].arm)}.")
         return [line[:1].upper() + line[1:] for line in found]
+
+    def _fallen(self, question: Asked, fallbacks: Sequence[Fallback]) -> list[str]:
+        """The candidates whose link falls back, with the reason."""
+        found = []
+        others = [question.have, *question.to]
+        for one in fallbacks:
+            at = self._at(one.places, question)
+            link = one.link.partition(" (")[0]
+            line = f"{self._arm(one.arm, *others)} falls back to {link}{at}: {one.reason}."
+            found.append(line[:1].upper() + line[1:])
+        return found
 
     def _reason(self, reason: str, arm: Arm) -> str:
         """A testbed's reason without the machine's name of the policy."""
@@ -331,7 +337,8 @@ class Teller:
         refused = {(one.arm, id(place)) for one in answered.impossible for place in one.places}
         reasons: dict[str, dict[Arm, list[Place]]] = {}
         for claim in answered.compares:
-            if claim.verdict is Verdict.UNMEASURED and (claim.to, id(claim.place)) not in refused:
+            ends = {(claim.to, id(claim.place)), (claim.have, id(claim.place))}
+            if claim.verdict is Verdict.UNMEASURED and not ends & refused:
                 reasons.setdefault(claim.reason, {}).setdefault(claim.to, []).append(claim.place)
         found = []
         for reason, arms in reasons.items():
@@ -353,9 +360,11 @@ class Teller:
             for name, part in costs[:3]
             if part.value >= 0.05 * parts.total
         ]
+        if not told:
+            return []
         claim = parts.compare
         return [
-            f"Of the {_bare(claim).removeprefix('by ')} from {self._pair(claim.have, claim.to)}"
+            f"Of the {_size_of(claim)} from {self._pair(claim.have, claim.to)}"
             f"{self._where(claim.place)}, {', '.join(told)}."
         ]
 
@@ -385,11 +394,14 @@ class Teller:
         shared = self._shared(question) if len(question.places) > 1 else ""
         return f"{shared[:1].upper()}{shared[1:]}: from" if shared else "From"
 
-    def _from_to(self, have: Arm, to: Arm) -> str:
-        return f"From {self._pair(have, to)}"
-
     def _pair(self, have: Arm, to: Arm) -> str:
-        return f"{self._arm(have, to)} to {self._arm(to, have)}"
+        (arm,) = self._arms([to], have)
+        return f"{self._arm(have, to)} to {arm}"
+
+    def _arms(self, arms: Sequence[Arm], have: Arm) -> list[str]:
+        """Candidates without the words that they share with what one has."""
+        mine = self._arm(have, *arms)
+        return _without_noun([_number_of(self._arm(arm, have), mine) for arm in arms], mine)
 
     def _arm(self, arm: Arm, *against: Arm) -> str:
         """The levels of an arm in which it differs from others."""
@@ -406,9 +418,13 @@ class Teller:
         """``(TCP, 5 clients)``: the levels by which places are told apart; of an only place, those
         that vary in the plan.
         """
+        return self._ats(here, question, without)[0]
+
+    def _ats(self, here: Sequence[Place], question: Asked, without: str | None = None) -> list[str]:
+        """Descriptions of some places of a question, the fullest first."""
         of = question.places
         if len(of) == 1:
-            return self._where(of[0])
+            return [self._where(of[0])]
         varying = [axis for axis in _varying(of) if axis != without]
         texts = list(
             dict.fromkeys(
@@ -417,13 +433,16 @@ class Teller:
             )
         )
         if texts in ([], [""]):
-            return ""
+            return [""]
+        counted = f" at {len(here)} of {len(of)} places"
+        if len(here) == len(of):
+            counted = f" at all {len(of)} places"
         described = self._described(here, varying) if len(texts) > 1 else texts[0]
         if described:
-            return f" ({described})"
-        if len(texts) <= _MOST_TOLD and len("; ".join(texts)) <= _DESCRIBED:
-            return f" ({'; '.join(texts)})"
-        return f" at all {len(of)} places" if len(here) == len(of) else f" at {len(here)} of {len(of)} places"
+            return [f" ({described})", *([counted] if len(texts) > _MOST_TOLD else [])]
+        if len(texts) <= _MOST_TOLD and len("; ".join(texts)) <= _DESCRIBED_FEW:
+            return [f" ({'; '.join(texts)})"]
+        return [counted]
 
     def _described(self, here: Sequence[Place], varying: Sequence[str]) -> str:
         """``UDP and TCP, 1 to 8 clients``: places that are all combinations of some levels."""
@@ -439,47 +458,51 @@ class Teller:
             return ""
         texts = [self._levels(axis, list(of.values())) for axis, of in levels.items()]
         text = ", ".join(texts)
-        return text if all(texts) and len(text) <= _DESCRIBED else ""
+        room = _DESCRIBED_FEW if len(here) <= _MOST_TOLD else _DESCRIBED
+        return text if all(texts) and len(text) <= room else ""
 
     def _levels(self, axis: str, levels: Sequence[Level]) -> str:
         """Some levels of one axis: named, or the first and the last number."""
-        if len(levels) <= 2:
-            return " and ".join(self._level(axis, level) for level in levels)
-        numbers = [one for one in levels if isinstance(one, int | float)]
-        if len(numbers) == len(levels) and not any(isinstance(one, bool) for one in levels):
-            low, high = self._level(axis, min(numbers)), self._level(axis, max(numbers))
-            return _merged(low, high)
-        return _enumerated([self._level(axis, level) for level in levels])
+        names = [self._level(axis, level) for level in levels]
+        numbers = [
+            one for one in levels if isinstance(one, int | float) and not isinstance(one, bool)
+        ]
+        if len(levels) > 2 and len(numbers) == len(levels):
+            return _merged(self._level(axis, min(numbers)), self._level(axis, max(numbers)))
+        if axis == "policy" and len(levels) > 2 and len(levels) == self._count_of_policies:
+            return f"all {len(levels)} policies"
+        return "; ".join(names) if any("," in name for name in names) else _enumerated(names)
+
+    @property
+    def _count_of_policies(self) -> int:
+        return len({cell.policy for cell in self.names.cells})
 
     def _where(self, place: Place) -> str:
         """The levels of one place that vary in the plan."""
-        words = list(self._told_levels(place))
+        words = list(dict.fromkeys(self._told_levels(place)))
         return f" ({', '.join(words)})" if words else ""
 
     def _shared(self, question: Asked) -> str:
         """The levels that all places of a question share and that vary in the plan."""
         varying = _varying(question.places)
         first = question.places[0]
-        return ", ".join(
-            self._told_levels(Place(tuple((a, v) for a, v in first.levels if a not in varying), {}))
-        )
+        shared = tuple((a, v) for a, v in first.levels if a not in varying)
+        return ", ".join(dict.fromkeys(self._told_levels(Place(shared, {}))))
 
     def _told_levels(self, place: Place) -> Iterator[str]:
         several = {
             "scenario": len(self.names.scenarios) > 1,
             "traffic": len(self.names.traffics) > 1,
-            "policy": len({cell.policy for cell in self.names.cells}) > 1,
+            "policy": self._count_of_policies > 1,
         }
         for axis, level in place.levels:
-            if several.get(axis, axis in self.names.levels) and not self._is_plain(place, axis):
+            varies = several.get(axis, axis in self.names.levels)
+            if varies and not _is_absent(level) and not self._is_plain(axis, level):
                 yield self._level(axis, level)
 
-    def _is_plain(self, place: Place, axis: str) -> bool:
-        """Whether a level is that of every cell of the place's policy, or of its plain variant."""
-        if axis not in self.names.of_policies:
-            return False
-        level = dict(place.levels).get(axis)
-        return level == self.names.plain.get(axis)
+    def _is_plain(self, axis: str, level: Level) -> bool:
+        """Whether a level is the first of a factor that is a variant of some policies."""
+        return axis in self.names.of_policies and level == self.names.plain.get(axis)
 
     def _listed(self, items: Sequence[str], word: str) -> str:
         items = list(dict.fromkeys(items))
@@ -491,9 +514,9 @@ class Teller:
 def reproduced(claims: Sequence[Reproduces], names: Names) -> Told:
     """How many printed values are met, by data set, quantity, kind and instrument.
 
-    ``leads``: without a fit, and the profile set that meets most of the values that it was not
-    fitted to, if it meets more. Values that a profile was fitted to are counted apart: to meet them
-    proves nothing.
+    ``leads``: without a fit, and the profile set that meets the largest share of the values that it
+    was not fitted to, if it is a larger one. Values that a profile was fitted to are counted apart:
+    to meet them proves nothing.
     """
     groups: dict[tuple[str, str, Printed, str], list[Reproduces]] = {}
     for claim in claims:
@@ -502,11 +525,14 @@ def reproduced(claims: Sequence[Reproduces], names: Names) -> Told:
     leads: list[str] = []
     extras: list[str] = []
     for number, group in enumerate(groups.values()):
-        first, *others = sorted(group, key=lambda claim: bool(claim.fits))
-        best = max(others, key=_met, default=first)
-        told = [first, best] if _met(best) > _met(first) else [first]
+        plain_ones = [claim for claim in group if not claim.fits]
+        told = plain_ones if len(plain_ones) <= 2 else plain_ones[:1]
+        others = [claim for claim in group if claim not in told and claim.total]
+        best = max(others, key=_met, default=None)
+        if best and (not told or _met(best) > max(map(_met, told))):
+            told = [*told, best]
         (extras if number else leads).extend(_of_printed(one, names) for one in told)
-        extras += [_of_printed(one, names) for one in others if one not in told]
+        extras += [_of_printed(one, names) for one in group if one not in told]
     return Told(tuple(leads), tuple(extras))
 
 
@@ -518,12 +544,16 @@ def _of_printed(claim: Reproduces, names: Names) -> str:
     near = "one point" if claim.quantity == "overhead" else plain_percent(claim.within)
     near = near.replace(".0 %", " %")
     count, met = (claim.total, claim.met) if claim.total else (claim.fitted, claim.fitted_met)
+    times = [_fit(fit) for fit in sorted(claim.fits, key=lambda fit: fit.place)]
+    fits = f" ({_enumerated(times)})" if times else ""
     opening = ""
-    if claim.variant:
-        fits = _enumerated(list(map(_fit, claim.fits))) if claim.fits else ""
-        opening = f"With {names.level('profile_set', claim.variant)}{f' ({fits})' if fits else ''}, "
+    if claim.axis:
+        opening = f"With {names.level(claim.axis, claim.variant)}{fits}, "
+    elif claim.fits:
+        opening = f"With fitted devices{fits}, "
     elif claim.instrument:
-        opening = f"Read by {claim.instrument}, "
+        fitted = " (fitted)" if claim.fitted_instrument else ""
+        opening = f"Read by {claim.instrument}{fitted}, "
     others = "other " if claim.total and claim.fitted else ""
     if count == 1:
         verb = "is" if met else "is not"
@@ -532,7 +562,12 @@ def _of_printed(claim: Reproduces, names: Names) -> str:
         verb = "is" if met == 1 else "are"
         of = f"of {'the ' if others else ''}{count} {others}printed {_noun(claim, count)}"
         said = f"{met or 'none'} {of} {verb} met within {near}"
-    line = f"{opening}{said}: printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
+    if claim.above:
+        verb = "is" if claim.above == 1 else "are"
+        said += f" and {claim.above} {verb} above what the PHY can carry"
+    line = (
+        f"{opening}{said}: printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
+    )
     if not claim.total:
         line += "; all were fitted to"
     return f"{line[:1].upper()}{line[1:]}."
@@ -546,6 +581,8 @@ def _noun(claim: Reproduces, count: int) -> str:
         noun = f"throughput{many}"
     else:
         noun = f"value{many} of {spoken(claim.quantity).words}"
+    if claim.kind is Printed.COMBINED:
+        return f"{noun} over several kinds of traffic"
     if claim.kind is Printed.VALUE:
         return noun
     what = "difference" if claim.kind is Printed.DIFFERENCE else "ratio"
@@ -620,10 +657,12 @@ def _size(claim: Compare) -> float:
     return abs(claim.change.value)
 
 
-def _words(claim: Compare) -> str:
+def _words(question: Asked, claim: Compare) -> str:
+    """The metric, and whose it is."""
     if claim.clients is not None:
         return "the number of clients that join"
-    return spoken(claim.metric).words
+    of = f' of station "{question.station}"' if question.station else ""
+    return spoken(claim.metric).words + of
 
 
 def _verb(claim: Compare) -> str:
@@ -647,6 +686,10 @@ def _unnoticed(group: Sequence[Compare], at: str = "") -> str:
     largest = max(group, key=_bound)
     bound = _bound(largest)
     if bound == 0:
+        values = {claim.after.value for claim in group if claim.after is not None}
+        clients = {claim.clients for claim in group}
+        if len(values) == len(clients) == 1 and group[0].clients is not None:
+            return f"stays {_alone(group[0], is_after=True)}{at}"
         return f"does not change{at}"
     assert largest.change is not None
     most = at_most(bound, largest.change.unit, _is_percent(largest))
@@ -663,7 +706,9 @@ def _bound(claim: Compare) -> float:
 
 def _few(group: Sequence[Compare], at: str = "") -> str:
     known = [claim.more for claim in group if claim.more is not None]
-    need = f"; {max(known)} more trials of each cell would decide" if known else ""
+    more = max(known, default=0)
+    trials = "trial" if more == 1 else "trials"
+    need = f"; {more} more {trials} of each cell would decide" if known else ""
     widest = max(group, key=_size)
     assert widest.change is not None
     amount_ = percent(widest.change) if _is_percent(widest) else shown(widest.change)
@@ -688,6 +733,8 @@ def _amount(claim: Compare) -> str:
     if claim.clients is not None:
         return f"from {_of_clients(claim)}"
     if claim.is_share:
+        if _is_manifold(claim):
+            return share_from_to(claim.change, claim.before, claim.after)
         said = f"by {percent(absolute(claim.change))}"
         if _size(claim) < _LARGE:
             return said
@@ -705,25 +752,75 @@ def _by(claim: Compare) -> str:
     assert claim.after is not None
     if claim.clients is not None:
         return f"from {_of_clients(claim)}"
+    if _is_manifold(claim):
+        return share_from_to(claim.change, claim.before, claim.after)
+    if claim.is_share:
+        return f"by {percent(absolute(claim.change))}"
     if _is_percent(claim):
-        unit = " %" if claim.is_share else " points"
-        return f"by {percent(absolute(claim.change)).removesuffix(' %')}{unit}"
+        return points_from_to(claim.change, claim.before, claim.after)
     return from_to(claim.change, claim.before, claim.after)
 
 
 def _bare(claim: Compare) -> str:
-    """The amount of a change without its interval."""
+    """The amount of a change without its interval, or both values."""
+    if claim.clients is not None or _is_manifold(claim):
+        return _by(claim)
+    return f"by {_size_of(claim)}"
+
+
+def _size_of(claim: Compare) -> str:
+    """The amount of a change, without its interval."""
+    assert claim.change is not None
+    size = absolute(claim.change)
+    if claim.clients is not None:
+        return f"{size.value * claim.clients:.3g} clients"
+    if _is_percent(claim):
+        return f"{bare(size, 0.01)} {'%' if claim.is_share else 'points'}"
+    return bare(size)
+
+
+def _is_manifold(claim: Compare) -> bool:
+    return claim.is_share and claim.change is not None and claim.change.value >= _MANIFOLD
+
+
+def _each_arm(words: str, group: Sequence[Compare], arms: Sequence[str], at: str) -> str:
+    """Changes of several candidates at one place, which have the value before in common."""
+    ordered = list(zip(group, arms, strict=True))
+    if not all(arm[:1].isdigit() for arm in arms):
+        ordered.sort(key=lambda pair: _size(pair[0]))
+    if len(group) > _MOST_TOLD + 1:
+        ordered.sort(key=lambda pair: _size(pair[0]))
+        (least, first), *_, (most, last) = ordered
+        between = f"{len(group) - 2} others lie between"
+        return (
+            f"{words} by {_size_of(least)} with {first} to {_size_of(most)} with {last}{at}; "
+            f"{between}."
+        )
+    if all(_is_percent(c) and c.clients is None and not _is_manifold(c) for c in group):
+        options = [
+            f"{words} {_enumerated([f'{tell(c)} with {arm}' for c, arm in ordered])}{at}."
+            for tell in (_by, _bare)
+        ]
+        return _readable(options)
+    before = _alone(ordered[-1][0], is_after=False)
+    ends = [f"to {_alone(claim, is_after=True)} with {arm}" for claim, arm in ordered]
+    return f"{words} from {before} {_enumerated(ends)}{at}."
+
+
+def _alone(claim: Compare, *, is_after: bool) -> str:
+    """The value before or after, alone with its unit: two or three significant digits."""
+    found = claim.after if is_after else claim.before
+    assert found is not None
     assert claim.change is not None
     if claim.clients is not None:
-        return f"from {_of_clients(claim)}"
-    if _is_percent(claim):
-        unit = "%" if claim.is_share else "points"
-        return f"by {bare(absolute(claim.change), 0.01)} {unit}"
-    return f"by {bare(absolute(claim.change))}"
+        return f"{found.value * claim.clients:.3g} of {claim.clients}"
+    if spoken(claim.metric).told == "points":
+        return plain_percent(found.value)
+    return plain(found.value, found.unit)
 
 
 def _short(claim: Compare) -> str:
-    return _bare(claim) if _is_percent(claim) else _by(claim)
+    return _bare(claim) if claim.is_share else _by(claim)
 
 
 def _of_clients(claim: Compare) -> str:
@@ -751,6 +848,42 @@ def _spanned(group: Sequence[Compare]) -> str:
     if _is_percent(group[0]) and not group[0].is_share:
         text = text.replace(" %", " points")
     return text
+
+
+def _without_noun(arms: Sequence[str], have: str) -> list[str]:
+    """``ML-DSA-44`` of ``ML-DSA-44 certificates`` beside ``P-256 certificates``."""
+    split = [text.split() for text in (*arms, have)]
+    count = 0
+    for words in zip(*(reversed(words) for words in split), strict=False):
+        # What remains may be no bare number, whose unit this is.
+        rest = [words_[: len(words_) - count - 1] for words_ in split]
+        if len(set(words)) > 1 or not words[0].isalpha() or not all(rest):
+            break
+        if any(one[0] in ("a", "an") for one in rest):
+            break
+        if any(one[-1].replace(".", "").isdigit() for one in rest):
+            break
+        count += 1
+    return [" ".join(words[: len(words) - count]) for words in split[:-1]]
+
+
+def _number_of(level: str, like: str) -> str:
+    """``400 packets`` of ``a queue of 400 packets`` beside ``a queue of 50 packets``."""
+    rest = _beyond(level, like)
+    return rest if rest[:1].isdigit() and rest.count(" ") == 1 else level
+
+
+def _beyond(level: str, like: str) -> str:
+    """``1340 octets`` of ``a tunnel MTU of 1340 octets`` beside ``a tunnel MTU of 1280 octets``."""
+    words, others = level.split(), like.split()
+    while len(words) > 1 and others and words[0] == others[0]:
+        words, others = words[1:], others[1:]
+    return " ".join(words)
+
+
+def _is_absent(level: Level) -> bool:
+    """Whether a level says that something is not there."""
+    return level is False or level == "none" or (isinstance(level, float) and level == 0)
 
 
 def _plain(level: float) -> float | int:

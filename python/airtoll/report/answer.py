@@ -320,16 +320,18 @@ def headline(summary: RunSummary) -> list[str]:
     teller = Teller(summary.names)
     told = [teller.answer(one) for one in summary.answered]
     printed = reproduced(summary.reproduced, summary.names)
-    return [
+    lines = [
         *_of_limits(summary),
         *printed.leads,
         *(line for one in told for line in one.leads),
+        *(line for one in told for line in one.reasons),
         *_of_silence(summary),
         *_of_joins(summary),
         *printed.extras,
         *(line for one in told for line in one.extras),
         *([] if any(one.leads for one in told) else _without_an_answer(summary)),
     ]
+    return list(dict.fromkeys(lines))
 
 
 def not_covered(summary: RunSummary) -> list[str]:

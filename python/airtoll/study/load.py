@@ -110,7 +110,9 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
         data["exclude"] = _narrowed(file.study, grid)
     if "question" not in values and data.get("question"):
         asked = zip(file.study.question, data["question"], strict=True)
-        data["question"] = [_asked_in(one, table, grid) for one, table in asked if _is_in(one, grid)]
+        data["question"] = [
+            _asked_in(one, table, grid) for one, table in asked if _is_in(one, grid)
+        ]
     if "compare" not in values and data.get("compare"):
         pairs = zip(file.study.compare, data["compare"], strict=True)
         data["compare"] = [table for entry, table in pairs if _has_cells(entry, grid)]

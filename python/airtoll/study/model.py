@@ -1056,7 +1056,17 @@ class Compare(Table):
     instrument: str = Field(
         "", description="the `[instrument.NAME]` through which our readings are seen"
     )
+    fitted: tuple[str, ...] = Field(
+        (),
+        description="policies to whose readings a number of the study is fitted (of a scenario, an "
+        "instrument): to meet them proves nothing",
+    )
     caveat: str = Field("", description="caveat of these readings")
+
+    @field_validator("fitted")
+    @classmethod
+    def _known_policies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_canonical(name) for name in names)
 
     @model_validator(mode="after")
     def _extremes(self) -> Self:
