@@ -531,7 +531,11 @@ def reproduced(claims: Sequence[Reproduces], names: Names) -> Told:
         best = max(others, key=_met, default=None)
         if best and (not told or _met(best) > max(map(_met, told))):
             told = [*told, best]
-        (extras if number else leads).extend(_of_printed(one, names) for one in told)
+        lines = [
+            _of_printed(one, names) if index == 0 else _of_further(one, names)
+            for index, one in enumerate(told)
+        ]
+        (extras if number else leads).extend(lines)
         extras += [_of_printed(one, names) for one in group if one not in told]
     return Told(tuple(leads), tuple(extras))
 
@@ -544,16 +548,7 @@ def _of_printed(claim: Reproduces, names: Names) -> str:
     near = "one point" if claim.quantity == "overhead" else plain_percent(claim.within)
     near = near.replace(".0 %", " %")
     count, met = (claim.total, claim.met) if claim.total else (claim.fitted, claim.fitted_met)
-    times = [_fit(fit) for fit in sorted(claim.fits, key=lambda fit: fit.place)]
-    fits = f" ({_enumerated(times)})" if times else ""
-    opening = ""
-    if claim.axis:
-        opening = f"With {names.level(claim.axis, claim.variant)}{fits}, "
-    elif claim.fits:
-        opening = f"With fitted devices{fits}, "
-    elif claim.instrument:
-        fitted = " (fitted)" if claim.fitted_instrument else ""
-        opening = f"Read by {claim.instrument}{fitted}, "
+    opening = _opening_of(claim, names)
     others = "other " if claim.total and claim.fitted else ""
     if count == 1:
         verb = "is" if met else "is not"
@@ -571,6 +566,29 @@ def _of_printed(claim: Reproduces, names: Names) -> str:
     if not claim.total:
         line += "; all were fitted to"
     return f"{line[:1].upper()}{line[1:]}."
+
+
+def _of_further(claim: Reproduces, names: Names) -> str:
+    """The same of another variant of the model: without what the sentence before it says."""
+    verb = "is" if claim.met == 1 else "are"
+    of = f"the {claim.total} others" if claim.fitted else f"{claim.total}"
+    line = f"{_opening_of(claim, names)}{claim.met or 'none'} of {of} {verb} met"
+    if not claim.fitted:
+        line += f": printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
+    return f"{line}."
+
+
+def _opening_of(claim: Reproduces, names: Names) -> str:
+    """``With a serial card (17 to 57 us per frame), ``: the variant of the model."""
+    times = [_fit(fit) for fit in sorted(claim.fits, key=lambda fit: fit.place)]
+    fits = f" ({_enumerated(times)})" if times else ""
+    if claim.axis:
+        return f"With {names.level(claim.axis, claim.variant)}{fits}, "
+    if claim.fits:
+        return f"With fitted devices{fits}, "
+    if claim.instrument:
+        return f"Read by {claim.instrument}{' (fitted)' if claim.fitted_instrument else ''}, "
+    return ""
 
 
 def _noun(claim: Reproduces, count: int) -> str:
