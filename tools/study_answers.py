@@ -72,8 +72,8 @@ def _all_answers() -> Iterator[str]:
     yield "# The answer of every study"
     yield ""
     yield "`airtoll run STUDY` ends with these sentences, and `airtoll show RUN` shows them again. An"
-    yield "interval holds at 95 %; a change that nobody would notice is bounded by its interval."
-    yield "Printed values are met within one point of an overhead, or within 5 %."
+    yield "interval holds at 95 %. A change that nobody would notice is as large as its interval"
+    yield "allows. Printed overheads are met within one point, other printed values within 5 %."
     yield ""
     yield "Written by `python tools/study_answers.py` from runs with the default seed."
     for name in shipped():
@@ -87,9 +87,10 @@ def _all_answers() -> Iterator[str]:
 
 def _section(names: Sequence[str]) -> str:
     lines = [f"<!-- answers: {' '.join(names)} -->"]
-    for name in names:
-        own = f"`{name}`: " if len(names) > 1 else ""
-        lines += [f"- {own}{line}" for line in golden(name)]
+    if len(names) == 1:
+        lines += [f"- {line}" for line in golden(names[0])]
+    else:
+        lines += [f"- `{name}`: {' '.join(golden(name))}" for name in names]
     return "\n".join([*lines, "<!-- end of answers -->"]) + "\n"
 
 

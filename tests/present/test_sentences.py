@@ -96,7 +96,7 @@ class Telling:
                     told.told == "share",
                     verdict,
                     more,
-                )  # fmt: skip
+                )
             )
 
     def leads(self, **others: object) -> tuple[str, ...]:
@@ -251,9 +251,10 @@ def test_who_holds_throughput_back():
 
 def claim(**values: object) -> Reproduces:
     fields = {
-        "dataset": "paper", "quantity": "overhead", "kind": Printed.VALUE, "axis": "", "variant": "",
-        "instrument": "", "within": 0.01, "met": 5, "total": 20, "fitted_met": 0, "fitted": 0,
-        "median": 0.02, "printed": (0.0056, 0.1516), "ours": (0.0099, 0.0146), "unit": "1",
+        "dataset": "paper", "quantity": "overhead", "kind": Printed.VALUE, "axis": "",
+        "variant": "", "instrument": "", "within": 0.01, "met": 5, "total": 20, "fitted_met": 0,
+        "fitted": 0, "median": 0.02, "printed": (0.0056, 0.1516), "ours": (0.0099, 0.0146),
+        "unit": "1",
     }  # fmt: skip
     return Reproduces(**{**fields, **values})  # type: ignore[arg-type]
 
@@ -266,7 +267,8 @@ def names() -> Names:
 def test_printed_values_are_counted_and_fitted_ones_apart(names):
     air = claim(axis="profile_set", variant="air")
     card = claim(
-        axis="profile_set", variant="card", met=6, total=10, fitted=10, fitted_met=10, ours=(0.015, 0.038),
+        axis="profile_set", variant="card", met=6, total=10, fitted=10, fitted_met=10,
+        ours=(0.015, 0.038),
         fits=(Fit("card.cipher.frame_us", 16.5e-6, 57e-6),),
     )  # fmt: skip
     assert reproduced([air, card], names).leads == (
