@@ -158,7 +158,7 @@ class Teller:
         return leads, undecided
 
     def _same(self, question: Asked, by_arm: Mapping[Arm, Sequence[Compare]]) -> Iterator[str]:
-        """The candidates whose change is too small to be noticed; those of the same places together."""
+        """Candidates whose change is too small to notice; those of the same places together."""
         alike: dict[tuple[int, ...], list[Arm]] = {}
         for arm, claims in by_arm.items():
             alike.setdefault(tuple(id(claim.place) for claim in claims), []).append(arm)
