@@ -22,6 +22,7 @@ from airtoll.answer import (
 )
 from airtoll.answer.compared import judge
 from airtoll.answer.crossings import crossings
+from airtoll.observe.metrics import METRICS
 from airtoll.observe.spoken import spoken
 from airtoll.plan import make_plan
 from airtoll.present.names import Names
@@ -83,7 +84,9 @@ class Telling:
                 None if half is None else half * scale,
                 "1" if told.told == "share" else unit,
             )
-            verdict, more = judge(change, self.question.unnoticed, told.better)
+            verdict, more = judge(
+                change, self.question.unnoticed, METRICS[self.question.metric].better
+            )
             self.claims.append(
                 Compare(
                     self.question.metric,

@@ -135,18 +135,20 @@ def _judged(
             return evolve(claim, verdict=Verdict.UNSETTLED, reason=one.method)
         if one.is_unpriced:
             return evolve(claim, reason=one.method)
-    difference, holds = _difference(analysis, other, metric, part)
+    difference, holds, is_apart = _difference(analysis, other, metric, part)
     change: Estimate | None = difference
     if claim.is_share:
         if before.value == 0:
-            # No share of nothing: from nothing to something.
+            # No share of nothing: from nothing to something, whatever the spread of nothing.
             claim = evolve(claim, is_share=False)
+            change = after
+            holds = True
         else:
             change = _share(analysis, mine, other, metric, part)
     if change is None:
         return evolve(claim, reason="the value before is zero")
     unnoticed = question.unnoticed if claim.is_share == (spoken(metric).told == "share") else 0.0
-    verdict, more = judge(change, unnoticed, METRICS[metric].better, holds=holds)
+    verdict, more = judge(change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart)
     return evolve(claim, change=change, verdict=verdict, more=more)
 
 
@@ -223,8 +225,10 @@ def _summary(
 
 def _difference(
     analysis: Analysis, other: str, metric: str, part: tuple[str | None, str | None]
-) -> tuple[Estimate | None, bool]:
-    """After - before, and whether it holds among all comparisons of the question (Holm)."""
+) -> tuple[Estimate | None, bool, bool]:
+    """After - before, whether it holds among all comparisons of the question (Holm), and whether
+    an exact test sets the readings of both sides apart.
+    """
     flow, station = part
     rows = analysis.comparisons.filter(
         (pl.col("cell") == other)
@@ -233,7 +237,7 @@ def _difference(
         & pl.col("station").eq_missing(station)
     )
     if rows.is_empty():
-        return None, True
+        return None, True, False
     row = rows.row(0, named=True)
     p = row["p_adjusted"]
     found = Estimate(
@@ -245,23 +249,33 @@ def _difference(
         row["method"],
         row["unit"],
     )
-    return found, p is None or math.isnan(p) or p < _CHANCE
+    alone = row["p"]
+    is_apart = alone is not None and alone < _CHANCE
+    return found, p is None or math.isnan(p) or p < _CHANCE, is_apart
 
 
 def judge(
-    change: Estimate, unnoticed: float, better: Direction, *, holds: bool = True
+    change: Estimate,
+    unnoticed: float,
+    better: Direction,
+    *,
+    holds: bool = True,
+    is_apart: bool = False,
 ) -> tuple[Verdict, int | None]:
     """The verdict on a change, and the further trials of each cell that would decide.
 
     ``unnoticed``: in the unit of the change. ``better``: as in the table of metrics. ``holds``:
     whether the change is more than chance among all comparisons of its question; one whose whole
-    interval would be noticed needs no such test.
+    interval would be noticed needs no such test. ``is_apart``: of readings that are equal in all
+    trials of a side, and so have no interval, whether an exact test sets both sides apart.
     """
     low, high = change.low, change.high
     if change.is_deterministic:
         low = high = change.value
     if math.isnan(low) or math.isnan(high):
-        return Verdict.TOO_FEW, None
+        if not (is_apart or (change.is_equal and change.value == 0)):
+            return Verdict.TOO_FEW, None
+        low = high = change.value
     if -unnoticed <= low and high <= unnoticed:
         return Verdict.UNNOTICED, None
     is_noticed = low > unnoticed or high < -unnoticed

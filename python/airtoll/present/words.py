@@ -717,7 +717,7 @@ def _unnoticed(group: Sequence[Compare], at: str = "") -> str:
 def _bound(claim: Compare) -> float:
     """The largest change that the interval allows."""
     assert claim.change is not None
-    if claim.change.is_deterministic:
+    if claim.change.is_deterministic or claim.change.is_equal:
         return abs(claim.change.value)
     return max(abs(claim.change.low), abs(claim.change.high))
 
