@@ -231,6 +231,28 @@ METRICS: Final[dict[str, Metric]] = {
     "packets_sent": Metric("1", "packets handed to the network by the sender", SUM),
     "packets_received": Metric("1", "packets delivered to the receiving application", SUM),
     "packets_lost": Metric("1", "packets dropped on the way", SUM),
+    # Lost packets of the whole cell by cause: their sum is that of packets_lost.
+    "packets_lost_full": Metric("1", "lost packets that found a full queue or buffer", SUM),
+    "packets_lost_aqm": Metric("1", "lost packets that CoDel or FQ-CoDel dropped", SUM),
+    "packets_lost_attempts": Metric(
+        "1", "lost packets whose last attempt on the air failed (`retry_limit`)", SUM
+    ),
+    "packets_lost_lifetime": Metric(
+        "1", "lost packets whose lifetime in a transmit queue was over (`queue_max_delay_ms`)", SUM
+    ),
+    "packets_lost_away": Metric(
+        "1",
+        "lost packets whose receiver or sender was not, or no longer, associated with the access "
+        "point that had them; those that still wait there at the end of the trial are lost, too",
+        SUM,
+    ),
+    "packets_lost_wire": Metric("1", "packets that a wire lost", SUM),
+    "packets_lost_length": Metric(
+        "1", "lost packets that were too long for the path and must not be fragmented", SUM
+    ),
+    "packets_lost_address": Metric(
+        "1", "lost packets for whose next hop nobody answered (ARP, Neighbour Discovery)", SUM
+    ),
     "packets_queued": Metric("1", "packets in queues or in flight at the end of the trial", SUM),
     "tcp_retransmissions": Metric("1", "retransmitted TCP segments", SUM),
     # Airtime ledger of the whole cell: the parts add up to the trial's duration.

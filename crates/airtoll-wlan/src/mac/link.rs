@@ -162,6 +162,8 @@ pub(crate) struct TxLink {
     /// A BlockAckReq goes before anything else: an A-MPDU got no BlockAck, or frames that were sent
     /// under the agreement are given up and the receiver's window has to move on (10.25.6.3).
     pub(super) request_due: bool,
+    /// Attempts of that BlockAckReq that failed.
+    pub(super) request_attempts: u8,
     /// Whether frames are sent under a block ack agreement, A-MPDU or not.
     pub(super) agreement: bool,
     /// Entries of the contender's order that were taken out of turn.
@@ -239,6 +241,7 @@ impl TxLink {
             next_sequence: 0,
             handed_up: 0,
             request_due: false,
+            request_attempts: 0,
             agreement: false,
             taken_early: 0,
             prompt: false,
@@ -440,6 +443,18 @@ impl TxLink {
             if [way.from, way.peer].contains(&radio) {
                 way.success = KnownSuccess::default();
             }
+        }
+    }
+
+    /// A BlockAckReq failed: it is due again, unless it had its last attempt. A receiver that hears
+    /// none of them moves its window on by the next MPDUs that it gets.
+    pub(super) fn ask_again_or_give_up(&mut self) {
+        self.request_attempts += 1;
+        let last = self.request_attempts >= self.max_attempts;
+        // With several radios another one may have made it due meanwhile.
+        self.request_due = !last || (self.has_several_ways() && self.request_due);
+        if last {
+            self.request_attempts = 0;
         }
     }
 
