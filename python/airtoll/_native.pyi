@@ -30,6 +30,19 @@ class Cancel:
 
 def check_scenario(scenario_json: str) -> str | None: ...
 def weak_links(scenario_json: str) -> list[tuple[str, float, float]]: ...
+def highest_mcs(
+    standard: str,
+    band: str,
+    width_mhz: int,
+    guard_interval_ns: int,
+    streams: int,
+    level_dbm: float,
+    noise_figure_db: float,
+) -> tuple[int, float, bool]: ...
+def station_rates(
+    scenario_json: str,
+) -> list[tuple[str, str, int | None, int | None, float, float]]: ...
+def limits(scenario_json: str) -> list[tuple[str, str, float, list[int], list[float]]]: ...
 def black_holes(scenario_json: str) -> list[tuple[str, int, int, bool]]: ...
 def simulate(
     scenario_json: str,

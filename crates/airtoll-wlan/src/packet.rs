@@ -26,7 +26,7 @@ pub(crate) enum Loss {
     Wire,
     /// It was too long for the path and must not be fragmented.
     Length,
-    /// Nobody answered for the address of its next hop.
+    /// No station answered for the address of its next hop.
     Address,
 }
 

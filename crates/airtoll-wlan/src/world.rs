@@ -102,7 +102,7 @@ impl World {
         Ok(())
     }
 
-    /// What waits at an access point that its station has left is lost.
+    /// Loses the packets that wait at an access point which their station has left.
     #[cold]
     fn drop_stranded(&mut self) {
         let Lower {

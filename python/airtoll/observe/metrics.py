@@ -10,6 +10,10 @@ from typing import Final, Literal, NamedTuple
 
 #: Prefix of a caveat: the CPU, not the air, limited the measured values.
 NOT_RADIO: Final = "no radio throughput: "
+#: Prefix of a caveat: rates that the study does not state.
+RATE: Final = "rate: "
+#: Prefix of a caveat: a queue, a window or a wire, not the air, limits the throughput.
+LIMIT: Final = "limit: "
 
 
 class Total(NamedTuple):
@@ -251,7 +255,7 @@ METRICS: Final[dict[str, Metric]] = {
         "1", "lost packets that were too long for the path and must not be fragmented", SUM
     ),
     "packets_lost_address": Metric(
-        "1", "lost packets for whose next hop nobody answered (ARP, Neighbour Discovery)", SUM
+        "1", "lost packets for whose next hop no node answered (ARP, Neighbour Discovery)", SUM
     ),
     "packets_queued": Metric("1", "packets in queues or in flight at the end of the trial", SUM),
     "tcp_retransmissions": Metric("1", "retransmitted TCP segments", SUM),

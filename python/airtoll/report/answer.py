@@ -20,10 +20,11 @@ from airtoll.analyse.fairness import jain
 from airtoll.analyse.overhead import mean_of_estimates
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.analyse.wire import fills_the_wire, is_saturated
-from airtoll.observe.metrics import METRICS, NOT_RADIO
+from airtoll.observe.metrics import LIMIT, METRICS, NOT_RADIO, RATE
 from airtoll.plan import Cell
 from airtoll.report.names import level_name, policy_name
 from airtoll.report.summary import RunSummary
+from airtoll.study.generations import wire_mbps
 
 #: The quantity that is drawn and told for throughput.
 OVERHEAD: Final = "overhead"
@@ -327,6 +328,8 @@ def headline(summary: RunSummary) -> list[str]:
         *answers[:1],
         *_of_silence(summary),
         *_of_wires(summary),
+        *_of_queues(summary),
+        *_of_rates(summary),
         *_of_joins(summary),
         *answers[1:],
         *_of_the_largest(summary),
@@ -614,12 +617,35 @@ def _of_wires(summary: RunSummary) -> list[str]:
     if not found:
         return []
     first = found[0].cell
-    rate = show_value(1e6 * first.settings.wired.rate_mbps, "bit/s")
+    rate = show_value(1e6 * wire_mbps(first.settings.wired, first.settings.phy), "bit/s")
     some = "1 throughput is" if len(found) == 1 else f"{len(found)} throughputs are"
     return [
         f"{some} limited by the wired link, not by the air (first: "
         f"{summary.names.cell(first.name)}, {rate}): raise `wired.rate_mbps` of the scenario."
     ]
+
+
+def _of_queues(summary: RunSummary) -> list[str]:
+    """The queues and windows that limit, in one sentence; wires have one of their own."""
+    of_wires = bool(_of_wires(summary))
+    said = [
+        text.removeprefix(LIMIT)
+        for text in summary.caveats
+        if text.startswith(LIMIT) and not (of_wires and "wired.rate_mbps" in text)
+    ]
+    if not said:
+        return []
+    more = f" ({len(said) - 1} more such notes below)" if len(said) > 1 else ""
+    return [f"Not the air alone limits: {said[0]}{more}."]
+
+
+def _of_rates(summary: RunSummary) -> list[str]:
+    """The rates that the study does not state, in one sentence."""
+    said = [text.removeprefix(RATE) for text in summary.caveats if text.startswith(RATE)]
+    if not said:
+        return []
+    more = f" ({len(said) - 1} more such notes below)" if len(said) > 1 else ""
+    return [f"Rates: {said[0]}{more}."]
 
 
 def _of_joins(summary: RunSummary) -> list[str]:

@@ -168,8 +168,9 @@ pub(crate) struct TxLink {
     pub(super) agreement: bool,
     /// Entries of the contender's order that were taken out of turn.
     pub(super) taken_early: u32,
-    /// Its receiver hands MPDUs up before the PPDU ends: it has carried packets that are answered.
-    /// When packets arrive that are only counted changes nothing but their delay.
+    /// Its receiver hands MPDUs up before the PPDU ends: it has carried packets that are answered, or
+    /// the queue behind its receiver is shorter than an A-MPDU. Otherwise the time at which packets
+    /// arrive that are only counted affects their delay only.
     pub(super) prompt: bool,
     /// Whether it is in the contender's order, where receivers are served in turn.
     pub(super) listed: bool,
@@ -211,6 +212,8 @@ pub(crate) struct DataLink {
     pub agreement: bool,
     /// Its flows have queues of their own.
     pub flow_queues: bool,
+    /// A queue behind its receiver is shorter than an A-MPDU.
+    pub prompt: bool,
 }
 
 impl TxLink {
@@ -271,6 +274,7 @@ impl TxLink {
             signalling: false,
             agreement: made.agreement,
             flows: made.flow_queues.then(Box::default),
+            prompt: made.prompt,
             ..Self::plain(from, peer, mode, made.max_attempts)
         };
         link.set_cipher(made.cipher);

@@ -52,8 +52,8 @@ impl Net {
     /// How many packets a node's radio or wire gets for one of `ip_octets` octets that the node sends
     /// itself: its tunnels and its MTU may make fragments of it.
     pub fn packets_of(&self, node: NodeId, to: NodeId, ip_octets: u32, ipv6: bool) -> u32 {
-        let stated = self.first_tunnel(node, to).and_then(|end| end.stated_mtu());
-        let inner = fragment_lengths(ip_octets, stated.unwrap_or(u32::MAX), ipv6);
+        let mtu = self.own_tunnel_mtu(node, to).unwrap_or(u32::MAX);
+        let inner = fragment_lengths(ip_octets, mtu, ipv6);
         let packets = inner.into_iter().map(|inner| {
             let (outer, ipv6) = self.outermost(node, to, (inner, ipv6));
             fragment_lengths(outer, self.nodes[node].mtu, ipv6).len() as u32

@@ -29,8 +29,8 @@ impl Net {
         let octets = lower.cx.packets[packet].ip_octets;
         let mut work = lower.device.transmit_time(node, octets);
         if !self.nodes[node].tunnels.is_empty() {
-            let p = &lower.cx.packets[packet];
-            if let Some(mtu) = self.own_tunnel_mtu(node, p).filter(|mtu| octets > *mtu) {
+            let to = lower.cx.packets[packet].to;
+            if let Some(mtu) = self.own_tunnel_mtu(node, to).filter(|mtu| octets > *mtu) {
                 self.fragment(lower, node, packet, (mtu, true), work);
                 return;
             }

@@ -82,7 +82,7 @@ fn an_rts_that_nothing_overlaps_is_answered() {
 
 #[test]
 fn a_station_below_carrier_sense_keeps_its_interframe_spaces() {
-    // Acknowledgements of TCP are due amid an A-MPDU that their station does not sense: their
+    // Acknowledgements of TCP are due during an A-MPDU that their station does not sense: their
     // back-off begins then, and not when it last sensed something.
     let flow = r#"{"name": "tcp", "station": "s0", "source": "server", "destination": "s0",
         "transport": {"protocol": "tcp"}, "pattern": {"type": "saturated", "payload_octets": 1460}}"#;
