@@ -165,7 +165,7 @@ def test_the_medium_is_beside_the_interpreter(installed, folder):
 
 
 def test_a_missing_extra_is_named_with_its_command(installed, folder):
-    code = "from airtoll.analyse.calibration import _optimisers; _optimisers()"
+    code = "from airtoll.analyse.calibration import optimisers; optimisers()"
     done = subprocess.run(
         [installed / "python", "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )

@@ -184,9 +184,18 @@ def profiles_show(
         mark = " (fitted)" if number.fitted else ""
         view.add_row(place, f"{number.value:g}", number.source + mark)
     console.print(view)
+    stated = profile.capabilities.stated()
+    if stated:
+        view = table(None, ["can", "what", "source"])
+        for field, (words, source) in stated.items():
+            view.add_row(field, words, source)
+        console.print(view)
     for reading in profile.seen:
         seen = ", ".join(f"{k} {v}" for k, v in reading.model_dump(exclude_none=True).items())
         console.print(f"has seen: {seen}", markup=False)
+    for suite, cost in profile.tunnel.items():
+        if cost.unknown is not None:
+            console.print(f"unknown: cost of {suite}: {cost.unknown}", markup=False)
     for gap in profile.gaps:
         console.print(f"gap: {gap}", markup=False)
 

@@ -582,6 +582,11 @@ class Scenario(Table):
         description="MTU of the interfaces of tunnels, octets; longer datagrams are fragmented "
         "before they enter. Default: what the overhead leaves of `mtu_octets`",
     )
+    tunnel_end: Literal["server", "access-point"] = Field(
+        "server",
+        description="the far end of a station's tunnels: the wired server, or the access point, "
+        "which is then the VPN gateway of a router and passes on what comes out",
+    )
     queue_max_delay_ms: NotNegative | None = Field(
         None,
         description="MSDU lifetime in these queues, ms; older frames are dropped; 0: no limit; "

@@ -27,6 +27,7 @@ from airtoll.testbeds import (
     multi_link,
     path_mtu,
     roaming,
+    unpriced,
 )
 from airtoll.testbeds.contract import (
     Measured,
@@ -99,6 +100,7 @@ class Simulator:
         """
         holes = _black_holes(cell)
         said = [*gating.notes(cell), *holes, self._weak(cell), self._slow_wire(cell)]
+        said.append(unpriced.note(cell))
         return "; ".join(words for words in said if words) or None
 
     def _slow_wire(self, cell: Cell) -> str | None:
@@ -180,6 +182,7 @@ class Simulator:
             caveats=(
                 *gating.notes(trial.cell),
                 *_black_holes(trial.cell),
+                *([unknown] if (unknown := unpriced.note(trial.cell)) else []),
                 *([caveat] if caveat else []),
             ),
             files=() if own is None else tuple(sorted(own.iterdir())),

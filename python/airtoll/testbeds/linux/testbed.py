@@ -29,7 +29,7 @@ from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.study.join import Radius
-from airtoll.testbeds import bridging, joining, loads, roaming
+from airtoll.testbeds import abilities, bridging, gating, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE
 from airtoll.testbeds.guest import drivers
@@ -153,6 +153,9 @@ class Linux:
         reason = (
             self.missing()
             or CAPABILITY.why_not_policy(cell.security, self._hostapd_version())
+            or abilities.why_not(
+                cell, {s.name: gating.policy_of(cell, s) for s in cell.settings.stations}
+            )
             or joining.why_not(cell, [cell.security])
             or bridging.why_not(cell)
             or roaming.why_not(cell, [cell.security] * len(station_names(cell.settings)))
