@@ -2,7 +2,7 @@
 
 Takes the link, the policies before and after, and the flows; gives a
 :class:`airtoll.analyse.explain.Setting`. Closed forms come first; the simulator answers what they
-refuse: tunnels, and cards under TCP. Never reads a measured file.
+refuse (tunnels, cards under TCP) or only bound (TCP). Never reads a measured file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from airtoll.plan import Cell, make_plan
 from airtoll.policies import Policy, resolve
 from airtoll.profiles import Profile, load
 from airtoll.run.identifying import MECHANISMS as DEVICES
-from airtoll.study import StudyFile, parse
+from airtoll.study import Study, parse
 from airtoll.study.generations import GENERATIONS, HIGHEST_MBPS
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.contract import Row, Testbed, rows_of
@@ -30,7 +30,7 @@ from airtoll.testbeds.resolve import scenario as resolve_scenario
 from airtoll.testbeds.simulator import Simulator
 
 #: Simulated seconds of what the closed forms refuse, with the start of TCP before them.
-_SECONDS, _START_S = 0.3, 0.2
+_SECONDS, _START_S = 0.8, 0.2
 #: Lower rates that rate control may use.
 _STEPS: Final = 7
 #: Ciphers that may not be used with HT (IEEE Std 802.11-2020, 12.2.4).
@@ -91,7 +91,7 @@ OFFERED: Final = (
 
 
 def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
-    """What the air, and devices of the profiles, carry of these flows and of those that may decide.
+    """Throughputs of these flows and of the deciding ones, on the air and on the profiles' devices.
 
     Raises ``StudyError`` for a link that does not exist, ``PolicyError`` and ``ProfileError`` for
     unknown names.
@@ -113,7 +113,7 @@ def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
 
 
 def change_of(link: Link, before: Policy, after: Policy) -> Change:
-    """What a change of policy does to frames."""
+    """The difference that a change of policy makes to frames."""
     tunnels = [tunnel.suite for tunnel in after.tunnels]
     suite = _suite(after)
     return Change(
@@ -134,14 +134,17 @@ def _suite(policy: Policy) -> str | None:
 
 def _air(link: Link, flow: Flow) -> Air:
     before, after = _with_ht(link, link.before), _with_ht(link, link.after)
-    carried = _carried(link, flow, after)
-    single = carried
-    legacy = None
+    first = _carried(link, flow, before, simulated=True)
+    # Closed forms of TCP are bounds, but their ratios are those of two policies; a simulated
+    # ratio of two policies has the chance of two trials.
+    carried = first * _carried(link, flow, after) / _carried(link, flow, before)
+    scale = carried / _carried(link, flow, after, simulated=True)
+    single, legacy = carried, None
     if link.has_mcs:
-        single = carried * _without_aggregation(link, flow, after)
-        legacy = _legacy(link, flow, carried, after)
+        single = scale * _carried(link, flow, after, aggregates=False, simulated=True)
+        legacy = scale * _legacy(link, flow, after)
     return Air(
-        before=_carried(link, flow, before),
+        before=first,
         after=carried,
         single=single,
         legacy=legacy,
@@ -181,42 +184,29 @@ def _link_policy(policy: str) -> str:
     return "+".join(kept) or "open"
 
 
-def _of_link(link: Link, flow: Flow, policy: str, **change: Any) -> float:
-    """Throughput with a change of the link over that without, by closed forms of the link alone.
-
-    Packets have the length that they have without a tunnel.
-    """
-    own = evolve(flow, mtu=None)
-    name = _link_policy(policy)
-    return _carried(link, own, name, **change) / _carried(link, own, name)
-
-
-def _without_aggregation(link: Link, flow: Flow, policy: str) -> float:
-    return _of_link(link, flow, policy, aggregates=False)
-
-
-def _legacy(link: Link, flow: Flow, carried: float, policy: str) -> float:
-    name = _link_policy(policy)
-    own = evolve(flow, mtu=None)
-    old = Link(
-        "802.11g" if link.band == "2.4" else "802.11a", rate_mbps=54.0, before=name, after=name
-    )
-    return carried * _carried(old, own, name) / _carried(link, own, name)
+def _legacy(link: Link, flow: Flow, policy: str) -> float:
+    old = Link("802.11g" if link.band == "2.4" else "802.11a", rate_mbps=54.0)
+    return _carried(old, flow, policy, simulated=True)
 
 
 def _slower(link: Link, flow: Flow, policy: str, carried: float) -> tuple[float, ...]:
-    """Throughputs at lower rates."""
+    """Throughputs at lower rates; of tunnels as of their links."""
+    own, name = evolve(flow, mtu=None), _link_policy(policy)
+    top = _carried(link, own, name, simulated=True)
     if link.has_mcs:
         # 802.11n counts its MCSs on over the streams.
         lowest = 8 * (link.streams - 1) if link.phy == "802.11n" else 0
         mcs = _mcs(link)
         return tuple(
-            carried * _of_link(link, flow, policy, mcs=lower)
+            carried * _carried(link, own, name, mcs=lower, simulated=True) / top
             for lower in range(mcs - 1, max(lowest - 1, mcs - 1 - _STEPS), -1)
         )
-    top = link.rate_mbps or HIGHEST_MBPS[link.phy]
-    rates = sorted((r for r in GENERATIONS[link.phy]["rates_mbps"] if r < top), reverse=True)
-    return tuple(carried * _of_link(link, flow, policy, rate=rate) for rate in rates[:_STEPS])
+    highest = link.rate_mbps or HIGHEST_MBPS[link.phy]
+    rates = sorted((r for r in GENERATIONS[link.phy]["rates_mbps"] if r < highest), reverse=True)
+    return tuple(
+        carried * _carried(link, own, name, rate=rate, simulated=True) / top
+        for rate in rates[:_STEPS]
+    )
 
 
 def _mcs(link: Link) -> int:
@@ -269,8 +259,9 @@ def _carded(link: Link, flow: Flow, carried: float) -> dict[tuple[str, float], f
             **{(own, us): _carried(link, up, policy, card=(STATION, us)) for us in _CARD_US},
             **{(other, us): carried for us in _CARD_US},
         }
+    scale = carried / _carried(link, flow, policy, simulated=True)
     return {
-        (place, us): _carried(link, flow, policy, card=(place, us))
+        (place, us): scale * _carried(link, flow, policy, card=(place, us))
         for place in (STATION, AP)
         for us in _CARD_US
     }
@@ -317,11 +308,12 @@ def _carried(
     rate: float | None = None,
     card: tuple[str, float] | None = None,
     discovers: bool = True,
+    simulated: bool = False,
 ) -> float:
-    """Throughput of one flow, bit/s."""
+    """Throughput of one flow, bit/s; ``simulated``: of TCP, not the middle of its bounds."""
     tunnel = bool(_tunnels_of(policy))
     # In a tunnel the datagrams of a station that always has one are simulated in its direction
-    # alone: a wired sender would offer what nobody carries, and lose fragments for it.
+    # alone: a wired sender would offer more than any link carries, and lose fragments for it.
     if tunnel and flow.transport == "udp":
         flow = evolve(flow, down=False)
     scenario = _tables(link, flow, aggregates=aggregates, mcs=mcs, rate=rate)
@@ -334,7 +326,8 @@ def _carried(
         traffic |= {"warm_up_s": _START_S, "window_kbytes": 1024}
         if not discovers:
             traffic["path_mtu_discovery"] = False
-    return _of_cell(json.dumps({"s": scenario, "t": traffic}, sort_keys=True), policy, card)
+    text = json.dumps((scenario, traffic), sort_keys=True)
+    return _of_cell(text, policy, card, simulated and flow.transport == "tcp")
 
 
 def _tables(
@@ -371,9 +364,9 @@ def _tables(
 
 
 @cache
-def _of_cell(text: str, policy: str, card: tuple[str, float] | None) -> float:
-    tables = json.loads(text)
-    return throughput_of(tables["s"], tables["t"], policy, card)
+def _of_cell(text: str, policy: str, card: tuple[Place, float] | None, simulated: bool) -> float:
+    scenario, traffic = json.loads(text)
+    return throughput_of(scenario, traffic, policy, card, simulated=simulated)
 
 
 def throughput_of(
@@ -381,16 +374,19 @@ def throughput_of(
     traffic: Mapping[str, Any],
     policy: str,
     card: tuple[Place, float] | None = None,
+    *,
+    simulated: bool = False,
 ) -> float:
-    """Throughput of one cell, bit/s: by a closed form, else simulated.
+    """Throughput of one cell, bit/s: by a closed form, else (or if asked for) simulated.
 
     ``card``: a serial card at this place that needs so many microseconds for each frame.
     """
     cell = cell_of(scenario, traffic, policy)
-    beds: tuple[Testbed, ...] = (Analytic(), Simulator()) if card is None else ()
-    for bed in beds:
+    beds: tuple[Testbed, ...] = (Analytic(), Simulator())
+    beds = beds[1:] if simulated else beds
+    for bed in beds if card is None else ():
         if bed.check(cell) is None:
-            trial = make_plan(_study(scenario, traffic, policy)).trial(cell, 1, 1)
+            trial = make_plan(study_of(scenario, traffic, policy)).trial(cell, 1, 1)
             return _whole(bed.measure(trial).rows)
     if card is None:
         reason = Simulator().check(cell)
@@ -409,11 +405,12 @@ def _whole(rows: Sequence[Row]) -> float:
 
 def cell_of(scenario: Mapping[str, Any], traffic: Mapping[str, Any], policy: str) -> Cell:
     """The one cell of a scenario, a traffic and a policy. Raises ``StudyError``."""
-    (cell,) = make_plan(_study(scenario, traffic, policy)).cells
+    (cell,) = make_plan(study_of(scenario, traffic, policy)).cells
     return cell
 
 
-def _study(scenario: Mapping[str, Any], traffic: Mapping[str, Any], policy: str) -> StudyFile:
+def study_of(scenario: Mapping[str, Any], traffic: Mapping[str, Any], policy: str) -> Study:
+    """A study of one cell. Raises ``StudyError`` that names the option."""
     text = "\n".join(
         [
             "[study]",

@@ -43,7 +43,7 @@ class Option:
 
 @frozen
 class Outcome:
-    """What one mechanism predicts for a measurement: middle and 80 % interval."""
+    """The prediction of one mechanism for a measurement: middle and 80 % interval."""
 
     mechanism: str
     value: float

@@ -116,7 +116,7 @@ class Air:
 
 @frozen
 class Change:
-    """What the change of policy does to frames.
+    """The difference that the change of policy makes to frames.
 
     ``cipher``: data frames have a cipher that they did not have. ``no_ht``: the cipher after is one
     that may not be used with HT (IEEE Std 802.11-2020, 12.2.4: WEP and TKIP), on a PHY with HT;

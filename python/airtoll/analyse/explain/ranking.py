@@ -38,9 +38,11 @@ _OTHER_SHARE: Final = 0.25
 _FREEDOM: Final = 4.0
 #: Mechanisms whose weights differ by less than this factor cannot be told apart.
 _ALIKE: Final = 3.0
-#: A fit whose readings deviate by more than this many standard deviations (root mean square) is none.
+#: A fit whose readings deviate by more standard deviations (root mean square) is none.
 _WORST_FIT: Final = 2.2
-#: Share of links that carry far less than their PHY, and the standard deviation of theirs.
+#: Spread of a measurement that is not known: of the logarithm where it is a factor.
+_UNKNOWN_ERROR: Final = {"throughput_bps": 0.08, "again_bps": 0.08, "cable_bps": 0.05}
+#: Share of links that carry far less than their PHY, and the standard deviation of that factor.
 _BAD_LINKS: Final = 0.15
 _BAD_BELOW: Final = 2.0
 #: Nodes of the shared factor, in standard deviations, with the weights of a normal distribution.
@@ -227,7 +229,9 @@ class _Part:
         """``value``: in place of the reading's value after."""
         measured = reading.after if value is None else value
         assert measured is not None
-        own = math.hypot(of.deviation, reading.error if value is None else 0.0)
+        own = of.deviation
+        if value is None:
+            own = math.hypot(own, reading.error or _UNKNOWN_ERROR.get(reading.quantity, 0.01))
         if reading.quantity not in FACTORS:
             return cls(of, measured - of.value, own, 0.0, 0.0)
         floor = 1e-4 * max(abs(of.value), reading.before or 0.0) + 1e-12

@@ -1,11 +1,11 @@
-"""What each mechanism predicts: from the setting and a reading to the value after.
+"""The prediction of each mechanism: from the setting and a reading to the value after.
 
     predicted.py   values with uncertainties; octets alone; helpers
     air.py         aggregation, rates, retries, who else sends
     devices.py     ciphers on CPUs, cards, hosts, faults of drivers
     path.py        wires, path MTU, sleep, the measurement itself
 
-Sources of the mechanisms and of their sizes stand beside them.
+The docstring of a mechanism's function names its source.
 """
 
 from collections.abc import Mapping

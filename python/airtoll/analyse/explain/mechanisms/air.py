@@ -179,7 +179,7 @@ SPACING = Mechanism(
 
 def lost_mpdus(flow: Flow, share: float) -> float:
     """Share of the MPDUs of a flow that are lost where ``share`` of the full ones are."""
-    return 1 - (1 - share) ** (frame_octets(flow) / _FULL_MPDU)
+    return float(1 - (1 - share) ** (frame_octets(flow) / _FULL_MPDU))
 
 
 def _lossy(air: Air, flow: Flow, share: float) -> float:
@@ -205,8 +205,8 @@ def _weak(setting: Setting, reading: Reading, value: Values) -> Predicted | None
         return scaled(octets, slowdown(setting, reading.flow, steps), 0.1)
     if reading.quantity == "throughput_bps":
         rate = slowdown(setting, reading.flow, steps)
-        own = 0.04 + 0.25 * max(0.0, share - 0.3)
-        return scaled(octets, rate * _lossy(air, reading.flow, share), own, 0.05)
+        own = 0.025 + 0.25 * max(0.0, share - 0.3)
+        return scaled(octets, rate * _lossy(air, reading.flow, share), own, 0.03)
     if reading.quantity == "delay_s":
         return Predicted(octets.value * (1 + 2 * share), 0.4)
     if reading.quantity == "mpdus_per_frame":
@@ -257,7 +257,7 @@ def _rate_control(setting: Setting, reading: Reading, value: Values) -> Predicte
     factor = slowdown(setting, reading.flow, value[0])
     if factor <= 0:
         return None
-    return scaled(unchanged(setting, reading), factor, 0.03, 0.02)
+    return scaled(unchanged(setting, reading), factor, 0.015, 0.02)
 
 
 RATE_CONTROL = Mechanism(
@@ -273,24 +273,33 @@ RATE_CONTROL = Mechanism(
 
 
 def _group(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
-    """Broadcasts at the lowest rate take a share of the air."""
-    (share,) = value
+    """Broadcasts at the lowest rate take a share of the air.
+
+    Where the access point has one queue for all, datagrams that fill it keep group frames out.
+    """
+    share, one_queue = value
     octets = unchanged(setting, reading)
     if reading.quantity == "throughput_bps":
-        return scaled(octets, 1 - share, 0.03, 0.01)
+        if one_queue and reading.flow.transport == "udp":
+            share *= _KEPT_IN_DOWN if reading.flow.down else _KEPT_IN_UP
+        return scaled(octets, 1 - share, 0.03, 0.02)
     if reading.quantity == "delay_s":
-        return Predicted(octets.value / (1 - share), 0.4)
+        return Predicted(octets.value + 1e-3 * share, 0.5)
     return None
 
 
-_SHARES: Final = (0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8)
+#: Share of the group traffic that is left where datagrams fill the one queue of the access point,
+#: and where a station sends them (simulated, 802.11a to ax).
+_KEPT_IN_DOWN: Final = 0.67
+_KEPT_IN_UP: Final = 0.87
+_SHARES: Final = (0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8)
 
 GROUP = Mechanism(
     "group traffic",
     "broadcasts at the lowest rate take the air",
     _group,
-    single(*_SHARES),
-    always(0.2),
+    fixed(*((share, queue) for share in _SHARES for queue in (0.0, 1.0))),
+    always(0.25),
     "raise the lowest basic rate; convert multicast to unicast",
     where="surroundings",
     say=lambda v: f"{percent(v[0])} of the air",
@@ -302,11 +311,11 @@ def _neighbour(setting: Setting, reading: Reading, value: Values) -> Predicted |
     share, retries = value
     octets = unchanged(setting, reading)
     if reading.quantity == "throughput_bps":
-        return scaled(octets, 1 - share, 0.07, 0.02)
+        return scaled(octets, 1 - share, 0.05, 0.03)
     if reading.quantity == "retry_share":
-        return Predicted((reading.before or 0.05) + retries, 0.04)
+        return Predicted((reading.before or 0.05) + retries, 0.05)
     if reading.quantity == "delay_s":
-        return Predicted(octets.value * (1 + 4 * share), 0.6)
+        return Predicted(octets.value * (1 + 3 * share), 0.6)
     return None
 
 

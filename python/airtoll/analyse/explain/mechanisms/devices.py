@@ -21,6 +21,8 @@ from airtoll.analyse.explain.mechanisms.predicted import (
     usual_before,
 )
 
+#: Octets of the LLC and SNAP header, which a cipher covers (IEEE Std 802.2).
+LLC_OCTETS: Final = 8
 #: Octets of the packet that acknowledges TCP segments, and such packets per segment.
 _ACK_OCTETS: Final = 60
 _ACKS: Final = 0.5
@@ -34,12 +36,19 @@ def _work_s(flow: Flow, per_packet_s: float, per_octet_s: float) -> float:
     return seconds
 
 
-def _worked(setting: Setting, reading: Reading, cap: float, drops: bool) -> Predicted:
-    """Throughput under a CPU. ``drops``: what it receives in vain costs time, too (receive livelock:
-    Mogul and Ramakrishnan, ACM TOCS 15(3), 1997), which slows datagrams that come faster.
+#: Datagrams that cost CPU time before they are dropped: none, those down, those up.
+_LIVELOCKS: Final = (0.0, 0.0, 1.0, 2.0)
+
+
+def _worked(setting: Setting, reading: Reading, cap: float, livelock: float) -> Predicted:
+    """Throughput under a CPU.
+
+    Datagrams that are dropped after they were received cost time, too (receive livelock: Mogul and
+    Ramakrishnan, ACM TOCS 15(3), 1997): a faster sender has less throughput.
     """
     octets = unchanged(setting, reading)
-    if drops and reading.flow.transport == "udp" and cap < octets.value:
+    flow = reading.flow
+    if flow.transport == "udp" and livelock == (1.0 if flow.down else 2.0) and cap < octets.value:
         cap *= cap / octets.value
     return limited(octets, cap)
 
@@ -48,11 +57,11 @@ def _software_cipher(setting: Setting, reading: Reading, value: Values) -> Predi
     """A CPU that ciphers the octets of every frame: one limit, both ways."""
     if reading.quantity != "throughput_bps":
         return None
-    ns_per_octet, octets_per_frame, drops = value
+    ns_per_octet, octets_per_frame, livelock = value
     # Besides the octets a driver spends some time on each frame.
     each = ns_per_octet * 1e-9
-    seconds = _work_s(reading.flow, octets_per_frame * each, each)
-    return _worked(setting, reading, bits_of(reading.flow) / seconds, bool(drops))
+    seconds = _work_s(reading.flow, (octets_per_frame + LLC_OCTETS) * each, each)
+    return _worked(setting, reading, bits_of(reading.flow) / seconds, livelock)
 
 
 def _prior_software(setting: Setting) -> Prior:
@@ -79,10 +88,10 @@ SOFTWARE_CIPHER = Mechanism(
     _software_cipher,
     fixed(
         *(
-            (ns, frame, drops)
+            (ns, frame, livelock)
             for ns in geometric(1.5, 1500.0, 36)
             for frame in (40.0, 200.0, 700.0)
-            for drops in (0.0, 0.0, 1.0)
+            for livelock in _LIVELOCKS
         )
     ),
     _prior_software,
@@ -130,7 +139,7 @@ _PLACES: Final = ("station", "ap")
 def _serial_card(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
     """A card that does nothing else while it ciphers a frame, at one end.
 
-    What the other end sends meets it only by the acknowledgements.
+    Traffic of the other end meets it only by the acknowledgements.
     """
     if reading.quantity != "throughput_bps":
         return None
@@ -181,12 +190,12 @@ SERIAL_CARD = Mechanism(
 
 def _host(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
     """A CPU that forwards or ends a tunnel: a time per packet and per octet, both ways."""
-    pps, octet_share, drops = value
+    pps, octet_share, livelock = value
     if reading.quantity == "cable_bps":
         return limited(unchanged(setting, reading), _host_cap(reading.flow, pps, octet_share), 0.15)
     if reading.quantity != "throughput_bps":
         return None
-    return _worked(setting, reading, _host_cap(reading.flow, pps, octet_share), bool(drops))
+    return _worked(setting, reading, _host_cap(reading.flow, pps, octet_share), livelock)
 
 
 def _host_cap(flow: Flow, pps: float, octet_share: float) -> float:
@@ -208,10 +217,10 @@ HOST = Mechanism(
     _host,
     fixed(
         *(
-            (pps, share, drops)
-            for pps in geometric(800.0, 300_000.0, 30)
-            for share in (0.0, 0.25, 0.6)
-            for drops in (0.0, 0.0, 1.0)
+            (pps, share, livelock)
+            for pps in geometric(500.0, 300_000.0, 34)
+            for share in (0.0, 0.12, 0.25, 0.4, 0.65)
+            for livelock in _LIVELOCKS
         )
     ),
     _prior_host,

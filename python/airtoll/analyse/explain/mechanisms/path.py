@@ -95,7 +95,7 @@ def _black_hole(setting: Setting, reading: Reading, value: Values) -> Predicted 
 def _prior_black_hole(setting: Setting) -> Prior:
     if setting.change.tunnel:
         return Prior(1.0, "a tunnel makes packets longer than the path may carry")
-    return Prior(0.05)
+    return Prior(0.02)
 
 
 BLACK_HOLE = Mechanism(
@@ -165,7 +165,7 @@ def _short(setting: Setting, reading: Reading, value: Values) -> Predicted | Non
     """A test that ends while TCP still opens its window (RFC 5681, 3.1), or one that lost early."""
     if reading.quantity != "throughput_bps" or reading.flow.transport != "tcp":
         return None
-    return scaled(unchanged(setting, reading), value[0], 0.06, 0.05)
+    return scaled(unchanged(setting, reading), value[0], 0.15, 0.05)
 
 
 SHORT = Mechanism(

@@ -17,13 +17,15 @@ from attrs import evolve, field, frozen
 from airtoll.analyse.explain.evidence import FACTORS, THROUGHPUTS, Air, Flow, Reading, Setting
 
 #: Standard deviations of a throughput that only octets change: each, and all together.
-_OWN: Final = 0.03
-_TOGETHER: Final = 0.02
+_OWN: Final = 0.012
+_TOGETHER: Final = 0.015
 #: Standard deviation of a share that a mechanism leaves as it was.
 _SHARE: Final = 0.015
 _RETRIES: Final = 0.03
 #: Standard deviation of a delay (logarithm) that a mechanism leaves as it was.
 _DELAY: Final = 0.35
+#: Width of the loads at which queues begin to overflow, in loads.
+_BURSTS: Final = 0.03
 #: A host, a wire and the air of a home take this off what a clear link carries.
 _HOME: Final = 0.85
 #: Delay of a packet on an idle link, s; MPDUs of a frame; retries of a good link.
@@ -33,7 +35,7 @@ GIGABIT: Final = 941e6
 
 Values = tuple[float, ...]
 #: Which of the two measurements the mechanism is in: it came with the policy, with something else
-#: that changed between them, or stands in both.
+#: that changed between them, or is in both.
 Where = Literal["policy", "surroundings", "both"]
 
 
@@ -70,7 +72,7 @@ class Mechanism:
 
     ``predicts``: from the setting, a reading and a value of the parameter to the value after; None:
     it leaves this reading as octets alone do. ``before``: the same for a throughput before, of
-    mechanisms that stand in both measurements. ``values``: of the parameter, each as likely as the
+    mechanisms that are in both measurements. ``values``: of the parameter, each as likely as the
     others before any reading. ``say``: words of a value. ``remedy``: what the reader can do.
     """
 
@@ -150,7 +152,9 @@ def _overloaded(
         share = carried.value / unchanged(setting, clear).value
         return usual if share > 0.8 else Predicted(0.5 * (1 - share), 0.25)
     load = reading.offered_bps / max(carried.value, 1.0)
-    lost = max(0.0, 1 - 1 / load)
+    # Queues overflow now and then before the mean load is that of the link.
+    over = _BURSTS * math.log1p(math.exp(min((load - 1) / _BURSTS, 500.0)))
+    lost = over / (1 + over)
     near = 1 / (1 + min(load, 1e3) ** -8)
     spread = near * carried.total / max(load, 1.0)
     return Predicted(max(usual.value, lost), math.hypot(usual.deviation, spread))
@@ -170,10 +174,11 @@ def capped(setting: Setting, reading: Reading, cap: float, below: float, above: 
     value = cap * math.exp(-loss / 2)
     if value >= octets.value:
         return octets
-    return Predicted(value, 0.05, math.hypot(below, loss / 2), math.hypot(above, loss / 3))
+    own = 0.035 if reading.flow.transport == "tcp" else 0.02
+    return Predicted(value, own, math.hypot(below, loss / 2), math.hypot(above, loss / 3))
 
 
-def limited(octets: Predicted, cap: float, own: float = 0.05, together: float = 0.03) -> Predicted:
+def limited(octets: Predicted, cap: float, own: float = 0.025, together: float = 0.02) -> Predicted:
     """Throughput under a limit that is not of the air."""
     near = 1 / (1 + (octets.value / max(cap, 1.0)) ** 8)
     return Predicted(
