@@ -149,7 +149,7 @@ def _air(link: Link, flow: Flow) -> Air:
         single=single,
         legacy=legacy,
         slower=_slower(link, flow, after, carried),
-        rate_bps=_rate_bps(link),
+        rate_bps=phy_rate_bps(link),
         aggregates=link.has_mcs,
         fragmented=_fragmented(link, flow),
         carded=_carded(link, flow, carried),
@@ -220,8 +220,8 @@ def _mcs(link: Link) -> int:
     return 8 if link.phy == "802.11ac" and link.width_mhz == 20 else int(top)
 
 
-def _rate_bps(link: Link) -> float:
-    """The PHY rate, as the simulator says it of a station whose cipher forbids it."""
+def phy_rate_bps(link: Link) -> float:
+    """The PHY rate, bit/s, as the simulator says it of a station whose cipher forbids it."""
     if not link.has_mcs:
         return 1e6 * (link.rate_mbps or HIGHEST_MBPS[link.phy])
     tables = _tables(link, Flow("udp", False, 1472)), {"transport": "udp", "duration_s": 0.002}
@@ -425,7 +425,8 @@ def study_of(scenario: Mapping[str, Any], traffic: Mapping[str, Any], policy: st
     try:
         return parse(text, Path("explain")).study
     except StudyError as error:
-        raise StudyError(str(error).replace("scenario.link.", "--")) from error
+        text = str(error).removeprefix("explain: ").replace("scenario.link.", "--")
+        raise StudyError(text) from error
 
 
 def _toml(value: Any) -> str:

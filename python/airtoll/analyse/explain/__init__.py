@@ -18,6 +18,7 @@ from airtoll.analyse.explain.evidence import (
     Quantity,
     Reading,
     Setting,
+    Transport,
 )
 from airtoll.analyse.explain.mechanisms import MECHANISMS, Mechanism, Predicted
 from airtoll.analyse.explain.ranking import Explained, Ranked, Ranking, rank
@@ -38,6 +39,7 @@ __all__ = [
     "Ranking",
     "Reading",
     "Setting",
+    "Transport",
     "deciding",
     "rank",
 ]

@@ -78,15 +78,19 @@ def trials_of(observations: pl.DataFrame) -> pl.DataFrame:
 
 def _results(path: Path, fmt: str) -> list[list[Value]]:
     """The values of each result in a file."""
+    return [_values(data, path, fmt) for data in documents(path, fmt)]
+
+
+def documents(path: Path, fmt: str) -> list[Any]:
+    """The JSON documents of a file, plain or packed with gzip. Raises ``DatasetError``."""
     try:
         raw = path.read_bytes()
         text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode().strip()
-        documents = _documents(text)
+        return _documents(text)
     except FileNotFoundError as error:
         raise DatasetError(f"{path}: no such file") from error
     except (OSError, EOFError, ValueError) as error:
         raise DatasetError(f"{path}: not readable as JSON of {fmt}: {error}") from error
-    return [_values(data, path, fmt) for data in documents]
 
 
 def _documents(text: str) -> list[Any]:
@@ -140,4 +144,4 @@ def _frame(values: list[Value], place: Place, policy: str, trial: int) -> pl.Dat
     return pl.DataFrame(rows, schema=OBSERVATIONS)
 
 
-__all__ = ["FORMATS", "Place", "Value", "import_files", "trials_of"]
+__all__ = ["FORMATS", "Place", "Value", "documents", "import_files", "trials_of"]

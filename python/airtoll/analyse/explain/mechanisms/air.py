@@ -112,16 +112,16 @@ def _prior_legacy(setting: Setting) -> Prior:
         return Prior(
             weight, f"{setting.change.suite} may not be used with rates of 802.11n and later"
         )
-    return Prior(0.1 if setting.change.of_frames else 0.02)
+    return Prior(0.06 if setting.change.of_frames else 0.02)
 
 
 LEGACY = Mechanism(
     "legacy rates",
-    "the policy forbids rates of 802.11n and later: the link falls back to 54 Mb/s",
+    "the link falls back to rates of 802.11a and g, at most 54 Mb/s",
     _legacy,
     fixed(()),
     _prior_legacy,
-    "use AES (CCMP) instead of TKIP or WEP",
+    "use AES (CCMP), not TKIP or WEP; keep WMM on; look at the rate of the link",
 )
 
 
