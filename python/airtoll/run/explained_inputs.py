@@ -25,7 +25,10 @@ from attrs import evolve, field, frozen
 from airtoll.analyse.explain import Flow, Quantity, Reading, Transport
 from airtoll.capture import capture_report
 from airtoll.errors import DatasetError, PolicyError, UsageError
-from airtoll.observe.imports.files import Place, documents, import_files
+from airtoll.observe.imports import iperf3
+from airtoll.observe.imports.documents import Document, documents, read_octets, text_of
+from airtoll.observe.imports.files import import_files
+from airtoll.observe.imports.trial import Place
 from airtoll.policies import resolve
 from airtoll.run.explaining import Link, phy_rate_bps
 
@@ -337,12 +340,27 @@ def _file(path: Path, inputs: Inputs) -> Side:
     return _flent(path) if kind == "flent" else _irtt(path)
 
 
+def _documents(path: Path, fmt: str) -> list[Document]:
+    """The JSON documents of a file."""
+    try:
+        found, _ = documents(text_of(read_octets(path), lenient=True))
+    except DatasetError as error:
+        named = str(error).startswith(f"{path}:")
+        raise (
+            error if named else DatasetError(f"{path}: not readable as JSON of {fmt}: {error}")
+        ) from error
+    return found
+
+
 def _json_kind(path: Path) -> str:
-    data = documents(path, "iperf3, flent or irtt (a table ends in .csv, a capture in .pcap)")[0]
+    fmt = "iperf3, flent or irtt (a table ends in .csv, a capture in .pcap)"
+    data = _documents(path, fmt)[0].data
     keys = set(data) if isinstance(data, dict) else set()
     for kind, own in (
+        ("iperf3", {"start", "intervals"}),
         ("iperf3", {"start", "end"}),
         ("iperf3", {"error"}),
+        ("iperf3", {"event", "data"}),
         ("flent", {"metadata", "results"}),
         ("irtt", {"round_trips", "stats"}),
     ):
@@ -352,27 +370,38 @@ def _json_kind(path: Path) -> str:
 
 
 def _iperf3(path: Path, inputs: Inputs) -> Side:
-    frame = import_files([path], "iperf3", Place())
-    tests = documents(path, "iperf3")
     samples: list[Sample] = []
     remarks: list[str] = []
-    for trial, data in enumerate(tests, 1):
-        rows = frame.filter(frame["trial"] == trial).iter_rows(named=True)
-        values: dict[str, float] = {}
-        series: list[float] = []
-        for row in rows:
-            if row["flow"] is not None:
-                raise DatasetError(
-                    f"{path}: both directions at once share the air: measure one direction at a "
-                    "time (iperf3, then iperf3 -R)"
-                )
-            if row["second"] is None:
-                values[row["metric"]] = row["value"]
-            elif row["metric"] == "throughput_bps":
-                series.append(row["value"])
-        test = data["start"]["test_start"]
+    seen: set[str | None] = set()
+    for record in iperf3.records(_documents(path, "iperf3")):
+        try:
+            found = iperf3.test_of(record)
+        except iperf3.FailedTest as error:
+            remarks.append(f"{path}: left out: line {record.line}: {error}")
+            continue
+        except DatasetError as error:
+            raise DatasetError(f"{path}: {error}") from error
+        if found.identity in seen:
+            continue
+        seen.add(found.identity)
+        if any(value.flow is not None for value in found.values):
+            raise DatasetError(
+                f"{path}: both directions at once share the air: measure one direction at a "
+                "time (iperf3, then iperf3 -R)"
+            )
+        whole = {value.metric: value.value for value in found.values if value.second is None}
+        series = [
+            value.value
+            for value in found.values
+            if value.second is not None and value.metric == "throughput_bps"
+        ]
+        if "throughput_bps" not in whole:
+            raise DatasetError(f"{path}: {'; '.join(found.caveats) or 'holds no throughput'}")
+        test = record.report["start"]["test_start"]
         down = (test.get("reverse") == 1) == inputs.station
-        samples += _of_test(path, test, down, values, series, remarks)
+        samples += _of_test(path, test, down, whole, series, remarks)
+    if not samples:
+        raise DatasetError("; ".join(remarks) or f"{path}: holds no result of iperf3")
     return Side(tuple(samples), None, tuple(remarks))
 
 
@@ -456,7 +485,7 @@ def _irtt(path: Path) -> Side:
         if row["second"] is None and row["flow"] is None
     }
     flow = Flow("udp", True, _PING)
-    config = documents(path, "irtt")[0].get("config", {})
+    config = _documents(path, "irtt")[0].data.get("config") or {}
     found = []
     if "response_time_s" in values:
         found.append(Sample("delay_s", flow, values["response_time_s"], 0.1))

@@ -76,7 +76,11 @@ def load(name_or_path: str | Path) -> StudyFile:
 
     Raises ``StudyError`` for a missing, unreadable or wrong file.
     """
-    path = _find(str(name_or_path))
+    try:
+        path = _find(str(name_or_path))
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        raise StudyError(f"{str(name_or_path)[:100]}: cannot be a study: {said}") from error
     return parse(read_text(path), path)
 
 
@@ -127,11 +131,14 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
 def _narrowed(study: Study, grid: Mapping[str, Any]) -> list[dict[str, list[Level]]]:
     """The patterns of a study's ``exclude`` that hold for cells of another grid of its axes."""
     narrowed: list[dict[str, list[Level]]] = []
+    keys = {key for pattern in study.exclude for key in pattern}
+    there = {
+        key: set(map(_level_of(key), grid.get(key) or study.grid.get(key, ()))) for key in keys
+    }
     for pattern in study.exclude:
         kept: dict[str, list[Level]] = {}
         for key, levels in pattern.items():
-            there = set(map(_level_of(key), grid.get(key) or study.grid.get(key, ())))
-            kept[key] = [level for level in levels if _level_of(key)(level) in there]
+            kept[key] = [level for level in levels if _level_of(key)(level) in there[key]]
         if all(kept.values()):
             narrowed.append(kept)
     return narrowed
