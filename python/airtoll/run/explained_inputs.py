@@ -62,8 +62,8 @@ _ONE_TEST, _MEAN = 0.05, 0.01
 _CAPTURED, _ONE_SHARE = 0.15, 0.015
 #: A throughput above this share of iperf3's target is the target.
 _AT_TARGET: Final = 0.97
-#: Parts of a capture's busiest second from which on a second counts as busy.
-_BUSY: Final = 0.3
+#: Parts of a capture's busiest second from which on a second has traffic, and steady traffic.
+_BUSY, _STEADY = 0.1, 0.7
 _SUFFIXES: Final = (".json", ".flent", ".csv", ".pcap", ".pcapng", ".cap")
 _NO_SIDE: Final = ("", "?", "-")
 _HT_RATE: Final = re.compile(r"(\S+) MCS (\d+)(?: x(\d+))? (\d+) MHz")
@@ -530,26 +530,21 @@ def _csv(path: Path) -> Side:
 
 
 def _capture(path: Path, inputs: Inputs) -> Side:
-    """Retries, PHY rate and throughput of the sender with most octets."""
+    """Retries, PHY rate and throughput of the station with most octets, both ways together."""
     report = capture_report([path], inputs.keys, inputs.key_logs)
     ledger = report.ledger
-    senders = [(one, True) for one in ledger["access_points"]]
-    senders += [(one, False) for one in ledger["stations"]]
-    if not senders or not ledger["data_frames"]:
-        raise DatasetError(f"{path}: holds no data frame of an access point or a station")
-    sender, down = max(senders, key=lambda one: one[0]["octets"]["payload"])
+    if not ledger["stations"] or not ledger["data_frames"]:
+        raise DatasetError(f"{path}: holds no data frame of a station")
+    station = max(ledger["stations"], key=lambda one: one["octets"]["payload"])
     _, flow, _ = parse_flow(inputs.flow)
-    flow = evolve(flow, down=down)
-    samples = [
-        Sample("retry_share", flow, sender["retries"] / max(sender["frames"], 1), 0.02),
-    ]
+    retries = station["retries"] / max(station["frames"], 1)
+    samples = [Sample("retry_share", flow, retries, 0.02)]
     remarks = []
     rate = _most_used_rate(ledger["rates"], ledger["data_frames"])
     if rate is not None:
         samples.append(Sample("rate_bps", flow, rate, 0.1))
-    busy = _busy_bps(
-        ledger["seconds"], sender["octets"]["payload"], ledger["total"]["octets"]["payload"]
-    )
+    total = ledger["total"]["octets"]["payload"]
+    busy = _busy_bps(ledger["seconds"], station["octets"]["payload"] / max(total, 1))
     if busy is None:
         remarks.append(f"{path}: no steady traffic of two seconds, so that no throughput counts")
     else:
@@ -559,16 +554,18 @@ def _capture(path: Path, inputs: Inputs) -> Side:
     return Side(tuple(samples), _captured_policy(report.sessions), tuple(remarks))
 
 
-def _busy_bps(seconds: Sequence[Any], own_octets: float, total_octets: float) -> float | None:
-    """Payload per second of the busy seconds, the sender's part of it; None without two of them."""
+def _busy_bps(seconds: Sequence[Any], part: float) -> float | None:
+    """Payload of the steady seconds, bit/s, of which a station has a part.
+
+    None without two of them, or where most seconds with traffic have much less (bursts).
+    """
     octets = [float(one["octets"]["payload"]) for one in seconds]
-    least = _BUSY * max(octets, default=0.0)
-    busy = [one for one in octets if one >= least and one > 0]
-    inner = busy[1:-1] if len(busy) > 3 else busy
-    if len(inner) < 2 or statistics.stdev(inner) > _BUSY * statistics.fmean(inner):
+    most = max(octets, default=0.0)
+    steady = [one for one in octets if one > _STEADY * most]
+    busy = [one for one in octets if one > _BUSY * most]
+    if len(steady) < 2 or 2 * len(steady) < len(busy):
         return None
-    part = own_octets / total_octets
-    return 8 * statistics.fmean(inner) * part
+    return 8 * statistics.fmean(steady) * part
 
 
 def _most_used_rate(rates: Sequence[Any], data_frames: int) -> float | None:

@@ -195,8 +195,10 @@ def _lossy(air: Air, flow: Flow, share: float) -> float:
 
 
 def _weak(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
-    """Frames are lost on a weak link: retries, lower rates, both ways."""
-    share, steps = value
+    """Frames are lost on a weak link: retries, lower rates."""
+    share, steps, way = value
+    if not _in_way(reading.flow, way):
+        return None
     octets = unchanged(setting, reading)
     air = setting.of(reading.flow)
     if reading.quantity == "retry_share":
@@ -212,6 +214,16 @@ def _weak(setting: Setting, reading: Reading, value: Values) -> Predicted | None
     if reading.quantity == "mpdus_per_frame":
         return scaled(octets, 1 - share, 0.3)
     return None
+
+
+#: Ways of a mechanism: both (three times as likely), down alone, up alone.
+_WAYS: Final = (0.0, 0.0, 0.0, 1.0, 2.0)
+_WAY_WORDS: Final = ("", ", down only", ", up only")
+
+
+def _in_way(flow: Flow, way: float) -> bool:
+    """Whether a mechanism of one way meets a flow."""
+    return way == 0.0 or (way == 1.0) == flow.down
 
 
 def slowdown(setting: Setting, flow: Flow, steps: float) -> float:
@@ -233,17 +245,20 @@ WEAK = Mechanism(
     "weak level",
     "frames are lost on a weak link and sent again",
     _weak,
-    fixed(*((s, 0.0) for s in _LOST), *((s, n) for s in (0.1, 0.2, 0.3) for n in _LOWER)),
+    fixed(
+        *((s, 0.0, way) for s in _LOST for way in _WAYS),
+        *((s, n, way) for s in (0.1, 0.2, 0.3) for n in _LOWER for way in _WAYS),
+    ),
     always(0.35),
     "measure both at the same place, near the access point",
     where="surroundings",
-    say=lambda v: f"{percent(v[0])} of full frames lost{_rates_lower(v[1])}",
+    say=lambda v: f"{percent(v[0])} of full frames lost{_rates_lower(v[1])}{_WAY_WORDS[int(v[2])]}",
 )
 
 
 def _steps(setting: Setting) -> Sequence[Values]:
     most = min(len(air.slower) for air in setting.air.values())
-    return tuple((float(steps),) for steps in range(1, most + 1))
+    return tuple((float(steps), way) for steps in range(1, most + 1) for way in _WAYS)
 
 
 def _rates_lower(steps: float) -> str:
@@ -253,6 +268,8 @@ def _rates_lower(steps: float) -> str:
 def _rate_control(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
     """A lower rate than the link allows, without more retries."""
     if reading.quantity not in ("throughput_bps", "rate_bps"):
+        return None
+    if not _in_way(reading.flow, value[1]):
         return None
     factor = slowdown(setting, reading.flow, value[0])
     if factor <= 0:
@@ -268,7 +285,7 @@ RATE_CONTROL = Mechanism(
     always(0.3),
     "compare the rates of both measurements (iw dev wlan0 link)",
     where="surroundings",
-    say=lambda v: f"{v[0]:.0f} rates lower",
+    say=lambda v: f"{v[0]:.0f} rates lower{_WAY_WORDS[int(v[1])]}",
 )
 
 

@@ -174,7 +174,7 @@ def _prior_card(setting: Setting) -> Prior:
     known = any(air.carded for air in setting.air.values())
     if not known or not setting.change.cipher:
         return Prior(0.0)
-    return Prior(0.2 if any(air.aggregates for air in setting.air.values()) else 1.0)
+    return Prior(0.08 if any(air.aggregates for air in setting.air.values()) else 1.0)
 
 
 SERIAL_CARD = Mechanism(
