@@ -229,11 +229,9 @@ def _in_way(flow: Flow, way: float) -> bool:
 def slowdown(setting: Setting, flow: Flow, steps: float) -> float:
     """Throughput at a rate some steps lower, over that at the rate of the link."""
     air = setting.of(flow)
-    at = int(steps)
+    at = min(int(steps), len(air.slower))
     if at == 0:
         return 1.0
-    if at > len(air.slower):
-        return 0.0
     return air.slower[at - 1] / air.after
 
 
@@ -272,8 +270,6 @@ def _rate_control(setting: Setting, reading: Reading, value: Values) -> Predicte
     if not _in_way(reading.flow, value[1]):
         return None
     factor = slowdown(setting, reading.flow, value[0])
-    if factor <= 0:
-        return None
     return scaled(unchanged(setting, reading), factor, 0.015, 0.02)
 
 

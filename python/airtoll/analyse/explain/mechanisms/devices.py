@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from attrs import evolve
+
 from airtoll.analyse.explain.evidence import Air, Flow, Reading, Setting
 from airtoll.analyse.explain.mechanisms.predicted import (
     Mechanism,
@@ -53,14 +55,22 @@ def _worked(setting: Setting, reading: Reading, cap: float, livelock: float) -> 
     return limited(octets, cap)
 
 
+def _later(setting: Setting, reading: Reading, seconds: float) -> Predicted:
+    """Delay of a packet that waits for nothing but the CPU's work on it, and on its answer."""
+    octets = unchanged(setting, reading)
+    return evolve(octets, value=octets.value + 1.5 * seconds)
+
+
 def _software_cipher(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
     """A CPU that ciphers the octets of every frame: one limit, both ways."""
-    if reading.quantity != "throughput_bps":
-        return None
     ns_per_octet, octets_per_frame, livelock = value
     # Besides the octets a driver spends some time on each frame.
     each = ns_per_octet * 1e-9
     seconds = _work_s(reading.flow, (octets_per_frame + LLC_OCTETS) * each, each)
+    if reading.quantity == "delay_s":
+        return _later(setting, reading, seconds)
+    if reading.quantity != "throughput_bps":
+        return None
     return _worked(setting, reading, bits_of(reading.flow) / seconds, livelock)
 
 
@@ -89,7 +99,7 @@ SOFTWARE_CIPHER = Mechanism(
     fixed(
         *(
             (ns, frame, livelock)
-            for ns in geometric(1.5, 1500.0, 36)
+            for ns in geometric(1.5, 5000.0, 40)
             for frame in (40.0, 200.0, 700.0)
             for livelock in _LIVELOCKS
         )
@@ -193,6 +203,9 @@ def _host(setting: Setting, reading: Reading, value: Values) -> Predicted | None
     pps, octet_share, livelock = value
     if reading.quantity == "cable_bps":
         return limited(unchanged(setting, reading), _host_cap(reading.flow, pps, octet_share), 0.15)
+    if reading.quantity == "delay_s":
+        seconds = bits_of(reading.flow) / _host_cap(reading.flow, pps, octet_share)
+        return _later(setting, reading, seconds)
     if reading.quantity != "throughput_bps":
         return None
     return _worked(setting, reading, _host_cap(reading.flow, pps, octet_share), livelock)

@@ -85,7 +85,7 @@ def _black_hole(setting: Setting, reading: Reading, value: Values) -> Predicted 
             # A segment has the length that the path does not carry, whatever the reading says.
             return Predicted(share * octets.value, 0.5)
         if _large(flow) and datagrams:
-            return Predicted(1e-3 * octets.value, 1.0)
+            return Predicted(1e-4 * octets.value, 1.0)
         return None
     if reading.quantity == "loss_ratio" and flow.transport == "udp" and _large(flow) and datagrams:
         return Predicted(1.0, 0.1)
