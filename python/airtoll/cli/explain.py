@@ -246,6 +246,8 @@ def lines(
         text.add(f"{_kind(one)}: {_pair(one)}{_carries(setting, one)}", 2)
     if len(readings) > 5:
         text.add(f"and {len(readings) - 5} readings more (--json)", 2)
+    for remark in remarks[:3]:
+        text.add(remark)
     text.add("")
     first = ranking.ranked[0]
     if not ranking.fits:
@@ -269,8 +271,6 @@ def lines(
         names = [one.mechanism.name for one in ranking.alike[:_MOST_NAMED]]
         text.add(f"these readings cannot tell apart: {', '.join(names)}")
     _decides(text, found, ranking)
-    for remark in remarks[:3]:
-        text.add(remark)
     return text.lines
 
 
@@ -344,8 +344,8 @@ def _decides(text: _Text, found: Deciding | None, ranking: Ranking) -> None:
     text.add("")
     text.add(f"Decides, in {found.option.minutes:g} min: {found.option.words}{at}")
     outcomes = [
-        f"{one.mechanism} {_shown(one.value, found.option.quantity)}"
-        f" ({_shown(one.low, found.option.quantity)} to {_shown(one.high, found.option.quantity)})"
+        f"{one.mechanism} {_shown(one.value, found.option.quantity)} "
+        f"({_interval(one.low, one.high, found.option.quantity)})"
         for one in found.outcomes[:4]
     ]
     text.add("; ".join(outcomes), 3)
@@ -375,6 +375,13 @@ def _shown(value: float | None, quantity: Quantity) -> str:
     if quantity == "mpdus_per_frame":
         return f"{value:.1f}"
     return _percent(value)
+
+
+def _interval(low: float, high: float, quantity: Quantity) -> str:
+    """``3.2 to 17 Mb/s``: the unit once where it is the same."""
+    first, second = _shown(low, quantity), _shown(high, quantity)
+    number, _, unit = first.partition(" ")
+    return f"{number if second.endswith(f' {unit}') else first} to {second}"
 
 
 def _pair(reading: Reading) -> str:

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
-from airtoll.analyse.explain import Flow, Quantity, Reading, Transport
+from airtoll.analyse.explain import FACTORS, Flow, Quantity, Reading, Transport
 from airtoll.capture import capture_report
 from airtoll.errors import DatasetError, PolicyError, UsageError
 from airtoll.observe.imports import iperf3
@@ -243,6 +243,12 @@ def readings_of(before: Sequence[Side], after: Sequence[Side]) -> tuple[list[Rea
         if quantity == "loss_ratio" and _saturates(flow, firsts, seconds):
             continue
         found.append(_reading(quantity, flow, *pair))
+    for one in found:
+        if one.before is not None and one.before <= 0 and one.quantity in FACTORS:
+            raise UsageError(
+                f"{one.flow.words}: the first measurement is 0, so that no change can be told; "
+                "write ? for a measurement that failed"
+            )
     for at, one in enumerate(found):
         if one.quantity == "again_bps" and one.before is None:
             own = [r for r in found if (r.quantity, r.flow) == ("throughput_bps", one.flow)]

@@ -12,6 +12,7 @@ testbed: the figures of the air come from one.
 
 from airtoll.analyse.explain.deciding import Deciding, Option, Outcome, deciding
 from airtoll.analyse.explain.evidence import (
+    FACTORS,
     Air,
     Change,
     Flow,
@@ -24,6 +25,7 @@ from airtoll.analyse.explain.mechanisms import MECHANISMS, Mechanism, Predicted
 from airtoll.analyse.explain.ranking import Explained, Ranked, Ranking, rank
 
 __all__ = [
+    "FACTORS",
     "MECHANISMS",
     "Air",
     "Change",

@@ -144,12 +144,14 @@ class Setting:
     """The link and the devices.
 
     ``air``: figures by flow. ``device_bps``: throughput with the policy after where a device has
-    the costs of its profile, by device and flow; empty where no profile is named.
+    the costs of its profile, by device and flow; empty where no profile is named. ``in_software``:
+    devices whose profile lists ciphers in hardware, and not that of the policy after, with words.
     """
 
     air: Mapping[Flow, Air] = field(repr=False)
     change: Change = Change()
     device_bps: Mapping[str, Mapping[Flow, float]] = field(factory=dict, repr=False)
+    in_software: Mapping[str, str] = field(factory=dict)
     policies: tuple[str, str] = ("open", "wpa2-psk-ccmp")
     phy: str = "802.11ac"
 

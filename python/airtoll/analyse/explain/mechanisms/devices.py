@@ -81,6 +81,8 @@ def _prior_software(setting: Setting) -> Prior:
         return Prior(0.0)
     if change.no_ht:
         return Prior(0.1)
+    if setting.in_software:
+        return Prior(4.0, "; ".join(setting.in_software.values()))
     rare = change.suite is not None and change.suite not in (
         "ccmp-128",
         "tkip",
