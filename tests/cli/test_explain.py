@@ -11,6 +11,9 @@ from typer.testing import CliRunner
 
 from airtoll.cli.app import app
 from airtoll.errors import AirtollError
+from airtoll.plan import make_plan
+from airtoll.run.explaining import cell_of, study_of
+from airtoll.testbeds.simulator import Simulator
 
 RUNNER = CliRunner()
 
@@ -168,6 +171,23 @@ class TestAnswer:
         assert found["readings"][0]["before"] is None
         assert found["mechanisms"][0]["name"] == "legacy rates"
 
+    def test_a_profile_without_an_engine_speaks_for_the_cpu(self) -> None:
+        words = ("450", "150", "--from", "wpa2", "--to", "wpa3-sae-gcmp-256", *AC)
+        found = explain(*words, "--profile", "mt7621")
+        assert found["mechanisms"][0]["name"] == "software cipher"
+        assert found["mechanisms"][0]["reason"] == "mt7621 has no engine for gcmp-256"
+        plain = {one["name"]: one["weight"] for one in explain(*words)["mechanisms"]}
+        assert plain["software cipher"] < found["mechanisms"][0]["weight"]
+
+    def test_one_way_alone_may_be_slow(self) -> None:
+        found = explain("480", "476", *AC, "--also", "tcp-up=470:130")
+        assert found["fits"]
+        assert found["mechanisms"][0]["parameter"].endswith("up only")
+
+    def test_a_link_of_wi_fi_7_is_answered_too(self) -> None:
+        words = ("--phy", "802.11be", "--width", "320", "--streams", "2", "--band", "6")
+        assert first("2500", "2440", *words) == "octets"
+
 
 class TestFiles:
     def test_files_name_policies_directions_and_trials(self, tmp_path: Path) -> None:
@@ -210,6 +230,30 @@ class TestFiles:
         assert [one["kind"] for one in found["readings"]] == ["TCP down", "loss, UDP up"]
         assert found["readings"][1]["offered_bps"] == 60e6
 
+    def test_captures_give_retries_rate_and_throughput(self, tmp_path: Path) -> None:
+        scenario = {"phy": "802.11n", "mcs": 7, "topology": "uplink", "security_gates": "ignore"}
+        traffic = {"transport": "udp", "duration_s": 2.2, "offered_mbps": 100.0}
+        for name, policy, further in (
+            ("before", "wpa2-psk-ccmp", {}),
+            ("after", "wpa3-sae-ccmp", {"ampdu_max_octets": 0}),
+        ):
+            own = {**scenario, **further}
+            cell = cell_of(own, traffic, policy)
+            trial = make_plan(study_of(own, traffic, policy)).trial(cell, 1, 1)
+            Simulator().measure(trial, tmp_path / name)
+            (air,) = (tmp_path / name).rglob("air.pcapng")
+            air.rename(tmp_path / f"{name}.pcapng")
+        found = explain(
+            *(str(tmp_path / f"{name}.pcapng") for name in ("before", "after")),
+            *("--phy", "802.11n", "--mcs", "7", "--flow", "udp-up"),
+            *("--from", "wpa2", "--to", "wpa3-sae-ccmp"),
+        )
+        readings = {one["quantity"]: one for one in found["readings"]}
+        assert readings["rate_bps"]["before"] == pytest.approx(65e6)
+        assert readings["throughput_bps"]["before"] == pytest.approx(59e6, rel=0.03)
+        assert readings["throughput_bps"]["after"] == pytest.approx(31e6, rel=0.05)
+        assert found["mechanisms"][0]["name"] == "no aggregation"
+
 
 class TestErrors:
     @pytest.mark.parametrize(
@@ -218,6 +262,7 @@ class TestErrors:
             (("open.json", "25", *AC), "open.json: no such file"),
             (("400", "25", "--phy", "802.11zz"), "--phy 802.11zz: one of"),
             (("400", "fast", *AC), "fast: no such file"),
+            (("0", "0", *AC), "the first measurement is 0"),
             (("400", "?", *AC), "no reading of the second measurement"),
             (("400", "25", "--phy", "802.11g", "--mcs", "7"), "--mcs 7: 802.11g has none"),
             (("400", "25", *AC, "--rate", "54"), "--rate 54: 802.11ac has an MCS"),

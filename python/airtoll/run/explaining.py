@@ -31,6 +31,8 @@ from airtoll.testbeds.simulator import Simulator
 
 #: Simulated seconds of what the closed forms refuse, with the start of TCP before them.
 _SECONDS, _START_S = 0.8, 0.2
+#: PHY rate from which on they are shorter, bit/s, and the shortest part of them.
+_FAST_BPS, _SHORTEST = 700e6, 0.15
 #: Lower rates that rate control may use.
 _STEPS: Final = 7
 #: Ciphers that may not be used with HT (IEEE Std 802.11-2020, 12.2.4).
@@ -330,11 +332,14 @@ def _carried(
     scenario = _tables(link, flow, aggregates=aggregates, mcs=mcs, rate=rate)
     if flow.mtu is not None and tunnel:
         scenario["tunnel_mtu_octets"] = flow.mtu
-    traffic: dict[str, Any] = {"transport": flow.transport, "duration_s": _SECONDS + _START_S}
+    # A fast link has as many packets in a shorter time.
+    part = min(1.0, max(_SHORTEST, _FAST_BPS / phy_rate_bps(link)))
+    seconds, start = part * _SECONDS, max(part, 0.5) * _START_S
+    traffic: dict[str, Any] = {"transport": flow.transport, "duration_s": seconds + start}
     if flow.transport == "udp":
-        traffic |= {"payload_bytes": flow.payload, "duration_s": _SECONDS}
+        traffic |= {"payload_bytes": flow.payload, "duration_s": seconds}
     else:
-        traffic |= {"warm_up_s": _START_S, "window_kbytes": 1024}
+        traffic |= {"warm_up_s": start, "window_kbytes": 1024}
         if not discovers:
             traffic["path_mtu_discovery"] = False
     text = json.dumps((scenario, traffic), sort_keys=True)
