@@ -35,7 +35,8 @@ class Cell:
     """One (scenario, policy, traffic) with its factor levels.
 
     ``settings`` and ``load`` are the scenario and traffic with the factor levels applied.
-    ``profile_names`` substitutes device profiles by name (the level of ``profile_set``).
+    ``profile_names`` substitutes device profiles by name (the level of ``profile_set``);
+    ``profile_label`` is the label of that level.
     """
 
     scenario: str
@@ -45,6 +46,7 @@ class Cell:
     settings: Scenario
     load: Traffic
     profile_names: tuple[tuple[str, str], ...] = ()
+    profile_label: str = ""
 
     @cached_property
     def name(self) -> str:
@@ -210,9 +212,11 @@ def _cell(
     """One cell of the grid. ``tables`` keeps scenarios and traffics with their levels applied."""
     own = tuple(sorted(zip(factors, levels, strict=True)))
     names: tuple[tuple[str, str], ...] = ()
+    label = ""
     for key, level in own:
         if key == "profile_set":
-            names = tuple(sorted(study.profile_set[str(level)].items()))
+            chosen = study.profile_set[str(level)]
+            names, label = tuple(sorted(chosen.profiles.items())), chosen.label
     return Cell(
         scenario=scenario,
         policy=policy,
@@ -221,6 +225,7 @@ def _cell(
         settings=_leveled(study.scenario[scenario], "scenario", scenario, own, tables),
         load=_leveled(study.traffic[traffic], "traffic", traffic, own, tables),
         profile_names=names,
+        profile_label=label,
     )
 
 

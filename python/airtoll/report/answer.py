@@ -284,28 +284,30 @@ def in_reading_order(summary: RunSummary) -> list[Cell]:
 
 
 def headline(summary: RunSummary) -> list[str]:
-    """The answers to the study's questions in sentences, the first question first; then what limits
-    them.
+    """The verdict on printed values; the answers to the study's questions in sentences, the first
+    question first; then what limits them.
 
     A warning that the throughputs are no radio's goes before the answer.
     """
     teller = Teller(summary.names)
     told = [teller.answer(one) for one in summary.answered]
-    first = told[0].leads if told else ()
-    return [
+    printed = reproduced(summary.reproduced, summary.names)
+    lines = [
         *_of_limits(summary),
         *_of_drifts(summary, THROUGHPUT),
         *_of_unknown_costs(summary),
         *_of_silence(summary),
-        *first,
-        *reproduced(summary.reproduced),
-        *(line for one in told[1:] for line in one.leads),
+        *printed.leads,
+        *(line for one in told for line in one.leads),
+        *(line for one in told for line in one.reasons),
         *_of_fragments(summary),
         *_of_drifts(summary, "delay_s"),
         *_of_joins(summary),
+        *printed.extras,
         *(line for one in told for line in one.extras),
         *([] if any(one.leads for one in told) else _without_an_answer(summary)),
     ]
+    return list(dict.fromkeys(lines))
 
 
 def not_covered(summary: RunSummary) -> list[str]:

@@ -107,7 +107,9 @@ class RunSummary:
     @cached_property
     def reproduced(self) -> tuple[Reproduces, ...]:
         """How many printed values are met."""
-        return printed(self._measured, lambda one: self.seen(one) == "fitted")
+        from airtoll.report.combined import reproduced_combined
+
+        return (*reproduced_combined(self), *printed(self._measured, self))
 
     @cached_property
     def _measured(self) -> Measured:
@@ -216,6 +218,8 @@ class RunSummary:
         ``""``: nothing fitted. ``"fitted"``: this very reading was fitted to, so agreement
         proves nothing. ``"predicted"``: fitted to other readings, which the report lists.
         """
+        if comparison.fitted:
+            return "fitted"
         cell = self.cells[comparison.cell]
         readings = [reading for profile in self.profiles_of(cell) for reading in profile.seen]
         if not readings:

@@ -1081,7 +1081,17 @@ class Compare(Table):
     instrument: str = Field(
         "", description="the `[instrument.NAME]` through which our readings are seen"
     )
+    fitted: tuple[str, ...] = Field(
+        (),
+        description="policies to whose readings a number of the study is fitted (of a scenario, an "
+        "instrument): to meet them proves nothing",
+    )
     caveat: str = Field("", description="caveat of these readings")
+
+    @field_validator("fitted")
+    @classmethod
+    def _known_policies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_canonical(name) for name in names)
 
     @model_validator(mode="after")
     def _extremes(self) -> Self:
@@ -1137,6 +1147,26 @@ class Instrument(Table):
         if not (self.reads or self.series or self.step or self.end == "sender"):
             raise ValueError("changes nothing: set reads, end, series or step")
         return self
+
+
+class ProfileSet(Table):
+    """Named substitutions of device profiles: `old = "new"` beside the fields."""
+
+    label: str = Field("", max_length=60, description=_LABEL)
+    about: str = Field("", description="devices that the set stands for")
+    profiles: dict[str, str] = Field(
+        default_factory=dict, description="device profile -> the one that replaces it"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _substitutions(cls, given: Any) -> Any:
+        """Keys that are no field are substitutions."""
+        if not isinstance(given, dict):
+            return given
+        fields = {key: value for key, value in given.items() if key in cls.model_fields}
+        others = {key: value for key, value in given.items() if key not in cls.model_fields}
+        return {**fields, "profiles": {**fields.get("profiles", {}), **others}}
 
 
 class Head(Table):
@@ -1199,7 +1229,7 @@ class Study(Table):
     trials: Trials = Trials()
     scenario: dict[str, Scenario] = Field(min_length=1)
     traffic: dict[str, Traffic] = Field(min_length=1)
-    profile_set: dict[str, dict[str, str]] = Field(
+    profile_set: dict[str, ProfileSet] = Field(
         default_factory=dict, description="named substitutions of device profiles"
     )
     grid: dict[str, tuple[Level, ...]]
