@@ -78,6 +78,11 @@ COMMANDS: Final = {
         "calibrate_command",
         "Fit device profiles to some policies' readings and predict the others.",
     ),
+    "explain": Lazy(
+        "explain",
+        "explain_command",
+        "Rank mechanisms by how well each explains two measurements of a network.",
+    ),
     "identify": Lazy(
         "identify",
         "identify_command",

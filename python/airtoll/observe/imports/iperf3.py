@@ -52,10 +52,10 @@ def read(documents: Sequence[Document]) -> Reading:
     """
     tests: list[Test] = []
     left_out: list[str] = []
-    for record in _records(documents):
+    for record in records(documents):
         try:
-            tests.append(_test(record))
-        except _FailedTest as error:
+            tests.append(test_of(record))
+        except FailedTest as error:
             left_out.append(f"line {record.line}: {error}")
     if not tests:
         raise DatasetError(left_out[0] if left_out else "holds no result of iperf3")
@@ -90,12 +90,12 @@ def jitter_s(seconds: list[dict[str, Any]], received: dict[str, Any]) -> float:
     return sum(known) / len(known) / 1e3
 
 
-class _FailedTest(DatasetError):
+class FailedTest(DatasetError):
     """A test that iperf3 itself says has failed, or whose record is not whole."""
 
 
 @frozen
-class _Record:
+class Record:
     """The record of one test in a file; ``sha256`` stands for a test without a cookie."""
 
     line: int
@@ -103,9 +103,9 @@ class _Record:
     sha256: str
 
 
-def _records(documents: Sequence[Document]) -> Iterator[_Record]:
+def records(documents: Sequence[Document]) -> Iterator[Record]:
     """The record of each test; the events of ``--json-stream`` are put together."""
-    stream: _Record | None = None
+    stream: Record | None = None
     for document in documents:
         data = document.data
         if not isinstance(data, dict):
@@ -116,13 +116,13 @@ def _records(documents: Sequence[Document]) -> Iterator[_Record]:
                 yield stream
             stream = None
         if event is None:
-            yield _Record(document.line, data, document.sha256)
+            yield Record(document.line, data, document.sha256)
         elif event == "start":
             begun: dict[str, Any] = {"start": data.get("data"), "intervals": []}
-            stream = _Record(document.line, begun, document.sha256)
+            stream = Record(document.line, begun, document.sha256)
         elif stream is None:
             # The start of this test is in another file, or was never written.
-            stream = _Record(document.line, {}, document.sha256)
+            stream = Record(document.line, {}, document.sha256)
         if stream is not None and event == "interval":
             stream.report.setdefault("intervals", []).append(data.get("data"))
         elif stream is not None and event in ("end", "error", "server_output_json"):
@@ -131,15 +131,15 @@ def _records(documents: Sequence[Document]) -> Iterator[_Record]:
         yield stream
 
 
-def _test(record: _Record) -> Test:
-    """One test. Raises ``_FailedTest`` if it failed, ``DatasetError`` for what is no result."""
+def test_of(record: Record) -> Test:
+    """One test. Raises ``FailedTest`` if it failed, ``DatasetError`` for what is no result."""
     report = record.report
     if "error" in report:
-        raise _FailedTest(f"iperf3 ended with an error: {shown_line(str(report['error']))}")
+        raise FailedTest(f"iperf3 ended with an error: {shown_line(str(report['error']))}")
     if "intervals" in report and "start" not in report:
-        raise _FailedTest("a test without its start: the output is cut off")
+        raise FailedTest("a test without its start: the output is cut off")
     if "intervals" in report and not report.get("end"):
-        raise _FailedTest("a test without its end: the output is cut off")
+        raise FailedTest("a test without its end: the output is cut off")
     try:
         start = needed(report, "start")
         transport = _transport(needed(start, "test_start"))

@@ -1,0 +1,47 @@
+"""From two measurements to the cause: mechanisms ranked by how well they predict all readings.
+
+Takes readings before and after a change, and what the air can carry; gives a ranking with evidence,
+the mechanisms that the readings cannot tell apart, and the measurement that would. Never runs a
+testbed: the figures of the air come from one.
+
+    evidence.py    readings, traffics and the setting in which they were taken
+    mechanisms/    what each mechanism predicts for a reading
+    ranking.py     the posterior over mechanisms, and whether anything fits
+    deciding.py    the cheapest measurement that tells the leading mechanisms apart
+"""
+
+from airtoll.analyse.explain.deciding import Deciding, Option, Outcome, deciding
+from airtoll.analyse.explain.evidence import (
+    FACTORS,
+    Air,
+    Change,
+    Flow,
+    Quantity,
+    Reading,
+    Setting,
+    Transport,
+)
+from airtoll.analyse.explain.mechanisms import MECHANISMS, Mechanism, Predicted
+from airtoll.analyse.explain.ranking import Explained, Ranked, Ranking, rank
+
+__all__ = [
+    "FACTORS",
+    "MECHANISMS",
+    "Air",
+    "Change",
+    "Deciding",
+    "Explained",
+    "Flow",
+    "Mechanism",
+    "Option",
+    "Outcome",
+    "Predicted",
+    "Quantity",
+    "Ranked",
+    "Ranking",
+    "Reading",
+    "Setting",
+    "Transport",
+    "deciding",
+    "rank",
+]

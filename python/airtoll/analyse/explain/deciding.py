@@ -1,0 +1,224 @@
+"""The cheapest measurement that tells the leading mechanisms apart.
+
+A measurement is worth the information that its outcome is expected to give about the mechanism
+(the mutual information of both), for each minute that it takes a person.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import field, frozen
+
+from airtoll.analyse.explain.evidence import FACTORS, Flow, Quantity, Reading, Setting
+from airtoll.analyse.explain.mechanisms import predicted
+from airtoll.analyse.explain.ranking import Ranked, Ranking
+
+#: Weight below which a mechanism is not worth a measurement, and the most mechanisms.
+_LEAST: Final = 0.03
+_MOST: Final = 6
+#: Information that is not worth a measurement, bits.
+_WORTHLESS: Final = 0.05
+#: Points of an outcome at which information is computed, and how far they reach.
+_POINTS: Final = 61
+_REACH: Final = 4.0
+
+
+@frozen
+class Option:
+    """A measurement that one could make: its words and its price, minutes of a person.
+
+    ``token``: how the command line takes its outcome back.
+    """
+
+    words: str
+    quantity: Quantity
+    flow: Flow
+    minutes: float
+    token: str
+    offered_share: float | None = None
+
+
+@frozen
+class Outcome:
+    """The prediction of one mechanism for a measurement: middle and 80 % interval."""
+
+    mechanism: str
+    value: float
+    low: float
+    high: float
+
+
+@frozen
+class Deciding:
+    """The measurement, what each mechanism predicts for it, and the information it brings, bits."""
+
+    option: Option
+    outcomes: tuple[Outcome, ...]
+    bits: float
+    offered_bps: float | None = None
+
+
+_DOWN: Final = Flow("tcp", True)
+_FOUR: Final = Flow("udp", True, 1472, 4)
+OPTIONS: Final = (
+    Option("iperf3 -R (TCP down)", "throughput_bps", _DOWN, 2.0, "tcp-down"),
+    Option("iperf3 (TCP up)", "throughput_bps", Flow("tcp", False), 2.0, "tcp-up"),
+    Option(
+        "iperf3 -R -u -b 0 -l 1472 (UDP down)", "throughput_bps", Flow("udp", True, 1472), 2.0,
+        "udp-down",
+    ),
+    Option(
+        "iperf3 -u -b 0 -l 1472 (UDP up)", "throughput_bps", Flow("udp", False, 1472), 2.0,
+        "udp-up",
+    ),
+    Option(
+        "iperf3 -R -u -b 0 -l 200 (UDP down, small datagrams)", "throughput_bps",
+        Flow("udp", True, 200), 2.0, "udp-down,octets=200",
+    ),
+    Option(
+        "iperf3 -R -u -P 4 at half of the first throughput: lost datagrams", "loss_ratio", _FOUR,
+        2.0, "loss,flows=4", 0.5,
+    ),
+    Option(
+        "ping of the access point while nothing else runs: mean", "delay_s",
+        Flow("udp", True, 64), 1.0, "delay",
+    ),
+    Option("rate of the link during the test (iw dev wlan0 link)", "rate_bps", _DOWN, 1.5, "rate"),
+    Option("a capture during the test: share of retries", "retry_share", _DOWN, 12.0, "retries"),
+    Option("a capture during the test: MPDUs per frame", "mpdus_per_frame", _DOWN, 15.0, "mpdus"),
+    Option(
+        "a capture of four flows: packet numbers out of order", "reordered_share", _FOUR, 15.0,
+        "reordered",
+    ),
+    Option("the first policy once more, TCP down", "again_bps", _DOWN, 6.0, "again"),
+    Option("TCP over a cable in place of Wi-Fi", "cable_bps", _DOWN, 5.0, "cable"),
+)  # fmt: skip
+
+
+@frozen
+class _Mixture:
+    """The outcomes of a mechanism: middles and standard deviations with weights."""
+
+    parts: tuple[tuple[float, float, float], ...] = field()
+
+    def density(self, x: float) -> float:
+        return sum(
+            w * math.exp(-0.5 * ((x - m) / s) ** 2) / s / math.sqrt(2 * math.pi)
+            for m, s, w in self.parts
+        )
+
+    @property
+    def middle(self) -> float:
+        return sum(w * m for m, _, w in self.parts)
+
+    @property
+    def spread(self) -> float:
+        mean = self.middle
+        return math.sqrt(sum(w * (s * s + (m - mean) ** 2) for m, s, w in self.parts))
+
+
+def deciding(setting: Setting, ranking: Ranking, readings: Sequence[Reading]) -> Deciding | None:
+    """The measurement with most information per minute about the leading mechanisms.
+
+    None where one mechanism stands alone, or no measurement of the list tells them apart.
+    """
+    leading = [one for one in ranking.ranked if one.weight >= _LEAST][:_MOST]
+    if len(leading) < 2:
+        return None
+    made = {(one.quantity, one.flow) for one in readings if one.after is not None}
+    best: Deciding | None = None
+    for option in OPTIONS:
+        if (option.quantity, option.flow) in made or option.flow.alone not in setting.air:
+            continue
+        found = _information(setting, leading, option, readings)
+        if best is None or found.bits / option.minutes > best.bits / best.option.minutes:
+            best = found
+    return best if best is not None and best.bits > _WORTHLESS else None
+
+
+def _first(setting: Setting, option: Option, readings: Sequence[Reading]) -> float | None:
+    """The value before, of the reading itself or by the efficiency of another one."""
+    for one in readings:
+        if (one.quantity, one.flow) == (option.quantity, option.flow):
+            return one.before
+    if option.quantity not in ("throughput_bps", "again_bps"):
+        return None
+    shares = [
+        one.before / setting.of(one.flow).before
+        for one in readings
+        if one.quantity == "throughput_bps" and one.before is not None
+    ]
+    own = [
+        one.before
+        for one in readings
+        if (one.quantity, one.flow) == ("throughput_bps", option.flow) and one.before is not None
+    ]
+    if own:
+        return own[0]
+    return min(shares) * setting.of(option.flow).before if shares else None
+
+
+def _information(
+    setting: Setting, leading: Sequence[Ranked], option: Option, readings: Sequence[Reading]
+) -> Deciding:
+    before = _first(setting, option, readings)
+    offered = None
+    if option.offered_share is not None:
+        firsts = [r.before for r in readings if r.quantity == "throughput_bps" and r.before]
+        offered = option.offered_share * (min(firsts) if firsts else setting.of(option.flow).before)
+    reading = Reading(option.quantity, option.flow, before, None, offered_bps=offered)
+    factor = option.quantity in FACTORS
+    mixtures = [_mixture(setting, one, reading, factor) for one in leading]
+    total = sum(one.weight for one in leading)
+    weights = [one.weight / total for one in leading]
+    low = min(m - _REACH * s for mix in mixtures for m, s, _ in mix.parts)
+    high = max(m + _REACH * s for mix in mixtures for m, s, _ in mix.parts)
+    step = (high - low) / (_POINTS - 1)
+    # Points where the outcomes are, not evenly over a range that one wide outcome makes long.
+    points = sorted(
+        {low + step * n for n in range(_POINTS)}
+        | {
+            m + s * z
+            for mix in mixtures
+            for m, s, _ in mix.parts
+            for z in (-2.5, -1.7, -1.0, -0.5, 0.0, 0.5, 1.0, 1.7, 2.5)
+        }
+    )
+    bits = 0.0
+    for at, x in enumerate(points):
+        left = points[at - 1] if at else x
+        right = points[at + 1] if at + 1 < len(points) else x
+        densities = [mix.density(x) for mix in mixtures]
+        whole = sum(w * d for w, d in zip(weights, densities, strict=True))
+        for w, d in zip(weights, densities, strict=True):
+            if d > 0 and whole > 0:
+                bits += 0.5 * (right - left) * w * d * math.log2(d / whole)
+    return Deciding(
+        option,
+        tuple(_outcome(one, mix, factor) for one, mix in zip(leading, mixtures, strict=True)),
+        bits,
+        offered,
+    )
+
+
+def _mixture(setting: Setting, ranked: Ranked, reading: Reading, factor: bool) -> _Mixture:
+    largest = sorted(ranked.spread, key=lambda one: -one[1])[:8]
+    total = sum(weight for _, weight in largest)
+    parts = []
+    for value, weight in largest:
+        of = predicted(ranked.mechanism, setting, reading, value)
+        middle = math.log(max(of.value, 1e-9)) if factor else of.value
+        parts.append((middle, max(of.total, 1e-3), weight / total))
+    return _Mixture(tuple(parts))
+
+
+def _outcome(ranked: Ranked, mix: _Mixture, factor: bool) -> Outcome:
+    bounds = [mix.middle, mix.middle - 1.28 * mix.spread, mix.middle + 1.28 * mix.spread]
+    if factor:
+        bounds = [math.exp(one) for one in bounds]
+    else:
+        bounds = [min(1.0, max(0.0, one)) for one in bounds]
+    return Outcome(ranked.mechanism.name, *bounds)

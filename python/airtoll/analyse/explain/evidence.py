@@ -1,0 +1,160 @@
+"""Readings before and after a change, and the setting in which they were taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from attrs import evolve, field, frozen
+
+Quantity = Literal[
+    "throughput_bps",
+    "loss_ratio",
+    "delay_s",
+    "retry_share",
+    "rate_bps",
+    "mpdus_per_frame",
+    "reordered_share",
+    "again_bps",
+    "cable_bps",
+]
+Transport = Literal["udp", "tcp"]
+#: Quantities whose changes are factors; of the others changes are differences of shares.
+FACTORS: Final = (
+    "throughput_bps",
+    "delay_s",
+    "rate_bps",
+    "mpdus_per_frame",
+    "again_bps",
+    "cable_bps",
+)
+#: Throughputs of a flow. ``again_bps``: with the first policy, measured once more. ``cable_bps``:
+#: over a cable in place of the radio link.
+THROUGHPUTS: Final = ("throughput_bps", "again_bps", "cable_bps")
+#: Octets of IP and transport headers of a UDP datagram and of a TCP segment (IPv4, time stamps).
+HEADERS: Final[Mapping[Transport, int]] = {"udp": 28, "tcp": 52}
+#: Octets that a TCP segment carries over an MTU of 1500, and the largest UDP datagram there.
+SEGMENT: Final = 1448
+DATAGRAM: Final = 1472
+
+
+@frozen
+class Flow:
+    """Traffic of a measurement. ``payload``: octets of a datagram, or of a full TCP segment.
+
+    ``down``: towards the station. ``flows``: number of flows at once. ``mtu``: MTU of the tunnel's
+    interface, octets (None: as the tunnel has it, or no tunnel).
+    """
+
+    transport: Transport
+    down: bool
+    payload: int = SEGMENT
+    flows: int = 1
+    mtu: int | None = None
+
+    @property
+    def packet(self) -> int:
+        """Octets of the IP packet."""
+        return self.payload + HEADERS[self.transport]
+
+    @property
+    def alone(self) -> Flow:
+        """One flow of the kind: the air carries several of them as it carries one."""
+        return evolve(self, flows=1)
+
+    @property
+    def words(self) -> str:
+        """``UDP down, 200 octets``."""
+        way = f"{self.transport.upper()} {'down' if self.down else 'up'}"
+        usual = DATAGRAM if self.transport == "udp" else SEGMENT
+        size = f", {self.payload} octets" if self.payload != usual else ""
+        many = f", {self.flows} flows" if self.flows > 1 else ""
+        mtu = f", MTU {self.mtu}" if self.mtu is not None else ""
+        return way + size + many + mtu
+
+
+@frozen
+class Reading:
+    """One quantity before and after; SI units, shares as fractions.
+
+    ``before`` or ``after`` is None where it was not measured. ``error``: standard deviation of the
+    change by the spread of the trials (of the logarithm for factors); 0 where it is unknown.
+    ``offered_bps``: load under which a loss was measured; None where it is unknown.
+    """
+
+    quantity: Quantity
+    flow: Flow
+    before: float | None
+    after: float | None
+    error: float = 0.0
+    offered_bps: float | None = None
+
+
+@frozen
+class Air:
+    """Throughputs of one flow that the air carries without any fault, bit/s.
+
+    ``before``, ``after``: with the policies before and after. ``single``: with the policy after and
+    one MPDU per frame. ``legacy``: with the policy after at the highest rate without HT; None where
+    the PHY has no such fall-back. ``slower``: with the policy after at lower rates, highest first.
+    ``fragmented``: with the policy after where each full packet leaves a tunnel as two fragments.
+    ``carded``: with a card that does nothing while it ciphers, by its place (``ap``, ``station``)
+    and the time per frame, us. ``rate_bps``: PHY rate. ``aggregates``: whether frames carry several
+    MPDUs.
+    """
+
+    before: float
+    after: float
+    single: float
+    legacy: float | None
+    slower: tuple[float, ...]
+    rate_bps: float
+    aggregates: bool
+    fragmented: float | None = None
+    carded: Mapping[tuple[str, float], float] = field(factory=dict)
+
+
+@frozen
+class Change:
+    """The difference that the change of policy makes to frames.
+
+    ``cipher``: data frames have a cipher that they did not have. ``no_ht``: the cipher after is one
+    that may not be used with HT (IEEE Std 802.11-2020, 12.2.4: WEP and TKIP), on a PHY with HT;
+    ``no_ht_before``: so was that before. ``pmf``: management frames are protected, and were not.
+    ``tunnel``: the policy after has a tunnel; ``new_tunnel``: and it is another one than before.
+    ``suite``: name of the cipher after, None without one.
+    """
+
+    cipher: bool = True
+    no_ht: bool = False
+    no_ht_before: bool = False
+    pmf: bool = False
+    tunnel: bool = False
+    new_tunnel: bool = False
+    suite: str | None = None
+
+    @property
+    def of_frames(self) -> bool:
+        """Whether any frame differs once the station is in."""
+        return self.cipher or self.pmf or self.new_tunnel
+
+
+@frozen
+class Setting:
+    """The link and the devices.
+
+    ``air``: figures by flow. ``device_bps``: throughput with the policy after where a device has
+    the costs of its profile, by device and flow; empty where no profile is named. ``in_software``:
+    devices whose profile lists ciphers in hardware, and not that of the policy after, with words.
+    """
+
+    air: Mapping[Flow, Air] = field(repr=False)
+    change: Change = Change()
+    device_bps: Mapping[str, Mapping[Flow, float]] = field(factory=dict, repr=False)
+    in_software: Mapping[str, str] = field(factory=dict)
+    policies: tuple[str, str] = ("open", "wpa2-psk-ccmp")
+    phy: str = "802.11ac"
+
+    def of(self, flow: Flow) -> Air:
+        """The air of a flow. Raises ``KeyError``."""
+        return self.air[flow.alone]

@@ -1,0 +1,356 @@
+"""Mechanisms on the air: what a frame is, how many of them, who else sends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from airtoll.analyse.explain.evidence import Air, Flow, Reading, Setting
+from airtoll.analyse.explain.mechanisms.predicted import (
+    Mechanism,
+    Predicted,
+    Prior,
+    Values,
+    always,
+    bits_of,
+    capped,
+    fixed,
+    frame_octets,
+    geometric,
+    percent,
+    scaled,
+    shape,
+    single,
+    unchanged,
+)
+
+#: Octets of an MPDU whose losses are the parameter of a weak link.
+_FULL_MPDU: Final = 1550
+
+
+def _octets(_: Setting, __: Reading, ___: Values) -> Predicted | None:
+    return None
+
+
+OCTETS = Mechanism(
+    "octets",
+    "the octets of security alone: nothing is wrong",
+    _octets,
+    fixed(()),
+    always(2.0),
+    "nothing to mend",
+)
+
+
+def _no_aggregation(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    if reading.quantity == "mpdus_per_frame":
+        return Predicted(1.0, 0.1)
+    if reading.quantity != "throughput_bps":
+        return None
+    (ns_per_octet,) = value
+    air = setting.of(reading.flow)
+    seconds = bits_of(reading.flow) / air.single + reading.flow.packet * ns_per_octet * 1e-9
+    return capped(setting, reading, bits_of(reading.flow) / seconds, 0.15, 0.08)
+
+
+def _michael(setting: Setting) -> Sequence[Values]:
+    """Time per octet of a CPU that computes TKIP's Michael (802.11-2020, 12.5.2.4), ns, or none."""
+    if setting.change.suite != "tkip":
+        return ((0.0,),)
+    return tuple((ns,) for ns in (0.0, 0.0, 0.0, *geometric(100.0, 1500.0, 6)))
+
+
+def _aggregates(setting: Setting) -> bool:
+    return any(air.aggregates for air in setting.air.values())
+
+
+def _prior_no_aggregation(setting: Setting) -> Prior:
+    """No block ack session under the policy.
+
+    TKIP and WEP may not be used with HT; drivers that keep HT rates do not aggregate (Linux,
+    net/mac80211/agg-rx.c and agg-tx.c: no session with such a key). Block ack frames are robust
+    Action frames under 802.11w, and drivers have failed to protect them (ath10k, QCA9984).
+    """
+    if not _aggregates(setting):
+        return Prior(0.0)
+    if setting.change.no_ht:
+        return Prior(2.0, f"{setting.change.suite} may not be aggregated")
+    if setting.change.pmf:
+        return Prior(1.0, "802.11w was added, which protects the frames that set up aggregation")
+    return Prior(0.25 if setting.change.cipher else 0.02)
+
+
+NO_AGGREGATION = Mechanism(
+    "no aggregation",
+    "frames are not aggregated under this policy",
+    _no_aggregation,
+    _michael,
+    _prior_no_aggregation,
+    "update driver and firmware of both ends; try the policy without 802.11w, or AES for TKIP",
+    say=lambda v: f"and {v[0]:.0f} ns of CPU per octet for Michael" if v[0] else "",
+)
+
+
+def _legacy(setting: Setting, reading: Reading, _: Values) -> Predicted | None:
+    air = setting.of(reading.flow)
+    if reading.quantity == "throughput_bps":
+        return None if air.legacy is None else capped(setting, reading, air.legacy, 0.2, 0.05)
+    if reading.quantity == "rate_bps":
+        return Predicted(54e6, 0.05, below=0.2)
+    if reading.quantity == "mpdus_per_frame":
+        return Predicted(1.0, 0.1)
+    return None
+
+
+def _prior_legacy(setting: Setting) -> Prior:
+    """IEEE Std 802.11-2020, 12.2.4: no HT with WEP and TKIP."""
+    if all(air.legacy is None for air in setting.air.values()):
+        return Prior(0.0)
+    if setting.change.no_ht:
+        # Radios of the drafts of 802.11n kept HT rates, and only gave aggregation up.
+        weight = 2.5 if setting.phy == "802.11n" else 4.0
+        return Prior(
+            weight, f"{setting.change.suite} may not be used with rates of 802.11n and later"
+        )
+    return Prior(0.06 if setting.change.of_frames else 0.02)
+
+
+LEGACY = Mechanism(
+    "legacy rates",
+    "the link falls back to rates of 802.11a and g, at most 54 Mb/s",
+    _legacy,
+    fixed(()),
+    _prior_legacy,
+    "use AES (CCMP), not TKIP or WEP; keep WMM on; look at the rate of the link",
+)
+
+
+def _delimiters(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """Delimiters before every encrypted MPDU of an A-MPDU.
+
+    ath9k inserts ten more, 40 octets (ATH_AGGR_ENCRYPTDELIM, drivers/net/wireless/ath/ath9k).
+    """
+    air = setting.of(reading.flow)
+    if reading.quantity != "throughput_bps" or not air.aggregates:
+        return None
+    octets = unchanged(setting, reading)
+    bits = bits_of(reading.flow)
+    longer = bits / octets.value + 8 * value[0] / air.rate_bps
+    return scaled(octets, bits / longer / octets.value, 0.01)
+
+
+def _prior_delimiters(setting: Setting) -> Prior:
+    return Prior(0.5 if setting.change.cipher and _aggregates(setting) else 0.0)
+
+
+DELIMITERS = Mechanism(
+    "MPDU delimiters",
+    "the driver puts more delimiters before encrypted MPDUs",
+    _delimiters,
+    single(40.0, 80.0),
+    _prior_delimiters,
+    "no setting mends it",
+    say=lambda v: f"{v[0]:.0f} octets per MPDU",
+)
+
+
+def _spacing(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """Minimum MPDU start spacing (IEEE Std 802.11-2020, 9.4.2.55.3) that encryption asks for."""
+    air = setting.of(reading.flow)
+    if reading.quantity != "throughput_bps" or not air.aggregates:
+        return None
+    octets = unchanged(setting, reading)
+    bits = bits_of(reading.flow)
+    on_air = 8 * frame_octets(reading.flow) / air.rate_bps
+    longer = bits / octets.value + max(0.0, value[0] * 1e-6 - on_air)
+    return scaled(octets, bits / longer / octets.value, 0.02)
+
+
+SPACING = Mechanism(
+    "MPDU spacing",
+    "encrypted MPDUs of an A-MPDU keep a minimum distance",
+    _spacing,
+    single(4.0, 8.0, 16.0),
+    _prior_delimiters,
+    "no setting mends it",
+    say=lambda v: f"{v[0]:.0f} us",
+)
+
+
+def lost_mpdus(flow: Flow, share: float) -> float:
+    """Share of the MPDUs of a flow that are lost where ``share`` of the full ones are."""
+    return float(1 - (1 - share) ** (frame_octets(flow) / _FULL_MPDU))
+
+
+def _lossy(air: Air, flow: Flow, share: float) -> float:
+    """Throughput over that without losses: repeated MPDUs, and shorter A-MPDUs.
+
+    A lost MPDU holds the window of the block ack agreement, so that the next A-MPDU is shorter.
+    The shortening is that of the simulator: 1 / (1 + 0.33 (n p)^0.6) of n MPDUs with losses p.
+    """
+    lost = lost_mpdus(flow, share)
+    count, around, one = shape(air, flow)
+    fewer = count / (1 + 0.33 * (count * lost) ** 0.6) if count > 1.5 else 1.0
+    return (1 - lost) * (around / count + one) / (around / max(fewer, 1.0) + one)
+
+
+def _weak(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """Frames are lost on a weak link: retries, lower rates."""
+    share, steps, way = value
+    if not _in_way(reading.flow, way):
+        return None
+    octets = unchanged(setting, reading)
+    air = setting.of(reading.flow)
+    if reading.quantity == "retry_share":
+        return Predicted((reading.before or 0.03) + 0.85 * share, 0.06)
+    if reading.quantity == "rate_bps":
+        return scaled(octets, slowdown(setting, reading.flow, steps), 0.1)
+    if reading.quantity == "throughput_bps":
+        rate = slowdown(setting, reading.flow, steps)
+        own = 0.025 + 0.25 * max(0.0, share - 0.3)
+        return scaled(octets, rate * _lossy(air, reading.flow, share), own, 0.03)
+    if reading.quantity == "delay_s":
+        return Predicted(octets.value * (1 + 2 * share), 0.4)
+    if reading.quantity == "mpdus_per_frame":
+        return scaled(octets, 1 - share, 0.3)
+    return None
+
+
+#: Ways of a mechanism: both (three times as likely), down alone, up alone.
+_WAYS: Final = (0.0, 0.0, 0.0, 1.0, 2.0)
+_WAY_WORDS: Final = ("", ", down only", ", up only")
+
+
+def _in_way(flow: Flow, way: float) -> bool:
+    """Whether a mechanism of one way meets a flow."""
+    return way == 0.0 or (way == 1.0) == flow.down
+
+
+def slowdown(setting: Setting, flow: Flow, steps: float) -> float:
+    """Throughput at a rate some steps lower, over that at the rate of the link."""
+    air = setting.of(flow)
+    at = min(int(steps), len(air.slower))
+    if at == 0:
+        return 1.0
+    return air.slower[at - 1] / air.after
+
+
+_LOST: Final = (0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
+#: Rates that rate control falls on a weak link.
+_LOWER: Final = (1.0, 2.0, 4.0, 6.0)
+
+WEAK = Mechanism(
+    "weak level",
+    "frames are lost on a weak link and sent again",
+    _weak,
+    fixed(
+        *((s, 0.0, way) for s in _LOST for way in _WAYS),
+        *((s, n, way) for s in (0.1, 0.2, 0.3) for n in _LOWER for way in _WAYS),
+    ),
+    always(0.35),
+    "measure both at the same place, near the access point",
+    where="surroundings",
+    say=lambda v: f"{percent(v[0])} of full frames lost{_rates_lower(v[1])}{_WAY_WORDS[int(v[2])]}",
+)
+
+
+def _steps(setting: Setting) -> Sequence[Values]:
+    most = min(len(air.slower) for air in setting.air.values())
+    return tuple((float(steps), way) for steps in range(1, most + 1) for way in _WAYS)
+
+
+def _rates_lower(steps: float) -> str:
+    return f", {steps:.0f} rates lower" if steps else ""
+
+
+def _rate_control(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """A lower rate than the link allows, without more retries."""
+    if reading.quantity not in ("throughput_bps", "rate_bps"):
+        return None
+    if not _in_way(reading.flow, value[1]):
+        return None
+    factor = slowdown(setting, reading.flow, value[0])
+    return scaled(unchanged(setting, reading), factor, 0.015, 0.02)
+
+
+RATE_CONTROL = Mechanism(
+    "rate control",
+    "the link uses lower rates than it could",
+    _rate_control,
+    _steps,
+    always(0.3),
+    "compare the rates of both measurements (iw dev wlan0 link)",
+    where="surroundings",
+    say=lambda v: f"{v[0]:.0f} rates lower{_WAY_WORDS[int(v[1])]}",
+)
+
+
+def _group(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """Broadcasts at the lowest rate take a share of the air.
+
+    Where the access point has one queue for all, datagrams that fill it keep group frames out.
+    """
+    share, one_queue = value
+    octets = unchanged(setting, reading)
+    if reading.quantity == "throughput_bps":
+        if one_queue and reading.flow.transport == "udp":
+            share *= _KEPT_IN_DOWN if reading.flow.down else _KEPT_IN_UP
+        return scaled(octets, 1 - share, 0.03, 0.02)
+    if reading.quantity == "delay_s":
+        return Predicted(octets.value + 1e-3 * share, 0.5)
+    return None
+
+
+#: Share of the group traffic that is left where datagrams fill the one queue of the access point,
+#: and where a station sends them (simulated, 802.11a to ax).
+_KEPT_IN_DOWN: Final = 0.67
+_KEPT_IN_UP: Final = 0.87
+_SHARES: Final = (0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8)
+
+GROUP = Mechanism(
+    "group traffic",
+    "broadcasts at the lowest rate take the air",
+    _group,
+    fixed(*((share, queue) for share in _SHARES for queue in (0.0, 1.0))),
+    always(0.25),
+    "raise the lowest basic rate; convert multicast to unicast",
+    where="surroundings",
+    say=lambda v: f"{percent(v[0])} of the air",
+)
+
+
+def _neighbour(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """Another network takes a share of the air, and collides now and then."""
+    share, retries = value
+    octets = unchanged(setting, reading)
+    if reading.quantity == "throughput_bps":
+        return scaled(octets, 1 - share, 0.05, 0.03)
+    if reading.quantity == "retry_share":
+        return Predicted((reading.before or 0.05) + retries, 0.05)
+    if reading.quantity == "delay_s":
+        return Predicted(octets.value * (1 + 3 * share), 0.6)
+    return None
+
+
+NEIGHBOUR = Mechanism(
+    "another network",
+    "another network or device uses the channel",
+    _neighbour,
+    fixed(*((share, more) for share in _SHARES for more in (0.02, 0.08, 0.15, 0.25))),
+    always(0.4),
+    "measure both alternately, or on a free channel",
+    where="surroundings",
+    say=lambda v: f"{percent(v[0])} of the air",
+)
+
+AIR: Final = (
+    OCTETS,
+    NO_AGGREGATION,
+    LEGACY,
+    DELIMITERS,
+    SPACING,
+    WEAK,
+    RATE_CONTROL,
+    GROUP,
+    NEIGHBOUR,
+)

@@ -1,0 +1,335 @@
+"""Mechanisms in devices: ciphers on CPUs, cards, hosts that limit, faults of drivers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import evolve
+
+from airtoll.analyse.explain.evidence import Air, Flow, Reading, Setting
+from airtoll.analyse.explain.mechanisms.predicted import (
+    Mechanism,
+    Predicted,
+    Prior,
+    Values,
+    bits_of,
+    fixed,
+    geometric,
+    limited,
+    percent,
+    scaled,
+    unchanged,
+    usual_before,
+)
+
+#: Octets of the LLC and SNAP header, which a cipher covers (IEEE Std 802.2).
+LLC_OCTETS: Final = 8
+#: Octets of the packet that acknowledges TCP segments, and such packets per segment.
+_ACK_OCTETS: Final = 60
+_ACKS: Final = 0.5
+
+
+def _work_s(flow: Flow, per_packet_s: float, per_octet_s: float) -> float:
+    """Time of a CPU for a packet with its share of an acknowledgement, s."""
+    seconds = per_packet_s + flow.packet * per_octet_s
+    if flow.transport == "tcp":
+        seconds += _ACKS * (per_packet_s + _ACK_OCTETS * per_octet_s)
+    return seconds
+
+
+#: Datagrams that cost CPU time before they are dropped: none, those down, those up.
+_LIVELOCKS: Final = (0.0, 0.0, 1.0, 2.0)
+
+
+def _worked(setting: Setting, reading: Reading, cap: float, livelock: float) -> Predicted:
+    """Throughput under a CPU.
+
+    Datagrams that are dropped after they were received cost time, too (receive livelock: Mogul and
+    Ramakrishnan, ACM TOCS 15(3), 1997): a faster sender has less throughput.
+    """
+    octets = unchanged(setting, reading)
+    flow = reading.flow
+    if flow.transport == "udp" and livelock == (1.0 if flow.down else 2.0) and cap < octets.value:
+        cap *= cap / octets.value
+    return limited(octets, cap)
+
+
+def _later(setting: Setting, reading: Reading, seconds: float) -> Predicted:
+    """Delay of a packet that waits for nothing but the CPU's work on it, and on its answer."""
+    octets = unchanged(setting, reading)
+    return evolve(octets, value=octets.value + 1.5 * seconds)
+
+
+def _software_cipher(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """A CPU that ciphers the octets of every frame: one limit, both ways."""
+    ns_per_octet, octets_per_frame, livelock = value
+    # Besides the octets a driver spends some time on each frame.
+    each = ns_per_octet * 1e-9
+    seconds = _work_s(reading.flow, (octets_per_frame + LLC_OCTETS) * each, each)
+    if reading.quantity == "delay_s":
+        return _later(setting, reading, seconds)
+    if reading.quantity != "throughput_bps":
+        return None
+    return _worked(setting, reading, bits_of(reading.flow) / seconds, livelock)
+
+
+def _prior_software(setting: Setting) -> Prior:
+    """Without hardware for a cipher mac80211 works it out on the CPU (Linux, net/mac80211)."""
+    change = setting.change
+    if not change.cipher:
+        return Prior(0.0)
+    if change.no_ht:
+        return Prior(0.1)
+    if setting.in_software:
+        return Prior(4.0, "; ".join(setting.in_software.values()))
+    rare = change.suite is not None and change.suite not in (
+        "ccmp-128",
+        "tkip",
+        "wep-104",
+        "wep-40",
+    )
+    if rare:
+        return Prior(1.0, f"many radios lack {change.suite} in hardware")
+    return Prior(0.7)
+
+
+SOFTWARE_CIPHER = Mechanism(
+    "software cipher",
+    "a CPU ciphers the frames, on the station or on the access point",
+    _software_cipher,
+    fixed(
+        *(
+            (ns, frame, livelock)
+            for ns in geometric(1.5, 5000.0, 40)
+            for frame in (40.0, 200.0, 700.0)
+            for livelock in _LIVELOCKS
+        )
+    ),
+    _prior_software,
+    "choose a cipher that the radio has in hardware",
+    say=lambda v: f"{v[0]:.3g} ns per octet",
+)
+
+
+def _of_profile(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """The throughput with the costs of a device's profile."""
+    if reading.quantity != "throughput_bps" or not setting.device_bps:
+        return None
+    caps = list(setting.device_bps.values())[int(value[0])]
+    cap = caps.get(reading.flow.alone)
+    if cap is None or cap >= 0.98 * setting.of(reading.flow).after:
+        return None
+    return limited(unchanged(setting, reading), cap, 0.08, 0.2)
+
+
+def _prior_profile(setting: Setting) -> Prior:
+    """A profile whose figures limit is evidence of its own."""
+    slow = any(
+        cap < 0.9 * setting.of(flow).after
+        for caps in setting.device_bps.values()
+        for flow, cap in caps.items()
+    )
+    if not slow:
+        return Prior(0.0)
+    return Prior(4.0, f"the profile of the {' and of the '.join(setting.device_bps)} says so")
+
+
+OF_PROFILE = Mechanism(
+    "CPU of the profile",
+    "the CPU of the named device ciphers or forwards, at the cost of its profile",
+    _of_profile,
+    lambda setting: tuple((float(n),) for n in range(len(setting.device_bps))),
+    _prior_profile,
+    "choose a cipher that the radio has in hardware; end tunnels on a faster device",
+)
+
+
+_PLACES: Final = ("station", "ap")
+
+
+def _serial_card(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """A card that does nothing else while it ciphers a frame, at one end.
+
+    Traffic of the other end meets it only by the acknowledgements.
+    """
+    if reading.quantity != "throughput_bps":
+        return None
+    air = setting.of(reading.flow)
+    us, place = value
+    return scaled(unchanged(setting, reading), _carded(air, _PLACES[int(place)], us), 0.03, 0.01)
+
+
+def _carded(air: Air, place: str, us: float) -> float:
+    """Throughput with a card over that without: its time per bit grows by straight lines."""
+    known = sorted((cost, bps) for (where, cost), bps in air.carded.items() if where == place)
+    low_us, low_s = 0.0, 1 / air.after
+    for cost, bps in known:
+        if cost >= us:
+            share = (us - low_us) / (cost - low_us)
+            return 1 / air.after / (low_s + share * (1 / bps - low_s))
+        low_us, low_s = cost, 1 / bps
+    return 1 / air.after / low_s
+
+
+def _cards(setting: Setting) -> Sequence[Values]:
+    return tuple(
+        (us, float(number))
+        for us in geometric(4.0, 480.0, 22)
+        for number, place in enumerate(_PLACES)
+        if any(place == where for air in setting.air.values() for where, _ in air.carded)
+    )
+
+
+def _prior_card(setting: Setting) -> Prior:
+    """Cards of 802.11b and g (identified in the data sets tripathi2008 and mccarter2006)."""
+    known = any(air.carded for air in setting.air.values())
+    if not known or not setting.change.cipher:
+        return Prior(0.0)
+    return Prior(0.08 if any(air.aggregates for air in setting.air.values()) else 1.0)
+
+
+SERIAL_CARD = Mechanism(
+    "serial card",
+    "a card does nothing else while it ciphers a frame",
+    _serial_card,
+    _cards,
+    _prior_card,
+    "no setting mends it: another card does",
+    say=lambda v: f"{v[0]:.0f} us per frame, {'access point' if v[1] else 'station'}",
+)
+
+
+def _host(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """A CPU that forwards or ends a tunnel: a time per packet and per octet, both ways."""
+    pps, octet_share, livelock = value
+    if reading.quantity == "cable_bps":
+        return limited(unchanged(setting, reading), _host_cap(reading.flow, pps, octet_share), 0.15)
+    if reading.quantity == "delay_s":
+        seconds = bits_of(reading.flow) / _host_cap(reading.flow, pps, octet_share)
+        return _later(setting, reading, seconds)
+    if reading.quantity != "throughput_bps":
+        return None
+    return _worked(setting, reading, _host_cap(reading.flow, pps, octet_share), livelock)
+
+
+def _host_cap(flow: Flow, pps: float, octet_share: float) -> float:
+    """bit/s of a CPU with ``pps`` full packets per second, a share of them for the octets."""
+    per_octet = octet_share / pps / 1500
+    return bits_of(flow) / _work_s(flow, (1 - octet_share) / pps, per_octet)
+
+
+def _prior_host(setting: Setting) -> Prior:
+    """Ends of tunnels in software (data sets wg-bench, tunnels-on-routers)."""
+    if setting.change.new_tunnel:
+        return Prior(2.0, "a CPU seals and opens the packets of the tunnel")
+    return Prior(0.5 if setting.change.tunnel else 0.1)
+
+
+HOST = Mechanism(
+    "CPU of a host",
+    "the CPU of a host, a router or an end of a tunnel limits",
+    _host,
+    fixed(
+        *(
+            (pps, share, livelock)
+            for pps in geometric(500.0, 300_000.0, 34)
+            for share in (0.0, 0.12, 0.25, 0.4, 0.65)
+            for livelock in _LIVELOCKS
+        )
+    ),
+    _prior_host,
+    "look at the load of the CPU; end the tunnel on another device",
+    say=lambda v: f"{v[0]:.2g} full packets per second",
+)
+
+
+def _standing_host(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    if reading.quantity == "cable_bps":
+        return limited(unchanged(setting, reading), _host_cap(reading.flow, value[0], 0.25), 0.2)
+    if reading.quantity != "throughput_bps":
+        return None
+    octets = unchanged(setting, reading)
+    cap = _host_cap(reading.flow, value[0], 0.25)
+    if reading.before is not None and reading.before < 0.9 * cap:
+        return None
+    return limited(octets, cap, 0.04, 0.02)
+
+
+def _standing_before(setting: Setting, reading: Reading, value: Values) -> Predicted:
+    cap = _host_cap(reading.flow, value[0], 0.25)
+    return limited(usual_before(setting, reading), cap, 0.05, 0.05)
+
+
+STANDING_HOST = Mechanism(
+    "CPU in both",
+    "a CPU limits both measurements (the access point as iperf3 server, a slow host or router)",
+    _standing_host,
+    fixed(*((pps,) for pps in geometric(1000.0, 300_000.0, 30))),
+    lambda _: Prior(0.4),
+    "measure against a wired host, and look at the load of each CPU",
+    where="both",
+    say=lambda v: f"{v[0]:.2g} full packets per second",
+    before=_standing_before,
+)
+
+
+def _reordered(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """Packet numbers leave the sender out of order, and the receiver drops frames.
+
+    The replay check refuses a packet number that is not above the last one of its access category
+    (IEEE Std 802.11-2020, 12.5.3.4.4); several flows, cores or queues reorder.
+    """
+    several = reading.flow.flows > 1
+    share = value[0] if several else 0.03 * value[0]
+    octets = unchanged(setting, reading)
+    if reading.quantity == "reordered_share":
+        return Predicted(share, 0.05)
+    if reading.quantity == "loss_ratio" and reading.flow.transport == "udp":
+        return Predicted((reading.before or 0.0) + share, 0.04)
+    if reading.quantity == "throughput_bps":
+        if reading.flow.transport == "udp":
+            return scaled(octets, 1 - share, 0.05)
+        return scaled(octets, 0.3 if several else 0.95, 0.6 if several else 0.1)
+    return None
+
+
+REORDERED = Mechanism(
+    "packet numbers reordered",
+    "packet numbers of the cipher arrive out of order, and the receiver drops the frames",
+    _reordered,
+    fixed(*((share,) for share in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5))),
+    lambda setting: Prior(0.5 if setting.change.cipher and not setting.change.no_ht else 0.0),
+    "a fault of a driver: update it; one flow at a time avoids it",
+    say=lambda v: f"{percent(v[0])} of the frames of several flows",
+)
+
+
+def _fault(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    if reading.quantity != "throughput_bps":
+        return None
+    return scaled(unchanged(setting, reading), value[0], 0.3, 0.1)
+
+
+FAULT = Mechanism(
+    "implementation fault",
+    "nothing of security: both policies have the same frames, so a device is at fault",
+    _fault,
+    fixed(*((factor,) for factor in geometric(0.005, 0.8, 16))),
+    lambda setting: Prior(
+        0.0 if setting.change.of_frames else 1.5,
+        "cipher, 802.11w and tunnel are the same in both, so that no steady cost exists",
+    ),
+    "update access point and station; report it to their makers with both measurements",
+    say=lambda v: f"{percent(v[0])} of the throughput is left",
+)
+
+DEVICES: Final = (
+    SOFTWARE_CIPHER,
+    OF_PROFILE,
+    SERIAL_CARD,
+    HOST,
+    STANDING_HOST,
+    REORDERED,
+    FAULT,
+)

@@ -1,0 +1,248 @@
+"""The value that a mechanism predicts, with its uncertainty, and helpers of all mechanisms.
+
+A mechanism may have an unknown parameter with a range of values, over which its likelihood is
+averaged: a mechanism that can predict anything is thereby worth less than one that predicts the
+readings. Throughputs of one mechanism deviate together (a link that carries four fifths of a clear
+one does so for every flow) and each on its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
+
+from attrs import evolve, field, frozen
+
+from airtoll.analyse.explain.evidence import FACTORS, THROUGHPUTS, Air, Flow, Reading, Setting
+
+#: Standard deviations of a throughput that only octets change: each, and all together.
+_OWN: Final = 0.012
+_TOGETHER: Final = 0.015
+#: Standard deviation of a share that a mechanism leaves as it was.
+_SHARE: Final = 0.015
+_RETRIES: Final = 0.03
+#: Standard deviation of a delay (logarithm) that a mechanism leaves as it was.
+_DELAY: Final = 0.35
+#: Width of the loads at which queues begin to overflow, in loads.
+_BURSTS: Final = 0.03
+#: A host, a wire and the air of a home take this off what a clear link carries.
+_HOME: Final = 0.85
+#: Delay of a packet on an idle link, s; MPDUs of a frame; retries of a good link.
+_USUAL: Final = {"delay_s": 3e-3, "mpdus_per_frame": 10.0, "retry_share": 0.06}
+#: Throughput of TCP over a cable of 1 Gb/s, bit/s.
+GIGABIT: Final = 941e6
+
+Values = tuple[float, ...]
+#: Which of the two measurements the mechanism is in: it came with the policy, with something else
+#: that changed between them, or is in both.
+Where = Literal["policy", "surroundings", "both"]
+
+
+@frozen
+class Predicted:
+    """A value and its standard deviations: of the logarithm for factors, else of the share.
+
+    ``deviation``: of this reading alone. ``below``, ``above``: of the factor that all throughputs
+    of the mechanism share, downwards and upwards.
+    """
+
+    value: float
+    deviation: float
+    below: float = 0.0
+    above: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Standard deviation of this reading, if it is the only one."""
+        return math.hypot(self.deviation, 0.5 * (self.below + self.above))
+
+
+@frozen
+class Prior:
+    """Weight of a mechanism before any reading (0: it cannot be the cause), and the reason."""
+
+    weight: float
+    because: str = ""
+
+
+@frozen
+class Mechanism:
+    """A cause with the words for it.
+
+    ``predicts``: from the setting, a reading and a value of the parameter to the value after; None:
+    it leaves this reading as octets alone do. ``before``: the same for a throughput before, of
+    mechanisms that are in both measurements. ``values``: of the parameter, each as likely as the
+    others before any reading. ``say``: words of a value. ``remedy``: what the reader can do.
+    """
+
+    name: str
+    words: str
+    predicts: Callable[[Setting, Reading, Values], Predicted | None]
+    values: Callable[[Setting], Sequence[Values]]
+    prior: Callable[[Setting], Prior]
+    remedy: str
+    where: Where = "policy"
+    say: Callable[[Values], str] = field(default=lambda _: "")
+    before: Callable[[Setting, Reading, Values], Predicted] | None = None
+
+
+def unchanged(setting: Setting, reading: Reading) -> Predicted:
+    """Octets alone: throughput by what the air carries of both policies, all else as before."""
+    before, quantity = reading.before, reading.quantity
+    if quantity == "cable_bps":
+        return Predicted(GIGABIT, 0.1, below=0.3)
+    if quantity in THROUGHPUTS:
+        air = setting.of(reading.flow)
+        if before is None:
+            return Predicted(_HOME * air.after, 0.08, below=0.35, above=0.12)
+        return Predicted(before * air.after / air.before, _OWN, _TOGETHER, _TOGETHER)
+    if quantity == "rate_bps":
+        if before is None:
+            return Predicted(setting.of(reading.flow).rate_bps, 0.1, below=0.2)
+        return Predicted(before, 0.1)
+    if quantity in FACTORS:
+        deviation = _DELAY if quantity == "delay_s" else 0.25
+        return Predicted(before or _USUAL[quantity], deviation if before else 1.0)
+    if before is None:
+        return Predicted(_USUAL.get(quantity, 0.0), 0.05)
+    own = _RETRIES if quantity == "retry_share" else _SHARE
+    return Predicted(before, own + 0.06 * math.sqrt(max(before, 0.0)))
+
+
+def usual_before(setting: Setting, reading: Reading) -> Predicted:
+    """A throughput before, of a link that nothing but the air and a home limits."""
+    return Predicted(0.97 * setting.of(reading.flow).before, 0.1, below=0.55, above=0.05)
+
+
+def predicted(mechanism: Mechanism, setting: Setting, reading: Reading, value: Values) -> Predicted:
+    """The value after a change by a mechanism; of readings that it leaves alone by octets alone."""
+    if reading.quantity == "again_bps":
+        return _again(mechanism, setting, reading, value)
+    own = mechanism.predicts(setting, reading, value)
+    if own is not None:
+        return own
+    if reading.quantity == "loss_ratio" and reading.flow.transport == "udp":
+        return _overloaded(mechanism, setting, reading, value)
+    return unchanged(setting, reading)
+
+
+def _again(mechanism: Mechanism, setting: Setting, reading: Reading, value: Values) -> Predicted:
+    """The first policy once more: what came with the policy goes with it."""
+    air = setting.of(reading.flow)
+    back = air.before / air.after
+    if mechanism.where == "surroundings":
+        own = predicted(mechanism, setting, evolve(reading, quantity="throughput_bps"), value)
+        return evolve(own, value=own.value * back, deviation=math.hypot(own.deviation, 0.1))
+    usual = unchanged(setting, reading)
+    return evolve(usual, value=usual.value * back, deviation=math.hypot(usual.deviation, 0.05))
+
+
+def _overloaded(
+    mechanism: Mechanism, setting: Setting, reading: Reading, value: Values
+) -> Predicted:
+    """Loss of datagrams where more is offered than is carried."""
+    usual = unchanged(setting, reading)
+    flow = reading.flow.alone
+    clear = Reading("throughput_bps", flow, setting.of(flow).before, None)
+    carried = mechanism.predicts(setting, clear, value)
+    if carried is None:
+        carried = unchanged(setting, clear)
+    if reading.offered_bps is None:
+        share = carried.value / unchanged(setting, clear).value
+        return usual if share > 0.8 else Predicted(0.5 * (1 - share), 0.25)
+    load = reading.offered_bps / max(carried.value, 1.0)
+    # Queues overflow now and then before the mean load is that of the link.
+    over = _BURSTS * math.log1p(math.exp(min((load - 1) / _BURSTS, 500.0)))
+    lost = over / (1 + over)
+    near = 1 / (1 + min(load, 1e3) ** -8)
+    spread = near * carried.total / max(load, 1.0)
+    return Predicted(max(usual.value, lost), math.hypot(usual.deviation, spread))
+
+
+def efficiency(setting: Setting, reading: Reading) -> float:
+    """The share of what the air carries that was measured before; of a home where it is unknown."""
+    if reading.before is None or reading.before <= 0:
+        return _HOME
+    return max(0.02, min(1.0, reading.before / setting.of(reading.flow).before))
+
+
+def capped(setting: Setting, reading: Reading, cap: float, below: float, above: float) -> Predicted:
+    """Throughput under a limit of the air: the other losses of the link act on it in part."""
+    octets = unchanged(setting, reading)
+    loss = -math.log(efficiency(setting, reading))
+    value = cap * math.exp(-loss / 2)
+    if value >= octets.value:
+        return octets
+    own = 0.035 if reading.flow.transport == "tcp" else 0.02
+    return Predicted(value, own, math.hypot(below, loss / 2), math.hypot(above, loss / 3))
+
+
+def limited(octets: Predicted, cap: float, own: float = 0.025, together: float = 0.02) -> Predicted:
+    """Throughput under a limit that is not of the air."""
+    near = 1 / (1 + (octets.value / max(cap, 1.0)) ** 8)
+    return Predicted(
+        min(octets.value, cap),
+        own * (1 - near) + octets.deviation * near,
+        together * (1 - near) + octets.below * near,
+        together * (1 - near) + octets.above * near,
+    )
+
+
+def scaled(octets: Predicted, factor: float, own: float, together: float = 0.0) -> Predicted:
+    """Throughput by a factor."""
+    return Predicted(
+        factor * octets.value,
+        math.hypot(octets.deviation, own),
+        math.hypot(octets.below, together),
+        math.hypot(octets.above, together),
+    )
+
+
+def frame_octets(flow: Flow) -> int:
+    """Octets of an MPDU: packet, LLC, MAC header, cipher and FCS."""
+    return flow.packet + 50
+
+
+def bits_of(flow: Flow) -> int:
+    """Bits of payload of a packet."""
+    return 8 * flow.payload
+
+
+def shape(air: Air, flow: Flow) -> tuple[float, float, float]:
+    """MPDUs of a frame, time of an exchange without them, and time of one of them, s.
+
+    They follow from the throughputs with and without aggregation and the PHY rate.
+    """
+    one = 8 * frame_octets(flow) / air.rate_bps
+    around = max(1e-5, bits_of(flow) / air.single - one)
+    if not air.aggregates:
+        return 1.0, around, one
+    each = max(bits_of(flow) / air.after - one, around / 1024)
+    return max(1.0, around / each), around, one
+
+
+def always(weight: float, because: str = "") -> Callable[[Setting], Prior]:
+    """The same prior in every setting."""
+    return lambda _: Prior(weight, because)
+
+
+def geometric(first: float, last: float, count: int) -> tuple[float, ...]:
+    """Values in equal steps of the logarithm."""
+    ratio = (last / first) ** (1 / (count - 1))
+    return tuple(first * ratio**n for n in range(count))
+
+
+def fixed(*values: Values) -> Callable[[Setting], Sequence[Values]]:
+    """The same values of the parameter in every setting."""
+    return lambda _: values
+
+
+def single(*values: float) -> Callable[[Setting], Sequence[Values]]:
+    """The same, of a parameter that is one number."""
+    return fixed(*((value,) for value in values))
+
+
+def percent(share: float) -> str:
+    """``25 %``."""
+    return f"{100 * share:.0f} %"

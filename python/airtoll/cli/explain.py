@@ -1,0 +1,499 @@
+"""``airtoll explain BEFORE AFTER``: which mechanism explains two measurements.
+
+Takes files of tools, captures or numbers of both measurements, and the link; gives the mechanisms
+ranked, with the figures that they would give, and the measurement that would decide.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from airtoll.analyse.explain import (
+    Deciding,
+    Explained,
+    Quantity,
+    Ranked,
+    Ranking,
+    Reading,
+    Setting,
+    deciding,
+    rank,
+)
+from airtoll.analyse.quantities import show_value
+from airtoll.cli.output import JsonOption, emit_json, out
+from airtoll.errors import ProfileError, UsageError
+from airtoll.policies import resolve
+from airtoll.profiles import load
+from airtoll.run.explained_inputs import Inputs, Side, pair_of, readings_of, side_of
+from airtoll.run.explaining import AP, STATION, Link, setting_of
+from airtoll.study.generations import GENERATIONS
+
+#: Lines of text are no longer than this in a pipe, too.
+_WIDEST: Final = 100
+#: Mechanisms with their evidence, and the least weight of the second and third of them.
+_SHOWN, _WORTH = 3, 0.08
+#: The least weight of those that are named in one line, and their number.
+_NAMED, _MOST_NAMED = 0.02, 5
+#: Readings of a mechanism's evidence.
+_MOST_READINGS: Final = 4
+#: A throughput above this part of the air's is that of another link.
+_MOST: Final = 1.1
+#: Bits from which a reading is evidence.
+_TELLING: Final = 0.7
+#: Standard deviations from which a reading is against a mechanism.
+_OFF: Final = 2.0
+_WORDS: Final[Mapping[Quantity, str]] = {
+    "throughput_bps": "",
+    "loss_ratio": "loss, ",
+    "delay_s": "delay, ",
+    "retry_share": "retries, ",
+    "rate_bps": "rate of the link, ",
+    "mpdus_per_frame": "MPDUs per frame, ",
+    "reordered_share": "packet numbers out of order, ",
+    "again_bps": "the first policy again, ",
+    "cable_bps": "over a cable, ",
+}
+_OF_THE_LINK: Final = ("delay_s", "rate_bps", "retry_share", "mpdus_per_frame")
+
+
+def explain_command(
+    before: Annotated[
+        str,
+        typer.Argument(
+            help="First measurement: a file of iperf3, flent, irtt or CSV, a capture, a folder of "
+            "them, or a number (Mb/s); ? if there is none.",
+            metavar="BEFORE",
+        ),
+    ],
+    after: Annotated[
+        str, typer.Argument(help="Second measurement: the same kinds.", metavar="AFTER")
+    ],
+    phy: Annotated[str, typer.Option(help="PHY of the link, e.g. 802.11ac.")],
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", help="Policy of the first one; default: by its file, else open."),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to", help="Policy of the second one; default: by its file, else wpa2-psk-ccmp."
+        ),
+    ] = None,
+    width: Annotated[int, typer.Option(help="Channel width, MHz.")] = 20,
+    mcs: Annotated[int | None, typer.Option(min=0, help="MCS; default: the highest.")] = None,
+    streams: Annotated[int, typer.Option(min=1, help="Spatial streams.")] = 1,
+    guard: Annotated[
+        int | None, typer.Option("--guard-interval", help="Guard interval, ns.")
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Rate of 802.11a, b or g, Mb/s; default: the highest.")
+    ] = None,
+    band: Annotated[str | None, typer.Option(help="Band: 2.4, 5 or 6.")] = None,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(help="Device profile of the access point, or station=PROFILE; repeat."),
+    ] = None,
+    flow: Annotated[
+        str,
+        typer.Option(
+            help="Kind of the two numbers: tcp-down, tcp-up, udp-down or udp-up, with "
+            "octets=N, flows=N or mtu=N, or loss, delay, retries, rate, mpdus, reordered."
+        ),
+    ] = "tcp-down",
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A further pair, KIND=BEFORE:AFTER (tcp-up=480:130, delay=3ms:?), or "
+            "BEFORE:AFTER of files; repeat."
+        ),
+    ] = None,
+    client: Annotated[
+        str, typer.Option(help="Where iperf3's client ran: station, or wired.")
+    ] = "station",
+    key: Annotated[
+        list[str] | None, typer.Option(help="Key of captures, as of airtoll capture; repeat.")
+    ] = None,
+    keys: Annotated[
+        list[Path] | None, typer.Option(help="File with one key a line; repeat.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Rank mechanisms by how well each explains two measurements of a network."""
+    if client not in ("station", "wired"):
+        raise UsageError(f"--client {client}: station or wired")
+    inputs = Inputs(client == "station", flow, tuple(key or ()), tuple(keys or ()))
+    pairs = [(side_of(before, inputs), side_of(after, inputs))]
+    pairs += [pair_of(text, inputs) for text in also or ()]
+    firsts, seconds = [one for one, _ in pairs], [one for _, one in pairs]
+    policies, assumed = _policies(from_, to, firsts, seconds)
+    link = Link(
+        phy,
+        width_mhz=width,
+        mcs=mcs,
+        streams=streams,
+        guard_interval_ns=guard,
+        rate_mbps=rate,
+        band=band,
+        before=policies[0],
+        after=policies[1],
+        profiles=_profiles(profile or ()),
+    )
+    _check(link)
+    readings, remarks = readings_of(firsts, seconds)
+    setting = setting_of(link, [one.flow for one in readings])
+    ranking = rank(setting, readings)
+    found = deciding(setting, ranking, readings)
+    if assumed:
+        remarks.insert(0, f"assumed: {assumed}")
+    remarks = [*_impossible(setting, readings), *remarks]
+    if json:
+        emit_json(plain(setting, readings, ranking, found, remarks))
+        return
+    console = out()
+    width_ = min(console.width, _WIDEST)
+    for line in lines(link, setting, readings, ranking, found, remarks, width_):
+        console.print(line, soft_wrap=True)
+
+
+def _policies(
+    from_: str | None, to: str | None, firsts: Sequence[Side], seconds: Sequence[Side]
+) -> tuple[tuple[str, str], str]:
+    """The policies, and words for those that nothing states."""
+    found, assumed = [], []
+    for option, given, sides, usual in (
+        ("--from", from_, firsts, "open"),
+        ("--to", to, seconds, "wpa2-psk-ccmp"),
+    ):
+        if given is not None:
+            found.append(resolve(given).name)
+            continue
+        named = next((one.policy for one in sides if one.policy is not None), None)
+        if named is None:
+            assumed.append(f"{option} {usual}")
+        found.append(named or usual)
+    return (found[0], found[1]), " ".join(assumed)
+
+
+def _profiles(given: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given:
+        place, equals, name = text.partition("=")
+        if not equals:
+            place, name = AP, text
+        if place not in (AP, STATION):
+            raise UsageError(f"--profile {text}: the place is ap or station")
+        if place in found:
+            raise UsageError(f"--profile {text}: the {place} has {found[place]} already")
+        try:
+            load(name)
+        except ProfileError as error:
+            raise UsageError(f"--profile {text}: {error}") from error
+        found[place] = name
+    return found
+
+
+def _check(link: Link) -> None:
+    """Refuse options of the link that would not act."""
+    if link.phy not in GENERATIONS:
+        raise UsageError(f"--phy {link.phy}: one of {', '.join(GENERATIONS)}")
+    if link.has_mcs and link.rate_mbps is not None:
+        raise UsageError(f"--rate {link.rate_mbps:g}: {link.phy} has an MCS; say --mcs")
+    if not link.has_mcs:
+        for option, value, usual in (
+            ("--mcs", link.mcs, None),
+            ("--width", link.width_mhz, 20),
+            ("--streams", link.streams, 1),
+            ("--guard-interval", link.guard_interval_ns, None),
+        ):
+            if value != usual:
+                raise UsageError(f"{option} {value}: {link.phy} has none; say --rate")
+
+
+def _impossible(setting: Setting, readings: Sequence[Reading]) -> list[str]:
+    """Remarks on throughputs that the stated link cannot carry."""
+    for one in readings:
+        if one.quantity != "throughput_bps":
+            continue
+        air = setting.of(one.flow)
+        for value, most in ((one.before, air.before), (one.after, air.after)):
+            if value is not None and value > _MOST * most:
+                return [
+                    f"the stated link carries {_shown(most, 'throughput_bps')} of {one.flow.words} "
+                    f"at most, and {_shown(value, 'throughput_bps')} were measured: look at "
+                    "--width, --streams, --mcs and --guard-interval; the ranking needs them"
+                ]
+    return []
+
+
+def lines(
+    link: Link,
+    setting: Setting,
+    readings: Sequence[Reading],
+    ranking: Ranking,
+    found: Deciding | None,
+    remarks: Sequence[str],
+    width: int,
+) -> list[str]:
+    """The answer as lines of at most ``width`` columns."""
+    text = _Text(width)
+    text.add(f"{setting.policies[0]}, then {setting.policies[1]}; {_link_words(link)}")
+    for one in readings[:5]:
+        text.add(f"{_kind(one)}: {_pair(one)}{_carries(setting, one)}", 2)
+    if len(readings) > 5:
+        text.add(f"and {len(readings) - 5} readings more (--json)", 2)
+    for remark in remarks[:3]:
+        text.add(remark)
+    text.add("")
+    first = ranking.ranked[0]
+    if not ranking.fits:
+        worst = max(first.readings, key=lambda one: abs(one.deviations))
+        text.add(
+            f"Nothing in the list fits. The best, {first.mechanism.name}, is off by "
+            f"{_off(worst)} ({_kind(worst.reading)}: {_figures(worst)})."
+        )
+    shown = [
+        one for at, one in enumerate(ranking.ranked[:_SHOWN]) if at == 0 or one.weight >= _WORTH
+    ]
+    for at, ranked in enumerate(shown, 1):
+        _mechanism(text, at, ranked)
+    rest = [one for one in ranking.ranked if one not in shown and one.weight >= _NAMED]
+    if rest:
+        names = [f"{one.mechanism.name} {_percent(one.weight)}" for one in rest[:_MOST_NAMED]]
+        text.add("less likely: " + ", ".join(names))
+    if ranking.other >= _NAMED:
+        text.add(f"a cause that is not in the list: {_percent(ranking.other)}")
+    if ranking.fits and len(ranking.alike) > 1:
+        names = [one.mechanism.name for one in ranking.alike[:_MOST_NAMED]]
+        text.add(f"these readings cannot tell apart: {', '.join(names)}")
+    _decides(text, found, ranking)
+    return text.lines
+
+
+class _Text:
+    """Lines that fit into a width."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.lines: list[str] = []
+
+    def add(self, line: str, indent: int = 0, hanging: int = 2) -> None:
+        """A line, wrapped; the lines after its first are indented by ``hanging`` more."""
+        self.lines += textwrap.wrap(
+            line,
+            self.width,
+            initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + hanging),
+            break_on_hyphens=False,
+        ) or [""]
+
+
+def _mechanism(text: _Text, at: int, ranked: Ranked) -> None:
+    mechanism = ranked.mechanism
+    say = mechanism.say(ranked.value)
+    text.add(
+        f"{at}. {mechanism.name} ({_percent(ranked.weight)}): {mechanism.words}"
+        + (f"; {say}" if say else ""),
+        hanging=3,
+    )
+    figures = [
+        f"{_kind(one.reading)} {_shown(one.predicted.value, one.reading.quantity)}"
+        for one in ranked.readings[:_MOST_READINGS]
+    ]
+    text.add(f"would give: {'; '.join(figures)}", 3)
+    reasons = [ranked.prior.because] if ranked.prior.because else []
+    told = sorted(ranked.readings, key=lambda one: -one.bits)
+    reasons += [
+        f"{_kind(one.reading)} ({_likelier(one.bits)} than by the others)"
+        for one in told
+        if one.bits > _TELLING
+    ][:_MOST_READINGS]
+    if reasons:
+        text.add(f"for: {'; '.join(reasons)}", 3)
+    against = [
+        f"{_kind(one.reading)} is {_off(one)} off"
+        for one in ranked.readings
+        if abs(one.deviations) > _OFF
+    ]
+    against += [
+        f"{_kind(one.reading)} ({_likelier(-one.bits)} by the others)"
+        for one in reversed(told)
+        if one.bits < -_TELLING and abs(one.deviations) <= _OFF
+    ]
+    if against:
+        text.add(f"against: {'; '.join(against[:_MOST_READINGS])}", 3)
+    text.add(f"do: {mechanism.remedy}", 3)
+
+
+def _likelier(bits: float) -> str:
+    """The ratio of two likelihoods in words."""
+    ratio = 2.0 ** min(bits, 10.0)
+    return f"{'over 1000' if bits >= 10 else format(ratio, '.2g')} times likelier"
+
+
+def _decides(text: _Text, found: Deciding | None, ranking: Ranking) -> None:
+    if found is None:
+        if len(ranking.alike) > 1:
+            text.add("no measurement of the list would tell them apart")
+        return
+    at = "" if found.offered_bps is None else f" ({found.offered_bps / 1e6:.3g} Mb/s)"
+    text.add("")
+    text.add(f"Decides, in {found.option.minutes:g} min: {found.option.words}{at}")
+    outcomes = [
+        f"{one.mechanism} {_shown(one.value, found.option.quantity)} "
+        f"({_interval(one.low, one.high, found.option.quantity)})"
+        for one in found.outcomes[:4]
+    ]
+    text.add("; ".join(outcomes), 3)
+    text.add(f"then add --also {token_of(found)}=BEFORE:AFTER (? where not measured)", 3)
+
+
+def token_of(found: Deciding) -> str:
+    """The kind of the deciding measurement as the command line takes it."""
+    token = found.option.token
+    return token if found.offered_bps is None else f"{token},at={found.offered_bps / 1e6:.3g}"
+
+
+def _kind(reading: Reading) -> str:
+    words = _WORDS[reading.quantity]
+    if reading.quantity in _OF_THE_LINK:
+        return words.removesuffix(", ")
+    return words + reading.flow.words
+
+
+def _shown(value: float | None, quantity: Quantity) -> str:
+    if value is None:
+        return "?"
+    if quantity.endswith("_bps"):
+        return show_value(value, "bit/s", 3)
+    if quantity == "delay_s":
+        return show_value(value, "s", 2)
+    if quantity == "mpdus_per_frame":
+        return f"{value:.1f}"
+    return _percent(value)
+
+
+def _interval(low: float, high: float, quantity: Quantity) -> str:
+    """``3.2 to 17 Mb/s``: the unit once where it is the same."""
+    first, second = _shown(low, quantity), _shown(high, quantity)
+    number, _, unit = first.partition(" ")
+    return f"{number if second.endswith(f' {unit}') else first} to {second}"
+
+
+def _pair(reading: Reading) -> str:
+    before, after = (_shown(one, reading.quantity) for one in (reading.before, reading.after))
+    change = ""
+    if reading.before and reading.after is not None and reading.quantity.endswith("_bps"):
+        change = f" ({100 * (reading.after / reading.before - 1):+.0f} %)"
+    at = "" if reading.offered_bps is None else f" at {show_value(reading.offered_bps, 'bit/s', 3)}"
+    return f"{before} to {after}{change}{at}"
+
+
+def _carries(setting: Setting, reading: Reading) -> str:
+    if reading.quantity != "throughput_bps":
+        return ""
+    air = setting.of(reading.flow)
+    first, second = (_shown(one, "throughput_bps") for one in (air.before, air.after))
+    return f"; the air carries {first}, then {second}"
+
+
+def _off(one: Explained) -> str:
+    """The distance of a reading from its prediction, in words."""
+    assert one.reading.after is not None
+    quantity, value = one.reading.quantity, one.predicted.value
+    if quantity in ("loss_ratio", "retry_share", "reordered_share"):
+        return f"{100 * abs(value - one.reading.after):.0f} points"
+    if one.reading.after <= 0 or value <= 0:
+        return "all of it"
+    ratio = max(value / one.reading.after, one.reading.after / value)
+    return f"{ratio:.1f} times" if ratio >= 2 else f"{100 * (ratio - 1):.0f} %"
+
+
+def _figures(one: Explained) -> str:
+    quantity = one.reading.quantity
+    return f"{_shown(one.predicted.value, quantity)} against {_shown(one.reading.after, quantity)}"
+
+
+def _percent(share: float) -> str:
+    digits = 1 if 0 < share < 0.1 else 0
+    return f"{100 * share:.{digits}f} %"
+
+
+def _link_words(link: Link) -> str:
+    words = [link.phy]
+    if link.has_mcs:
+        words.append(f"{link.width_mhz} MHz")
+        words.append(f"MCS {link.mcs}" if link.mcs is not None else "highest MCS")
+        words.append(f"{link.streams} stream{'s' if link.streams > 1 else ''}")
+    elif link.rate_mbps is not None:
+        words.append(f"{link.rate_mbps:g} Mb/s")
+    words += [f"{place}: {name}" for place, name in link.profiles.items()]
+    return ", ".join(words)
+
+
+def plain(
+    setting: Setting,
+    readings: Sequence[Reading],
+    ranking: Ranking,
+    found: Deciding | None,
+    remarks: Sequence[str],
+) -> dict[str, Any]:
+    """The answer as JSON values, in SI units."""
+    return {
+        "policies": list(setting.policies),
+        "fits": ranking.fits,
+        "other_weight": ranking.other,
+        "readings": [
+            {
+                "kind": _kind(one),
+                "quantity": one.quantity,
+                "before": one.before,
+                "after": one.after,
+                "error": one.error,
+                "offered_bps": one.offered_bps,
+            }
+            for one in readings
+        ],
+        "mechanisms": [_plain_mechanism(one) for one in ranking.ranked],
+        "cannot_tell_apart": [one.mechanism.name for one in ranking.alike],
+        "deciding": None
+        if found is None
+        else {
+            "measurement": found.option.words,
+            "minutes": found.option.minutes,
+            "bits": found.bits,
+            "offered_bps": found.offered_bps,
+            "also": token_of(found),
+            "outcomes": [
+                {"mechanism": o.mechanism, "value": o.value, "low": o.low, "high": o.high}
+                for o in found.outcomes
+            ],
+        },
+        "remarks": list(remarks),
+    }
+
+
+def _plain_mechanism(ranked: Ranked) -> dict[str, Any]:
+    return {
+        "name": ranked.mechanism.name,
+        "words": ranked.mechanism.words,
+        "weight": ranked.weight,
+        "parameter": ranked.mechanism.say(ranked.value) or None,
+        "reason": ranked.prior.because or None,
+        "misfit": ranked.misfit,
+        "remedy": ranked.mechanism.remedy,
+        "readings": [
+            {
+                "kind": _kind(one.reading),
+                "predicted": one.predicted.value,
+                "measured": one.reading.after,
+                "deviations": one.deviations,
+                "bits": one.bits,
+            }
+            for one in ranked.readings
+        ],
+    }

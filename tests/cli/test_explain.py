@@ -1,0 +1,289 @@
+"""``airtoll explain``: two measurements, and the mechanism that explains them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from airtoll.cli.app import app
+from airtoll.errors import AirtollError
+from airtoll.plan import make_plan
+from airtoll.run.explaining import cell_of, study_of
+from airtoll.testbeds.simulator import Simulator
+
+RUNNER = CliRunner()
+
+
+def explain(*words: str) -> dict[str, Any]:
+    done = RUNNER.invoke(app, ["explain", *words, "--json"])
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def first(*words: str) -> str:
+    found = explain(*words)
+    assert found["fits"]
+    return str(found["mechanisms"][0]["name"])
+
+
+def refused(*words: str) -> str:
+    done = RUNNER.invoke(app, ["explain", *words])
+    assert isinstance(done.exception, AirtollError)
+    assert done.exception.exit_code == 2
+    (line,) = str(done.exception).splitlines()
+    return line
+
+
+def iperf3(path: Path, mbps: float, *, reverse: int = 1, **test: Any) -> str:
+    """A result of iperf3 with ten seconds; UDP with a target and a share of lost datagrams."""
+    lost = test.pop("lost", 0.0)
+    started = {"protocol": "TCP", "num_streams": 1, "reverse": reverse, **test}
+    sums: dict[str, Any] = {"bits_per_second": 1e6 * mbps, "seconds": 10.0}
+    end: dict[str, Any] = {"sum_sent": dict(sums), "sum_received": dict(sums)}
+    if started["protocol"] == "UDP":
+        for side in end.values():
+            side |= {"packets": 10_000, "lost_packets": round(10_000 * lost), "jitter_ms": 0.1}
+        end["sum"] = {**end["sum_received"], "lost_percent": 100 * lost}
+    path.write_text(json.dumps({"start": {"test_start": started}, "intervals": [], "end": end}))
+    return str(path)
+
+
+AC = ("--phy", "802.11ac", "--width", "80", "--mcs", "9", "--streams", "2")
+
+
+class TestThreads:
+    """Public threads whose cause its reporters, or the makers, found later."""
+
+    def test_qca9984_has_no_block_ack_session_under_802_11w(self) -> None:
+        found = explain(
+            *("250", "25", "--from", "wpa2", "--to", "wpa3-sae-ccmp", "--phy", "802.11ac"),
+            *("--width", "20", "--streams", "2", "--mcs", "8", "--guard-interval", "400"),
+            *("--also", "rate=?:173"),
+        )
+        assert found["mechanisms"][0]["name"] == "no aggregation"
+        assert found["mechanisms"][0]["weight"] > 0.8
+
+    @pytest.mark.parametrize(("policy", "left"), [("wep-104", 0.37), ("wpa-psk-tkip", 0.13)])
+    @pytest.mark.parametrize("open_mbps", [70, 80, 90])
+    def test_belkin_n1_does_not_aggregate_under_wep_and_tkip(
+        self, policy: str, left: float, open_mbps: float
+    ) -> None:
+        link = ("--phy", "802.11n", "--band", "2.4", "--streams", "2", "--mcs", "15")
+        after = str(open_mbps * left)
+        assert first(str(open_mbps), after, "--to", policy, *link) == "no aggregation"
+
+    @pytest.mark.parametrize(
+        ("link", "before"),
+        [(AC, 400), (("--phy", "802.11n", "--width", "40", "--streams", "2"), 180)],
+    )
+    def test_tkip_falls_back_to_54_mbps(self, link: tuple[str, ...], before: int) -> None:
+        policies = ("--from", "wpa2", "--to", "wpa2-psk-tkip")
+        assert first(str(before), "22", *policies, *link) == "legacy rates"
+
+    def test_mt7621_as_an_end_of_wireguard_is_bound_by_its_cpu(self) -> None:
+        words = ("420", "99", "--from", "wpa2", "--to", "wpa2-psk-ccmp+wireguard", *AC)
+        assert first(*words) == "CPU of a host"
+        named = explain(*words, "--profile", "mt7621")
+        assert named["mechanisms"][0]["name"] == "CPU of the profile"
+        assert named["mechanisms"][0]["weight"] > 0.7
+
+    def test_wireguard_over_a_path_that_swallows_large_packets(self) -> None:
+        words = ("60", "4", "--from", "wpa2", "--to", "wpa2-psk-ccmp+wireguard", *AC)
+        assert first(*words, "--also", "tcp-down,mtu=1280=60:20") == "path MTU black hole"
+
+    def test_overriding_changes_no_frame_so_that_an_implementation_is_at_fault(self) -> None:
+        found = explain(
+            *("1000", "20", "--from", "wpa2-wpa3-psk-transition"),
+            *("--to", "wpa2-wpa3-psk-compatibility", "--phy", "802.11ax", "--width", "160"),
+            *("--streams", "2", "--mcs", "11", "--band", "5"),
+        )
+        assert found["mechanisms"][0]["name"] == "implementation fault"
+        assert "no steady cost" in found["mechanisms"][0]["reason"]
+
+    @pytest.mark.parametrize("one_flow", [(), ("--also", "loss=0%:0%")])
+    def test_flows_of_802_11n_lose_a_quarter_by_reordered_packet_numbers(
+        self, one_flow: tuple[str, ...]
+    ) -> None:
+        kind = ("--flow", "loss,flows=4", "--phy", "802.11n", "--width", "40", "--streams", "2")
+        assert first("0%", "25%", *kind, *one_flow) == "packet numbers reordered"
+
+
+class TestAnswer:
+    def test_nothing_is_wrong_where_only_octets_cost(self) -> None:
+        assert first("500", "493", *AC) == "octets"
+
+    def test_a_cable_of_100_mbps_shows_in_the_first_measurement(self) -> None:
+        assert first("94.1", "93.9", *AC) == "wired link"
+
+    def test_readings_that_contradict_every_mechanism_fit_none(self) -> None:
+        found = explain(
+            *("500", "80", *AC, "--also", "tcp-up=500:490", "--also", "udp-down=520:515"),
+            *("--also", "udp-down,octets=200=230:60", "--also", "delay=3ms:3ms"),
+        )
+        assert not found["fits"]
+        text = RUNNER.invoke(
+            app,
+            [
+                *("explain", "500", "80", *AC, "--also", "tcp-up=500:490"),
+                *("--also", "udp-down=520:515", "--also", "udp-down,octets=200=230:60"),
+                *("--also", "delay=3ms:3ms"),
+            ],
+        ).stdout
+        assert "Nothing in the list fits" in text
+        assert "is off by" in text
+
+    def test_a_further_reading_decides_as_was_said(self) -> None:
+        words = ("400", "22", "--from", "wpa2", "--to", "wpa2-psk-tkip", *AC)
+        open_question = explain(*words)["deciding"]
+        assert open_question["bits"] > 0.05
+        for outcome in open_question["outcomes"][:2]:
+            value = outcome["value"]
+            shown = value if open_question["also"].startswith("loss") else value / 1e6
+            also = f"{open_question['also']}=?:{shown:.4g}"
+            assert explain(*words, "--also", also)["mechanisms"][0]["name"] == outcome["mechanism"]
+
+    def test_the_text_is_one_screen_and_as_wide_as_said(self) -> None:
+        done = RUNNER.invoke(
+            app,
+            [
+                *("explain", "500", "300", *AC, "--also", "tcp-up=500:320"),
+                *("--also", "udp-down=520:330", "--also", "udp-up,octets=200=230:120"),
+                *("--also", "loss,flows=4,at=300=0%:5%", "--also", "delay=3ms:9ms"),
+            ],
+        )
+        assert done.exit_code == 0
+        lines = done.stdout.splitlines()
+        assert len(lines) <= 30
+        assert max(map(len, lines)) <= 100
+        assert "assumed: --from open --to wpa2-psk-ccmp" in done.stdout
+
+    def test_a_throughput_that_the_link_cannot_carry_is_said(self) -> None:
+        done = RUNNER.invoke(app, ["explain", "900", "500", "--phy", "802.11n"])
+        assert "at most, and 900 Mb/s were measured" in " ".join(done.stdout.split())
+
+    def test_the_place_of_an_unknown_first_value_is_a_question_mark(self) -> None:
+        found = explain("?", "22", "--to", "wpa2-psk-tkip", *AC)
+        assert found["readings"][0]["before"] is None
+        assert found["mechanisms"][0]["name"] == "legacy rates"
+
+    def test_a_profile_without_an_engine_speaks_for_the_cpu(self) -> None:
+        words = ("450", "150", "--from", "wpa2", "--to", "wpa3-sae-gcmp-256", *AC)
+        found = explain(*words, "--profile", "mt7621")
+        assert found["mechanisms"][0]["name"] == "software cipher"
+        assert found["mechanisms"][0]["reason"] == "mt7621 has no engine for gcmp-256"
+        plain = {one["name"]: one["weight"] for one in explain(*words)["mechanisms"]}
+        assert plain["software cipher"] < found["mechanisms"][0]["weight"]
+
+    def test_one_way_alone_may_be_slow(self) -> None:
+        found = explain("480", "476", *AC, "--also", "tcp-up=470:130")
+        assert found["fits"]
+        assert found["mechanisms"][0]["parameter"].endswith("up only")
+
+    def test_a_link_of_wi_fi_7_is_answered_too(self) -> None:
+        words = ("--phy", "802.11be", "--width", "320", "--streams", "2", "--band", "6")
+        assert first("2500", "2440", *words) == "octets"
+
+
+class TestFiles:
+    def test_files_name_policies_directions_and_trials(self, tmp_path: Path) -> None:
+        for policy, down, up in (("open", 400, 390), ("wpa2", 395, 386)):
+            folder = tmp_path / policy
+            folder.mkdir()
+            for trial in range(3):
+                iperf3(folder / f"down-{trial}.json", down + trial)
+                iperf3(folder / f"up-{trial}.json", up + trial, reverse=0)
+        found = explain(str(tmp_path / "open"), str(tmp_path / "wpa2"), *AC)
+        assert found["policies"] == ["open", "wpa2-psk-ccmp"]
+        assert [one["kind"] for one in found["readings"]] == ["TCP down", "TCP up"]
+        assert found["readings"][0]["before"] == pytest.approx(401e6)
+        assert found["readings"][0]["error"] < 0.02
+        assert found["remarks"] == []
+
+    def test_a_wired_client_turns_the_directions(self, tmp_path: Path) -> None:
+        pair = iperf3(tmp_path / "open.json", 400), iperf3(tmp_path / "wpa2.json", 380)
+        assert explain(*pair, *AC)["readings"][0]["kind"] == "TCP down"
+        assert explain(*pair, *AC, "--client", "wired")["readings"][0]["kind"] == "TCP up"
+
+    def test_udp_at_its_target_counts_by_its_loss(self, tmp_path: Path) -> None:
+        udp = {"protocol": "UDP", "blksize": 1472, "num_streams": 4, "target_bitrate": 25e6}
+        before = iperf3(tmp_path / "open.json", 100, **udp)
+        after = iperf3(tmp_path / "wpa2.json", 75, lost=0.25, **udp)
+        found = explain(before, after, *AC)
+        (reading,) = found["readings"]
+        assert (reading["quantity"], reading["offered_bps"]) == ("loss_ratio", 100e6)
+        assert found["mechanisms"][0]["name"] == "packet numbers reordered"
+
+    def test_a_table_gives_kinds_by_its_traffics(self, tmp_path: Path) -> None:
+        for policy, down, loss in (("open", 400, 0.0), ("wpa3-sae-ccmp", 30, 0.4)):
+            (tmp_path / f"{policy}.csv").write_text(
+                "metric,value,unit,policy,traffic\n"
+                f"throughput,{down},Mb/s,{policy},tcp-down\n"
+                f"loss,{loss},1,{policy},udp-up octets=1472 at=60\n"
+            )
+        found = explain(str(tmp_path / "open.csv"), str(tmp_path / "wpa3-sae-ccmp.csv"), *AC)
+        assert found["policies"] == ["open", "wpa3-sae-ccmp"]
+        assert [one["kind"] for one in found["readings"]] == ["TCP down", "loss, UDP up"]
+        assert found["readings"][1]["offered_bps"] == 60e6
+
+    def test_captures_give_retries_rate_and_throughput(self, tmp_path: Path) -> None:
+        scenario = {"phy": "802.11n", "mcs": 7, "topology": "uplink", "security_gates": "ignore"}
+        traffic = {"transport": "udp", "duration_s": 2.2, "offered_mbps": 100.0}
+        for name, policy, further in (
+            ("before", "wpa2-psk-ccmp", {}),
+            ("after", "wpa3-sae-ccmp", {"ampdu_max_octets": 0}),
+        ):
+            own = {**scenario, **further}
+            cell = cell_of(own, traffic, policy)
+            trial = make_plan(study_of(own, traffic, policy)).trial(cell, 1, 1)
+            Simulator().measure(trial, tmp_path / name)
+            (air,) = (tmp_path / name).rglob("air.pcapng")
+            air.rename(tmp_path / f"{name}.pcapng")
+        found = explain(
+            *(str(tmp_path / f"{name}.pcapng") for name in ("before", "after")),
+            *("--phy", "802.11n", "--mcs", "7", "--flow", "udp-up"),
+            *("--from", "wpa2", "--to", "wpa3-sae-ccmp"),
+        )
+        readings = {one["quantity"]: one for one in found["readings"]}
+        assert readings["rate_bps"]["before"] == pytest.approx(65e6)
+        assert readings["throughput_bps"]["before"] == pytest.approx(59e6, rel=0.03)
+        assert readings["throughput_bps"]["after"] == pytest.approx(31e6, rel=0.05)
+        assert found["mechanisms"][0]["name"] == "no aggregation"
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (("open.json", "25", *AC), "open.json: no such file"),
+            (("400", "25", "--phy", "802.11zz"), "--phy 802.11zz: one of"),
+            (("400", "fast", *AC), "fast: no such file"),
+            (("0", "0", *AC), "the first measurement is 0"),
+            (("400", "?", *AC), "no reading of the second measurement"),
+            (("400", "25", "--phy", "802.11g", "--mcs", "7"), "--mcs 7: 802.11g has none"),
+            (("400", "25", *AC, "--rate", "54"), "--rate 54: 802.11ac has an MCS"),
+            (("400", "25", *AC, "--flow", "sctp"), "'sctp' is no kind of reading"),
+            (("400", "25", *AC, "--also", "tcp-up=25"), "write KIND=BEFORE:AFTER"),
+            (("400", "25", *AC, "--also", "retries=5:30"), "a share is 25% or 0.25"),
+            (("400", "25", *AC, "--profile", "no-device"), "--profile no-device"),
+            (("400", "25", *AC, "--profile", "wire=mt7621"), "ap or station"),
+            (("400", "25", *AC, "--client", "both"), "--client both"),
+            (("400", "25", *AC, "--to", "wpa9"), "wpa9"),
+            (("400", "25", "--phy", "802.11ac", "--mcs", "42"), "mcs"),
+        ],
+    )
+    def test_one_line_names_the_value(self, words: tuple[str, ...], told: str) -> None:
+        assert told in refused(*words)
+
+    def test_both_directions_at_once_are_refused(self) -> None:
+        both = "tests/testbeds/linux/recorded/iperf3-3.12-tcp-both.json"
+        path = Path(__file__).parents[2] / both
+        assert "one direction at a time" in refused(str(path), str(path), *AC)
+
+    def test_json_of_another_tool_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "other.json").write_text('{"a": 1}')
+        assert "none of iperf3" in refused(str(tmp_path / "other.json"), "25", *AC)
