@@ -37,7 +37,7 @@ pub struct AnnouncedSuites {
     pub group_management: Option<String>,
 }
 
-/// What a BSS announces.
+/// Announcement of a BSS.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AnnouncedBss {
     /// BSSID.

@@ -1617,7 +1617,7 @@ class AnnouncedSuites(TypedDict):
 
 
 class AnnouncedBss(TypedDict):
-    """What a BSS announces."""
+    """Announcement of a BSS."""
 
     bssid: str
     """BSSID."""

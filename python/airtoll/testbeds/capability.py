@@ -91,9 +91,9 @@ class Capability:
     ``fields``: dotted path -> entry; an entry of a table that is carried out only at its default
     covers the fields in it. ``where``: dotted path of a table -> whether a cell uses the table at
     all. ``features``: combinations that are skipped. ``policies``: policies that are skipped.
-    ``laboratory``: combinations that are skipped in a laboratory only. ``left_out``: dotted path of a
-    field or table that only a model has -> why a laboratory goes without it. ``set_there``: fields
-    that a laboratory's access point or hosts are set to, whatever this testbed does elsewhere.
+    ``laboratory``: combinations that are skipped in a laboratory only. ``left_out``: dotted path of
+    a field or table that only a model has -> why a laboratory goes without it. ``set_there``:
+    fields of a laboratory's access point or hosts, although this testbed skips them elsewhere.
     """
 
     fields: Mapping[str, Entry]

@@ -1,4 +1,4 @@
-//! What a BSS announces of itself in a beacon or probe response: takes the fixed fields and the
+//! Announcement of a BSS in a beacon or probe response: takes the fixed fields and the
 //! elements, gives the network, its security, its rates, its channel and its timing.
 //!
 //! Sources: IEEE 802.11-2020 clauses 9.4.1.4 (capability information), 9.4.2.3 (rates), 9.4.2.4
@@ -126,7 +126,7 @@ impl Announcement {
             (None, None) => rates.iter().any(|rate| DSSS_RATES.contains(&(rate & 0x7f))),
         };
         Self {
-            // A hidden network has no name, or octets of zero in its place (not of the standard).
+            // A hidden network has no name, or octets of zero instead (not of the standard).
             ssid: if ssid.iter().all(|octet| *octet == 0) {
                 Vec::new()
             } else {

@@ -1,12 +1,13 @@
 """Settings of an access point: what a cell of a study asks for, in the words of routers.
 
 Takes a cell and a laboratory; gives one frozen value, its lines for a person, and its variables for
-a command. Two cells with equal settings need no touch between them. What a person cannot see in
-these lines (the EAP method, a tunnel) is no setting of the access point.
+a command. Two cells with equal settings need no touch between them. The EAP
+method and tunnels are no settings of the access point.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from attrs import evolve, field, frozen
@@ -14,6 +15,7 @@ from attrs import evolve, field, frozen
 from airtoll.plan import Cell
 from airtoll.policies import Cipher, Generation, Link
 from airtoll.policies.gates import why_not_high_throughput
+from airtoll.policies.suites import akms
 from airtoll.study.generations import GENERATIONS, band_of
 from airtoll.testbeds.linux import freeradius
 from airtoll.testbeds.linux.credentials import Credentials
@@ -67,11 +69,11 @@ _HEX_DIGITS: Final = {40: 10, 104: 26}
 
 @frozen
 class Settings:
-    """What an access point is to be set to.
+    """The settings that an access point is to have.
 
     ``policy``: name of a policy with this link. ``link``: without the EAP method, which only the
     RADIUS server needs to know; ``enterprise``: whether there is one. ``radius``: address and port
-    of the RADIUS server, or None. Times and lengths as in a study; None: as the access point has it.
+    of the RADIUS server, or None. Times and lengths as in a study; None: the access point's own.
     """
 
     ssid: str
@@ -310,6 +312,22 @@ def _security(link: Link, enterprise: bool) -> dict[str, str]:
     if link.akm is not None and link.akm not in _USUAL:
         found["security"] += f", key management {link.akm.upper()} ({link.akm.selector})"
     return found
+
+
+def security_of(text: str) -> tuple[str, str | None]:
+    """The kind of security of a line for a person, and the key management that it names, if any."""
+    mode, _, rest = text.partition(", key management ")
+    named = re.search(r"\((00-[0-9a-f-]+)\)", rest)
+    selectors = {akm.selector: str(akm) for akm in akms()}
+    for name, words in sorted(_MODES.items(), key=lambda item: -len(item[1])):
+        if mode == words:
+            return name, None if named is None else selectors[named[1]]
+    raise ValueError(f"{text!r} is no security mode")
+
+
+def mode_of(text: str) -> str:
+    """The PHY of a line for a person."""
+    return next(phy for phy, words in MODES.items() if words == text)
 
 
 #: Key managements that the mode alone names.

@@ -2,8 +2,8 @@
 
 Takes the announcements that were heard and the settings asked for; gives the BSS and what differs,
 field by field. An access point is believed when its beacons say so, and never because a person or
-a command is done. What beacons do not show (keys) is found by joining: ``doubts`` names the field
-that a failed join points to.
+a command is done. Beacons show no keys: a join tests them, and
+``doubts`` names the field that a failed join points to.
 """
 
 from __future__ import annotations
@@ -369,7 +369,7 @@ def _timing(settings: Settings, bss: AnnouncedBss) -> list[Difference]:
 
 
 def doubts(settings: Settings, failure: str) -> Difference | None:
-    """The field that a failed join points to, where the beacons are as asked for; None: another cause.
+    """The field that a failed join points to, where the beacons are right; None: another cause.
 
     ``failure``: of the station, the testbed or the RADIUS server, as a trial states it.
     """

@@ -1,8 +1,8 @@
-"""Places of stations: what a study says of them, as words for whoever carries them there.
+"""Places of stations: a study's statements, as words for the person who carries them there.
 
 Takes a cell; gives a place per station that the cell has. A place is the walls between the station
-and the access point and its position; the level is what the paper printed for it, and a place of
-its own only where nothing else is stated. Cells whose stations stand alike need no move between them.
+and the access point and its position; the level is the one that the paper printed, and a place of
+its own only where nothing else is stated. Cells with equal places need no move between them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Place:
         """Where that is, after the name of the station."""
         parts = []
         if self.walls == 0:
-            parts.append("in the room of the access point, with no wall between")
+            parts.append("in the same room as the access point")
         elif self.walls is not None:
             parts.append(f"behind {_COUNTS.get(self.walls, f'{self.walls} walls')}")
         if self.position_m is not None:

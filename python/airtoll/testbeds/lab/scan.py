@@ -1,8 +1,8 @@
 """Networks that a radio hears: results of ``iw scan``, and captures of a monitor interface.
 
-Takes a host and frequencies, a text or a capture; gives announcements. The text of iw is turned back
-into the elements that it was printed from, so that one reader interprets elements, whoever heard
-them. Never joins a network.
+Takes a host and frequencies, a text or a capture; gives announcements. The text of iw is turned
+back into the elements that it was printed from, so that one reader interprets the elements of all
+receivers. Never joins a network.
 
 The text is that of iw 5.19 (scan.c), with ``-u``, which also prints elements that iw does not know.
 """
@@ -66,7 +66,7 @@ async def hear(
 
 
 async def heard(host: Host, interface: str) -> list[AnnouncedBss]:
-    """What earlier scans of a radio found, which another program drives."""
+    """Results of earlier scans of a radio that another program drives."""
     return parse_iw((await host.run(["iw", "dev", interface, "scan", "dump", "-u"])).stdout)
 
 

@@ -2,8 +2,8 @@
 
 Takes a plan and the settings and places of its cells; gives a rank for every trial, the number of
 touches and moves, and the hours. Trials under one setting follow one another. The price: a policy
-and the drift of the air meanwhile cannot be told apart. ``rounds`` splits the trials of each setting
-over several visits, every second round in reverse order.
+and the drift of the air meanwhile cannot be told apart. ``rounds`` splits the trials of each
+setting over several visits, every second round in reverse order.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _ordered(stops: dict[int, Stop], *, by_setting: bool) -> list[int]:
         while group:
             best = min(
                 range(len(group)),
-                key=lambda i: _cost(stops[group[i]], at, last) + (i,),
+                key=lambda i: (*_cost(stops[group[i]], at, last), i),
             )
             cell = group.pop(best)
             order.append(cell)

@@ -42,7 +42,7 @@ _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 _ADDRESS = r"^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9:\[][A-Za-z0-9_.:%\[\]-]*$"
 
 Role = Literal["access-point", "station", "server", "radius"]
-#: Who drives a host: airtoll with daemons of its own, a person, or what the host has itself.
+#: The driver of a host: airtoll with daemons of its own, a person, or the host's own software.
 By = Literal["airtoll", "hand", "network-manager", "windows", "android"]
 #: Stations that airtoll drives without wpa_supplicant of its own.
 FOREIGN: Final = ("network-manager", "windows", "android")
@@ -173,7 +173,7 @@ class Busy(_Table):
 
 
 class Alert(_Table):
-    """Whom to tell of trouble: ``url`` takes a POST with a text; ``mail`` is sent over ``smtp``."""
+    """Receivers of trouble: ``url`` takes a POST with a text; ``mail`` is sent over ``smtp``."""
 
     url: str | None = Field(None, pattern=r"^https?://")
     mail: str | None = Field(None, pattern=r"^[^@\s]+@[^@\s]+$")

@@ -15,10 +15,10 @@ import secrets
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from random import Random
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from attrs import evolve
 
@@ -59,7 +59,8 @@ from airtoll.testbeds.linux.job import Flow, Foreign, Job, Outcome, Value
 from airtoll.testbeds.linux.lab import Lab
 from airtoll.testbeds.linux.laboratory import Laboratory
 from airtoll.testbeds.linux.plain import read
-from airtoll.testbeds.linux.stack import ACCESS_POINTS, STATIONS
+from airtoll.testbeds.linux.prompts import Prompts
+from airtoll.testbeds.linux.stack import ACCESS_POINTS, STATIONS, Stack
 from airtoll.testbeds.linux.timeline import Timeline
 from airtoll.testbeds.linux.walking import Walk
 from airtoll.testbeds.linux.worker import Measure, Open, Worker
@@ -84,6 +85,7 @@ _CALL_INTERVAL_S: Final = 0.02
 _RADIUS_QUEUE: Final = 1000
 _TLS: Final = 'join.tls = "1.2-rsa": the daemons agreed on TLS 1.2 with ECDHE (see outcome.json)'
 _NO_AIRTIME: Final = frozenset({medium.NO_AIR})
+T = TypeVar("T")
 
 
 class Session(Protocol):
@@ -105,7 +107,7 @@ class Linux:
     ``vm``: in a throw-away guest instead of on this host; a name says which driver carries it
     (``guest.drivers``), otherwise the fastest that works does. ``lab``: on the hosts of a
     laboratory. ``real_stations``: how many stations of a cell have daemons, where the medium
-    simulates the others; None: all of them.
+    simulates the others; None: all of them. ``secret``: names and secrets, None: new ones.
     """
 
     name = "linux"
@@ -116,6 +118,7 @@ class Linux:
         vm: bool | str = False,
         lab: Lab | None = None,
         real_stations: int | None = None,
+        secret: credentials.Credentials | None = None,
         on_phase: Callable[[str], None] | None = None,
     ) -> None:
         if real_stations is not None and real_stations < 1:
@@ -142,7 +145,15 @@ class Linux:
         self._carried_out = False
         self._cancelled = False
         #: One network name and one set of secrets for all sessions: a person types them once.
-        self._secret: credentials.Credentials | None = None
+        self._secret: credentials.Credentials | None = secret
+        #: Where a person reads the steps of stations that airtoll cannot drive; None: a terminal.
+        self.prompts: Prompts | None = None
+
+    @property
+    def secret(self) -> credentials.Credentials:
+        """Names and secrets of all sessions."""
+        self._secret = self._secret or credentials.fresh()
+        return self._secret
 
     @property
     def parallel(self) -> bool:
@@ -274,6 +285,13 @@ class Linux:
         shutil.rmtree(folder, ignore_errors=True)
         return evolve(measured, files=files), outcome.conditions.cpu
 
+    def ask(self, work: Callable[[Stack], Coroutine[Any, Any, T]]) -> T:
+        """The answer of the hosts of a laboratory to something other than a trial."""
+        session = self._opened()
+        if not isinstance(session, _HostSession):
+            raise UsageError("linux: only the hosts of a laboratory are asked between trials")
+        return session.ask(work)
+
     @property
     def guest_pid(self) -> int | None:
         """The process id of the guest, if one is running."""
@@ -326,8 +344,7 @@ class Linux:
             session = self._starting = self._session_of_this_kind()
             self._phase(self._first_phase())
             try:
-                self._secret = self._secret or credentials.fresh()
-                described = session.open(secrets.token_hex(4), self._secret, results)
+                described = session.open(secrets.token_hex(4), self.secret, results)
             except BaseException:
                 session.close()
                 raise
@@ -346,7 +363,7 @@ class Linux:
 
     def _session_of_this_kind(self) -> Session:
         if not self._vm:
-            return _HostSession(self._lab)
+            return _HostSession(self._lab, self.prompts)
         program = _program()
         if program is not None and self._in_virtual_time():
             return _VirtualSession(program)
@@ -829,13 +846,16 @@ def _tools() -> dict[str, str]:
 class _HostSession:
     """The stack on this machine, or driven from it."""
 
-    def __init__(self, lab: Lab | None) -> None:
+    def __init__(self, lab: Lab | None, prompts: Prompts | None = None) -> None:
         self._worker = Worker()
         self._lab = lab
+        self._prompts = prompts
 
     def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
         if self._lab is not None:
-            laboratory = Laboratory(run_id, secret, results / "trials", self._lab)
+            laboratory = Laboratory(
+                run_id, secret, results / "trials", self._lab, prompts=self._prompts
+            )
             return {**self._worker.open_stack(laboratory), "accelerator": "none"}
         if os.geteuid() != 0:
             raise EnvironmentProblem("linux: namespaces and radios need root; or use --vm")
@@ -844,6 +864,9 @@ class _HostSession:
 
     def measure(self, job: Job) -> Outcome:
         return self._worker.measure(job)
+
+    def ask(self, work: Callable[[Stack], Coroutine[Any, Any, T]]) -> T:
+        return self._worker.ask(work)
 
     def close(self) -> None:
         self._worker.close()
