@@ -21,6 +21,7 @@ from airtoll.observe.metrics import METRICS
 from airtoll.plan import Cell, Plan, Trial
 from airtoll.run.workers import Threads, Workers
 from airtoll.testbeds.contract import Measured, Skip, Testbed
+from airtoll.testbeds.ordered import Ordered
 
 #: Called with (trials done, trials planned, the record): once before the first trial, without a
 #: record, and after every attempt.
@@ -101,6 +102,7 @@ class _Run:
         self.counts = {"ok": 0, "failed": 0, "skipped": 0, "rerun": 0, "warm_up": 0}
         self.lanes = {cell.name: _Lane(cell, index, {}) for index, cell in enumerate(plan.cells)}
         self.rank = _ranks(plan) if plan.study.trials.order == "random" else None
+        self.turn = testbed.order(plan) if isinstance(testbed, Ordered) else None
         self.heap: list[tuple[tuple[float, ...], str, int, int]] = []
         self._fill(done)
         if progress:
@@ -185,8 +187,10 @@ class _Run:
     def _push(self, cell: str, number: int, attempt: int) -> None:
         index = self.lanes[cell].index
         order = self.plan.study.trials.order
-        if self.rank is not None:
-            key: tuple[float, ...] = (self.rank[index, number],)
+        if self.turn is not None:
+            key: tuple[float, ...] = self.turn(index, number)
+        elif self.rank is not None:
+            key = (self.rank[index, number],)
         elif order == "sequential":
             key = (index, number)
         else:

@@ -414,6 +414,12 @@ _CAUSES: Final = (
         "the one asked for",
     ),
     (
+        r"EAP authentication started.*state ASSOCIAT|state ASSOCIAT.*EAP",
+        "radius_server",
+        "another address, port or shared secret (no answer of the RADIUS server comes through)",
+        "the one asked for, with its port and shared secret",
+    ),
+    (
         r"WRONG_KEY|4WAY_HANDSHAKE|4-?[Ww]ay|handshake|MIC failure|wrong passphrase|auth_type=3"
         r"|PSK-MISMATCH|reason=(1|2|15)\b|password",
         "passphrase",

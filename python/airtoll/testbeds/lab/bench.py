@@ -22,8 +22,6 @@ from airtoll.testbeds.linux import conditions
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import Host
 from airtoll.testbeds.linux.job import Foreign
-from airtoll.testbeds.linux.lab import Lab
-from airtoll.testbeds.linux.prompts import Prompts
 from airtoll.testbeds.linux.stack import Stack
 from airtoll.testbeds.linux.testbed import Linux
 
@@ -63,6 +61,9 @@ class Bench(Protocol):
     def check(self, cell: Cell) -> Skip | None:
         """Why no station can carry out the cell, or None."""
 
+    def expected_s(self, cell: Cell) -> float:
+        """Rough wall time of one trial, s."""
+
     def hear(self, frequencies_mhz: Sequence[int] = ()) -> list[AnnouncedBss]:
         """Networks on these channels, or on all. Raises ``TestbedError`` where nothing can hear."""
 
@@ -81,6 +82,9 @@ class Bench(Protocol):
     def cancel(self) -> None:
         """End a trial that is under way."""
 
+    def drop(self) -> None:
+        """Forget connections that broke; the next call makes new ones."""
+
     def close(self) -> None:
         """Leave the hosts as they were."""
 
@@ -88,9 +92,8 @@ class Bench(Protocol):
 class Hosts:
     """The hosts of a laboratory over SSH."""
 
-    def __init__(self, linux: Linux, lab: Lab) -> None:
+    def __init__(self, linux: Linux) -> None:
         self._linux = linux
-        self._lab = lab
 
     @property
     def secret(self) -> Credentials:
@@ -100,6 +103,10 @@ class Hosts:
     def check(self, cell: Cell) -> Skip | None:
         """Why no station can carry out the cell, or None."""
         return self._linux.check(cell)
+
+    def expected_s(self, cell: Cell) -> float:
+        """Rough wall time of one trial, s."""
+        return self._linux.expected_s(cell)
 
     def hear(self, frequencies_mhz: Sequence[int] = ()) -> list[AnnouncedBss]:
         """Beacons at the first Linux station, or at the first monitor."""
@@ -230,8 +237,3 @@ def parse_state(text: str, wall_s: float, within_s: float) -> HostState:
     degrees = [int(word) / 1000 for word in rest if word.lstrip("-").isdigit()]
     plausible = [value for value in degrees if 0 < value < 150]
     return HostState(clock, within_s, max(plausible, default=None))
-
-
-def interactive(linux: Linux, prompts: Prompts) -> None:
-    """Have stations that a person drives prompt where the campaign does."""
-    linux.prompts = prompts

@@ -56,7 +56,6 @@ class Router:
     dtim_period: int = 2
     country: str | None = None
     wps: bool = False
-    owe_transition: bool = False
     rate_mbps: float | None = None
     basic_rates_mbps: tuple[float, ...] = ()
     #: Settings that beacons do not show, by their labels.
@@ -114,7 +113,8 @@ class Router:
             case "country":
                 self.country = value
             case "off":
-                self.hidden = self.wps = self.owe_transition = False
+                self.hidden = "hidden network name" not in value
+                self.wps = "WPS" not in value
             case _:
                 self.further[key] = value
 
@@ -198,7 +198,7 @@ class Router:
             out += _tlv(221, bytes.fromhex("0050f201") + self._wpa())
         if self.wps:
             out += _tlv(221, bytes.fromhex("0050f204104a000110"))
-        if self.owe_transition:
+        if self.kind == "owe-transition":
             out += _tlv(221, bytes.fromhex("506f9a1c") + bytes(6) + bytes((4,)) + b"open")
         return bytes(out)
 
@@ -254,10 +254,14 @@ class Router:
 
 
 def read_lines(text: str) -> dict[str, str]:
-    """Labels and values of the settings in a prompt."""
+    """Labels and values of the settings in a prompt; lines of differences are none."""
     found = re.findall(r"^  ([^:\n]+): (.*)$", text, re.MULTILINE)
     known = set(LABELS.values())
-    return {label: value for label, value in found if label in known}
+    return {
+        label: value
+        for label, value in found
+        if label in known and not re.match(r"is .*, not ", value)
+    }
 
 
 def _list(selectors: list[str | None]) -> bytes:
