@@ -22,7 +22,7 @@ Takes a file; gives checked, frozen values. Never connects to a host:
     [host.phone]
     role = "station"
     by = "hand"                     # airtoll cannot drive it: it prompts, step by step
-    ip = "192.168.1.40"             # or "network-manager", "windows", "android"
+    ip = "192.168.1.40"
 """
 
 from __future__ import annotations
@@ -42,10 +42,8 @@ _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 _ADDRESS = r"^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9:\[][A-Za-z0-9_.:%\[\]-]*$"
 
 Role = Literal["access-point", "station", "server", "radius"]
-#: The driver of a host: airtoll with daemons of its own, a person, or the host's own software.
-By = Literal["airtoll", "hand", "network-manager", "windows", "android"]
-#: Stations that airtoll drives without wpa_supplicant of its own.
-FOREIGN: Final = ("network-manager", "windows", "android")
+#: The driver of a host: airtoll with daemons of its own, or a person.
+By = Literal["airtoll", "hand"]
 #: The shipped command that sets an access point with OpenWrt.
 OPENWRT: Final = "openwrt"
 #: Band (``2.4ghz``) -> channel where the lab file names none.
@@ -102,13 +100,6 @@ class LabHost(_Table):
                 )
             raise ValueError(f'only a station can be by = "{self.by}"')
         if self.by == "hand":
-            return self
-        if self.by in ("windows", "android"):
-            if self.address is None or self.address == "local":
-                kind = (
-                    "the serial number of adb" if self.by == "android" else "user@host of its sshd"
-                )
-                raise ValueError(f"needs an address: {kind}")
             return self
         if self.address is None:
             raise ValueError('needs an address ("local", or user@host)')

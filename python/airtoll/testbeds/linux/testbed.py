@@ -387,9 +387,7 @@ class Linux:
             return reason
         if self._lab.lab.ap is not None and (reason := _not_with_another(cell, self._lab)):
             return reason
-        if any(
-            station.by not in ("airtoll", "network-manager") for station in stations[: len(wanted)]
-        ):
+        if any(station.by == "hand" for station in stations[: len(wanted)]):
             flow = flow_of(cell.settings, cell.load)
             if reason := by_hand.why_not(cell.security, flow, cell.settings.topology):
                 return reason
