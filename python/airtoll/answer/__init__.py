@@ -9,27 +9,36 @@ from airtoll.answer.claims import (
     Claim,
     Compare,
     Crossing,
+    Fallback,
+    Fit,
     Held,
     Limit,
     Parts,
     Possible,
+    Printed,
     Reproduces,
     Verdict,
 )
 from airtoll.answer.measured import Measured
+from airtoll.answer.reproduced import Readings, within
 
 __all__ = [
     "Answered",
     "Claim",
     "Compare",
     "Crossing",
+    "Fallback",
+    "Fit",
     "Held",
     "Limit",
     "Measured",
     "Parts",
     "Possible",
+    "Printed",
+    "Readings",
     "Reproduces",
     "Verdict",
     "answered",
     "printed",
+    "within",
 ]

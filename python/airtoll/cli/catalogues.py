@@ -54,11 +54,13 @@ def studies_list(json: JsonOption = False) -> None:
     if json:
         emit_json(rows)
         return
-    view = table(None, ["study", "cells", "trials", "title"], right=["cells", "trials"])
+    # Cells as `airtoll check` counts them: those that a testbed skips included.
+    columns = ["study", "cells", "repetitions", "title"]
+    view = table(None, columns, right=columns[1:3])
     for row in rows:
-        trials = int(str(row["cells"])) * int(str(row["repetitions"]))
-        view.add_row(str(row["name"]), str(row["cells"]), str(trials), str(row["title"]))
+        view.add_row(*(str(row[key]) for key in ("name", "cells", "repetitions", "title")))
     out().print(view)
+    out().print("`airtoll check STUDY` says which cells a testbed skips, and how long a run takes.")
 
 
 @studies.command("show")

@@ -6,20 +6,23 @@ Takes run folders; gives tables, JSON and files. Never measures.
 from __future__ import annotations
 
 import json as jsonlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from airtoll.analyse.published import Comparison
 from airtoll.analyse.quantities import show_estimate, show_overhead
-from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
+from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import STANDARD_OUTPUT, named
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import DatasetError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import read_trials
 from airtoll.present.names import policy_name
-from airtoll.report import FORMATS, write_report
+from airtoll.report import FORMATS, report_text, write_report
 from airtoll.report.closing import closing
 from airtoll.report.combined import PrintedCombined, printed_combined
 from airtoll.report.summary import RunSummary, summarise
@@ -31,7 +34,7 @@ from airtoll.run.outcome import refuse_no_result
 #: testbed -> origin of its values
 _KINDS = {"simulator": "simulated", "analytic": "closed forms", "linux": "measured on Linux"}
 
-RunArgument = Annotated[list[Path], typer.Argument(help="Run folders.")]
+RunArgument = Annotated[list[Path], typer.Argument(parser=named("RUNS"), help="Run folders.")]
 
 
 def report(
@@ -40,11 +43,19 @@ def report(
         str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")
     ] = "html",
     out_: Annotated[
-        Path | None, typer.Option("--out", help="File to write; default in the first run folder.")
+        Path | None,
+        typer.Option(
+            "--out",
+            parser=named("--out", standard_output=True),
+            help="File to write, - for standard output; default in the first run folder.",
+        ),
     ] = None,
     what_if: WhatIfOption = True,
     print_: Annotated[
         bool, typer.Option("--print", help="Figures also as PNG and PDF (airtoll[print]).")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file of --out that airtoll did not write.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -52,8 +63,15 @@ def report(
     panel = panel_of(runs, wanted=what_if and format_ == "html")
     if print_ and format_ != "html":
         raise UsageError(f"--print goes with --format html, not with --format {format_}")
-    page = write_report(runs, form=format_, out=out_, panel=panel, for_print=print_)
-    err().print(f"report: {page}", markup=False, soft_wrap=True)
+    if out_ == STANDARD_OUTPUT:
+        if json or print_:
+            raise UsageError("--out -: --json and --print go with a file; leave them out")
+        sys.stdout.write(report_text(runs, form=format_, panel=panel))
+    else:
+        page = write_report(
+            runs, form=format_, out=out_, panel=panel, for_print=print_, force=force
+        )
+        err().print(f"report: {page}", markup=False, soft_wrap=True)
     if json:
         print_run(open_run(runs[0]), json=True)
     for run in runs:
@@ -62,11 +80,15 @@ def report(
 
 
 def compare(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: Annotated[Path, typer.Argument(parser=named("RUN"), help="Run folder.")],
     dataset: Annotated[str, typer.Argument(help="Data set, see `airtoll datasets list`.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--table", help="Only readings of this table of the paper; may be repeated."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare a run with printed figures, cell by cell."""
+    """Compare a run with printed figures, cell by cell: every row, or those of some tables."""
     summary = summarise(run, dataset=dataset)
     refuse_no_result(run, summary.trials)
     combined = printed_combined(summary, load_dataset(dataset))
@@ -77,13 +99,24 @@ def compare(
             f"{run}: no reading of {dataset} corresponds to a cell of {study.name}; "
             f"data sets of its [[compare]] tables: {tables}"
         )
+    known = sorted({c.table for c in summary.comparisons} | {row.table for row in combined})
+    for name in only or ():
+        if name not in known:
+            raise UsageError(
+                f"--table {name}: {run} corresponds to no reading of that table; "
+                f"tables with readings: {', '.join(known)}"
+            )
+    wanted = set(only or known)
+    compared = [c for c in summary.comparisons if c.table in wanted]
+    combined = [row for row in combined if row.table in wanted]
     if json:
         emit_json(
-            [published_row(summary, c) for c in summary.comparisons]
+            [published_row(summary, c) for c in compared]
             + [_combined_row(dataset, row) for row in combined]
         )
         return
-    _print_comparisons(summary)
+    if compared:
+        _print_comparisons(summary, compared, table_column=len(known) > 1)
     if combined:
         _print_combined(summary, combined, _against(summary))
 
@@ -121,11 +154,14 @@ def _against(summary: RunSummary) -> str:
     return f"published against {_KINDS.get(testbed, testbed)}"
 
 
-def _print_comparisons(summary: RunSummary) -> None:
+def _print_comparisons(
+    summary: RunSummary, rows: Sequence[Comparison], *, table_column: bool = False
+) -> None:
+    """Rows of the comparison, on request with the paper's table of each."""
     console = out()
     columns = ["cell", "quantity", "published", "airtoll", "error", "note"]
-    view = table(_against(summary), columns, right=columns[2:5])
-    for c in summary.comparisons[: shown_rows(len(summary.comparisons))]:
+    view = table(_against(summary), ["table"] * table_column + columns, right=columns[2:5])
+    for c in rows:
         note = summary.note(c)
         error = (
             f"{100 * c.absolute_error:+.1f} points"
@@ -135,6 +171,7 @@ def _print_comparisons(summary: RunSummary) -> None:
         show = show_overhead if c.quantity == "overhead" else show_estimate
         client = f" {c.client}" if c.client else ""
         view.add_row(
+            *[c.table] * table_column,
             summary.names.cell(c.cell) + client,
             c.quantity.removesuffix("_bps"),
             show(c.published),
@@ -143,10 +180,6 @@ def _print_comparisons(summary: RunSummary) -> None:
             note,
         )
     console.print(view)
-    say_rest(
-        len(summary.comparisons),
-        f"all of them: `airtoll report {summary.path}` (page), the same with --json.",
-    )
 
 
 def _combined_row(dataset: str, row: PrintedCombined) -> dict[str, Any]:

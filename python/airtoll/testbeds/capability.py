@@ -205,6 +205,10 @@ class Capability:
         ]
 
 
+#: Fields that are words in sentences; no testbed carries them out.
+_WORDS = frozenset({"label"})
+
+
 def paths() -> Iterator[tuple[str, object]]:
     """Dotted path and default of every field of a cell or of trials that is no table itself."""
     for root, table in ROOTS.items():
@@ -214,6 +218,8 @@ def paths() -> Iterator[tuple[str, object]]:
 def _paths(at: str, table: type[BaseModel]) -> Iterator[tuple[str, object]]:
     for name, field in table.model_fields.items():
         inner = _table(field.annotation)
+        if name in _WORDS:
+            continue
         if inner is None:
             yield f"{at}.{name}", field.get_default(call_default_factory=True)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import socketserver
 import stat
 import threading
 from pathlib import Path
@@ -370,6 +371,45 @@ def test_a_web_hook_gets_the_trouble() -> None:
     assert got == ["airtoll: bench\nthe access point is silent\n"]
     (failed,) = alerts.send(Alert(url=url), "airtoll: bench", "again")
     assert failed.startswith(url)
+
+
+def test_mail_gets_the_trouble() -> None:
+    got: list[str] = []
+
+    class Mail(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.wfile.write(b"220 here\r\n")
+            while line := self.rfile.readline().decode().strip():
+                word = line.split()[0].upper()
+                self.wfile.write(
+                    {"DATA": b"354 go\r\n", "QUIT": b"221 bye\r\n"}.get(word, b"250 ok\r\n")
+                )
+                if word == "QUIT":
+                    return
+                if word == "DATA":
+                    while (text := self.rfile.readline().decode().rstrip()) != ".":
+                        got.append(text)
+                    self.wfile.write(b"250 kept\r\n")
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Mail) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        smtp = f"127.0.0.1:{server.server_address[1]}"
+        told = Alert(mail="me@example.org", smtp=smtp)
+        assert alerts.send(told, "airtoll: bench", "no answer") == []
+    assert "Subject: airtoll: bench" in got
+    assert got[-1] == "no answer"
+
+
+def test_a_rehearsal_skips_what_the_laboratory_cannot_do() -> None:
+    of = plan("open", "wpa2-psk-ccmp", "wpa3-sae-ccmp")
+    campaign = opening.rehearsed(lab(lacks=["wpa3-sae-ccmp"]), secret=secret())
+    skips = [campaign.check(cell) for cell in of.cells]
+    assert skips[:2] == [None, None]
+    assert skips[2] is not None
+    assert "[lab.ap] lacks it" in skips[2].reason
+    told = agenda.lines(of, campaign, skips)
+    assert "skipped: 1 cells: wpa3-sae-ccmp: [lab.ap] lacks it" in told
+    assert any("set twice by hand" in line for line in told)
 
 
 def test_a_study_of_profile_sets_collapses_and_keeps_what_a_user_gave() -> None:

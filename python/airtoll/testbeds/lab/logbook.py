@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from airtoll.errors import StorageError
-from airtoll.observe.journal import storage_error
+from airtoll.observe.replacing import storage_error
 from airtoll.testbeds.lab.access_point import Settings
 from airtoll.testbeds.linux.credentials import Credentials
 

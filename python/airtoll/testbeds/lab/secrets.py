@@ -14,7 +14,7 @@ from typing import Final
 from attrs import evolve
 
 from airtoll.errors import StorageError, TestbedError
-from airtoll.observe.journal import storage_error
+from airtoll.observe.replacing import storage_error
 from airtoll.testbeds.linux import credentials
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.lab import Lab

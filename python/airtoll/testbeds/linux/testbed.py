@@ -24,7 +24,8 @@ from attrs import evolve
 
 from airtoll import _native
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
-from airtoll.observe.journal import BROKEN, SketchTuple, storage_error
+from airtoll.observe.journal import BROKEN, SketchTuple
+from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
@@ -260,7 +261,7 @@ class Linux:
         results = Path(self._scratch.name) / "trials"
         try:
             outcome = session.measure(job)
-        except TestbedError:
+        except Exception:
             # Remains of a broken stack must not affect the next trial.
             if not isinstance(session, _VirtualSession):
                 self.close()
@@ -385,7 +386,7 @@ class Linux:
             return f"the laboratory has {len(stations)} stations"
         if reason := CAPABILITY.why_not_in_laboratory(cell):
             return reason
-        if self._lab.lab.ap is not None and (reason := _not_with_another(cell, self._lab)):
+        if self._lab.lab.ap is not None and (reason := not_with_another(cell, self._lab)):
             return reason
         if any(station.by == "hand" for station in stations[: len(wanted)]):
             flow = flow_of(cell.settings, cell.load)
@@ -479,7 +480,7 @@ def _lacking(cell: Cell) -> str | None:
     return abilities.why_not(cell, chosen)
 
 
-def _not_with_another(cell: Cell, lab: Lab) -> str | None:
+def not_with_another(cell: Cell, lab: Lab) -> str | None:
     """Why an access point that airtoll does not drive cannot take part in a cell, or None."""
     ap, settings, link = lab.lab.ap, cell.settings, cell.security.link
     assert ap is not None

@@ -21,10 +21,11 @@ from airtoll.testbeds.lab.access_point import static_wep, wanted, wep_bits
 from airtoll.testbeds.lab.bench import Surroundings
 from airtoll.testbeds.lab.rehearsal.router import Router
 from airtoll.testbeds.linux import credentials
-from airtoll.testbeds.linux.capability import station_names
+from airtoll.testbeds.linux.capability import CAPABILITY, station_names
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.job import Foreign
 from airtoll.testbeds.linux.lab import Lab
+from airtoll.testbeds.linux.testbed import not_with_another
 from airtoll.testbeds.simulator import Simulator
 
 SAID: Final = "rehearsal: simulated; no radio and no access point took part"
@@ -32,10 +33,7 @@ _STATION: Final = "wpa_supplicant on sta1"
 
 
 class Rehearsal:
-    """Hosts and radios of a laboratory that are not there.
-
-    ``stations``: how many stations the laboratory has; None: as many as a cell asks for.
-    """
+    """Hosts and radios of a laboratory that are not there."""
 
     def __init__(self, router: Router, lab: Lab, secret: Credentials | None = None) -> None:
         self.router = router
@@ -49,11 +47,14 @@ class Rehearsal:
         return self._secret
 
     def check(self, cell: Cell) -> Skip | None:
-        """Why the simulator cannot carry out the cell, or the laboratory has too few stations."""
+        """Why the laboratory or the simulator cannot carry out the cell, or None."""
         own = len(self._lab.of("station"))
         if len(station_names(cell.settings)) > own:
             return Skip(f"the laboratory has {own} stations")
-        return self._simulator.check(cell)
+        reason = CAPABILITY.why_not_in_laboratory(cell)
+        if reason is None and self._lab.lab.ap is not None:
+            reason = not_with_another(cell, self._lab)
+        return Skip(reason) if reason else self._simulator.check(cell)
 
     def expected_s(self, cell: Cell) -> float:
         """Rough time of a trial in the laboratory, s: that of its traffic."""
