@@ -125,9 +125,9 @@ def capabilities_page() -> str:
         "the simulator's scenario and skip each flow for which they have no form.",
         "",
         "On the Linux testbed a value with the mark *medium* acts through `airtoll-medium`. A cell",
-        "that sets it is skipped where the medium is not installed. In a laboratory such a field",
-        "has no effect, and a caveat says so. A cell that sets a value with the mark",
-        "*virtual time* is skipped where trials are not in virtual time, as in a laboratory.",
+        "that sets it is skipped where the medium is not installed. A laboratory leaves out",
+        "the fields of the last table, and a caveat names them. A cell that sets a value with the",
+        "mark *virtual time* is skipped where trials are not in virtual time, as in a laboratory.",
         "",
         "| field | simulator | linux |",
         "|---|---|---|",
@@ -146,6 +146,9 @@ def capabilities_page() -> str:
         f"| linux, simulated stations | {one.about} | {one.reason} |"
         for one in parted_cell.FEATURES
     ]
+    lines += ["", "## Fields that a laboratory leaves out", "", "| field | reason |", "|---|---|"]
+    laboratory = linux_capability.CAPABILITY.left_out
+    lines += [f"| `{path}` | {laboratory[path]} |" for path in laboratory]
     return "\n".join(lines) + "\n"
 
 

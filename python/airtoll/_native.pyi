@@ -1,6 +1,7 @@
 """The native module: simulator, closed forms, ciphers, captures (crate airtoll-python)."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import BinaryIO
 
 from airtoll.border.answers import (
@@ -66,6 +67,17 @@ def cipher_subjects() -> list[tuple[str, str, list[str]]]: ...
 def measure_cipher(
     name: str, mode: str, octets: Sequence[int], rounds: int, slice_us: int
 ) -> list[list[float]]: ...
+def announced_bss(
+    bssid: str,
+    capability: int,
+    interval_tu: int,
+    elements: bytes,
+    frequency_mhz: int | None = None,
+    signal_dbm: float | None = None,
+) -> str: ...
+def captured_networks(
+    files: Sequence[Path],
+) -> list[tuple[str, int, int, bytes, int | None, float | None]]: ...
 def akm_suites() -> list[AkmRow]: ...
 def handshake_operations() -> list[tuple[str, str, int, str]]: ...
 def measure_operation(name: str, rounds: int, slice_us: int) -> list[float]: ...

@@ -8,7 +8,9 @@ use airtoll_capture::file::Reader;
 use airtoll_capture::frames::{Seen, Status};
 use airtoll_capture::keys::Keys;
 use airtoll_capture::session::SessionReport;
-use airtoll_capture::{CaptureError, Request, Selection, Window, analyse, watch};
+use airtoll_capture::{
+    AnnouncedBss, CaptureError, HeardBss, Request, Selection, Window, analyse, networks, watch,
+};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -79,6 +81,48 @@ impl Write for Sink {
         Python::attach(|py| self.0.call_method0(py, "flush").map(|_| ()))
             .map_err(std::io::Error::other)
     }
+}
+
+/// A network as a capture has it: BSSID, capability, interval, elements, frequency, level.
+type HeardRow = (String, u16, u16, Py<PyBytes>, Option<u16>, Option<f64>);
+
+/// The networks that captures of the air announce, one row per BSSID, as [`announced_bss`] takes them.
+#[pyfunction]
+fn captured_networks(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Vec<HeardRow>> {
+    let found = py.detach(|| networks(&files)).map_err(bad)?;
+    let row = |heard: HeardBss| {
+        let elements = PyBytes::new(py, &heard.elements).unbind();
+        let radio = (heard.frequency_mhz, heard.signal_dbm);
+        (
+            heard.bssid.to_string(),
+            heard.capability,
+            heard.interval_tu,
+            elements,
+            radio.0,
+            radio.1,
+        )
+    };
+    Ok(found.into_iter().map(row).collect())
+}
+
+/// The announcement of a BSS, as JSON of `AnnouncedBss`, from the fields that a scan gives.
+/// `elements` are those of its beacon, or else of its probe response.
+#[pyfunction]
+#[pyo3(signature = (bssid, capability, interval_tu, elements, frequency_mhz=None, signal_dbm=None))]
+fn announced_bss(
+    bssid: &str,
+    capability: u16,
+    interval_tu: u16,
+    elements: &[u8],
+    frequency_mhz: Option<u16>,
+    signal_dbm: Option<f64>,
+) -> PyResult<String> {
+    let address = bssid
+        .parse()
+        .map_err(|_| BadCapture::new_err(format!("{bssid}: is no MAC address")))?;
+    let heard = (frequency_mhz, signal_dbm);
+    let bss = AnnouncedBss::of(address, capability, interval_tu, elements, heard);
+    Ok(serde_json::to_string(&bss).unwrap_or_default())
 }
 
 /// Follows a capture on a file or on standard input (`-`): `tell` takes each join that ends, as
@@ -190,6 +234,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BadCapture", module.py().get_type::<BadCapture>())?;
     module.add_function(wrap_pyfunction!(capture_report, module)?)?;
     module.add_function(wrap_pyfunction!(write_capture_report, module)?)?;
+    module.add_function(wrap_pyfunction!(captured_networks, module)?)?;
+    module.add_function(wrap_pyfunction!(announced_bss, module)?)?;
     module.add_function(wrap_pyfunction!(watch_capture, module)?)?;
     module.add_function(wrap_pyfunction!(count_packets, module)?)?;
     module.add_function(wrap_pyfunction!(capture_frames, module)?)

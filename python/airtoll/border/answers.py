@@ -12,6 +12,8 @@ __all__ = [
     "AkmRow",
     "Alternative",
     "AnalyticColumns",
+    "AnnouncedBss",
+    "AnnouncedSuites",
     "Binding",
     "ByKindOfdouble",
     "ByKindOfuint64",
@@ -1833,6 +1835,101 @@ class Report(TypedDict):
 
     ledger: LedgerReport
     """Airtime and octets."""
+
+
+class AnnouncedSuites(TypedDict):
+    """Suites of an RSN or WPA element; each as OUI and type, `00-0f-ac-4`."""
+
+    group: str | None
+    """Group data cipher; null where the element leaves it out."""
+
+    pairwise: list[str]
+    """Pairwise ciphers."""
+
+    akms: list[str]
+    """AKM suites."""
+
+    mfp_capable: bool
+    """Management frames can be protected."""
+
+    mfp_required: bool
+    """Management frames must be protected."""
+
+    group_management: str | None
+    """Group management cipher; null where the element leaves it out."""
+
+
+class AnnouncedBss(TypedDict):
+    """Announcement of a BSS."""
+
+    bssid: str
+    """BSSID."""
+
+    ssid: str
+    """Name of the network; empty where it is hidden."""
+
+    frequency_mhz: int | None
+    """Centre of the primary channel, MHz; null where the receiver does not state it."""
+
+    signal_dbm: float | None
+    """Level at the receiver, dBm; null where it does not state it."""
+
+    interval_tu: int
+    """Beacon interval, time units of 1024 us."""
+
+    privacy: bool
+    """Data frames are encrypted."""
+
+    short_preamble: bool
+    """Short preambles are allowed."""
+
+    rates_mbps: list[float]
+    """Supported rates, Mb/s."""
+
+    basic_rates_mbps: list[float]
+    """Those of them that every station must know."""
+
+    phy: str
+    """Newest generation of the PHY, by its name in studies."""
+
+    channel: int | None
+    """Number of the primary channel; null where no element states it."""
+
+    width_mhz: int
+    """Channel width, MHz."""
+
+    dtim_period: int | None
+    """Beacons from one DTIM to the next; null in a probe response."""
+
+    country: str | None
+    """Two letters of the regulatory domain."""
+
+    rsn: AnnouncedSuites | None
+    """RSN element."""
+
+    wpa: AnnouncedSuites | None
+    """WPA element."""
+
+    wps: bool
+    """Wi-Fi Protected Setup is on."""
+
+    owe_transition: bool
+    """Another BSS is named for stations without OWE."""
+
+    overriding: bool
+    """An element overrides the RSN element for newer stations."""
+
+    mobility_domain: bool
+    """A mobility domain is announced."""
+
+    stations: int | None
+    """Associated stations, as the access point states them."""
+
+    busy_share: float | None
+    """Share of time for which the access point finds the channel busy, 0 to 1."""
+
+    damaged: bool
+    """An element cannot be read."""
 
 
 class AkmRow(TypedDict):

@@ -39,15 +39,16 @@ from airtoll.report.summary import summarise
 from airtoll.run import MOST_JOBS, CellCheck
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
+from airtoll.run.api import prepare
 from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
 from airtoll.run.precision import LEAST_TRIALS
 from airtoll.testbeds import station_rates
 from airtoll.testbeds.captured import octets_of_captures
-from airtoll.testbeds.contract import Testbed
 
 if TYPE_CHECKING:
     from airtoll.run.live import Live
+    from airtoll.testbeds.lab.campaign import Campaign
 
 P = ParamSpec("P")
 
@@ -70,7 +71,10 @@ VmDriverOption = Annotated[
 LabOption = Annotated[
     Path | None,
     typer.Option(
-        "--lab", parser=named("--lab"), help="With --on linux: use the hosts of a lab.toml."
+        "--lab",
+        parser=named("--lab"),
+        help="With --on linux: use the hosts of a lab.toml. With --on simulator: rehearse that "
+        "campaign without a radio.",
     ),
 ]
 RealStationsOption = Annotated[
@@ -185,7 +189,7 @@ def run(
                 study,
                 on=on,
                 vm=vm_driver or vm,
-                testbed=_laboratory(
+                testbed=laboratory(
                     on, lab, vm=vm_driver or vm, real_stations=real_stations, on_phase=on_phase
                 ),
                 real_stations=real_stations,
@@ -196,7 +200,7 @@ def run(
                 resume=resume,
                 repeat_faults=repeat_faults,
                 as_printed=as_printed,
-                values=parse_values(set_ or []),
+                values=values_in(lab, study, parse_values(set_ or []), as_printed=as_printed),
                 captures=captures,
                 executor=executor,
                 scheduler=scheduler,
@@ -282,22 +286,42 @@ def _each(first: Callable[P, None], second: Callable[P, None] | None) -> Callabl
     return both
 
 
-def _laboratory(
+def laboratory(
     on: str,
     lab: Path | None,
     *,
     vm: bool | str,
     real_stations: int | None = None,
     on_phase: Callable[[str], None] | None = None,
-) -> Testbed | None:
+) -> Campaign | None:
+    """The campaign of ``--lab``, or None without that option. Raises ``UsageError``."""
     if lab is None:
         return None
-    if on != "linux":
-        raise UsageError(f"--lab goes with --on linux, not with --on {on}")
-    from airtoll.testbeds.linux.lab import load
-    from airtoll.testbeds.linux.testbed import Linux
+    from airtoll.testbeds.lab import opening
 
-    return Linux(vm=vm, lab=load(lab), real_stations=real_stations, on_phase=on_phase)
+    if on == "simulator":
+        if vm or real_stations is not None:
+            raise UsageError("--on simulator --lab is a rehearsal: leave --vm, --real-stations out")
+        return opening.rehearsal(lab)
+    if on != "linux":
+        raise UsageError(f"--lab goes with --on linux or --on simulator, not with --on {on}")
+    return opening.campaign(lab, vm=vm, real_stations=real_stations, on_phase=on_phase)
+
+
+def values_in(
+    lab: Path | None, study: str | Path, given: dict[str, Any], *, as_printed: bool = False
+) -> dict[str, Any]:
+    """The values of ``--set``, and with ``--lab`` those that a laboratory sets; says the latter."""
+    if lab is None:
+        return given
+    from airtoll.testbeds.lab.agenda import values_for
+    from airtoll.testbeds.linux.lab import load
+
+    own = values_for(prepare(study, as_printed=as_printed, values=given), load(lab), given)
+    for key, value in own.items():
+        shown = ", ".join(value) if isinstance(value, list) else value
+        err().print(f"lab: {key} = {shown} (--set {key}=... overrides)", markup=False)
+    return {**own, **given}
 
 
 def check(
@@ -312,14 +336,15 @@ def check(
     json: JsonOption = False,
 ) -> None:
     """List the cells to run, the skipped cells with reasons, and the expected duration."""
+    campaign = laboratory(on, lab, vm=vm_driver or vm, real_stations=real_stations)
     plan, cells = check_study(
         study,
         on=on,
         vm=vm_driver or vm,
-        testbed=_laboratory(on, lab, vm=vm_driver or vm, real_stations=real_stations),
+        testbed=campaign,
         real_stations=real_stations,
         as_printed=as_printed,
-        values=parse_values(set_ or []),
+        values=values_in(lab, study, parse_values(set_ or []), as_printed=as_printed),
     )
     repetitions = plan.repetitions
     if plan.study.trials.until_precision:
@@ -357,6 +382,15 @@ def check(
                 ],
             }
         )
+        _refuse_all_skipped(study, cells)
+        return
+    if campaign is not None:
+        from airtoll.testbeds.lab import agenda
+
+        for line in agenda.lines(plan, campaign, [c.skip for c in cells]):
+            out().print(line, markup=False, highlight=False, soft_wrap=True)
+        skipped = sum(c.skip is not None for c in cells)
+        err().print(f"{len(cells)} cells x {repetitions} trials, {skipped} skipped")
         _refuse_all_skipped(study, cells)
         return
     view = table(None, ["cell", "trials", "runs", "rate", "why not"], right=["trials"])

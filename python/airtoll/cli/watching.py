@@ -19,12 +19,15 @@ from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.cli.running import (
+    LabOption,
     OnOption,
     SetOption,
     StudyArgument,
     VmDriverOption,
     VmOption,
+    laboratory,
     parse_values,
+    values_in,
 )
 from airtoll.errors import RunError, UsageError
 from airtoll.observe.tables import read_trials
@@ -33,6 +36,7 @@ from airtoll.run import MOST_JOBS, Run
 from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.watch import round_folders, together
 from airtoll.run.watch import watch as watch_study
+from airtoll.testbeds.contract import Testbed
 from airtoll.testbeds.linux import crypto
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -45,6 +49,7 @@ def watch(
     on: OnOption = "simulator",
     vm: VmOption = False,
     vm_driver: VmDriverOption = None,
+    lab: LabOption = None,
     out_: Annotated[
         Path | None,
         typer.Option(
@@ -59,8 +64,9 @@ def watch(
 ) -> None:
     """Repeat a short campaign, keep every round, and report drift and the averaged overhead.
 
-    Each round interleaves the policies with the baseline in the study's order. After Ctrl-C the
-    same command continues with the next round.
+    Each round interleaves the policies with the baseline in the study's order; in a laboratory it
+    follows the settings of the access point. After Ctrl-C the same command continues with the next
+    round.
     """
     rhythm, length = seconds(every, "--every"), seconds(for_, "--for")
     rounds = max(1, int(length // rhythm) if rhythm else 1)
@@ -73,6 +79,13 @@ def watch(
             faulty.append(result)
         console.print(f"round {number} of {rounds}: {result.path}", markup=False)
 
+    def bed() -> Testbed:
+        campaign = laboratory(on, lab, vm=vm_driver or vm)
+        assert campaign is not None
+        return campaign
+
+    if lab is not None:
+        bed().close()  # mistakes of the lab file come before the first round
     with View(on, quiet=True) as progress:
         folder = watch_study(
             study,
@@ -84,7 +97,8 @@ def watch(
             trials=trials,
             seed=seed,
             jobs=jobs,
-            values=parse_values(set_ or []),
+            values=values_in(lab, study, parse_values(set_ or [])),
+            testbed=bed if lab is not None else None,
             ended=ended,
             progress=progress.advance,
             on_phase=progress.phase,

@@ -22,6 +22,7 @@ from airtoll.observe.metrics import METRICS
 from airtoll.plan import Cell, Plan, Trial
 from airtoll.run.workers import Threads, Workers, measured
 from airtoll.testbeds.contract import Measured, Skip, Testbed
+from airtoll.testbeds.ordered import Ordered
 
 #: Called with (trials done, trials planned, the record): once before the first trial, without a
 #: record, and after every attempt.
@@ -117,6 +118,7 @@ class _Run:
         self.repeat_faults = repeat_faults
         self.lanes = {cell.name: _Lane(cell, index, {}) for index, cell in enumerate(plan.cells)}
         self.rank = _ranks(plan) if plan.study.trials.order == "random" else None
+        self.turn = testbed.order(plan) if isinstance(testbed, Ordered) else None
         self.heap: list[tuple[tuple[float, ...], str, int, int]] = []
         self._fill(done)
         if progress:
@@ -215,8 +217,10 @@ class _Run:
     def _push(self, cell: str, number: int, attempt: int) -> None:
         index = self.lanes[cell].index
         order = self.plan.study.trials.order
-        if self.rank is not None:
-            key: tuple[float, ...] = (self.rank[index, number],)
+        if self.turn is not None:
+            key: tuple[float, ...] = self.turn(index, number)
+        elif self.rank is not None:
+            key = (self.rank[index, number],)
         elif order == "sequential":
             key = (index, number)
         else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
+from types import MappingProxyType
 from typing import get_args
 
 from attrs import frozen
@@ -73,13 +74,14 @@ class PolicyFeature:
 
     ``about``: the kind in words. ``asked``: whether a policy is of the kind. ``reason``: why it is
     skipped; ``{version}`` is that of the access point's daemon. ``since``: the version that carries
-    it out, or None.
+    it out, or None. ``of_daemon``: only this testbed's daemon of the access point lacks it.
     """
 
     about: str
     asked: Callable[[Policy], bool]
     reason: str
     since: tuple[int, int] | None = None
+    of_daemon: bool = False
 
 
 @frozen
@@ -89,7 +91,9 @@ class Capability:
     ``fields``: dotted path -> entry; an entry of a table that is carried out only at its default
     covers the fields in it. ``where``: dotted path of a table -> whether a cell uses the table at
     all. ``features``: combinations that are skipped. ``policies``: policies that are skipped.
-    ``laboratory``: combinations that are skipped in a laboratory only.
+    ``laboratory``: combinations that are skipped in a laboratory only. ``left_out``: dotted path of
+    a field or table that only a model has -> why a laboratory goes without it. ``set_there``:
+    fields of a laboratory's access point or hosts, although this testbed skips them elsewhere.
     """
 
     fields: Mapping[str, Entry]
@@ -97,10 +101,19 @@ class Capability:
     features: tuple[Feature, ...]
     policies: tuple[PolicyFeature, ...] = ()
     laboratory: tuple[Feature, ...] = ()
+    left_out: Mapping[str, str] = MappingProxyType({})
+    set_there: frozenset[str] = frozenset()
 
-    def why_not_policy(self, policy: Policy, version: tuple[int, int]) -> str | None:
-        """Why a policy is skipped with this version of the AP's daemon, or None."""
+    def why_not_policy(
+        self, policy: Policy, version: tuple[int, int], *, foreign: bool = False
+    ) -> str | None:
+        """Why a policy is skipped with this version of the AP's daemon, or None.
+
+        ``foreign``: the access point is another one, without that daemon.
+        """
         for kind in self.policies:
+            if foreign and kind.of_daemon:
+                continue
             if kind.asked(policy) and (kind.since is None or version < kind.since):
                 return kind.reason.format(version=".".join(map(str, version)))
         return None
@@ -119,12 +132,18 @@ class Capability:
         return next(reasons, None)
 
     def why_not(
-        self, cell: Cell, *, medium: str | None = None, virtual: str | None = None
+        self,
+        cell: Cell,
+        *,
+        medium: str | None = None,
+        virtual: str | None = None,
+        laboratory: bool = False,
     ) -> str | None:
         """Why the testbed skips the cell, or None.
 
         ``medium``: why there is no medium between the radios; ``None`` where there is one or the
-        testbed needs none. ``virtual``: the same of virtual time.
+        testbed needs none. ``virtual``: the same of virtual time. ``laboratory``: fields that a
+        laboratory leaves out or sets by other means skip nothing.
         """
         for feature in self.features:
             if feature.asked(cell):
@@ -135,6 +154,8 @@ class Capability:
             entry = self.fields[path]
             if not self._used(path, cell):
                 continue
+            if laboratory and (path in self.set_there or self.why_left_out(path)):
+                continue
             key = path.removeprefix("scenario.").removeprefix("traffic.")
             if entry.values is not None and value not in entry.values:
                 return f"{key} = {_shown(value)}: {entry.reason}"
@@ -144,17 +165,24 @@ class Capability:
                 return f"{key} = {_shown(value)} needs virtual time: {virtual}"
         return None
 
-    def of_the_medium(self, cell: Cell) -> list[str]:
-        """Caveats on fields that act through a medium, for a place without one: a laboratory."""
-        changed = {
-            path.removeprefix("scenario.")
-            for path, value, default in values_of(cell)
-            if value != default and path in self.fields and self.fields[path].medium
-        }
-        return [
-            f"{key} has no effect in a laboratory: radios are where they are"
-            for key in sorted(changed)
-        ]
+    def why_left_out(self, path: str) -> str | None:
+        """Why a laboratory leaves out a field, or None where it does not."""
+        parts = path.split(".")
+        heads = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+        return next((self.left_out[head] for head in heads if head in self.left_out), None)
+
+    def left_out_of(self, cell: Cell) -> dict[str, str]:
+        """Fields that a cell sets and a laboratory leaves out -> why."""
+        found: dict[str, str] = {}
+        for path, value, default in values_of(cell):
+            if value == default or isinstance(value, BaseModel) or not self._used(path, cell):
+                continue
+            if isinstance(value, tuple) and any(isinstance(one, BaseModel) for one in value):
+                continue
+            reason = self.why_left_out(path)
+            if reason is not None:
+                found[path.removeprefix("scenario.")] = reason
+        return found
 
     @cached_property
     def _limited(self) -> frozenset[str]:
@@ -177,6 +205,10 @@ class Capability:
         ]
 
 
+#: Fields that are words in sentences; no testbed carries them out.
+_WORDS = frozenset({"label"})
+
+
 def paths() -> Iterator[tuple[str, object]]:
     """Dotted path and default of every field of a cell or of trials that is no table itself."""
     for root, table in ROOTS.items():
@@ -186,6 +218,8 @@ def paths() -> Iterator[tuple[str, object]]:
 def _paths(at: str, table: type[BaseModel]) -> Iterator[tuple[str, object]]:
     for name, field in table.model_fields.items():
         inner = _table(field.annotation)
+        if name in _WORDS:
+            continue
         if inner is None:
             yield f"{at}.{name}", field.get_default(call_default_factory=True)
         else:

@@ -15,6 +15,8 @@ pub mod id {
     pub const TRAFFIC_INDICATION: u8 = 5;
     /// Country.
     pub const COUNTRY: u8 = 7;
+    /// BSS load: stations and channel utilization.
+    pub const BSS_LOAD: u8 = 11;
     /// Challenge text of shared-key authentication.
     pub const CHALLENGE_TEXT: u8 = 16;
     /// ERP information.

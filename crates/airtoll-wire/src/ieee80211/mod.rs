@@ -1,6 +1,7 @@
 //! IEEE 802.11: headers, management bodies, elements, suites, security headers, A-MSDUs.
 
 pub mod amsdu;
+pub mod announcement;
 pub mod capability;
 pub mod control;
 pub mod element;
@@ -14,6 +15,7 @@ pub mod reason;
 pub mod rsne;
 pub mod suite;
 
+pub use announcement::{AnnouncedPhy, Announcement};
 pub use control::ControlRepr;
 pub use element::{Element, Elements};
 pub use frame::{Frame, FrameControl, HeaderRepr, Kind};

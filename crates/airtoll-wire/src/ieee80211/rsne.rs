@@ -5,6 +5,7 @@
 //! the same list under OUI 00-50-F2 type 1. Every field after the version may be missing (the
 //! standard's defaults then hold). Never judges whether the offer is secure.
 
+use super::element::Elements;
 use super::suite::{AkmSelector, CipherSelector, OUI_WPA};
 use crate::{Cursor, Error, MacAddress, Result};
 
@@ -195,7 +196,7 @@ const OUI_WFA: [u8; 3] = [0x50, 0x6f, 0x9a];
 /// Which stations use which element: hostapd's `rsn_override_key_mgmt` and `rsn_override_key_mgmt_2`.
 /// No published list of the vendor types was at hand; lengths do not depend on them.
 pub fn emit_override(element: &[u8], number: u8, out: &mut Vec<u8>) {
-    emit_vendor(0x29 + number.min(1), element, out);
+    emit_vendor(OVERRIDE + number.min(1), element, out);
 }
 
 /// Appends the RSNXE Override element with the body of this whole RSN extension element.
@@ -216,7 +217,24 @@ pub fn emit_owe_transition(bssid: MacAddress, ssid: &[u8], out: &mut Vec<u8>) {
     body.extend_from_slice(&bssid.0);
     body.push(ssid.len() as u8);
     body.extend_from_slice(ssid);
-    emit_vendor(0x1c, &body, out);
+    emit_vendor(OWE_TRANSITION, &body, out);
+}
+
+/// Vendor types of Wi-Fi Alliance elements: RSNE Override, RSNE Override 2, OWE Transition Mode.
+const OVERRIDE: u8 = 0x29;
+const OVERRIDE_2: u8 = 0x2a;
+const OWE_TRANSITION: u8 = 0x1c;
+
+/// Whether an element overrides the RSN element.
+pub fn has_override(elements: &Elements<'_>) -> bool {
+    [OVERRIDE, OVERRIDE_2]
+        .iter()
+        .any(|kind| elements.find_vendor(OUI_WFA, *kind).is_some())
+}
+
+/// Whether an OWE Transition Mode element names another BSS.
+pub fn has_owe_transition(elements: &Elements<'_>) -> bool {
+    elements.find_vendor(OUI_WFA, OWE_TRANSITION).is_some()
 }
 
 fn emit_vendor(kind: u8, element: &[u8], out: &mut Vec<u8>) {

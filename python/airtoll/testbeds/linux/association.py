@@ -69,6 +69,8 @@ async def radius(progress: Progress) -> None:
 async def access_points(progress: Progress) -> None:
     """Start every access point of the layout, in its order."""
     stack, job, policy = progress.stack, progress.job, progress.policy
+    if job.foreign is not None:
+        return  # it is on the air, as was verified before
     accept = None
     if any(control.value == "mac-acl" for control in policy.access_control):
         accept = f"{stack.folder}/accept"
@@ -100,6 +102,7 @@ async def access_points(progress: Progress) -> None:
                 channel_validation=job.channel_validation,
                 four_address=bool(job.bridges),
                 country=stack.country,
+                further=job.hostapd_lines,
             ),
             f"{stack.folder}/hostapd-{node}",
             radius=address,
@@ -209,13 +212,16 @@ async def _supplicant(
         secret,
         f"{stack.folder}/wpa-{node}",
         files,
-        tuple(hostapd.frequency_mhz(channel(progress, access_point)) for access_point in heard),
+        _frequencies(progress, heard),
         background_scan=progress.job.roam == "signal",
         channel_validation=progress.job.channel_validation,
         tls=progress.job.tls,
         waits=waits,
     )
-    if progress.layout.bound(name) or len(heard) > 1:
+    if progress.job.foreign is not None:
+        # Another access point of the same name is not the one that was verified.
+        text = text.replace("network={\n", f"network={{\n\tbssid={progress.job.foreign.bssid}\n")
+    elif progress.layout.bound(name) or len(heard) > 1:
         # The first association must be with the first AP, whatever the scan finds first.
         word = "bssid" if progress.layout.bound(name) else "bssid_hint"
         text = text.replace(
@@ -224,6 +230,12 @@ async def _supplicant(
     if stack.virtual:
         await rates.pin(stack.root, radio.phy, progress.job, progress.policy)
     return await wpa_supplicant.Station.start(host, stack.folder, radio.interface, text)
+
+
+def _frequencies(progress: Progress, heard: tuple[str, ...]) -> tuple[int, ...]:
+    if progress.job.foreign is not None:
+        return (progress.job.foreign.frequency_mhz,)
+    return tuple(hostapd.frequency_mhz(channel(progress, node)) for node in heard)
 
 
 async def _connected(progress: Progress, name: str, started: float) -> float:
@@ -245,6 +257,8 @@ async def _connected(progress: Progress, name: str, started: float) -> float:
     took_s = time.monotonic() - started
     progress.conditions.connect_wall_s[name] = round(took_s, 3)
     await rates.fix(host, radio.interface, progress.job, progress.policy)
+    if not stack.virtual:
+        await rates.thresholds(host, radio.phy, progress.job, progress.undo)
     registered = await progress.layout.attach(name)
     if registered is not None:
         progress.conditions.registrations += (registered,)
@@ -266,6 +280,12 @@ async def verify(progress: Progress, name: str, status: dict[str, str]) -> None:
     earlier = progress.negotiated.get(name, {})
     status = {key: earlier[key] for key in _OF_EAP if key in earlier} | status
     wrong = wpa_supplicant.differences(progress.policy, status, progress.job.tls)
+    if progress.job.foreign is not None:
+        progress.negotiated[name] = {key: status[key] for key in _REPORTED if key in status}
+        if status.get("bssid") != progress.job.foreign.bssid:
+            wrong.append(f"the AP is {status.get('bssid')}, not {progress.job.foreign.bssid}")
+        _refuse(progress, name, wrong)
+        return
     seen = await _ap_of(progress, status).admitted(progress.address_of_radio(name))
     progress.negotiated[name] = {key: status[key] for key in _REPORTED if key in status} | {
         f"ap:{key}": seen[key] for key in _REPORTED_BY_AP if key in seen
@@ -274,6 +294,10 @@ async def verify(progress: Progress, name: str, status: dict[str, str]) -> None:
         wrong.append("the AP takes it for no wireless bridge: no frame with four addresses came")
     if "[AUTHORIZED]" not in seen.get("flags", ""):
         wrong.append(f"the AP has flags {seen.get('flags', 'none')}, not AUTHORIZED")
+    _refuse(progress, name, wrong)
+
+
+def _refuse(progress: Progress, name: str, wrong: list[str]) -> None:
     if wrong:
         raise TestbedError(
             f"{name}: policy {progress.policy.name} did not come about: {'; '.join(wrong)}"

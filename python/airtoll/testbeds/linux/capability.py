@@ -18,6 +18,7 @@ from airtoll.policies.suites import eap_methods
 from airtoll.study import GroupLoad, Scenario, WiredLink
 from airtoll.study.handover import Walk
 from airtoll.study.join import Join, Radius
+from airtoll.study.model import Radio
 from airtoll.testbeds.capability import (
     Capability,
     Entry,
@@ -343,11 +344,13 @@ _POLICIES: Final = (
             policy.link.generation is Generation.PRE_RSNA and policy.link.group_cipher not in _WEP
         ),
         "hostapd has no mixture of WEP and another group cipher",
+        of_daemon=True,
     ),
     PolicyFeature(
         "WPA with WEP as group cipher",
         lambda policy: policy.link.akm is not None and policy.link.group_cipher in _WEP,
         "hostapd does not take WEP as the group cipher of WPA (TSN)",
+        of_daemon=True,
     ),
     PolicyFeature(
         "draft AKMs",
@@ -369,6 +372,7 @@ _POLICIES: Final = (
         "OWE transition mode",
         lambda policy: policy.link.transition == "open",
         "the open BSS beside that of OWE is not set up by this testbed",
+        of_daemon=True,
     ),
     PolicyFeature(
         "a packet filter",
@@ -381,42 +385,88 @@ _POLICIES: Final = (
         f"FreeRADIUS 3.2 has none of the EAP methods {', '.join(_UNSERVED)}",
     ),
 )
+_AS_THEY_ARE = "the cables of a laboratory are as they are"
+_RADIOS = "radios and walls of a laboratory are as they are"
+_DEVICES = "real devices take the place of profiles"
+#: Of a study's fields those that only a model has; places of stations are asked for instead.
+_LEFT_OUT: Final = {
+    **{f"scenario.radio.{name}": _RADIOS for name in Radio.model_fields},
+    "scenario.rssi_dbm": "stations are put at the stated places",
+    "scenario.stations.rssi_dbm": "stations are put at the stated places",
+    "scenario.stations.position_m": "stations are put at the stated places",
+    "scenario.stations.walls": "stations are put at the stated places",
+    "scenario.ap.position_m": "stations are put at the stated places",
+    "scenario.hidden": "stations are put at the stated places",
+    "scenario.wired": _AS_THEY_ARE,
+    **{
+        f"scenario.radius.{name}": _AS_THEY_ARE
+        for name in (*_RADIUS_CABLE, "requests_per_s", "mtu_bytes", "proxies", "controller")
+    },
+    **{
+        f"scenario.{name}": _DEVICES
+        for name in (
+            "stations.profile",
+            "ap.profile",
+            "server.profile",
+            "radius.profile",
+            "device_costs",
+            "stations.battery_wh",
+        )
+    },
+    "profile_set": _DEVICES,
+    "scenario.queue_packets": "queues of real devices are as they are",
+    "scenario.queue_max_delay_ms": "queues of real devices are as they are",
+    "scenario.rate_control": "drivers have rate controls of their own",
+    "scenario.security_gates": "real devices apply the gates",
+    "scenario.address_resolution": "hosts of a laboratory always resolve addresses",
+    "scenario.beacons": "real access points always send beacons",
+    "scenario.beacon_octets": "beacons are as long as the access point makes them",
+    "scenario.group_load": "hosts send their own group-addressed frames",
+    "scenario.join.first_at_home": "the times of earlier joins are not added to real ones",
+}
+#: Settings of the access point, and of the hosts, that a laboratory has means for.
+_SET_THERE: Final = frozenset(
+    f"scenario.{name}"
+    for name in (
+        "phy",
+        "band",
+        "width_mhz",
+        "preamble",
+        "dtim_period",
+        "beacon_interval_tu",
+        "basic_rates_mbps",
+        "rts_threshold_octets",
+        "fragmentation_threshold_octets",
+        "frame_bursting_us",
+        "isolation",
+        "operating_channel_validation",
+    )
+)
 _LABORATORY: Final = (
-    Feature(
-        "cables of a stated rate or delay",
-        lambda cell: cell.settings.wired != WiredLink(),
-        "scenario.wired: the cables of a laboratory are as they are",
-    ),
-    Feature(
-        "a cable of the RADIUS server, or RADIUS proxies",
-        lambda cell: _has_radius_cable(cell),
-        "scenario.radius: the cables of a laboratory are as they are",
-    ),
     Feature(
         "two domains",
         lambda cell: _in_domains(cell),
-        "two domains are set up between namespaces only",
+        "two domains with Mobile IP agents are set up between namespaces only: --vm",
     ),
     Feature(
         "wireless bridges",
         lambda cell: cell.settings.bridge is not None,
-        "wireless bridges are set up between namespaces only",
+        "wireless bridges are set up between namespaces only: --vm",
     ),
     Feature(
         "a walk",
         lambda cell: cell.settings.handover is not None and cell.settings.handover.walk is not None,
-        "handover.walk: the levels of a laboratory are as they are",
+        "handover.walk: the levels of a laboratory do not change on command",
     ),
     Feature(
         "LEAP",
         lambda cell: cell.security.link.eap_method == leap.METHOD,
-        "the LEAP server runs on an AP in a namespace only",
+        "no packaged RADIUS server has LEAP; airtoll's own is beside an AP in a namespace",
     ),
     Feature(
-        "applications that are programs of airtoll",
-        lambda cell: cell.load.application in ("http", "ftp", "dns") or _asks_over_tcp(cell),
-        "DNS, HTTP, FTP and requests over TCP run between namespaces only: the hosts of a "
-        "laboratory have no airtoll",
+        "multi-link operation",
+        lambda cell: cell.settings.mlo is not None,
+        "mlo: wpa_supplicant 2.10 has no multi-link operation",
     ),
 )
 
@@ -719,4 +769,6 @@ CAPABILITY: Final = Capability(
     ),
     policies=_POLICIES,
     laboratory=_LABORATORY,
+    left_out=_LEFT_OUT,
+    set_there=_SET_THERE,
 )

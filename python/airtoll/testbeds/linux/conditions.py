@@ -27,6 +27,31 @@ class Sample:
     uptime_s: float
 
 
+@frozen
+class ChannelTimes:
+    """Times of a radio on a channel since an instant of its driver's, s.
+
+    ``busy_s`` of ``active_s``; of that ``own_s`` in which it sent, or received frames of its BSS;
+    0 where the driver does not tell.
+    """
+
+    active_s: float
+    busy_s: float
+    own_s: float = 0.0
+
+
+def busy_share(before: ChannelTimes, after: ChannelTimes, *, others: bool = False) -> float | None:
+    """Share of the time between two surveys in which the channel was busy, 0 to 1, or None.
+
+    ``others``: without the radio's own frames. None where the counters began anew or stood still.
+    """
+    active = after.active_s - before.active_s
+    busy = after.busy_s - before.busy_s - ((after.own_s - before.own_s) if others else 0.0)
+    if active <= 0 or busy < 0:
+        return None
+    return min(1.0, busy / active)
+
+
 class Channel(TypedDict, total=False):
     """A channel in a survey; a driver leaves out values that it does not measure."""
 
@@ -34,6 +59,7 @@ class Channel(TypedDict, total=False):
     in_use: bool
     noise_dbm: float
     busy_share: float
+    times: ChannelTimes
 
 
 @frozen
@@ -161,4 +187,7 @@ def parse_survey(text: str) -> list[Channel]:
             active, busy = times.get("channel active time"), times.get("channel busy time")
             if active and busy is not None:
                 rows[-1]["busy_share"] = busy / active
+                own = times.get("channel transmit time", 0.0)
+                own += times.get("channel BSS receive time", 0.0)
+                rows[-1]["times"] = ChannelTimes(active / 1e3, busy / 1e3, own / 1e3)
     return sorted(rows, key=lambda row: (row.get("busy_share", 2.0), row.get("frequency_mhz", 0)))

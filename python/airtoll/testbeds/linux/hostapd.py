@@ -58,6 +58,7 @@ class Radio:
 
     ``rate_mbps``: one fixed legacy rate, or None. ``mcs_lines``: settings of HT and VHT.
     ``four_address``: stations may bridge. ``country``: the regulatory domain that it announces.
+    ``further``: lines of the configuration beside those.
     """
 
     interface: str
@@ -70,6 +71,7 @@ class Radio:
     channel_validation: bool = False
     four_address: bool = False
     country: str | None = None
+    further: tuple[str, ...] = ()
 
 
 @frozen
@@ -119,6 +121,7 @@ def configuration(
     if radio.four_address:
         lines.append("wds_sta=1")
     lines += radio.mcs_lines
+    lines += radio.further
     if radio.rate_mbps is not None:
         rate = round(radio.rate_mbps * 10)
         lines += [f"supported_rates={rate}", f"basic_rates={rate}"]

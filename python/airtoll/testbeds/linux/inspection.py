@@ -238,15 +238,18 @@ def _of_radio(described: LabHost, lab: Lab, seen: Seen) -> list[_Part]:
 def _channel(lab: Lab, survey: str) -> list[_Part]:
     from airtoll.testbeds.linux.hostapd import frequency_mhz
 
-    rows = [
-        row for row in parse_survey(survey)
-        if row.get("frequency_mhz") == frequency_mhz(lab.lab.channel)
-    ]  # fmt: skip
-    if not rows or "busy_share" not in rows[0]:
-        said = f"channel {lab.lab.channel}: the driver does not tell how busy it is"
-        return [("channel", "note", said, "airtoll survey --lab FILE")]
-    share = rows[0]["busy_share"]
-    said = f"channel {lab.lab.channel} is busy for {share:.0%} of the time"
-    if share > _BUSY_LIMIT:
-        return [("channel", "note", said, "airtoll survey --lab FILE --channels 1,6,11")]
-    return [("channel", "ok", said, "")]
+    shares = {row.get("frequency_mhz"): row.get("busy_share") for row in parse_survey(survey)}
+    parts: list[_Part] = []
+    for channel in lab.lab.channel or (lab.lab.channel_of("2.4ghz"),):
+        share = shares.get(frequency_mhz(channel))
+        if share is None:
+            said = f"channel {channel}: the driver does not tell how busy it is"
+            parts.append(("channel", "note", said, "airtoll survey --lab FILE"))
+            continue
+        said = f"channel {channel} is busy for {share:.0%} of the time"
+        if share > _BUSY_LIMIT:
+            mend = "airtoll survey --lab FILE --channels 1,6,11"
+            parts.append(("channel", "note", said, mend))
+        else:
+            parts.append(("channel", "ok", said, ""))
+    return parts

@@ -64,6 +64,14 @@ class Flow:
 
 
 @frozen
+class Foreign:
+    """An access point that airtoll does not drive, as it was verified from the air."""
+
+    bssid: str
+    frequency_mhz: int
+
+
+@frozen
 class Job:
     """One trial.
 
@@ -97,6 +105,8 @@ class Job:
     ``devices``: whose processors take virtual time: the JSON of ``border.MediumDevices``, with
     names of stations and ACCESS_POINTS as radios; None: the CPU takes no time.
     ``simulated``: further stations, without daemons, whose traffic the medium simulates.
+    ``foreign``: an access point in place of hostapd. ``hostapd_lines``: further lines of its
+    configuration. ``rts_octets``, ``fragment_octets``: thresholds of stations; None: the driver's.
     ``joins_at_s``: station and when it begins to join, after the traffic's start; the others join
     before it.
     """
@@ -149,6 +159,10 @@ class Job:
     devices: str | None = None
     simulated: tuple[str, ...] = ()
     joins_at_s: tuple[tuple[str, float], ...] = ()
+    foreign: Foreign | None = None
+    hostapd_lines: tuple[str, ...] = ()
+    rts_octets: int | None = None
+    fragment_octets: int | None = None
 
     @property
     def between_stations(self) -> bool:

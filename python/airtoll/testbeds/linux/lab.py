@@ -1,11 +1,15 @@
-"""``lab.toml``: the hosts of a physical laboratory, their radios and their roles.
+"""``lab.toml``: the access point and the hosts of a physical laboratory, radios and roles.
 
 Takes a file; gives checked, frozen values. Never connects to a host:
-``airtoll doctor --lab FILE`` and a run do.
+``airtoll check``, ``doctor`` and ``run`` with ``--lab FILE`` do.
 
     [lab]
     name = "bench"
-    channel = 36
+    channel = [6, 36]               # one for each band
+
+    [lab.ap]                        # an access point that airtoll cannot drive, in place of a
+    by = "hand"                     # host with that role: a person sets it, or a command does
+    ip = "192.168.1.1"              # (set = "./set-ap.sh" or "openwrt")
 
     [host.ap]
     role = "access-point"           # access-point | station | server | radius
@@ -26,21 +30,38 @@ from __future__ import annotations
 import ipaddress
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from airtoll.errors import UsageError
+from airtoll.errors import PolicyError, UsageError
+from airtoll.policies import resolve
 
 #: Names that reach configuration files, and a shell on other hosts.
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 _ADDRESS = r"^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9:\[][A-Za-z0-9_.:%\[\]-]*$"
 
 Role = Literal["access-point", "station", "server", "radius"]
+#: The driver of a host: airtoll with daemons of its own, or a person.
+By = Literal["airtoll", "hand"]
+#: The shipped command that sets an access point with OpenWrt.
+OPENWRT: Final = "openwrt"
+#: Band (``2.4ghz``) -> channel where the lab file names none.
+_CHANNELS: Final = {"2.4ghz": 1, "5ghz": 36, "6ghz": 37}
+#: The number of the highest channel at 2.4 GHz (IEEE Std 802.11-2020, 15.4.4.3).
+_LAST_OF_2_4: Final = 14
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _checked_ip(value: str) -> str:
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        raise ValueError("is no IP address") from None
+    return value
 
 
 class LabHost(_Table):
@@ -55,7 +76,7 @@ class LabHost(_Table):
     monitor: str | None = Field(None, max_length=15, pattern=_NAME)
     known_hosts: str | None = None
     identity: str | None = None
-    by: Literal["airtoll", "hand"] = "airtoll"
+    by: By = "airtoll"
 
     @property
     def ssh_options(self) -> dict[str, object]:
@@ -67,20 +88,18 @@ class LabHost(_Table):
             options["known_hosts"] = self.known_hosts
         return options
 
-    @field_validator("ip")
-    @classmethod
-    def _is_address(cls, value: str) -> str:
-        try:
-            ipaddress.ip_address(value)
-        except ValueError:
-            raise ValueError("is no IP address") from None
-        return value
+    _is_address = field_validator("ip")(_checked_ip)
 
     @model_validator(mode="after")
     def _drivable(self) -> LabHost:
+        if self.by != "airtoll" and self.role != "station":
+            if self.role == "access-point":
+                raise ValueError(
+                    "an access point that airtoll does not drive is described in "
+                    "[lab.ap], and not as a host"
+                )
+            raise ValueError(f'only a station can be by = "{self.by}"')
         if self.by == "hand":
-            if self.role != "station":
-                raise ValueError("only a station can be driven by hand")
             return self
         if self.address is None:
             raise ValueError('needs an address ("local", or user@host)')
@@ -89,16 +108,103 @@ class LabHost(_Table):
         return self
 
 
-class LabTable(_Table):
-    """The [lab] table. ``channel``: the channel that access points use.
+class LabAccessPoint(_Table):
+    """An access point that airtoll does not drive.
 
-    ``hand_limit_s``: how long a step of a station that is driven by hand may take, seconds.
+    ``set``: the command that sets it; without one a person does. ``power``: a command that switches
+    it off and on. ``address``: of its sshd, where ``set = "openwrt"``. ``lacks``: policies that it
+    cannot do, and ``phys`` those PHYs that it can. ``accept``: fields in which its beacons may
+    differ from what a study asks for. ``limit_s``: how long a person may take for it.
+    """
+
+    by: Literal["hand", "command"] = "hand"
+    set: str | None = Field(None, min_length=1)
+    power: str | None = Field(None, min_length=1)
+    ip: str
+    address: str | None = Field(None, pattern=_ADDRESS)
+    port: int = Field(22, ge=1, le=65535)
+    known_hosts: str | None = None
+    identity: str | None = None
+    bssid: str | None = Field(None, pattern=r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")
+    ssid: str | None = Field(None, min_length=1, max_length=32)
+    passphrase: str | None = Field(None, min_length=8, max_length=63, pattern=r"^[ -~]+$")
+    lacks: tuple[str, ...] = ()
+    phys: tuple[str, ...] | None = None
+    accept: tuple[str, ...] = ()
+    limit_s: float = Field(3600.0, gt=0)
+
+    _is_address = field_validator("ip")(_checked_ip)
+
+    @model_validator(mode="after")
+    def _settable(self) -> LabAccessPoint:
+        if self.by == "command" and self.set is None:
+            raise ValueError('by = "command" needs set, the command')
+        if self.set == OPENWRT and self.address is None:
+            raise ValueError('set = "openwrt" needs the address of its sshd (root@192.168.1.1)')
+        for name in self.lacks:
+            try:
+                resolve(name)
+            except PolicyError as error:
+                raise ValueError(f"lacks: {error}") from None
+        return self
+
+    @property
+    def touched_by(self) -> Literal["hand", "command"]:
+        """Whether a person or a command sets it."""
+        return "hand" if self.set is None else "command"
+
+
+class Busy(_Table):
+    """Others on the channel. A trial that begins while they take more than ``limit`` of the time is
+    repeated up to ``repeat`` times, and marked after that. ``look_s``: length of a look."""
+
+    limit: float = Field(0.5, gt=0, le=1)
+    repeat: int = Field(2, ge=0, le=100)
+    look_s: float = Field(1.0, gt=0, le=60)
+
+
+class Alert(_Table):
+    """Receivers of trouble: ``url`` takes a POST with a text; ``mail`` is sent over ``smtp``."""
+
+    url: str | None = Field(None, pattern=r"^https?://")
+    mail: str | None = Field(None, pattern=r"^[^@\s]+@[^@\s]+$")
+    smtp: str = Field("localhost:25", pattern=r"^[A-Za-z0-9_.-]+(:\d+)?$")
+    sender: str = Field("airtoll@localhost", pattern=r"^[^@\s]+@[^@\s]+$")
+
+
+class LabTable(_Table):
+    """The [lab] table.
+
+    ``channel``: the channel of the access points, or one for each band. ``channel_6ghz``: at 6 GHz,
+    whose numbers begin anew. ``hand_limit_s``: how long a step of a station that is driven by hand
+    may take, seconds. ``rounds``: how often the settings of the access point are gone through, each
+    time with a part of the trials. ``patience_s``: how long a run waits for hosts that are not
+    reached.
     """
 
     name: str = Field(min_length=1)
-    channel: int = Field(1, ge=1, le=196)
+    channel: tuple[Annotated[int, Field(ge=1, le=196)], ...] = ()
+    channel_6ghz: int = Field(_CHANNELS["6ghz"], ge=1, le=233)
     hand_limit_s: float = Field(300.0, gt=0)
     country: str | None = Field(None, pattern=r"^[A-Z]{2}$")
+    rounds: int = Field(1, ge=1, le=1000)
+    patience_s: float = Field(600.0, ge=0)
+    ap: LabAccessPoint | None = None
+    busy: Busy = Busy()
+    alert: Alert = Alert()
+
+    @field_validator("channel", mode="before")
+    @classmethod
+    def _one_or_more(cls, value: object) -> object:
+        return (value,) if isinstance(value, int) else value
+
+    def channel_of(self, band: str) -> int:
+        """The channel of the access point in a band (``2.4ghz``, ``5ghz``, ``6ghz``)."""
+        if band == "6ghz":
+            return self.channel_6ghz
+        low = band == "2.4ghz"
+        named = [channel for channel in self.channel if (channel <= _LAST_OF_2_4) == low]
+        return named[0] if named else _CHANNELS[band]
 
 
 class Lab(_Table):
@@ -109,9 +215,13 @@ class Lab(_Table):
 
     @model_validator(mode="after")
     def _complete(self) -> Lab:
-        for role in ("access-point", "station", "server"):
+        for role in ("station", "server"):
             if not self.of(role):
                 raise ValueError(f"no host has role {role!r}")
+        if self.lab.ap is None and not self.of("access-point"):
+            raise ValueError("no host has role 'access-point', and there is no [lab.ap]")
+        if self.lab.ap is not None and self.of("access-point"):
+            raise ValueError("[lab.ap] and a host with role 'access-point': one of them alone")
         return self
 
     def of(self, role: str) -> list[str]:

@@ -64,6 +64,7 @@ class Laboratory(Stack):
         super().__init__(run_id, credentials, results)
         self._lab = lab
         self.country = lab.lab.country
+        self.stations = len(lab.of("station"))
         self._options = options or {}
         self.prompts = prompts
         self._described: dict[str, LabHost] = {}
@@ -117,6 +118,9 @@ class Laboratory(Stack):
     def address(self, node: str) -> Address:
         """The address that the lab file gives."""
         number = super().address(node).number
+        foreign = self._lab.lab.ap
+        if foreign is not None and node not in self._described:
+            return FixedAddress(number, foreign.ip)
         return FixedAddress(number, self._described[node].ip)
 
     async def set_address(self, node: str) -> None:
@@ -145,9 +149,7 @@ class Laboratory(Stack):
 
     def radius_clients(self) -> str:
         """Only the access points may ask the RADIUS server."""
-        networks = [
-            ipaddress.ip_network(f"{d.ip}/24" if "." in d.ip else f"{d.ip}/64", strict=False)
-            for node, d in self._described.items()
-            if node.startswith("ap")
-        ]
-        return str(networks[0])
+        foreign = self._lab.lab.ap
+        own = [d.ip for node, d in self._described.items() if node.startswith("ap")]
+        ip = own[0] if foreign is None else foreign.ip
+        return str(ipaddress.ip_network(f"{ip}/24" if "." in ip else f"{ip}/64", strict=False))

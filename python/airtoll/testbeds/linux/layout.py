@@ -97,7 +97,7 @@ class Layout:
                 f"linux: {len(self.job.stations)} stations; this stack has {self.stack.stations}"
             )
         for node in self.access_points:
-            if node not in self.stack.hosts:
+            if node not in self.stack.hosts and self.job.foreign is None:
                 raise TestbedError(f"linux: this stack has no access point {node}")
         if self.job.cable is not None and self.stack.virtual:
             await cables.lay(self.job.cable, self._cable_ends())

@@ -6,6 +6,7 @@ another rate. Never takes a setting for a fact: mac80211 falls back to other rat
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final
 
 from airtoll.border.answers import MediumStatistics
@@ -75,6 +76,14 @@ async def fix(host: Host, interface: str, job: Job, policy: Policy) -> None:
     else:
         return
     await host.run(["iw", "dev", interface, "set", "bitrates", *words])
+
+
+async def thresholds(host: Host, phy: str, job: Job, undo: contextlib.AsyncExitStack) -> None:
+    """Set a radio's thresholds of RTS and of fragmentation; they are off again with the trial."""
+    for word, octets in (("rts", job.rts_octets), ("frag", job.fragment_octets)):
+        if octets is not None:
+            await host.run(["iw", "phy", phy, "set", word, str(octets)])
+            undo.push_async_callback(host.run, ["iw", "phy", phy, "set", word, "off"])
 
 
 async def pin(root: Host, phy: str, job: Job, policy: Policy) -> None:

@@ -15,10 +15,10 @@ import secrets
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from random import Random
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from attrs import evolve
 
@@ -29,7 +29,7 @@ from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
-from airtoll.study.generations import queue_packets, wire_mbps
+from airtoll.study.generations import band_of, queue_packets, wire_mbps
 from airtoll.study.join import Radius
 from airtoll.testbeds import abilities, bridging, gating, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
@@ -57,11 +57,12 @@ from airtoll.testbeds.linux import (
 from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.capability import CAPABILITY, FAULTS, MAX_STATIONS, station_names
 from airtoll.testbeds.linux.hosts import LocalHost
-from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
+from airtoll.testbeds.linux.job import Flow, Foreign, Job, Outcome, Value
 from airtoll.testbeds.linux.lab import Lab
 from airtoll.testbeds.linux.laboratory import Laboratory
 from airtoll.testbeds.linux.plain import read
-from airtoll.testbeds.linux.stack import ACCESS_POINTS, STATIONS
+from airtoll.testbeds.linux.prompts import Prompts
+from airtoll.testbeds.linux.stack import ACCESS_POINTS, STATIONS, Stack
 from airtoll.testbeds.linux.timeline import Timeline
 from airtoll.testbeds.linux.walking import Walk
 from airtoll.testbeds.linux.worker import Measure, Open, Worker
@@ -87,6 +88,7 @@ _CALL_INTERVAL_S: Final = 0.02
 _RADIUS_QUEUE: Final = 1000
 _TLS: Final = 'join.tls = "1.2-rsa": the daemons agreed on TLS 1.2 with ECDHE (see outcome.json)'
 _NO_AIRTIME: Final = frozenset({medium.NO_AIR})
+T = TypeVar("T")
 
 
 class Session(Protocol):
@@ -108,7 +110,7 @@ class Linux:
     ``vm``: in a throw-away guest instead of on this host; a name says which driver carries it
     (``guest.drivers``), otherwise the fastest that works does. ``lab``: on the hosts of a
     laboratory. ``real_stations``: how many stations of a cell have daemons, where the medium
-    simulates the others; None: all of them.
+    simulates the others; None: all of them. ``secret``: names and secrets, None: new ones.
     """
 
     name = "linux"
@@ -119,6 +121,7 @@ class Linux:
         vm: bool | str = False,
         lab: Lab | None = None,
         real_stations: int | None = None,
+        secret: credentials.Credentials | None = None,
         on_phase: Callable[[str], None] | None = None,
     ) -> None:
         if real_stations is not None and real_stations < 1:
@@ -145,7 +148,15 @@ class Linux:
         self._carried_out = False
         self._cancelled = False
         #: One network name and one set of secrets for all sessions: a person types them once.
-        self._secret: credentials.Credentials | None = None
+        self._secret: credentials.Credentials | None = secret
+        #: Where a person reads the steps of stations that airtoll cannot drive; None: a terminal.
+        self.prompts: Prompts | None = None
+
+    @property
+    def secret(self) -> credentials.Credentials:
+        """Names and secrets of all sessions."""
+        self._secret = self._secret or credentials.fresh()
+        return self._secret
 
     @property
     def parallel(self) -> bool:
@@ -154,18 +165,21 @@ class Linux:
 
     def check(self, cell: Cell) -> Skip | None:
         """Why the cell cannot be carried out, or None."""
+        in_lab = self._lab is not None
+        foreign = self._lab is not None and self._lab.lab.ap is not None
         reason = (
             self.missing()
-            or CAPABILITY.why_not_policy(cell.security, self._hostapd_version())
-            or abilities.why_not(
-                cell, {s.name: gating.policy_of(cell, s) for s in cell.settings.stations}
-            )
+            or CAPABILITY.why_not_policy(cell.security, self._hostapd_version(), foreign=foreign)
+            or (None if in_lab else _lacking(cell))
             or joining.why_not(cell, [cell.security])
             or bridging.why_not(cell)
             or roaming.why_not(cell, [cell.security] * len(station_names(cell.settings)))
             or loads.why_not(cell)
             or CAPABILITY.why_not(
-                cell, medium=self._without_medium(), virtual=self._without_virtual_time()
+                cell,
+                medium=self._without_medium(),
+                virtual=self._without_virtual_time(),
+                laboratory=in_lab,
             )
             or self._station_reason(cell)
             or parted_cell.why_not(cell, self._real, self._without_virtual_time())
@@ -196,10 +210,17 @@ class Linux:
         ``EnvironmentProblem`` where none can be started, and ``TestbedError`` where one breaks
         before this testbed has carried out any trial.
         """
+        return self.carry(trial, captures)
+
+    def carry(
+        self, trial: Trial, captures: Path | None = None, foreign: Foreign | None = None
+    ) -> Measured:
+        """As ``measure``; ``foreign``: the access point, where this testbed does not drive it."""
         cell = trial.cell
         place = (cell.scenario, cell.traffic, cell.factors_json)
-        channel = self._lab.lab.channel if self._lab is not None else None
-        job = job_of(trial, capture=captures is not None, channel=channel, real=self._real)
+        job = job_of(
+            trial, capture=captures is not None, lab=self._lab, real=self._real, foreign=foreign
+        )
         own = None if captures is None else captures / folder_of(trial)
         try:
             measured, usage = self._measure(job, own)
@@ -212,11 +233,13 @@ class Linux:
         if cell.security.is_baseline and usage:
             self._baseline[place] = usage
         said: list[str] = []
-        if cell.profile_names and not devices.charged(cell):
+        if cell.profile_names and not devices.charged(cell) and self._lab is None:
             said.append("profile_set has no effect: the real devices are what they are")
         if self._lab is not None:
-            said += CAPABILITY.of_the_medium(cell)
-        if (cell.settings.queue_packets or 0) > medium.MOST_FRAMES:
+            said += [
+                f"{key} is left out: {why}" for key, why in CAPABILITY.left_out_of(cell).items()
+            ]
+        if (cell.settings.queue_packets or 0) > medium.MOST_FRAMES and self._lab is None:
             said.append(
                 f"queues hold {medium.MOST_FRAMES} frames, not {cell.settings.queue_packets}"
             )
@@ -264,6 +287,13 @@ class Linux:
             files = tuple(captures / path.name for path in sorted(folder.iterdir()))
         shutil.rmtree(folder, ignore_errors=True)
         return evolve(measured, files=files), outcome.conditions.cpu
+
+    def ask(self, work: Callable[[Stack], Coroutine[Any, Any, T]]) -> T:
+        """The answer of the hosts of a laboratory to something other than a trial."""
+        session = self._opened()
+        if not isinstance(session, _HostSession):
+            raise UsageError("linux: only the hosts of a laboratory are asked between trials")
+        return session.ask(work)
 
     @property
     def guest_pid(self) -> int | None:
@@ -317,8 +347,7 @@ class Linux:
             session = self._starting = self._session_of_this_kind()
             self._phase(self._first_phase())
             try:
-                self._secret = self._secret or credentials.fresh()
-                described = session.open(secrets.token_hex(4), self._secret, results)
+                described = session.open(secrets.token_hex(4), self.secret, results)
             except BaseException:
                 session.close()
                 raise
@@ -337,7 +366,7 @@ class Linux:
 
     def _session_of_this_kind(self) -> Session:
         if not self._vm:
-            return _HostSession(self._lab)
+            return _HostSession(self._lab, self.prompts)
         program = _program()
         if program is not None and self._in_virtual_time():
             return _VirtualSession(program)
@@ -359,11 +388,17 @@ class Linux:
             return f"the laboratory has {len(stations)} stations"
         if reason := CAPABILITY.why_not_in_laboratory(cell):
             return reason
+        if self._lab.lab.ap is not None and (reason := not_with_another(cell, self._lab)):
+            return reason
         if any(station.by == "hand" for station in stations[: len(wanted)]):
             flow = flow_of(cell.settings, cell.load)
             if reason := by_hand.why_not(cell.security, flow, cell.settings.topology):
                 return reason
         moves, own = cell.settings.handover, len(self._lab.of("access-point"))
+        if moves is not None and self._lab.lab.ap is not None:
+            return (
+                "handover: hand-overs need access points that airtoll drives (hosts, no [lab.ap])"
+            )
         if moves is not None and own < max(ACCESS_POINTS, *moves.path):
             count = max(ACCESS_POINTS, *moves.path)
             return f"the hand-overs need {count} access points; the laboratory has {own}"
@@ -383,6 +418,8 @@ class Linux:
         )
 
     def _station_reason(self, cell: Cell) -> str | None:
+        if self._lab is not None:
+            return None  # as many as its file names
         settings = cell.settings
         every = station_names(settings)
         count = len(parted_cell.names(settings, self._real)[0] if self._real else every)
@@ -440,11 +477,37 @@ class Linux:
         return self._version
 
 
+def _lacking(cell: Cell) -> str | None:
+    chosen = {s.name: gating.policy_of(cell, s) for s in cell.settings.stations}
+    return abilities.why_not(cell, chosen)
+
+
+def not_with_another(cell: Cell, lab: Lab) -> str | None:
+    """Why an access point that airtoll does not drive cannot take part in a cell, or None."""
+    ap, settings, link = lab.lab.ap, cell.settings, cell.security.link
+    assert ap is not None
+    if ap.phys is not None and settings.phy not in ap.phys:
+        return f"phy = {settings.phy}: [lab.ap] phys lists {', '.join(ap.phys)}"
+    if any(link == evolve(resolve(name).link, eap_method=link.eap_method) for name in ap.lacks):
+        return f"{cell.policy}: [lab.ap] lacks it"
+    if settings.authenticate and settings.join.deauthenticate_at_s is not None:
+        return "join.deauthenticate_at_s: only an access point that airtoll drives deauthenticates"
+    if any(settings.bridges(station) for station in settings.stations):
+        return "stations.bridge: four addresses need an access point that airtoll drives"
+    return None
+
+
 def job_of(
-    trial: Trial, *, capture: bool = False, channel: int | None = None, real: int | None = None
+    trial: Trial,
+    *,
+    capture: bool = False,
+    lab: Lab | None = None,
+    real: int | None = None,
+    foreign: Foreign | None = None,
 ) -> Job:
     """The job of a study's trial; ``real``: how many stations have daemons, None for all."""
     cell = trial.cell
+    channel = None if lab is None else lab.lab.channel_of(band_of(cell.settings))
     settings, load = cell.settings, cell.load
     levels: dict[str, float] = {}
     for station in station_list(settings):
@@ -503,7 +566,30 @@ def job_of(
         neighbours_known=settings.address_resolution == "static",
         devices=devices.of_cell(cell),
         joins_at_s=_joins_at_s(settings, own, trial.seed),
+        foreign=foreign,
+        hostapd_lines=() if lab is None else _hostapd_lines(settings),
+        rts_octets=None if lab is None else settings.rts_threshold_octets,
+        fragment_octets=None if lab is None else settings.fragmentation_threshold_octets,
     )
+
+
+def _hostapd_lines(settings: Scenario) -> tuple[str, ...]:
+    """Settings of an access point that only a laboratory carries out."""
+    lines = []
+    if "dtim_period" in settings.model_fields_set:
+        lines.append(f"dtim_period={settings.dtim_period}")
+    if settings.rts_threshold_octets is not None:
+        lines.append(f"rts_threshold={settings.rts_threshold_octets}")
+    if settings.fragmentation_threshold_octets is not None:
+        lines.append(f"fragm_threshold={settings.fragmentation_threshold_octets}")
+    if settings.preamble is not None:
+        lines.append(f"preamble={int(settings.preamble == 'short')}")
+    if settings.isolation:
+        lines.append("ap_isolate=1")
+    if settings.basic_rates_mbps and settings.rate_mbps is None:
+        rates = " ".join(str(round(10 * rate)) for rate in settings.basic_rates_mbps)
+        lines.append(f"basic_rates={rates}")
+    return tuple(lines)
 
 
 def _joins_at_s(
@@ -770,13 +856,16 @@ def _tools() -> dict[str, str]:
 class _HostSession:
     """The stack on this machine, or driven from it."""
 
-    def __init__(self, lab: Lab | None) -> None:
+    def __init__(self, lab: Lab | None, prompts: Prompts | None = None) -> None:
         self._worker = Worker()
         self._lab = lab
+        self._prompts = prompts
 
     def open(self, run_id: str, secret: credentials.Credentials, results: Path) -> dict[str, str]:
         if self._lab is not None:
-            laboratory = Laboratory(run_id, secret, results / "trials", self._lab)
+            laboratory = Laboratory(
+                run_id, secret, results / "trials", self._lab, prompts=self._prompts
+            )
             return {**self._worker.open_stack(laboratory), "accelerator": "none"}
         if os.geteuid() != 0:
             raise EnvironmentProblem("linux: namespaces and radios need root; or use --vm")
@@ -785,6 +874,9 @@ class _HostSession:
 
     def measure(self, job: Job) -> Outcome:
         return self._worker.measure(job)
+
+    def ask(self, work: Callable[[Stack], Coroutine[Any, Any, T]]) -> T:
+        return self._worker.ask(work)
 
     def close(self) -> None:
         self._worker.close()

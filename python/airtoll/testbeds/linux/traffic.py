@@ -57,9 +57,10 @@ async def carry(progress: Progress, flow: Flow) -> None:
         names = list(job.stations[:1])
     late = dict(job.joins_at_s)
     await _encryption(progress, [name for name in names if name not in late])
-    # Namespaces share the machine's CPUs; of a laboratory the AP's is the one in question.
-    busy = stack.root if stack.virtual else stack.hosts["ap1"]
-    before = await conditions.sample(busy)
+    # Namespaces share the machine's CPUs; of a laboratory the AP's is the one in question, and one
+    # that airtoll does not drive does not tell.
+    busy = stack.root if stack.virtual else stack.hosts.get("ap1")
+    before = None if busy is None else await conditions.sample(busy)
     radio_before = await _radio_conditions(progress)
     if stack.medium is not None:
         await stack.medium.statistics(forget=True)
@@ -91,7 +92,8 @@ async def carry(progress: Progress, flow: Flow) -> None:
         if isinstance(result, BaseException):
             raise result
         progress.values += result
-    if not stack.virtual_time:  # where the CPU takes no time, it has no share of it
+    # Where the CPU takes no time, it has no share of it.
+    if busy is not None and before is not None and not stack.virtual_time:
         usage = conditions.usage(before, await conditions.sample(busy))
         if not progress.by_hand:  # a person's time is no time of the traffic's
             progress.values.append(Value("cpu_share", usage["busy"], "1"))

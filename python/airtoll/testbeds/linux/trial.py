@@ -176,9 +176,15 @@ class TrialRun:
                 for name, node in layout.nodes.items()
                 if name in progress.by_hand or node not in stack.by_hand
             },
-            access_points=tuple(stack.radios[a.host.name].address for a in progress.access_points),
+            access_points=self._bssids(),
             addresses=self._addresses(),
         )
+
+    def _bssids(self) -> tuple[str, ...]:
+        progress = self.progress
+        if progress.job.foreign is not None:
+            return (progress.job.foreign.bssid,)
+        return tuple(progress.stack.radios[a.host.name].address for a in progress.access_points)
 
     def _addresses(self) -> dict[str, tuple[str, ...]]:
         """Station -> its IPv4 addresses outside tunnels, and inside the outer ones of several."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, TypeVar
 
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux import credentials, environment
@@ -18,6 +18,8 @@ from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.medium import PROGRAM
 from airtoll.testbeds.linux.stack import ACCESS_POINTS, STATIONS, Stack
+
+T = TypeVar("T")
 
 
 class Open(TypedDict):
@@ -79,6 +81,13 @@ class Worker:
         if stack.virtual:
             described["air"] = "none" if stack.medium is None else PROGRAM
         return described
+
+    def ask(self, work: Callable[[Stack], Coroutine[Any, Any, T]]) -> T:
+        """The findings of ``work`` on the nodes of the open stack."""
+        if self._stack is None:
+            raise TestbedError("linux: the stack is not open")
+        found: T = self._wait(work(self._stack))
+        return found
 
     def measure(self, job: Job) -> Outcome:
         """Carry out one trial; gives its outcome."""
