@@ -4,6 +4,7 @@
 //! and draws no randomness; memory is bounded for files of any size.
 
 pub mod analysis;
+pub mod announced;
 pub mod decrypt;
 pub mod dissect;
 pub mod error;
@@ -13,7 +14,6 @@ pub mod keys;
 pub mod leaves;
 pub mod ledger;
 pub mod link;
-pub mod networks;
 pub mod report;
 pub mod selection;
 pub mod session;
@@ -21,8 +21,8 @@ pub mod tunnels;
 pub mod wrappers;
 
 pub use analysis::{Request, analyse, analyse_octets, watch};
+pub use announced::{AnnouncedBss, AnnouncedSuites, HeardBss, networks};
 pub use error::CaptureError;
 pub use frames::Window;
-pub use networks::{AnnouncedBss, AnnouncedSuites, HeardBss, networks};
 pub use report::Report;
 pub use selection::Selection;
