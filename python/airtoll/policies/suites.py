@@ -38,6 +38,16 @@ class Akm(_Name):
         return _akms()[self]["suite_type"]
 
     @property
+    def policy_word(self) -> str:
+        """Its word in policy names (``ft-psk``); empty where no policy has it."""
+        return _akms()[self]["policy_word"]
+
+    @property
+    def generations(self) -> tuple[str, ...]:
+        """The generations whose policies may have it: wpa, wpa2, wpa3, owe."""
+        return tuple(_akms()[self]["generations"])
+
+    @property
     def authentication(self) -> str:
         """The 802.11 authentication algorithm of the first association: open, sae or ft."""
         return _akms()[self]["authentication"]
