@@ -98,13 +98,15 @@ def observations_page() -> str:
         "## Metrics",
         "",
         "Flows and stations of a cell have a total for each trial, which the tests rest on.",
-        "The last column says which; a dash: the values of flows and stations stand alone.",
+        "The column says which; a dash: the values of flows and stations stand alone.",
+        "The last column says which of two values is better; a dash: neither.",
         "",
-        "| metric | unit | meaning | total |",
-        "|---|---|---|---|",
+        "| metric | unit | meaning | total | better |",
+        "|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{name}` | {metric.unit} | {metric.meaning} | {metric.total.words} |"
+        f"| `{name}` | {metric.unit} | {metric.meaning} | {metric.total.words} | "
+        f"{'-' if metric.better == 'neither' else metric.better} |"
         for name, metric in METRICS.items()
     ]
     return "\n".join(lines) + "\n"

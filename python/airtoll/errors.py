@@ -13,6 +13,7 @@ Takes nothing, gives the exception tree below, never imports another part of air
     │   └── StorageError        exit 3   the disk refused (full, read-only, not a run folder)
     ├── TestbedError            exit 4   a testbed that failed after its check had passed
     │   └── EnvironmentProblem  exit 4   a tool, module or right that is missing
+    ├── NotMeasured             exit 5   a question that the trials at hand did not ask
     └── Interrupted             exit 130 stopped by the user; resumable
 
 The message is one line. It names the file, key or host and says what to do.
@@ -93,6 +94,12 @@ class EnvironmentProblem(TestbedError):
     """A missing tool, kernel module or right; the message names the command that fixes it."""
 
     exit_code = 4
+
+
+class NotMeasured(AirtollError):
+    """No answer, because something was not measured; the message names it and why."""
+
+    exit_code = 5
 
 
 class Interrupted(AirtollError):

@@ -23,7 +23,7 @@ def change(value: float, half: float, n: int = 10, method: str = "t") -> Estimat
         (0.05, 0.01, "more", Verdict.GAINS),
         (-0.05, 0.01, "less", Verdict.GAINS),
         (0.05, 0.01, "less", Verdict.COSTS),
-        (0.05, 0.01, None, Verdict.CHANGES),
+        (0.05, 0.01, "neither", Verdict.CHANGES),
         # Told apart from none, and still nothing that anyone would notice.
         (-0.005, 0.001, "more", Verdict.UNNOTICED),
         (0.0, 0.009, "more", Verdict.UNNOTICED),

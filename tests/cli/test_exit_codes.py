@@ -56,7 +56,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("report", "RUN"),
         ("report", "RUN", "--format", "csv"),
-        ("advise", "--run", "RUN"),
         ("audit", "RUN"),
         ("compare", "RUN", "tripathi2008"),
         ("plan", "quickstart", "--pilot", "RUN", "--detect", "1%"),
@@ -84,8 +83,6 @@ def test_a_run_without_a_result_is_no_success(
         ("watch", "failed.toml", "--every", "0s", "--for", "1s"),
         ("check", "skipped.toml", "--on", "analytic"),
         ("plan", "skipped.toml", "--detect", "1%", "--on", "analytic"),
-        # A shipped scenario of which no candidate has a closed form.
-        ("advise", "--scenario", "N1", "--on", "analytic"),
     ],
     ids=" ".join,
 )
@@ -95,6 +92,27 @@ def test_a_command_that_measures_nothing_is_no_success(
     done = airtoll(place, *arguments)
     assert done.returncode == 3
     assert " are skipped; first" in done.stderr or "trials failed; first" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--run", "failed"),
+        ("--run", "skipped"),
+        ("--run", "skipped", "--policy", "wpa2-psk-ccmp"),
+        # A shipped scenario of which no candidate has a closed form.
+        ("--scenario", "agarwal2005/N1", "--on", "analytic"),
+    ],
+    ids=" ".join,
+)
+def test_advice_on_nothing_says_that_nothing_was_measured(
+    place: Path, arguments: tuple[str, ...]
+) -> None:
+    done = airtoll(place, "advise", *arguments)
+    assert done.returncode == 5
+    assert "nothing was measured, so no policy is judged: all " in done.stderr
+    assert "; first, " in done.stderr
+    assert "meets the needs" not in done.stdout
 
 
 def test_nothing_to_choose_from_is_no_success(place: Path) -> None:

@@ -86,7 +86,9 @@ def test_overhead_in_the_page_is_the_analysis_overhead(finished):
         (29.8712e6, 0.0341e6, "bit/s", "29.871 ± 0.034 Mb/s"),
         (1.5703e6, 0.0111e6, "bit/s", "1.570 ± 0.011 Mb/s"),
         (0.079, 0.004, "s", "79.0 ± 4.0 ms"),
-        (25e6, 0.0, "bit/s", "25.00 ± 0.00 Mb/s"),
+        # An interval without a width is none.
+        (25e6, 0.0, "bit/s", "25.00 Mb/s"),
+        (25e6, 3.0, "bit/s", "25.000000 ± 0.000003 Mb/s"),
     ],
 )
 def test_values_and_their_intervals_share_their_last_digit(value, half, unit, text):

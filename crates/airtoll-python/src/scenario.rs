@@ -1,7 +1,7 @@
 //! Checks of a resolved scenario, before anything is simulated.
 
 use airtoll_wlan::analytic::weak_links;
-use airtoll_wlan::{Scenario, black_holes};
+use airtoll_wlan::{Scenario, black_holes, fragmented};
 use pyo3::prelude::*;
 
 /// The problem of a scenario, in one line, or `None`.
@@ -46,9 +46,32 @@ fn black_hole_rows(py: Python<'_>, scenario_json: &str) -> Vec<(String, u32, u32
     })
 }
 
+/// Flows of UDP whose datagrams travel in fragments: name, payload, the longest payload that would not,
+/// octets, the MTU that they need, octets, and whether a tunnel is the cause. A scenario that is invalid has none.
+#[pyfunction]
+fn fragmented_flows(py: Python<'_>, scenario_json: &str) -> Vec<(String, u32, u32, u32, bool)> {
+    py.detach(|| {
+        let Ok(scenario) = Scenario::from_json(scenario_json) else {
+            return Vec::new();
+        };
+        let cut = fragmented(&scenario).into_iter();
+        cut.map(|f| {
+            (
+                f.flow,
+                f.payload_octets,
+                f.fits_octets,
+                f.mtu_octets,
+                f.by_tunnel,
+            )
+        })
+        .collect()
+    })
+}
+
 /// Adds these functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(weak_link_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(fragmented_flows, module)?)?;
     module.add_function(wrap_pyfunction!(black_hole_rows, module)?)
 }

@@ -18,6 +18,7 @@ mod build;
 mod context;
 mod event;
 mod flow;
+mod fragments;
 mod id;
 mod join;
 mod lower;
@@ -35,6 +36,7 @@ mod world;
 mod tests;
 
 pub use black_hole::{BlackHole, black_holes};
+pub use fragments::{Fragmented, fragmented};
 pub use medium::loss_db;
 pub use observe::metrics::sketch;
 pub use outcome::{Outcome, Row, Sketch};

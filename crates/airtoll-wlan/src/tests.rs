@@ -13,6 +13,7 @@ mod hidden;
 mod interference;
 mod multi_link;
 mod path_mtu;
+mod settling;
 mod wired_senders;
 
 use crate::outcome::Outcome;

@@ -719,6 +719,7 @@ impl World {
         let end = now + self.duration;
         lower.cx.end = end;
         lower.cx.warm_up = now + self.warm_up_length;
+        lower.device.count_in(&(lower.cx.warm_up..end));
         flow.begin(&mut lower.cx, now - Instant::ZERO);
         net.begin_groups(&mut lower.cx);
         self.with_roam(|roam, turn| roam.begin(end, turn));

@@ -12,8 +12,10 @@ from attrs import evolve
 from airtoll.analyse import Analysis, Estimate, analyse
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.overhead import Summary, ratio_fieller
+from airtoll.analyse.settling import DRIFTS
 from airtoll.answer.claims import Compare, Verdict
 from airtoll.answer.measured import Measured
+from airtoll.observe.metrics import METRICS, Direction
 from airtoll.observe.spoken import spoken
 from airtoll.question import Arm, Asked, Place
 
@@ -50,13 +52,16 @@ def _analysed(question: Asked, measured: Measured, arms: dict[Arm, str]) -> Anal
     for number, place in enumerate(question.places):
         for arm, cell in place.cells.items():
             of_cell[cell.name] = (arms[arm], f"place {number}")
-    wanted = [question.metric, *_WEIGHTS, "backoff_excess_slots"]
+    wanted = [question.metric, *_WEIGHTS, "backoff_excess_slots", *DRIFTS]
+    if question.metric != THROUGHPUT:
+        # The drift of a delay is judged by the throughput, too.
+        wanted += [THROUGHPUT, "delay_s"]
     own = measured.observations.filter(
         pl.col("cell").is_in(list(of_cell)) & pl.col("metric").is_in(wanted)
     )
     if own.filter(pl.col("metric") == question.metric).is_empty():
         return None
-    rows = own.with_columns(pl.col(pl.Categorical).cast(pl.String)).with_columns(
+    rows = _as_text(own).with_columns(
         policy=pl.col("cell").replace_strict({c: arm for c, (arm, _) in of_cell.items()}),
         scenario=pl.col("cell").replace_strict({c: place for c, (_, place) in of_cell.items()}),
         traffic=pl.lit("all"),
@@ -64,12 +69,11 @@ def _analysed(question: Asked, measured: Measured, arms: dict[Arm, str]) -> Anal
     )
     sketches = measured.sketches
     if sketches is not None:
-        sketches = sketches.with_columns(pl.col(pl.Categorical).cast(pl.String)).filter(
-            pl.col("cell").is_in(list(of_cell))
-        )
+        sketches = _as_text(sketches.filter(pl.col("cell").is_in(list(of_cell))))
     definition = measured.analysis.definition
     return analyse(
         rows,
+        _as_text(measured.trials.filter(pl.col("cell").is_in(list(of_cell)))),
         baseline=_HAVE,
         overhead="of_baseline" if definition == "difference_bps" else definition,
         select=measured.plan.study.trials.select,
@@ -77,7 +81,12 @@ def _analysed(question: Asked, measured: Measured, arms: dict[Arm, str]) -> Anal
         paired=measured.analysis.paired and _shares_numbers(question, measured),
         answers=[question.metric],
         sketches=sketches,
+        testbed=measured.testbed,
     )
+
+
+def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
 
 
 def _shares_numbers(question: Asked, measured: Measured) -> bool:
@@ -116,6 +125,11 @@ def _judged(
     claim = evolve(claim, before=before, after=after)
     if analysis is None or part is None or before is None or after is None:
         return evolve(claim, reason=_why_unmeasured(measured, other if before else mine))
+    for one in (before, after):
+        if not one.is_settled:
+            return evolve(claim, verdict=Verdict.UNSETTLED, reason=one.method)
+        if one.is_unpriced:
+            return evolve(claim, reason=one.method)
     change = (
         _share(analysis, mine, other, metric, part)
         if claim.is_share
@@ -123,7 +137,7 @@ def _judged(
     )
     if change is None:
         return evolve(claim, reason="the value before is zero")
-    verdict, more = judge(change, question.unnoticed, spoken(metric).better)
+    verdict, more = judge(change, question.unnoticed, METRICS[metric].better)
     return evolve(claim, change=change, verdict=verdict, more=more)
 
 
@@ -189,10 +203,10 @@ def _difference(
     )
 
 
-def judge(change: Estimate, unnoticed: float, better: str | None) -> tuple[Verdict, int | None]:
+def judge(change: Estimate, unnoticed: float, better: Direction) -> tuple[Verdict, int | None]:
     """The verdict on a change, and the further trials of each cell that would decide.
 
-    ``unnoticed``: in the unit of the change. ``better``: ``more``, ``less`` or None.
+    ``unnoticed``: in the unit of the change. ``better``: as in the table of metrics.
     """
     low, high = change.low, change.high
     if change.is_deterministic:
@@ -202,7 +216,7 @@ def judge(change: Estimate, unnoticed: float, better: str | None) -> tuple[Verdi
     if -unnoticed <= low and high <= unnoticed:
         return Verdict.UNNOTICED, None
     if low > 0 or high < 0:
-        if better is None:
+        if better == "neither":
             return Verdict.CHANGES, None
         return (Verdict.GAINS if (change.value > 0) == (better == "more") else Verdict.COSTS), None
     return Verdict.TOO_FEW, _more(change, unnoticed)

@@ -58,7 +58,7 @@ def plan_command(
     share = fraction(detect, "--detect")
     file = prepare(study)
     frame = _pilot(study, on) if pilot is None else _estimates(pilot, str(pilot))
-    rows = []
+    rows, equal = [], []
     baseline = file.study.study.baseline
     for cell in frame.filter(pl.col("policy") != baseline).iter_rows(named=True):
         zero = frame.filter(
@@ -68,6 +68,10 @@ def plan_command(
             factors=cell["factors"],
         )
         if zero.is_empty() or cell["deviation"] is None or zero["deviation"][0] is None:
+            continue
+        if not cell["deviation"] or not zero["deviation"][0]:
+            # Equal trials have an unknown spread: two would seem to be enough for anything.
+            equal.append(str(cell["cell"]))
             continue
         open_value, spread = float(zero["value"][0]), float(zero["deviation"][0])
         try:
@@ -94,6 +98,12 @@ def plan_command(
         raise RunError(
             f"{study}: no secured cell of the pilot has throughputs that vary, and a baseline "
             "beside it; there is nothing to plan for"
+        )
+    if equal:
+        others = f" and {len(equal) - 1} more" if len(equal) > 1 else ""
+        err().print(
+            f"left out: {equal[0]}{others}: the pilot's trials are equal, so that their spread is "
+            "unknown; --pilot takes a run with more trials"
         )
     if json:
         emit_json(rows)

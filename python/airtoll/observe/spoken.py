@@ -19,7 +19,6 @@ class Spoken(NamedTuple):
     words: str
     told: Told = "difference"
     unnoticed: float = 0.0
-    better: Literal["more", "less"] | None = None
 
 
 #: A change of the delay of speech that no listener hears.
@@ -28,41 +27,39 @@ _HEARD_S: Final = 0.005
 _FELT_S: Final = 0.1
 
 SPOKEN: Final[dict[str, Spoken]] = {
-    "throughput_bps": Spoken("throughput", "share", 0.01, "more"),
-    "delay_s": Spoken("the mean delay", "difference", _HEARD_S, "less"),
-    "delay_p50_s": Spoken("the median delay", "difference", _HEARD_S, "less"),
-    "delay_p95_s": Spoken("the 95 % delay", "difference", _HEARD_S, "less"),
-    "delay_p99_s": Spoken("the 99 % delay", "difference", _HEARD_S, "less"),
-    "jitter_s": Spoken("jitter", "difference", _HEARD_S, "less"),
-    "loss_ratio": Spoken("loss", "points", 0.001, "less"),
-    "response_time_s": Spoken("the response time", "difference", _HEARD_S, "less"),
-    "handover_gap_s": Spoken("the gap of a hand-over", "difference", _HEARD_S, "less"),
-    "handover_join_s": Spoken("the time of a hand-over's join", "difference", _HEARD_S, "less"),
-    "handover_packets_lost": Spoken(
-        "the number of packets lost per hand-over", "difference", 0.5, "less"
-    ),
-    "voice_mos": Spoken("the quality of a call (MOS)", "difference", 0.1, "more"),
-    "association_time_s": Spoken("the time of an association", "difference", _FELT_S, "less"),
-    "join_time_s": Spoken("the time of a join", "difference", _FELT_S, "less"),
-    "join_all_time_s": Spoken("the time until every client has joined", "difference", 1.0, "less"),
-    "negotiation_time_s": Spoken("the time of a negotiation", "difference", _FELT_S, "less"),
-    "eap_time_s": Spoken("the time of EAP", "difference", _FELT_S, "less"),
-    "key_handshake_time_s": Spoken("the time of the key handshake", "difference", _FELT_S, "less"),
-    "group_rekey_time_s": Spoken("the time of a group key renewal", "difference", _FELT_S, "less"),
-    "joined_ratio": Spoken("the share of clients that join", "points", 0.0, "more"),
-    "fairness_ratio": Spoken("fairness of throughputs (Jain's index)", "difference", 0.01, "more"),
-    "authentication_messages": Spoken("the number of messages", "difference", 0.0, "less"),
-    "authentication_octets": Spoken("the octets of the messages", "share", 0.01, "less"),
+    "throughput_bps": Spoken("throughput", "share", 0.01),
+    "delay_s": Spoken("the mean delay", "difference", _HEARD_S),
+    "delay_p50_s": Spoken("the median delay", "difference", _HEARD_S),
+    "delay_p95_s": Spoken("the 95 % delay", "difference", _HEARD_S),
+    "delay_p99_s": Spoken("the 99 % delay", "difference", _HEARD_S),
+    "jitter_s": Spoken("jitter", "difference", _HEARD_S),
+    "loss_ratio": Spoken("loss", "points", 0.001),
+    "response_time_s": Spoken("the response time", "difference", _HEARD_S),
+    "handover_gap_s": Spoken("the gap of a hand-over", "difference", _HEARD_S),
+    "handover_join_s": Spoken("the time of a hand-over's join", "difference", _HEARD_S),
+    "handover_packets_lost": Spoken("the number of packets lost per hand-over", "difference", 0.5),
+    "voice_mos": Spoken("the quality of a call (MOS)", "difference", 0.1),
+    "association_time_s": Spoken("the time of an association", "difference", _FELT_S),
+    "join_time_s": Spoken("the time of a join", "difference", _FELT_S),
+    "join_all_time_s": Spoken("the time until every client has joined", "difference", 1.0),
+    "negotiation_time_s": Spoken("the time of a negotiation", "difference", _FELT_S),
+    "eap_time_s": Spoken("the time of EAP", "difference", _FELT_S),
+    "key_handshake_time_s": Spoken("the time of the key handshake", "difference", _FELT_S),
+    "group_rekey_time_s": Spoken("the time of a group key renewal", "difference", _FELT_S),
+    "joined_ratio": Spoken("the share of clients that join", "points", 0.0),
+    "fairness_ratio": Spoken("fairness of throughputs (Jain's index)", "difference", 0.01),
+    "authentication_messages": Spoken("the number of messages", "difference", 0.0),
+    "authentication_octets": Spoken("the octets of the messages", "share", 0.01),
     "group_airtime_share": Spoken(
-        "the share of the air that group-addressed messages take", "points", 0.001, "less"
+        "the share of the air that group-addressed messages take", "points", 0.001
     ),
     "group_delivered_ratio": Spoken(
-        "the share of group-addressed messages that arrive", "points", 0.001, "more"
+        "the share of group-addressed messages that arrive", "points", 0.001
     ),
-    "battery_h": Spoken("battery life", "share", 0.01, "more"),
-    "power_w": Spoken("mean power", "share", 0.01, "less"),
-    "energy_j_per_bit": Spoken("energy per bit", "share", 0.01, "less"),
-    "cpu_share": Spoken("the CPU share", "points", 0.01, "less"),
+    "battery_h": Spoken("battery life", "share", 0.01),
+    "power_w": Spoken("mean power", "share", 0.01),
+    "energy_j_per_bit": Spoken("energy per bit", "share", 0.01),
+    "cpu_share": Spoken("the CPU share", "points", 0.01),
 }
 
 

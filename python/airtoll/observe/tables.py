@@ -17,7 +17,7 @@ from attrs import frozen
 from airtoll.errors import StorageError
 from airtoll.observe.journal import Record, read_at, read_index, storage_error
 from airtoll.observe.metrics import NOT_RADIO
-from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS
+from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS, WITHOUT_CHANCE
 
 #: Rows of the records that are in memory at a time.
 _SLICE_ROWS = 20_000
@@ -44,6 +44,18 @@ SKETCHES: dict[str, pl.DataType] = {
     "nanoseconds": pl.List(pl.Int64()),
     "counts": pl.List(pl.UInt32()),
 }
+
+
+def has_no_chance(observations: pl.DataFrame, testbed: str | None = None) -> bool:
+    """Whether all readings are of models that draw no random numbers.
+
+    ``testbed``: that of all of them; None: that of each row.
+    """
+    if testbed is not None:
+        return testbed in WITHOUT_CHANCE
+    if "testbed" not in observations.columns or observations.is_empty():
+        return False
+    return set(observations["testbed"].unique().to_list()) <= WITHOUT_CHANCE
 
 
 @frozen
@@ -236,8 +248,18 @@ def counted(observations: pl.DataFrame, trials: pl.DataFrame) -> pl.DataFrame:
 
 def not_radio(trials: pl.DataFrame) -> frozenset[str]:
     """Cells with a counted trial whose caveat says that the CPU limited its throughput."""
-    said = pl.col("caveats").list.eval(pl.element().str.starts_with(NOT_RADIO)).list.any()
-    return frozenset(trials.filter(pl.col("status") == "ok", said)["cell"].unique())
+    return frozenset(with_caveat(trials, NOT_RADIO))
+
+
+def with_caveat(trials: pl.DataFrame, prefix: str) -> dict[str, str]:
+    """Cells with a counted trial that has a caveat of this prefix, and the first one without it."""
+    if "caveats" not in trials.columns:
+        return {}
+    said = trials.filter(pl.col("status") == "ok").select("cell", "caveats").explode("caveats")
+    found = said.filter(pl.col("caveats").str.starts_with(prefix)).unique(
+        "cell", keep="first", maintain_order=True
+    )
+    return {str(cell): str(text).removeprefix(prefix) for cell, text in found.iter_rows()}
 
 
 def _row_key(row: tuple[str, str | None, str | None, int | None, float, str]) -> tuple[object, ...]:

@@ -17,44 +17,16 @@ from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
 from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.fairness import jain
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
-from airtoll.observe.metrics import METRICS, NOT_RADIO
+from airtoll.analyse.settling import in_words
+from airtoll.observe.metrics import METRICS, NOT_RADIO, OVERHEAD, name_of
+from airtoll.observe.metrics import quantity as known
 from airtoll.plan import Cell
 from airtoll.present.words import Teller, reproduced
 from airtoll.report.summary import RunSummary
 
-#: The quantity that is drawn and told for throughput.
-OVERHEAD: Final = "overhead"
 #: Jain's index of the throughputs of a cell's stations.
 FAIRNESS: Final = "fairness_ratio"
 
-#: Metric -> its name for people.
-_WORDS: Final = {
-    OVERHEAD: "throughput overhead",
-    THROUGHPUT: "throughput",
-    "join_all_time_s": "time until every client has joined",
-    "joined_ratio": "share of clients that joined",
-    FAIRNESS: "fairness of throughputs (Jain)",
-    "negotiation_time_s": "time of a negotiation",
-    "eap_time_s": "time of EAP",
-    "handover_gap_s": "gap of a hand-over",
-    "handover_packets_lost": "number of packets lost per hand-over",
-    "delay_s": "mean delay",
-    "delay_p95_s": "95 % delay",
-    "jitter_s": "jitter",
-    "loss_ratio": "loss",
-    "response_time_s": "response time",
-    "group_rekey_time_s": "time of a group key renewal",
-    "group_airtime_share": "share of the air that group-addressed messages take",
-    "group_delivered_ratio": "share of group-addressed messages that arrive",
-    "power_w": "mean power",
-}
-#: Shares, shown in percent.
-_SHARES: Final = (
-    OVERHEAD, "joined_ratio", "loss_ratio", "airtime_retry_share", "cpu_share",
-    "group_airtime_share", "group_delivered_ratio",
-)  # fmt: skip
-#: Metrics of which more is better.
-_MORE_IS_BETTER: Final = (THROUGHPUT, FAIRNESS, "joined_ratio", "voice_mos", "stations_joined")
 #: Delay under load, shown beside the answers where it is measured.
 _DELAYS: Final = ("delay_s", "delay_p95_s")
 
@@ -69,14 +41,14 @@ class Reading:
 
 def quantity_name(quantity: str) -> str:
     """A metric, or the overhead, for people."""
-    return _WORDS.get(quantity, quantity.rsplit("_", 1)[0].replace("_", " "))
+    return name_of(quantity)
 
 
 def shown(quantity: str, estimate: Estimate | None) -> str:
     """A value of a quantity with its interval; shares in percent."""
     if estimate is None:
         return NOTHING
-    return show_overhead(estimate) if quantity in _SHARES else show_estimate(estimate)
+    return show_overhead(estimate) if known(quantity).percent else show_estimate(estimate)
 
 
 def quantities(summary: RunSummary) -> tuple[str, ...]:
@@ -322,10 +294,14 @@ def headline(summary: RunSummary) -> list[str]:
     first = told[0].leads if told else ()
     return [
         *_of_limits(summary),
+        *_of_drifts(summary, THROUGHPUT),
+        *_of_unknown_costs(summary),
         *first,
         *reproduced(summary.reproduced),
         *(line for one in told[1:] for line in one.leads),
+        *_of_fragments(summary),
         *_of_silence(summary),
+        *_of_drifts(summary, "delay_s"),
         *_of_joins(summary),
         *(line for one in told for line in one.extras),
         *([] if any(one.leads for one in told) else _without_an_answer(summary)),
@@ -368,6 +344,51 @@ def _of_silence(summary: RunSummary) -> list[str]:
         f"{count} cell{'s' if count > 1 else ''} carried no data (first: "
         f"{summary.names.cell(first)}): the level is too low for the rate, or the traffic is too "
         "short; `airtoll check` shows the level."
+    ]
+
+
+def _of_drifts(summary: RunSummary, metric: str) -> list[str]:
+    """The cells whose readings of a metric have not settled, in one sentence, with the cause."""
+    found = summary.unsettled(metric) if metric in columns(summary) else {}
+    if not found:
+        return []
+    first, relative = next(iter(found.items()))
+    of = len(readings(summary, metric))
+    where = summary.names.cell(first)
+    cells = f"in {len(found)} of {of} cells (first: {where})" if of > 1 else f"in {where}"
+    words = f"The {quantity_name(metric)} has not settled {cells}: in the second half of a trial "
+    words += f"it is {in_words(relative)} than in the first, so that it depends on how long a trial"
+    words = words.replace("high than in the first", "high as in the first")
+    words += " lasts, and has no interval."
+    known = next((cell for cell in found if cell in summary.causes), None)
+    if known is None:
+        return [words]
+    at = "" if known == first else f" in {summary.names.cell(known)}"
+    return [f"{words} Cause{at}: {summary.causes[known]}."]
+
+
+def _of_fragments(summary: RunSummary) -> list[str]:
+    """The cells whose costs hold that of fragments, in one sentence, with the cure."""
+    told = summary.unsettled(THROUGHPUT)
+    found = {cell: text for cell, text in summary.fragments.items() if cell not in told}
+    if not found or THROUGHPUT not in columns(summary):
+        return []
+    first, text = next(iter(found.items()))
+    where = summary.names.cell(first)
+    cells = where if len(found) == 1 else f"{len(found)} cells (first: {where})"
+    return [f"Fragments are a part of the cost in {cells}: {text}."]
+
+
+def _of_unknown_costs(summary: RunSummary) -> list[str]:
+    """The cells whose throughput leaves out a cipher's cost that no profile knows."""
+    found = summary.unpriced
+    if not found:
+        return []
+    first, why = next(iter(found.items()))
+    cells = "1 cell" if len(found) == 1 else f"{len(found)} cells"
+    return [
+        f"The cost of security is unknown in {cells} (first: {summary.names.cell(first)}): {why}; "
+        "the throughput there leaves it out."
     ]
 
 

@@ -15,6 +15,7 @@ from attrs import frozen
 
 from airtoll.analyse import Analysis, Comparison, analyse, compare
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
+from airtoll.analyse.cost import as_cost, cost_sign
 from airtoll.analyse.overhead import Definition
 from airtoll.analyse.quantities import show_overhead
 from airtoll.observe.datasets import load_dataset
@@ -115,14 +116,14 @@ def headline(imported: Imported) -> list[str]:
             f"There is no secured policy to compare with {analysis.baseline}, so none has a cost."
         )
         return lines
-    cost = -1.0 if analysis.definition == "difference_bps" else 1.0
-    worst = overheads.sort(cost * pl.col("value")).row(-1, named=True)
+    sign = cost_sign(str(overheads["unit"][0]))
+    worst = overheads.sort(sign * pl.col("value")).row(-1, named=True)
     verdict = whole_cells(analysis.comparisons).filter(cell=worst["cell"], metric=THROUGHPUT)[
         "verdict"
     ]
+    largest = as_cost(estimate_of_row(worst, analysis.level))
     lines.append(
-        f"The largest overhead is {show_overhead(estimate_of_row(worst, analysis.level))} in "
-        f"{worst['cell']}: {verdict[0]}."
+        f"The largest overhead is {show_overhead(largest)} in {worst['cell']}: {verdict[0]}."
     )
     return lines
 

@@ -22,6 +22,7 @@ from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.ceiling import ceiling_bps
 from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.decomposition import crypto_time, decompose
+from airtoll.analyse.estimate import EQUAL
 from airtoll.analyse.instruments import seen_through
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
 from airtoll.analyse.pairing import pairs_trials
@@ -30,6 +31,7 @@ from airtoll.analyse.selection import select_rows
 from airtoll.answer import Answered, Measured, Reproduces, answered, printed
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
+from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY, UNPRICED
 from airtoll.observe.tables import (
     compact,
     counted,
@@ -37,6 +39,7 @@ from airtoll.observe.tables import (
     read_compact_observations,
     read_sketches,
     read_trials,
+    with_caveat,
 )
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
@@ -328,6 +331,7 @@ class RunSummary:
             contrast=self.analysis.contrast,
             definition="of_baseline" if definition == "difference_bps" else definition,
             level=self.analysis.level,
+            testbed=self.manifest["testbed"],
         )
 
     @cached_property
@@ -369,6 +373,41 @@ class RunSummary:
         said = self.trials.filter(status="ok").explode("caveats").drop_nulls("caveats")
         counts = said.group_by("caveats", maintain_order=True).len().sort("len", descending=True)
         return {str(text): int(count) for text, count in counts.iter_rows()}
+
+    def unsettled(self, metric: str) -> dict[str, float]:
+        """Cells whose readings of a metric have not settled, in the order of the plan.
+
+        ``metric``: ``throughput_bps`` or ``delay_s``. A cell counts also for its flows. The value
+        is the second half less the first, as a share of their mean.
+        """
+        frame = self.analysis.unsettled
+        if frame.is_empty():
+            return {}
+        rows = frame.filter(of=metric).sort(pl.col("flow").is_not_null(), maintain_order=True)
+        found: dict[str, float] = {}
+        for cell, relative in rows.select("cell", "relative").iter_rows():
+            found.setdefault(str(cell), float(relative))
+        # Delays of flows that deliver less and less say nothing more.
+        if metric != THROUGHPUT:
+            found = {name: r for name, r in found.items() if name not in self.unsettled(THROUGHPUT)}
+        return {name: found[name] for name in self.cells if name in found}
+
+    @cached_property
+    def causes(self) -> dict[str, str]:
+        """Cells whose trials name a cause for which their halves differ, and the cure."""
+        return with_caveat(self.trials, NOT_SETTLED_BY)
+
+    @cached_property
+    def fragments(self) -> dict[str, str]:
+        """Cells whose tunnels cut datagrams into fragments, how long they are, and the cure."""
+        found = with_caveat(self.trials, FRAGMENTS)
+        return {name: found[name] for name in self.cells if name in found}
+
+    @cached_property
+    def unpriced(self) -> dict[str, str]:
+        """Cells under a cipher whose cost no profile of their devices knows, and which."""
+        found = with_caveat(self.trials, UNPRICED)
+        return {name: found[name] for name in self.cells if name in found}
 
     @cached_property
     def not_radio(self) -> frozenset[str]:
@@ -427,6 +466,7 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
             paired=paired,
             answers=plan.study.answers,
             sketches=sketches,
+            testbed=manifest["testbed"],
         )
 
     sketches = compact(read_sketches(path))
@@ -519,6 +559,8 @@ def _group_overhead(
             return None
         count = rows.height
         variance = float((rows["deviation"].fill_null(math.nan) ** 2 / rows["n"]).sum()) / count**2
+        if rows["method"].cast(pl.String).str.ends_with(EQUAL).any():
+            variance = math.nan
         means[name] = (float(rows["value"].mean()), variance, float(rows["n"].sum()))  # type: ignore[arg-type]
     (t1, v1, n1), (t2, v2, n2) = means[analysis.baseline], means[policy]
     if analysis.definition == "of_secured":

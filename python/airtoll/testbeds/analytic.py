@@ -57,7 +57,10 @@ class Analytic:
             columns = _native.analytic(scenario_json(trial.cell))
         except ValueError as error:
             raise TestbedError(f"analytic: {trial.cell.name}: {error}") from error
-        return Measured(rows=tuple(rows_of(columns)), caveats=_caveats(trial.cell))
+        return Measured(
+            rows=tuple(rows_of(columns)),
+            caveats=(*gating.notes(trial.cell), *unpriced.caveats(trial.cell)),
+        )
 
     def environment(self) -> dict[str, str]:
         """The version of the native code."""

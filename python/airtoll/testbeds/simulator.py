@@ -27,6 +27,7 @@ from airtoll.testbeds import (
     multi_link,
     path_mtu,
     roaming,
+    settling,
     unpriced,
 )
 from airtoll.testbeds.contract import (
@@ -170,7 +171,7 @@ class Simulator:
         except OSError as error:
             raise TestbedError(f"simulator: cannot write {own}: {error}") from error
         (failure,) = columns["failure"]
-        rows = added(rows_of(columns), earlier)
+        rows = settling.without_planned_drifts(added(rows_of(columns), earlier), trial.cell)
         if trial.control and failure is None:
             (excess,) = columns["backoff_excess_slots"]
             rows.append(Row("backoff_excess_slots", excess, "1"))
@@ -182,7 +183,9 @@ class Simulator:
             caveats=(
                 *gating.notes(trial.cell),
                 *_black_holes(trial.cell),
-                *([unknown] if (unknown := unpriced.note(trial.cell)) else []),
+                *settling.fragments(trial.cell),
+                *settling.causes(rows, trial.cell),
+                *unpriced.caveats(trial.cell),
                 *([caveat] if caveat else []),
             ),
             files=() if own is None else tuple(sorted(own.iterdir())),

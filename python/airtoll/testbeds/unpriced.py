@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from airtoll.observe.metrics import UNPRICED
 from airtoll.plan import Cell
 from airtoll.policies import Cipher
 from airtoll.policies.suites import esp_suites
@@ -16,6 +17,13 @@ from airtoll.testbeds.resolve import station_list, station_policy
 
 #: Suites of tunnels; the other suites of a profile are those of links.
 _TUNNELS = frozenset({*esp_suites().values(), "wireguard", "openvpn-aes-gcm"})
+
+
+@lru_cache(maxsize=1024)
+def caveats(cell: Cell) -> tuple[str, ...]:
+    """The caveat of a simulated trial under such a cipher, if there is one."""
+    why = why_unknown(cell)
+    return () if why is None else (UNPRICED + why,)
 
 
 def why_unknown(cell: Cell) -> str | None:

@@ -26,10 +26,10 @@ from airtoll.drawing.plate import (
     new_plate,
     reach_of,
 )
+from airtoll.observe.metrics import OVERHEAD
 from airtoll.plan import Cell
 from airtoll.present.names import axis_name, short_level
 from airtoll.report.answer import (
-    OVERHEAD,
     Reading,
     quantities,
     quantity_name,
