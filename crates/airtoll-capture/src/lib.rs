@@ -12,6 +12,7 @@ pub mod frames;
 pub mod keys;
 pub mod ledger;
 pub mod link;
+pub mod networks;
 pub mod report;
 pub mod selection;
 pub mod session;

@@ -7,12 +7,15 @@ use airtoll_border::CaptureOptions;
 use airtoll_capture::file::Reader;
 use airtoll_capture::frames::{Seen, Status};
 use airtoll_capture::keys::Keys;
+use airtoll_capture::networks::networks;
 use airtoll_capture::session::SessionReport;
 use airtoll_capture::{CaptureError, Request, Selection, Window, analyse, watch};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+
+use crate::answers::answer;
 
 create_exception!(
     _native,
@@ -130,6 +133,13 @@ impl Read for Interruptible {
     }
 }
 
+/// The networks that announce themselves in captures: an `airtoll.border.answers.NetworksReport`.
+#[pyfunction]
+fn capture_networks(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Py<PyAny>> {
+    let found = py.detach(|| networks(&files)).map_err(bad)?;
+    answer(py, &found)
+}
+
 /// Whole packets of a capture that is in memory.
 #[pyfunction]
 fn count_packets(py: Python<'_>, octets: Vec<u8>) -> PyResult<u64> {
@@ -187,6 +197,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(capture_report, module)?)?;
     module.add_function(wrap_pyfunction!(write_capture_report, module)?)?;
     module.add_function(wrap_pyfunction!(watch_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(capture_networks, module)?)?;
     module.add_function(wrap_pyfunction!(count_packets, module)?)?;
     module.add_function(wrap_pyfunction!(capture_frames, module)?)
 }

@@ -24,7 +24,7 @@ _UNKNOWN: Final = "unknown to airtoll"
 
 @frozen
 class Offered:
-    """What one element, of WPA version 1 or RSN, offers."""
+    """The offer of one element, of WPA version 1 or RSN."""
 
     element: Element
     akms: tuple[Akm, ...]
@@ -33,10 +33,10 @@ class Offered:
 
 @define
 class Security:
-    """What a source says of the security of a network.
+    """The security of a network by its source.
 
-    ``known``: whether it says anything. ``wep``: cipher of static or dynamic WEP, 104 bits where the
-    source names no length (``wep_length_unknown``). ``methods``: EAP methods that are stated.
+    ``known``: whether it says anything. ``wep``: cipher of static or dynamic WEP, 104 bits where
+    the source names no length (``wep_length_unknown``). ``methods``: EAP methods that are stated.
     """
 
     known: bool = False

@@ -9,7 +9,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Final, Literal
 
+from airtoll.network.model import Pmf
 from airtoll.policies import Akm, Cipher, EapMethod
+from airtoll.policies.suites import eap_methods
 
 #: Which element of a beacon announces a suite: that of WPA version 1, or the RSN element.
 Element = Literal["wpa", "rsn"]
@@ -40,17 +42,8 @@ KEY_MANAGEMENT: Final = {
     "sae-ext-key": "SAE-EXT-KEY",
     "ft-sae-ext-key": "FT-SAE-EXT-KEY",
 }
-#: EAP method -> its word in wpa_supplicant.conf.
-EAP_METHODS: Final = {
-    "md5": "MD5",
-    "leap": "LEAP",
-    "tls": "TLS",
-    "ttls": "TTLS",
-    "peap": "PEAP",
-    "teap": "TEAP",
-}
 #: Protected management frames -> ieee80211w.
-PMF: Final = {"off": 0, "optional": 1, "required": 2}
+PMF: Final[dict[str, int]] = {"off": 0, "optional": 1, "required": 2}
 #: Channel width, MHz -> vht_oper_chwidth, he_oper_chwidth and eht_oper_chwidth.
 CHANNEL_WIDTHS: Final = {20: 0, 40: 0, 80: 1, 160: 2, 320: 9}
 
@@ -78,9 +71,16 @@ def cipher_of(word: str) -> Cipher | None:
 @cache
 def method_of(word: str) -> EapMethod | None:
     """The EAP method of wpa_supplicant's word, None for one that airtoll does not have."""
-    return next((EapMethod(m) for m, known in EAP_METHODS.items() if known == word), None)
+    return next((method for method in eap_methods() if method.upper() == word), None)
 
 
+def pmf_of(code: str) -> Pmf | None:
+    """Protected management frames of an ``ieee80211w``, None for another value."""
+    levels: dict[str, Pmf] = {"0": "off", "1": "optional", "2": "required"}
+    return levels.get(code)
+
+
+@cache
 def group_of(ciphers: frozenset[Cipher]) -> Cipher:
     """The group cipher that hostapd chooses for these pairwise ones (``wpa_common.c``, 2.10)."""
     if Cipher.TKIP in ciphers:
@@ -120,7 +120,11 @@ def _unescaped(text: str) -> str:
             continue
         escaped = text[position + 1]
         digits = text[position + 2 : position + 4]
-        if escaped == "x" and len(digits) == 2 and all(c in "0123456789abcdefABCDEF" for c in digits):
+        if (
+            escaped == "x"
+            and len(digits) == 2
+            and all(c in "0123456789abcdefABCDEF" for c in digits)
+        ):
             octets.append(int(digits, 16))
             position += 4
         else:

@@ -14,10 +14,10 @@ from typing import Final
 from airtoll.network.draft import Draft, Offered
 from airtoll.network.hostap import (
     CHANNEL_WIDTHS,
-    PMF,
     akms_of,
     cipher_of,
     group_of,
+    pmf_of,
     ssid_of,
     wep_cipher_of,
 )
@@ -27,45 +27,229 @@ from airtoll.policies import Cipher
 FORMAT: Final = "hostapd.conf"
 #: Keys whose value is a secret or part of one.
 _SECRETS: Final = frozenset(
-    (
-        "wpa_passphrase wpa_psk sae_password auth_server_shared_secret acct_server_shared_secret "
-        "private_key_passwd private_key_passwd2 r0kh r1kh ap_pin dpp_netaccesskey dpp_csign "
-        "dpp_connector pac_opaque_encr_key radius_das_client wep_key0 wep_key1 wep_key2 wep_key3 "
-        "multi_ap_backhaul_wpa_passphrase multi_ap_backhaul_wpa_psk"
-    ).split()
+    [
+        "wpa_passphrase",
+        "wpa_psk",
+        "sae_password",
+        "auth_server_shared_secret",
+        "acct_server_shared_secret",
+        "private_key_passwd",
+        "private_key_passwd2",
+        "r0kh",
+        "r1kh",
+        "ap_pin",
+        "dpp_netaccesskey",
+        "dpp_csign",
+        "dpp_connector",
+        "pac_opaque_encr_key",
+        "radius_das_client",
+        "wep_key0",
+        "wep_key1",
+        "wep_key2",
+        "wep_key3",
+        "multi_ap_backhaul_wpa_passphrase",
+        "multi_ap_backhaul_wpa_psk",
+    ]
 )
 #: Keys, and beginnings of keys (with *), that change neither policy nor radio: those of the
 #: example file of hostapd 2.10, and those that OpenWrt's scripts write, too.
-_NO_MATTER: Final = (
-    "accept_mac_file access_network_type acct_server_* acs_* ap_* airtime_* allow_cross_connection "
-    "anqp_* anti_clogging_threshold asra assoc_sa_query_* assocresp_elements beacon_prot beacon_rate bridge "
-    "broadcast_deauth bss_load_test bss_load_update_period bss_transition ca_cert chan_util_* "
-    "chanlist check_cert_subject check_crl* civic config_methods corrupt_gtk_* country3 "
-    "ctrl_interface* deny_mac_file device_name device_type dh_file dhcp_* disable_dgaf "
-    "disable_pmksa_caching disassoc_low_ack domain_name dpp_* driver driver_params dtim_period "
-    "dynamic_vlan eap_* eapol_* ecsa_ie_only edmg_channel eht_oper_centr_freq_seg1_idx "
-    "enable_background_radar enable_edmg erp_* esr extended_key_id extra_cred fils_* "
-    "fragm_threshold fragment_size freqlist friendly_name fst_* ft_* ftm_* gas_* "
-    "group_mgmt_cipher hessid he_6ghz_* he_bss_color* he_default_pe_* he_er_su_disable he_mu_* "
-    "he_oper_centr_freq_seg1_idx he_rts_* he_spr_* he_su_* he_twt_* ht_coex hs20* ieee80211d "
-    "ieee80211h ignore_* internet interworking ipaddr_type_availability lci local_pwr_* logger_* "
-    "manage_p2p manufacturer manufacturer_url max_auth_rounds* max_listen_interval max_num_sta "
-    "mbo* mbssid min_tx_power model_* multi_ap multi_ap_* multicast_to_unicast na_mcast_to_ucast "
-    "nai_realm nas_identifier network_auth_type no_auth_if_seen_on no_probe_resp_* noscan "
-    "notify_mgmt_frames obss_interval oce ocsp_* ocv okc openssl_* operator_icon os_version osen "
-    "osu_* own_ip_addr owe_groups owe_ptk_workaround pac_* pasn_* pbc_in_m1 per_sta_vif pmk_r1_push "
-    "preamble private_key private_key2 proxy_arp pwd_group qos_map_set r0_key_lifetime "
-    "r1_key_holder r1_max_key_lifetime radius_* reassociation_deadline require_ht require_vht "
-    "rkh_* rnr roaming_consortium rrm_* rsn_preauth* rssi_* rts_threshold sae_* serial_number "
-    "server_cert server_cert2 server_id skip_cred_build skip_inactivity_poll snoop_iface "
-    "spectrum_mgmt_required start_disabled stationary_ap tdls_* time_advertisement time_zone tls_* "
-    "tnc track_sta_* transition_disable tx_queue_* uapsd_* uesa unsol_bcast_* upc upnp_iface "
-    "use_pae_group_addr use_sta_nsts utf8_ssid uuid vendor_elements venue_* vht_capab "
-    "vht_oper_centr_freq_seg1_idx vlan_* wds_bridge wds_sta wep_default_key wep_rekey_period wmm_ac_* "
-    "wnm_* wpa_deny_ptk0_rekey wpa_disable_eapol_key_retries wpa_gmk_rekey wpa_group_rekey "
-    "wpa_group_update_count wpa_pairwise_update_count wpa_psk_file wpa_psk_radius wpa_ptk_rekey "
-    "wpa_strict_rekey wps_*"
-).split()
+_NO_MATTER: Final = [
+    "accept_mac_file",
+    "access_network_type",
+    "acct_server_*",
+    "acs_*",
+    "ap_*",
+    "airtime_*",
+    "allow_cross_connection",
+    "anqp_*",
+    "anti_clogging_threshold",
+    "asra",
+    "assoc_sa_query_*",
+    "assocresp_elements",
+    "beacon_prot",
+    "beacon_rate",
+    "bridge",
+    "broadcast_deauth",
+    "bss_load_test",
+    "bss_load_update_period",
+    "bss_transition",
+    "ca_cert",
+    "chan_util_*",
+    "chanlist",
+    "check_cert_subject",
+    "check_crl*",
+    "civic",
+    "config_methods",
+    "corrupt_gtk_*",
+    "country3",
+    "ctrl_interface*",
+    "deny_mac_file",
+    "device_name",
+    "device_type",
+    "dh_file",
+    "dhcp_*",
+    "disable_dgaf",
+    "disable_pmksa_caching",
+    "disassoc_low_ack",
+    "domain_name",
+    "dpp_*",
+    "driver",
+    "driver_params",
+    "dtim_period",
+    "dynamic_vlan",
+    "eap_*",
+    "eapol_*",
+    "ecsa_ie_only",
+    "edmg_channel",
+    "eht_oper_centr_freq_seg1_idx",
+    "enable_background_radar",
+    "enable_edmg",
+    "erp_*",
+    "esr",
+    "extended_key_id",
+    "extra_cred",
+    "fils_*",
+    "fragm_threshold",
+    "fragment_size",
+    "freqlist",
+    "friendly_name",
+    "fst_*",
+    "ft_*",
+    "ftm_*",
+    "gas_*",
+    "group_mgmt_cipher",
+    "hessid",
+    "he_6ghz_*",
+    "he_bss_color*",
+    "he_default_pe_*",
+    "he_er_su_disable",
+    "he_mu_*",
+    "he_oper_centr_freq_seg1_idx",
+    "he_rts_*",
+    "he_spr_*",
+    "he_su_*",
+    "he_twt_*",
+    "ht_coex",
+    "hs20*",
+    "ieee80211d",
+    "ieee80211h",
+    "ignore_*",
+    "internet",
+    "interworking",
+    "ipaddr_type_availability",
+    "lci",
+    "local_pwr_*",
+    "logger_*",
+    "manage_p2p",
+    "manufacturer",
+    "manufacturer_url",
+    "max_auth_rounds*",
+    "max_listen_interval",
+    "max_num_sta",
+    "mbo*",
+    "mbssid",
+    "min_tx_power",
+    "model_*",
+    "multi_ap",
+    "multi_ap_*",
+    "multicast_to_unicast",
+    "na_mcast_to_ucast",
+    "nai_realm",
+    "nas_identifier",
+    "network_auth_type",
+    "no_auth_if_seen_on",
+    "no_probe_resp_*",
+    "noscan",
+    "notify_mgmt_frames",
+    "obss_interval",
+    "oce",
+    "ocsp_*",
+    "ocv",
+    "okc",
+    "openssl_*",
+    "operator_icon",
+    "os_version",
+    "osen",
+    "osu_*",
+    "own_ip_addr",
+    "owe_groups",
+    "owe_ptk_workaround",
+    "pac_*",
+    "pasn_*",
+    "pbc_in_m1",
+    "per_sta_vif",
+    "pmk_r1_push",
+    "preamble",
+    "private_key",
+    "private_key2",
+    "proxy_arp",
+    "pwd_group",
+    "qos_map_set",
+    "r0_key_lifetime",
+    "r1_key_holder",
+    "r1_max_key_lifetime",
+    "radius_*",
+    "reassociation_deadline",
+    "require_ht",
+    "require_vht",
+    "rkh_*",
+    "rnr",
+    "roaming_consortium",
+    "rrm_*",
+    "rsn_preauth*",
+    "rssi_*",
+    "rts_threshold",
+    "sae_*",
+    "serial_number",
+    "server_cert",
+    "server_cert2",
+    "server_id",
+    "skip_cred_build",
+    "skip_inactivity_poll",
+    "snoop_iface",
+    "spectrum_mgmt_required",
+    "start_disabled",
+    "stationary_ap",
+    "tdls_*",
+    "time_advertisement",
+    "time_zone",
+    "tls_*",
+    "tnc",
+    "track_sta_*",
+    "transition_disable",
+    "tx_queue_*",
+    "uapsd_*",
+    "uesa",
+    "unsol_bcast_*",
+    "upc",
+    "upnp_iface",
+    "use_pae_group_addr",
+    "use_sta_nsts",
+    "utf8_ssid",
+    "uuid",
+    "vendor_elements",
+    "venue_*",
+    "vht_capab",
+    "vht_oper_centr_freq_seg1_idx",
+    "vlan_*",
+    "wds_bridge",
+    "wds_sta",
+    "wep_default_key",
+    "wep_rekey_period",
+    "wmm_ac_*",
+    "wnm_*",
+    "wpa_deny_ptk0_rekey",
+    "wpa_disable_eapol_key_retries",
+    "wpa_gmk_rekey",
+    "wpa_group_rekey",
+    "wpa_group_update_count",
+    "wpa_pairwise_update_count",
+    "wpa_psk_file",
+    "wpa_psk_radius",
+    "wpa_ptk_rekey",
+    "wpa_strict_rekey",
+    "wps_*",
+]
 _MATTERS_NOT: Final = re.compile(
     "|".join(re.escape(word).replace(r"\*", ".*") for word in _NO_MATTER)
 )
@@ -193,7 +377,9 @@ class _Radio:
         draft.basic_rates_mbps = own.basic_rates_mbps
         of_mode = {"802.11a": "5"}.get(self.mode or "", "2.4" if self.mode else None)
         by_number = band_of_channel(own.channel) if own.channel else None
-        draft.band = own.band or by_number or ("5" if of_mode == "5" else "2.4" if of_mode else None)
+        draft.band = (
+            own.band or by_number or ("5" if of_mode == "5" else "2.4" if of_mode else None)
+        )
         newest = max(self.phys - without, key=list(_PHY_KEYS.values()).index, default=None)
         draft.phy = newest or self.mode or plain_phy(draft.band)
         if draft.phy in _MODES.values() and draft.band == "5":
@@ -267,7 +453,7 @@ class _Bss:
             security.group = cipher_of(value)
             said = f"group cipher {security.group}"
         elif key == "ieee80211w" and value in ("0", "1", "2"):
-            security.pmf = next(pmf for pmf, code in PMF.items() if str(code) == value)  # type: ignore[assignment]
+            security.pmf = pmf_of(value)
             said = f"protected management frames {security.pmf}"
         elif key == "auth_algs" and value.isdecimal():
             self.authentication = int(value)
@@ -351,7 +537,7 @@ class _Bss:
         security.strange_akms = [word for word in self.words if not akms_of(word)]
         for bit, element, ciphers in ((1, "wpa", old), (2, "rsn", new)):
             if self.versions & bit:
-                akms = [akms_of(w)[element] for w in self.words if element in akms_of(w)]  # type: ignore[index]
+                akms = [akms_of(w)[element] for w in self.words if element in akms_of(w)]
                 if akms:
                     security.offered.append(
                         Offered(element, tuple(akms), tuple(ciphers or (Cipher.TKIP,)))  # type: ignore[arg-type]
@@ -378,7 +564,11 @@ class _Bss:
             say("fast transition without mobility_domain")
         if "mobility_domain" in given and not any(akm.is_ft for akm in akms):
             say("mobility_domain without an FT word in wpa_key_mgmt: no fast transition")
-        if akms and self.versions == 1 and any("rsn" in akms_of(w) and "wpa" not in akms_of(w) for w in self.words):
+        if (
+            akms
+            and self.versions == 1
+            and any("rsn" in akms_of(w) and "wpa" not in akms_of(w) for w in self.words)
+        ):
             say("wpa=1 with key management of RSN: set wpa=2")
         if self.wmm == "0" and draft.phy in _PHY_KEYS.values():
             say(f"wmm_enabled=0 with {draft.phy}: stations fall back to rates without MCSs")

@@ -32,7 +32,7 @@ _USUAL: Final = {"wpa": "WPA-Enterprise", "wpa2": "WPA2-Enterprise", "wpa3": "WP
 
 @frozen
 class Judgement:
-    """What follows from what a source says; fields as of ``Network``."""
+    """The conclusions from a source; fields as of ``Network``."""
 
     policy: str | None = None
     candidates: tuple[str, ...] = ()
@@ -86,7 +86,10 @@ def judge(draft: Draft) -> Judgement:
     """The policy of a draft, with everything that has to be said about it."""
     security = draft.security
     strange = [
-        *(f"key management {word}: airtoll has no policy with it" for word in security.strange_akms),
+        *(
+            f"key management {word}: airtoll has no policy with it"
+            for word in security.strange_akms
+        ),
         *(f"EAP method {word}: airtoll has none" for word in security.strange_methods),
     ]
     if not security.known:

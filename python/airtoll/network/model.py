@@ -1,4 +1,4 @@
-"""What is known of a network: values only.
+"""A network and its settings: values only.
 
 Takes nothing; gives the frozen types that readers fill. A value that a source does not name is
 None, never a default. Secrets are in none of them.
@@ -13,7 +13,7 @@ from attrs import asdict, frozen
 from airtoll.network.radio import Band
 from airtoll.policies import Cipher, EapMethod, Policy, resolve
 
-#: Whose view it is: the access point's own settings, a station's settings, or what a station heard.
+#: Origin of the view: settings of an access point or a station, or frames that a station heard.
 Role = Literal["access point", "station", "heard"]
 Pmf = Literal["off", "optional", "required"]
 

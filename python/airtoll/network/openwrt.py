@@ -21,7 +21,7 @@ from airtoll.network.draft import Draft, Offered
 from airtoll.network.hostap import Element, akms_of, cipher_of, group_of, method_of
 from airtoll.network.judging import finish
 from airtoll.network.model import Pmf
-from airtoll.network.radio import Band, band_in, band_of_channel, country_in, plain_phy
+from airtoll.network.radio import Band, band_of_channel, country_in, plain_phy
 from airtoll.policies import AccessControl, Cipher, Policy
 
 FORMAT: Final = "OpenWrt wireless"
@@ -31,7 +31,7 @@ _SHOWN: Final = re.compile(r"^wireless\.[^=\n]+='?wifi-(?:device|iface)'?\s*$", 
 
 @frozen
 class Encryption:
-    """What a word of ``option encryption`` means.
+    """The meaning of a word of ``option encryption``.
 
     ``words``: key management, as in hostapd.conf. ``pmf``: without ``ieee80211w``; ``forced``:
     whether that option is ignored.
@@ -74,7 +74,7 @@ _SAME: Final = {
     "psk2-mixed": "psk-mixed",
     "wpa2-mixed": "wpa-mixed",
 }
-#: What follows the word -> pairwise ciphers, as in hostapd.conf.
+#: Text after the word -> pairwise ciphers, as in hostapd.conf.
 SUFFIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "": "",
@@ -409,9 +409,7 @@ def _offer(draft: Draft, meant: Encryption, ciphers: str, given: Mapping[str, st
         words += [_FAST[known] for known in tuple(words) if known in _FAST]
     # The scripts add the AKMs with SHA-256 where management frames are protected.
     if asked in ("optional", "required") and not meant.forced:
-        words += [
-            f"{known}-SHA256" for known in meant.words if known in ("WPA-PSK", "WPA-EAP")
-        ]
+        words += [f"{known}-SHA256" for known in meant.words if known in ("WPA-PSK", "WPA-EAP")]
     if on("gcmp256") and "GCMP-256" not in ciphers:
         ciphers = f"GCMP-256 {ciphers}"
     pairwise = tuple(c for known in ciphers.split() if (c := cipher_of(known)) is not None)
@@ -493,7 +491,12 @@ def _choices() -> Iterator[dict[str, str]]:
     """Options of interfaces, the plainest first."""
     for length, shared in itertools.product((13, 5), ("", "+shared")):
         yield {"encryption": f"wep{shared}", "key": "WEP-KEY-13-CH"[:length]}
-    extras = ({}, {"ieee80211r": "1"}, {"owe_transition": "1"}, {"sae_ext_key": "1"})
+    extras: tuple[dict[str, str], ...] = (
+        {},
+        {"ieee80211r": "1"},
+        {"owe_transition": "1"},
+        {"sae_ext_key": "1"},
+    )
     for extra in (*extras, {"ieee80211w": "1"}):
         for word, suffix in itertools.product(ENCRYPTIONS, SUFFIXES):
             meant = ENCRYPTIONS[word]

@@ -12,11 +12,11 @@ from typing import Final
 
 from airtoll.network.draft import Draft, Offered
 from airtoll.network.hostap import (
-    PMF,
     Element,
     akms_of,
     cipher_of,
     method_of,
+    pmf_of,
     ssid_of,
     wep_cipher_of,
 )
@@ -28,10 +28,21 @@ FORMAT: Final = "wpa_supplicant.conf"
 _BLOCK: Final = re.compile(r"^\s*network\s*=\s*\{", re.MULTILINE)
 _LINE: Final = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*=(.*)")
 _SECRETS: Final = frozenset(
-    (
-        "psk sae_password password private_key_passwd private_key2_passwd pin mka_cak mka_ckn "
-        "mem_only_psk raw_psk dpp_netaccesskey dpp_connector dpp_csign"
-    ).split()
+    [
+        "psk",
+        "sae_password",
+        "password",
+        "private_key_passwd",
+        "private_key2_passwd",
+        "pin",
+        "mka_cak",
+        "mka_ckn",
+        "mem_only_psk",
+        "raw_psk",
+        "dpp_netaccesskey",
+        "dpp_connector",
+        "dpp_csign",
+    ]
 )
 _PRIVATE: Final = ("identity", "anonymous_identity", "machine_identity", "imsi_identity")
 _IDENTITY: Final = "an identity; not kept"
@@ -39,23 +50,110 @@ _IDENTITY: Final = "an identity; not kept"
 _NO_MATTER: Final = re.compile(
     "|".join(
         re.escape(word).replace(r"\*", ".*")
-        for word in (
-            "altsubject_match* ap_max_inactivity ap_scan ap_vendor_elements auto_interworking "
-            "auto_uuid autoscan beacon_prot bgscan bss_* bssid_* ca_cert* ca_path* cert_* check_* "
-            "client_cert* config_methods ctrl_interface* device_name device_type disable_btm "
-            "disable_scan_offload domain_match* domain_suffix_match* dot11* dpp_* driver_param "
-            "dtim_period eap_workaround eapol_version edmg_channel enable_edmg engine* erp "
-            "ext_password_backend extended_key_id fast_reauth fils_* filter_* fragment_size fst_* "
-            "ft_eap_pmksa_caching ftm_* gas_* go_* group_mgmt group_rekey hs20 id_str "
-            "ignore_old_scan_res interworking key_id load_dynamic_eap mac_addr macsec_* "
-            "manufacturer max_* mbo_* mesh_* mka_* mixed_cell mode_hint model_* non_pref_chan oce "
-            "ocsp ocv okc openssl_ciphers openssl_ecdh_curves opensc_* os_version owe_group "
-            "owe_ptk_workaround p2p_* pac_file passive_scan pcsc peerkey pkcs11_* "
-            "preassoc_mac_addr priority private_key* proactive_key_caching rand_* reassoc_* "
-            "sae_groups sae_password_id sae_pk sae_pwe scan_* sched_scan_* serial_number "
-            "subject_match* tls_* update_config user_mpm uuid wep_tx_keyidx wps_* wpa_ptk_rekey "
-            "wpa_deny_ptk0_rekey"
-        ).split()
+        for word in [
+            "altsubject_match*",
+            "ap_max_inactivity",
+            "ap_scan",
+            "ap_vendor_elements",
+            "auto_interworking",
+            "auto_uuid",
+            "autoscan",
+            "beacon_prot",
+            "bgscan",
+            "bss_*",
+            "bssid_*",
+            "ca_cert*",
+            "ca_path*",
+            "cert_*",
+            "check_*",
+            "client_cert*",
+            "config_methods",
+            "ctrl_interface*",
+            "device_name",
+            "device_type",
+            "disable_btm",
+            "disable_scan_offload",
+            "domain_match*",
+            "domain_suffix_match*",
+            "dot11*",
+            "dpp_*",
+            "driver_param",
+            "dtim_period",
+            "eap_workaround",
+            "eapol_version",
+            "edmg_channel",
+            "enable_edmg",
+            "engine*",
+            "erp",
+            "ext_password_backend",
+            "extended_key_id",
+            "fast_reauth",
+            "fils_*",
+            "filter_*",
+            "fragment_size",
+            "fst_*",
+            "ft_eap_pmksa_caching",
+            "ftm_*",
+            "gas_*",
+            "go_*",
+            "group_mgmt",
+            "group_rekey",
+            "hs20",
+            "id_str",
+            "ignore_old_scan_res",
+            "interworking",
+            "key_id",
+            "load_dynamic_eap",
+            "mac_addr",
+            "macsec_*",
+            "manufacturer",
+            "max_*",
+            "mbo_*",
+            "mesh_*",
+            "mka_*",
+            "mixed_cell",
+            "mode_hint",
+            "model_*",
+            "non_pref_chan",
+            "oce",
+            "ocsp",
+            "ocv",
+            "okc",
+            "openssl_ciphers",
+            "openssl_ecdh_curves",
+            "opensc_*",
+            "os_version",
+            "owe_group",
+            "owe_ptk_workaround",
+            "p2p_*",
+            "pac_file",
+            "passive_scan",
+            "pcsc",
+            "peerkey",
+            "pkcs11_*",
+            "preassoc_mac_addr",
+            "priority",
+            "private_key*",
+            "proactive_key_caching",
+            "rand_*",
+            "reassoc_*",
+            "sae_groups",
+            "sae_password_id",
+            "sae_pk",
+            "sae_pwe",
+            "scan_*",
+            "sched_scan_*",
+            "serial_number",
+            "subject_match*",
+            "tls_*",
+            "update_config",
+            "user_mpm",
+            "uuid",
+            "wep_tx_keyidx",
+            "wps_*",
+            "wpa_ptk_rekey",
+            "wpa_deny_ptk0_rekey",
+        ]
     )
 )
 _MODES: Final = {"0": "station", "1": "IBSS", "2": "access point", "5": "mesh point"}
@@ -100,7 +198,7 @@ def drafts(text: str, source: str) -> Iterator[Draft]:
             top.country = country_in(value)
             top.read(number, key, value, f"country {top.country}")
         elif key == "pmf" and value in ("0", "1", "2"):
-            pmf = _pmf(value)
+            pmf = pmf_of(value)
             top.read(number, key, value, f"protected management frames {pmf}")
         elif _NO_MATTER.fullmatch(key):
             top.aside(number, key)
@@ -120,10 +218,6 @@ def _bare(value: str) -> str:
     if quoted and '"' not in text[quoted.end() :]:
         return quoted[0]
     return text if '"' in text else text.partition("#")[0].strip()
-
-
-def _pmf(value: str) -> Pmf | None:
-    return next((pmf for pmf, code in PMF.items() if str(code) == value), None)
 
 
 class _Block:
@@ -158,7 +252,7 @@ class _Block:
             draft.strange(number, key)
 
     def _said(self, key: str, value: str) -> str | None:
-        """What a line says, and the field that it sets; None where it is not understood."""
+        """The meaning of a line, and the field that it sets; None where it is not understood."""
         draft, security = self.draft, self.draft.security
         bare = value.strip('"')
         if key == "ssid":
@@ -183,8 +277,8 @@ class _Block:
             elif len(ciphers) == 1:
                 security.group = ciphers[0]
             return f"{key} " + ", ".join(ciphers)
-        if key == "ieee80211w" and _pmf(value):
-            security.pmf = _pmf(value)
+        if key == "ieee80211w" and pmf_of(value):
+            security.pmf = pmf_of(value)
             return f"protected management frames {security.pmf}"
         if key == "eap":
             for word in value.split():
@@ -260,9 +354,7 @@ class _Block:
         versions = self.versions or ["rsn"]
         pairwise = self.pairwise or [Cipher.CCMP_128]
         open_ends = [
-            text
-            for text, given in (("WPA", self.versions), ("TKIP", self.pairwise))
-            if not given
+            text for text, given in (("WPA", self.versions), ("TKIP", self.pairwise)) if not given
         ]
         personal = any(a.is_psk or a.is_8021x for w in words for a in akms_of(w).values())
         if open_ends and personal:
@@ -284,9 +376,6 @@ class _Block:
 
     def _default_words(self) -> list[str]:
         """Key management where the block has none: WPA-PSK and WPA-EAP, as far as they can run."""
-        if "eap" in self.given and "psk" not in self.given:
-            word = "WPA-EAP"
-        else:
-            word = "WPA-PSK"
+        word = "WPA-EAP" if "eap" in self.given and "psk" not in self.given else "WPA-PSK"
         self.draft.assumed.append(f"key_mgmt={word}: the default, as none is set")
         return [word]

@@ -200,6 +200,18 @@ def akm_of(word: str, generation: str, cipher: Cipher) -> Akm | None:
 
 
 @cache
+def akm_of_selector(selector: str) -> Akm | None:
+    """The AKM of OUI and suite type as hostapd prints them; None where the table has none."""
+    return next((akm for akm in akms() if akm.selector == selector), None)
+
+
+@cache
+def cipher_of_selector(selector: str) -> Cipher | None:
+    """The cipher of OUI and suite type, of an RSN element or one of WPA version 1."""
+    return next((c for c in Cipher if selector in (c.selector, c.wpa_selector)), None)
+
+
+@cache
 def akm_words(generation: str) -> tuple[str, ...]:
     """The words for AKMs in policy names of a generation, in the order of the table."""
     words = (row["policy_word"] for row in _akms().values() if generation in row["generations"])

@@ -187,7 +187,13 @@ impl RsnRepr {
 }
 
 /// OUI of the Wi-Fi Alliance.
-const OUI_WFA: [u8; 3] = [0x50, 0x6f, 0x9a];
+pub const OUI_WFA: [u8; 3] = [0x50, 0x6f, 0x9a];
+/// Vendor type of the OWE Transition Mode element.
+pub const WFA_OWE_TRANSITION: u8 = 0x1c;
+/// Vendor type of the RSNE Override element.
+pub const WFA_RSNE_OVERRIDE: u8 = 0x29;
+/// Vendor type of the RSNE Override 2 element.
+pub const WFA_RSNE_OVERRIDE_2: u8 = 0x2a;
 
 /// Appends the RSNE Override element (number 0) or RSNE Override 2 element (number 1) with the body
 /// of this whole RSN element, for stations that know of RSN overriding.
@@ -195,7 +201,7 @@ const OUI_WFA: [u8; 3] = [0x50, 0x6f, 0x9a];
 /// Which stations use which element: hostapd's `rsn_override_key_mgmt` and `rsn_override_key_mgmt_2`.
 /// No published list of the vendor types was at hand; lengths do not depend on them.
 pub fn emit_override(element: &[u8], number: u8, out: &mut Vec<u8>) {
-    emit_vendor(0x29 + number.min(1), element, out);
+    emit_vendor(WFA_RSNE_OVERRIDE + number.min(1), element, out);
 }
 
 /// Appends the RSNXE Override element with the body of this whole RSN extension element.
@@ -216,7 +222,7 @@ pub fn emit_owe_transition(bssid: MacAddress, ssid: &[u8], out: &mut Vec<u8>) {
     body.extend_from_slice(&bssid.0);
     body.push(ssid.len() as u8);
     body.extend_from_slice(ssid);
-    emit_vendor(0x1c, &body, out);
+    emit_vendor(WFA_OWE_TRANSITION, &body, out);
 }
 
 fn emit_vendor(kind: u8, element: &[u8], out: &mut Vec<u8>) {
