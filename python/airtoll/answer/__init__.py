@@ -9,13 +9,18 @@ from airtoll.answer.claims import (
     Claim,
     Compare,
     Crossing,
+    Gain,
     Held,
+    Layered,
     Limit,
     Parts,
     Possible,
     Reproduces,
+    Sum,
     Verdict,
 )
+from airtoll.answer.gained import gained
+from airtoll.answer.layered import layered
 from airtoll.answer.measured import Measured
 
 __all__ = [
@@ -23,13 +28,18 @@ __all__ = [
     "Claim",
     "Compare",
     "Crossing",
+    "Gain",
     "Held",
+    "Layered",
     "Limit",
     "Measured",
     "Parts",
     "Possible",
     "Reproduces",
+    "Sum",
     "Verdict",
     "answered",
+    "gained",
+    "layered",
     "printed",
 ]
