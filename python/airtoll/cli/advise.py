@@ -13,6 +13,7 @@ import csv
 import json
 import math
 import re
+import tempfile
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -176,6 +177,9 @@ def advise_command(
         ),
     ] = None,
     on: Annotated[str, typer.Option(help="Testbed when it has to run.")] = "simulator",
+    keep: Annotated[
+        Path | None, typer.Option(help="Keep the run that is made in this folder.")
+    ] = None,
     compared_with: Annotated[
         str | None, typer.Option("--against", help="Data set whose choices are compared with ours.")
     ] = None,
@@ -202,7 +206,7 @@ def advise_command(
         for option, refused in (
             ("--scenario", scenario is not None), ("--run", run_folder is not None),
             ("--against", compared_with is not None), ("--on", on != "simulator"),
-            ("--margin", margin != "1%"),
+            ("--margin", margin != "1%"), ("--keep", keep is not None),
         ):  # fmt: skip
             if refused:
                 raise UsageError(f"{option}: not with --from, which has a place of its own")
@@ -255,19 +259,40 @@ def advise_command(
             json=json,
         )
         return
-    trials = trials or 5
-    if run_folder is None:
-        if scenario is None:
-            raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
+    if run_folder is not None:
+        if keep is not None:
+            raise UsageError("--keep: --run has its run already")
+        _judge(run_folder, scenario, needs, policy, compared_with, json=json)
+        return
+    if scenario is None:
+        raise UsageError(
+            "say what you have (--from), where (--scenario NAME, see `airtoll scenarios list`) "
+            "or --run"
+        )
+    with tempfile.TemporaryDirectory(prefix="airtoll-advise-") as folder:
         measured = _measure(
             scenario,
             policy or list(CANDIDATES),
             profile,
-            trials,
+            trials or 5,
             on,
+            keep or Path(folder) / "run",
             joins=needs.max_negotiation_s is not None,
         )
-        run_folder = measured.path
+        _judge(measured.path, scenario, needs, policy, compared_with, json=json, kept=bool(keep))
+
+
+def _judge(
+    run_folder: Path,
+    scenario: str | None,
+    needs: Needs,
+    policy: Sequence[str],
+    compared_with: str | None,
+    *,
+    json: bool,
+    kept: bool = True,
+) -> None:
+    """Rank the policies of a run and print them; ``kept``: whether the run stays."""
     trials_of_run = read_trials(run_folder)
     if problem := why_no_result(trials_of_run):
         raise NotMeasured(f"{run_folder}: nothing was measured, so no policy is judged: {problem}")
@@ -295,9 +320,10 @@ def advise_command(
     ]
     choices = _choices(compared_with, advices) if compared_with else []
     if json:
-        emit_json(_plain(run_folder, analysis, advices, choices, unknown))
+        folder = run_folder if kept else None
+        emit_json(_plain(folder, analysis, advices, choices, unknown))
     else:
-        _print(run_folder, analysis, advices, choices, unknown)
+        _print(run_folder if kept else None, analysis, advices, choices, unknown)
     if overall(advices) is None and any(advice.untold for advice in advices):
         raise NotMeasured(_not_measured(advices))
 
@@ -328,6 +354,7 @@ def _measure(
     profile: str | None,
     trials: int,
     on: str,
+    folder: Path,
     *,
     joins: bool,
 ) -> Run:
@@ -358,16 +385,11 @@ def _measure(
         values["profile_set"] = {"advised": dict.fromkeys(sorted(used), profile)}
         values["grid"]["profile_set"] = ["advised"]
     err().print(f"running {len(policies)} policies in {scenario} (study {name})")
-    out_folder = Path("runs") / f"advise-{scenario}"
-    number = 2
-    while out_folder.exists():
-        out_folder = Path("runs") / f"advise-{scenario}-{number}"
-        number += 1
     with View(on, quiet=True) as view:
         return run(
             name,
             on=on,
-            out=out_folder,
+            out=folder,
             values=cast(Mapping[str, Level], values),
             progress=view.advance,
             on_phase=view.phase,
@@ -496,7 +518,7 @@ def _choices(dataset: str, advices: Sequence[Advice]) -> list[Choice]:
 
 
 def _print(
-    folder: Path,
+    folder: Path | None,
     analysis: Analysis,
     advices: Sequence[Advice],
     choices: Sequence[Choice],
@@ -554,7 +576,8 @@ def _print(
     if choices:
         console.print("Our choice beside the study's", style="bold")
         console.print(_beside(choices))
-    console.print(f"from {folder}", style="dim")
+    if folder is not None:
+        console.print(f"from {folder}", style="dim")
 
 
 def _answer(advices: Sequence[Advice]) -> str:
@@ -620,14 +643,14 @@ def _row(option: Option) -> list[str]:
 
 
 def _plain(
-    folder: Path,
+    folder: Path | None,
     analysis: Analysis,
     advices: Sequence[Advice],
     choices: Sequence[Choice],
     unknown: Container[str],
 ) -> dict[str, Any]:
     return {
-        "run": str(folder),
+        "run": None if folder is None else str(folder),
         "answer": best.policy if (best := overall(advices)) else None,
         "advice": [
             {
