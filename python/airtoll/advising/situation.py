@@ -15,6 +15,7 @@ from attrs import field, frozen
 from airtoll.errors import PolicyError, UsageError
 from airtoll.network import Network, read
 from airtoll.policies import resolve
+from airtoll.policies.gates import why_not_at_6ghz
 from airtoll.study.generations import GENERATIONS
 
 Place = Literal["home", "office"]
@@ -126,6 +127,9 @@ def situation(
         assumed.append(f"{'a' if radius else 'no'} RADIUS server (--8021x or --no-8021x)")
     elif enterprise and not radius:
         raise UsageError(f"--no-8021x: {have} has a RADIUS server")
+    at = band or (network.band if network is not None else None)
+    if at == "6" and (reason := why_not_at_6ghz(resolve(have))):
+        raise UsageError(f"--from {have}: not at 6 GHz: {reason}; say --band 5, or another --from")
     if place == "home" and requests_per_s is not None:
         raise UsageError("--requests: for --place office, where many devices join at once")
     if place == "home" and clients is not None:
@@ -147,7 +151,7 @@ def situation(
         profile=profile,
         radius=radius,
         phy=chosen,
-        band=band or (network.band if network is not None else None),
+        band=at,
         width_mhz=network.width_mhz if network is not None else None,
         clients=clients or (CLIENTS_PER_AP if place == "office" else 1),
         requests_per_s=requests_per_s or 100.0,

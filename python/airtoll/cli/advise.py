@@ -82,6 +82,8 @@ LIMITS = {
     "negotiation": "--max-negotiation",
     "handover": "--max-handover",
 }
+#: Heading of the options that --from needs.
+_FROM = "From what you have"
 _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
@@ -91,28 +93,35 @@ def advise_command(
         str | None,
         typer.Option(
             "--from",
-            help="Start here: the policy you have, or a file: hostapd.conf, OpenWrt's "
-            "/etc/config/wireless, wpa_supplicant.conf, output of nmcli or iw, a capture.",
+            help="The policy you have, or a file: hostapd.conf, OpenWrt's wireless file, "
+            "wpa_supplicant.conf, output of nmcli or iw, a capture.",
+            rich_help_panel=_FROM,
         ),
     ] = None,
     place: Annotated[
-        str | None, typer.Option(help="With --from: home or office (hand-overs, many joins).")
+        str | None,
+        typer.Option(help="home, or office (hand-overs, many joins).", rich_help_panel=_FROM),
     ] = None,
     ssid: Annotated[
-        str | None, typer.Option(help="With --from: which network of the file (SSID or BSSID).")
+        str | None,
+        typer.Option(help="Network of the file: SSID or BSSID.", rich_help_panel=_FROM),
     ] = None,
     phy: Annotated[
-        str | None, typer.Option(help="With --from: 802.11n, 802.11ac, 802.11ax, ...")
+        str | None, typer.Option(help="802.11n, 802.11ac, 802.11ax, ...", rich_help_panel=_FROM)
     ] = None,
     clients: Annotated[
-        int | None, typer.Option(min=1, help="With --from: laptops of the office, 50 per AP.")
+        int | None,
+        typer.Option(min=1, help="Laptops of an office, 50 per AP.", rich_help_panel=_FROM),
     ] = None,
     requests: Annotated[
         float | None,
-        typer.Option(min=0.1, help="With --from: requests/s that the RADIUS server answers."),
+        typer.Option(
+            min=0.1, help="Requests/s that its RADIUS server answers.", rich_help_panel=_FROM
+        ),
     ] = None,
     page_file: Annotated[
-        Path | None, typer.Option("--out", help="With --from: write the answer as a page, too.")
+        Path | None,
+        typer.Option("--out", help="Write the answer as a page, too.", rich_help_panel=_FROM),
     ] = None,
     scenario: Annotated[
         str | None,
@@ -187,11 +196,12 @@ def advise_command(
 ) -> None:
     """From the policy you have to a better one (--from), or rank policies by needs and limits.
 
-    A router at home: `airtoll advise --from wpa2-psk-ccmp --profile mt7621`. An office:
-    `airtoll advise --from hostapd.conf --place office --clients 400 --requests 150`.
-    A broken policy is never recommended.
+    A router at home: `airtoll advise --from wpa2-psk-ccmp --profile mt7621`.
 
-    Exits with 5 where no policy can be recommended because something was not measured.
+    An office: `airtoll advise --from hostapd.conf --place office --clients 400 --requests 150`.
+
+    A broken policy is never recommended. Exits with 5 where no policy can be recommended because
+    something was not measured.
     """
     if band not in (None, "2.4", "5", "6"):
         raise UsageError(f"--band {band}: allowed are 2.4, 5, 6")

@@ -112,10 +112,10 @@ def policies_show(
         bool, typer.Option("--hostapd", help="Print a hostapd.conf of it, to fill in, and no more.")
     ] = False,
     supplicant: Annotated[
-        bool, typer.Option("--wpa-supplicant", help="Print a wpa_supplicant.conf of it likewise.")
+        bool, typer.Option("--wpa-supplicant", help="The same for wpa_supplicant.conf.")
     ] = False,
     openwrt: Annotated[
-        bool, typer.Option("--openwrt", help="Print an /etc/config/wireless of it likewise.")
+        bool, typer.Option("--openwrt", help="The same for OpenWrt's /etc/config/wireless.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
