@@ -34,6 +34,7 @@ class Entry:
     caveat: str = ""
     over: dict = field(default_factory=dict)
     instrument: str = ""
+    fitted: tuple = ()
 
 
 def table(cells: int, trials: int, seed: int = 0, policies=("open", "wpa2-psk-ccmp")):

@@ -47,3 +47,14 @@ def test_a_model_without_chance_needs_no_interval():
     assert judge(exact, 0.01, "more") == (Verdict.COSTS, None)
     single = Estimate(-0.02, math.nan, math.nan, 0.95, 2, "spread unknown", "1")
     assert judge(single, 0.01, "more")[0] is Verdict.TOO_FEW
+
+
+def test_a_small_change_that_is_chance_among_many_is_undecided():
+    # It excludes zero alone, and not among all comparisons of its question.
+    assert judge(change(0.012, 0.010), 0.01, "more", holds=False)[0] is Verdict.TOO_FEW
+    assert judge(change(0.012, 0.010), 0.01, "more", holds=True)[0] is Verdict.GAINS
+
+
+def test_a_change_that_is_noticed_with_its_whole_interval_needs_no_correction():
+    # Rank tests of few trials never pass Holm's at any distance of the times.
+    assert judge(change(0.5, 0.1), 0.1, "less", holds=False)[0] is Verdict.COSTS

@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from airtoll.observe.folder import create
+from airtoll.observe.journal import Journal, Record
+from airtoll.run.api import write
+from airtoll.study import load
+
 STUDY = """
 [study]
 name = "lost"
@@ -48,6 +53,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert airtoll(folder, "run", "failed.toml", "--out", "failed").returncode == 3
     run = airtoll(folder, "run", "skipped.toml", "--on", "analytic", "--out", "skipped")
     assert run.returncode == 3, run.stderr
+    assert "all 2 cells are skipped; first, home/" in run.stderr
+    # Such a run leaves no folder; those of earlier versions had one.
+    assert not (folder / "skipped").exists()
+    file = load(folder / "skipped.toml")
+    made = create(folder / "skipped", file, values={}, testbed="analytic", seed=1, repetitions=2,
+                  environment={}, options={})  # fmt: skip
+    with Journal(made.journal) as journal:
+        for cell in made.plan().cells:
+            journal.append(Record(cell.name, 0, 1, 0, "skipped", "no closed form", (), ()))
+    write(made, made.plan(), "analytic")
     return folder
 
 

@@ -18,8 +18,9 @@ def estimate(value: float, half: float, unit: str) -> Estimate:
     ("value", "half", "unit", "text"),
     [
         (0.0570, 0.0021, "s", "57.0 ± 2.1 ms"),
-        (24.1234e6, 0.0312e6, "bit/s", "24.123 ± 0.031 Mb/s"),
-        # An interval narrower than a thousandth of its value adds nothing for a reader.
+        (24.1234e6, 0.3121e6, "bit/s", "24.12 ± 0.31 Mb/s"),
+        # An interval narrower than half a percent of its value adds nothing for a reader.
+        (24.1234e6, 0.0312e6, "bit/s", "24.1 Mb/s"),
         (0.144904, 0.000063, "s", "145 ms"),
         (0.020000, 0.000001, "s", "20 ms"),
         (12.0, math.nan, "1", "12"),

@@ -116,3 +116,26 @@ def test_a_smaller_grid_drops_the_questions_that_it_cannot_answer():
     smaller = with_values(file, {"grid.policy": ["open", "wep-104"]})
     assert [one.metric for one in smaller.study.question] == ["throughput_bps"]
     assert [one.metric for one in asked(make_plan(smaller.study))] == ["throughput_bps"]
+
+
+def test_a_smaller_grid_narrows_candidates_and_places():
+    file = study(
+        '[[question]]\nmetric = "delay_s"\nfrom = { policy = "open" }\n'
+        'to = [{ policy = "wep-104" }, { policy = "wpa3-sae-ccmp" }]\n'
+        'where = { "scenario.clients" = [1, 5], scenario = "near" }\n'
+        'along = "scenario.clients"\n'
+    )
+    smaller = with_values(file, {"grid.policy": ["open", "wep-104"], "grid.scenario.clients": [5]})
+    (question,) = asked(make_plan(smaller.study))
+    assert [arm["policy"] for arm in question.to] == ["wep-104"]
+    assert {dict(place.levels)["scenario.clients"] for place in question.places} == {5}
+
+
+def test_a_grid_with_other_places_answers_there():
+    file = study(
+        '[[question]]\nmetric = "delay_s"\nfrom = { policy = "open" }\n'
+        'to = [{ policy = "wep-104" }]\nwhere = { "scenario.clients" = 5 }\n'
+    )
+    other = with_values(file, {"grid.scenario.clients": [20]})
+    (question,) = asked(make_plan(other.study))
+    assert {dict(place.levels)["scenario.clients"] for place in question.places} == {20}

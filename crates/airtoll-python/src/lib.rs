@@ -9,6 +9,7 @@ mod cancel;
 mod capture;
 mod ciphers;
 mod exchanges;
+mod fault;
 mod handshakes;
 mod mobility;
 mod recording;
@@ -27,6 +28,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     capture::register(module)?;
     ciphers::register(module)?;
     exchanges::register(module)?;
+    fault::register(module)?;
     handshakes::register(module)?;
     mobility::register(module)?;
     scenario::register(module)?;

@@ -1,18 +1,30 @@
 //! Checks of a resolved scenario, before anything is simulated.
 
 use airtoll_wlan::analytic::weak_links;
-use airtoll_wlan::{Scenario, black_holes, fragmented};
+use airtoll_wlan::{Scenario, ScenarioError, black_holes, fragmented};
 use pyo3::prelude::*;
 
-/// The problem of a scenario, in one line, or `None`.
+use crate::fault::guarded;
+
+/// The first problem of a scenario, or `None`: the path of the field (empty for a text that is no
+/// scenario), its value, and what is allowed. The rules are those of a trial: its world is built.
+///
+/// Raises `Fault` where building it stopped at a fault.
 #[pyfunction]
-fn check_scenario(py: Python<'_>, scenario_json: &str) -> Option<String> {
-    py.detach(|| {
-        Scenario::from_json(scenario_json)
-            .err()
-            .map(|error| error.to_string())
-    })
+fn check_scenario(py: Python<'_>, scenario_json: &str) -> PyResult<Option<Problem>> {
+    let checked = py.detach(|| guarded(|| airtoll_wlan::check(scenario_json)))?;
+    Ok(checked.err().map(|error| match error {
+        ScenarioError::Invalid {
+            field,
+            value,
+            allowed,
+        } => (field, value, allowed),
+        other => (String::new(), String::new(), other.to_string()),
+    }))
 }
+
+/// Field, value, what is allowed.
+type Problem = (String, String, String);
 
 /// Stations whose fixed rate loses most frames of 1500 octets: name, level and needed level, dBm.
 /// A scenario that is invalid has none.

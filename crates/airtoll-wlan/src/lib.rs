@@ -42,6 +42,15 @@ pub use observe::metrics::sketch;
 pub use outcome::{Outcome, Row, Sketch};
 pub use scenario::{Scenario, ScenarioError};
 
+/// Checks a scenario by the rules of a trial: reads it and builds its world.
+///
+/// # Errors
+/// [`ScenarioError::Malformed`] and [`ScenarioError::Invalid`], as [`Scenario::from_json`] and [`run`].
+pub fn check(scenario_json: &str) -> Result<(), ScenarioError> {
+    let scenario = Scenario::from_json(scenario_json)?;
+    build::build(&scenario, 0).map(drop)
+}
+
 /// Simulates one trial.
 ///
 /// `interrupt` is asked every few thousand events whether to stop.

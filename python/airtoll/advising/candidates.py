@@ -70,7 +70,7 @@ def candidates(situation: Situation, named: Sequence[str], needs: Needs) -> Cand
 
 
 def _possible(name: str, reason: str) -> Possible:
-    return Possible(Arm((("policy", name),)), reason, 1)
+    return Possible(Arm((("policy", name),)), reason, ())
 
 
 def _why_not(situation: Situation, policy: Policy) -> str | None:

@@ -110,7 +110,7 @@ def decide(
         missing = next((c for c in claims if c.verdict in _NO_VALUE), None)
         if missing is not None or not claims:
             reason = missing.reason if missing is not None else "no trial measured it"
-            unknown.append(Possible(Arm((("policy", name),)), reason, 1))
+            unknown.append(Possible(Arm((("policy", name),)), reason, ()))
             continue
         policy = resolve(name)
         outcomes.append(
@@ -152,7 +152,7 @@ def decide(
 
 def _plain(claim: Possible) -> Possible:
     """The same of the policy alone, without the levels that go with it."""
-    return Possible(Arm((("policy", claim.arm["policy"]),)), claim.reason, 1)
+    return Possible(Arm((("policy", claim.arm["policy"]),)), claim.reason, ())
 
 
 def _of_policies(claim: Compare) -> Compare:
@@ -186,4 +186,4 @@ def why_tunnel_unknown(situation: Situation, policy: str) -> Possible | None:
     """The reason for which the cost of a tunnel on the access point is unknown."""
     profile = load(situation.profile) if situation.profile is not None else None
     reason = why_unknown(profile, resolve(policy))
-    return None if reason is None else Possible(Arm((("policy", policy),)), reason, 1)
+    return None if reason is None else Possible(Arm((("policy", policy),)), reason, ())

@@ -22,7 +22,6 @@ from airtoll.analyse.batches import by_cells
 from airtoll.analyse.comparison import (
     FEWEST_TRIALS,
     least_p,
-    least_p_of_pairs,
     tost_p_values,
     trials_for_ranks,
     verdict,
@@ -685,7 +684,7 @@ def _overheads(
     known = np.isfinite(a["v1"]) & np.isfinite(a["v2"])
     drifts = (pairs["untold"] == NOT_SETTLED).fill_null(value=False).to_numpy()
     none = equal | drifts
-    methods = np.where(equal, _without_spread(fixed), _METHODS[unit == "1", paired])
+    methods = np.where(equal, _without_spread(fixed), _methods(a, unit == "1", paired))
     methods = np.where(drifts, NOT_SETTLED, methods)
     # A cost that leaves out a cipher's is none.
     priced = pairs["untold"].fill_null("") != COST_UNKNOWN
@@ -710,10 +709,20 @@ def _equal(
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Pairs of which a side has equal readings, so that its spread is not known.
 
+    Pairs without any difference count as such. Sides that vary and differ by the same in all
+    trials have the interval of independent sides, which is wider: a tie of few differences may be
+    chance.
     ``fixed``: the model draws no random numbers: no pair has a spread, also of one trial each.
     """
     none = (a["v1"] == 0) | (a["v2"] == 0)
-    return np.asarray((none | _same_differences(a) if paired else none) | fixed)
+    if paired:
+        none |= _same_differences(a) & _no_difference(a)
+    return np.asarray(none | fixed)
+
+
+def _no_difference(a: dict[str, np.ndarray[Any, np.dtype[np.float64]]]) -> Any:
+    """Pairs of equal means, but for rounding."""
+    return np.abs(a["t2"] - a["t1"]) <= ROUNDING * np.maximum(np.abs(a["t1"]), np.abs(a["t2"]))
 
 
 def _same_differences(a: dict[str, np.ndarray[Any, np.dtype[np.float64]]]) -> Any:
@@ -734,6 +743,14 @@ _METHODS: Final = {
 }
 
 
+def _methods(
+    a: dict[str, np.ndarray[Any, np.dtype[np.float64]]], ratio: bool, paired: bool
+) -> np.ndarray[Any, Any]:
+    """The method of each interval: of pairs only where their differences vary."""
+    alone = paired & ~np.asarray(_same_differences(a)) if paired else np.zeros(a["t1"].shape, bool)
+    return np.where(alone, _METHODS[ratio, True], _METHODS[ratio, False])
+
+
 def _ratio_ends(
     a: dict[str, np.ndarray[Any, np.dtype[np.float64]]],
     top: str,
@@ -742,20 +759,26 @@ def _ratio_ends(
     paired: bool,
 ) -> tuple[Any, Any]:
     means = (a[f"t{top}"], a[f"t{bottom}"], a[f"v{top}"], a[f"v{bottom}"])
-    if paired:
-        return fieller_paired_ends(*means, a["c"], a["n1"], level)
-    return fieller_ends(*means, a[f"n{top}"], a[f"n{bottom}"], level)
+    low, high = fieller_ends(*means, a[f"n{top}"], a[f"n{bottom}"], level)
+    if not paired:
+        return low, high
+    tied = _same_differences(a)
+    near, far = fieller_paired_ends(*means, a["c"], a["n1"], level)
+    return np.where(tied, low, near), np.where(tied, high, far)
 
 
 def _difference(
     a: dict[str, np.ndarray[Any, np.dtype[np.float64]]], level: float, paired: bool
 ) -> tuple[Any, Any, Any, Any]:
     """Secured - baseline with its ends and p value."""
-    if paired:
-        value = a["t2"] - a["t1"]
-        return (value, *paired_interval(value, _paired_variance(a), a["n1"], level))
     value, low, high = _welch_interval(a, level)
-    return value, low, high, welch_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"])
+    p = welch_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"])
+    if not paired:
+        return value, low, high, p
+    tied = _same_differences(a)
+    of_pairs = paired_interval(value, _paired_variance(a), a["n1"], level)
+    near, far, chance = (np.asarray(one) for one in of_pairs)
+    return value, np.where(tied, low, near), np.where(tied, high, far), np.where(tied, p, chance)
 
 
 def _paired_variance(a: dict[str, np.ndarray[Any, np.dtype[np.float64]]]) -> Any:
@@ -859,7 +882,7 @@ def _compared(
             else tost_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"], limits)
         )
     equal = _equal(a, paired, fixed)
-    methods = np.where(equal, _without_spread(fixed), _METHODS[False, paired]).astype(object)
+    methods = np.where(equal, _without_spread(fixed), _methods(a, False, paired)).astype(object)
     methods[_of_trials(pairs, paired) & ~equal] += ON_TRIALS
     low[equal] = high[equal] = p[equal] = alike[equal] = np.nan
     ranked = np.zeros(p.shape, dtype=np.bool_)
@@ -868,7 +891,7 @@ def _compared(
         value[equal & np.isnan(of_ranks)] = 0.0
         ranked = equal & np.isfinite(of_ranks)
         p[ranked] = of_ranks[ranked]
-        methods[ranked] = _SIGNS if paired else _RANKS
+        methods[ranked] = _RANKS
     for at, shift in _shifts(pairs, readings, level):
         value[at], low[at], high[at], p[at] = shift
         ranked[at] = math.isfinite(shift[3])
@@ -878,8 +901,7 @@ def _compared(
     smallest = np.full(p.shape, np.nan)
     for row in np.flatnonzero(ranked).tolist():
         n1, n2 = (int(size) for size in sizes[:, row])
-        signs = methods[row] == _SIGNS
-        smallest[row] = least_p_of_pairs(min(n1, n2)) if signs else least_p(n1, n2)
+        smallest[row] = least_p(n1, n2)
     needs = np.where((fewest < FEWEST_TRIALS) & (not fixed), FEWEST_TRIALS, 0)
     needs[_of_few_packets(pairs, paired) & np.isnan(p)] = FEWEST_OF_TAILS
     untold = pairs["untold"].is_not_null().to_numpy()
@@ -913,26 +935,21 @@ def _compared(
 def _apart(
     pairs: pl.DataFrame, a: dict[str, np.ndarray[Any, np.dtype[np.float64]]], paired: bool
 ) -> Any:
-    """p of an exact test where a side has equal readings: of ranks, or of the pairs' signs.
+    """p of an exact test of ranks where a side has equal readings.
 
     Only complete separation counts: otherwise p is 1. NaN where both sides are all the same value.
+    Pairs count as independent sides: common random numbers make the test conservative.
     """
-    value = a["t2"] - a["t1"]
-    size = np.maximum(np.abs(a["t1"]), np.abs(a["t2"]))
-    same = (np.abs(value) <= ROUNDING * size) & (
-        _same_differences(a) if paired else a["v1"] + a["v2"] == 0
-    )
+    same = _no_difference(a) & (_same_differences(a) if paired else a["v1"] + a["v2"] == 0)
     if paired:
+        # One side is constant: differences of one sign set the sides apart.
         separated = (pairs["least"].to_numpy() > 0) | (pairs["most"].to_numpy() < 0)
-        smallest = 2.0 ** (1 - a["n1"])
     else:
         own, zero = (
             (pairs[f"least{end}"].to_numpy(), pairs[f"most{end}"].to_numpy()) for end in ("", "_0")
         )
         separated = (own[0] > zero[1]) | (own[1] < zero[0])
-        smallest = np.array(
-            [least_p(int(n), int(m)) for n, m in zip(a["n1"], a["n2"], strict=True)]
-        )
+    smallest = np.array([least_p(int(n), int(m)) for n, m in zip(a["n1"], a["n2"], strict=True)])
     return np.where(same, np.nan, np.where(separated, smallest, 1.0))
 
 
@@ -977,7 +994,7 @@ def _needed(needs: int, least: float, method: str, alpha: float) -> int | None:
     """The fewest trials a side of which a test finds a difference; None if there are enough."""
     if needs:
         return needs
-    return trials_for_ranks(alpha, paired=method == _SIGNS) if least >= alpha else None
+    return trials_for_ranks(alpha) if least >= alpha else None
 
 
 def _of_trials(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -989,9 +1006,8 @@ def _of_trials(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dtype[np
 
 
 _SHIFT: Final = "Hodges-Lehmann, Mann-Whitney"
-#: Tests where the readings of a side (or the differences of the pairs) are equal.
+#: The test where the readings of a side are equal.
 _RANKS: Final = "equal readings: exact ranks"
-_SIGNS: Final = "equal readings: signs of pairs"
 
 
 def _readings_of_times(rows: pl.DataFrame) -> pl.DataFrame:

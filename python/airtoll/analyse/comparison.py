@@ -136,16 +136,11 @@ def least_p(n1: int, n2: int) -> float:
     return 2 / math.comb(n1 + n2, n1)
 
 
-def least_p_of_pairs(n: int) -> float:
-    """The smallest p of a test of signs: all differences of ``n`` pairs have the same sign."""
-    return float(2.0 ** (1 - n))
-
-
 @lru_cache(maxsize=256)
-def trials_for_ranks(alpha: float, *, paired: bool = False) -> int:
-    """Fewest trials a side (or pairs) of which a test of ranks (or signs) can find a difference."""
+def trials_for_ranks(alpha: float) -> int:
+    """Fewest trials a side of which a test of ranks can find a difference."""
     n = FEWEST_TRIALS
-    while (least_p_of_pairs(n) if paired else least_p(n, n)) >= alpha:
+    while least_p(n, n) >= alpha:
         n += 1
     return n
 

@@ -9,12 +9,15 @@ from airtoll.answer.claims import (
     Claim,
     Compare,
     Crossing,
+    Fallback,
+    Fit,
     Gain,
     Held,
     Layered,
     Limit,
     Parts,
     Possible,
+    Printed,
     Reproduces,
     Sum,
     Verdict,
@@ -22,12 +25,15 @@ from airtoll.answer.claims import (
 from airtoll.answer.gained import gained
 from airtoll.answer.layered import layered
 from airtoll.answer.measured import Measured
+from airtoll.answer.reproduced import Readings, within
 
 __all__ = [
     "Answered",
     "Claim",
     "Compare",
     "Crossing",
+    "Fallback",
+    "Fit",
     "Gain",
     "Held",
     "Layered",
@@ -35,6 +41,8 @@ __all__ = [
     "Measured",
     "Parts",
     "Possible",
+    "Printed",
+    "Readings",
     "Reproduces",
     "Sum",
     "Verdict",
@@ -42,4 +50,5 @@ __all__ = [
     "gained",
     "layered",
     "printed",
+    "within",
 ]

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from attrs import frozen
 
-from airtoll.analyse import Comparison
-from airtoll.answer.claims import Compare, Crossing, Limit, Parts, Possible, Reproduces, Verdict
+from airtoll.answer.claims import (
+    Compare,
+    Crossing,
+    Fallback,
+    Limit,
+    Parts,
+    Possible,
+    Reproduces,
+    Verdict,
+)
 from airtoll.answer.compared import compared
 from airtoll.answer.crossings import crossings
 from airtoll.answer.limits import limits
 from airtoll.answer.measured import Measured
-from airtoll.answer.possible import impossible
-from airtoll.answer.reproduced import reproduced
+from airtoll.answer.possible import fallbacks, impossible
+from airtoll.answer.reproduced import Readings, reproduced
 from airtoll.answer.taken_apart import parts
 from airtoll.question import Asked, asked
 
@@ -27,6 +33,7 @@ class Answered:
     crossings: tuple[Crossing, ...]
     limits: tuple[Limit, ...]
     impossible: tuple[Possible, ...]
+    fallbacks: tuple[Fallback, ...]
     parts: Parts | None
 
 
@@ -45,6 +52,7 @@ def answered(measured: Measured) -> tuple[Answered, ...]:
                 tuple(crossings(question, claims)),
                 tuple(limits(question, measured)),
                 tuple(impossible(question, measured)),
+                tuple(fallbacks(question, measured)),
                 _largest(claims, measured),
             )
         )
@@ -52,10 +60,10 @@ def answered(measured: Measured) -> tuple[Answered, ...]:
     return tuple(known or found)
 
 
-def printed(measured: Measured, is_fitted: Callable[[Comparison], bool]) -> tuple[Reproduces, ...]:
+def printed(measured: Measured, readings: Readings) -> tuple[Reproduces, ...]:
     """How many printed values are met."""
     cells = {cell.name: cell for cell in measured.plan.cells}
-    return tuple(reproduced(measured.comparisons, cells, is_fitted))
+    return tuple(reproduced(measured.comparisons, cells, readings, measured.plan.study))
 
 
 def _largest(claims: list[Compare], measured: Measured) -> Parts | None:

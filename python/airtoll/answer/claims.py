@@ -9,6 +9,7 @@ from attrs import frozen
 from airtoll.analyse import Estimate
 from airtoll.plan import Cell
 from airtoll.question import Arm, Place
+from airtoll.study import Level
 
 
 class Verdict(Enum):
@@ -32,6 +33,9 @@ class Verdict(Enum):
 class Compare:
     """The change of one metric from what one has to one candidate, at one place.
 
+    ``before`` and ``after``: means; of join and hand-over times, medians. ``clients``: number of
+    clients that a share of clients is of.
+
     ``change``: after - before, in the metric's unit or as a share of before (unit 1, ``is_share``);
     None without both values. ``more``: further trials of each cell that would decide, with
     ``TOO_FEW`` (None: unknown). ``reason``: with ``UNMEASURED`` and ``UNSETTLED``.
@@ -48,6 +52,7 @@ class Compare:
     verdict: Verdict
     more: int | None = None
     reason: str = ""
+    clients: int | None = None
 
 
 @frozen
@@ -91,7 +96,8 @@ class Limit:
 class Crossing:
     """The level of a factor from which on the verdict is another one.
 
-    ``below`` holds up to and including ``last``, ``above`` from ``first`` on.
+    ``below`` holds up to and including ``last``, ``above`` from ``first`` on, in the order of the
+    levels or, where the question changes this factor, away from what one has.
     """
 
     factor: str
@@ -105,11 +111,40 @@ class Crossing:
 
 @frozen
 class Possible:
-    """Candidates that cannot be had here, and why."""
+    """An arm (what one has, too) that cannot be had at some places, and why."""
 
     arm: Arm
     reason: str
-    places: int
+    places: tuple[Place, ...]
+
+
+@frozen
+class Fallback:
+    """An arm (what one has, too) whose link falls back to an older PHY at some places, and why."""
+
+    arm: Arm
+    link: str
+    reason: str
+    places: tuple[Place, ...]
+
+
+class Printed(Enum):
+    """Kinds of printed values."""
+
+    VALUE = "value"
+    DIFFERENCE = "difference of two values"
+    RATIO = "ratio of two values"
+    #: The mean of overheads over several kinds of traffic.
+    COMBINED = "mean over several kinds of traffic"
+
+
+@frozen
+class Fit:
+    """Fitted times of devices, least and most, seconds. ``place``: theirs in a profile."""
+
+    place: str
+    low: float
+    high: float
 
 
 @frozen
@@ -119,12 +154,19 @@ class Reproduces:
     ``met`` of ``total`` values that no profile was fitted to lie within ``within`` (a fraction:
     points of an overhead, a share of other quantities); ``fitted_met`` of ``fitted`` are agreement
     of a fit. ``printed`` and ``ours``: least and most of the quantity, over the same values.
-    ``median``: median distance, a fraction. ``variant``: profile set, empty without one.
+    ``median``: median distance, a fraction. ``axis`` and ``variant``: the factor by which the
+    study's model varies (the profile set, or a factor that the printed values do not have), and its
+    level; empty without one. ``fits``: fitted times of its devices. ``instrument``: the one through
+    which ours was seen; ``fitted_instrument``: whether it is fitted itself. ``above``: printed
+    values above what the PHY can carry.
     """
 
     dataset: str
     quantity: str
-    variant: str
+    kind: Printed
+    axis: str
+    variant: Level
+    instrument: str
     within: float
     met: int
     total: int
@@ -134,6 +176,9 @@ class Reproduces:
     printed: tuple[float, float]
     ours: tuple[float, float]
     unit: str
+    fits: tuple[Fit, ...] = ()
+    above: int = 0
+    fitted_instrument: bool = False
 
 
 @frozen
@@ -185,4 +230,4 @@ class Layered:
     limit: Limit | None
 
 
-Claim = Compare | Parts | Limit | Crossing | Possible | Reproduces | Gain | Layered
+Claim = Compare | Parts | Limit | Crossing | Possible | Fallback | Reproduces | Gain | Layered

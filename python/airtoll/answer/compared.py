@@ -13,16 +13,21 @@ from airtoll.analyse import Analysis, Estimate, analyse
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.overhead import Summary, ratio_fieller
 from airtoll.analyse.settling import DRIFTS
+from airtoll.analyse.times import TIMES
 from airtoll.answer.claims import Compare, Verdict
 from airtoll.answer.measured import Measured
 from airtoll.observe.metrics import METRICS, Direction
 from airtoll.observe.spoken import spoken
+from airtoll.plan import Cell
 from airtoll.question import Arm, Asked, Place
 
+_JOINED: Final = "joined_ratio"
 #: Names of the arms in an analysis of one question; the reference is the first.
 _HAVE: Final = "have"
 #: Metrics that the totals of a metric are weighted by.
 _WEIGHTS: Final = ("packets_received", "packets_lost", "handovers", "group_rekeys", "rejoins")
+#: Chance of a change among the comparisons of one question that have none.
+_CHANCE: Final = 0.05
 #: A larger number of further trials is not named.
 _MOST_MORE: Final = 100_000
 
@@ -52,7 +57,9 @@ def _analysed(question: Asked, measured: Measured, arms: dict[Arm, str]) -> Anal
     for number, place in enumerate(question.places):
         for arm, cell in place.cells.items():
             of_cell[cell.name] = (arms[arm], f"place {number}")
+    select = measured.plan.study.trials.select
     wanted = [question.metric, *_WEIGHTS, "backoff_excess_slots", *DRIFTS]
+    wanted.append(select.metric or question.metric)
     if question.metric != THROUGHPUT:
         # The drift of a delay is judged by the throughput, too.
         wanted += [THROUGHPUT, "delay_s"]
@@ -70,13 +77,11 @@ def _analysed(question: Asked, measured: Measured, arms: dict[Arm, str]) -> Anal
     sketches = measured.sketches
     if sketches is not None:
         sketches = _as_text(sketches.filter(pl.col("cell").is_in(list(of_cell))))
-    definition = measured.analysis.definition
     return analyse(
         rows,
         _as_text(measured.trials.filter(pl.col("cell").is_in(list(of_cell)))),
         baseline=_HAVE,
-        overhead="of_baseline" if definition == "difference_bps" else definition,
-        select=measured.plan.study.trials.select,
+        select=select,
         level=measured.analysis.level,
         paired=measured.analysis.paired and _shares_numbers(question, measured),
         answers=[question.metric],
@@ -107,7 +112,6 @@ def _judged(
     measured: Measured,
 ) -> Compare:
     metric = question.metric
-    told = spoken(metric).told
     claim = Compare(
         metric=metric,
         place=place,
@@ -116,12 +120,13 @@ def _judged(
         before=None,
         after=None,
         change=None,
-        is_share=told == "share",
+        is_share=spoken(metric).told == "share",
         verdict=Verdict.UNMEASURED,
+        clients=_clients(place.cells[arm]) if metric == _JOINED else None,
     )
     part = _part(analysis, question, mine) if analysis else None
-    before = None if analysis is None or part is None else analysis.estimate(mine, metric, *part)
-    after = None if analysis is None or part is None else analysis.estimate(other, metric, *part)
+    before = None if analysis is None or part is None else _level(analysis, mine, metric, part)
+    after = None if analysis is None or part is None else _level(analysis, other, metric, part)
     claim = evolve(claim, before=before, after=after)
     if analysis is None or part is None or before is None or after is None:
         return evolve(claim, reason=_why_unmeasured(measured, other if before else mine))
@@ -130,15 +135,50 @@ def _judged(
             return evolve(claim, verdict=Verdict.UNSETTLED, reason=one.method)
         if one.is_unpriced:
             return evolve(claim, reason=one.method)
-    change = (
-        _share(analysis, mine, other, metric, part)
-        if claim.is_share
-        else _difference(analysis, other, metric, part)
-    )
+    difference, holds, is_apart = _difference(analysis, other, metric, part)
+    change: Estimate | None = difference
+    if claim.is_share:
+        if before.value == 0:
+            # No share of nothing: from nothing to something, whatever the spread of nothing.
+            claim = evolve(claim, is_share=False)
+            change = after
+            holds = True
+        else:
+            change = _share(analysis, mine, other, metric, part)
     if change is None:
         return evolve(claim, reason="the value before is zero")
-    verdict, more = judge(change, question.unnoticed, METRICS[metric].better)
+    unnoticed = question.unnoticed if claim.is_share == (spoken(metric).told == "share") else 0.0
+    verdict, more = judge(change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart)
     return evolve(claim, change=change, verdict=verdict, more=more)
+
+
+def _clients(cell: Cell) -> int:
+    return cell.settings.clients or len(cell.settings.stations)
+
+
+def _level(
+    analysis: Analysis, cell: str, metric: str, part: tuple[str | None, str | None]
+) -> Estimate | None:
+    """The value of one cell; of times whose changes are shifts of medians, the median."""
+    found = analysis.estimate(cell, metric, *part)
+    if found is None or metric not in TIMES:
+        return found
+    flow, station = part
+    row = analysis.times.filter(
+        (pl.col("cell") == cell)
+        & (pl.col("metric") == metric)
+        & pl.col("flow").eq_missing(flow)
+        & pl.col("station").eq_missing(station)
+    )
+    if row.is_empty():
+        return found
+    return evolve(
+        found,
+        value=row["median"][0],
+        low=row["median_low"][0],
+        high=row["median_high"][0],
+        method="median",
+    )
 
 
 def _part(analysis: Analysis, question: Asked, cell: str) -> tuple[str | None, str | None] | None:
@@ -158,7 +198,11 @@ def _part(analysis: Analysis, question: Asked, cell: str) -> tuple[str | None, s
 def _share(
     analysis: Analysis, mine: str, other: str, metric: str, part: tuple[str | None, str | None]
 ) -> Estimate | None:
-    """The change as a share of what was (of_secured: of what is), positive where there is more."""
+    """The change as a share of what was, positive where there is more."""
+    after = analysis.estimate(other, metric, *part)
+    if after is not None and after.value == 0:
+        # All is lost, whatever the spread of the value before.
+        return evolve(after, value=-1.0, low=-1.0, high=-1.0, unit="1")
     if metric == THROUGHPUT:
         lost = analysis.overhead(other, *part)
         if lost is None or not math.isfinite(lost.value):
@@ -181,7 +225,10 @@ def _summary(
 
 def _difference(
     analysis: Analysis, other: str, metric: str, part: tuple[str | None, str | None]
-) -> Estimate | None:
+) -> tuple[Estimate | None, bool, bool]:
+    """After - before, whether it holds among all comparisons of the question (Holm), and whether
+    an exact test sets the readings of both sides apart.
+    """
     flow, station = part
     rows = analysis.comparisons.filter(
         (pl.col("cell") == other)
@@ -190,9 +237,10 @@ def _difference(
         & pl.col("station").eq_missing(station)
     )
     if rows.is_empty():
-        return None
+        return None, True, False
     row = rows.row(0, named=True)
-    return Estimate(
+    p = row["p_adjusted"]
+    found = Estimate(
         row["difference"],
         math.nan if row["low"] is None else row["low"],
         math.nan if row["high"] is None else row["high"],
@@ -201,21 +249,37 @@ def _difference(
         row["method"],
         row["unit"],
     )
+    alone = row["p"]
+    is_apart = alone is not None and alone < _CHANCE
+    return found, p is None or math.isnan(p) or p < _CHANCE, is_apart
 
 
-def judge(change: Estimate, unnoticed: float, better: Direction) -> tuple[Verdict, int | None]:
+def judge(
+    change: Estimate,
+    unnoticed: float,
+    better: Direction,
+    *,
+    holds: bool = True,
+    is_apart: bool = False,
+) -> tuple[Verdict, int | None]:
     """The verdict on a change, and the further trials of each cell that would decide.
 
-    ``unnoticed``: in the unit of the change. ``better``: as in the table of metrics.
+    ``unnoticed``: in the unit of the change. ``better``: as in the table of metrics. ``holds``:
+    whether the change is more than chance among all comparisons of its question; one whose whole
+    interval would be noticed needs no such test. ``is_apart``: of readings that are equal in all
+    trials of a side, and so have no interval, whether an exact test sets both sides apart.
     """
     low, high = change.low, change.high
     if change.is_deterministic:
         low = high = change.value
     if math.isnan(low) or math.isnan(high):
-        return Verdict.TOO_FEW, None
+        if not (is_apart or (change.is_equal and change.value == 0)):
+            return Verdict.TOO_FEW, None
+        low = high = change.value
     if -unnoticed <= low and high <= unnoticed:
         return Verdict.UNNOTICED, None
-    if low > 0 or high < 0:
+    is_noticed = low > unnoticed or high < -unnoticed
+    if is_noticed or ((low > 0 or high < 0) and holds):
         if better == "neither":
             return Verdict.CHANGES, None
         return (Verdict.GAINS if (change.value > 0) == (better == "more") else Verdict.COSTS), None

@@ -29,12 +29,11 @@ def parts(claim: Compare, measured: Measured) -> Parts | None:
     )
     if not rows["metric"].str.starts_with("airtime_").any():
         return None
-    definition = measured.analysis.definition
     frame = decompose(
         rows,
         spans,
         baseline="have",
-        definition="of_baseline" if definition == "difference_bps" else definition,
+        definition="of_baseline",
         level=measured.analysis.level,
     )
     found = {

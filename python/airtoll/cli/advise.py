@@ -13,7 +13,6 @@ import csv
 import json
 import math
 import re
-import tempfile
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -45,6 +44,7 @@ from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_overhead
 from airtoll.cli.advise_from import advise_from
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.errors import DatasetError, NotMeasured, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
@@ -52,8 +52,8 @@ from airtoll.observe.metrics import FRAGMENTS
 from airtoll.observe.tables import not_radio, read_observations, read_trials, with_caveat
 from airtoll.policies import Policy, display_name, resolve
 from airtoll.policies.standing import CREDENTIALS, RULE_SETS
-from airtoll.run import Run, open_run, run
-from airtoll.run.outcome import why_no_result
+from airtoll.run import Run, open_run, run, same_run
+from airtoll.run.outcome import refuse_faults, why_no_result
 from airtoll.study import Level, Study, load, shipped
 from airtoll.testbeds.gating import downgraded
 from airtoll.testbeds.unpriced import why_unknown
@@ -121,7 +121,12 @@ def advise_command(
     ] = None,
     page_file: Annotated[
         Path | None,
-        typer.Option("--out", help="Write the answer as a page, too.", rich_help_panel=_FROM),
+        typer.Option(
+            "--out",
+            parser=named("--out"),
+            help="Write the answer as a page, too.",
+            rich_help_panel=_FROM,
+        ),
     ] = None,
     scenario: Annotated[
         str | None,
@@ -166,7 +171,10 @@ def advise_command(
         str, typer.Option(help="Share of throughput below which policies tie.")
     ] = "1%",
     run_folder: Annotated[
-        Path | None, typer.Option("--run", help="A run (or imported readings) to decide on.")
+        Path | None,
+        typer.Option(
+            "--run", parser=named("--run"), help="A run (or imported readings) to decide on."
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="Candidate; repeat. Default: today's choices.")
@@ -186,9 +194,6 @@ def advise_command(
         ),
     ] = None,
     on: Annotated[str, typer.Option(help="Testbed when it has to run.")] = "simulator",
-    keep: Annotated[
-        Path | None, typer.Option(help="Keep the run that is made in this folder.")
-    ] = None,
     compared_with: Annotated[
         str | None, typer.Option("--against", help="Data set whose choices are compared with ours.")
     ] = None,
@@ -216,7 +221,7 @@ def advise_command(
         for option, refused in (
             ("--scenario", scenario is not None), ("--run", run_folder is not None),
             ("--against", compared_with is not None), ("--on", on != "simulator"),
-            ("--margin", margin != "1%"), ("--keep", keep is not None),
+            ("--margin", margin != "1%"),
         ):  # fmt: skip
             if refused:
                 raise UsageError(f"{option}: not with --from, which has a place of its own")
@@ -269,40 +274,22 @@ def advise_command(
             json=json,
         )
         return
-    if run_folder is not None:
-        if keep is not None:
-            raise UsageError("--keep: --run has its run already")
-        _judge(run_folder, scenario, needs, policy, compared_with, json=json)
-        return
-    if scenario is None:
-        raise UsageError(
-            "say what you have (--from), where (--scenario NAME, see `airtoll scenarios list`) "
-            "or --run"
-        )
-    with tempfile.TemporaryDirectory(prefix="airtoll-advise-") as folder:
+    measured: Run | None = None
+    if run_folder is None:
+        if scenario is None:
+            raise UsageError(
+                "say what you have (--from), where (--scenario NAME, see `airtoll scenarios list`) "
+                "or --run"
+            )
         measured = _measure(
             scenario,
             policy or list(CANDIDATES),
             profile,
             trials or 5,
             on,
-            keep or Path(folder) / "run",
             joins=needs.max_negotiation_s is not None,
         )
-        _judge(measured.path, scenario, needs, policy, compared_with, json=json, kept=bool(keep))
-
-
-def _judge(
-    run_folder: Path,
-    scenario: str | None,
-    needs: Needs,
-    policy: Sequence[str],
-    compared_with: str | None,
-    *,
-    json: bool,
-    kept: bool = True,
-) -> None:
-    """Rank the policies of a run and print them; ``kept``: whether the run stays."""
+        run_folder = measured.path
     trials_of_run = read_trials(run_folder)
     if problem := why_no_result(trials_of_run):
         raise NotMeasured(f"{run_folder}: nothing was measured, so no policy is judged: {problem}")
@@ -330,12 +317,13 @@ def _judge(
     ]
     choices = _choices(compared_with, advices) if compared_with else []
     if json:
-        folder = run_folder if kept else None
-        emit_json(_plain(folder, analysis, advices, choices, unknown))
+        emit_json(_plain(run_folder, analysis, advices, choices, unknown))
     else:
-        _print(run_folder if kept else None, analysis, advices, choices, unknown)
+        _print(run_folder, analysis, advices, choices, unknown)
     if overall(advices) is None and any(advice.untold for advice in advices):
         raise NotMeasured(_not_measured(advices))
+    if measured is not None:
+        refuse_faults(measured, str(measured.folder.manifest()["study"]["name"]))
 
 
 def _limits(words: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -364,7 +352,6 @@ def _measure(
     profile: str | None,
     trials: int,
     on: str,
-    folder: Path,
     *,
     joins: bool,
 ) -> Run:
@@ -394,12 +381,19 @@ def _measure(
         used |= {place.ap.profile or "ideal", place.server.profile or "ideal"}
         values["profile_set"] = {"advised": dict.fromkeys(sorted(used), profile)}
         values["grid"]["profile_set"] = ["advised"]
+    # One folder for a scenario: the next question takes its place, and the same one its answer.
+    out_folder = Path("runs") / f"advise-{scenario}"
+    same = same_run(out_folder, name, on, cast(Mapping[str, Level], values))
+    if same is not None:
+        err().print(f"taking the run in {out_folder}: it asked the same", soft_wrap=True)
+        return same
     err().print(f"running {len(policies)} policies in {scenario} (study {name})")
     with View(on, quiet=True) as view:
         return run(
             name,
             on=on,
-            out=folder,
+            out=out_folder,
+            instead=True,
             values=cast(Mapping[str, Level], values),
             progress=view.advance,
             on_phase=view.phase,
@@ -528,7 +522,7 @@ def _choices(dataset: str, advices: Sequence[Advice]) -> list[Choice]:
 
 
 def _print(
-    folder: Path | None,
+    folder: Path,
     analysis: Analysis,
     advices: Sequence[Advice],
     choices: Sequence[Choice],
@@ -586,8 +580,7 @@ def _print(
     if choices:
         console.print("Our choice beside the study's", style="bold")
         console.print(_beside(choices))
-    if folder is not None:
-        console.print(f"from {folder}", style="dim")
+    console.print(f"from {folder}", style="dim")
 
 
 def _answer(advices: Sequence[Advice]) -> str:
@@ -653,14 +646,14 @@ def _row(option: Option) -> list[str]:
 
 
 def _plain(
-    folder: Path | None,
+    folder: Path,
     analysis: Analysis,
     advices: Sequence[Advice],
     choices: Sequence[Choice],
     unknown: Container[str],
 ) -> dict[str, Any]:
     return {
-        "run": None if folder is None else str(folder),
+        "run": str(folder),
         "answer": best.policy if (best := overall(advices)) else None,
         "advice": [
             {

@@ -17,7 +17,10 @@ import typer
 from airtoll.analyse.calibration import Prediction
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.errors import StorageError, UsageError
+from airtoll.observe.folder import make
+from airtoll.observe.replacing import put_text
 from airtoll.policies import resolve
 from airtoll.run.calibrating import Fitted, fit_profile
 from airtoll.run.host_limit import cell_of, host_limit, predict, profile_text, read_iperf3
@@ -79,7 +82,11 @@ def calibrate_command(
     seed: Annotated[int, typer.Option(help="Seed of predictions and bootstrap.")] = 1,
     file: Annotated[
         Path | None,
-        typer.Option("--out", help="Profile file to write (TOML); several profiles: a folder."),
+        typer.Option(
+            "--out",
+            parser=named("--out"),
+            help="Profile file to write (TOML); several profiles: a folder.",
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -111,11 +118,8 @@ def calibrate_command(
     )
     if file is not None:
         for place, text in _files(file, fitted).items():
-            try:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_text(text, "utf-8")
-            except OSError as error:
-                raise StorageError(f"{place}: cannot be written: {error.strerror}") from error
+            make(place.parent)
+            put_text(place, text)
             err().print(f"wrote {place}")
     if json:
         emit_json(_plain(fitted))

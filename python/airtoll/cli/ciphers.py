@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from airtoll import _native
 from airtoll.analyse.counting import binomial_below
 from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
+from airtoll.cli.places import named
 from airtoll.errors import AirtollError, UsageError
+from airtoll.observe.replacing import put_text
 from airtoll.profiles.load import load_file
 
 ciphers = typer.Typer(no_args_is_help=True, help="The ciphers on this machine.")
@@ -225,7 +227,9 @@ def _bench_handshakes(
 @ciphers.command("profile")
 def profile(
     name: Annotated[str, typer.Argument(help="Name of the device; the file is NAME.toml.")],
-    directory: Annotated[Path, typer.Option("--dir", help="Folder to write to.")] = Path(),
+    directory: Annotated[
+        Path, typer.Option("--dir", parser=named("--dir"), help="Folder to write to.")
+    ] = Path(),
     mode: Annotated[
         str, typer.Option("--mode", help="single, or batch for ciphers with a batch mode.")
     ] = "single",
@@ -250,10 +254,7 @@ def profile(
     costs = [] if names == [] else measure(rounds, names)
     worked = measure_operations(rounds, operations) if handshakes and operations != [] else []
     text = profile_text(costs, mode, clock, clock_source, worked)
-    try:
-        path.write_text(text, "utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error}") from error
+    put_text(path, text)
     load_file(path)
     err().print(f"wrote {path}: give it as a station's or an AP's profile")
 

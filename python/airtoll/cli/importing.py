@@ -18,6 +18,7 @@ from airtoll.analyse import Analysis, Comparison
 from airtoll.analyse.analysis import estimate_of_row, repeats_its_cell
 from airtoll.analyse.quantities import show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
+from airtoll.cli.places import named
 from airtoll.errors import UsageError
 from airtoll.observe.datasets import COLUMNS, load_dataset
 from airtoll.observe.imported import MANIFEST, Manifest, read_manifest
@@ -30,16 +31,19 @@ from airtoll.study.source import name_problem, shown, shown_line
 
 
 def import_command(
-    files: Annotated[list[Path], typer.Argument(help="Files, one trial each (CSV may hold more).")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(parser=named("FILES"), help="Files, one trial each (CSV may hold more)."),
+    ],
     fmt: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMATS)}.")],
     policy: Annotated[str, typer.Option(help="Policy that was in force.")] = "open",
     scenario: Annotated[str, typer.Option(help="Name of the set-up.")] = "imported",
     traffic: Annotated[
         str | None, typer.Option(help="Name of the traffic; default: the file's transport.")
     ] = None,
-    folder: Annotated[Path, typer.Option("--out", help="Folder to write or add to.")] = Path(
-        "runs/imported"
-    ),
+    folder: Annotated[
+        Path, typer.Option("--out", parser=named("--out"), help="Folder to write or add to.")
+    ] = Path("runs/imported"),
     baseline: Annotated[
         str | None,
         typer.Option(

@@ -26,6 +26,7 @@ from airtoll.cli.output import (
     shown_rows,
     table,
 )
+from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.cli.running import OnOption, StudyArgument, fraction
 from airtoll.errors import RunError, UsageError
@@ -49,7 +50,10 @@ def plan_command(
     ] = 0.8,
     level: Annotated[float, typer.Option(help="Confidence level.", min=0.5, max=0.9999)] = 0.95,
     pilot: Annotated[
-        Path | None, typer.Option("--pilot", help="Run folder to take the spread from.")
+        Path | None,
+        typer.Option(
+            "--pilot", parser=named("--pilot"), help="Run folder to take the spread from."
+        ),
     ] = None,
     on: OnOption = "simulator",
     json: JsonOption = False,

@@ -6,6 +6,7 @@ Takes run folders; gives tables, JSON and files. Never measures.
 from __future__ import annotations
 
 import json as jsonlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,12 +16,13 @@ import typer
 from airtoll.analyse.published import Comparison
 from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import STANDARD_OUTPUT, named
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import DatasetError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import read_trials
 from airtoll.present.names import policy_name
-from airtoll.report import FORMATS, write_report
+from airtoll.report import FORMATS, report_text, write_report
 from airtoll.report.closing import closing
 from airtoll.report.combined import PrintedCombined, printed_combined
 from airtoll.report.summary import RunSummary, summarise
@@ -32,7 +34,7 @@ from airtoll.run.outcome import refuse_no_result
 #: testbed -> origin of its values
 _KINDS = {"simulator": "simulated", "analytic": "closed forms", "linux": "measured on Linux"}
 
-RunArgument = Annotated[list[Path], typer.Argument(help="Run folders.")]
+RunArgument = Annotated[list[Path], typer.Argument(parser=named("RUNS"), help="Run folders.")]
 
 
 def report(
@@ -41,11 +43,19 @@ def report(
         str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")
     ] = "html",
     out_: Annotated[
-        Path | None, typer.Option("--out", help="File to write; default in the first run folder.")
+        Path | None,
+        typer.Option(
+            "--out",
+            parser=named("--out", standard_output=True),
+            help="File to write, - for standard output; default in the first run folder.",
+        ),
     ] = None,
     what_if: WhatIfOption = True,
     print_: Annotated[
         bool, typer.Option("--print", help="Figures also as PNG and PDF (airtoll[print]).")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file of --out that airtoll did not write.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -53,8 +63,15 @@ def report(
     panel = panel_of(runs, wanted=what_if and format_ == "html")
     if print_ and format_ != "html":
         raise UsageError(f"--print goes with --format html, not with --format {format_}")
-    page = write_report(runs, form=format_, out=out_, panel=panel, for_print=print_)
-    err().print(f"report: {page}", markup=False, soft_wrap=True)
+    if out_ == STANDARD_OUTPUT:
+        if json or print_:
+            raise UsageError("--out -: --json and --print go with a file; leave them out")
+        sys.stdout.write(report_text(runs, form=format_, panel=panel))
+    else:
+        page = write_report(
+            runs, form=format_, out=out_, panel=panel, for_print=print_, force=force
+        )
+        err().print(f"report: {page}", markup=False, soft_wrap=True)
     if json:
         print_run(open_run(runs[0]), json=True)
     for run in runs:
@@ -63,7 +80,7 @@ def report(
 
 
 def compare(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: Annotated[Path, typer.Argument(parser=named("RUN"), help="Run folder.")],
     dataset: Annotated[str, typer.Argument(help="Data set, see `airtoll datasets list`.")],
     only: Annotated[
         list[str] | None,

@@ -50,9 +50,7 @@ SPOKEN: Final[dict[str, Spoken]] = {
     "fairness_ratio": Spoken("fairness of throughputs (Jain's index)", "difference", 0.01),
     "authentication_messages": Spoken("the number of messages", "difference", 0.0),
     "authentication_octets": Spoken("the octets of the messages", "share", 0.01),
-    "group_airtime_share": Spoken(
-        "the share of the air that group-addressed messages take", "points", 0.001
-    ),
+    "group_airtime_share": Spoken("the air that group-addressed messages take", "points", 0.001),
     "group_delivered_ratio": Spoken(
         "the share of group-addressed messages that arrive", "points", 0.001
     ),

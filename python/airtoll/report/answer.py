@@ -284,40 +284,65 @@ def in_reading_order(summary: RunSummary) -> list[Cell]:
 
 
 def headline(summary: RunSummary) -> list[str]:
-    """The answers to the study's questions in sentences, the first question first; then what limits
-    them.
+    """The verdict on printed values; the answers to the study's questions in sentences, the first
+    question first; then what limits them.
 
     A warning that the throughputs are no radio's goes before the answer.
     """
     teller = Teller(summary.names)
     told = [teller.answer(one) for one in summary.answered]
-    first = told[0].leads if told else ()
-    return [
+    printed = reproduced(summary.reproduced, summary.names)
+    lines = [
         *_of_limits(summary),
         *_of_drifts(summary, THROUGHPUT),
         *_of_unknown_costs(summary),
-        *first,
-        *reproduced(summary.reproduced),
-        *(line for one in told[1:] for line in one.leads),
-        *_of_fragments(summary),
         *_of_silence(summary),
+        *printed.leads,
+        *(line for one in told for line in one.leads),
+        *(line for one in told for line in one.reasons),
+        *_of_fragments(summary),
         *_of_drifts(summary, "delay_s"),
         *_of_joins(summary),
+        *printed.extras,
         *(line for one in told for line in one.extras),
         *([] if any(one.leads for one in told) else _without_an_answer(summary)),
     ]
+    return list(dict.fromkeys(lines))
 
 
 def not_covered(summary: RunSummary) -> list[str]:
     """Gaps of the answer: cells that were skipped or failed, and the study's own list."""
-    found = []
-    for status, words in (("skipped", "not run"), ("failed", "without a result")):
-        rows = summary.trials.filter(status=status)
-        cells = rows["cell"].unique().len()
-        if cells:
-            reason = next(iter(rows["reason"].drop_nulls()), "no reason stated")
-            found.append(f"{cells} cell{'s' if cells > 1 else ''} {words}: {reason}")
+    trials = summary.trials
+    counted = trials.filter(status="ok")["cell"].unique()
+    failed = trials.filter(status="failed")
+    in_part = pl.col("cell").is_in(counted.implode())
+    found = [
+        *_gaps(trials.filter(status="skipped"), "not run"),
+        *_gaps(failed.filter(~in_part), "without a result"),
+        *_gaps(failed.filter(in_part), "without {failed} of their trials"),
+    ]
     return [*found, *summary.study.study.leaves_out]
+
+
+#: Reasons of a kind of gap that are listed; a page and --json have all.
+_MOST_REASONS = 3
+
+
+def _gaps(rows: pl.DataFrame, words: str) -> list[str]:
+    """The cells of some rows by their reasons, most cells first."""
+    reasons = (
+        rows.group_by(pl.col("reason").fill_null("no reason stated"), maintain_order=True)
+        .agg(pl.col("cell").n_unique().alias("cells"), pl.len().alias("failed"))
+        .sort("cells", descending=True, maintain_order=True)
+    )
+    found = [
+        f"{cells} cell{'s' if cells > 1 else ''} {words.format(failed=failed)}: {reason}"
+        for reason, cells, failed in reasons.head(_MOST_REASONS).iter_rows()
+    ]
+    rest = reasons.height - len(found)
+    if rest > 0:
+        found[-1] += f" (and {rest} more reason{'s' if rest > 1 else ''})"
+    return found
 
 
 def _without_an_answer(summary: RunSummary) -> list[str]:
@@ -340,10 +365,11 @@ def _of_silence(summary: RunSummary) -> list[str]:
     if not count:
         return []
     first = next(cell.name for cell in summary.plan.cells if cell.name in summary.silent)
+    others = "" if count == len(summary.plan.cells) else " The figures are those of the others."
     return [
         f"{count} cell{'s' if count > 1 else ''} carried no data (first: "
         f"{summary.names.cell(first)}): the level is too low for the rate, or the traffic is too "
-        "short; `airtoll check` shows the level."
+        f"short; `airtoll check` shows the level.{others}"
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from airtoll.analyse import Comparison
 from airtoll.analyse.quantities import NOTHING
-from airtoll.present.names import level_name, policy_name
+from airtoll.present.names import policy_name
 from airtoll.report.answer import headline
 from airtoll.report.summary import RunSummary
 
@@ -85,7 +85,7 @@ def _printed(summary: RunSummary, width: int | None, room: int) -> list[str]:
         used += len(_GAP) + own
     if not shown:
         return []
-    ours = [level_name("profile_set", name) if name else "ours" for name in variants]
+    ours = [summary.names.level("profile_set", name) if name else "ours" for name in variants]
     dataset = here[0].dataset
     left_out = len(texts) - len(shown)
     more = f" ({left_out} more: airtoll show)" if left_out else ""
@@ -114,8 +114,9 @@ def _variants(summary: RunSummary, here: Sequence[Comparison]) -> list[str]:
             str(dict(summary.cells[one.cell].factors).get("profile_set", "")) for one in here
         )
     )
-    order = [str(name) for name in summary.study.grid.get("profile_set", ())] or found
-    found.sort(key=order.index)
+    order = [str(name) for name in summary.study.grid.get("profile_set", ())]
+    if order:
+        found.sort(key=order.index)
     return list(dict.fromkeys((found[0], found[-1])))
 
 

@@ -47,6 +47,11 @@ class Beside:
         return ""
 
     @property
+    def fitted(self) -> tuple[str, ...]:
+        """Nothing is fitted to them."""
+        return ()
+
+    @property
     def minus(self) -> dict[str, str]:
         """No cells are subtracted."""
         return {}

@@ -52,15 +52,15 @@ def pictures(imported: Imported) -> list[Picture]:
     ]
 
 
-def render(imported: Imported, drawings: Sequence[Developed]) -> str:
-    """The page."""
+def render(imported: Imported, drawings: Sequence[Developed], *, prefix: str = "") -> str:
+    """The page; ``prefix`` begins the name of its figures' folder."""
     analysis = imported.analysis
     return page(
         "imported.html.j2",
         {
             "title": f"Imported readings: {imported.path.name}",
             "headline": [line.replace(" %", "\u00a0%") for line in headline(imported)],
-            "pictures": placed(drawings),
+            "pictures": placed(drawings, prefix),
             "level": f"{100 * analysis.level:.0f} %",
             "definition": analysis.definition,
             "baseline": analysis.baseline,

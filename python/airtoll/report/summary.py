@@ -35,9 +35,11 @@ from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY, UNPRICED
 from airtoll.observe.tables import (
     compact,
     counted,
+    fitting,
     not_radio,
     read_compact_observations,
     read_sketches,
+    read_table,
     read_trials,
     with_caveat,
 )
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from airtoll.analyse.audit import Finding
 
 THEORY = "theory.parquet"
+_THEORY: dict[str, pl.DataType] = {"cell": pl.String(), "value": pl.Float64()}
 #: Rows of a table that are put in order at a time.
 _GATHERED = 50_000
 #: The tables of an analysis in the order of the study.
@@ -104,7 +107,9 @@ class RunSummary:
     @cached_property
     def reproduced(self) -> tuple[Reproduces, ...]:
         """How many printed values are met."""
-        return printed(self._measured, lambda one: self.seen(one) == "fitted")
+        from airtoll.report.combined import reproduced_combined
+
+        return (*reproduced_combined(self), *printed(self._measured, self))
 
     @cached_property
     def _measured(self) -> Measured:
@@ -138,8 +143,8 @@ class RunSummary:
         """Closed forms of the run's cells (columns cell, value), where there are any."""
         path = self.path / THEORY
         if not path.exists():
-            return pl.DataFrame(schema={"cell": pl.String(), "value": pl.Float64()})
-        return pl.read_parquet(path)
+            return pl.DataFrame(schema=_THEORY)
+        return read_table(path, _THEORY)
 
     def closed_form(self, cell: str) -> float | None:
         """Throughput of a cell by its closed form, bit/s."""
@@ -213,6 +218,8 @@ class RunSummary:
         ``""``: nothing fitted. ``"fitted"``: this very reading was fitted to, so agreement
         proves nothing. ``"predicted"``: fitted to other readings, which the report lists.
         """
+        if comparison.fitted:
+            return "fitted"
         cell = self.cells[comparison.cell]
         readings = [reading for profile in self.profiles_of(cell) for reading in profile.seen]
         if not readings:
@@ -449,8 +456,8 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
     folder = RunFolder(path)
     manifest = folder.manifest()
     plan = folder.plan()
-    trials = compact(read_trials(path))
-    observations = counted(read_compact_observations(path), trials)
+    trials = compact(fitting(read_trials(path), path, plan))
+    observations = counted(fitting(read_compact_observations(path), path, plan), trials)
     head = plan.study.study
     paired = pairs_trials(plan.study.trials.order, manifest["testbed"], plan.study.trials.pairing)
 

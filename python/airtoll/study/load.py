@@ -76,7 +76,11 @@ def load(name_or_path: str | Path) -> StudyFile:
 
     Raises ``StudyError`` for a missing, unreadable or wrong file.
     """
-    path = _find(str(name_or_path))
+    try:
+        path = _find(str(name_or_path))
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        raise StudyError(f"{str(name_or_path)[:100]}: cannot be a study: {said}") from error
     return parse(read_text(path), path)
 
 
@@ -94,8 +98,9 @@ def parse(text: str, path: Path) -> StudyFile:
 def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     """The same study with some dotted keys set, checked again.
 
-    A smaller grid narrows the patterns of ``exclude``, which lose the levels that it lacks, and
-    drops the comparisons (``compare``) of cells that it lacks.
+    A smaller grid narrows the patterns of ``exclude`` and the questions, which lose the levels that
+    it lacks, and drops the comparisons (``compare``) of cells that it lacks. A question keeps its
+    place if its grid has other levels there.
 
     Raises ``StudyError`` for a key that does not exist or a value that is invalid.
     """
@@ -109,7 +114,9 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
         data["exclude"] = _narrowed(file.study, grid)
     if "question" not in values and data.get("question"):
         asked = zip(file.study.question, data["question"], strict=True)
-        data["question"] = [table for one, table in asked if _is_in(one, grid)]
+        data["question"] = [
+            _asked_in(one, table, grid) for one, table in asked if _is_in(one, grid)
+        ]
     if "compare" not in values and data.get("compare"):
         pairs = zip(file.study.compare, data["compare"], strict=True)
         data["compare"] = [table for entry, table in pairs if _has_cells(entry, grid)]
@@ -127,11 +134,14 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
 def _narrowed(study: Study, grid: Mapping[str, Any]) -> list[dict[str, list[Level]]]:
     """The patterns of a study's ``exclude`` that hold for cells of another grid of its axes."""
     narrowed: list[dict[str, list[Level]]] = []
+    keys = {key for pattern in study.exclude for key in pattern}
+    there = {
+        key: set(map(_level_of(key), grid.get(key) or study.grid.get(key, ()))) for key in keys
+    }
     for pattern in study.exclude:
         kept: dict[str, list[Level]] = {}
         for key, levels in pattern.items():
-            there = set(map(_level_of(key), grid.get(key) or study.grid.get(key, ())))
-            kept[key] = [level for level in levels if _level_of(key)(level) in there]
+            kept[key] = [level for level in levels if _level_of(key)(level) in there[key]]
         if all(kept.values()):
             narrowed.append(kept)
     return narrowed
@@ -149,20 +159,41 @@ def _has_cells(entry: Compare, grid: Mapping[str, Any]) -> bool:
 
 
 def _is_in(question: Question, grid: Mapping[str, Any]) -> bool:
-    """Whether a grid has a level that one has, one that one could have, and the places."""
+    """Whether a grid has what one has, and something that one could have."""
+    if not all(_has_level(grid, axis, level) for axis, level in question.have.items()):
+        return False
+    return not question.to or any(_has_candidate(grid, table) for table in question.to)
 
-    def holds(axis: str, levels: Sequence[Level]) -> bool:
-        there = grid.get(axis)
-        return there is None or any(
-            _selects(axis, wanted, _level_of(axis)(level)) for wanted in levels for level in there
-        )
 
-    have = all(holds(axis, (level,)) for axis, level in question.have.items())
-    where = all(holds(axis, levels) for axis, levels in question.where.items())
-    to = not question.to or any(
-        all(holds(axis, (level,)) for axis, level in table.items()) for table in question.to
-    )
-    return have and where and to and (question.along is None or question.along in grid)
+def _asked_in(question: Question, table: dict[str, Any], grid: Mapping[str, Any]) -> dict[str, Any]:
+    """A question's table without the candidates and places that a grid lacks.
+
+    A place of which the grid has no level is left out: the answer holds for the levels there are.
+    """
+    found = dict(table)
+    if question.to:
+        found["to"] = [dict(one) for one in question.to if _has_candidate(grid, one)]
+    if question.where:
+        places = {
+            axis: [level for level in levels if _has_level(grid, axis, level)]
+            for axis, levels in question.where.items()
+        }
+        found["where"] = {axis: levels for axis, levels in places.items() if levels}
+    if question.along is not None and question.along not in grid:
+        found.pop("along")
+    return found
+
+
+def _has_candidate(grid: Mapping[str, Any], table: Mapping[str, Level]) -> bool:
+    return all(_has_level(grid, axis, level) for axis, level in table.items())
+
+
+def _has_level(grid: Mapping[str, Any], axis: str, wanted: Level) -> bool:
+    """Whether a grid has a level; a main axis that it does not name has all of them."""
+    if axis not in grid:
+        return axis in _AXES
+    there = grid[axis]
+    return any(_selects(axis, wanted, _level_of(axis)(one)) for one in there)
 
 
 def _level_of(axis: str) -> Callable[[Level], Level]:

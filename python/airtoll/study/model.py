@@ -26,6 +26,7 @@ from airtoll.study.table import (
     Seconds,
     Table,
     Window,
+    WireRate,
 )
 
 Phy = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"]
@@ -298,7 +299,7 @@ class WiredHost(Table):
 class WiredLink(Table):
     """The wired link between the AP and the wired host."""
 
-    rate_mbps: Positive = Field(100.0, description="rate, Mb/s")
+    rate_mbps: WireRate = Field(100.0, description="rate, Mb/s")
     delay_us: NotNegative = Field(5.0, description="one-way delay, microseconds")
     queue_packets: Count = Field(1000, description="queue limit, packets")
 
@@ -550,7 +551,7 @@ class Scenario(Table):
         None,
         description="slot time of 802.11g, microseconds; default: 9, or 20 with an 802.11b station",
     )
-    retry_limit: Count = Field(7, description="attempts per frame")
+    retry_limit: Annotated[int, Field(ge=1, le=255)] = Field(7, description="attempts per frame")
     frame_bursting_us: NotNegative = Field(
         0.0,
         description="burst of frames SIFS apart after one contention, microseconds; 0 = off; "
@@ -871,7 +872,9 @@ class Load(Table):
         description="after three time-outs in a row TCP sends segments of 1024 octets (RFC 4821; "
         "Linux with net.ipv4.tcp_mtu_probing = 1, whose default is 0)",
     )
-    window_kbytes: Positive | None = Field(None, description="TCP window, 1024 octets")
+    window_kbytes: Annotated[float, Field(gt=0, le=1_048_576)] | None = Field(
+        None, description="TCP window, 1024 octets; RFC 7323 allows 2^30 octets"
+    )
     tcp: Literal["newreno", "cubic"] | None = Field(
         None, description="congestion control; default: the host profile's"
     )
@@ -884,7 +887,9 @@ class Load(Table):
     delayed_ack_ms: Annotated[float, Field(ge=0, le=1000)] | None = Field(
         None, description="longest delay of a TCP acknowledgement, ms; default: the receiver's"
     )
-    socket_buffer_kbytes: Positive | None = Field(None, description="UDP socket buffer, KB")
+    socket_buffer_kbytes: Annotated[float, Field(gt=0, le=100_000)] | None = Field(
+        None, description="UDP socket buffer, KB"
+    )
     transfer_bytes: Count | None = Field(
         None, description="the flow ends after this many octets; `duration_s` is then a limit"
     )
@@ -893,7 +898,9 @@ class Load(Table):
     query_bytes: Count = Field(44, description="DNS message of a query, octets")
     answer_bytes: Count = Field(60, description="DNS message of an answer, octets")
     stations: tuple[str, ...] | None = Field(None, description="only these stations send")
-    flows_per_station: Count = Field(1, description="parallel flows per station")
+    flows_per_station: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        1, description="parallel flows per station"
+    )
     wmm: Literal["background", "best-effort", "video", "voice"] = Field(
         "best-effort", description="access category under EDCA"
     )
@@ -1074,7 +1081,17 @@ class Compare(Table):
     instrument: str = Field(
         "", description="the `[instrument.NAME]` through which our readings are seen"
     )
+    fitted: tuple[str, ...] = Field(
+        (),
+        description="policies to whose readings a number of the study is fitted (of a scenario, an "
+        "instrument): to meet them proves nothing",
+    )
     caveat: str = Field("", description="caveat of these readings")
+
+    @field_validator("fitted")
+    @classmethod
+    def _known_policies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_canonical(name) for name in names)
 
     @model_validator(mode="after")
     def _extremes(self) -> Self:
@@ -1130,6 +1147,26 @@ class Instrument(Table):
         if not (self.reads or self.series or self.step or self.end == "sender"):
             raise ValueError("changes nothing: set reads, end, series or step")
         return self
+
+
+class ProfileSet(Table):
+    """Named substitutions of device profiles: `old = "new"` beside the fields."""
+
+    label: str = Field("", max_length=60, description=_LABEL)
+    about: str = Field("", description="devices that the set stands for")
+    profiles: dict[str, str] = Field(
+        default_factory=dict, description="device profile -> the one that replaces it"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _substitutions(cls, given: Any) -> Any:
+        """Keys that are no field are substitutions."""
+        if not isinstance(given, dict):
+            return given
+        fields = {key: value for key, value in given.items() if key in cls.model_fields}
+        others = {key: value for key, value in given.items() if key not in cls.model_fields}
+        return {**fields, "profiles": {**fields.get("profiles", {}), **others}}
 
 
 class Head(Table):
@@ -1192,7 +1229,7 @@ class Study(Table):
     trials: Trials = Trials()
     scenario: dict[str, Scenario] = Field(min_length=1)
     traffic: dict[str, Traffic] = Field(min_length=1)
-    profile_set: dict[str, dict[str, str]] = Field(
+    profile_set: dict[str, ProfileSet] = Field(
         default_factory=dict, description="named substitutions of device profiles"
     )
     grid: dict[str, tuple[Level, ...]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from airtoll import _native
-from airtoll.errors import ProfileError, TestbedError
+from airtoll.errors import ProfileError, TrialFault
 from airtoll.plan import Cell, Trial
 from airtoll.testbeds import bridging, gating, joining, loads, roaming, unpriced
 from airtoll.testbeds.contract import Measured, Skip, rows_of
@@ -38,7 +38,7 @@ class Analytic:
             return Skip(problem)
         try:
             problem = _native.check_analytic(scenario_json(cell))
-        except ProfileError as error:
+        except (ProfileError, _native.Fault, _native.PanicException) as error:
             return Skip(str(error))
         return Skip(problem) if problem else None
 
@@ -55,8 +55,8 @@ class Analytic:
         """Compute one cell; the seed changes nothing."""
         try:
             columns = _native.analytic(scenario_json(trial.cell))
-        except ValueError as error:
-            raise TestbedError(f"analytic: {trial.cell.name}: {error}") from error
+        except (ValueError, _native.Fault, _native.PanicException) as error:
+            raise TrialFault(f"the closed forms stopped: {error}") from error
         return Measured(
             rows=tuple(rows_of(columns)),
             caveats=(*gating.notes(trial.cell), *unpriced.caveats(trial.cell)),

@@ -24,7 +24,8 @@ from attrs import evolve
 
 from airtoll import _native
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
-from airtoll.observe.journal import BROKEN, SketchTuple, storage_error
+from airtoll.observe.journal import BROKEN, SketchTuple
+from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
@@ -236,7 +237,7 @@ class Linux:
         results = Path(self._scratch.name) / "trials"
         try:
             outcome = session.measure(job)
-        except TestbedError:
+        except Exception:
             # Remains of a broken stack must not affect the next trial.
             if not isinstance(session, _VirtualSession):
                 self.close()
