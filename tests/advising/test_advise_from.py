@@ -66,9 +66,7 @@ def test_wireguard_has_its_own_sentence(home):
     # One core seals each packet: the router's CPU carries about a quarter of what the air does.
     assert -0.8 < tunnel["added"]["change"]["value"] < -0.7
     (words,) = [s for s in data["words"]["sections"] if s["title"] == "WireGuard over it"]
-    assert words["lines"][0].startswith(
-        "On the air WireGuard over WPA3-Personal CCMP-128 is a waste: "
-    )
+    assert words["lines"][0].startswith("On the air WireGuard over WPA3-Personal is a waste: ")
     assert "The CPU of the access point" in words["lines"][-1]
 
 

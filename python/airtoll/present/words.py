@@ -183,10 +183,7 @@ class Teller:
         added = claim.added
         if added.change is None:
             return [*found, f"Its cost is unknown: {added.reason}."]
-        assert added.before is not None
-        assert added.after is not None
-        ends = f"from {shown(added.before)} to {shown(added.after)}"
-        found.append(f"With it, {self.change(added)}, {ends}.")
+        found.append(f"With it, {self.change(added)}.")
         if claim.parts is not None and claim.whole.change is not None:
             relation = {
                 Sum.MORE: "costs more than its parts",
