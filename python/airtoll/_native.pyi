@@ -15,6 +15,7 @@ from airtoll.border.answers import (
     GenerationRow,
     HeardAgent,
     Negotiated,
+    NetworksReport,
     PublishedMaximum,
     RegistrationAnswer,
     TunnelRow,
@@ -104,6 +105,7 @@ def write_capture_report(
 def watch_capture(
     path: str, keys: Sequence[str], key_logs: Sequence[str], tell: Callable[[str], None]
 ) -> str: ...
+def capture_networks(files: Sequence[str]) -> NetworksReport: ...
 def count_packets(octets: bytes) -> int: ...
 def capture_frames(
     files: Sequence[str], keys: Sequence[str], key_logs: Sequence[str]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from airtoll import _native
+from airtoll.network.hostap import CIPHERS, KEY_MANAGEMENT
 from airtoll.policies import Akm, Cipher, EapMethod, catalogue, resolve
 from airtoll.policies.suites import akm_words, akms, eap_methods
 from airtoll.testbeds.linux import freeradius, wpa_supplicant
-from airtoll.testbeds.linux.hostapd import CIPHERS, KEY_MANAGEMENT
 
 PACKAGE = Path(__file__).parents[2] / "python/airtoll"
 #: The only places that list EAP methods by name: one mapping per daemon, and what is broken.

@@ -1,6 +1,7 @@
 //! The JSON Schema of every type that crosses.
 
 use airtoll_capture::AnnouncedBss;
+use airtoll_capture::networks::NetworksReport;
 use airtoll_capture::report::Report;
 use airtoll_handshakes::mobile_ip::{
     Binding, ForeignAgentSettings, HeardAgent, HomeAgentSettings, MobileNodeSettings,
@@ -58,6 +59,7 @@ fn answers() -> Map<String, Value> {
     generator.subschema_for::<RegistrationAnswer>();
     generator.subschema_for::<Report>();
     generator.subschema_for::<AnnouncedBss>();
+    generator.subschema_for::<NetworksReport>();
     generator.subschema_for::<AkmRow>();
     generator.subschema_for::<CipherRow>();
     generator.subschema_for::<EapRow>();

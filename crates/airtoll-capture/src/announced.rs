@@ -183,7 +183,7 @@ pub struct HeardBss {
 ///
 /// # Errors
 /// A file that cannot be opened or is no capture.
-pub fn networks(files: &[PathBuf]) -> Result<Vec<HeardBss>, CaptureError> {
+pub fn heard_bss(files: &[PathBuf]) -> Result<Vec<HeardBss>, CaptureError> {
     let mut found: BTreeMap<MacAddress, HeardBss> = BTreeMap::new();
     for file in files {
         let mut reader = Reader::open(file)?;
@@ -288,7 +288,7 @@ mod tests {
             writer.write_packet(0, &octets).unwrap();
         }
         writer.finish().unwrap();
-        let found = networks(std::slice::from_ref(&path)).unwrap();
+        let found = heard_bss(std::slice::from_ref(&path)).unwrap();
         std::fs::remove_file(&path).unwrap();
         let names = found.iter().map(|heard| {
             let bss = AnnouncedBss::of(

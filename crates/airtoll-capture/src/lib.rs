@@ -14,6 +14,7 @@ pub mod keys;
 pub mod leaves;
 pub mod ledger;
 pub mod link;
+pub mod networks;
 pub mod report;
 pub mod selection;
 pub mod session;
@@ -21,7 +22,7 @@ pub mod tunnels;
 pub mod wrappers;
 
 pub use analysis::{Request, analyse, analyse_octets, watch};
-pub use announced::{AnnouncedBss, AnnouncedSuites, HeardBss, networks};
+pub use announced::{AnnouncedBss, AnnouncedSuites, HeardBss, heard_bss};
 pub use error::CaptureError;
 pub use frames::Window;
 pub use report::Report;

@@ -7,14 +7,17 @@ use airtoll_border::CaptureOptions;
 use airtoll_capture::file::Reader;
 use airtoll_capture::frames::{Seen, Status};
 use airtoll_capture::keys::Keys;
+use airtoll_capture::networks::networks;
 use airtoll_capture::session::SessionReport;
 use airtoll_capture::{
-    AnnouncedBss, CaptureError, HeardBss, Request, Selection, Window, analyse, networks, watch,
+    AnnouncedBss, CaptureError, HeardBss, Request, Selection, Window, analyse, heard_bss, watch,
 };
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+
+use crate::answers::answer;
 
 create_exception!(
     _native,
@@ -89,7 +92,7 @@ type HeardRow = (String, u16, u16, Py<PyBytes>, Option<u16>, Option<f64>);
 /// The networks that captures of the air announce, one row per BSSID, as [`announced_bss`] takes them.
 #[pyfunction]
 fn captured_networks(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Vec<HeardRow>> {
-    let found = py.detach(|| networks(&files)).map_err(bad)?;
+    let found = py.detach(|| heard_bss(&files)).map_err(bad)?;
     let row = |heard: HeardBss| {
         let elements = PyBytes::new(py, &heard.elements).unbind();
         let radio = (heard.frequency_mhz, heard.signal_dbm);
@@ -178,6 +181,13 @@ impl Read for Interruptible {
     }
 }
 
+/// The networks that announce themselves in captures: an `airtoll.border.answers.NetworksReport`.
+#[pyfunction]
+fn capture_networks(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Py<PyAny>> {
+    let found = py.detach(|| networks(&files)).map_err(bad)?;
+    answer(py, &found)
+}
+
 /// Whole packets of a capture that is in memory.
 #[pyfunction]
 fn count_packets(py: Python<'_>, octets: Vec<u8>) -> PyResult<u64> {
@@ -237,6 +247,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(captured_networks, module)?)?;
     module.add_function(wrap_pyfunction!(announced_bss, module)?)?;
     module.add_function(wrap_pyfunction!(watch_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(capture_networks, module)?)?;
     module.add_function(wrap_pyfunction!(count_packets, module)?)?;
     module.add_function(wrap_pyfunction!(capture_frames, module)?)
 }

@@ -329,6 +329,14 @@ def advise(
     return evolve(advice, sentences=_sentences(advice, needs))
 
 
+def unmet(needs: Needs, policy: Policy) -> str | None:
+    """The first need that a policy does not meet, before anything is measured; limits are left."""
+    for check in _checks(needs, (policy,), {}):
+        if check.verdict == "no":
+            return f"{check.need}: {check.figure}"
+    return None
+
+
 def _option(
     name: str,
     needs: Needs,

@@ -11,14 +11,19 @@ from airtoll.answer.claims import (
     Crossing,
     Fallback,
     Fit,
+    Gain,
     Held,
+    Layered,
     Limit,
     Parts,
     Possible,
     Printed,
     Reproduces,
+    Sum,
     Verdict,
 )
+from airtoll.answer.gained import gained
+from airtoll.answer.layered import layered
 from airtoll.answer.measured import Measured
 from airtoll.answer.reproduced import Readings, within
 
@@ -29,7 +34,9 @@ __all__ = [
     "Crossing",
     "Fallback",
     "Fit",
+    "Gain",
     "Held",
+    "Layered",
     "Limit",
     "Measured",
     "Parts",
@@ -37,8 +44,11 @@ __all__ = [
     "Printed",
     "Readings",
     "Reproduces",
+    "Sum",
     "Verdict",
     "answered",
+    "gained",
+    "layered",
     "printed",
     "within",
 ]

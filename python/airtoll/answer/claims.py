@@ -181,4 +181,53 @@ class Reproduces:
     fitted_instrument: bool = False
 
 
-Claim = Compare | Parts | Limit | Crossing | Possible | Fallback | Reproduces
+@frozen
+class Gain:
+    """The security that a policy adds to another; needs no measurement.
+
+    ``services`` and ``lost``: names of the catalogue. ``ended`` and ``left``: weaknesses, each a
+    sentence, those of what one has that end and those that the new policy has.
+    ``excludes``: stations of the present policy cannot join; ``bridge``: the transition policy that
+    lets them join, empty where there is none.
+    """
+
+    have: str
+    to: str
+    services: tuple[str, ...]
+    lost: tuple[str, ...]
+    ended: tuple[str, ...]
+    left: tuple[str, ...]
+    excludes: bool
+    bridge: str = ""
+
+
+class Sum(Enum):
+    """The cost of a whole against the sum of the costs of its parts."""
+
+    MORE = "more"
+    LESS = "less"
+    EQUAL = "equal"
+    UNKNOWN = "unknown"
+
+
+@frozen
+class Layered:
+    """A tunnel over a protected link.
+
+    ``added``: from the link to the tunnel over it. ``link``, ``alone`` and ``whole``: from an open
+    network to the link, to the tunnel, to both. ``parts``: the sum of ``link`` and ``alone``, a
+    share as a loss. ``services``: those that the tunnel adds to the link. ``limit``: of the whole.
+    """
+
+    link: str
+    tunnel: str
+    added: Compare
+    alone: Compare
+    whole: Compare
+    parts: Estimate | None
+    sum: Sum
+    services: tuple[str, ...]
+    limit: Limit | None
+
+
+Claim = Compare | Parts | Limit | Crossing | Possible | Fallback | Reproduces | Gain | Layered

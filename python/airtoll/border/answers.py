@@ -72,6 +72,9 @@ __all__ = [
     "NegotiatedOutcome",
     "NegotiatedSecret",
     "NegotiatedTotals",
+    "NetworkReport",
+    "NetworksReport",
+    "OfferReport",
     "OperatingChannelsReport",
     "Operation",
     "OperationAes",
@@ -1930,6 +1933,108 @@ class AnnouncedBss(TypedDict):
 
     damaged: bool
     """An element cannot be read."""
+
+
+class OfferReport(TypedDict):
+    """The offer of a security element. Suites are selectors as hostapd prints them."""
+
+    group: str | None
+    """Group cipher."""
+
+    pairwise: list[str]
+    """Pairwise ciphers."""
+
+    akms: list[str]
+    """AKMs."""
+
+    pmf: str
+    """Protected management frames: off, optional or required."""
+
+
+class NetworkReport(TypedDict):
+    """A network as its beacons announce it."""
+
+    bssid: str
+    """BSSID."""
+
+    ssid: str | None
+    """SSID; null where every frame hides it."""
+
+    frames: int
+    """Beacons and probe responses."""
+
+    frame: int
+    """Place of the first of them among all packets, from 1."""
+
+    frequency_mhz: int | None
+    """Frequency of the radio that captured the last one, MHz."""
+
+    signal_dbm: int | None
+    """Its signal, dBm."""
+
+    channel: int | None
+    """Number of the primary channel."""
+
+    width_mhz: int
+    """Channel width, MHz."""
+
+    phy: str | None
+    """Newest PHY that it announces; null where only the band could tell (802.11a or g)."""
+
+    at_6ghz: bool
+    """Whether it is at 6 GHz."""
+
+    rates_mbps: list[float]
+    """Rates, Mb/s."""
+
+    basic_rates_mbps: list[float]
+    """Of them the basic ones."""
+
+    beacon_interval_tu: int
+    """Beacon interval, time units of 1024 us."""
+
+    country: str | None
+    """Country, two letters."""
+
+    stations: int | None
+    """Stations, by the BSS Load element."""
+
+    privacy: bool
+    """Privacy bit."""
+
+    wpa: OfferReport | None
+    """The WPA element (version 1)."""
+
+    rsn: OfferReport | None
+    """The RSN element."""
+
+    rsn_override: OfferReport | None
+    """RSNE Override."""
+
+    rsn_override_2: OfferReport | None
+    """RSNE Override 2."""
+
+    owe_transition: bool
+    """OWE Transition Mode element."""
+
+    mobility_domain: str | None
+    """Mobility domain of fast transition, four hexadecimal digits in the order of hostapd.conf."""
+
+    other_elements: list[str]
+    """Elements that are not read: number, `255.` and the extension, or `221` with OUI and type."""
+
+
+class NetworksReport(TypedDict):
+    """Every network of some captures."""
+
+    networks: list[NetworkReport]
+    """Networks in the order of their first frame."""
+
+    left_out: int
+    """BSSs beyond the limit."""
+
+    frames: int
+    """Packets of the files."""
 
 
 class AkmRow(TypedDict):

@@ -1,5 +1,7 @@
 """``airtoll advise``: the policy that meets the needs, and its cost.
 
+``--from`` starts at the policy that one has (``advise_from``).
+
 Needs and limits, and a run (or a scenario that is then run), give options ranked, each figure with
 its interval and its cells. A broken policy is never recommended; ``open`` only with ``--policy
 open``.
@@ -20,6 +22,7 @@ import typer
 from attrs import evolve
 from rich.table import Table
 
+from airtoll.advising import place_named, situation
 from airtoll.analyse import Analysis, analyse
 from airtoll.analyse.advice import (
     Advice,
@@ -39,6 +42,7 @@ from airtoll.analyse.advice import (
 from airtoll.analyse.cost import as_cost, cost_in_words, sign_of
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_overhead
+from airtoll.cli.advise_from import advise_from
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import named
 from airtoll.cli.progress import View
@@ -78,11 +82,52 @@ LIMITS = {
     "negotiation": "--max-negotiation",
     "handover": "--max-handover",
 }
+#: Heading of the options that --from needs.
+_FROM = "From what you have"
 _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
 def advise_command(
+    have: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="The policy you have, or a file: hostapd.conf, OpenWrt's wireless file, "
+            "wpa_supplicant.conf, output of nmcli or iw, a capture.",
+            rich_help_panel=_FROM,
+        ),
+    ] = None,
+    place: Annotated[
+        str | None,
+        typer.Option(help="home, or office (hand-overs, many joins).", rich_help_panel=_FROM),
+    ] = None,
+    ssid: Annotated[
+        str | None,
+        typer.Option(help="Network of the file: SSID or BSSID.", rich_help_panel=_FROM),
+    ] = None,
+    phy: Annotated[
+        str | None, typer.Option(help="802.11n, 802.11ac, 802.11ax, ...", rich_help_panel=_FROM)
+    ] = None,
+    clients: Annotated[
+        int | None,
+        typer.Option(min=1, help="Laptops of an office, 50 per AP.", rich_help_panel=_FROM),
+    ] = None,
+    requests: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1, help="Requests/s that its RADIUS server answers.", rich_help_panel=_FROM
+        ),
+    ] = None,
+    page_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            parser=named("--out"),
+            help="Write the answer as a page, too.",
+            rich_help_panel=_FROM,
+        ),
+    ] = None,
     scenario: Annotated[
         str | None,
         typer.Option(help="Scenario of a shipped study (or STUDY/SCENARIO), or of the run."),
@@ -91,7 +136,10 @@ def advise_command(
         str, typer.Option(help="Services, comma between: confidentiality,mutual-auth,...")
     ] = "",
     min_throughput: Annotated[str | None, typer.Option(help="bit/s: 20M, 500k.")] = None,
-    max_overhead: Annotated[str | None, typer.Option(help="Share of throughput: 5%.")] = None,
+    max_overhead: Annotated[
+        str | None,
+        typer.Option(help="Share of throughput: 5%. With --from: against what you have."),
+    ] = None,
     max_delay: Annotated[str | None, typer.Option(help="One-way delay: 5ms.")] = None,
     max_negotiation: Annotated[str | None, typer.Option(help="Time of a join: 300ms.")] = None,
     max_handover: Annotated[str | None, typer.Option(help="Gap at a hand-over: 50ms.")] = None,
@@ -103,8 +151,13 @@ def advise_command(
         str, typer.Option("--credentials", help=f"Kinds, comma between: {', '.join(CREDENTIALS)}.")
     ] = "",
     dot1x: Annotated[
-        bool, typer.Option("--8021x/--no-8021x", help="Whether a RADIUS server is available.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--8021x/--no-8021x",
+            help="Whether a RADIUS server is available; with --from, a home has none.",
+            show_default="--8021x",
+        ),
+    ] = None,
     pmf: Annotated[
         bool, typer.Option("--pmf", help="Management frames must be protected.")
     ] = False,
@@ -127,21 +180,51 @@ def advise_command(
         list[str] | None, typer.Option(help="Candidate; repeat. Default: today's choices.")
     ] = None,
     profile: Annotated[
-        str | None, typer.Option(help="Device profile for every station and the AP.")
+        str | None,
+        typer.Option(
+            help="Device profile for every station and the AP; with --from, of the AP (router)."
+        ),
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Trials per cell when it has to run.")] = 5,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Trials per cell when it has to run.",
+            show_default="5; by place with --from",
+        ),
+    ] = None,
     on: Annotated[str, typer.Option(help="Testbed when it has to run.")] = "simulator",
     compared_with: Annotated[
         str | None, typer.Option("--against", help="Data set whose choices are compared with ours.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Rank policies by needs and limits; a broken one is never recommended.
+    """From the policy you have to a better one (--from), or rank policies by needs and limits.
 
-    Exits with 5 where no policy can be recommended because something was not measured.
+    A router at home: `airtoll advise --from wpa2-psk-ccmp --profile mt7621`.
+
+    An office: `airtoll advise --from hostapd.conf --place office --clients 400 --requests 150`.
+
+    A broken policy is never recommended. Exits with 5 where no policy can be recommended because
+    something was not measured.
     """
     if band not in (None, "2.4", "5", "6"):
         raise UsageError(f"--band {band}: allowed are 2.4, 5, 6")
+    if have is None:
+        for option, value in (
+            ("--place", place), ("--ssid", ssid), ("--phy", phy), ("--clients", clients),
+            ("--requests", requests), ("--out", page_file),
+        ):  # fmt: skip
+            if value is not None:
+                raise UsageError(f"{option}: needs --from, the policy or file of what you have")
+    else:
+        for option, refused in (
+            ("--scenario", scenario is not None), ("--run", run_folder is not None),
+            ("--against", compared_with is not None), ("--on", on != "simulator"),
+            ("--margin", margin != "1%"),
+        ):  # fmt: skip
+            if refused:
+                raise UsageError(f"{option}: not with --from, which has a place of its own")
     limits = _limits(
         limit or [],
         dict(
@@ -155,7 +238,7 @@ def advise_command(
     needs = Needs(
         services=tuple(service_named(w) for w in _listed(need)),
         credentials=tuple(credentials_named(w) for w in _listed(credential)),
-        dot1x=dot1x,
+        dot1x=dot1x is not False,
         pmf=pmf,
         band_6ghz=band == "6",
         rules=tuple(rules_named(w) for w in _listed(rules)),
@@ -168,15 +251,41 @@ def advise_command(
         max_handover_s=_time(limits["--max-handover"], "--max-handover"),
     )
     policy = [resolve(name).name for name in policy or []]
+    if have is not None:
+        for option, limit_of in limits.items():
+            if limit_of is not None and option != "--max-overhead":
+                raise UsageError(f"{option}: not with --from; --max-overhead is")
+        advise_from(
+            situation(
+                have,
+                wanted=ssid,
+                place=place_named(place),
+                profile=profile,
+                radius=dot1x,
+                phy=phy,
+                band=band,
+                clients=clients,
+                requests_per_s=requests,
+            ),
+            named=policy,
+            needs=needs,
+            trials=trials,
+            page_file=page_file,
+            json=json,
+        )
+        return
     measured: Run | None = None
     if run_folder is None:
         if scenario is None:
-            raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
+            raise UsageError(
+                "say what you have (--from), where (--scenario NAME, see `airtoll scenarios list`) "
+                "or --run"
+            )
         measured = _measure(
             scenario,
             policy or list(CANDIDATES),
             profile,
-            trials,
+            trials or 5,
             on,
             joins=needs.max_negotiation_s is not None,
         )

@@ -66,7 +66,7 @@ COMMANDS: Final = {
     "advise": Lazy(
         "advise",
         "advise_command",
-        "Rank policies by needs and limits; a broken one is never recommended.",
+        "From the policy you have to a better one (--from), or rank policies by needs and limits.",
     ),
     "audit": Lazy(
         "audit",

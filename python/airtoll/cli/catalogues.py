@@ -5,6 +5,7 @@ Takes names; gives tables or JSON. Never runs anything.
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -19,6 +20,8 @@ from airtoll.cli.negotiations import (
     variants,
 )
 from airtoll.cli.output import JsonOption, emit_json, out, table
+from airtoll.errors import UsageError
+from airtoll.network.openwrt import write as write_openwrt
 from airtoll.observe.datasets import list_datasets, load_dataset, show_dataset
 from airtoll.plan import make_plan
 from airtoll.policies import Policy, aliases, catalogue, resolve
@@ -105,10 +108,28 @@ def policies_show(
     links: Annotated[
         int, typer.Option(help="Links of the association, 1 to 15: multi-link from 2 on.")
     ] = 1,
+    hostapd: Annotated[
+        bool, typer.Option("--hostapd", help="Print a hostapd.conf of it, to fill in, and no more.")
+    ] = False,
+    supplicant: Annotated[
+        bool, typer.Option("--wpa-supplicant", help="The same for wpa_supplicant.conf.")
+    ] = False,
+    openwrt: Annotated[
+        bool, typer.Option("--openwrt", help="The same for OpenWrt's /etc/config/wireless.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Show what a policy is made of, costs in octets, negotiates, offers, and what is broken."""
     policy = resolve(name)
+    if hostapd or supplicant or openwrt:
+        if hostapd + supplicant + openwrt + json + messages > 1 or links != 1:
+            raise UsageError("--hostapd, --wpa-supplicant, --openwrt: one alone, nothing beside it")
+        # The real stack's modules take a while to load, and no other catalogue needs them.
+        from airtoll.testbeds.linux.settings_of import hostapd_text, wpa_supplicant_text
+
+        writer = hostapd_text if hostapd else wpa_supplicant_text if supplicant else write_openwrt
+        sys.stdout.write(writer(policy))
+        return
     row = _policy_row(policy)
     negotiation = negotiate(policy, over_links(policy, links))
     row["negotiation"] = negotiation

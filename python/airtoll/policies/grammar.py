@@ -32,6 +32,7 @@ from airtoll.policies.model import (
 )
 from airtoll.policies.standing import caveats, withdrawn
 from airtoll.policies.suites import (
+    Akm,
     Cipher,
     EapMethod,
     akm_of,
@@ -125,6 +126,28 @@ def parse(name: str) -> Policy:
         broken=(*_broken(link, tunnels), *withdrawn(tunnels)),
         weaknesses=(*_weaknesses(link, tunnels), *caveats(link)),
     )
+
+
+def link_name(
+    akm: Akm, cipher: Cipher, method: EapMethod | None = None, pmf: str | None = None
+) -> str | None:
+    """The name of the link with these parts, or None where no policy has them together.
+
+    ``pmf`` tells generations apart where both have the AKM: WPA3 requires it.
+    """
+    words = [word for word, known in _CIPHERS.items() if known is cipher]
+    if not words or not akm.generations or akm.is_8021x is (method is None):
+        return None
+    generation = akm.generations[0]
+    if pmf == "required" and "wpa3" in akm.generations:
+        generation = "wpa3"
+    parts = [] if generation == "owe" else [generation]
+    parts += [akm.policy_word, *([method] if method else []), *words]
+    try:
+        name = "-".join(parts)
+        return name if parse(name).link.akm == akm else None
+    except PolicyError:
+        return None
 
 
 def _link(part: str, name: str) -> Link:

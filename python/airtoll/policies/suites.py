@@ -38,6 +38,16 @@ class Akm(_Name):
         return _akms()[self]["suite_type"]
 
     @property
+    def policy_word(self) -> str:
+        """Its word in policy names (``ft-psk``); empty where no policy has it."""
+        return _akms()[self]["policy_word"]
+
+    @property
+    def generations(self) -> tuple[str, ...]:
+        """The generations whose policies may have it: wpa, wpa2, wpa3, owe."""
+        return tuple(_akms()[self]["generations"])
+
+    @property
     def authentication(self) -> str:
         """The 802.11 authentication algorithm of the first association: open, sae or ft."""
         return _akms()[self]["authentication"]
@@ -187,6 +197,18 @@ def akm_of(word: str, generation: str, cipher: Cipher) -> Akm | None:
     ]
     rows.sort(key=lambda row: row["pairwise"] is None)
     return Akm(rows[0]["name"]) if rows else None
+
+
+@cache
+def akm_of_selector(selector: str) -> Akm | None:
+    """The AKM of OUI and suite type as hostapd prints them; None where the table has none."""
+    return next((akm for akm in akms() if akm.selector == selector), None)
+
+
+@cache
+def cipher_of_selector(selector: str) -> Cipher | None:
+    """The cipher of OUI and suite type, of an RSN element or one of WPA version 1."""
+    return next((c for c in Cipher if selector in (c.selector, c.wpa_selector)), None)
 
 
 @cache

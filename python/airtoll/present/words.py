@@ -9,20 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from airtoll.analyse import Estimate
 from airtoll.answer import (
     Answered,
     Compare,
     Crossing,
     Fallback,
     Fit,
+    Gain,
     Held,
+    Layered,
     Limit,
     Parts,
     Possible,
     Printed,
     Reproduces,
+    Sum,
     Verdict,
 )
 from airtoll.observe.spoken import spoken
@@ -139,6 +143,84 @@ class Teller:
         """One change at one place, as a sentence."""
         words = spoken(claim.metric).words
         return f"From {self._pair(claim.have, claim.to)}, {words} {_change(claim)}."
+
+    def gain(self, claim: Gain) -> list[str]:
+        """The security that a policy adds, and the stations that it leaves out."""
+        found = []
+        to = self._level("policy", claim.to)
+        if claim.services:
+            found.append(f"{to} adds {_enumerated(_services(claim.services))}.")
+        if claim.ended:
+            found.append(f"It ends this: {'; '.join(claim.ended)}.")
+        if claim.lost:
+            found.append(f"It lacks {_enumerated(_services(claim.lost))}, which you have today.")
+        if claim.left:
+            found.append(f"With it, {'; '.join(claim.left)}.")
+        if not found:
+            have = self._level("policy", claim.have)
+            found.append(f"{to} adds no security service that {have} lacks.")
+        if claim.excludes:
+            words = f"Every device must have {to}; a device without it stays out"
+            if claim.bridge:
+                words += f" ({claim.bridge} would let it in, as the weaker link)"
+            found.append(words + ".")
+        return found
+
+    def over(self, link: str, tunnel: str, services: Sequence[str]) -> str:
+        """The services that a tunnel adds to a link."""
+        name = self._level("policy", tunnel).rpartition(" + ")[2]
+        whole = f"{name} over {self._level('policy', link)}"
+        if services:
+            return f"{whole} adds {_enumerated(_services(services))}."
+        return (
+            f"On the air {whole} is a waste: it adds no service that the link lacks. Beyond the "
+            "access point, which no link policy protects, it is not."
+        )
+
+    def layered(self, claim: Layered) -> list[str]:
+        """Whether a tunnel over a protected link is a waste: its addition, cost, sum and limit."""
+        found = [self.over(claim.link, claim.tunnel, claim.services)]
+        added = claim.added
+        if added.change is None:
+            return [*found, f"Its cost is unknown: {added.reason}."]
+        found.append(f"With it, {self.change(added)}.")
+        if claim.parts is not None and claim.whole.change is not None:
+            relation = {
+                Sum.MORE: "costs more than its parts",
+                Sum.LESS: "costs less than its parts",
+                Sum.EQUAL: "costs as much as its parts",
+                Sum.UNKNOWN: "has its parts",
+            }[claim.sum]
+            found.append(
+                f"The whole {relation}: {_loss(claim.whole.change)} against an open network, "
+                f"where the parts add up to {_loss(claim.parts)}."
+            )
+        if claim.limit is not None:
+            found.append(f"{_limiter(claim.limit)} limits it.")
+        return found
+
+    def impossible(self, claims: Sequence[Possible]) -> list[str]:
+        """The policies that cannot be had, by reason."""
+        return self._by_reason("Cannot be had here", claims)
+
+    def unmet(self, claims: Sequence[Possible]) -> list[str]:
+        """The policies that do not meet a need, by need."""
+        return self._by_reason("Does not meet the needs", claims)
+
+    def unknown(self, claims: Sequence[Possible]) -> list[str]:
+        """The policies whose cost is unknown, by reason."""
+        return self._by_reason("Cost unknown, so not recommended", claims)
+
+    def change(self, claim: Compare) -> str:
+        """The change of one metric, without the policies."""
+        return f"{spoken(claim.metric).words} {_change(claim)}"
+
+    def _by_reason(self, head: str, claims: Sequence[Possible]) -> list[str]:
+        by_reason: dict[str, list[str]] = {}
+        for claim in claims:
+            name = self._level("policy", claim.arm["policy"])
+            by_reason.setdefault(claim.reason, []).append(name)
+        return [f"{head}: {_enumerated(names)}: {reason}." for reason, names in by_reason.items()]
 
     def _changes(
         self, question: Asked, by_arm: Mapping[Arm, Sequence[Compare]]
@@ -615,6 +697,27 @@ def _fit(fit: Fit) -> str:
 def _span(claim: Reproduces, ends: tuple[float, float]) -> str:
     is_share = claim.quantity == "overhead" and claim.unit == "1"
     return span(*ends, claim.unit, is_share=is_share)
+
+
+def _services(names: Sequence[str]) -> list[str]:
+    return [name if name.startswith("non-") else name.replace("-", " ") for name in names]
+
+
+def _loss(change: Estimate) -> str:
+    """A change of a share as a loss."""
+    low, high = -change.high, -change.low
+    return percent(evolve(change, value=-change.value, low=low, high=high))
+
+
+def _limiter(limit: Limit) -> str:
+    if limit.held is Held.CPU:
+        busy = "" if limit.share is None else plain_percent(limit.share)
+        share = f", busy for {busy} of the time," if busy else ""
+        host = {"ap": "the access point"}.get(limit.host, limit.host)
+        return f"The CPU of {host}{share}"
+    return {
+        Held.AIR: "The air", Held.WIRE: "The wired link", Held.OFFERED: "The offered load",
+    }[limit.held]  # fmt: skip
 
 
 def _varying(places: Sequence[Place]) -> list[str]:

@@ -7,6 +7,7 @@ import itertools
 
 import pytest
 
+from airtoll.network.hostap import CIPHERS, KEY_MANAGEMENT
 from airtoll.policies import catalogue, resolve
 from airtoll.testbeds.linux import (
     cables,
@@ -62,11 +63,11 @@ def test_both_sides_agree_or_the_policy_is_refused(name: str) -> None:
     assert f'ssid="{secret().ssid}"' in station
     link = policy.link
     if link.akm is not None:
-        word = hostapd.KEY_MANAGEMENT[link.akm]
+        word = KEY_MANAGEMENT[link.akm]
         offered = next(line for line in ap if line.startswith("wpa_key_mgmt=")).split("=")[1]
         assert word in offered.split()
         assert f"key_mgmt={word}" in station
-        cipher = hostapd.CIPHERS[link.cipher]
+        cipher = CIPHERS[link.cipher]
         assert f"pairwise={cipher}" in station
         assert any(line.endswith(f"_pairwise={cipher}") for line in ap)
     secured = link.encrypts_data and link.akm is None and not link.dynamic_wep

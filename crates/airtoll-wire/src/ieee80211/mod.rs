@@ -10,6 +10,7 @@ pub mod ft;
 pub mod management;
 pub mod multi_link;
 pub mod operating_channel;
+pub mod operation;
 pub mod protection;
 pub mod reason;
 pub mod rsne;

@@ -188,7 +188,13 @@ impl RsnRepr {
 }
 
 /// OUI of the Wi-Fi Alliance.
-const OUI_WFA: [u8; 3] = [0x50, 0x6f, 0x9a];
+pub const OUI_WFA: [u8; 3] = [0x50, 0x6f, 0x9a];
+/// Vendor type of the OWE Transition Mode element.
+pub const WFA_OWE_TRANSITION: u8 = 0x1c;
+/// Vendor type of the RSNE Override element.
+pub const WFA_RSNE_OVERRIDE: u8 = 0x29;
+/// Vendor type of the RSNE Override 2 element.
+pub const WFA_RSNE_OVERRIDE_2: u8 = 0x2a;
 
 /// Appends the RSNE Override element (number 0) or RSNE Override 2 element (number 1) with the body
 /// of this whole RSN element, for stations that know of RSN overriding.
@@ -196,7 +202,7 @@ const OUI_WFA: [u8; 3] = [0x50, 0x6f, 0x9a];
 /// Which stations use which element: hostapd's `rsn_override_key_mgmt` and `rsn_override_key_mgmt_2`.
 /// No published list of the vendor types was at hand; lengths do not depend on them.
 pub fn emit_override(element: &[u8], number: u8, out: &mut Vec<u8>) {
-    emit_vendor(OVERRIDE + number.min(1), element, out);
+    emit_vendor(WFA_RSNE_OVERRIDE + number.min(1), element, out);
 }
 
 /// Appends the RSNXE Override element with the body of this whole RSN extension element.
@@ -217,24 +223,19 @@ pub fn emit_owe_transition(bssid: MacAddress, ssid: &[u8], out: &mut Vec<u8>) {
     body.extend_from_slice(&bssid.0);
     body.push(ssid.len() as u8);
     body.extend_from_slice(ssid);
-    emit_vendor(OWE_TRANSITION, &body, out);
+    emit_vendor(WFA_OWE_TRANSITION, &body, out);
 }
-
-/// Vendor types of Wi-Fi Alliance elements: RSNE Override, RSNE Override 2, OWE Transition Mode.
-const OVERRIDE: u8 = 0x29;
-const OVERRIDE_2: u8 = 0x2a;
-const OWE_TRANSITION: u8 = 0x1c;
 
 /// Whether an element overrides the RSN element.
 pub fn has_override(elements: &Elements<'_>) -> bool {
-    [OVERRIDE, OVERRIDE_2]
+    [WFA_RSNE_OVERRIDE, WFA_RSNE_OVERRIDE_2]
         .iter()
         .any(|kind| elements.find_vendor(OUI_WFA, *kind).is_some())
 }
 
 /// Whether an OWE Transition Mode element names another BSS.
 pub fn has_owe_transition(elements: &Elements<'_>) -> bool {
-    elements.find_vendor(OUI_WFA, OWE_TRANSITION).is_some()
+    elements.find_vendor(OUI_WFA, WFA_OWE_TRANSITION).is_some()
 }
 
 fn emit_vendor(kind: u8, element: &[u8], out: &mut Vec<u8>) {

@@ -16,38 +16,12 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.errors import PolicyError
+from airtoll.network.hostap import CIPHERS, KEY_MANAGEMENT, PMF
 from airtoll.policies import Cipher, Generation, Link, Policy
 from airtoll.testbeds.linux.control import Control, ControlError, connect
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.hosts import Host, Process
 
-CIPHERS: Final = {
-    Cipher.TKIP: "TKIP",
-    Cipher.CCMP_128: "CCMP",
-    Cipher.CCMP_256: "CCMP-256",
-    Cipher.GCMP_128: "GCMP",
-    Cipher.GCMP_256: "GCMP-256",
-}
-#: AKM -> hostapd's and wpa_supplicant's key_mgmt word.
-KEY_MANAGEMENT: Final = {
-    "wpa-802.1x": "WPA-EAP",
-    "wpa-psk": "WPA-PSK",
-    "802.1x": "WPA-EAP",
-    "psk": "WPA-PSK",
-    "ft-802.1x": "FT-EAP",
-    "ft-psk": "FT-PSK",
-    "802.1x-sha256": "WPA-EAP-SHA256",
-    "psk-sha256": "WPA-PSK-SHA256",
-    "sae": "SAE",
-    "ft-sae": "FT-SAE",
-    "802.1x-suite-b": "WPA-EAP-SUITE-B",
-    "802.1x-suite-b-192": "WPA-EAP-SUITE-B-192",
-    "ft-802.1x-sha384": "FT-EAP-SHA384",
-    "owe": "OWE",
-    "sae-ext-key": "SAE-EXT-KEY",
-    "ft-sae-ext-key": "FT-SAE-EXT-KEY",
-}
-_PMF: Final = {"off": 0, "optional": 1, "required": 2}
 #: Rates that a PHY may not exceed when a study fixes one, Mb/s.
 _MODES: Final = {"802.11b": "b", "802.11g": "g", "802.11a": "a", "802.11n": "g"}
 
@@ -181,7 +155,7 @@ def _rsn(link: Link, credentials: Credentials, bssid: str, others: Mapping[str, 
     lines += [
         f"wpa_key_mgmt={' '.join(management)}",
         f"{'wpa' if wpa else 'rsn'}_pairwise={pairwise}",
-        f"ieee80211w={_PMF[link.pmf]}",
+        f"ieee80211w={PMF[link.pmf]}",
     ]
     if link.akm.is_psk or link.transition == "wpa2-psk-ccmp":
         lines.append(f"wpa_passphrase={credentials.passphrase}")

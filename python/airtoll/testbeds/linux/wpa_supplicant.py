@@ -13,10 +13,11 @@ from typing import Final
 
 from attrs import frozen
 
+from airtoll.network.hostap import CIPHERS, KEY_MANAGEMENT
 from airtoll.policies import Cipher, Generation, Link, Policy
 from airtoll.testbeds.linux.control import Control, ControlError, Event, connect
 from airtoll.testbeds.linux.credentials import USER, Credentials
-from airtoll.testbeds.linux.hostapd import CIPHERS, KEY_MANAGEMENT, parse_pairs
+from airtoll.testbeds.linux.hostapd import parse_pairs
 from airtoll.testbeds.linux.hosts import Host, Process
 
 #: EAP method -> its name in wpa_supplicant, and the settings that only this method needs.

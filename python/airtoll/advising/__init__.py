@@ -1,0 +1,26 @@
+"""From the policy that one has to one that one could have, at home or in an office.
+
+Takes a policy or a network and the place; gives claims, a decision and its words.
+"""
+
+from airtoll.advising.advise import MOST_LOSS, decided
+from airtoll.advising.decision import Choice, Decision, Outcome
+from airtoll.advising.page import page
+from airtoll.advising.screen import Screen, Section, screen
+from airtoll.advising.situation import Place, Situation, place_named, situation
+
+__all__ = [
+    "MOST_LOSS",
+    "Choice",
+    "Decision",
+    "Outcome",
+    "Place",
+    "Screen",
+    "Section",
+    "Situation",
+    "decided",
+    "page",
+    "place_named",
+    "screen",
+    "situation",
+]

@@ -1,0 +1,79 @@
+"""From a situation to a decision: candidates, measurement, claims.
+
+Takes a situation; gives a :class:`Decision` and the words for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from airtoll.advising.candidates import TUNNEL, candidates
+from airtoll.advising.decision import Decision, decide, why_tunnel_unknown
+from airtoll.advising.measure import Measures, measure
+from airtoll.advising.situation import Situation
+from airtoll.analyse.advice import Needs
+from airtoll.answer import Layered, layered
+from airtoll.policies import resolve
+
+#: Share of throughput that a stronger policy may cost, unless an option says otherwise.
+MOST_LOSS: Final = 0.05
+
+
+def decided(
+    situation: Situation,
+    *,
+    named: Sequence[str] = (),
+    needs: Needs | None = None,
+    most_loss: float = MOST_LOSS,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
+) -> tuple[Decision, Measures]:
+    """Measure the candidates and decide. ``named``: the only candidates, where there are any."""
+    found = candidates(situation, named, needs or Needs())
+    over = _link(situation, found.measured, named)
+    whole = None if over is None else resolve(f"{over}+{TUNNEL}").name
+    without = why_tunnel_unknown(situation, whole) if whole is not None else None
+    measures = measure(
+        situation,
+        found.measured,
+        over=over if without is None else None,
+        trials=trials,
+        phase=phase,
+    )
+    return (
+        decide(
+            situation,
+            found,
+            measures,
+            most_loss=most_loss,
+            layered=_layered(measures, over),
+            tunnel_unknown=without,
+        ),
+        measures,
+    )
+
+
+def _link(situation: Situation, measured: Sequence[str], named: Sequence[str]) -> str | None:
+    """The link that WireGuard is put on: that of a named policy with it, or of a home."""
+    for name in named:
+        parts = name.split("+")
+        if TUNNEL in parts and len(parts) > 1:
+            return resolve(parts[0]).name
+    if situation.place != "home" or any("+" in name for name in named):
+        return None
+    links = [
+        name
+        for name in (*measured, situation.have)
+        if resolve(name).link.encrypts_data and not resolve(name).tunnels
+    ]
+    new = [name for name in links if name == "wpa3-sae-ccmp"]
+    return next(iter((*new, *links)), None)
+
+
+def _layered(measures: Measures, over: str | None) -> Layered | None:
+    if over is None or measures.from_open is None or measures.from_link is None:
+        return None
+    link, tunnel = resolve(over), resolve(TUNNEL)
+    whole = resolve(f"{over}+{TUNNEL}")
+    return layered(measures.from_open, measures.from_link, link, tunnel, whole)

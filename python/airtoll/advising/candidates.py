@@ -1,0 +1,116 @@
+"""The policies that one could have, and those that cannot be had here or whose cost is unknown.
+
+Takes a situation and needs; gives names and typed reasons. Measures nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from airtoll.advising.situation import Situation
+from airtoll.analyse.advice import Needs, unmet
+from airtoll.answer import Possible
+from airtoll.policies import Cipher, Policy, display_name, resolve
+from airtoll.policies.gates import why_not_at_6ghz
+from airtoll.policies.standing import needs_8021x
+from airtoll.profiles import Profile, load
+from airtoll.question import Arm
+
+#: Candidates of each place unless they are named.
+_OF_PLACE: Final = {
+    "home": (
+        "wpa2-psk-ccmp", "wpa2-wpa3-psk-transition", "wpa3-sae-ccmp", "wpa3-sae-gcmp-256",
+        "wpa3-eap-tls-ccmp",
+    ),
+    "office": (
+        "wpa3-sae-ccmp", "wpa3-ft-sae-ccmp", "wpa2-ft-eap-tls-ccmp", "wpa3-eap-peap-ccmp",
+        "wpa3-eap-tls-ccmp", "wpa3-ft-eap-tls-ccmp", "wpa3-ft-eap-tls-gcmp-256",
+    ),
+}  # fmt: skip
+#: A public network has no secret, and its visitors cannot be given one.
+_OPEN: Final = ("owe-ccmp", "owe-transition")
+TUNNEL: Final = "wireguard"
+
+
+@frozen
+class Candidates:
+    """``measured``: those to measure, in order. ``impossible``, ``unknown``: the others."""
+
+    measured: tuple[str, ...]
+    impossible: tuple[Possible, ...]
+    unknown: tuple[Possible, ...]
+    unmet: tuple[Possible, ...] = ()
+
+
+def candidates(situation: Situation, named: Sequence[str], needs: Needs) -> Candidates:
+    """Every candidate, sorted by what is known before any measurement."""
+    have = resolve(situation.have)
+    names = [resolve(name).name for name in named] or [
+        *(_OPEN if have.is_baseline or have.name.startswith("owe") else ()),
+        *_OF_PLACE[situation.place],
+    ]
+    measured, impossible, unknown, lacking = [], [], [], []
+    profile = load(situation.profile) if situation.profile is not None else None
+    for name in dict.fromkeys(names):
+        if name == have.name:
+            continue
+        policy = resolve(name)
+        if reason := _why_not(situation, policy):
+            impossible.append(_possible(name, reason))
+        elif reason := unmet(needs, policy):
+            lacking.append(_possible(name, reason))
+        elif reason := why_unknown(profile, policy):
+            unknown.append(_possible(name, reason))
+        else:
+            measured.append(name)
+    return Candidates(tuple(measured), tuple(impossible), tuple(unknown), tuple(lacking))
+
+
+def _possible(name: str, reason: str) -> Possible:
+    return Possible(Arm((("policy", name),)), reason, ())
+
+
+def _why_not(situation: Situation, policy: Policy) -> str | None:
+    if not situation.radius and needs_8021x(policy):
+        return "it needs a RADIUS server, and there is none"
+    if situation.band == "6" and (reason := why_not_at_6ghz(policy)):
+        return f"at 6 GHz: {reason}"
+    if policy.broken:
+        return f"broken: {policy.broken[0].what}"
+    return None
+
+
+def why_unknown(profile: Profile | None, policy: Policy) -> str | None:
+    """The reason for which the cost of a policy on the access point is unknown."""
+    link = policy.link
+    if link.encrypts_data and link.cipher is not Cipher.NONE:
+        cipher = str(link.cipher).upper()
+        if profile is None:
+            # Every radio since 802.11n encrypts CCMP-128 (IEEE 802.11-2020, 12.2.4).
+            if link.cipher is not Cipher.CCMP_128:
+                return (
+                    f"whether the access point's radio has {cipher} is unknown "
+                    "(--profile NAME, `airtoll profiles list`)"
+                )
+        elif str(link.cipher) not in profile.cipher:
+            in_hardware = profile.capabilities.hardware_ciphers
+            lacks = in_hardware is not None and str(link.cipher) not in in_hardware
+            where = f"the radio of {profile.name} lacks {cipher}, and " if lacks else ""
+            return f"{where}no cost of {cipher} on the CPU of {profile.name} is published"
+    for tunnel in policy.tunnels:
+        if profile is None:
+            return (
+                f"the cost of {_tunnel(policy)} on the access point's CPU is unknown "
+                "(--profile NAME, `airtoll profiles list`)"
+            )
+        cost = profile.tunnel.get(tunnel.suite)
+        if cost is None or cost.unknown is not None:
+            return f"no cost of {_tunnel(policy)} on the CPU of {profile.name} is published"
+    return None
+
+
+def _tunnel(policy: Policy) -> str:
+    return display_name(policy).partition(" + ")[2]

@@ -1,0 +1,189 @@
+"""The decision: keep what one has, or change to a policy, from claims.
+
+Takes a situation, candidates and measured claims; gives a :class:`Decision`. Writes no sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final
+
+from attrs import evolve, frozen
+
+from airtoll.advising.candidates import Candidates, why_unknown
+from airtoll.advising.measure import Measures
+from airtoll.advising.situation import Situation
+from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.answer import Answered, Compare, Gain, Layered, Possible, Verdict, gained
+from airtoll.policies import resolve
+from airtoll.policies.standing import strength
+from airtoll.profiles import load
+from airtoll.question import Arm
+
+_NO_VALUE: Final = (Verdict.UNMEASURED, Verdict.UNSETTLED)
+
+
+class Choice(Enum):
+    """Kinds of decisions."""
+
+    KEEP = "keep"
+    CHANGE = "change"
+    #: The present policy must go, and no candidate can be recommended.
+    NONE = "none"
+    #: A candidate is stronger, and its cost was not measured.
+    UNKNOWN = "unknown"
+
+
+@frozen
+class Outcome:
+    """One measured candidate: its claims, by question, and the security that it adds.
+
+    ``bears``: throughput does not fall noticeably, or not beyond the limit. ``stronger``: than the
+    policy that one has.
+    """
+
+    policy: str
+    claims: tuple[Compare, ...]
+    gain: Gain
+    stronger: bool
+    bears: bool
+
+
+@frozen
+class Decision:
+    """``to``: the policy to change to. ``outcomes``: all measured candidates, best first.
+
+    ``impossible``: cannot be had; ``unknown``: a cost that no profile knows; ``unmet``: lacks a
+    need. ``layered``: a tunnel over the link, None where it was not measured.
+    """
+
+    situation: Situation
+    choice: Choice
+    to: Outcome | None
+    outcomes: tuple[Outcome, ...]
+    impossible: tuple[Possible, ...]
+    unknown: tuple[Possible, ...]
+    unmet: tuple[Possible, ...]
+    answers: tuple[Answered, ...]
+    setting: str
+    layered: Layered | None = None
+    tunnel_unknown: Possible | None = None
+
+    @property
+    def policy(self) -> str | None:
+        """The policy that is recommended; None where there is none."""
+        if self.choice is Choice.CHANGE and self.to is not None:
+            return self.to.policy
+        return self.situation.have if self.choice is Choice.KEEP else None
+
+
+def decide(
+    situation: Situation,
+    found: Candidates,
+    measures: Measures,
+    *,
+    most_loss: float,
+    layered: Layered | None,
+    tunnel_unknown: Possible | None,
+) -> Decision:
+    """The strongest candidate that costs no more throughput than ``most_loss``, a share.
+
+    Among equally strong ones, the one with the fewest and smallest noticed costs. A broken policy
+    goes at any cost.
+    """
+    have = resolve(situation.have)
+    skipped = {
+        str(one.arm["policy"]): one for answered in measures.answers for one in answered.impossible
+    }
+    impossible = [*found.impossible, *map(_plain, skipped.values())]
+    outcomes, unknown = [], list(found.unknown)
+    for name in found.measured:
+        if name in skipped:
+            continue
+        claims = tuple(
+            _of_policies(claim)
+            for answered in measures.answers
+            for claim in answered.compares
+            if claim.to["policy"] == name and claim.have["policy"] == have.name
+        )
+        missing = next((c for c in claims if c.verdict in _NO_VALUE), None)
+        if missing is not None or not claims:
+            reason = missing.reason if missing is not None else "no trial measured it"
+            unknown.append(Possible(Arm((("policy", name),)), reason, ()))
+            continue
+        policy = resolve(name)
+        outcomes.append(
+            Outcome(
+                name,
+                claims,
+                gained(have, policy),
+                stronger=bool(have.broken) or strength(policy) > strength(have),
+                bears=bool(have.broken) or _bears(claims, most_loss),
+            )
+        )
+    outcomes.sort(key=_rank)
+    best = next((one for one in outcomes if one.stronger and one.bears), None)
+    must_go = bool(have.broken) or any(
+        str(have.name) == str(one.arm["policy"]) for one in impossible
+    )
+    if best is not None:
+        choice = Choice.CHANGE
+    elif unknown and not outcomes:
+        choice = Choice.UNKNOWN
+    elif must_go:
+        choice = Choice.NONE
+    else:
+        choice = Choice.KEEP
+    return Decision(
+        situation=situation,
+        choice=choice,
+        to=best,
+        outcomes=tuple(outcomes),
+        impossible=tuple(impossible),
+        unknown=tuple(unknown),
+        unmet=found.unmet,
+        answers=measures.answers,
+        setting=measures.setting,
+        layered=layered,
+        tunnel_unknown=tunnel_unknown,
+    )
+
+
+def _plain(claim: Possible) -> Possible:
+    """The same of the policy alone, without the levels that go with it."""
+    return Possible(Arm((("policy", claim.arm["policy"]),)), claim.reason, ())
+
+
+def _of_policies(claim: Compare) -> Compare:
+    """The same claim between two policies, without the levels that go with them."""
+    have, to = (Arm((("policy", arm["policy"]),)) for arm in (claim.have, claim.to))
+    return evolve(claim, have=have, to=to)
+
+
+def _bears(claims: Sequence[Compare], most_loss: float) -> bool:
+    for claim in claims:
+        if claim.metric != THROUGHPUT or claim.change is None:
+            continue
+        if claim.verdict is Verdict.UNNOTICED:
+            continue
+        if -claim.change.value > most_loss:
+            return False
+    return True
+
+
+def _rank(outcome: Outcome) -> tuple[object, ...]:
+    costs = [
+        abs(claim.change.value)
+        for claim in outcome.claims
+        if claim.verdict is Verdict.COSTS and claim.change is not None
+    ]
+    stronger = tuple(-part for part in strength(resolve(outcome.policy)))
+    return (not outcome.bears, stronger, len(costs), sum(costs), outcome.policy)
+
+
+def why_tunnel_unknown(situation: Situation, policy: str) -> Possible | None:
+    """The reason for which the cost of a tunnel on the access point is unknown."""
+    profile = load(situation.profile) if situation.profile is not None else None
+    reason = why_unknown(profile, resolve(policy))
+    return None if reason is None else Possible(Arm((("policy", policy),)), reason, ())

@@ -1,0 +1,222 @@
+"""The changes that candidates bring, measured in the places of ``places.toml``.
+
+Takes a situation and candidates; gives answered questions. Runs leave nothing behind.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final, cast
+
+from attrs import frozen
+
+from airtoll.advising.candidates import TUNNEL
+from airtoll.advising.situation import Situation
+from airtoll.answer import Answered
+from airtoll.policies import resolve
+from airtoll.present.names import Names
+from airtoll.report.summary import summarise
+from airtoll.run import run
+from airtoll.study import Level
+from airtoll.study.generations import GENERATIONS
+
+_METHOD: Final = "scenario.handover.method"
+_OPEN: Final = "open"
+
+
+@frozen
+class Part:
+    """One question about a place: its metric, scenario, traffic and trials."""
+
+    metric: str
+    scenario: str
+    traffic: str
+    trials: int
+    roams: bool = False
+    joins: bool = False
+
+
+PARTS: Final[dict[str, tuple[Part, ...]]] = {
+    "home": (
+        Part("throughput_bps", "home", "download", 12),
+        Part("negotiation_time_s", "home-join", "short", 5, joins=True),
+    ),
+    "office": (
+        Part("throughput_bps", "office", "datagrams", 5),
+        Part("handover_gap_s", "office-walk", "call", 5, roams=True, joins=True),
+        Part("join_all_time_s", "office-storm", "short", 5, joins=True),
+    ),
+}
+
+
+@frozen
+class Measures:
+    """``answers``: of the parts, in order. ``from_open`` and ``from_link``: throughput from an open
+    network and from the link of a tunnel, for the sum of both. ``names``: for people. ``setting``:
+    the place in one line.
+    """
+
+    answers: tuple[Answered, ...]
+    from_open: Answered | None
+    from_link: Answered | None
+    names: Names
+    setting: str
+
+
+def measure(
+    situation: Situation,
+    policies: Sequence[str],
+    *,
+    over: str | None = None,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
+) -> Measures:
+    """The changes from what one has to each policy; ``over``: a link that carries a tunnel, too."""
+    answers: list[Answered] = []
+    from_open = over_link = None
+    names: Names | None = None
+    link = resolve(situation.have).link
+    # A network without keys has no negotiation to compare with.
+    negotiates = link.akm is not None or link.eap_method is not None
+    parts = [part for part in PARTS[situation.place] if negotiates or not part.joins]
+    for number, part in enumerate(parts):
+        if phase:
+            phase(f"measuring {part.scenario}")
+        layers = _layers(over) if number == 0 and over is not None else ()
+        found, own = _run(situation, part, policies, layers, trials)
+        names = names or own
+        answers += found[:1]
+        if layers and len(found) > 2:
+            from_open = found[1]
+            over_link = found[2]
+    assert names is not None
+    return Measures(tuple(answers), from_open, over_link, names, _setting(situation))
+
+
+def _layers(link: str) -> tuple[str, ...]:
+    return (_OPEN, link, resolve(TUNNEL).name, resolve(f"{link}+{TUNNEL}").name)
+
+
+def _run(
+    situation: Situation,
+    part: Part,
+    policies: Sequence[str],
+    layers: Sequence[str],
+    trials: int | None,
+) -> tuple[tuple[Answered, ...], Names]:
+    every = list(dict.fromkeys((situation.have, *policies, *layers)))
+    grid: dict[str, Any] = {
+        "policy": every,
+        "scenario": [part.scenario],
+        "traffic": [part.traffic],
+    }
+    exclude: list[dict[str, Any]] = []
+    if part.roams:
+        methods = {
+            "full": _roaming(every, fast=False),
+            "fast-transition": _roaming(every, fast=True),
+        }
+        methods = {method: own for method, own in methods.items() if own}
+        grid[_METHOD] = list(methods)
+        if len(methods) > 1:
+            exclude = [
+                {"policy": methods[other], _METHOD: [method]}
+                for method, other in (("full", "fast-transition"), ("fast-transition", "full"))
+            ]
+    questions = [_question(part, situation.have, policies)]
+    if layers:
+        _, link, alone, whole = layers
+        questions.append(_question(part, _OPEN, (link, alone, whole)))
+        questions.append(_question(part, link, (whole,)))
+    values: dict[str, Any] = {
+        "grid": grid,
+        "exclude": exclude,
+        "question": questions,
+        "study.baseline": situation.have,
+        "study.answers": [part.metric],
+        "trials.repetitions": trials or part.trials,
+        f"scenario.{part.scenario}": _scenario(situation, part.scenario),
+    }
+    with tempfile.TemporaryDirectory(prefix="airtoll-advise-") as folder:
+        with resources.as_file(resources.files(__package__).joinpath("places.toml")) as study:
+            done = run(study, out=Path(folder) / "run", values=cast(Mapping[str, Level], values))
+        summary = summarise(done.path)
+        return summary.answered, Names(summary.plan.cells)
+
+
+def _question(part: Part, have: str, to: Sequence[str]) -> dict[str, Any]:
+    return {
+        "ask": "What changes with another policy?",
+        "metric": part.metric,
+        "from": _levels(part, have),
+        "to": [_levels(part, name) for name in to if name != have],
+    }
+
+
+def _levels(part: Part, name: str) -> dict[str, Any]:
+    if not part.roams:
+        return {"policy": name}
+    fast = resolve(name).link.fast_transition
+    return {"policy": name, _METHOD: "fast-transition" if fast else "full"}
+
+
+def _roaming(names: Sequence[str], *, fast: bool) -> list[str]:
+    return [name for name in names if resolve(name).link.fast_transition is fast]
+
+
+def _scenario(situation: Situation, name: str) -> dict[str, Any]:
+    """The scenario of the file with the PHY, devices and numbers of the situation."""
+    text = resources.files(__package__).joinpath("places.toml").read_text("utf-8")
+    own: dict[str, Any] = tomllib.loads(text)["scenario"][name]
+    own |= _radio(situation)
+    for key in ("mcs", "streams", "width_mhz", "rate_mbps", "band"):
+        if own.get(key) is None:
+            own.pop(key, None)
+    if situation.profile is not None:
+        own["ap"] = {**own.get("ap", {}), "profile": situation.profile}
+    if "clients" in own:
+        own["clients"] = min(situation.clients, -(-situation.clients // situation.access_points))
+    if name == "office-storm":
+        share = situation.requests_per_s / situation.access_points
+        own["radius"] = {**own["radius"], "requests_per_s": share}
+    return own
+
+
+def _radio(situation: Situation) -> dict[str, Any]:
+    """PHY, band, width, MCS and streams: two streams, near the access point."""
+    phy = situation.phy
+    band = situation.band
+    bands = [one["band"].removesuffix("ghz") for one in GENERATIONS[phy]["bands"]]
+    if band not in bands:
+        band = None
+    found: dict[str, Any] = {"phy": phy, "band": band, "mcs": None, "streams": None,
+                             "width_mhz": None, "rate_mbps": None}  # fmt: skip
+    if phy in ("802.11a", "802.11b", "802.11g"):
+        return found | {"rate_mbps": 11 if phy == "802.11b" else 54}
+    at_2_4 = band == "2.4" or phy == "802.11n"
+    width = situation.width_mhz or (20 if at_2_4 else 80)
+    if phy == "802.11n":
+        # Its MCS names the streams, too.
+        return found | {"mcs": 15, "width_mhz": min(width, 40)}
+    return found | {"mcs": 7, "streams": 2, "width_mhz": width}
+
+
+def _setting(situation: Situation) -> str:
+    """PHY, width, rate, clients and devices in one line."""
+    radio = _radio(situation)
+    words = [situation.phy]
+    words += [f"{radio['band']} GHz"] if radio["band"] else []
+    words += [f"{radio['width_mhz']} MHz"] if radio["width_mhz"] else []
+    words += [f"MCS {radio['mcs']}"] if radio["mcs"] is not None else []
+    words += [f"{radio['streams']} streams"] if radio["streams"] else []
+    words += [f"{radio['rate_mbps']} Mb/s"] if radio["rate_mbps"] else []
+    if situation.place == "office":
+        words.append(f"{situation.clients} laptops on {situation.access_points} access points")
+    else:
+        words.append("one station near the router")
+    words.append(f"access point {situation.profile or 'of unknown cost (profile ideal)'}")
+    return ", ".join(words)

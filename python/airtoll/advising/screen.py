@@ -1,0 +1,201 @@
+"""A decision in words: one screen, as sections of sentences for terminal, page and JSON.
+
+Takes a :class:`Decision`; gives a :class:`Screen`. Sentences about claims are those of
+``airtoll.present.words``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from airtoll.advising.decision import Choice, Decision, Outcome
+from airtoll.advising.situation import Situation
+from airtoll.answer import Compare, Verdict
+from airtoll.network import Network
+from airtoll.policies import resolve
+from airtoll.present.names import Names, policy_name
+from airtoll.present.words import Teller
+from airtoll.profiles import load
+
+#: Lines of settings that are named.
+_MOST_NAMED: Final = 5
+#: Operation of SAE and of certificates that a profile has if it has any.
+_CURVES: Final = "p-256-scalar-mul"
+_JOINS: Final = ("negotiation_time_s", "join_all_time_s")
+
+
+@frozen
+class Section:
+    """A heading and its sentences."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@frozen
+class Screen:
+    """The answer, and what it rests on."""
+
+    answer: str
+    sections: tuple[Section, ...]
+
+
+def screen(decision: Decision, names: Names) -> Screen:
+    """The words for a decision."""
+    teller = Teller(names)
+    sections = [
+        Section("You have", _understood(decision.situation)),
+        *_chosen(decision, teller),
+        Section("WireGuard over it", _tunnel(decision, teller)),
+        Section("Other choices", _others(decision, teller)),
+        Section(
+            "Not for you",
+            (
+                *teller.impossible(decision.impossible),
+                *teller.unmet(decision.unmet),
+                *teller.unknown(decision.unknown),
+            ),
+        ),
+        Section("Assumed", _assumed(decision)),
+    ]
+    return Screen(_answer(decision), tuple(one for one in sections if one.lines))
+
+
+def _answer(decision: Decision) -> str:
+    have = policy_name(decision.situation.have)
+    if decision.choice is Choice.CHANGE and decision.to is not None:
+        return f"Change to {policy_name(decision.to.policy)} ({decision.to.policy})."
+    if decision.choice is Choice.NONE:
+        return f"Leave {have}, but no candidate can be recommended here."
+    if decision.choice is Choice.UNKNOWN:
+        return f"No answer: nothing that is stronger than {have} could be measured here."
+    return f"Keep {have} ({decision.situation.have})."
+
+
+def _understood(situation: Situation) -> tuple[str, ...]:
+    network = situation.network
+    policy = resolve(situation.have)
+    if network is None:
+        lines = [f"{policy_name(policy.name)} ({policy.name})."]
+    else:
+        words = [f"{network.name}: {policy_name(policy.name)} ({policy.name})"]
+        words += [network.phy] if network.phy else []
+        words += [f"channel {network.channel}"] if network.channel else []
+        words += [f"{network.band} GHz"] if network.band else []
+        words += [f"{network.width_mhz} MHz"] if network.width_mhz else []
+        lines = [f"{', '.join(words)}; from {' and '.join(network.formats)}."]
+        lines += [f"{_sentence(words)}." for words in network.remarks]
+        lines += [f"Contradiction: {words}." for words in network.contradictions]
+        lines += _ignored(network)
+    lines += [f"Broken: {one.what}." for one in policy.broken]
+    return tuple(lines)
+
+
+def _ignored(network: Network) -> list[str]:
+    """The lines of a file that were not understood, without their values."""
+    lines = network.not_understood
+    if not lines:
+        return []
+    named = [f"line {one.number} {one.key}" if one.number else one.key for one in lines]
+    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    return [f"Not understood: {', '.join(named[:_MOST_NAMED])}{more}."]
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _chosen(decision: Decision, teller: Teller) -> list[Section]:
+    outcome = decision.to
+    if outcome is None or decision.choice is not Choice.CHANGE:
+        reasons = _not_taken(decision)
+        return [Section("Why", reasons)] if reasons else []
+    return [
+        Section("It costs", tuple(_cost(claim, decision, teller) for claim in outcome.claims)),
+        Section("It gains", tuple(teller.gain(outcome.gain))),
+    ]
+
+
+def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:
+    """The change of a metric; of joins, the part of the devices is named where it is unknown."""
+    words = _sentence(teller.change(claim))
+    if claim.metric in _JOINS and not _knows_curves(decision.situation):
+        return f"{words}; on the air alone: the time of SAE and EAP on the devices is unknown."
+    return f"{words}."
+
+
+def _not_taken(decision: Decision) -> tuple[str, ...]:
+    """The reason for which no measured candidate is taken."""
+    if not decision.outcomes:
+        return ()
+    weaker = [one for one in decision.outcomes if not one.stronger]
+    dear = [one for one in decision.outcomes if one.stronger and not one.bears]
+    have = policy_name(decision.situation.have)
+    found = []
+    if weaker:
+        listed = ", ".join(policy_name(one.policy).replace(", ", " ") for one in weaker)
+        found.append(f"No stronger than {have}: {listed}.")
+    if dear:
+        listed = ", ".join(policy_name(one.policy).replace(", ", " ") for one in dear)
+        found.append(f"Stronger, and too dear in throughput (--max-overhead): {listed}.")
+    return tuple(found)
+
+
+def _tunnel(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    if decision.layered is not None:
+        return tuple(teller.layered(decision.layered))
+    if decision.tunnel_unknown is not None:
+        whole = resolve(str(decision.tunnel_unknown.arm["policy"]))
+        link, _, tunnel = whole.name.rpartition("+")
+        own = resolve(link).services.names()
+        added = [name for name in whole.services.names() if name not in own]
+        return (
+            teller.over(link, tunnel, added),
+            f"Its cost is unknown: {decision.tunnel_unknown.reason}.",
+        )
+    return ()
+
+
+def _others(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    """The other measured candidates: their costs that anyone would notice, one line each."""
+    others = [one for one in decision.outcomes if one is not decision.to]
+    return tuple(_in_short(one, teller) for one in others)
+
+
+def _in_short(outcome: Outcome, teller: Teller) -> str:
+    changed = [
+        claim
+        for claim in outcome.claims
+        if claim.verdict in (Verdict.COSTS, Verdict.GAINS, Verdict.CHANGES, Verdict.TOO_FEW)
+    ]
+    phrases = [teller.change(claim) for claim in changed]
+    cost = "; ".join(phrases) or "costs nothing that anyone would notice"
+    weak = f"; {'; '.join(outcome.gain.left)}" if outcome.gain.left else ""
+    return f"{policy_name(outcome.policy).replace(', ', ' ')}: {cost}{weak}."
+
+
+def _assumed(decision: Decision) -> tuple[str, ...]:
+    situation = decision.situation
+    lines = [f"Measured in the simulator: {decision.setting}."]
+    if situation.assumed:
+        lines.append(f"Not said, so taken: {'; '.join(situation.assumed)}.")
+    lines.append(f"Left out: {'; '.join(_left_out(situation))}.")
+    return tuple(lines)
+
+
+def _knows_curves(situation: Situation) -> bool:
+    """Whether the access point's part of SAE and of certificates has a cost."""
+    return situation.profile is not None and _CURVES in load(situation.profile).operation
+
+
+def _left_out(situation: Situation) -> Sequence[str]:
+    found = ["the computing time of stations"]
+    if situation.profile is None:
+        found.append("the CPU of the access point (--profile)")
+    elif not _knows_curves(situation):
+        found.append(f"the time of SAE and EAP on the CPU of {situation.profile}, unpublished")
+    found.append("fading and other networks")
+    return found

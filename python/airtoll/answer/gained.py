@@ -1,0 +1,43 @@
+"""The security that a policy adds to another, from the catalogue."""
+
+from __future__ import annotations
+
+from airtoll.answer.claims import Gain
+from airtoll.policies import Policy, catalogue
+
+
+def gained(have: Policy, to: Policy) -> Gain:
+    """The services and weaknesses that differ."""
+    own, new = have.services.names(), to.services.names()
+    faults = {one.what: None for one in (*have.broken, *have.weaknesses)}
+    left = {one.what: None for one in (*to.broken, *to.weaknesses)}
+    links = (to.link.transition, *to.link.overriding)
+    excludes = (
+        to.link != have.link
+        and have.link.transition is None
+        and not any(have.name.startswith(link) for link in links if link)
+    )
+    return Gain(
+        have=have.name,
+        to=to.name,
+        services=tuple(name for name in new if name not in own),
+        lost=tuple(name for name in own if name not in new),
+        ended=tuple(what for what in faults if what not in left),
+        left=tuple(left),
+        excludes=excludes,
+        bridge=_bridge(have, to) if excludes else "",
+    )
+
+
+def _bridge(have: Policy, to: Policy) -> str:
+    """A transition policy with the old link beside a link of the new generation."""
+    found = (
+        policy.name
+        for policy in catalogue()
+        if policy.link.transition is not None
+        and have.name.startswith(policy.link.transition)
+        and policy.link.generation is to.link.generation
+        and policy.link.akm == to.link.akm
+        and not policy.link.overriding
+    )
+    return next(found, "")

@@ -1,0 +1,141 @@
+"""``airtoll advise --from``: one screen from the policy that one has to a better one.
+
+Takes a situation; prints the answer, as JSON with ``--json``, and writes it as a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict
+
+from airtoll.advising import (
+    MOST_LOSS,
+    Choice,
+    Decision,
+    Outcome,
+    Screen,
+    Situation,
+    decided,
+    page,
+    screen,
+)
+from airtoll.analyse.advice import Needs
+from airtoll.answer import Compare, Possible
+from airtoll.cli.output import emit_json, err, out
+from airtoll.errors import NotMeasured, UsageError
+
+
+def advise_from(
+    situation: Situation,
+    *,
+    named: Sequence[str],
+    needs: Needs,
+    trials: int | None,
+    page_file: Path | None,
+    json: bool,
+) -> None:
+    """Measure, decide, and print.
+
+    Raises ``NotMeasured`` where no stronger policy could be measured.
+    """
+    if page_file is not None and page_file.suffix not in (".html", ".htm"):
+        raise UsageError(f"--out {page_file}: a page ends in .html")
+    decision, measures = decided(
+        situation,
+        named=named,
+        needs=needs,
+        most_loss=MOST_LOSS if needs.max_overhead is None else needs.max_overhead,
+        trials=trials,
+        phase=lambda words: err().print(words, style="dim"),
+    )
+    shown = screen(decision, measures.names)
+    if page_file is not None:
+        try:
+            page_file.write_text(page(shown), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"--out {page_file}: cannot be written: {error.strerror}") from error
+    if json:
+        emit_json(_plain(decision, shown))
+    else:
+        _print(shown)
+        if page_file is not None:
+            out().print(f"The same as a page: {page_file}", style="dim")
+    if decision.choice is Choice.UNKNOWN:
+        raise NotMeasured(shown.answer)
+
+
+def _print(shown: Screen) -> None:
+    console = out()
+    console.print(shown.answer, style="bold")
+    for section in shown.sections:
+        console.print(section.title, style="bold")
+        for line in section.lines:
+            console.print(f"  {line}", markup=False)
+
+
+def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
+    situation = decision.situation
+    network = situation.network
+    return {
+        "answer": decision.policy,
+        "choice": decision.choice.value,
+        "have": situation.have,
+        "place": situation.place,
+        "network": None if network is None else network.to_json(),
+        "assumed": list(situation.assumed),
+        "setting": decision.setting,
+        "outcomes": [_outcome(one) for one in decision.outcomes],
+        "impossible": _reasons(decision.impossible),
+        "unmet": _reasons(decision.unmet),
+        "unknown": _reasons(decision.unknown),
+        "tunnel": _tunnel(decision),
+        "words": {
+            "answer": shown.answer,
+            "sections": [{"title": one.title, "lines": list(one.lines)} for one in shown.sections],
+        },
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "policy": outcome.policy,
+        "stronger": outcome.stronger,
+        "bears": outcome.bears,
+        "claims": [_claim(claim) for claim in outcome.claims],
+        "gain": asdict(outcome.gain),
+    }
+
+
+def _claim(claim: Compare) -> dict[str, Any]:
+    return {
+        "metric": claim.metric,
+        "verdict": claim.verdict.value,
+        "change": None if claim.change is None else claim.change.to_json(),
+        "is_share": claim.is_share,
+        "before": None if claim.before is None else claim.before.to_json(),
+        "after": None if claim.after is None else claim.after.to_json(),
+    }
+
+
+def _reasons(claims: Sequence[Possible]) -> dict[str, str]:
+    return {str(claim.arm["policy"]): claim.reason for claim in claims}
+
+
+def _tunnel(decision: Decision) -> dict[str, Any] | None:
+    found = decision.layered
+    if found is None:
+        unknown = decision.tunnel_unknown
+        return None if unknown is None else {"unknown": unknown.reason}
+    return {
+        "link": found.link,
+        "tunnel": found.tunnel,
+        "added": _claim(found.added),
+        "whole": _claim(found.whole),
+        "parts": None if found.parts is None else found.parts.to_json(),
+        "sum": found.sum.value,
+        "services": list(found.services),
+        "limit": None if found.limit is None else found.limit.held.value,
+    }

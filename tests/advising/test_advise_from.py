@@ -1,0 +1,149 @@
+"""`airtoll advise --from`: the users' questions, asked on the command line."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from airtoll.advising import situation
+from airtoll.advising.candidates import candidates
+from airtoll.analyse.advice import Needs
+from airtoll.answer import gained
+from airtoll.cli.app import app
+from airtoll.errors import UsageError
+from airtoll.policies import resolve
+
+SEEDS = Path(__file__).parents[2] / "fuzz" / "seeds" / "capture_reader"
+
+
+def advised(*arguments):
+    made = CliRunner().invoke(app, ["advise", *arguments])
+    assert made.exit_code == 0, made.output
+    return made
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A router at home with WPA2 and an MT7621: the JSON and the page."""
+    folder = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        made = advised(
+            "--from", "wpa2-psk-ccmp", "--profile", "mt7621", "--out", "page.html", "--json"
+        )
+        left = sorted(path.name for path in folder.iterdir())
+    return json.loads(made.stdout), (folder / "page.html").read_text(), left
+
+
+def test_a_router_at_home_is_told_to_change_to_wpa3(home):
+    data, _, left = home
+    assert (data["choice"], data["answer"]) == ("change", "wpa3-sae-ccmp")
+    assert left == ["page.html"]
+    (wpa3,) = [one for one in data["outcomes"] if one["policy"] == "wpa3-sae-ccmp"]
+    throughput = wpa3["claims"][0]
+    assert (throughput["metric"], throughput["verdict"]) == ("throughput_bps", "unnoticed")
+    assert wpa3["gain"]["services"] == ["forward-secrecy"]
+    assert wpa3["gain"]["bridge"] == "wpa2-wpa3-psk-transition"
+
+
+def test_a_cipher_that_the_radio_lacks_and_a_missing_server_are_reasons(home):
+    data, _, _ = home
+    assert data["unknown"] == {
+        "wpa3-sae-gcmp-256": "the radio of mt7621 lacks GCMP-256, and no cost of GCMP-256 on the "
+        "CPU of mt7621 is published"
+    }
+    assert data["impossible"] == {
+        "wpa3-eap-tls-ccmp": "it needs a RADIUS server, and there is none"
+    }
+
+
+def test_wireguard_has_its_own_sentence(home):
+    data, _, _ = home
+    tunnel = data["tunnel"]
+    assert (tunnel["sum"], tunnel["limit"], tunnel["services"]) == ("less", "cpu", [])
+    # One core seals each packet: the router's CPU carries about a quarter of what the air does.
+    assert -0.8 < tunnel["added"]["change"]["value"] < -0.7
+    (words,) = [s for s in data["words"]["sections"] if s["title"] == "WireGuard over it"]
+    assert words["lines"][0].startswith("On the air WireGuard over WPA3-Personal is a waste: ")
+    assert "The CPU of the access point" in words["lines"][-1]
+
+
+def test_the_page_has_the_same_words_and_fits_a_phone(home):
+    data, page, _ = home
+    text = re.sub(r"<[^>]+>", "\n", page)
+    assert "width=device-width" in page
+    assert "<table" not in page
+    assert "http" not in page
+    for section in data["words"]["sections"]:
+        for line in section["lines"]:
+            assert line.replace("'", "&#x27;") in text
+
+
+def test_an_office_is_told_what_fast_transition_saves():
+    made = advised(
+        "--from", "wpa2-psk-ccmp", "--place", "office", "--clients", "12", "--requests", "5",
+        "--policy", "wpa3-eap-tls-ccmp", "--policy", "wpa3-ft-eap-tls-ccmp", "--json",
+    )  # fmt: skip
+    data = json.loads(made.stdout)
+    assert data["answer"] == "wpa3-ft-eap-tls-ccmp"
+    verdicts = {
+        one["policy"]: {claim["metric"]: claim["verdict"] for claim in one["claims"]}
+        for one in data["outcomes"]
+    }
+    assert verdicts["wpa3-ft-eap-tls-ccmp"]["handover_gap_s"] == "unnoticed"
+    assert verdicts["wpa3-eap-tls-ccmp"]["handover_gap_s"] == "costs"
+    assert verdicts["wpa3-eap-tls-ccmp"]["join_all_time_s"] == "costs"
+    assert data["tunnel"] is None
+    assert "802.11ax" in data["setting"]
+
+
+def test_a_broken_network_in_a_capture_goes():
+    made = advised("--from", str(SEEDS / "wep-104-shared.pcap.zst"), "--trials", "3")
+    answer, _, network, broken = made.stdout.splitlines()[:4]
+    assert answer.startswith("Change to WPA3-Personal, CCMP-128")
+    assert "802.11g, channel 1" in network
+    assert "Broken" in broken
+
+
+def test_wpa3_is_kept():
+    data = json.loads(advised("--from", "wpa3-sae-ccmp", "--trials", "3", "--json").stdout)
+    assert (data["choice"], data["answer"]) == ("keep", "wpa3-sae-ccmp")
+    # Without a profile nothing is known of the router's CPU.
+    assert "unknown" in data["tunnel"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--from", "wpa9"], "neither a file nor a policy"),
+        (["--from", "open", "--scenario", "home"], "--scenario: not with --from"),
+        (["--from", "open", "--max-delay", "5ms"], "--max-delay: not with --from"),
+        (["--from", "open", "--place", "attic"], "--place attic"),
+        (["--from", "open", "--phy", "802.11z"], "--phy 802.11z"),
+        (["--from", "wpa2-eap-tls-ccmp", "--no-8021x"], "has a RADIUS server"),
+        (["--from", "open", "--place", "home", "--clients", "5"], "--clients: for --place office"),
+        (["--from", "open", "--out", "page.pdf"], "ends in .html"),
+        (["--from", "wpa2-psk-ccmp", "--band", "6"], "6 GHz"),
+        (["--place", "home"], "--place: needs --from"),
+    ],
+)
+def test_options_that_cannot_act_are_refused(arguments, words):
+    made = CliRunner().invoke(app, ["advise", *arguments])
+    assert isinstance(made.exception, UsageError)
+    assert words in str(made.exception)
+
+
+def test_needs_are_reasons():
+    here = situation("wpa2-psk-ccmp", profile="mt7621")
+    found = candidates(here, [], Needs(pmf=True))
+    assert {str(one.arm["policy"]) for one in found.unmet} == {"wpa2-wpa3-psk-transition"}
+    assert found.measured == ("wpa3-sae-ccmp",)
+
+
+def test_a_transition_excludes_no_station():
+    have = resolve("wpa2-psk-ccmp")
+    assert not gained(have, resolve("wpa2-wpa3-psk-transition")).excludes
+    assert not gained(have, resolve("wpa2-psk-ccmp+wireguard")).excludes
+    assert gained(have, resolve("wpa2-eap-tls-ccmp")).excludes
