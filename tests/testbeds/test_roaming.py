@@ -195,7 +195,9 @@ def test_a_tunnel_takes_the_messages_of_its_way_to_move(
     assert parts == pytest.approx(rows["handover_gap_s"], abs=1e-9)
     if messages == 4:
         return
-    assert rows["handover_packets_lost"] == 0
+    # Of a packet each 20 ms one at most goes to the old access point while the station is away.
+    assert rows["handover_gap_s"] < 0.04
+    assert rows["handover_packets_lost"] <= 1
 
 
 def test_a_station_walks_on_and_comes_back() -> None:

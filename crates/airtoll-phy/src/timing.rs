@@ -152,14 +152,14 @@ pub fn edca_parameters(ac: AccessCategory, t: &TimingSet, dsss: bool) -> EdcaPar
         },
         AccessCategory::Video => EdcaParameters {
             aifsn: 2,
-            cw_min: min.div_ceil(2) - 1,
+            cw_min: min.div_ceil(2).saturating_sub(1),
             cw_max: min,
             txop: micros(6_016, 4_096),
         },
         AccessCategory::Voice => EdcaParameters {
             aifsn: 2,
-            cw_min: min.div_ceil(4) - 1,
-            cw_max: min.div_ceil(2) - 1,
+            cw_min: min.div_ceil(4).saturating_sub(1),
+            cw_max: min.div_ceil(2).saturating_sub(1),
             txop: micros(3_264, 2_080),
         },
     }
@@ -169,6 +169,17 @@ pub fn edca_parameters(ac: AccessCategory, t: &TimingSet, dsss: bool) -> EdcaPar
 mod tests {
     use super::*;
     use crate::parameters::{DsssRate, OfdmRate, Preamble};
+
+    #[test]
+    fn categories_of_a_phy_without_a_window_draw_no_slots() {
+        let none = TimingSet {
+            cw_min: 0,
+            ..TimingSet::OFDM
+        };
+        for category in [AccessCategory::Video, AccessCategory::Voice] {
+            assert_eq!(edca_parameters(category, &none, false).cw_min, 0);
+        }
+    }
 
     #[test]
     fn interframe_spaces_of_each_phy() {

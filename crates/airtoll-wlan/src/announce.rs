@@ -92,7 +92,7 @@ impl StationPhy {
             standard,
             set_up: PhySetUp {
                 station: true,
-                ..set_up(bss, node.rate.unwrap_or(bss.rate), standard)
+                ..set_up(bss, node.rate_in(bss), standard)
             },
             edca,
             rates,

@@ -45,7 +45,7 @@ pub fn black_holes(scenario: &Scenario) -> Vec<BlackHole> {
             .iter()
             .filter(|_| !options.no_path_mtu_discovery)
             .rev()
-            .fold(node_mtu, |mtu, end| end.interface_mtu(mtu));
+            .fold(node_mtu, |mtu, end| end.longest_segment(mtu));
         let ip_header = flow.ip.header_octets();
         let systems = [ends[0].host.tcp, ends[1].host.tcp];
         let config = TcpConfig::of_flow(options, systems, followed - ip_header - 20);

@@ -15,7 +15,7 @@ use crate::id::{
 };
 use crate::observe::ledger::Air;
 use crate::observe::{Moment, Observation, Observer as _, Observers};
-use crate::packet::Packet;
+use crate::packet::{Loss, Packet};
 
 /// A request of a subsystem to those above it, or to itself once these are done.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ pub(crate) enum Action {
     /// MAC: a packet arrived over a link.
     Receive { link: LinkId, packet: PacketId },
     /// MAC, net: a packet is lost.
-    Lose { packet: PacketId },
+    Lose { packet: PacketId, cause: Loss },
     /// MAC: so many packets of a flow have left the sender's socket.
     Released {
         flow: FlowId,
@@ -52,7 +52,7 @@ pub(crate) enum Action {
     /// Net: a packet of a flow or a negotiation is through the stack of its host at this instant.
     Arrived { packet: PacketId, at: Instant },
     /// Net: a packet outside all tunnels, and not a fragment, is lost.
-    Lost { packet: PacketId },
+    Lost { packet: PacketId, cause: Loss },
     /// Net: an access point has a packet for a station that dozes as far as it knows.
     KeepDozing { station: NodeId, packet: PacketId },
     /// Net: a host sends a packet between two access points.
@@ -119,8 +119,8 @@ impl Context {
 
     /// A packet is lost; the subsystems above hear of it.
     #[inline]
-    pub fn lose(&mut self, packet: PacketId) {
-        self.outbox.push(Action::Lose { packet });
+    pub fn lose(&mut self, packet: PacketId, cause: Loss) {
+        self.outbox.push(Action::Lose { packet, cause });
     }
 
     /// Lets the observers see something.

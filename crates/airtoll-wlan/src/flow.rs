@@ -20,7 +20,7 @@ use crate::context::{Action, Context};
 use crate::event::Event;
 use crate::id::{FlowId, NodeId, Table};
 use crate::observe::Observation;
-use crate::packet::{Carries, Packet};
+use crate::packet::{Carries, Loss, Packet};
 
 /// All flows.
 pub(crate) struct Flows {
@@ -282,14 +282,18 @@ impl Flows {
     }
 
     /// A packet of a flow was lost on its way.
-    pub fn lost(&mut self, cx: &mut Context, p: &Packet) {
+    pub fn lost(&mut self, cx: &mut Context, p: &Packet, cause: Loss) {
         let Some(flow) = p.flow() else { return };
         if let (Socket::Tcp(connection), Carries::Segment { place, .. }) =
             (&mut self.flows[flow].socket, p.carries)
         {
             connection.forget(place);
         }
-        cx.observe(Observation::Lost { flow, packet: p });
+        cx.observe(Observation::Lost {
+            flow,
+            packet: p,
+            cause,
+        });
     }
 
     /// Packets of a flow left its sender's socket; `reverse`: the socket of the flow's destination.

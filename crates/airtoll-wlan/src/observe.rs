@@ -16,7 +16,7 @@ mod trace;
 use airtoll_units::{Duration, Instant};
 
 use crate::id::{FlowId, GroupSourceId, NodeId};
-use crate::packet::Packet;
+use crate::packet::{Loss, Packet};
 use groups::GroupMetrics;
 use ledger::{Air, Ledger, Octets, Unfinished};
 use metrics::FlowMetrics;
@@ -113,7 +113,11 @@ pub(crate) enum Observation<'a> {
         at: Instant,
     },
     /// A packet of a flow was lost.
-    Lost { flow: FlowId, packet: &'a Packet },
+    Lost {
+        flow: FlowId,
+        packet: &'a Packet,
+        cause: Loss,
+    },
     /// An application repeated a request.
     Repeated { flow: FlowId },
     /// A round of requests and responses took this long.

@@ -9,6 +9,55 @@ use airtoll_units::Instant;
 /// Access category of packets for which no application requests another.
 pub(crate) const BEST_EFFORT: u8 = 1;
 
+/// Why a packet was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// It found a full queue or buffer.
+    Full,
+    /// An active queue management dropped it.
+    Discipline,
+    /// Its last attempt on the air failed.
+    Attempts,
+    /// Its lifetime in the transmit queue was over.
+    Lifetime,
+    /// Its receiver or its sender is not, or no longer, associated there.
+    Away,
+    /// A wire lost it.
+    Wire,
+    /// It was too long for the path and must not be fragmented.
+    Length,
+    /// No station answered for the address of its next hop.
+    Address,
+}
+
+impl Loss {
+    /// All causes, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::Full,
+        Self::Discipline,
+        Self::Attempts,
+        Self::Lifetime,
+        Self::Away,
+        Self::Wire,
+        Self::Length,
+        Self::Address,
+    ];
+
+    /// The metric that counts the packets lost by this cause.
+    pub const fn metric(self) -> &'static str {
+        match self {
+            Self::Full => "packets_lost_full",
+            Self::Discipline => "packets_lost_aqm",
+            Self::Attempts => "packets_lost_attempts",
+            Self::Lifetime => "packets_lost_lifetime",
+            Self::Away => "packets_lost_away",
+            Self::Wire => "packets_lost_wire",
+            Self::Length => "packets_lost_length",
+            Self::Address => "packets_lost_address",
+        }
+    }
+}
+
 /// Content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Carries {

@@ -8,6 +8,7 @@ use crate::join::Join;
 use crate::observe::Observers;
 use crate::observe::metrics::Statistics;
 use crate::outcome::{Outcome, Row, Sketch};
+use crate::packet::Loss;
 use crate::roam::Roam;
 use crate::scenario::Role;
 use crate::stack::Stack;
@@ -106,6 +107,7 @@ impl Traffic<'_> {
         table.flow = None;
         table.station = None;
         self.whole_rates(span, table);
+        self.loss_rows(table);
         self.ledger_rows(table);
         self.link_rows(span, table);
         self.node_rows(span, table);
@@ -258,6 +260,15 @@ impl Traffic<'_> {
             }
         }
         table.second = None;
+    }
+
+    /// Lost packets of the whole cell by cause: their sum is that of `packets_lost`.
+    fn loss_rows(&self, table: &mut Table) {
+        for cause in Loss::ALL {
+            let flows = self.observers().flows().all();
+            let lost: u64 = flows.map(|f| f.losses[cause as usize]).sum();
+            table.put(cause.metric(), lost as f64, "1");
+        }
     }
 
     fn ledger_rows(&self, table: &mut Table) {

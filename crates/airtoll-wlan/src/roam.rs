@@ -33,6 +33,7 @@ use crate::event::RoamEvent;
 use crate::id::{AgentId, HandoverId, NodeId, PacketId, RadioId, SessionId, SignalId, Table};
 use crate::join::Join;
 use crate::medium::Radio;
+use crate::packet::Loss;
 use crate::scenario::HandoverMethod;
 use dozing::Dozing;
 
@@ -105,6 +106,12 @@ struct Handover {
 }
 
 impl Handover {
+    /// Whether the loss of a packet written at `created` belongs to it.
+    fn loses(&self, created: Instant) -> bool {
+        let first = self.delivered.1;
+        self.left.is_some() && first.is_none_or(|first| created < first)
+    }
+
     const fn over_the_ds(&self) -> bool {
         matches!(self.plan.method, HandoverMethod::FastTransitionDs)
     }
@@ -245,7 +252,10 @@ impl Roam {
         {
             handover.held.push_back(packet);
         } else {
-            turn.out.push(Action::Lose { packet });
+            turn.out.push(Action::Lose {
+                packet,
+                cause: Loss::Away,
+            });
         }
     }
 
@@ -254,7 +264,10 @@ impl Roam {
     pub fn listens(&mut self, host: NodeId, turn: &mut Turn<'_>) {
         if let Some(handover) = self.last_of(host) {
             for packet in std::mem::take(&mut handover.held) {
-                turn.out.push(Action::Lose { packet });
+                turn.out.push(Action::Lose {
+                    packet,
+                    cause: Loss::Away,
+                });
             }
         }
         turn.out.push(Action::FindAgent { host });
@@ -513,12 +526,17 @@ impl Roam {
         }
     }
 
-    /// A packet of a flow between `ends` was lost.
-    pub fn note_loss(&mut self, ends: [NodeId; 2]) {
-        for handover in &mut self.handovers {
-            let its_own = ends.contains(&handover.plan.station);
-            if its_own && handover.left.is_some() && handover.delivered.1.is_none() {
-                handover.lost += 1;
+    /// A packet of a flow between `ends` that was written at `created` was lost. It belongs to the
+    /// first hand-over after which nothing had been delivered then, whenever its sender gives it up.
+    pub fn note_loss(&mut self, ends: [NodeId; 2], created: Instant) {
+        for id in self.handovers.ids() {
+            let handover = &self.handovers[id];
+            let before = handover.plan.previous.map(|at| &self.handovers[at]);
+            if ends.contains(&handover.plan.station)
+                && handover.loses(created)
+                && !before.is_some_and(|before| before.loses(created))
+            {
+                self.handovers[id].lost += 1;
             }
         }
     }

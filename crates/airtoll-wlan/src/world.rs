@@ -13,12 +13,13 @@ use crate::id::{
     ChannelId, ContenderId, NodeId, PacketId, RadioId, SessionId, TransmissionId, WireId,
 };
 use crate::join::{self, Join};
+use crate::lower::Lower;
 use crate::mac::SIGNALLING_CATEGORY;
 use crate::medium::{FrameKind, Transmission};
 use crate::net::Takes;
 use crate::observe::Observation;
 use crate::outcome::Outcome;
-use crate::packet::{Carries, Packet};
+use crate::packet::{Carries, Loss, Packet};
 use crate::record::{Recorder, View};
 use crate::report;
 use crate::roam::{self, Roam, Turn};
@@ -102,7 +103,21 @@ impl World {
         let end = lower.cx.end;
         net.hand_over_all_counted(lower, end);
         self.carry_out(0);
+        if self.roam.anybody_moves() {
+            self.drop_stranded();
+        }
         Ok(())
+    }
+
+    /// Loses the packets that wait at an access point which their station has left.
+    #[cold]
+    fn drop_stranded(&mut self) {
+        let Lower {
+            cx, medium, mac, ..
+        } = &mut self.stack.lower;
+        mac.drop_stranded(cx, medium);
+        self.carry_out(0);
+        self.with_roam(|roam, turn| roam.drop_stranded(turn));
     }
 
     /// All rows of the trial; called once, at its end.
@@ -246,7 +261,7 @@ impl World {
                     .go_on(&mut lower.cx, &mut lower.medium, contender, step);
             }
             Action::Receive { link, packet } => net.receive(lower, link, packet),
-            Action::Lose { packet } => net.lose(&mut lower.cx, packet),
+            Action::Lose { packet, cause } => net.lose(&mut lower.cx, packet, cause),
             Action::Released {
                 flow: number,
                 reverse,
@@ -256,7 +271,7 @@ impl World {
             Action::Pipe { node, pipe } => net.pipe_next(lower, node, pipe),
             Action::Wire { wire } => self.wire(wire),
             Action::Arrived { packet, at } => self.arrived(packet, at),
-            Action::Lost { packet } => self.lost(packet),
+            Action::Lost { packet, cause } => self.lost(packet, cause),
             Action::OnAir { signal } => self.join.transmitted(lower.cx.now(), signal),
             Action::Woke { station } => {
                 let (cx, medium) = (&mut lower.cx, &mut lower.medium);
@@ -423,7 +438,7 @@ impl World {
                 self.with_join(|join, now, out| {
                     join.group_frame_arrived(now, signal, &heard, out);
                 });
-                self.stack.lower.cx.lose(frame.packet);
+                self.stack.lower.cx.lose(frame.packet, Loss::Address);
             }
             _ => match heard.first() {
                 Some(&station) => {
@@ -477,7 +492,7 @@ impl World {
 
     /// A packet is lost.
     #[cold]
-    fn lost(&mut self, packet: PacketId) {
+    fn lost(&mut self, packet: PacketId, cause: Loss) {
         let cx = &mut self.stack.lower.cx;
         let p = cx.packets.remove(packet);
         if let Carries::Signal { signal } = p.carries {
@@ -494,10 +509,10 @@ impl World {
             && self.roam.anybody_moves()
             && let Some(ends) = self.ends_of(&p)
         {
-            self.roam.note_loss(ends);
+            self.roam.note_loss(ends, p.created);
         }
         let Stack { lower, flow, .. } = &mut self.stack;
-        flow.lost(&mut lower.cx, &p);
+        flow.lost(&mut lower.cx, &p, cause);
     }
 
     #[cold]
@@ -634,7 +649,7 @@ impl World {
                 net.dispatch_own(lower, from, packet, work);
             }
             Action::SendKept { host, packet } => net.send(lower, host, packet),
-            Action::Lose { packet } => lower.cx.lose(packet),
+            Action::Lose { packet, cause } => lower.cx.lose(packet, cause),
             Action::Flush { from, to } => {
                 let [from, to] = [from, to].map(|node| lower.medium.radio_of(node));
                 lower.mac.flush(&mut lower.cx, from, to);
@@ -787,11 +802,11 @@ impl World {
                 if lower.cx.packets[packet].is_plain() {
                     net.send(lower, host, packet);
                 } else {
-                    lower.cx.lose(packet);
+                    lower.cx.lose(packet, Loss::Away);
                 }
             }
             Action::Enqueue { node, packet } => net.enqueue(lower, node, packet),
-            Action::Lose { packet } => lower.cx.lose(packet),
+            Action::Lose { packet, cause } => lower.cx.lose(packet, cause),
             Action::LookWhetherIdle {
                 handover,
                 station,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from airtoll.plan import Cell
+from airtoll.study.generations import wire_mbps
 
 #: Octets of a packet on a cable besides its payload: Ethernet, preamble and gap, IPv4, UDP or TCP.
 _OCTETS: Final = {"udp": 66, "tcp": 78}
@@ -27,5 +28,6 @@ def fills_the_wire(cell: Cell, throughput_bps: float) -> bool:
     if not wired or load.direction == "both" or load.beside or not is_saturated(cell):
         return False
     payload = (load.payload_bytes or 1472) if load.transport == "udp" else 1460
-    most = 1e6 * settings.wired.rate_mbps * payload / (payload + _OCTETS[load.transport])
+    share = payload / (payload + _OCTETS[load.transport])
+    most = 1e6 * wire_mbps(settings.wired, settings.phy) * share
     return throughput_bps >= _FULL * most

@@ -984,7 +984,9 @@ class Tunnel(Value):
 
     mtu_octets: int | None = None
     """MTU of its interface at both ends, octets: longer packets are fragmented before they
-    enter, and TCP's segments follow it. Null: what the MTU of the node leaves.
+    enter, and TCP's segments follow it. Null: that of Linux, 80 octets below the node's MTU
+    with WireGuard, 1500 with OpenVPN (whose outer packets are then fragmented), else what the
+    MTU of the node leaves.
     """
 
     destinations: tuple[str, ...] | None = None
@@ -1333,6 +1335,11 @@ class Node(Value):
 
     rate: Rate | None = None
     """Rate of data frames between this station and its AP, both ways; null: the BSS's."""
+
+    link_rates: tuple[Rate, ...] = ()
+    """The same for each link of a station that is a multi-link device, the first one's before
+    those of `multi_link`; empty: those of the BSSs.
+    """
 
     frame_burst_us: float | None = None
     """Frame burst of this node's own frames without EDCA, us; null: the BSS's."""

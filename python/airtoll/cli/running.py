@@ -42,6 +42,7 @@ from airtoll.run import run as run_study
 from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
 from airtoll.run.precision import LEAST_TRIALS
+from airtoll.testbeds import station_rates
 from airtoll.testbeds.captured import octets_of_captures
 from airtoll.testbeds.contract import Testbed
 
@@ -339,6 +340,17 @@ def check(
                         "runs": c.skip is None,
                         "reason": c.skip.reason if c.skip else None,
                         "warning": c.warning,
+                        "rates": [
+                            {
+                                "station": one.station,
+                                "link": one.link,
+                                "mcs": one.mcs,
+                                "streams": one.streams,
+                                "mbps": one.mbps,
+                                "by_level_dbm": one.chosen and one.chosen.level_dbm,
+                            }
+                            for one in c.rates
+                        ],
                         "expected_s": c.expected_s * repetitions,
                     }
                     for c in cells
@@ -347,12 +359,13 @@ def check(
         )
         _refuse_all_skipped(study, cells)
         return
-    view = table(None, ["cell", "trials", "runs", "why not"], right=["trials"])
+    view = table(None, ["cell", "trials", "runs", "rate", "why not"], right=["trials"])
     for c in cells[: shown_rows(len(cells))]:
         view.add_row(
             c.cell.name,
             str(repetitions) if c.skip is None else "0",
             "yes" if c.skip is None else "skipped",
+            station_rates.shown(c.rates),
             c.skip.reason if c.skip else "",
         )
     out().print(view)
@@ -371,6 +384,9 @@ def check(
     warnings = Counter(c.warning for c in cells if c.warning)
     for text, count in warnings.most_common(shown_rows(len(warnings))):
         err().print(f"warning: {count} cells: {text}")
+    rates = Counter(note for c in cells if c.rates and (note := station_rates.note(c.cell)))
+    for text, count in rates.most_common(shown_rows(len(rates))):
+        err().print(f"note: {count} cells: {text}")
     _refuse_all_skipped(study, cells)
 
 

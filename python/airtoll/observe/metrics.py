@@ -17,6 +17,10 @@ FRAGMENTS: Final = "fragments: "
 #: Prefix of a caveat: a cipher runs on a device whose profile has no cost of it.
 UNPRICED: Final = "cost unknown: "
 
+#: Prefix of a caveat: rates that the study does not state.
+RATE: Final = "rate: "
+#: Prefix of a caveat: a queue, a window or a wire, not the air, limits the throughput.
+LIMIT: Final = "limit: "
 
 #: Which of two values is better: more of it, less of it, or neither.
 Direction = Literal["more", "less", "neither"]
@@ -353,6 +357,35 @@ METRICS: Final[dict[str, Metric]] = {
     "packets_sent": Metric("1", "packets handed to the network by the sender", SUM),
     "packets_received": Metric("1", "packets delivered to the receiving application", SUM, MORE),
     "packets_lost": Metric("1", "packets dropped on the way", SUM, LESS),
+    # Lost packets of the whole cell by cause: their sum is that of packets_lost.
+    "packets_lost_full": Metric("1", "lost packets that found a full queue or buffer", SUM, LESS),
+    "packets_lost_aqm": Metric("1", "lost packets that CoDel or FQ-CoDel dropped", SUM, LESS),
+    "packets_lost_attempts": Metric(
+        "1", "lost packets whose last attempt on the air failed (`retry_limit`)", SUM, LESS
+    ),
+    "packets_lost_lifetime": Metric(
+        "1",
+        "lost packets whose lifetime in a transmit queue was over (`queue_max_delay_ms`)",
+        SUM,
+        LESS,
+    ),
+    "packets_lost_away": Metric(
+        "1",
+        "lost packets whose receiver or sender was not, or no longer, associated with the access "
+        "point that had them; those that still wait there at the end of the trial are lost, too",
+        SUM,
+        LESS,
+    ),
+    "packets_lost_wire": Metric("1", "packets that a wire lost", SUM, LESS),
+    "packets_lost_length": Metric(
+        "1", "lost packets that were too long for the path and must not be fragmented", SUM, LESS
+    ),
+    "packets_lost_address": Metric(
+        "1",
+        "lost packets for whose next hop no node answered (ARP, Neighbour Discovery)",
+        SUM,
+        LESS,
+    ),
     "packets_queued": Metric(
         "1", "packets in queues or in flight at the end of the trial", SUM, LESS
     ),

@@ -18,7 +18,8 @@ from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.fairness import jain
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.analyse.settling import in_words
-from airtoll.observe.metrics import METRICS, NOT_RADIO, OVERHEAD, name_of
+from airtoll.answer import Held
+from airtoll.observe.metrics import LIMIT, METRICS, NOT_RADIO, OVERHEAD, RATE, name_of
 from airtoll.observe.metrics import quantity as known
 from airtoll.plan import Cell
 from airtoll.present.words import Teller, reproduced
@@ -300,6 +301,8 @@ def headline(summary: RunSummary) -> list[str]:
         *printed.leads,
         *(line for one in told for line in one.leads),
         *(line for one in told for line in one.reasons),
+        *_of_queues(summary),
+        *_of_rates(summary),
         *_of_fragments(summary),
         *_of_drifts(summary, "delay_s"),
         *_of_joins(summary),
@@ -416,6 +419,31 @@ def _of_unknown_costs(summary: RunSummary) -> list[str]:
         f"The cost of security is unknown in {cells} (first: {summary.names.cell(first)}): {why}; "
         "the throughput there leaves it out."
     ]
+
+
+def _of_queues(summary: RunSummary) -> list[str]:
+    """The queues and windows that limit, in one sentence; a wire that an answer names is told."""
+    of_wires = any(
+        one.held is Held.WIRE for answered in summary.answered for one in answered.limits
+    )
+    said = [
+        text.removeprefix(LIMIT)
+        for text in summary.caveats
+        if text.startswith(LIMIT) and not (of_wires and "wired.rate_mbps" in text)
+    ]
+    if not said:
+        return []
+    more = f" ({len(said) - 1} more such notes below)" if len(said) > 1 else ""
+    return [f"Not the air alone limits: {said[0]}{more}."]
+
+
+def _of_rates(summary: RunSummary) -> list[str]:
+    """The rates that the study does not state, in one sentence."""
+    said = [text.removeprefix(RATE) for text in summary.caveats if text.startswith(RATE)]
+    if not said:
+        return []
+    more = f" ({len(said) - 1} more such notes below)" if len(said) > 1 else ""
+    return [f"Rates: {said[0]}{more}."]
 
 
 def _of_joins(summary: RunSummary) -> list[str]:

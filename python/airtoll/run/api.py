@@ -51,9 +51,10 @@ from airtoll.run.precision import LEAST_TRIALS, next_repetitions, widest_half_wi
 from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
 from airtoll.study import Level, Study, StudyFile, load, with_values
-from airtoll.testbeds import captured
+from airtoll.testbeds import captured, station_rates
 from airtoll.testbeds.contract import Skip, Testbed
 from airtoll.testbeds.registry import capability, make
+from airtoll.testbeds.station_rates import StationRate
 
 RUNS = Path("runs")
 #: Most trials at once; each has a thread of its own.
@@ -108,6 +109,8 @@ class CellCheck:
     skip: Skip | None
     expected_s: float
     warning: str | None = None
+    #: The fixed rates of its stations.
+    rates: tuple[StationRate, ...] = ()
 
 
 def run(
@@ -319,7 +322,8 @@ def check(
         for cell in plan.cells:
             skip = bed.check(cell)
             warning = None if skip else bed.warning(cell)
-            checked.append(CellCheck(cell, skip, bed.expected_s(cell), warning))
+            rates = () if skip else station_rates.of_cell(cell)
+            checked.append(CellCheck(cell, skip, bed.expected_s(cell), warning, rates))
         return plan, checked
     finally:
         bed.close()

@@ -8,7 +8,7 @@ from airtoll import _native
 from airtoll.border.answers import GenerationRow, SpacesRow
 
 if TYPE_CHECKING:
-    from airtoll.study.model import Scenario
+    from airtoll.study.model import Scenario, WiredLink
 
 #: The channel width that 6 GHz alone has, MHz (IEEE Std 802.11be-2024, 36.3.23.2).
 _ONLY_6GHZ_MHZ: Final = 320
@@ -21,6 +21,47 @@ GENERATIONS: Final[dict[str, GenerationRow]] = {
 HIGHEST_MBPS: Final = {
     name: max(row["rates_mbps"]) for name, row in GENERATIONS.items() if row["rates_mbps"]
 }
+
+
+#: Default queue of stations and AP, packets, by PHY. 802.11n and later: the transmit ring of a
+#: Linux driver of the generation, ath9k (ATH_TXBUF), mt7615, mt7915 and mt7996 (MT7615_TX_RING_SIZE
+#: and so on). Before: `txqueuelen` of Linux 2.4 (ether_setup).
+QUEUE_PACKETS: Final = {
+    "802.11b": 100,
+    "802.11a": 100,
+    "802.11g": 100,
+    "802.11n": 512,
+    "802.11ac": 1024,
+    "802.11ax": 2048,
+    "802.11be": 2048,
+}
+#: The same of FQ-CoDel: fq_init in net/mac80211/tx.c.
+FQ_CODEL_PACKETS: Final = 8192
+#: Default rate of a wired link, Mb/s, by PHY: the slowest Ethernet that one station with two
+#: streams at 80 MHz (802.11ax: 160 MHz; 802.11be: 320 MHz) does not fill.
+WIRED_MBPS: Final = {
+    "802.11b": 100.0,
+    "802.11a": 100.0,
+    "802.11g": 100.0,
+    "802.11n": 1000.0,
+    "802.11ac": 1000.0,
+    "802.11ax": 2500.0,
+    "802.11be": 10000.0,
+}
+
+
+def queue_packets(settings: Scenario) -> int:
+    """Packets that the transmit queues of a scenario hold: as stated, or those of drivers."""
+    if settings.queue_packets is not None:
+        return settings.queue_packets
+    if settings.queue_type == "fq_codel":
+        return FQ_CODEL_PACKETS
+    return QUEUE_PACKETS[settings.phy]
+
+
+def wire_mbps(wired: WiredLink, phy: str) -> float:
+    """Rate of a wired link in a scenario of this PHY, Mb/s: as stated, or that of its time."""
+    return WIRED_MBPS[phy] if wired.rate_mbps is None else wired.rate_mbps
 
 
 def band_of(settings: Scenario) -> str:

@@ -115,7 +115,9 @@ class Station(Table):
     walls: Annotated[int, Field(ge=0, le=20)] = Field(0, description="walls between it and the AP")
     rate_mbps: Positive | None = Field(None, description="fixed rate of this station alone, Mb/s")
     mcs: Annotated[int, Field(ge=0, le=31)] | None = Field(
-        None, description="MCS index of this station alone, both ways (n, ac, ax, be)"
+        None,
+        description="MCS index of this station alone, both ways (n, ac, ax, be); default: the "
+        "scenario's, or the highest that its level supports",
     )
     streams: Annotated[int, Field(ge=1, le=8)] | None = Field(
         None, description="spatial streams of this station alone; default: the scenario's"
@@ -237,7 +239,11 @@ class MloLink(Table):
 
     band: Literal["2.4", "5", "6"] = Field(description="frequency band, GHz")
     width_mhz: Literal[20, 40, 80, 160, 320] = Field(20, description="channel width, MHz")
-    mcs: Annotated[int, Field(ge=0, le=13)] = Field(0, description="MCS index")
+    mcs: Annotated[int, Field(ge=0, le=13)] | None = Field(
+        None,
+        description="MCS index; default: for each station the highest that its level on this link "
+        "supports",
+    )
     streams: Annotated[int, Field(ge=1, le=8)] = Field(1, description="spatial streams")
     rssi_dbm: Annotated[float, Field(ge=-110, le=0)] | None = Field(
         None,
@@ -299,7 +305,9 @@ class WiredHost(Table):
 class WiredLink(Table):
     """The wired link between the AP and the wired host."""
 
-    rate_mbps: WireRate = Field(100.0, description="rate, Mb/s")
+    rate_mbps: WireRate | None = Field(
+        None, description="rate, Mb/s; default: 100 (b, a, g), 1000 (n, ac), 2500 (ax), 10000 (be)"
+    )
     delay_us: NotNegative = Field(5.0, description="one-way delay, microseconds")
     queue_packets: Count = Field(1000, description="queue limit, packets")
 
@@ -457,7 +465,12 @@ class Scenario(Table):
     )
     phy: Phy = Field("802.11a", description="PHY standard")
     rate_mbps: Positive | None = Field(None, description="data rate b/a/g, Mb/s; default: highest")
-    mcs: Annotated[int, Field(ge=0, le=31)] | None = Field(None, description="MCS index n/ac/ax/be")
+    mcs: Annotated[int, Field(ge=0, le=31)] | None = Field(
+        None,
+        description="MCS index n/ac/ax/be; default: for each station the highest with which nine "
+        "of ten frames of 1500 octets arrive at its level (with shadowing, fading or a walk: at "
+        "the level that nine of ten places and instants have); `airtoll check` shows it",
+    )
     band: Literal["2.4", "5", "6"] | None = Field(
         None, description="frequency band, GHz; default: 2.4 for b and g, 6 at 320 MHz, else 5"
     )
@@ -558,7 +571,12 @@ class Scenario(Table):
         "applies to every node without a value of its own",
     )
     edca: bool = Field(False, description="four access categories instead of one")
-    queue_packets: Count = Field(100, description="queue limit of stations and AP, packets")
+    queue_packets: Count | None = Field(
+        None,
+        description="queue limit of stations and AP, packets; default: that of a driver of the "
+        "PHY, 100 (b, a, g: Linux 2.4's txqueuelen), 512 (n: ath9k), 1024 (ac: mt7615), 2048 (ax, "
+        "be: mt7915, mt7996); 8192 with `fq_codel`",
+    )
     mtu_octets: Annotated[int, Field(ge=256, le=2304)] = Field(
         1500, description="MTU of the stations and of all hosts, octets"
     )
@@ -581,7 +599,9 @@ class Scenario(Table):
     tunnel_mtu_octets: Annotated[int, Field(ge=576, le=9000)] | None = Field(
         None,
         description="MTU of the interfaces of tunnels, octets; longer datagrams are fragmented "
-        "before they enter. Default: what the overhead leaves of `mtu_octets`",
+        "before they enter. Default: that of Linux. WireGuard: 80 below `mtu_octets` (wg-quick: "
+        "1420); IPsec: what the overhead leaves of `mtu_octets`; OpenVPN: 1500 (`tun-mtu`), so "
+        "that the outer packets of longer datagrams are fragmented",
     )
     tunnel_end: Literal["server", "access-point"] = Field(
         "server",
@@ -865,7 +885,7 @@ class Load(Table):
     path_mtu_discovery: bool = Field(
         True,
         description="TCP segments fit into every tunnel on the way (RFC 1191); false: they have "
-        "the length of the interface, and the tunnel's outer packets are fragmented",
+        "the length of the interface, and are fragmented as datagrams are (`tunnel_mtu_octets`)",
     )
     mtu_probing: bool = Field(
         False,

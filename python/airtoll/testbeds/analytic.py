@@ -11,7 +11,7 @@ from pathlib import Path
 from airtoll import _native
 from airtoll.errors import ProfileError, TrialFault
 from airtoll.plan import Cell, Trial
-from airtoll.testbeds import bridging, gating, joining, loads, roaming, unpriced
+from airtoll.testbeds import bridging, gating, joining, loads, roaming, station_rates, unpriced
 from airtoll.testbeds.contract import Measured, Skip, rows_of
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
@@ -53,13 +53,14 @@ class Analytic:
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Compute one cell; the seed changes nothing."""
+        rate = station_rates.note(trial.cell)
+        notes = (*gating.notes(trial.cell), *(() if rate is None else (rate,)))
         try:
             columns = _native.analytic(scenario_json(trial.cell))
         except (ValueError, _native.Fault, _native.PanicException) as error:
             raise TrialFault(f"the closed forms stopped: {error}") from error
         return Measured(
-            rows=tuple(rows_of(columns)),
-            caveats=(*gating.notes(trial.cell), *unpriced.caveats(trial.cell)),
+            rows=tuple(rows_of(columns)), caveats=(*notes, *unpriced.caveats(trial.cell))
         )
 
     def environment(self) -> dict[str, str]:

@@ -28,7 +28,7 @@ from airtoll import border
 from airtoll.testbeds.wires import cable
 
 if TYPE_CHECKING:
-    from airtoll.study import WiredLink
+    from airtoll.study import Phy, WiredLink
 
 
 @frozen
@@ -91,6 +91,7 @@ def assemble(
     access_point: border.Node,
     server: border.Node,
     wired: WiredLink,
+    phy: Phy,
     tunnels: Sequence[border.Tunnel],
     between: Sequence[border.Tunnel],
 ) -> Parts:
@@ -116,7 +117,7 @@ def assemble(
     return Parts(
         bss=tuple(cells),
         nodes=tuple(nodes),
-        links=tuple(cable(near, far, wired) for near, far in _LINKS),
+        links=tuple(cable(near, far, wired, phy) for near, far in _LINKS),
     )
 
 

@@ -404,7 +404,7 @@ def _with_radius(
     if radius.controller is not None:
         controller = host(radius.controller)
         nodes.append(border.Node(name=CONTROLLER, role=border.Role.WIRED, host=controller))
-        links.append(cable(access_point, CONTROLLER, cell.settings.wired))
+        links.append(cable(access_point, CONTROLLER, cell.settings.wired, cell.settings.phy))
         near = CONTROLLER
     if radius.mtu_bytes is not None:
         nodes[0] = evolve(nodes[0], mtu_octets=radius.mtu_bytes)
@@ -416,7 +416,7 @@ def _with_radius(
                 mtu_octets=radius.mtu_bytes,
             )
         )
-        links.append(cable(near, ROUTER, cell.settings.wired))
+        links.append(cable(near, ROUTER, cell.settings.wired, cell.settings.phy))
         near = ROUTER
     for number, proxy in enumerate(radius.chain):
         name = _proxy(number)

@@ -6,7 +6,6 @@ The simulator and the closed forms both read this scenario, so that their answer
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections.abc import Iterator
 from functools import lru_cache
@@ -19,13 +18,14 @@ from airtoll.policies import Cipher, Policy, Tunnel
 from airtoll.policies.transition import offers
 from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Edca, Load, Scenario, Station, Traffic
-from airtoll.study.generations import HIGHEST_MBPS, band_of
+from airtoll.study.generations import HIGHEST_MBPS, band_of, queue_packets
 from airtoll.study.model import Interferer, Radio
-from airtoll.testbeds import gating, multi_link
+from airtoll.testbeds import gating, multi_link, rates
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.groups import group_traffic
 from airtoll.testbeds.joining import Parties, joining
+from airtoll.testbeds.levels import CONSTANT_LOSS_DB, loss_db, reference_db, stated_level
 from airtoll.testbeds.multi_link import BSS
 from airtoll.testbeds.roaming import roaming
 from airtoll.testbeds.wires import cable
@@ -49,15 +49,13 @@ MSDU_LIFETIME_MS = 500.0
 _STREAM_WRITE_OCTETS = 8192
 #: Outer length of a full packet in a tunnel, octets, by which the busiest core is found.
 _OUTER_OCTETS = 1500
-#: The loss between all nodes where the study gives neither positions nor levels.
-_CONSTANT_LOSS = border.PathLossConstant(loss_db=60.0)
+#: The path loss where the study gives neither positions nor levels.
+_CONSTANT_LOSS = border.PathLossConstant(loss_db=CONSTANT_LOSS_DB)
 #: Congestion control by its name in a study.
 _CONGESTION_CONTROLS = {
     "newreno": border.CongestionControl.NEW_RENO,
     "cubic": border.CongestionControl.CUBIC,
 }
-#: Free-space loss at one metre, dB (Friis, 2437 MHz, 5180 MHz and 5955 MHz).
-_REFERENCE_DB = {"2.4ghz": 40.2, "5ghz": 46.7, "6ghz": 47.9}
 
 
 def scenario_json(cell: Cell) -> str:
@@ -116,8 +114,7 @@ def scenario(cell: Cell) -> border.Scenario:
         node = evolve(
             _station_node(cell, station, profiles[station.name]),
             tunnels=tuple(
-                evolve(_tunnel(tunnel, own, peer, far), mtu_octets=settings.tunnel_mtu_octets)
-                for tunnel in tunnels
+                _tunnel(tunnel, own, peer, far, settings.tunnel_mtu_octets) for tunnel in tunnels
             ),
         )
         if not settings.bridges(station):
@@ -129,7 +126,7 @@ def scenario(cell: Cell) -> border.Scenario:
     nodes.append(_ap_node(cell, ap))
     if wired:
         nodes.append(_server_node(cell, server))
-        links.append(cable(AP, SERVER, settings.wired))
+        links.append(cable(AP, SERVER, settings.wired, settings.phy))
     flows = _flows(settings, load_, stations)
     if settings.mss_clamping:
         tunnelled = frozenset(s.name for s in stations if station_policy(cell, s).tunnels)
@@ -175,6 +172,7 @@ def _two_domains(cell: Cell) -> border.Scenario:
     ap = load(cell.profile(settings.ap.profile))
     server = load(cell.profile(settings.server.profile))
     policy = station_policy(cell, station)
+    mtu = settings.tunnel_mtu_octets
     parts = assemble(
         domains,
         bss=_bss(cell),
@@ -182,8 +180,9 @@ def _two_domains(cell: Cell) -> border.Scenario:
         access_point=_ap_node(cell, ap),
         server=_server_node(cell, server),
         wired=settings.wired,
-        tunnels=[_tunnel(tunnel, mobile, SERVER, server) for tunnel in policy.tunnels],
-        between=[_tunnel(tunnel, server, SERVER, server) for tunnel in policy.tunnels],
+        phy=settings.phy,
+        tunnels=[_tunnel(tunnel, mobile, SERVER, server, mtu) for tunnel in policy.tunnels],
+        between=[_tunnel(tunnel, server, SERVER, server, mtu) for tunnel in policy.tunnels],
     )
     ways = [(MOBILE, domains.peer)]
     if traffic.direction == "down":
@@ -279,7 +278,7 @@ def _bss(cell: Cell) -> border.Bss:
         width_mhz=settings.width_mhz,
         preamble=border.DsssPreamble(settings.preamble or "long"),
         protection=border.Protection(settings.protection.replace("-", "_")),
-        rate=_rate(settings, settings.phy, settings.rate_mbps),
+        rate=rates.bss_rate(settings, cell.load.duration_s),
         max_attempts=settings.retry_limit,
         aggregation=border.Aggregation(
             ampdu_max_octets=settings.ampdu_max_octets,
@@ -340,16 +339,6 @@ def _edca(given: Edca | None) -> _Categories | None:
     return background, best_effort, video, voice
 
 
-def _rate(settings: Scenario, phy: str, rate_mbps: float | None) -> border.Rate:
-    if settings.rate_control == "aarf":
-        return border.RateAarf(streams=settings.streams)
-    if settings.rate_control == "minstrel":
-        return border.RateMinstrel(streams=settings.streams)
-    if phy in HIGHEST_MBPS:
-        return border.RateFixed(mbps=rate_mbps or HIGHEST_MBPS[phy])
-    return border.RateFixedMcs(mcs=settings.mcs or 0, streams=settings.streams)
-
-
 def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node:
     settings = cell.settings
     policy = station_policy(cell, station)
@@ -373,16 +362,18 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         power_save=_power_save(station, profile),
         battery_wh=station.battery_wh,
     )
+    own = rates.link_rates(cell.settings, station, cell.load.duration_s)
+    of_links = tuple(
+        rates.bss_rate(multi_link.alone(cell.settings, number), cell.load.duration_s)
+        for number in multi_link.links_of(cell.settings, station)
+    )
     if station.phy is not None and station.phy != settings.phy:
-        own = settings.model_copy(update={"phy": station.phy})
-        rate = _rate(settings, station.phy, station.rate_mbps)
-        if station.mcs is not None or station.streams is not None:
-            rate = _station_mcs(own, station)
-        return evolve(node, standard=border.Standard(station.phy), rate=rate)
-    if station.mcs is not None or station.streams is not None:
-        return evolve(node, rate=_station_mcs(settings, station))
-    if station.rate_mbps is not None:
-        return evolve(node, rate=border.RateFixed(mbps=station.rate_mbps))
+        node = evolve(node, standard=border.Standard(station.phy))
+    if len(own) > 1:
+        return node if own == of_links else evolve(node, link_rates=own)
+    stated = (station.mcs, station.streams, station.rate_mbps) != (None, None, None)
+    if own != of_links or stated or node.standard is not None:
+        return evolve(node, rate=own[0])
     return node
 
 
@@ -411,14 +402,6 @@ def _power_save(station: Station, profile: Profile) -> border.PowerSave | None:
         after_us=station.doze_after_ms * 1e3,
         beacon_awake_us=energy.beacon_awake_ms.value * 1e3,
     )
-
-
-def _station_mcs(settings: Scenario, station: Station) -> border.Rate:
-    """The rate of a station with MCS or streams of its own."""
-    streams = station.streams or settings.streams
-    if station.mcs is None:
-        return _rate(settings.model_copy(update={"streams": streams}), settings.phy, None)
-    return border.RateFixedMcs(mcs=station.mcs, streams=streams)
 
 
 def _ap_node(cell: Cell, profile: Profile) -> border.Node:
@@ -463,7 +446,7 @@ def _queue(settings: Scenario, profile: Profile) -> border.Queue:
         own = profile.radio.msdu_lifetime_ms
         lifetime_ms = MSDU_LIFETIME_MS if own is None else own.value
     return border.Queue(
-        packets=settings.queue_packets,
+        packets=queue_packets(settings),
         max_delay_ms=lifetime_ms or None,
         discipline=border.Discipline(settings.queue_type),
     )
@@ -557,51 +540,21 @@ def _end_of_tunnel(profile: Profile, suite: str) -> border.Cost | None:
     return None if cipher is None else _cipher_cost(profile, cipher)
 
 
-def _tunnel(tunnel: Tunnel, profile: Profile, peer: str, far: Profile) -> border.Tunnel:
+def _tunnel(
+    tunnel: Tunnel, profile: Profile, peer: str, far: Profile, mtu_octets: int | None
+) -> border.Tunnel:
     suite = tunnel.suite
     here = _end_of_tunnel(profile, suite) or border.Cost()
     there = _end_of_tunnel(far, suite)
     return border.Tunnel(
         peer=peer,
         encapsulation=border.Encapsulation(suite=border.TunnelSuite(suite)),
+        mtu_octets=mtu_octets,
         encrypt=here,
         decrypt=here,
         peer_encrypt=there,
         peer_decrypt=there,
     )
-
-
-def level_dbm(settings: Scenario, station: Station) -> float | None:
-    """The level of a station at the AP and back, dBm: as stated, or by its place and walls.
-
-    ``None`` where the study names none of them.
-    """
-    level = _stated_level(settings, station)
-    if level is not None:
-        return level
-    loss = _loss_db(settings, station)
-    return None if loss is None else settings.radio.tx_power_dbm - loss
-
-
-def _stated_level(settings: Scenario, station: Station) -> float | None:
-    return settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
-
-
-def _loss_db(settings: Scenario, station: Station) -> float | None:
-    """Path loss between a station with a place or walls and the AP, dB; ``None`` without them."""
-    if not station.walls and station.position_m is None:
-        return None
-    place = station.position_m or settings.ap.position_m
-    distance = max(1.0, math.dist(place, settings.ap.position_m))
-    exponent = settings.radio.path_loss_exponent
-    loss = reference_db(settings) + 10 * exponent * math.log10(distance)
-    # Rounded, so that the last bit of a platform's logarithm changes nothing.
-    return round(loss + station.walls * settings.radio.wall_db, 6)
-
-
-def reference_db(settings: Scenario) -> float:
-    """Path loss at one metre in the band of the PHY, dB."""
-    return _REFERENCE_DB[band_of(settings)]
 
 
 def _radio(settings: Scenario, stations: list[Station]) -> border.Radio:
@@ -652,10 +605,10 @@ def _budgets(
     """The levels between stations and the AP in a BSS; in all of them without a name."""
     for station in stations:
         nodes = (station.name, AP)
-        level = _stated_level(settings, station)
+        level = stated_level(settings, station)
         if level is not None:
             yield border.LinkBudget(nodes=nodes, rssi_dbm=level, bss=bss)
-        elif (loss := _loss_db(settings, station)) is not None:
+        elif (loss := loss_db(settings, station)) is not None:
             yield border.LinkBudget(nodes=nodes, loss_db=loss, bss=bss)
 
 

@@ -97,7 +97,7 @@ def roaming(
     names = [access_point, *(point.name for point in points)]
     wired = cell.settings.wired
     links = [_behind_switch(link, access_point) for link in resolved.links]
-    links += [evolve(cable(ap, SWITCH, wired), delay_s=0.0) for ap in names]
+    links += [evolve(cable(ap, SWITCH, wired, cell.settings.phy), delay_s=0.0) for ap in names]
     budgets = [
         budget
         for budget in resolved.radio.budgets

@@ -14,22 +14,24 @@ from pathlib import Path
 from attrs import evolve
 
 from airtoll import _native, border
-from airtoll.analyse.wire import fills_the_wire, is_saturated
 from airtoll.errors import Interrupted, ProfileError, TrialFault
+from airtoll.observe.metrics import LIMIT
 from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
-from airtoll.study.generations import HIGHEST_MBPS
+from airtoll.study.generations import HIGHEST_MBPS, queue_packets, wire_mbps
 from airtoll.study.join import Join
 from airtoll.testbeds import (
     bridging,
     first_join,
     gating,
     joining,
+    limiting,
     loads,
     multi_link,
     path_mtu,
     roaming,
     settling,
+    station_rates,
     unpriced,
 )
 from airtoll.testbeds.contract import (
@@ -108,30 +110,12 @@ class Simulator:
 
     def warning(self, cell: Cell) -> str | None:
         """Fallbacks of its security, stalled connections, the first station whose level is too low
-        for its rate, and a cable that is slower than the air.
+        for its rate, and queues, windows and cables that are slower than the air.
         """
-        holes = _black_holes(cell)
-        said = [*gating.notes(cell), *holes, self._weak(cell), self._slow_wire(cell)]
+        limits = (note.removeprefix(LIMIT) for note in _limits(cell))
+        said = [*gating.notes(cell), *_black_holes(cell), self._weak(cell), *limits]
         said.append(unpriced.note(cell))
         return "; ".join(words for words in said if words) or None
-
-    def _slow_wire(self, cell: Cell) -> str | None:
-        if not is_saturated(cell) or _native.check_analytic(scenario_json(cell)):
-            return None  # no closed form: the report says what it measured
-        columns = _native.analytic(scenario_json(cell))
-        whole = [
-            value
-            for metric, flow, value in zip(
-                columns["metric"], columns["flow"], columns["value"], strict=True
-            )
-            if metric == "throughput_bps" and flow is None
-        ]
-        if not whole or not fills_the_wire(cell, whole[0]):
-            return None
-        return (
-            f"the wired link ({cell.settings.wired.rate_mbps:g} Mb/s) limits the throughput, not "
-            "the air: raise wired.rate_mbps of the scenario"
-        )
 
     def _weak(self, cell: Cell) -> str | None:
         weak = _native.weak_links(scenario_json(cell))
@@ -202,6 +186,8 @@ class Simulator:
                 *settling.fragments(trial.cell),
                 *settling.causes(rows, trial.cell),
                 *unpriced.caveats(trial.cell),
+                *_rate(trial.cell),
+                *_limits(trial.cell),
                 *([caveat] if caveat else []),
             ),
             files=() if own is None else tuple(sorted(own.iterdir())),
@@ -243,7 +229,8 @@ def _offered_per_s(cell: Cell) -> float:
     ]  # fmt: skip
     if not loads:
         return 0.0
-    return 1e6 * cell.settings.wired.rate_mbps / (8 * (loads[0].payload_bytes or 1472))
+    rate_mbps = wire_mbps(cell.settings.wired, cell.settings.phy)
+    return 1e6 * rate_mbps / (8 * (loads[0].payload_bytes or 1472))
 
 
 def _refused_per_s(cell: Cell) -> float:
@@ -263,7 +250,7 @@ def _refused_per_s(cell: Cell) -> float:
     carried = 1e6 * _SHARE_OF_RATE * rate_mbps / (8 * 1472)
     anew = sum(
         max(0.0, 1024 * load.socket_buffer_kbytes / (load.payload_bytes or 1472)
-            - cell.settings.queue_packets)
+            - queue_packets(cell.settings))
         for load in cell.load.loads
         if load.transport == "udp" and load.offered_mbps is None
         and load.socket_buffer_kbytes is not None
@@ -351,6 +338,16 @@ def _finished(rows: list[Row], cell: Cell) -> list[Row]:
                 for row in rows
             ]
     return with_whole_cell(rows)
+
+
+@lru_cache(maxsize=1024)
+def _limits(cell: Cell) -> tuple[str, ...]:
+    return limiting.notes(scenario_json(cell))
+
+
+def _rate(cell: Cell) -> tuple[str, ...]:
+    note = station_rates.note(cell)
+    return () if note is None else (note,)
 
 
 @lru_cache(maxsize=1024)

@@ -9,12 +9,12 @@ from attrs import evolve
 
 from airtoll.capture import CaptureReport
 from airtoll.study import Scenario, Traffic
+from airtoll.testbeds.levels import level_dbm
 from airtoll.testbeds.linux import association, handover
 from airtoll.testbeds.linux.conditions import Departure
 from airtoll.testbeds.linux.testbed import flow_of, walk_of
 from airtoll.testbeds.linux.timeline import Timeline
 from airtoll.testbeds.linux.walking import Walk
-from airtoll.testbeds.resolve import level_dbm
 
 STATION, OLD, NEW = "02:00:00:00:02:00", "02:00:00:00:00:00", "02:00:00:00:01:00"
 

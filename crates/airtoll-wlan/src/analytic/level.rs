@@ -1,11 +1,13 @@
 //! Levels of links at a fixed rate: the received level, and the level that the rate needs.
 
-use airtoll_phy::{frame_success, noise_floor, ratio};
+use airtoll_phy::{
+    Band, GuardInterval, TxVector, Width, frame_success, noise_floor, non_ht_reference_rate, ratio,
+};
 use airtoll_units::Db;
 
-use super::link::Link;
+use super::link::{Link, band, legacy};
 use crate::loss_db;
-use crate::scenario::{Node, Role, Scenario, Standard};
+use crate::scenario::{Bss, Node, Rate, Role, Scenario, Standard};
 
 /// Octets of the packet whose frame is judged.
 const PACKET_OCTETS: u32 = 1_500;
@@ -23,6 +25,109 @@ pub struct WeakLink {
     pub level_dbm: f64,
     /// Level at which nine of ten frames of 1500 octets arrive, dBm.
     pub needed_dbm: f64,
+}
+
+/// Octets of MAC header, FCS, LLC/SNAP and the longest cipher around that packet.
+const AROUND_OCTETS: u32 = 62;
+
+/// The highest MCS that a level supports.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HighestMcs {
+    /// Its index for the given number of streams.
+    pub mcs: u8,
+    /// Its rate, bit/s.
+    pub bps: f64,
+    /// Whether nine of ten frames of 1500 octets arrive with it; false where the level is too low for
+    /// every MCS, of which the lowest then stands here.
+    pub arrives: bool,
+}
+
+/// The MCS with the highest rate of those with which nine of ten frames of 1500 octets arrive, on a
+/// channel of this band, width (MHz) and guard interval (ns), at a level (dBm) over a noise figure (dB).
+///
+/// `None` where the generation has no MCS with so many streams there.
+#[must_use]
+pub fn highest_mcs(
+    standard: Standard,
+    (band, width_mhz, guard_ns): (Band, u16, u16),
+    streams: u8,
+    (level_dbm, noise_figure_db): (f64, f64),
+) -> Option<HighestMcs> {
+    let phy = standard.descriptor();
+    let width = phy.width_within(Width::of_mhz(u32::from(width_mhz))?);
+    let guard = phy.guard_interval(GuardInterval::of_nanos(u32::from(guard_ns))?);
+    let noise = noise_floor(f64::from(width.mhz()) * 1e6, Db(noise_figure_db));
+    let snr = ratio(Db(level_dbm - noise.0));
+    let all = phy.mcs_indices(streams).filter(|(_, s)| *s == streams);
+    let known = all.filter_map(|(mcs, _)| {
+        let vector = TxVector::of_mcs(standard, mcs, streams, width, guard, band).ok()?;
+        Some(HighestMcs {
+            mcs,
+            bps: vector.bit_rate().0 as f64,
+            arrives: frame_success(&vector, snr, PACKET_OCTETS + AROUND_OCTETS) >= NEEDED_SUCCESS,
+        })
+    });
+    let known: Vec<HighestMcs> = known.collect();
+    let highest = known.iter().filter(|one| one.arrives).copied();
+    let lowest = known.iter().min_by(|a, b| a.bps.total_cmp(&b.bps)).copied();
+    highest.max_by(|a, b| a.bps.total_cmp(&b.bps)).or(lowest)
+}
+
+/// The fixed rate of a station's data frames in a BSS.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StationRate {
+    /// Name of the station.
+    pub station: String,
+    /// Name of the BSS: a multi-link device has several.
+    pub bss: String,
+    /// MCS index and streams; `None` for a rate of a PHY without them, or where the cipher forbids them.
+    pub mcs: Option<(u8, u8)>,
+    /// The rate, bit/s.
+    pub bps: f64,
+    /// Level of the weaker direction, dBm.
+    pub level_dbm: f64,
+}
+
+/// The fixed rates of all stations, in the order of the nodes and of their links. Stations whose rate the
+/// simulator chooses are left out.
+#[must_use]
+pub fn station_rates(scenario: &Scenario) -> Vec<StationRate> {
+    let stations = scenario.nodes.iter().filter(|n| n.role == Role::Station);
+    let links = stations.flat_map(|station| station.bsss().map(move |bss| (station, bss)));
+    links
+        .filter_map(|(station, name)| {
+            let bss = scenario.bss.iter().find(|b| b.name == name)?;
+            let access_point = scenario.access_point_of(name)?;
+            let standard = station.standard.unwrap_or(bss.standard);
+            let (mcs, vector) = match station.rate_in(bss) {
+                Rate::Fixed { mbps } => (None, legacy(mbps, band(bss), bss.preamble)?),
+                Rate::FixedMcs { mcs, streams } => {
+                    let wanted = mcs_vector(bss, standard, mcs, streams)?;
+                    if station.cipher.permits_high_throughput() {
+                        (Some((mcs, streams)), wanted)
+                    } else {
+                        let rate = non_ht_reference_rate(&wanted);
+                        (None, TxVector::ofdm(rate, band(bss)))
+                    }
+                }
+                Rate::Aarf { .. } | Rate::Minstrel { .. } => return None,
+            };
+            Some(StationRate {
+                station: station.name.clone(),
+                bss: name.to_owned(),
+                mcs,
+                bps: vector.bit_rate().0 as f64,
+                level_dbm: received_dbm(scenario, access_point, station, name),
+            })
+        })
+        .collect()
+}
+
+fn mcs_vector(bss: &Bss, standard: Standard, mcs: u8, streams: u8) -> Option<TxVector> {
+    let phy = standard.descriptor();
+    let width = phy.width_within(Width::of_mhz(u32::from(bss.width_mhz))?);
+    let guard = phy.guard_interval(GuardInterval::of_nanos(u32::from(bss.guard_interval_ns))?);
+    TxVector::of_mcs(standard, mcs, streams, width, guard, band(bss)).ok()
 }
 
 /// Links between stations and their access points that lose more than half of their frames of 1500
@@ -73,7 +178,7 @@ fn weak_link(scenario: &Scenario, station: &Node, bss: &str) -> Option<WeakLink>
 }
 
 /// Level of the weaker direction between a station and its access point in a BSS, dBm.
-fn received_dbm(scenario: &Scenario, ap: &Node, station: &Node, bss: &str) -> f64 {
+pub(super) fn received_dbm(scenario: &Scenario, ap: &Node, station: &Node, bss: &str) -> f64 {
     let radio = &scenario.radio;
     let budget = radio
         .budgets

@@ -57,7 +57,7 @@ impl Link {
         }
         let band = band(bss);
         let preamble = bss.preamble;
-        let rate = node.rate.unwrap_or(bss.rate);
+        let rate = node.rate_in(bss);
         let data = vector(bss, standard, band, preamble, rate)?;
         let basic = basic_rates(bss, dsss_present || standard == Standard::B);
         let timing = timing(bss, standard, dsss_present);

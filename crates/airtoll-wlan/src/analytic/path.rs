@@ -35,6 +35,24 @@ pub(super) struct Path {
     pub card_cycle_s: Option<f64>,
 }
 
+/// The rate that a flow asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Demand {
+    /// As much as there is.
+    Saturated,
+    /// This rate, bit/s.
+    Paced(f64),
+}
+
+/// Octets of the datagrams or writes of a flow without end, and what it asks for; `None` for others.
+pub(super) fn demand(flow: &Flow) -> Option<(u32, Demand)> {
+    match flow.pattern {
+        Pattern::Saturated(writes) => Some((writes.payload_octets, Demand::Saturated)),
+        Pattern::Paced(writes) => Some((writes.payload_octets, Demand::Paced(writes.rate_bps))),
+        _ => None,
+    }
+}
+
 impl Path {
     pub fn of(scenario: &Scenario, flow: &Flow) -> Result<Self, Cannot> {
         let node = |name: &str| {
@@ -80,10 +98,10 @@ impl Path {
         for station in &stations {
             clean(scenario, access_point, station, &link)?;
         }
-        let (payload_octets, offered_bps) = match flow.pattern {
-            Pattern::Saturated(writes) => (writes.payload_octets, None),
-            Pattern::Paced(writes) => (writes.payload_octets, Some(writes.rate_bps)),
-            _ => return Err(Cannot::Pattern),
+        let (payload_octets, demand) = demand(flow).ok_or(Cannot::Pattern)?;
+        let offered_bps = match demand {
+            Demand::Saturated => None,
+            Demand::Paced(rate_bps) => Some(rate_bps),
         };
         let ip = flow.ip.header_octets();
         let (payload_octets, sizes, tcp) = match &flow.transport {
@@ -213,7 +231,7 @@ impl Path {
 
 /// The station that carries the traffic of an end: itself, or the bridging station (four addresses)
 /// that it is wired to.
-fn wireless_end<'s>(scenario: &'s Scenario, end: &'s Node) -> Option<&'s Node> {
+pub(super) fn wireless_end<'s>(scenario: &'s Scenario, end: &'s Node) -> Option<&'s Node> {
     let mut seen = vec![end];
     let mut at = 0;
     while let Some(&node) = seen.get(at) {

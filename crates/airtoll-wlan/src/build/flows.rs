@@ -284,7 +284,7 @@ impl Builder<'_> {
             let ends = net.tunnels(from).iter();
             let ends = ends.filter(|end| found && end.takes(to, true));
             ends.rev()
-                .fold(net.mtu(from), |mtu, end| end.interface_mtu(mtu))
+                .fold(net.mtu(from), |mtu, end| end.longest_segment(mtu))
         };
         let mtu = room(source, destination).min(room(destination, source));
         let system = |node: NodeId| self.scenario.nodes[node.index()].host.tcp;

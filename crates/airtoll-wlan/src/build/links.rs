@@ -5,7 +5,10 @@ use airtoll_phy::{self as phy, TxVector};
 use super::Builder;
 use crate::id::{ModeId, NeighbourId, RadioId};
 use crate::mac::{self, Aarf, DataLink, Division, Minstrel, Mode, RateControl, TxLink, mac_octets};
-use crate::scenario::{Discipline, Rate, ScenarioError, rates_of};
+use crate::scenario::{Bss, Discipline, Rate, Role, ScenarioError, rates_of};
+
+/// Octets of a full-sized IP packet.
+const FULL_PACKET: u32 = 1_500;
 
 impl Builder<'_> {
     pub(super) fn add_links(&mut self, at: usize) -> Result<(), ScenarioError> {
@@ -75,7 +78,7 @@ impl Builder<'_> {
         modes: &[ModeId],
     ) -> RateControl {
         let node = &self.scenario.nodes[self.radios.node_of(station).index()];
-        match node.rate.unwrap_or(self.scenario.bss[at].rate) {
+        match node.rate_in(&self.scenario.bss[at]) {
             Rate::Fixed { .. } | Rate::FixedMcs { .. } => RateControl::Fixed(modes[0]),
             Rate::Aarf { .. } => RateControl::Aarf(Aarf::new(modes.to_vec())),
             Rate::Minstrel { .. } => {
@@ -126,8 +129,18 @@ impl Builder<'_> {
                 rts_octets: bss.rts_threshold_octets.unwrap_or(u32::MAX),
                 agreement,
                 flow_queues: sender.queue.discipline == Discipline::FqCodel,
+                prompt: sender.role == Role::Station && self.overfills_wires(bss, modes),
             },
         )
+    }
+
+    /// Whether an A-MPDU of full-sized packets is longer than the queue of some wire.
+    fn overfills_wires(&self, bss: &Bss, modes: &[ModeId]) -> bool {
+        let mac = &self.world.stack.lower.mac;
+        let mpdus = modes.iter().map(|mode| mac.mode(*mode).most_mpdus()).max();
+        let packets = mpdus.unwrap_or(1) * (bss.aggregation.amsdu_max_octets / FULL_PACKET + 1);
+        let mut wires = self.scenario.links.iter();
+        wires.any(|wire| wire.queue_packets < packets)
     }
 
     /// How much a success at a mode is worth to Minstrel: frames of 1500 octets per second.
@@ -147,7 +160,7 @@ impl Builder<'_> {
         let station = self.radios.node_of(radio);
         let node = &self.scenario.nodes[station.index()];
         let standard = node.standard.unwrap_or(bss.standard);
-        let rate = node.rate.unwrap_or(bss.rate);
+        let rate = node.rate_in(bss);
         let permitted = node.cipher.permits_high_throughput();
         let place = match node.rate {
             Some(_) => format!("nodes[{}].rate", station.index()),

@@ -6,6 +6,7 @@ use airtoll_units::Instant;
 use crate::address::Locator;
 use crate::event::JoinEvent;
 use crate::id::{LinkId, NodeId, PacketId, PieceId, RadioId, SessionId, SignalId, StreamId};
+use crate::packet::Loss;
 
 /// The actions of an input.
 pub(crate) type Outbox = Vec<Action>;
@@ -70,6 +71,7 @@ pub(crate) enum Action {
     },
     Lose {
         packet: PacketId,
+        cause: Loss,
     },
     /// Drops the data that `from` has queued for `to`.
     Flush {

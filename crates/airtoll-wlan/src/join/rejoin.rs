@@ -18,6 +18,7 @@ use super::session::Standing;
 use super::{Action, Join, JoinRow, Outbox, Part, Purpose, Session, Signal};
 use crate::event::JoinEvent;
 use crate::id::{DeauthenticationId, LinkId, NodeId, PacketId, SessionId, SignalId, Table};
+use crate::packet::Loss;
 
 /// A station that is off the network.
 struct Absence {
@@ -465,7 +466,10 @@ impl Join {
     pub fn keep(&mut self, station: NodeId, packet: PacketId, limit: usize, out: &mut Outbox) {
         match self.absence(station) {
             Some(absence) if absence.held.len() < limit => absence.held.push_back(packet),
-            _ => out.push(Action::Lose { packet }),
+            _ => out.push(Action::Lose {
+                packet,
+                cause: Loss::Away,
+            }),
         }
     }
 

@@ -223,7 +223,9 @@ impl Class {
         }
         let groups = &mut self.groups;
         self.late.retain(|late| {
-            if late.exact || late.reference > now {
+            // One with an instant of its own came while the medium was busy: it waits for an
+            // interframe space as all others do.
+            if !late.exact && late.reference > now {
                 return true;
             }
             join(groups, &mut all[late.contender], late.contender);
@@ -699,6 +701,18 @@ impl Mac {
             // 10.3.4.2: a frame that finds the medium busy is sent after a back-off.
             let draw = self.streams[contender.node].up_to(contender.cw);
             self.excess_half_slots += 2 * i64::from(draw) - i64::from(contender.cw);
+            if class.active == 0 && class.reference < now {
+                // Its class did not sense the frame that kept it busy: it counts from now on, and
+                // not from the time since which its class is idle.
+                contender.slots = draw;
+                contender.late = true;
+                class.late.push(Late {
+                    contender: id,
+                    reference: now,
+                    exact: false,
+                });
+                return None;
+            }
             contender.key = group.base + u64::from(draw);
             group
                 .heap

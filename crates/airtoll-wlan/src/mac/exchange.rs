@@ -709,6 +709,7 @@ impl Mac {
         let state = &mut self.links[link];
         // Frames that another radio lost keep their BlockAckReq due.
         state.request_due &= state.has_several_ways();
+        state.request_attempts = 0;
         if request {
             // The bitmap acknowledges every MPDU that the receiver holds.
             for mpdu in &mut state.window {
@@ -825,8 +826,8 @@ impl Mac {
             let at = (link, exchange.way);
             self.links[link].request_due |= exchange.aggregate && sent;
             self.report_rate(cx, at, count, count);
-        } else if self.links[link].has_several_ways() {
-            self.links[link].request_due = true;
+        } else {
+            self.links[link].ask_again_or_give_up();
         }
         let before = cx.outbox.len();
         self.settle(cx, id, link, false);

@@ -11,6 +11,7 @@ use crate::id::{ContenderId, LinkId, PacketId, RadioId};
 use crate::medium::{Medium, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::Air;
+use crate::packet::Loss;
 
 /// A group-addressed frame that left the air.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +77,7 @@ impl Mac {
         if held.waiting.len() < limit {
             held.waiting.push_back(packet);
         } else {
-            cx.lose(packet);
+            cx.lose(packet, Loss::Full);
         }
         true
     }

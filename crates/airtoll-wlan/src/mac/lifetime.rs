@@ -14,6 +14,7 @@ use airtoll_units::{Duration, Instant};
 use super::{Mac, Mpdu};
 use crate::context::Context;
 use crate::id::{ContenderId, FlowId, LinkId, PacketId};
+use crate::packet::Loss;
 
 /// Longer than any trial.
 pub(crate) const NONE: Duration = Duration::from_secs(u64::MAX / 2_000_000_000);
@@ -103,6 +104,17 @@ impl Mac {
         }
     }
 
+    /// Why packets of a contender are dropped whose lifetime is over.
+    #[cold]
+    pub(super) fn expiry(&self, contender: ContenderId) -> Loss {
+        let node = &self.nodes[self.contenders[contender].node];
+        if node.stopped {
+            Loss::Away
+        } else {
+            Loss::Lifetime
+        }
+    }
+
     /// Whether packets come into a link's queue as soon as others leave it.
     #[inline]
     pub(super) fn kept_full(&self, link: LinkId) -> bool {
@@ -144,6 +156,7 @@ impl Mac {
         lifetime: Duration,
     ) -> bool {
         let (mut dropped, mut unsent) = (false, 0_u32);
+        let cause = self.expiry(contender);
         let state = &mut self.links[link];
         for mpdu in &mut state.window {
             if mpdu.acknowledged || mpdu.in_flight.is_some() {
@@ -154,7 +167,7 @@ impl Mac {
             }
             dropped = true;
             state.request_due |= state.agreement && mpdu.attempts > 0;
-            mpdu.give_up(cx);
+            mpdu.give_up(cx, cause);
             if std::mem::replace(&mut mpdu.waits, false) {
                 unsent += u32::from(mpdu.msdus);
             }

@@ -162,12 +162,15 @@ pub(crate) struct TxLink {
     /// A BlockAckReq goes before anything else: an A-MPDU got no BlockAck, or frames that were sent
     /// under the agreement are given up and the receiver's window has to move on (10.25.6.3).
     pub(super) request_due: bool,
+    /// Attempts of that BlockAckReq that failed.
+    pub(super) request_attempts: u8,
     /// Whether frames are sent under a block ack agreement, A-MPDU or not.
     pub(super) agreement: bool,
     /// Entries of the contender's order that were taken out of turn.
     pub(super) taken_early: u32,
-    /// Its receiver hands MPDUs up before the PPDU ends: it has carried packets that are answered.
-    /// When packets arrive that are only counted changes nothing but their delay.
+    /// Its receiver hands MPDUs up before the PPDU ends: it has carried packets that are answered, or
+    /// the queue behind its receiver is shorter than an A-MPDU. Otherwise the time at which packets
+    /// arrive that are only counted affects their delay only.
     pub(super) prompt: bool,
     /// Whether it is in the contender's order, where receivers are served in turn.
     pub(super) listed: bool,
@@ -209,6 +212,8 @@ pub(crate) struct DataLink {
     pub agreement: bool,
     /// Its flows have queues of their own.
     pub flow_queues: bool,
+    /// A queue behind its receiver is shorter than an A-MPDU.
+    pub prompt: bool,
 }
 
 impl TxLink {
@@ -239,6 +244,7 @@ impl TxLink {
             next_sequence: 0,
             handed_up: 0,
             request_due: false,
+            request_attempts: 0,
             agreement: false,
             taken_early: 0,
             prompt: false,
@@ -268,6 +274,7 @@ impl TxLink {
             signalling: false,
             agreement: made.agreement,
             flows: made.flow_queues.then(Box::default),
+            prompt: made.prompt,
             ..Self::plain(from, peer, mode, made.max_attempts)
         };
         link.set_cipher(made.cipher);
@@ -440,6 +447,18 @@ impl TxLink {
             if [way.from, way.peer].contains(&radio) {
                 way.success = KnownSuccess::default();
             }
+        }
+    }
+
+    /// A BlockAckReq failed: it is due again, unless it had its last attempt. A receiver that hears
+    /// none of them moves its window on by the next MPDUs that it gets.
+    pub(super) fn ask_again_or_give_up(&mut self) {
+        self.request_attempts += 1;
+        let last = self.request_attempts >= self.max_attempts;
+        // With several radios another one may have made it due meanwhile.
+        self.request_due = !last || (self.has_several_ways() && self.request_due);
+        if last {
+            self.request_attempts = 0;
         }
     }
 

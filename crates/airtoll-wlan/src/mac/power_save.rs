@@ -20,6 +20,7 @@ use crate::event::Event;
 use crate::id::{ContenderId, LinkId, PacketId, RadioId};
 use crate::medium::{Medium, Transmission};
 use crate::observe::{Observation, Periods};
+use crate::packet::Loss;
 
 /// Frames of an access category that are kept for a station; a further one replaces the oldest
 /// (`STA_MAX_TX_BUFFER` in net/mac80211/sta_info.h).
@@ -88,7 +89,7 @@ impl Mac {
             && let Some(oldest) = save.kept.iter().position(of_category)
         {
             let (_, packet) = save.kept.remove(oldest);
-            cx.lose(packet);
+            cx.lose(packet, Loss::Full);
         }
         save.kept.push((at, packet));
         if let Some(periods) = save.periods
@@ -129,7 +130,7 @@ impl Mac {
         for (at, packet) in std::mem::take(&mut save.kept) {
             let now = cx.now();
             if !self.enqueue(cx, medium, at, (packet, now)) {
-                cx.lose(packet);
+                cx.lose(packet, Loss::Full);
             }
         }
     }

@@ -12,7 +12,7 @@ use super::order::Order;
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, NeighbourId, NodeId, PacketId, RadioId};
 use crate::medium::Medium;
-use crate::packet::{Carries, Packet};
+use crate::packet::{Carries, Loss, Packet};
 use crate::scenario::Discipline;
 
 /// The transmit queue of one contender.
@@ -125,7 +125,7 @@ impl Mac {
         if let Some(flows) = &mut links[link].flows {
             flows.cut_longest(|packet| {
                 queue.packets -= 1;
-                cx.lose(packet);
+                cx.lose(packet, Loss::Full);
             });
         }
         true
@@ -151,7 +151,7 @@ impl Mac {
         let first = |l: LinkId| links[l].signalling || links[l].after_beacon;
         let at_end = order.back().is_some_and(first);
         if at_end && queue.packets >= limit {
-            cx.lose(packet);
+            cx.lose(packet, Loss::Full);
             return;
         }
         let lists = !listed || !links[link].listed;
@@ -180,7 +180,7 @@ impl Mac {
         let mut links = self.signalling_links(node);
         match links.find(|l| self.links[*l].peer == to) {
             Some(link) => self.enqueue_signalling(cx, medium, (link, contender), packet),
-            None => cx.lose(packet),
+            None => cx.lose(packet, Loss::Away),
         }
     }
 
@@ -262,7 +262,7 @@ impl Mac {
         let packet = self.links[longest].queue.pop_back();
         self.queues[contender].packets -= 1;
         if let Some(packet) = packet {
-            cx.lose(packet);
+            cx.lose(packet, Loss::Full);
         }
         true
     }
@@ -346,7 +346,12 @@ impl Mac {
             };
             if unwanted || sojourn > lifetime {
                 queue.packets -= 1;
-                cx.lose(packet);
+                let cause = if unwanted {
+                    Loss::Discipline
+                } else {
+                    self.expiry(contender)
+                };
+                cx.lose(packet, cause);
                 self.leave_order(contender, link, 1);
                 continue;
             }
@@ -379,20 +384,20 @@ impl Mac {
         link: LinkId,
     ) -> Option<PacketId> {
         let now = cx.now();
-        let lifetime = self.lifetime_of(contender);
+        let (lifetime, cause) = (self.lifetime_of(contender), self.expiry(contender));
         let home = self.home_of(contender);
         let queue = &mut self.queues[home];
         let flows = self.links[link].flows.as_mut()?;
         loop {
             let (packet, sojourn) = flows.pop(now, |packet| {
                 queue.packets -= 1;
-                cx.lose(packet);
+                cx.lose(packet, Loss::Discipline);
             })?;
             if sojourn <= lifetime {
                 return Some(packet);
             }
             queue.packets -= 1;
-            cx.lose(packet);
+            cx.lose(packet, cause);
         }
     }
 
@@ -432,11 +437,34 @@ impl Mac {
         taken
     }
 
+    /// The trial ends: data between radios of which a moving station has left one are lost, on the
+    /// air or not, as no receiver can get them any more.
+    #[cold]
+    pub fn drop_stranded(&mut self, cx: &mut Context, medium: &Medium) {
+        let left = |radio: RadioId| medium.radio_of(medium.host_of(radio)) != radio;
+        let mut pairs = Vec::new();
+        for link in &mut self.links {
+            if link.signalling || link.group || !(left(link.from) || left(link.peer)) {
+                continue;
+            }
+            for mpdu in &mut link.window {
+                mpdu.in_flight = None;
+            }
+            let pair = (link.from, link.peer);
+            if !link.is_empty() && !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+        for (from, to) in pairs {
+            self.flush(cx, from, to);
+        }
+    }
+
     /// Drops the data that a node has for another; messages of negotiations and frames on the air
     /// stay.
     pub fn flush(&mut self, cx: &mut Context, from: RadioId, to: RadioId) {
         for packet in self.take_back(cx, from, to) {
-            cx.lose(packet);
+            cx.lose(packet, Loss::Away);
         }
     }
 }

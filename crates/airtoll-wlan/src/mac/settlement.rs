@@ -4,6 +4,7 @@
 use super::Mac;
 use crate::context::{Action, Context};
 use crate::id::{ContenderId, FlowId, LinkId};
+use crate::packet::Loss;
 
 impl Mac {
     /// Hands up the MPDUs that the receiver has in sequence.
@@ -31,7 +32,7 @@ impl Mac {
             while let Some(packet) = head {
                 head = cx.packets[packet].next;
                 if refused {
-                    cx.lose(packet);
+                    cx.lose(packet, Loss::Away);
                 } else {
                     cx.act(Action::Receive { link, packet });
                 }
@@ -78,7 +79,7 @@ impl Mac {
                 continue;
             }
             gave_up = true;
-            mpdu.give_up(cx);
+            mpdu.give_up(cx, Loss::Attempts);
         }
         if gave_up {
             state.request_due |= state.agreement;
@@ -132,7 +133,7 @@ impl Mac {
 
 impl super::Mpdu {
     /// Stops trying to send an MPDU; its receiver stops waiting for it.
-    pub(super) fn give_up(&mut self, cx: &mut Context) {
+    pub(super) fn give_up(&mut self, cx: &mut Context, cause: Loss) {
         self.acknowledged = true;
         if self.received {
             return;
@@ -142,7 +143,7 @@ impl super::Mpdu {
         let mut head = Some(self.head);
         while let Some(packet) = head {
             head = cx.packets[packet].next;
-            cx.lose(packet);
+            cx.lose(packet, cause);
         }
     }
 }

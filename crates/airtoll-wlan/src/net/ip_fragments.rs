@@ -9,13 +9,13 @@ use super::Net;
 use crate::context::{Action, Context};
 use crate::id::{NodeId, PacketId};
 use crate::lower::Lower;
-use crate::packet::{Packet, Tunnelled};
+use crate::packet::{Loss, Packet, Tunnelled};
 
 /// The fragments of one packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FragmentGroup {
     pub left: u16,
-    pub failed: bool,
+    pub failed: Option<Loss>,
     pub whole: Packet,
 }
 
@@ -52,8 +52,8 @@ impl Net {
     /// How many packets a node's radio or wire gets for one of `ip_octets` octets that the node sends
     /// itself: its tunnels and its MTU may make fragments of it.
     pub fn packets_of(&self, node: NodeId, to: NodeId, ip_octets: u32, ipv6: bool) -> u32 {
-        let stated = self.first_tunnel(node, to).and_then(|end| end.stated_mtu());
-        let inner = fragment_lengths(ip_octets, stated.unwrap_or(u32::MAX), ipv6);
+        let mtu = self.own_tunnel_mtu(node, to).unwrap_or(u32::MAX);
+        let inner = fragment_lengths(ip_octets, mtu, ipv6);
         let packets = inner.into_iter().map(|inner| {
             let (outer, ipv6) = self.outermost(node, to, (inner, ipv6));
             fragment_lengths(outer, self.nodes[node].mtu, ipv6).len() as u32
@@ -79,7 +79,7 @@ impl Net {
         let count = body.div_ceil(per_fragment);
         let group = self.fragments.insert(FragmentGroup {
             left: count as u16,
-            failed: false,
+            failed: None,
             whole,
         });
         let mut payload = whole.payload;
@@ -139,29 +139,29 @@ impl Net {
             held: false,
             ..whole
         });
-        if failed {
-            self.lose_whole(cx, whole);
+        if let Some(cause) = failed {
+            self.lose_whole(cx, whole, cause);
             return None;
         }
         Some(whole)
     }
 
     /// Drops a packet, and the packet that it was a fragment of once its last fragment is dropped.
-    pub(super) fn lose_whole(&mut self, cx: &mut Context, packet: PacketId) {
+    pub(super) fn lose_whole(&mut self, cx: &mut Context, packet: PacketId, cause: Loss) {
         let p = cx.packets[packet];
         self.drop_layers(&p);
         let Some(group) = p.group else {
-            cx.act(Action::Lost { packet });
+            cx.act(Action::Lost { packet, cause });
             return;
         };
         cx.packets.remove(packet);
         let state = &mut self.fragments[group];
         state.left -= 1;
-        state.failed = true;
+        let cause = *state.failed.get_or_insert(cause);
         if state.left == 0 {
             let whole = self.fragments.remove(group).whole;
             let whole = cx.packets.insert(whole);
-            self.lose_whole(cx, whole);
+            self.lose_whole(cx, whole, cause);
         }
     }
 }

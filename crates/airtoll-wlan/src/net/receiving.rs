@@ -9,7 +9,7 @@ use crate::device::Decrypted;
 use crate::event::PipeKind;
 use crate::id::{LinkId, NodeId, PacketId};
 use crate::lower::Lower;
-use crate::packet::{Carries, Tunnelled};
+use crate::packet::{Carries, Loss, Tunnelled};
 
 impl Net {
     /// A node's radio received a packet over a link.
@@ -29,7 +29,7 @@ impl Net {
         packet: PacketId,
     ) {
         if self.isolates(lower, node, packet) {
-            lower.cx.lose(packet);
+            lower.cx.lose(packet, Loss::Away);
             return;
         }
         let now = lower.cx.now();
@@ -43,7 +43,7 @@ impl Net {
         let (cx, medium) = (&mut lower.cx, &mut lower.medium);
         match lower.device.decrypt(cx, medium, node, (cipher, octets)) {
             Decrypted::OnCpu(effort) => self.receive_in_host(lower, node, packet, effort),
-            Decrypted::Refused => lower.cx.lose(packet),
+            Decrypted::Refused => lower.cx.lose(packet, Loss::Full),
             Decrypted::Ready { at, follows } => {
                 if at <= now && !follows {
                     self.receive_in_host(lower, node, packet, Duration::ZERO);
@@ -103,7 +103,7 @@ impl Net {
         effort: Duration,
     ) {
         if !lower.device.admits(&lower.cx, node) {
-            lower.cx.lose(packet);
+            lower.cx.lose(packet, Loss::Full);
             return;
         }
         let now = lower.cx.now();

@@ -17,7 +17,7 @@ use super::{Net, Route};
 use crate::event::Event;
 use crate::id::{LinkId, NeighbourId, NodeId, PacketId, RadioId, ResolutionId, Table, WireId};
 use crate::lower::Lower;
-use crate::packet::{Carries, Packet};
+use crate::packet::{Carries, Loss, Packet};
 use crate::scenario::Role;
 
 /// ARP packet for IPv4 over IEEE 802 addresses: 8 + 2 * (6 + 4) octets (RFC 826).
@@ -137,7 +137,7 @@ impl Net {
         entry.held.push_back((packet, work, ciphers));
         let oldest = (entry.held.len() > HELD).then(|| entry.held.pop_front());
         if let Some((packet, ..)) = oldest.flatten() {
-            lower.cx.lose(packet);
+            lower.cx.lose(packet, Loss::Address);
         }
         if first && self.resolution.entries[number].attempts == 0 {
             self.ask(lower, number);
@@ -167,7 +167,7 @@ impl Net {
         if self.is_plain_station(lower, host) {
             if self.is_away(host) {
                 // No access point hears it; the host asks again.
-                lower.cx.lose(request);
+                lower.cx.lose(request, Loss::Away);
             } else {
                 self.dispatch(lower, host, request, work);
             }
@@ -203,7 +203,7 @@ impl Net {
         // The next packet causes a new request.
         entry.attempts = 0;
         for (packet, ..) in std::mem::take(&mut entry.held) {
-            lower.cx.lose(packet);
+            lower.cx.lose(packet, Loss::Address);
         }
     }
 
@@ -395,7 +395,7 @@ impl Net {
         let carries = Carries::Reply { entry: number };
         let reply = self.resolution_packet(lower, number, host, carries);
         if self.is_away(node) {
-            lower.cx.lose(reply);
+            lower.cx.lose(reply, Loss::Away);
         } else {
             self.dispatch(lower, node, reply, work);
         }

@@ -9,6 +9,7 @@ use crate::device::Encrypted;
 use crate::event::{Event, PipeKind};
 use crate::id::{ContenderId, LinkId, NeighbourId, NodeId, PacketId};
 use crate::lower::Lower;
+use crate::packet::Loss;
 
 /// Pause of an application whose packet found a full queue in its own host.
 const TRY_AGAIN: Duration = Duration::from_micros(100);
@@ -22,14 +23,14 @@ impl Net {
             return;
         }
         if !lower.device.admits(&lower.cx, node) {
-            lower.cx.lose(packet);
+            lower.cx.lose(packet, Loss::Full);
             return;
         }
         let octets = lower.cx.packets[packet].ip_octets;
         let mut work = lower.device.transmit_time(node, octets);
         if !self.nodes[node].tunnels.is_empty() {
-            let p = &lower.cx.packets[packet];
-            if let Some(mtu) = self.own_tunnel_mtu(node, p).filter(|mtu| octets > *mtu) {
+            let to = lower.cx.packets[packet].to;
+            if let Some(mtu) = self.own_tunnel_mtu(node, to).filter(|mtu| octets > *mtu) {
                 self.fragment(lower, node, packet, (mtu, true), work);
                 return;
             }
@@ -44,7 +45,7 @@ impl Net {
         if lower.cx.packets[packet].ip_octets > self.nodes[node].mtu {
             let p = &lower.cx.packets[packet];
             if self.nodes[node].black_hole && self.is_unbreakable(p) {
-                lower.cx.lose(packet);
+                lower.cx.lose(packet, Loss::Length);
                 return;
             }
             let mtu = self.nodes[node].mtu;
@@ -74,7 +75,7 @@ impl Net {
                     }
                 }
             }
-            Route::None => lower.cx.lose(packet),
+            Route::None => lower.cx.lose(packet, Loss::Away),
         }
     }
 
@@ -87,7 +88,7 @@ impl Net {
         effort: Duration,
     ) {
         if !lower.device.engine_admits(&lower.cx, node, true) {
-            lower.cx.lose(packet);
+            lower.cx.lose(packet, Loss::Full);
             return;
         }
         let now = lower.cx.now();
@@ -165,7 +166,7 @@ impl Net {
             let since = if categories { ready } else { now };
             let (mac, cx) = (&mut lower.mac, &mut lower.cx);
             if !mac.enqueue(cx, &mut lower.medium, at, (packet, since)) {
-                cx.lose(packet);
+                cx.lose(packet, Loss::Full);
             }
         }
     }
@@ -179,7 +180,7 @@ impl Net {
         };
         let (mac, cx) = (&mut lower.mac, &mut lower.cx);
         if !mac.enqueue(cx, &mut lower.medium, at, (packet, now)) {
-            cx.lose(packet);
+            cx.lose(packet, Loss::Full);
         }
     }
 
@@ -196,7 +197,7 @@ impl Net {
         let contender = lower.mac.contender(radio, category);
         if self.nodes[node].away && lower.cx.packets[packet].signal().is_none() {
             // It was prepared for the link that the station has left.
-            lower.cx.lose(packet);
+            lower.cx.lose(packet, Loss::Away);
             return None;
         }
         let link = match self.group_or_copy_link(lower, node, packet) {
@@ -208,13 +209,13 @@ impl Net {
             }
             None => {
                 let Route::Air { neighbour } = self.way(&lower.cx, node, packet) else {
-                    lower.cx.lose(packet);
+                    lower.cx.lose(packet, Loss::Away);
                     return None;
                 };
                 let link = lower.mac.link_to(radio, neighbour, category);
                 let state = lower.mac.link(link);
                 if state.is_barred() {
-                    lower.cx.lose(packet);
+                    lower.cx.lose(packet, Loss::Away);
                     return None;
                 }
                 if state.is_dozing() {
@@ -276,7 +277,7 @@ impl Net {
     }
 
     /// Drops a packet, and the packet that it was a fragment of.
-    pub fn lose(&mut self, cx: &mut Context, packet: PacketId) {
+    pub fn lose(&mut self, cx: &mut Context, packet: PacketId, cause: Loss) {
         let p = &mut cx.packets[packet];
         let reverse = p.reverse;
         if std::mem::take(&mut p.held)
@@ -286,7 +287,7 @@ impl Net {
             let at = cx.now() + TRY_AGAIN;
             cx.schedule(at, Event::Released { flow, reverse });
         }
-        self.lose_whole(cx, packet);
+        self.lose_whole(cx, packet, cause);
     }
 }
 

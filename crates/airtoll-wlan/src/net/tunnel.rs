@@ -53,6 +53,13 @@ pub(super) struct Layer {
     tunnelled: Option<Tunnelled>,
 }
 
+/// Octets that wg-quick leaves for WireGuard: an IPv6 header 40, UDP 8, and 32 of its own.
+const WG_QUICK_ROOM: u32 = 80;
+/// Default of OpenVPN's `tun-mtu`, octets.
+const OPENVPN_TUN_MTU: u32 = 1_500;
+/// The least MTU of IPv4 (RFC 791 section 3.2), octets.
+const LEAST_MTU: u32 = 68;
+
 /// The outer header of IP in IP (RFC 2003 section 3.1).
 pub(crate) const IP_IN_IP_OCTETS: u32 = 20;
 
@@ -119,18 +126,33 @@ impl TunnelEnd {
         }
     }
 
-    /// MTU of its interface on a node with an MTU of `mtu`. WireGuard's does not follow the path: Linux
-    /// sends its outer packets without DF and fragments them (`send4` in drivers/net/wireguard/socket.c).
+    /// MTU of its interface where what is around it has an MTU of `mtu`: longer packets of its own node
+    /// are fragmented before they enter. The stated one, or that of Linux: wg-quick leaves 80 octets, the
+    /// most that WireGuard adds over IPv6 (1420 at 1500); OpenVPN's `tun-mtu` is 1500 whatever the path;
+    /// XFRM and IP in IP take what fits (`xfrm_state_mtu`, `ip_tunnel_bind_dev`).
     pub fn interface_mtu(&self, mtu: u32) -> u32 {
-        match self.mtu {
-            Some(own) if self.is_wireguard() => own,
-            own => own.unwrap_or(u32::MAX).min(self.longest_inner(mtu)),
+        if let Some(own) = self.mtu {
+            return own;
         }
+        let own = match self.encapsulation.map(|t| t.suite) {
+            Some(TunnelSuite::WireGuard) => mtu.saturating_sub(WG_QUICK_ROOM),
+            Some(TunnelSuite::OpenVpnAesGcm) => OPENVPN_TUN_MTU,
+            _ => self.longest_inner(mtu),
+        };
+        own.max(LEAST_MTU)
     }
 
-    /// Stated MTU of its interface.
-    pub fn stated_mtu(&self) -> Option<u32> {
-        self.mtu
+    /// The longest segment of TCP, headers included, that a sender which knows the tunnel puts into it:
+    /// what fits (path MTU discovery, OpenVPN's `mssfix`). WireGuard's interface does not follow the path:
+    /// Linux sends its outer packets without DF and fragments them (`send4` in
+    /// drivers/net/wireguard/socket.c).
+    pub fn longest_segment(&self, mtu: u32) -> u32 {
+        let own = self.interface_mtu(mtu);
+        if self.is_wireguard() {
+            own
+        } else {
+            own.min(self.longest_inner(mtu))
+        }
     }
 
     /// Whether its outer header is IPv6's.
@@ -158,6 +180,15 @@ impl TunnelEnd {
     }
 }
 
+/// MTU of the interface of the first of these tunnels that takes a packet for `to`, on a node with an MTU
+/// of `mtu`: the tunnels after it are around it.
+fn mtu_of_first(ends: &[TunnelEnd], to: NodeId, mtu: u32) -> Option<u32> {
+    let at = ends.iter().position(|end| end.takes(to, true))?;
+    let (end, around) = (&ends[at], &ends[at + 1..]);
+    let outer = mtu_of_first(around, end.peer, mtu).unwrap_or(mtu);
+    Some(end.interface_mtu(outer))
+}
+
 impl Net {
     /// Adds the end of a tunnel to a node; gives its number among the node's tunnels.
     pub fn add_tunnel(&mut self, node: NodeId, end: TunnelEnd) -> TunnelId {
@@ -174,15 +205,11 @@ impl Net {
         self.nodes[node].tunnels[tunnel].takes = takes;
     }
 
-    /// The first tunnel that takes a packet for `to` that a node sends itself.
-    pub(super) fn first_tunnel(&self, node: NodeId, to: NodeId) -> Option<&TunnelEnd> {
-        let mut ends = self.nodes[node].tunnels.iter();
-        ends.find(|end| end.takes(to, true))
-    }
-
-    /// The stated MTU of the first tunnel that takes a packet that a node sends itself.
-    pub(super) fn own_tunnel_mtu(&self, node: NodeId, p: &Packet) -> Option<u32> {
-        self.first_tunnel(node, p.to)?.stated_mtu()
+    /// MTU of the interface of the first tunnel that takes a packet for `to` that a node sends itself.
+    #[inline]
+    pub(super) fn own_tunnel_mtu(&self, node: NodeId, to: NodeId) -> Option<u32> {
+        let state = &self.nodes[node];
+        mtu_of_first(state.tunnels.as_slice(), to, state.mtu)
     }
 
     /// Octets of a packet for `to` behind the tunnels that begin at a node, which sends it itself, and

@@ -11,6 +11,7 @@ use crate::device::Pipe;
 use crate::event::Event;
 use crate::id::{NodeId, PacketId, WireId};
 use crate::lower::Lower;
+use crate::packet::Loss;
 
 /// One direction of a wired link.
 #[derive(Debug)]
@@ -82,7 +83,7 @@ impl Net {
             state.departures.pop_front();
         }
         if state.departures.len() > state.limit as usize {
-            cx.lose(packet);
+            cx.lose(packet, Loss::Full);
             return;
         }
         let leaves = state.free_at.max(at) + state.rate.time_for(Bytes(u64::from(octets)));
@@ -111,7 +112,7 @@ impl Net {
             cx.schedule(leaves, Event::Released { flow, reverse });
         }
         if lost {
-            cx.lose(packet);
+            cx.lose(packet, Loss::Wire);
         }
     }
 

@@ -4,7 +4,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::{Moment, Observation, Observer};
 use crate::id::{FlowId, Table};
-use crate::packet::Packet;
+use crate::packet::{Loss, Packet};
 
 /// Counts of one flow since the warm-up.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +14,8 @@ pub(crate) struct Statistics {
     pub sent: u64,
     pub received: u64,
     pub lost: u64,
+    /// The lost ones by cause, in the order of [`Loss::ALL`].
+    pub losses: [u64; Loss::ALL.len()],
     pub sender_time: Duration,
     pub transit_time: Duration,
     pub receiver_time: Duration,
@@ -124,12 +126,13 @@ impl FlowMetrics {
         }
     }
 
-    fn lost(&mut self, moment: Moment, flow: FlowId, p: &Packet) {
+    fn lost(&mut self, moment: Moment, flow: FlowId, p: &Packet, cause: Loss) {
         if !p.counted || p.payload == 0 {
             return;
         }
         let statistics = &mut self.flows[flow];
         statistics.lost += 1;
+        statistics.losses[cause as usize] += 1;
         if self.series && !p.reverse {
             statistics.second(moment.now - moment.warm_up).lost += 1;
         }
@@ -157,7 +160,11 @@ impl Observer for FlowMetrics {
                     statistics.second(at - moment.warm_up).octets += u64::from(octets);
                 }
             }
-            Observation::Lost { flow, packet } => self.lost(moment, flow, packet),
+            Observation::Lost {
+                flow,
+                packet,
+                cause,
+            } => self.lost(moment, flow, packet, cause),
             Observation::Repeated { flow } => self.flows[flow].retransmissions += 1,
             Observation::Answered { flow, took } if moment.now >= moment.warm_up => {
                 self.flows[flow].responses.add(took);

@@ -7,6 +7,7 @@ use crate::event::RoamEvent;
 use crate::id::{
     AgentId, HandoverId, LinkId, NodeId, PacketId, RadioId, SessionId, SignalId, TunnelId,
 };
+use crate::packet::Loss;
 
 /// An effect outside roaming. Actions are carried out in their order.
 #[derive(Debug)]
@@ -81,6 +82,7 @@ pub(crate) enum Action {
     },
     Lose {
         packet: PacketId,
+        cause: Loss,
     },
     /// Reports whether the null frame of a station to its access point is out and its radio free.
     LookWhetherIdle {

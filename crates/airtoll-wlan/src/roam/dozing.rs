@@ -15,6 +15,7 @@ use super::{Action, Handover, Roam, Turn};
 use crate::address;
 use crate::event::RoamEvent;
 use crate::id::{HandoverId, NodeId, PacketId};
+use crate::packet::Loss;
 
 /// Subtype of a null frame among data frames (table 9-1).
 const NULL: u8 = 4;
@@ -183,7 +184,10 @@ impl Roam {
         handover.dozing.kept.push_back(packet);
         let oldest = (handover.dozing.kept.len() > KEPT).then(|| handover.dozing.kept.pop_front());
         if let Some(packet) = oldest.flatten() {
-            turn.out.push(Action::Lose { packet });
+            turn.out.push(Action::Lose {
+                packet,
+                cause: Loss::Full,
+            });
         }
     }
 
@@ -208,6 +212,17 @@ impl Roam {
         }
     }
 
+    /// The trial ends: packets that an access point keeps for a station that has found another one are
+    /// lost.
+    pub fn drop_stranded(&mut self, turn: &mut Turn<'_>) {
+        for handover in self.handovers.iter_mut().filter(|h| h.found.is_some()) {
+            for packet in std::mem::take(&mut handover.dozing.kept) {
+                let cause = Loss::Away;
+                turn.out.push(Action::Lose { packet, cause });
+            }
+        }
+    }
+
     /// The station has moved: packets that its old access point kept are lost, and its own packets
     /// go by the new link.
     pub(super) fn forget_kept(&mut self, id: HandoverId, turn: &mut Turn<'_>) {
@@ -225,7 +240,10 @@ impl Roam {
             });
         }
         for packet in kept {
-            turn.out.push(Action::Lose { packet });
+            turn.out.push(Action::Lose {
+                packet,
+                cause: Loss::Away,
+            });
         }
         for packet in own {
             turn.out.push(Action::SendAnew { host, packet });

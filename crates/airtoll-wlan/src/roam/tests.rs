@@ -372,3 +372,89 @@ fn a_refused_pre_authentication_leads_to_a_full_negotiation_with_the_reason() {
     let why = outcome.failure.unwrap();
     assert!(why.starts_with("s0 did not authenticate: EAP"), "{why}");
 }
+
+/// A call to and from a station that scans for 0.8 s, on a PHY.
+fn call_over_a_long_gap(standard: &str, rate: &Value, seconds: f64) -> Value {
+    let calls = json!([voice("s0", "server"), voice("server", "s0")]);
+    let handover = json!({"scan_s": 0.8});
+    let mut value = scenario(&ccmp(2, "open"), &json!({}), &handover, &calls);
+    value["duration_s"] = json!(seconds);
+    for bss in value["bss"].as_array_mut().unwrap() {
+        bss["standard"] = json!(standard);
+        bss["rate"] = rate.clone();
+    }
+    value
+}
+
+#[test]
+fn what_a_station_that_left_cannot_get_is_lost_on_every_phy() {
+    let fixed = json!({"control": "fixed", "mbps": 54.0});
+    let mcs = json!({"control": "fixed_mcs", "mcs": 7});
+    let mut losses = Vec::new();
+    for (standard, rate) in [
+        ("802.11a", &fixed),
+        ("802.11g", &fixed),
+        ("802.11n", &mcs),
+        ("802.11ac", &mcs),
+        ("802.11ax", &mcs),
+        ("802.11be", &mcs),
+    ] {
+        let outcome = simulate(&call_over_a_long_gap(standard, rate, 4.0), 1);
+        let of = |metric, flow| outcome.value(metric, Some(flow)).expect("a row");
+        // A packet each 20 ms, of which the old access point gets those of the gap.
+        let gap = value(&outcome, "handover_gap_s");
+        let lost = of("packets_lost", "server-s0");
+        assert!(
+            (lost - gap / 0.02).abs() < 2.0,
+            "{standard}: {lost} in {gap} s"
+        );
+        assert_eq!(value(&outcome, "handover_packets_lost"), lost, "{standard}");
+        assert!(of("packets_queued", "server-s0") <= 1.0, "{standard}");
+        assert_eq!(outcome.value("packets_lost_attempts", None), Some(lost));
+        let mos = of("voice_mos", "server-s0");
+        assert!(mos < 3.0, "{standard}: {mos}");
+        losses.push(lost);
+    }
+    assert!(
+        losses.iter().all(|lost| (lost - losses[0]).abs() <= 1.0),
+        "{losses:?}"
+    );
+}
+
+#[test]
+fn what_waits_at_the_old_access_point_when_the_trial_ends_is_lost() {
+    // The trial ends 7 ms after the station has left the old access point's channel for the new one:
+    // its packets there have not had all their attempts.
+    for standard in ["802.11a", "802.11n"] {
+        let rate = match standard {
+            "802.11a" => json!({"control": "fixed", "mbps": 54.0}),
+            _ => json!({"control": "fixed_mcs", "mcs": 7}),
+        };
+        let mut value = call_over_a_long_gap(standard, &rate, 1.027);
+        value["handovers"][0]["scan_s"] = json!(0.02);
+        value["flows"] = json!([{"name": "f", "source": "server", "destination": "s0",
+            "transport": {"protocol": "udp"},
+            "pattern": {"type": "saturated", "payload_octets": 1000}}]);
+        let outcome = simulate(&value, 1);
+        let away = outcome.value("packets_lost_away", None).expect("a row");
+        assert!(away > 20.0, "{standard}: {away}");
+    }
+}
+
+#[test]
+fn every_lost_packet_has_its_cause() {
+    let calls = json!([tcp(), voice("server", "s0")]);
+    let outcome = simulate(&scenario(&eap(), &json!({}), &json!({}), &calls), 1);
+    let lost: f64 = outcome
+        .rows
+        .iter()
+        .filter(|r| r.metric == "packets_lost")
+        .map(|r| r.value)
+        .sum();
+    let causes = outcome
+        .rows
+        .iter()
+        .filter(|r| r.metric.starts_with("packets_lost_"));
+    assert!(lost > 0.0);
+    assert_eq!(causes.map(|r| r.value).sum::<f64>(), lost);
+}

@@ -207,6 +207,9 @@ impl Scenario {
                     let standard = node.standard.unwrap_or(bss.standard);
                     check_rate(&format!("{at}.rate"), rate, standard)?;
                 }
+                for (i, rate) in node.link_rates.iter().enumerate() {
+                    check_rate(&format!("{at}.link_rates[{i}]"), rate, bss.standard)?;
+                }
             }
         }
         if node.four_address {

@@ -35,7 +35,11 @@ impl Scenario {
     /// Checks the further BSSs of a node, which make it a multi-link device.
     pub(super) fn check_multi_link(&self, at: &str, node: &Node) -> Checked {
         if node.multi_link.is_empty() {
-            return Ok(());
+            if node.link_rates.is_empty() {
+                return Ok(());
+            }
+            let field = format!("{at}.link_rates");
+            return invalid(&field, node.link_rates.len(), "empty without multi_link");
         }
         let field = format!("{at}.multi_link");
         let names = format!("{:?}", node.multi_link);
@@ -44,6 +48,13 @@ impl Scenario {
         }
         if node.multi_link.len() + 1 > MOST_LINKS {
             return invalid(&field, names, format!("at most {} BSSs", MOST_LINKS - 1));
+        }
+        if !node.link_rates.is_empty() && node.link_rates.len() != node.bsss().count() {
+            return invalid(
+                &format!("{at}.link_rates"),
+                node.link_rates.len(),
+                "empty, or as many as the node has links",
+            );
         }
         let mut channels = HashSet::new();
         for name in node.bsss() {

@@ -6,7 +6,7 @@ use airtoll_security::CipherSuite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bss::{EdcaParameters, Rate, Standard};
+use super::bss::{Bss, EdcaParameters, Rate, Standard};
 use super::nic::Nic;
 use crate::transport::TcpSystem;
 
@@ -38,6 +38,10 @@ pub struct Node {
     /// Rate of data frames between this station and its AP, both ways; null: the BSS's.
     #[serde(default)]
     pub rate: Option<Rate>,
+    /// The same for each link of a station that is a multi-link device, the first one's before those of
+    /// `multi_link`; empty: those of the BSSs.
+    #[serde(default)]
+    pub link_rates: Vec<Rate>,
     /// Frame burst of this node's own frames without EDCA, us; null: the BSS's.
     #[serde(default)]
     pub frame_burst_us: Option<f64>,
@@ -82,6 +86,13 @@ pub struct Node {
 }
 
 impl Node {
+    /// The rate of its data frames, and of those for it, in a BSS.
+    pub(crate) fn rate_in(&self, bss: &Bss) -> Rate {
+        let link = self.bsss().position(|own| own == bss.name);
+        let own = link.and_then(|at| self.link_rates.get(at).copied());
+        own.or(self.rate).unwrap_or(bss.rate)
+    }
+
     /// Whether it has a radio in a BSS.
     pub(crate) fn is_in(&self, bss: &str) -> bool {
         self.bsss().any(|own| own == bss)
@@ -151,7 +162,8 @@ pub struct Tunnel {
     #[serde(default)]
     pub encapsulation: Option<airtoll_security::Tunnel>,
     /// MTU of its interface at both ends, octets: longer packets are fragmented before they enter, and
-    /// TCP's segments follow it. Null: what the MTU of the node leaves.
+    /// TCP's segments follow it. Null: that of Linux, 80 octets below the node's MTU with WireGuard, 1500 with
+    /// OpenVPN (whose outer packets are then fragmented), else what the MTU of the node leaves.
     #[serde(default)]
     pub mtu_octets: Option<u32>,
     /// Nodes whose packets a gateway puts into it, by the address on the outside of the packet;

@@ -323,3 +323,49 @@ fn nobody_but_a_radio_has_a_card() {
         "{refused}"
     );
 }
+
+/// A station that sends TCP to the server, whose card and whose access point's card take these times.
+fn cards_at_both_ends(overlap: &str, meanwhile: &str, us: [f64; 2]) -> Scenario {
+    let station = r#"{"name": "s0", "role": "station", "bss": "cell"},"#;
+    let mut scenario = cell(
+        &format!(r#"{A54}, "cca_time_us": 4.0"#),
+        station,
+        TCP_UP,
+        0.3,
+    );
+    for (node, us) in scenario.nodes.iter_mut().zip(us) {
+        let nic = format!(
+            r#"{{"overlap": "{overlap}", "meanwhile": "{meanwhile}", "stages": [
+            {{"stage": "encryption", "cost": {{"fixed_ns": {}}}}}]}}"#,
+            us * 1e3
+        );
+        node.host.nic = Some(serde_json::from_str(&nic).unwrap());
+    }
+    scenario
+}
+
+#[test]
+fn a_card_that_is_ready_on_a_busy_medium_sends_an_interframe_space_after_it() {
+    use crate::medium::FrameKind;
+    // A frame whose card was ready while the medium was busy is due in the past when that ends.
+    for overlap in ["serial", "pipelined", "cut_through"] {
+        for meanwhile in ["nothing", "interframe_space", "back_off"] {
+            for us in [[35.0, 16.0], [45.0, 16.0], [60.0, 16.0], [16.0, 60.0]] {
+                let scenario = cards_at_both_ends(overlap, meanwhile, us);
+                let (mut begin, mut end, mut sent) = (0, 0, 0);
+                for (at, _, kind, length) in super::frames(&scenario) {
+                    let data = kind == FrameKind::Data as u64;
+                    // Two that begin within the time to sense the medium collide.
+                    let collides = at <= begin + 4_000;
+                    assert!(
+                        !data || sent == 0 || collides || at >= end + 34_000,
+                        "{overlap}, {meanwhile}, {us:?}: {at} after {end}"
+                    );
+                    sent += u64::from(data);
+                    (begin, end) = (at, end.max(at + length));
+                }
+                assert!(sent > 300, "{overlap}, {meanwhile}, {us:?}: {sent}");
+            }
+        }
+    }
+}

@@ -79,3 +79,53 @@ fn an_rts_that_nothing_overlaps_is_answered() {
     }
     assert!(clear > 10_000 && overlapped > 1_000, "{clear} {overlapped}");
 }
+
+#[test]
+fn a_station_below_carrier_sense_keeps_its_interframe_spaces() {
+    // Acknowledgements of TCP are due during an A-MPDU that their station does not sense: their
+    // back-off begins then, and not when it last sensed something.
+    let flow = r#"{"name": "tcp", "station": "s0", "source": "server", "destination": "s0",
+        "transport": {"protocol": "tcp"}, "pattern": {"type": "saturated", "payload_octets": 1460}}"#;
+    let station = r#"{"name": "s0", "role": "station", "bss": "cell"},"#;
+    for standard in ["802.11n", "802.11ac", "802.11ax"] {
+        let bss =
+            format!(r#""standard": "{standard}", "rate": {{"control": "fixed_mcs", "mcs": 0}}"#);
+        let mut scenario = cell(&bss, station, flow, 1.0);
+        let sensed = mbps(&simulate(&scenario, 1));
+        for level_dbm in [-82.5, -85.0, -87.0] {
+            scenario.radio.budgets = vec![crate::scenario::LinkBudget {
+                nodes: ["s0", "ap"].map(str::to_owned),
+                bss: None,
+                loss_db: None,
+                rssi_dbm: Some(level_dbm),
+            }];
+            for seed in 1..4 {
+                let mut world = world_after(&scenario, seed);
+                let rate = mbps(&world.outcome());
+                assert_eq!(
+                    world.stack.lower.cx.observers.ledger().total(),
+                    Duration::from_secs(1)
+                );
+                // Each end sends over what the other one sends: A-MPDUs and acknowledgements collide.
+                assert!(
+                    (0.1..0.7).contains(&(rate / sensed)),
+                    "{standard}: {rate} of {sensed}"
+                );
+            }
+            // AIFS of best effort: 16 + 3 x 9 us after all that the station sent itself.
+            let (mut own_end, mut sent) = (0, 0);
+            for (at, node, kind, length) in frames(&scenario) {
+                if node == 0 {
+                    let data = kind == FrameKind::Data as u64;
+                    assert!(
+                        !data || sent == 0 || at >= own_end + 43_000,
+                        "{standard}: {at}"
+                    );
+                    own_end = at + length;
+                    sent += u64::from(data);
+                }
+            }
+            assert!(sent > 20, "{standard}: {sent}");
+        }
+    }
+}

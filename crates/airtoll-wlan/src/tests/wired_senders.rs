@@ -1,6 +1,6 @@
 //! Saturated UDP flows from one wired host share the queue of its wire.
 
-use super::{simulate, total};
+use super::{mbps, simulate, total, uplink};
 use crate::{Outcome, Scenario};
 
 /// `flows` saturated flows from a server to as many stations of 802.11a, over a wire whose queue takes
@@ -69,4 +69,33 @@ fn every_flow_gets_the_same_share_of_a_wire_and_loses_nothing() {
 fn a_stated_socket_buffer_may_hold_more_than_the_queue_takes() {
     let outcome = down(2, 50, r#", "socket_buffer_octets": 212992"#);
     assert!(total(&outcome, "packets_lost") > 0.0);
+}
+
+#[test]
+fn a_wire_whose_queue_is_shorter_than_an_a_mpdu_takes_it_as_it_arrives() {
+    // 1024 MPDUs take 2.7 ms on the air; all at once they would overfill the queue of 1000 packets.
+    let bss = r#""standard": "802.11be", "width_mhz": 320,
+        "rate": {"control": "fixed_mcs", "mcs": 13, "streams": 2}"#;
+    let mut scenario = uplink(1, bss, "", 1472, 0.3);
+    for node in &mut scenario.nodes {
+        node.queue.packets = 4_000;
+    }
+    for link in &mut scenario.links {
+        link.rate_bps = 1e10;
+    }
+    // No MPDU is lost: one that is holds back all those after it, which then arrive at once.
+    scenario.radio.budgets = vec![crate::scenario::LinkBudget {
+        nodes: ["s0", "ap"].map(str::to_owned),
+        bss: None,
+        loss_db: None,
+        rssi_dbm: Some(-25.0),
+    }];
+    for (queue_packets, amsdu) in [(1_000, 0), (1_000, 7_935), (200, 0)] {
+        scenario.links[0].queue_packets = queue_packets;
+        scenario.bss[0].aggregation.amsdu_max_octets = amsdu;
+        let outcome = simulate(&scenario, 3);
+        let full = outcome.value("packets_lost_full", None);
+        assert_eq!(full, Some(0.0), "{queue_packets} {amsdu}");
+        assert!(mbps(&outcome) > 4_000.0, "{}", mbps(&outcome));
+    }
 }

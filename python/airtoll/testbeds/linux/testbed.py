@@ -29,6 +29,7 @@ from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
+from airtoll.study.generations import queue_packets, wire_mbps
 from airtoll.study.join import Radius
 from airtoll.testbeds import abilities, bridging, gating, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
@@ -36,6 +37,7 @@ from airtoll.testbeds.domains import DOMAINS, MOBILE
 from airtoll.testbeds.guest import drivers
 from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest, alive, identity
 from airtoll.testbeds.guest.uml import Errand
+from airtoll.testbeds.levels import level_dbm, reference_db
 from airtoll.testbeds.linux import (
     by_hand,
     credentials,
@@ -63,7 +65,8 @@ from airtoll.testbeds.linux.stack import ACCESS_POINTS, STATIONS
 from airtoll.testbeds.linux.timeline import Timeline
 from airtoll.testbeds.linux.walking import Walk
 from airtoll.testbeds.linux.worker import Measure, Open, Worker
-from airtoll.testbeds.resolve import level_dbm, reference_db, station_list
+from airtoll.testbeds.rates import by_level
+from airtoll.testbeds.resolve import station_list
 
 #: Wall time around the traffic itself, seconds: here, and in an emulated guest.
 _OVERHEAD_S: Final = {False: 3.0, True: 12.0}
@@ -463,7 +466,7 @@ def job_of(
         phy=settings.phy,
         channel=channel or (1 if settings.phy in ("802.11b", "802.11g") else 36),
         rate_mbps=settings.rate_mbps,
-        mcs=(settings.mcs or 0) if settings.phy in rates.HT else None,
+        mcs=_mcs(settings, load.duration_s) if settings.phy in rates.HT else None,
         streams=settings.streams,
         width_mhz=settings.width_mhz,
         guard_interval_ns=settings.guard_interval_ns or 800,
@@ -492,7 +495,7 @@ def job_of(
         hidden=settings.hidden,
         noise_figure_db=settings.radio.noise_figure_db,
         carrier_sense_dbm=settings.radio.carrier_sense_dbm,
-        queue_frames=settings.queue_packets,
+        queue_frames=queue_packets(settings),
         seed=trial.seed,
         cable=_cable(settings),
         radius_cable=_radius_cable(settings),
@@ -538,9 +541,18 @@ def walk_of(settings: Scenario) -> Walk | None:
     )
 
 
+def _mcs(settings: Scenario, duration_s: float) -> int:
+    """The one MCS of a trial: the stated one, or the highest that all stations support."""
+    if settings.mcs is not None:
+        return settings.mcs
+    stations = station_list(settings)
+    chosen = [by_level(settings, station, duration_s) for station in stations]
+    return min((one.mcs for one in chosen if one is not None), default=0)
+
+
 def _cable(settings: Scenario) -> Cable:
     wired = settings.wired
-    return Cable(wired.rate_mbps * 1e6, wired.delay_us * 1e-6, wired.queue_packets)
+    return Cable(wire_mbps(wired, settings.phy) * 1e6, wired.delay_us * 1e-6, wired.queue_packets)
 
 
 def _radius_cable(settings: Scenario) -> Cable | None:

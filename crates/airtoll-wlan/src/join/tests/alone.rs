@@ -196,7 +196,7 @@ fn packets_beyond_the_limit_of_the_host_are_lost() {
     }
     let lost = PacketId::new(2);
     assert!(
-        matches!(out[..], [Action::Lose { packet }] if packet == lost),
+        matches!(out[..], [Action::Lose { packet, .. }] if packet == lost),
         "{out:?}"
     );
     out.clear();

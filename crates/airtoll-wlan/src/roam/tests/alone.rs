@@ -228,7 +228,7 @@ fn packets_wait_up_to_the_queue_limit_and_follow_the_new_routes() {
         .collect();
     let last = PacketId::new(2);
     assert!(
-        matches!(lost[..], [Action::Lose { packet }] if packet == last),
+        matches!(lost[..], [Action::Lose { packet, .. }] if packet == last),
         "{lost:?}"
     );
     let session = lab.roam.last_planned(STATION).unwrap().1;
