@@ -14,6 +14,7 @@ pages stay as they are, and those out of date are named. Names of pages limit bo
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -252,8 +253,27 @@ def _today() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _planted() -> str:
+    """How often explanations named the mechanism that was planted, as the benchmark recorded it."""
+    found = json.loads((ROOT / "benchmarks" / "results" / "explain.json").read_text("utf-8"))
+    rows = (
+        ("the planted mechanism is first", "first", "80 %"),
+        ("first, and the answer says that it fits", "first_and_fits", ""),
+        ("among the first two", "first_two", "95 %"),
+        ("nothing fits, without the planted mechanism", "nothing_fits_when_left_out", "80 %"),
+    )
+    lines = ["| networks | share | goal |", "|---|---|---|"]
+    lines += [f"| {words} | {100 * found[key]:.0f} % | {goal} |" for words, key, goal in rows]
+    return "\n".join(lines) + "\n"
+
+
 #: Marker -> the rows of its table.
-TABLES: dict[str, Callable[[], str]] = {"server": _server, "symbols": _symbols, "today": _today}
+TABLES: dict[str, Callable[[], str]] = {
+    "planted": _planted,
+    "server": _server,
+    "symbols": _symbols,
+    "today": _today,
+}
 #: Tables that take ten seconds or more.
 SLOW = frozenset({"today"})
 

@@ -216,6 +216,9 @@ class TestFiles:
         found = explain(before, after, *AC)
         (reading,) = found["readings"]
         assert (reading["quantity"], reading["offered_bps"]) == ("loss_ratio", 100e6)
+        slow_sender = iperf3(tmp_path / "open.json", 96, **udp)
+        (same,) = explain(slow_sender, after, *AC)["readings"]
+        assert (same["quantity"], same["before"]) == ("loss_ratio", 0.0)
         assert found["mechanisms"][0]["name"] == "packet numbers reordered"
 
     def test_a_table_gives_kinds_by_its_traffics(self, tmp_path: Path) -> None:
