@@ -6,61 +6,104 @@ BIN := $(VENV)/bin
 RUNS ?= runs
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
+# Says what a step does and about how long it takes on two idle cores, then how long it took.
+STEP := @$(PYTHON) tools/step.py
+# Times and results of the last `make test`, `make test-all` or `make ci`.
+RESULTS := target/results
+# With these, module, medium, tests and the checks of Rust share one build of every dependency.
+SHARED := --locked --profile quick --features airtoll-python/extension-module,airtoll-border/schema
+# Two workers per core wait for daemons less than one does.
+PYTEST := $(BIN)/pytest -n 3 --dist loadfile
+
 # Prints the folder into which cargo builds.
 TARGET_FOLDER = cargo metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/'
 
 export CARGO_TERM_COLOR ?= never
 
-.PHONY: help demo fast test test-slow test-install web test-linux agarwal-linux wheel lint bench bench-gate bench-simulator bench-captures bench-ciphers \
-	docs site border ci build venv system guest fuzz mutations clean
+.PHONY: help demo release fast test test-all test-rust test-aws-lc test-pages test-python test-guests test-browser test-slow test-install web test-linux \
+	agarwal-linux wheel lint bench bench-gate bench-simulator bench-captures bench-ciphers docs site border ci build medium \
+	venv dev peers system guest fuzz mutations clean forget summary
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
 demo: build ## run a published study and write its report (README, first command)
-	$(BIN)/airtoll run tripathi2008
+	@$(BIN)/airtoll run tripathi2008 --trials 8
 
-test: build web system guest ## everything that must hold, from a clean checkout (README, second command)
-	cargo test --workspace --quiet
-	# Three for two cores: the worker with the daemons' peers mostly waits.
-	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not wheel"
+test: export AIRTOLL_RESULTS := $(RESULTS)
+test: forget build test-rust test-python ## what must hold, without guests and browsers (README, second command)
+	@$(PYTHON) tools/step.py --results $(RESULTS) \
+		"Not asked for: guests, browsers, pages, wheels, site, fuzzing (make test-all); campaigns (make test-slow)."
 
-test-slow: build system guest ## long campaigns
+test-all: export AIRTOLL_RESULTS := $(RESULTS)
+test-all: forget build dev medium system web guest test-rust test-aws-lc test-python test-pages test-browser test-guests test-install site fuzz ## everything but campaigns
+	@$(PYTHON) tools/step.py --results $(RESULTS) "Not asked for: campaigns (make test-slow)."
+
+forget:
+	@test -n "$(KEEP)" || rm -rf $(RESULTS)
+
+test-rust: ## unit and property tests of the crates
+	$(STEP) "Rust tests: build" "2 min, first 5" cargo test --quiet $(SHARED) --workspace --no-run
+	$(STEP) --show "Rust tests" "1 min" cargo test --quiet $(SHARED) --workspace
+
+test-aws-lc: ## AWS-LC and RustCrypto give the same octets
+	$(STEP) "AWS-LC: build" "2 min, then 10 s" cargo test --quiet --locked --profile quick \
+		-p airtoll-security -p airtoll-handshakes --features airtoll-security/aws-lc,airtoll-handshakes/aws-lc --lib --no-run
+	$(STEP) --show "AWS-LC" "10 s" cargo test --quiet --locked --profile quick \
+		-p airtoll-security -p airtoll-handshakes --features airtoll-security/aws-lc,airtoll-handshakes/aws-lc --lib
+
+test-python: build dev medium peers
+	$(STEP) --show "Python tests" "4 min" $(PYTEST) -m "not (slow or wheel or pages or guest or browser)"
+
+test-pages: build dev medium peers
+	$(STEP) --show "Pages" "2 min" $(PYTEST) -m "pages and not (slow or wheel or guest or browser)"
+
+test-browser: build dev web system
+	$(STEP) --show "Browser" "1 min" $(PYTEST) -m "browser and not (slow or wheel)"
+
+test-guests: build dev medium system guest ## guests, and trials in virtual time
+	$(STEP) --show "Guests" "10 min" $(BIN)/pytest -n 2 --dist loadgroup -m "guest and not (slow or wheel)"
+
+test-slow: build dev medium system guest ## long campaigns
 	$(BIN)/pytest -m "slow and not wheel"
 
 # --pgo: guided by a profile of the shipped studies (make fast). Empty: a plain build, in half of the time.
 WHEEL_FLAGS ?= --pgo
 
-wheel: venv ## the wheel of this machine, in dist/; WHEEL_FLAGS= leaves out the guided build
+wheel: dev ## the wheel of this machine, in dist/; WHEEL_FLAGS= leaves out the guided build
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh tools/wheel.sh dist $(WHEEL_FLAGS)
 
+release: build dev ## the native module again, with link-time optimisation and AWS-LC, as in a wheel
+	$(STEP) "Native module, release" "5 min" sh -c '. $(BIN)/activate && maturin develop --uv --locked --release'
+
 fast: build ## the native module again, guided by a profile of the shipped studies; needs rustup's llvm-tools
-	. $(BIN)/activate && PIP_QUIET=1 maturin develop --pgo --quiet
+	$(STEP) "Native module, guided" "10 min" sh -c '. $(BIN)/activate && maturin develop --uv --locked --release --pgo'
 
-test-install: venv ## wheel and sdist in an empty environment: size, and every command of a base install
-	$(BIN)/pytest -m wheel tests/install
+test-install: dev ## wheel and sdist in an empty environment: size, and every command of a base install
+	$(STEP) --show "Wheel" "10 min" $(BIN)/pytest -m wheel tests/install
 
-test-linux: build system guest ## every policy on the real stack
+test-linux: build dev medium system guest ## every policy on the real stack
 	$(BIN)/pytest -m "guest or slow" tests/testbeds
 
-agarwal-linux: build system guest ## agarwal2005's 648 cells on the real stack, one trial each, in hours; goes on where it ended
+agarwal-linux: build dev medium system guest ## agarwal2005's 648 cells on the real stack, one trial each, in hours; goes on where it ended
 	$(BIN)/airtoll run agarwal2005 --on linux --vm --trials 1 --out $(RUNS)/agarwal2005-linux \
 		$$(test ! -e $(RUNS)/agarwal2005-linux || echo --resume)
 
-lint: venv ## formatting, types, import contracts, plain English
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	PYTHONPATH=python $(BIN)/lint-imports
-	$(BIN)/python tools/plain_english.py
-	$(BIN)/python tools/border.py --check
+lint: dev ## formatting, types, import contracts, plain English
+	$(STEP) "cargo fmt" "1 s" cargo fmt --all --check
+	$(STEP) "clippy" "2 min" cargo clippy $(SHARED) --workspace --all-targets --quiet -- -D warnings
+	$(STEP) "ruff check" "1 s" $(BIN)/ruff check .
+	$(STEP) "ruff format" "1 s" $(BIN)/ruff format --check .
+	$(STEP) "mypy" "30 s" $(BIN)/mypy
+	$(STEP) "Import contracts" "5 s" env PYTHONPATH=python $(BIN)/lint-imports
+	$(STEP) "Plain English" "5 s" $(BIN)/python tools/plain_english.py
+	$(STEP) "Workflows" "1 s" $(BIN)/zizmor --offline --persona auditor --no-progress .github/workflows
+	$(STEP) "Border" "5 s, first 3 min" $(BIN)/python tools/border.py --check
 
-border: venv ## write the Python classes of airtoll.border from the Rust types
+border: dev ## write the Python classes of airtoll.border from the Rust types
 	$(BIN)/python tools/border.py
 
-docs: build ## write the generated pages of docs/reference and docs/studies
+docs: build dev ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/message_counts.py
 	$(BIN)/python tools/audit_pages.py
@@ -70,74 +113,81 @@ docs: build ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/post_quantum_pages.py
 	$(BIN)/python tools/eduroam_pages.py
 
-site: build web ## the documentation site, in site/; a warning ends the build
-	$(BIN)/python tools/site.py
-	NO_MKDOCS_2_WARNING=1 PYTHONPATH=python $(BIN)/mkdocs build
+site: build dev web ## the documentation site, in site/; a warning ends the build
+	$(STEP) "Site: figures" "1 min" $(BIN)/python tools/site.py
+	$(STEP) "Site: pages" "1 min" env NO_MKDOCS_2_WARNING=1 PYTHONPATH=python $(BIN)/mkdocs build
 
 # Seconds of each fuzz target in CI; building the targets takes longer.
 CI_FUZZ_SECONDS ?= 10
 
-ci: lint test site test-install demo ## what continuous integration runs
-	$(MAKE) wheel WHEEL_FLAGS=
-	$(MAKE) fuzz FUZZ_SECONDS=$(CI_FUZZ_SECONDS)
+# Everything; the log ends with the time of each step.
+ci: ## what continuous integration runs
+	@rm -rf $(RESULTS)
+	@AIRTOLL_RESULTS=$(RESULTS) $(MAKE) --no-print-directory lint demo test-all FUZZ_SECONDS=$(CI_FUZZ_SECONDS) KEEP=1 ; \
+		code=$$?; $(PYTHON) tools/step.py --times $(RESULTS); exit $$code
 
 web: ## the simulator for browsers, which reports embed; without a Rust target for it, says so
-	@sh tools/web.sh
+	$(STEP) "Simulator for browsers" "1 min" sh tools/web.sh
 
-build: $(VENV)/.built ## the native module, the airtoll command and the medium for virtual radios
+build: $(VENV)/.built ## the native module and the airtoll command, quick to build
 
 $(VENV)/.built: $(VENV)/.ready $(RUST) pyproject.toml
-	. $(BIN)/activate && PIP_QUIET=1 maturin develop --release --quiet
-	# Named beside the native module it gets the same features of all dependencies, which are built once.
-	cargo build --quiet --locked --release -p airtoll-python -p airtoll-medium --bin airtoll-medium
-	install "$$($(TARGET_FOLDER))/release/airtoll-medium" $(BIN)/
+	$(STEP) "Crates" "10 s" cargo fetch --locked --quiet
+	$(STEP) "Native module" "2 min on two cores" sh -c '. $(BIN)/activate && \
+		maturin develop --uv --locked --profile quick --features extension-module'
 	@touch $@
 
-venv: $(VENV)/.ready ## the virtual environment with pinned packages
+medium: $(VENV)/.medium ## the medium for virtual radios of the real stack
+
+$(VENV)/.medium: $(VENV)/.built
+	$(STEP) "Medium" "30 s" cargo build --quiet $(SHARED) -p airtoll-python -p airtoll-border -p airtoll-medium --bin airtoll-medium
+	@install "$$($(TARGET_FOLDER))/quick/airtoll-medium" $(BIN)/
+	@touch $@
+
+venv: $(VENV)/.ready ## the virtual environment: what airtoll imports, and what builds it
 
 $(VENV)/.ready: requirements.lock
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(STEP) "Python packages" "10 s" env PYTHON=$(PYTHON) sh tools/venv.sh $(VENV) requirements.lock
 	@touch $@
 
-system: ## programs that some tests need (apt); without them those tests say why they skip
-	@sh tools/system-packages.sh
-	@sh tools/peers-from-source.sh
-	@sh tools/peers-of-debian.sh
+dev: $(VENV)/.dev ## and what tests, linters and the site use
 
-guest: build system ## a kernel for the throw-away guest; without one its tests say why they skip
-	-@$(BIN)/airtoll guest build
+$(VENV)/.dev: $(VENV)/.ready requirements-dev.lock
+	$(STEP) "Packages for development" "15 s" env PYTHON=$(PYTHON) sh tools/venv.sh $(VENV) requirements-dev.lock
+	@touch $@
+
+peers: ## daemons that the tests talk to (apt); without them those tests say why they skip
+	$(STEP) "Daemons (apt)" "1 min, then 1 s" sh tools/system-packages.sh peers
+
+system: ## all programs that tests need (apt)
+	$(STEP) "Programs (apt)" "2 min, then 1 s" sh tools/system-packages.sh all
+	$(STEP) "Daemons from source" "1 min, then 1 s" sh tools/peers-from-source.sh
+	$(STEP) "Daemons of later Debians" "1 min, then 1 s" sh tools/peers-of-debian.sh
+
+guest: build dev system ## both kernels of the throw-away guest, kept until their source or configuration changes
+	$(STEP) "Guest kernel" "20 s, then 2 s" $(BIN)/airtoll guest build
+	$(STEP) "User-Mode-Linux kernel" "10 min, then 2 s" $(BIN)/airtoll guest build --driver uml
 
 bench: bench-simulator bench-ciphers bench-captures ## every side-by-side measurement
 
-bench-simulator: build ## simulated seconds per CPU second, beside ns-3 where its wheel is there
+bench-simulator: release ## simulated seconds per CPU second, beside ns-3 where its wheel is there
 	$(BIN)/python benchmarks/simulator.py
 
-bench-gate: build system ## instructions of cells and commands; fails where one rose by more than 3 %
+bench-gate: release system ## instructions of cells and commands; fails where one rose by more than 3 %
 	$(BIN)/python benchmarks/instructions.py
 
-bench-captures: venv ## the capture reader against tshark, on a capture made for it
+bench-captures: dev ## the capture reader against tshark, on a capture made for it
 	cargo build --release --quiet -p airtoll-capture --examples
 	$(BIN)/python benchmarks/captures.py --out benchmarks/results/captures.json
 
 bench-ciphers: ## the ciphers against OpenSSL, built from source, in one process
 	cd benchmarks/ciphers && cargo run --release --quiet -- --json | tee ../results/ciphers-openssl.json
 
-# Coverage instrumentation as cargo-fuzz sets it up, on the pinned stable compiler.
 FUZZ_SECONDS ?= 60
-FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
-	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
-	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing
 
 fuzz: ## every fuzz target for FUZZ_SECONDS seconds each
-	@set -e; host=$$(rustc -vV | sed -n 's/^host: //p'); cd fuzz; \
-	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --release --quiet --target $$host; \
-	folder=$$($(TARGET_FOLDER)); \
-	for target in targets/*.rs; do name=$$(basename $$target .rs); \
-		mkdir -p corpus/$$name artifacts; echo "fuzz $$name"; \
-		$$folder/$$host/release/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 \
-			-print_final_stats=1 -artifact_prefix=artifacts/$$name- corpus/$$name $$(ls -d seeds/$$name 2>/dev/null); \
-	done
+	$(STEP) "Fuzz targets: build" "4 min, then 5 s" sh tools/fuzz.sh build
+	$(STEP) --show "Fuzzing" "$(FUZZ_SECONDS) s per target" sh tools/fuzz.sh run $(FUZZ_SECONDS)
 
 mutations: build ## 100,000 mutations of the shipped studies, from where the last call ended
 	$(BIN)/python tests/study/mutations.py --to 100000

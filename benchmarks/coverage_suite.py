@@ -4,6 +4,9 @@ Each line draws runs of a known distribution, asks the analysis for its interval
 often the interval holds the truth. Lines on tests count how often a run without any difference
 reports one. The table in docs/statistics.md is written from the result.
 
+Lines of the kind ``none`` count how often an interval is given where none should be, because it
+would not hold.
+
     python benchmarks/coverage_suite.py --out benchmarks/results/coverage.json \
         --page docs/statistics.md
 """
@@ -26,7 +29,7 @@ from airtoll.analyse.estimate import median_ranks
 from airtoll.analyse.overhead import fieller_ends
 from airtoll.analyse.percentiles import percentile
 from airtoll.analyse.shares import wilson
-from airtoll.analyse.times import FEWEST_RETRIES, bca_of_means, shifts
+from airtoll.analyse.times import FEWEST_RETRIES, bca_of_means, ends_of_means, shifts
 from airtoll.observe.schema import OBSERVATIONS
 from airtoll.run.precision import LEAST_TRIALS, next_repetitions
 
@@ -249,6 +252,22 @@ def mean_bca(n: int, share: float) -> Callable[[Rng, int], float]:
     return line
 
 
+def mean_given(n: int, share: float) -> Callable[[Rng, int], float]:
+    """How often the mean of retried joins, whose messages were counted, has an interval."""
+
+    def line(rng: Rng, runs: int) -> float:
+        times, slow = retried(rng, (runs, n), share)
+        low, _ = ends_of_means(times, slow.sum(axis=1).astype(np.float64), LEVEL)
+        return float((~np.isnan(low)).mean())
+
+    return line
+
+
+def median_given(n: int) -> Callable[[Rng, int], float]:
+    """How often a median has an interval between order statistics."""
+    return lambda _rng, _runs: float(median_ranks(n, LEVEL) is not None)
+
+
 def shift(n: int) -> Callable[[Rng, int], float]:
     """Hodges-Lehmann's shift of 2 ms between two policies' joins."""
 
@@ -261,17 +280,22 @@ def shift(n: int) -> Callable[[Rng, int], float]:
     return line
 
 
-def p99(n: int, packets: int) -> Callable[[Rng, int], float]:
-    """99th percentile of exponential delays whose mean varies by 10 % between trials."""
+def of_packets(
+    share: float, n: int, packets: int = 2000, *, given: bool = False
+) -> Callable[[Rng, int], float]:
+    """Percentile of exponential delays whose mean varies by 10 % between trials.
+
+    ``given``: how often it has an interval, instead of how often that holds.
+    """
 
     def line(rng: Rng, runs: int) -> float:
         # Truth: the share above q is the mean over trials of exp(-q / scale).
         scales = 1e-3 * np.exp(0.1 * np.random.default_rng(1).standard_normal(400_000))
-        low_q, high_q = 1e-3, 1e-2
+        low_q, high_q = 1e-4, 1e-2
         for _ in range(60):
             middle = (low_q + high_q) / 2
             low_q, high_q = (
-                (middle, high_q) if np.exp(-middle / scales).mean() > 0.01 else (low_q, middle)
+                (middle, high_q) if np.exp(-middle / scales).mean() > 1 - share else (low_q, middle)
             )
         width = 2.0 ** (1 / 64)
         edges = 1e-6 * width ** np.arange(1400)
@@ -282,8 +306,11 @@ def p99(n: int, packets: int) -> Callable[[Rng, int], float]:
             counts = np.stack([np.histogram(row, edges)[0] for row in delays])
             used = np.flatnonzero(counts.sum(axis=0))
             middles = np.sqrt(edges[:-1] * edges[1:])[used]
-            _, low, high = percentile(middles, counts[:, used], 0.99, LEVEL)
-            hits += bool(low / width**0.5 <= low_q <= high * width**0.5)
+            _, low, high = percentile(middles, counts[:, used], share, LEVEL)
+            if given:
+                hits += not math.isnan(low)
+            else:
+                hits += bool(low / width**0.5 <= low_q <= high * width**0.5)
         return hits / runs
 
     return line
@@ -329,8 +356,8 @@ LINES: dict[str, tuple[float, Callable[[Rng, int], float], str]] = {
     "mean time, retries 20 %, n = 100, no warning": (0.95, mean_bca(100, 0.2), "interval"),
     "mean time, retries 40 %, n = 50, no warning": (0.95, mean_bca(50, 0.4), "interval"),
     "shift of two times, retries 5 %, n = 20": (0.95, shift(20), "interval"),
-    "99th percentile, 10 trials of 2,000 packets": (0.95, p99(10, 2000), "interval"),
-    "99th percentile, 20 trials of 2,000 packets": (0.95, p99(20, 2000), "interval"),
+    "99th percentile, 10 trials of 2,000 packets": (0.95, of_packets(0.99, 10), "interval"),
+    "99th percentile, 20 trials of 2,000 packets": (0.95, of_packets(0.99, 20), "interval"),
     "median time, retries 5 %, n = 6": (median_exact(6), median(6, 0.05), "exact"),
     "median time, retries 5 %, n = 20": (median_exact(20), median(20, 0.05), "exact"),
     "share of retries, 5 %, n = 20": (wilson_exact(20, 0.05), share_of_retries(20, 0.05), "exact"),
@@ -365,6 +392,24 @@ LINES: dict[str, tuple[float, Callable[[Rng, int], float], str]] = {
         with_control(20, 0.0, "overhead"),
         "interval",
     ),
+    # Few trials: three, and the five that a study has by default.
+    "mean throughput, n = 3, normal": (0.95, throughput(3, "normal"), "interval"),
+    "overhead, n = 3, normal": (0.95, overhead(3, "normal"), "interval"),
+    "share of 50 clients that join, 90 %, n = 3": (0.95, joined(3, 0.9, 0.05), "interval"),
+    "50th percentile, 3 trials of 2,000 packets": (0.95, of_packets(0.5, 3), "conservative"),
+    "50th percentile, 5 trials of 2,000 packets": (0.95, of_packets(0.5, 5), "conservative"),
+    **{
+        f"{percent}th percentile, {n} trials of 2,000 packets": (
+            0.0,
+            of_packets(percent / 100, n, given=True),
+            "none",
+        )
+        for percent in (95, 99)
+        for n in (3, 5)
+    },
+    **{f"mean time, retries 5 %, n = {n}": (0.0, mean_given(n, 0.05), "none") for n in (3, 5, 20)},
+    **{f"median time, n = {n}": (0.0, median_given(n), "none") for n in (3, 5)},
+    "shift of two times, retries 5 %, n = 5": (0.95, shift(5), "conservative"),
 }
 
 
@@ -379,7 +424,11 @@ def table(result: dict[str, Any]) -> str:
     """The lines as a Markdown table."""
     lines = ["| line | should be | is |", "|---|---|---|"]
     for name, entry in result["lines"].items():
-        bound = "at most " if entry["kind"] == "error" else ""
+        if entry["kind"] == "none":
+            given = "none" if entry["is"] == 0 else f"{100 * entry['is']:.1f} % have one"
+            lines.append(f"| {name} | no interval | {given} |")
+            continue
+        bound = {"error": "at most ", "conservative": "at least "}.get(entry["kind"], "")
         lines.append(
             f"| {name} | {bound}{100 * entry['nominal']:.1f} % | {100 * entry['is']:.1f} % |"
         )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,41 +59,40 @@ def _fake_module() -> object:
     return module
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Longest first: the files that boot a guest, then those that open a browser."""
-    items.sort(key=lambda item: (_guest(item.path) is None, not _has(item.path, "mark.browser")))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """A file's tests stay on one worker; so do files that boot a guest for the same folder.
+    """With ``--dist loadgroup`` one worker per folder has all tests with a guest, and one guest.
 
     A guest for the daemons' peers waits in real time for most of its life, a guest for the testbed
     computes in its own time: both run beside each other.
     """
-    from xdist.scheduler import LoadFileScheduling
-
-    class Scheduling(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = str(super()._split_scope(nodeid))
-            guest = _guest(config.rootpath / file)
-            return file if guest is None else guest
-
-    return Scheduling(config, log)
+    for item in items:
+        if item.get_closest_marker("guest") is not None:
+            folder = item.path.relative_to(Path(__file__).parent).parts[0]
+            item.add_marker(pytest.mark.xdist_group(folder))
 
 
-@cache
-def _guest(file: Path) -> str | None:
-    """Which of the two guests the tests of a file need, if any."""
-    if not _has(file, "mark.guest"):
-        return None
-    return "guest for peers" if file.parent.name == "peers" else "guest for the testbed"
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """With AIRTOLL_RESULTS: adds to its tests.jsonl what passed, failed and was skipped."""
+    folder = os.environ.get("AIRTOLL_RESULTS")
+    if not folder or hasattr(config, "workerinput"):
+        return
+    outcomes = ("passed", "failed", "error", "skipped")
+    found = {name: terminalreporter.stats.get(name, []) for name in outcomes}
+    row = {
+        "passed": len(found["passed"]),
+        "failed": len(found["failed"]) + len(found["error"]),
+        "skipped": Counter(_reason(report) for report in found["skipped"]),
+    }
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with Path(folder, "tests.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
 
 
-@cache
-def _has(file: Path, mark: str) -> bool:
-    # The process that hands out tests collects none: it has names, and no marks.
-    return mark in file.read_text("utf-8")
+def _reason(report: pytest.TestReport) -> str:
+    said = report.longrepr
+    text = str(said[2] if isinstance(said, tuple) else said)
+    return text.removeprefix("Skipped: ").strip()
 
 
 FakeTestbed = _fake_module().FakeTestbed  # type: ignore[attr-defined]

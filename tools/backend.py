@@ -39,6 +39,7 @@ def lay_parts() -> None:
     # Named beside the native module it gets the same features of its dependencies, built once.
     command = [cargo, "build", "--release", "--quiet", "--locked"]
     command += ["-p", "airtoll-python", "-p", "airtoll-medium", "--bin", "airtoll-medium"]
+    command += ["--features", "airtoll-python/aws-lc,airtoll-medium/aws-lc"]
     subprocess.run(command, cwd=ROOT, check=True)
     program = DATA / "scripts" / "airtoll-medium"
     program.parent.mkdir(parents=True)

@@ -50,8 +50,14 @@ def main() -> int:
 
 def printed_schema() -> Schema:
     """The schema that the Rust types have now."""
-    command = ["cargo", "run", "--quiet", "--package", "airtoll-border"]
-    schema: Schema = json.loads(subprocess.check_output(command, cwd=ROOT))
+    # Named beside the native module it gets the same features of its dependencies, built once.
+    command = ["cargo", "build", "--quiet", "--locked", "--profile", "quick"]
+    command += ["-p", "airtoll-python", "-p", "airtoll-border", "--bin", "airtoll-border"]
+    command += ["--features", "airtoll-python/extension-module,airtoll-border/schema"]
+    command += ["--message-format", "json"]
+    told = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
+    (program,) = (found for line in told if (found := json.loads(line).get("executable")))
+    schema: Schema = json.loads(subprocess.check_output([program], cwd=ROOT))
     return schema
 
 

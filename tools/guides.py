@@ -28,7 +28,8 @@ from pathlib import Path
 import polars as pl
 
 from airtoll.analyse.quantities import show_overhead
-from airtoll.report.answer import OVERHEAD, readings
+from airtoll.observe.metrics import OVERHEAD
+from airtoll.report.answer import readings
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 

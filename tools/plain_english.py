@@ -38,7 +38,7 @@ CHECKED: list[str] = [
 ]
 
 # Files that quote the patterns themselves.
-QUOTES = {"tools/plain_english.py", "tests/docs/test_plain_english.py"}
+QUOTES = {"tools/plain_english.py", "tests/tools/test_plain_english.py"}
 
 # A sentence starts at the beginning of a text or behind a full stop, colon or semicolon.
 START = r"(?:^|(?<=[.!?:;] )|(?<=[.!?:;]\s\s)|(?<=\*\* )|(?<=[|#] )|(?<=- ))"

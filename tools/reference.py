@@ -50,6 +50,7 @@ TABLES = [
     ("scan", "`handover = { scan = {...} }`", handover.Scan),
     ("traffic", "`[traffic.NAME]`", model.Traffic),
     ("beside", "`[[traffic.NAME.beside]]`", model.Beside),
+    ("question", "`[[question]]`", model.Question),
     ("compare", "`[[compare]]`", model.Compare),
     ("instrument", "`[instrument.NAME]`", model.Instrument),
 ]
@@ -73,7 +74,7 @@ def study_page() -> str:
         lines += ["| key | type | default | meaning |", "|---|---|---|---|"]
         for key, field in table.model_fields.items():
             lines.append(
-                f"| `{key}` | {_type(field.annotation)} | {_default(field)} | "
+                f"| `{field.alias or key}` | {_type(field.annotation)} | {_default(field)} | "
                 f"{field.description or ''} |"
             )
     return "\n".join(lines) + "\n"
@@ -97,13 +98,15 @@ def observations_page() -> str:
         "## Metrics",
         "",
         "Flows and stations of a cell have a total for each trial, which the tests rest on.",
-        "The last column says which; a dash: the values of flows and stations stand alone.",
+        "The column says which; a dash: the values of flows and stations stand alone.",
+        "The last column says which of two values is better; a dash: neither.",
         "",
-        "| metric | unit | meaning | total |",
-        "|---|---|---|---|",
+        "| metric | unit | meaning | total | better |",
+        "|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{name}` | {metric.unit} | {metric.meaning} | {metric.total.words} |"
+        f"| `{name}` | {metric.unit} | {metric.meaning} | {metric.total.words} | "
+        f"{'-' if metric.better == 'neither' else metric.better} |"
         for name, metric in METRICS.items()
     ]
     return "\n".join(lines) + "\n"

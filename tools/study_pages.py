@@ -20,8 +20,8 @@ from pathlib import Path
 from airtoll.analyse import Comparison
 from airtoll.analyse.quantities import show_value
 from airtoll.observe.datasets import load_dataset
+from airtoll.present.names import policy_name
 from airtoll.report.combined import PrintedCombined, printed_combined
-from airtoll.report.names import level_name, policy_name
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 
@@ -97,6 +97,7 @@ def explained(summaries: Sequence[RunSummary], dataset: str) -> str:
             standing = summary.seen(c)
             if standing != "fitted":
                 devices = dict(summary.cells[c.cell].factors).get("profile_set", "")
+                devices = summary.names.level("profile_set", devices) if devices else ""
                 if c.differs:
                     devices = ""
                 groups.setdefault((standing, devices, _kind(summary, c)), []).append(c)
@@ -104,7 +105,7 @@ def explained(summaries: Sequence[RunSummary], dataset: str) -> str:
     sentences = []
     for (standing, devices, kind), own in sorted(groups.items(), key=lambda g: g[0][0]):
         fit = ", by profiles fitted to other readings" if standing else ", without a fit"
-        of = f" ({level_name('profile_set', devices)})" if several and devices else ""
+        of = f" ({devices})" if several and devices else ""
         sentences.append(_sentence(f"{kind}{fit}{of}", *_errors(own)))
     combined = [c for s in summaries for c in printed_combined(s, load_dataset(dataset))]
     if combined:

@@ -186,7 +186,7 @@ def cost_of_choices(summary: RunSummary) -> list[str]:
     return lines
 
 
-DOZING = ("open", "wpa2-psk-ccmp", "wpa3-sae-gcmp-256")
+DOZING = ("open", "wpa2-psk-ccmp", "wpa3-sae-ccmp")
 INTERVALS = {
     "phone-1": ("phone", 1),
     "phone": ("phone", 3),

@@ -11,8 +11,9 @@ use airtoll_wire::ieee80211::{
     ControlRepr, Elements, Frame, HeaderRepr, Management, MultiLinkRepr, Protection, RsnRepr,
 };
 use airtoll_wire::{
-    arp, avs, eap, eapol, eapol_key, esp, ethernet, icmp, ipv4, ipv6, isakmp, key_data, llc,
-    mobile_ipv4, ppi, prism, radiotap, radius, tcp, tls, udp, wireguard,
+    ah, arp, avs, capwap, dhcp, eap, eapol, eapol_key, esp, ethernet, gre, icmp, ipv4, ipv6, isakmp,
+    key_data, llc, mobile_ipv4, mobile_ipv6, pktap, ppi, prism, radiotap, radius, tcp, tls, tzsp, udp,
+    wireguard, wps,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -20,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((selector, octets)) = input.split_first() else {
         return;
     };
-    match selector % 29 {
+    match selector % 30 {
         0 => {
             if let Ok(frame) = Frame::new(octets) {
                 let _ = (HeaderRepr::parse(&frame), ControlRepr::parse(&frame));
@@ -153,6 +154,15 @@ fuzz_target!(|input: &[u8]| {
             let _ = MultiLinkRepr::parse(octets);
             let (around, own) = octets.split_at(octets.len() / 2);
             inherit(&mut Vec::new(), around, own);
+        }
+        29 => {
+            let _ = ah::AhView::new(octets).map(|header| header.payload.len());
+            let _ = gre::GreView::new(octets).map(|packet| packet.payload.len());
+            let _ = capwap::CapwapView::new(octets).map(|packet| packet.frame.len());
+            let _ = tzsp::TzspRepr::parse(octets).map(|packet| packet.frame.len());
+            let _ = pktap::PktapRepr::parse(octets);
+            let _ = (dhcp::DhcpView::parse(octets), mobile_ipv6::message_type(octets));
+            let _ = wps::message_type(octets);
         }
         _ => {
             let _ = wireguard::WireGuardRepr::parse(octets);

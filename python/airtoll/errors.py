@@ -10,9 +10,12 @@ Takes nothing, gives the exception tree below, never imports another part of air
     ├── DatasetError            exit 2   a data set that is missing or malformed
     ├── CaptureError            exit 2   a file that is no capture
     ├── RunError                exit 3   a run that could not be finished; finished trials are kept
-    │   └── StorageError        exit 3   the disk refused (full, read-only, not a run folder)
+    │   └── StorageError        exit 3   a folder or file that is damaged, held or no run folder
+    │       └── DiskRefused     exit 3   the disk refused (full, read-only, no such folder)
     ├── TestbedError            exit 4   a testbed that failed after its check had passed
+    │   ├── TrialFault          exit 4   a trial that failed inside; the others go on
     │   └── EnvironmentProblem  exit 4   a tool, module or right that is missing
+    ├── NotMeasured             exit 5   a question that the trials at hand did not ask
     └── Interrupted             exit 130 stopped by the user; resumable
 
 The message is one line. It names the file, key or host and says what to do.
@@ -77,7 +80,13 @@ class RunError(AirtollError):
 
 
 class StorageError(RunError):
-    """The disk refused: full, read-only, or not a run folder."""
+    """A file or folder that cannot be used: damaged, held by another process, no run folder."""
+
+    exit_code = 3
+
+
+class DiskRefused(StorageError):
+    """The disk refused: full, read-only, no such folder. An earlier file stays."""
 
     exit_code = 3
 
@@ -89,10 +98,25 @@ class TestbedError(AirtollError):
     exit_code = 4
 
 
+class TrialFault(TestbedError):
+    """A trial that failed inside, at a fault of airtoll: it says nothing of its policy.
+
+    It fails alone: the other trials of a run go on.
+    """
+
+    exit_code = 4
+
+
 class EnvironmentProblem(TestbedError):
     """A missing tool, kernel module or right; the message names the command that fixes it."""
 
     exit_code = 4
+
+
+class NotMeasured(AirtollError):
+    """No answer, because something was not measured; the message names it and why."""
+
+    exit_code = 5
 
 
 class Interrupted(AirtollError):

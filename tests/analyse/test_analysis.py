@@ -34,6 +34,7 @@ class Entry:
     caveat: str = ""
     over: dict = field(default_factory=dict)
     instrument: str = ""
+    fitted: tuple = ()
 
 
 def table(cells: int, trials: int, seed: int = 0, policies=("open", "wpa2-psk-ccmp")):
@@ -156,7 +157,7 @@ def test_single_trials_have_no_interval():
     result = analyse(table(1, 1))
     estimate = result.overhead("s0/wpa2-psk-ccmp/udp")
     assert not estimate.has_interval
-    assert "cannot be judged" in result.comparisons["verdict"][0]
+    assert result.comparisons["verdict"][0].endswith("too few trials for a verdict (needs 2)")
 
 
 def test_bad_arguments():

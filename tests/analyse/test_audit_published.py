@@ -24,7 +24,8 @@ def has(found, kind, table="", where="", printed="", recomputed=""):
 
 def test_every_finding_is_well_formed(findings):
     for name, found in findings.items():
-        assert found
+        # Five tables of devices have no link and no derived figure: nothing can contradict them.
+        assert found or load_dataset(name).of_devices
         for f in found:
             assert f.dataset == name
             assert f.kind in KINDS
@@ -50,6 +51,9 @@ def test_every_finding_is_well_formed(findings):
         ("mccarter2006", ("unsupported_difference", "6-17", "wep-40, TCP", "0.14")),
         ("mccarter2006", ("claim_contradicted", "6.3, 7.1", "config2")),
         ("mccarter2006", ("claim_contradicted", "4.2.2.1", "", "1890000", "1935000")),
+        ("nxp-chips", ("above_phy_ceiling", "sta_throughput_06", "IW610", "76", "68.82")),
+        ("nxp-chips", ("at_offered_load", "sta_throughput_02", "24 figures", "118")),
+        ("nxp-chips", ("above_offered_load", "sta_throughput.md", "W8987", "228", "120")),
         ("tripathi2008", ("total_mismatch", "4", "wpa-ccmp", "25.37", "25.47")),
         ("tripathi2008", ("percentage_mismatch", "4", "wep-40", "2.47", "2.48")),
         ("tripathi2008", ("percentage_mismatch", "4", "wpa-tkip", "2.49", "2.48")),

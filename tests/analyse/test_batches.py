@@ -120,6 +120,9 @@ def test_a_metric_that_no_batch_has_is_refused(monkeypatch):
 
 def test_a_large_table_is_read_column_by_column(monkeypatch, tmp_path):
     observations, _trials = run_of(2, 3)
+    observations = observations.with_columns(
+        schema_version=pl.lit(1, pl.UInt16), study=pl.lit("s"), testbed=pl.lit("simulator")
+    )
     observations.write_parquet(tmp_path / "observations.parquet")
     whole = tables.read_compact_observations(tmp_path)
     assert_frame_equal(whole, tables.compact(observations))

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from airtoll.analyse.decomposition import PARTS, REMAINDER, crypto_time, decompose
-from airtoll.analyse.estimate import DETERMINISTIC
+from airtoll.analyse.estimate import DETERMINISTIC, EQUAL
 from airtoll.errors import UsageError
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.schema import OBSERVATIONS
@@ -149,11 +149,12 @@ def test_equal_trials_give_no_interval():
     first = ledger().filter(trial=1)
     same = pl.concat(first.with_columns(trial=pl.lit(n).cast(pl.UInt32)) for n in range(1, 6))
     same = same.with_columns(pl.col("trial").cast(ledger()["trial"].dtype))
-    frame = decompose(same, SPANS)
-    assert frame["low"].is_nan().all()
-    assert frame["high"].is_nan().all()
-    parts = frame.filter(pl.col("part") != REMAINDER)
-    assert parts["method"].unique().to_list() == [DETERMINISTIC]
+    for testbed, method in (("analytic", DETERMINISTIC), ("simulator", EQUAL)):
+        frame = decompose(same.with_columns(testbed=pl.lit(testbed)), SPANS)
+        assert frame["low"].is_nan().all()
+        assert frame["high"].is_nan().all()
+        parts = frame.filter(pl.col("part") != REMAINDER)
+        assert parts["method"].unique().to_list() == [method]
 
 
 def test_no_interval_has_zero_width():

@@ -54,8 +54,9 @@ def test_a_rule_that_keeps_nothing_leaves_the_cell(rows):
     assert (row["n"], row["n_all"], row["value_all"]) == (0, 3, 2e6)
 
 
-def test_a_deterministic_cell_is_one_trial(rows):
-    result = analyse(rows({"open": [20e6] * 5, "wep-40": [19e6] * 5}))
+def test_a_cell_of_closed_forms_is_one_trial(rows):
+    frame = rows({"open": [20e6] * 5, "wep-40": [19e6] * 5})
+    result = analyse(frame.with_columns(testbed=pl.lit("analytic")))
     assert result.comparisons["verdict"].to_list() == [DETERMINISTIC]
     assert np.isnan(result.comparisons["p"][0])
     assert result.estimates["method"].unique().to_list() == [DETERMINISTIC]
@@ -64,6 +65,43 @@ def test_a_deterministic_cell_is_one_trial(rows):
     assert cost.value == pytest.approx(0.05)
     assert not cost.has_interval
     assert cost.is_deterministic
+
+
+@pytest.mark.parametrize("testbed", ["simulator", "linux", "imported", None])
+def test_equal_readings_of_a_random_model_are_not_called_deterministic(rows, testbed):
+    frame = rows({"open": [20e6] * 3, "wep-40": [19e6] * 3, "wep-104": [19e6, 19.1e6, 18.9e6]})
+    result = analyse(frame.with_columns(testbed=pl.lit(testbed)))
+    for policy in ("open", "wep-40"):
+        estimate = result.estimate(f"s/{policy}/udp", "throughput_bps")
+        assert estimate.is_equal
+        assert not estimate.is_deterministic
+    # Three against three: the most extreme order has p = 0.1.
+    assert set(result.comparisons["verdict"]) == {"too few trials for a verdict (needs 5)"}
+    # Neither a width of zero nor that of one side alone.
+    assert not result.overhead("s/wep-40/udp").has_interval
+    assert not result.overhead("s/wep-104/udp").has_interval
+    assert result.estimate("s/wep-104/udp", "throughput_bps").has_interval
+
+
+def test_equal_readings_are_judged_by_ranks_where_trials_are_enough(rows):
+    values = {"open": [20e6] * 6, "wep-40": [19e6] * 6, "wep-104": [20e6] * 6}
+    found = analyse(rows(values)).comparisons.sort("policy")
+    verdicts = dict(found.select("policy", "verdict").iter_rows())
+    assert verdicts == {"wep-40": "slower", "wep-104": "equal in all trials"}
+    assert found.filter(policy="wep-40")["p"][0] == pytest.approx(2 / 924)
+
+
+def test_equal_differences_of_pairs_are_judged_as_those_of_independent_sides(rows):
+    first = [20e6, 20.1e6, 20.2e6, 19.9e6, 20.3e6, 20.05e6]
+    values = {"open": first, "wep-40": [value - 1e6 for value in first]}
+    pairs, alone = (
+        analyse(rows(values), paired=paired).comparisons.row(0, named=True)
+        for paired in (True, False)
+    )
+    for column in ("difference", "low", "high", "p", "verdict"):
+        assert pairs[column] == alone[column]
+    # The interval is not the single value that all differences have.
+    assert pairs["low"] < -1.1e6 < -1e6 < -0.9e6 < pairs["high"]
 
 
 def ten_metrics(rows, rng, answers):

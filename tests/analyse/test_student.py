@@ -36,10 +36,8 @@ def test_quantiles_are_scipys(p: float, degrees: float) -> None:
 
 @given(st.one_of(st.floats(-1e4, 1e4), st.sampled_from([math.inf, -math.inf, math.nan])), DEGREES)
 def test_tails_are_scipys(x: float, degrees: float) -> None:
-    np.testing.assert_allclose(
-        t_below(x, degrees), stats.t.cdf(x, degrees), rtol=1e-11, atol=1e-290
-    )
-    np.testing.assert_allclose(t_above(x, degrees), stats.t.sf(x, degrees), rtol=1e-11, atol=1e-290)
+    np.testing.assert_allclose(t_below(x, degrees), stats.t.cdf(x, degrees), rtol=1e-9, atol=1e-290)
+    np.testing.assert_allclose(t_above(x, degrees), stats.t.sf(x, degrees), rtol=1e-9, atol=1e-290)
     np.testing.assert_allclose(normal_below(x), stats.norm.cdf(x), rtol=1e-13, atol=1e-300)
 
 

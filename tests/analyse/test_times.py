@@ -90,7 +90,7 @@ def test_few_retries_warn(rows):
     result = analyse(frame(rows, {"open": (times, messages), "wep-40": (times, slow)})).times
     warnings = dict(result.select("policy", "warning").iter_rows())
     assert "no retry in 30 trials; up to 11 %" in warnings["open"]
-    assert "n x retry rate = 3, below 10" in warnings["wep-40"]
+    assert "3 retried trials, below 10: no interval of the mean" in warnings["wep-40"]
 
 
 def test_times_are_compared_by_ranks(rows):

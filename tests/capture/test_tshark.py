@@ -45,7 +45,7 @@ def _key_lines(folder: Path) -> str:
 def test_every_octet_agrees(tool: ModuleType, folder: Path, tmp_path: Path) -> None:
     keys = tmp_path / "80211_keys"
     keys.write_text(_key_lines(folder))
-    result = tool.compare(folder / "air.pcap", keys)
+    result = tool.compare(folder / "air.pcap", None if folder.name == "open" else keys)
     assert result.differences == []
     assert result.decrypted == result.protected
     assert (result.octets_compared > 0) == (folder.name != "open")

@@ -78,11 +78,29 @@ def test_printed_figures_are_compared_with_the_testbed_of_the_run(tmp_path: Path
         "run", "tripathi2008", "--on", "analytic", "--trials", "1", "--no-report", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert "published against closed forms" in done.stdout
-    # All of the study's comparisons: longer tables than this one are cut.
-    assert "The first" not in done.stdout
+    compared = airtoll("compare", "runs/tripathi2008-analytic", "tripathi2008", cwd=tmp_path)
+    assert "published against closed forms" in compared.stdout
     (run,) = (tmp_path / "runs").iterdir()
     assert "published against closed forms" in airtoll("compare", str(run), "tripathi2008").stdout
+
+
+def test_every_row_is_compared_or_those_of_one_table(tmp_path: Path) -> None:
+    run = str(tmp_path / "run")
+    short = [f"--set=traffic.{name}.duration_s=1" for name in ("tcp", "udp")]
+    done = airtoll("run", "tripathi2008", "--trials", "1", *short, "--no-report", "--out", run)
+    assert done.returncode == 0, done.stderr
+    # The answer of a run is short, the comparison is whole.
+    assert len(done.stdout.splitlines()) <= 12
+    shown = airtoll("compare", run, "tripathi2008").stdout
+    rows = json.loads(airtoll("compare", run, "tripathi2008", "--json").stdout)
+    assert shown.count(" throughput ") == sum(row["quantity"] == "throughput_bps" for row in rows)
+    one = json.loads(airtoll("compare", run, "tripathi2008", "--json", "--table", "4").stdout)
+    assert one == [row for row in rows if row["table"] == "4"]
+    assert 0 < len(one) < len(rows)
+    wrong = airtoll("compare", run, "tripathi2008", "--table", "9")
+    assert wrong.returncode == 2
+    assert "--table 9" in wrong.stderr
+    assert "tables with readings: 2, 3, 4, 5" in wrong.stderr
 
 
 def test_doctor_says_where_the_medium_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from airtoll.observe.folder import create
+from airtoll.observe.journal import Journal, Record
+from airtoll.run.api import write
+from airtoll.study import load
+
 STUDY = """
 [study]
 name = "lost"
@@ -48,6 +53,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert airtoll(folder, "run", "failed.toml", "--out", "failed").returncode == 3
     run = airtoll(folder, "run", "skipped.toml", "--on", "analytic", "--out", "skipped")
     assert run.returncode == 3, run.stderr
+    assert "all 2 cells are skipped; first, home/" in run.stderr
+    # Such a run leaves no folder; those of earlier versions had one.
+    assert not (folder / "skipped").exists()
+    file = load(folder / "skipped.toml")
+    made = create(folder / "skipped", file, values={}, testbed="analytic", seed=1, repetitions=2,
+                  environment={}, options={})  # fmt: skip
+    with Journal(made.journal) as journal:
+        for cell in made.plan().cells:
+            journal.append(Record(cell.name, 0, 1, 0, "skipped", "no closed form", (), ()))
+    write(made, made.plan(), "analytic")
     return folder
 
 
@@ -56,7 +71,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("report", "RUN"),
         ("report", "RUN", "--format", "csv"),
-        ("advise", "--run", "RUN"),
         ("audit", "RUN"),
         ("compare", "RUN", "tripathi2008"),
         ("plan", "quickstart", "--pilot", "RUN", "--detect", "1%"),
@@ -84,8 +98,6 @@ def test_a_run_without_a_result_is_no_success(
         ("watch", "failed.toml", "--every", "0s", "--for", "1s"),
         ("check", "skipped.toml", "--on", "analytic"),
         ("plan", "skipped.toml", "--detect", "1%", "--on", "analytic"),
-        # A shipped scenario of which no candidate has a closed form.
-        ("advise", "--scenario", "N1", "--on", "analytic"),
     ],
     ids=" ".join,
 )
@@ -95,6 +107,27 @@ def test_a_command_that_measures_nothing_is_no_success(
     done = airtoll(place, *arguments)
     assert done.returncode == 3
     assert " are skipped; first" in done.stderr or "trials failed; first" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--run", "failed"),
+        ("--run", "skipped"),
+        ("--run", "skipped", "--policy", "wpa2-psk-ccmp"),
+        # A shipped scenario of which no candidate has a closed form.
+        ("--scenario", "agarwal2005/N1", "--on", "analytic"),
+    ],
+    ids=" ".join,
+)
+def test_advice_on_nothing_says_that_nothing_was_measured(
+    place: Path, arguments: tuple[str, ...]
+) -> None:
+    done = airtoll(place, "advise", *arguments)
+    assert done.returncode == 5
+    assert "nothing was measured, so no policy is judged: all " in done.stderr
+    assert "; first, " in done.stderr
+    assert "meets the needs" not in done.stdout
 
 
 def test_nothing_to_choose_from_is_no_success(place: Path) -> None:

@@ -16,11 +16,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from airtoll.cli.answers import fitted
 from airtoll.cli.output import FittingTable, table
 from airtoll.cli.progress import LINE_EVERY_S, View
 from airtoll.observe.journal import Record
-from airtoll.report.answer import Row
 
 
 def in_terminal(columns: int, *arguments: str, cwd: Path | None = None) -> list[str]:
@@ -148,62 +146,48 @@ def test_a_row_becomes_a_block_where_nothing_else_fits() -> None:
     assert "home/wep-104/udp overhead of the whole: –" in text
 
 
-ROWS = [
-    Row(
-        f"{place}/{policy}",
-        policy,
-        place,
-        None,
-        (f"{rate} ± 0.079 Mb/s", "1.14 ± 0.22 %", delay),
-        "slower",
-    )
-    for place in ("udp, 5 clients", "tcp, 5 clients")
-    for policy, rate, delay in (
-        ("WPA2-Personal, CCMP-128", "29.883", "4.227 [4.194, 4.326] ms"),
-        ("WPA3-Personal, GCMP-256", "9.883", "4.293 ms"),
-    )
-]
-TITLES = ["throughput", "throughput overhead", "95 % delay"]
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_the_end_of_a_command_is_at_most_twelve_lines(finished: Path, columns: int) -> None:
+    lines = in_terminal(columns, "show", "run", cwd=finished)
+    assert 3 <= len(lines) <= 12
+    assert max(map(len, lines)) <= max(columns, 70)
+    assert "throughput" in " ".join(lines)
 
 
-def test_answers_lose_units_then_places_then_the_last_values() -> None:
-    wide, none = fitted("verdicts", ROWS, TITLES, 200)
-    assert none == []
-    assert [str(column.header) for column in wide.columns] == [
-        "policy",
-        "where",
-        *TITLES,
-        "verdict",
+def test_a_table_is_shown_by_request_with_chosen_rows_and_columns(finished: Path) -> None:
+    def shown(*arguments: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-m", "airtoll.cli", "show", "run", *arguments],
+            cwd=finished, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+
+    rows = shown("costs", "--csv", "--columns", "policy,where", "--where", "traffic=udp")
+    assert rows.splitlines() == [
+        "policy,where",
+        "Open,udp",
+        '"WPA2-Personal, CCMP-128",udp',
+        '"WPA3-Personal, GCMP-256",udp',
     ]
-
-    view, left_out = fitted("verdicts", ROWS, TITLES, 88)
-    assert left_out == []
-    lines = rendered(view, 88)
-    assert max(map(len, lines)) <= 88
-    assert [line for line in lines if line in ("udp, 5 clients", "tcp, 5 clients")] == [
-        "udp, 5 clients",
-        "tcp, 5 clients",
-    ]
-    assert not any("Mb/s" in line for line in lines[3:])
-
-    view, left_out = fitted("verdicts", ROWS, TITLES, 60)
-    assert left_out == ["95 % delay"]
-    lines = rendered(view, 60)
-    assert max(map(len, lines)) <= 60
-    assert sum("slower" in line for line in lines) == 4
-    assert any("1.14 ± 0.22" in line for line in lines)
+    latex = shown("costs", "--latex", "--caption", "Cost & place", "--label", "tab:mine")
+    assert r"\caption{Cost \& place}" in latex
+    assert r"\label{tab:mine}" in latex
+    assert latex.count(r"\\") == 10
 
 
-def test_values_in_different_units_keep_them() -> None:
-    rows = [
-        Row("a", "Open", "", None, ("29.883 ± 0.079 Mb/s", "–"), "baseline"),
-        Row("b", "WEP-104", "", None, ("986 ± 7 kb/s", "1.1 ± 0.2 %"), "slower"),
-    ]
-    view, _ = fitted("verdicts", rows, ["throughput", "overhead"], 50)
-    lines = rendered(view, 50)
-    assert any("29.883 ± 0.079 Mb/s" in line for line in lines)
-    assert any("986 ± 7 kb/s" in line for line in lines)
-    assert any("1.1 ± 0.2 " in line for line in lines)
+def test_a_table_that_does_not_exist_is_refused_with_the_choices(finished: Path) -> None:
+    for arguments, words in (
+        (("sums",), "choose from costs, printed, trials, delays, parts"),
+        (("costs", "--where", "policy=wep"), "there are open, wpa2-psk-ccmp, wpa3-sae-gcmp-256"),
+        (("costs", "--columns", "price"), "columns are policy, where,"),
+        (("printed",), "nothing to show as printed"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "airtoll.cli", "show", "run", *arguments],
+            cwd=finished, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert len(done.stderr.splitlines()) == 1
 
 
 class Clock:

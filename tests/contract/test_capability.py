@@ -76,7 +76,7 @@ _WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7}
 PROFILE = "p4-3.2ghz-rt61"
 
 #: Field -> a value that is not its default, and the fields that it needs.
-_PHONE_AX: Fields = {"scenario.phy": "802.11ax", "scenario.stations.profile": "esp32"}
+_PHONE_AX: Fields = {"scenario.phy": "802.11ax", "scenario.stations.profile": "htc-dream-nic"}
 CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.about": ("a room", {}),
     "scenario.topology": ("downlink", {}),
@@ -128,6 +128,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.pmtud": ("black_hole", {"scenario.path_mtu_octets": 1400}),
     "scenario.mss_clamping": (True, _HOLE),
     "scenario.tunnel_mtu_octets": (1280, {"policy": "wireguard"}),
+    "scenario.tunnel_end": ("access-point", {"policy": "wireguard"}),
     "scenario.queue_type": ("codel", {}),
     "scenario.airtime_fairness": (True, {"scenario.queue_type": "fq_codel"}),
     "scenario.stations.name": ("C", {}),
@@ -152,17 +153,17 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.mlo.links.streams": (2, _MLO),
     "scenario.mlo.links.rssi_dbm": (-50.0, _MLO),
     "scenario.stations.joins_at_s": (0.5, _PSK),
-    "scenario.stations.listen_interval": (3, {"scenario.stations.profile": "esp32"}),
+    "scenario.stations.listen_interval": (3, {"scenario.stations.profile": "htc-dream-nic"}),
     "scenario.stations.doze_after_ms": (
         20.0,
-        {"scenario.stations.profile": "esp32", "scenario.stations.listen_interval": 3},
+        {"scenario.stations.profile": "htc-dream-nic", "scenario.stations.listen_interval": 3},
     ),
     "scenario.stations.twt_interval_ms": (512.0, _PHONE_AX),
     "scenario.stations.twt_duration_ms": (
         16.384,
         _PHONE_AX | {"scenario.stations.twt_interval_ms": 512.0},
     ),
-    "scenario.stations.battery_wh": (5.0, {"scenario.stations.profile": "esp32"}),
+    "scenario.stations.battery_wh": (5.0, {"scenario.stations.profile": "htc-dream-nic"}),
     "scenario.stations.bridge": (False, _BRIDGE),
     "scenario.stations.frame_bursting_us": (2000.0, {}),
     "scenario.clients": (1, {}),
@@ -354,7 +355,7 @@ NOT_GIVEN = {
 CASES["scenario.address_resolution"] = ("dynamic", {})
 CASES["scenario.device_costs"] = ("everywhere", {"scenario.stations.profile": PROFILE})
 _DOZES: Fields = {
-    "scenario.stations.profile": "esp32",
+    "scenario.stations.profile": "htc-dream-nic",
     "scenario.stations.listen_interval": 3,
     "scenario.address_resolution": "dynamic",
 }

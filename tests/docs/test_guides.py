@@ -30,6 +30,7 @@ PAGES = [*tool.pages(), ROOT / "README.md", ROOT / "docs" / "index.md"]
 by_page = pytest.mark.parametrize("page", tool.pages(), ids=lambda page: page.stem)
 
 
+@pytest.mark.pages
 @by_page
 def test_every_output_is_that_of_its_command(page, tmp_path):
     text = page.read_text("utf-8")

@@ -14,6 +14,7 @@ pytest.importorskip("pandas", reason="pandas is not installed: make venv")
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "docs" / "notebooks").glob("*.ipynb"))
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, tmp_path):
     notebook = nbformat.read(path, as_version=4)
@@ -23,7 +24,3 @@ def test_a_notebook_runs(path, tmp_path):
     ).execute()
     shown = [out for cell in done.cells for out in cell.get("outputs", [])]
     assert any("text/html" in out.get("data", {}) for out in shown)
-
-
-def test_all_three_are_there():
-    assert len(NOTEBOOKS) == 3

@@ -102,6 +102,7 @@ def test_a_row_of_resumption_and_compression_is_that_of_trials(row: list[str]) -
         assert found["authentication_octets"] == pytest.approx(int(octets.replace(",", "")), abs=6)
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize(
     "row", table("Which chains which server carries"), ids=lambda r: f"{r[0]}-{r[1]}"
 )

@@ -18,11 +18,21 @@ ROWS = {
     "tepsic2014": (28, 0),
     "tripathi2008": (85, 0),
 }
+DEVICES = {
+    "espressif-chips": (383, 0),
+    "joins-and-handovers": (26, 4),
+    "nordic-nrf70": (50, 0),
+    "nxp-chips": (912, 0),
+    "qualcomm-qcc74x": (32, 0),
+    "silabs-siwx917": (30, 0),
+    "tunnels-on-routers": (12, 0),
+    "wg-bench": (180, 0),
+}
 
 
-def test_all_five_are_there_with_their_rows():
-    assert list_datasets() == sorted(ROWS)
-    for name, (rows, trials) in ROWS.items():
+def test_all_are_there_with_their_rows():
+    assert list_datasets() == sorted(ROWS | DEVICES)
+    for name, (rows, trials) in (ROWS | DEVICES).items():
         dataset = load_dataset(name)
         assert dataset.figures.height == rows
         shown = show_dataset(dataset)
@@ -51,6 +61,28 @@ def test_series_are_one_trial():
     frame = load_dataset("gheryani2013").observations()
     assert frame["trial"].unique().to_list() == [1]
     assert sorted(frame["second"].unique().to_list()) == list(range(10))
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_every_table_of_a_device_has_its_source(name):
+    dataset = load_dataset(name)
+    assert dataset.of_devices
+    assert set(dataset.figures["table"]) == set(dataset.sources["table"])
+    for row in dataset.sources.iter_rows(named=True):
+        assert row["address"].startswith("http")
+        assert all(row.values())
+
+
+def test_figures_of_the_shared_chips_are_those_of_the_data_set():
+    # Three figures, read again in NXP's page.
+    figures = load_dataset("nxp-chips").figures
+    for where, policy, transport, value in (
+        ("W8987 station 802.11n 2.4 GHz 40 MHz RX", "wpa2-psk-ccmp", "UDP", "126"),
+        ("IW416 station 802.11n 5 GHz 40 MHz TX", "wpa3-sae-ccmp", "TCP", "69"),
+        ("IW612 station 802.11ax 5 GHz 20 MHz RX", "open", "UDP", "127"),
+    ):
+        row = figures.filter(configuration=where, policy=policy, transport=transport)
+        assert row["value"].to_list() == [value]
 
 
 def test_labels():

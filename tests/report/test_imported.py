@@ -91,3 +91,19 @@ def test_readings_without_a_secured_policy_are_listed(tmp_path):
     text = write_report([tmp_path / "in"], form="markdown").read_text("utf-8")
     assert "no secured policy to compare with open" in text
     assert "| imported/open/tcp | throughput | 25.41" in text
+
+
+def test_a_page_of_many_cells_and_trials_is_cut_and_says_so(tmp_path):
+    file = tmp_path / "many.csv"
+    rows = [f"s{cell},open,1,delay,{cell},ms" for cell in range(1001)]
+    rows += [f"busy,open,{trial},throughput,{trial % 7 + 1},Mbps" for trial in range(1, 402)]
+    file.write_text("scenario,policy,trial,metric,value,unit\n" + "\n".join(rows) + "\n")
+    done = CliRunner().invoke(
+        app, ["import", str(file), "--format", "csv", "--out", str(tmp_path / "o")]
+    )
+    assert done.exit_code == 0, done.output
+    assert "The first 60 of 1002 rows; airtoll report --format csv has all" in done.stdout
+    page = (tmp_path / "o" / "report.html").read_text()
+    assert "The first 1000 rows of each table" in page
+    assert "at most 200 of a cell" in page
+    assert 100 < page.count("busy/open/none: ") < 210

@@ -1,7 +1,6 @@
 """Page, terminal and JSON show the figures by the rule and those of all trials, and both sums."""
 
 import json
-import math
 import re
 
 import numpy as np
@@ -9,13 +8,10 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from airtoll.analyse import Estimate
 from airtoll.cli.app import app
-from airtoll.cli.reporting import print_run
 from airtoll.report import write_report
-from airtoll.report.answer import _told_apart
 from airtoll.report.summary import summarise
-from airtoll.run import open_run, run
+from airtoll.run import run
 
 VALUES = {
     "grid.traffic": ["tcp"],
@@ -48,12 +44,10 @@ def test_the_page_shows_both(finished, cell):
     assert "2 of 6" in page
 
 
-def test_the_terminal_table_shows_both(finished, cell, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    print_run(open_run(finished), json=False)
-    text = capsys.readouterr().out
+def test_the_table_of_costs_shows_both(finished, cell):
+    text = CliRunner().invoke(app, ["show", str(finished), "costs", "--csv"]).stdout
     by_rule, of_all = cell
-    assert "rule closest_to_mean(2), intervals from all trials" in text
+    assert "throughput by rule,all trials,throughput overhead by rule,all trials" in text
     assert f"{100 * by_rule.value:.2f} %" in text
     assert f"{100 * of_all.value:.2f} ± {100 * of_all.half_width:.2f} %" in text
 
@@ -91,22 +85,3 @@ def test_the_overhead_of_means_is_next_to_the_decompositions_sum(finished, cell)
     }
     times = {policy: float((1 / values).mean()) for policy, values in rates.items()}
     assert decomposed == pytest.approx(100 * (1 - times["open"] / times["wpa2-psk-ccmp"]), abs=0.02)
-
-
-def test_values_that_cannot_be_told_apart_are_those_whose_intervals_meet():
-    def estimate(value: float, half: float | None, n: int = 3) -> Estimate:
-        low, high = (math.nan, math.nan) if half is None else (value - half, value + half)
-        return Estimate(value, low, high, 0.95, n, "t", "s")
-
-    apart = ", which these trials cannot tell apart"
-    equal = "95 % interval; without one: equal in all trials"
-    for least, most, tail, bounds in (
-        (estimate(1, 0.1), estimate(2, 0.1), "", "95 % intervals"),
-        (estimate(1, 0.6), estimate(2, 0.6), apart, "95 % intervals"),
-        (estimate(1, 0.1), estimate(2, None), "", equal),
-        (estimate(1, 2.0), estimate(2, None), apart, equal),
-        (estimate(1, None), estimate(2, None), "", "equal in all trials"),
-        (estimate(1, 0.1), estimate(2, None, n=1), "", "95 % interval; one trial has none"),
-        (estimate(1, None, n=1), estimate(2, None, n=1), "", "no interval: one trial"),
-    ):
-        assert _told_apart(least, most, 0.95) == (tail, bounds)

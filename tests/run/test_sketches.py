@@ -48,7 +48,7 @@ def test_sketches_survive_the_journal_and_reach_the_estimates(finished):
     assert all(record.sketches for record in records)
     estimates = summarise(finished.path).analysis.estimates.filter(metric="delay_p99_s")
     assert estimates["method"].unique().to_list() == [
-        "all packets of 4 trials, bootstrap of trials"
+        "all packets of 4 trials: an interval takes 10"
     ]
 
 
@@ -63,7 +63,7 @@ clients = 6
 [traffic.mixed]
 transport = "udp"
 payload_bytes = 200
-offered_mbps = 1.5
+offered_mbps = 0.8
 duration_s = 0.5
 [grid]
 policy = ["open", "wpa-psk-tkip"]
@@ -74,7 +74,7 @@ policy = ["open", "wpa-psk-tkip"]
 def calls(tmp_path_factory):
     folder = tmp_path_factory.mktemp("latency")
     (folder / "latency.toml").write_text(STUDY)
-    return run(folder / "latency.toml", out=folder / "run", trials=6)
+    return run(folder / "latency.toml", out=folder / "run", trials=10)
 
 
 def test_the_report_has_the_99th_percentile_of_all_packets(calls):
@@ -94,8 +94,13 @@ def test_the_report_has_the_99th_percentile_of_all_packets(calls):
         assert row["value"] * 1e9 == pytest.approx(
             np.quantile(packets, 0.99, method="inverted_cdf"), abs=1
         )
-        assert row["low"] < row["value"] < row["high"]
-        assert row["method"] == "all packets of 6 trials, bootstrap of trials"
+        if row["method"] == "all packets of 10 trials, bootstrap of trials":
+            assert row["low"] < row["value"] < row["high"]
+        else:
+            assert row["method"].endswith("a few trials hold most of the slowest packets")
+            assert row["low"] is row["high"] is None
+    whole = [row for row in rows if row["flow"] is None]
+    assert all(row["low"] is not None for row in whole)
     differences = [row for row in told["comparisons"] if row["metric"] == "delay_p99_s"]
     assert {row["method"] for row in differences} == {"Welch"}
     page = render(summary, [], command="")

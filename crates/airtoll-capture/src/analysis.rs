@@ -21,7 +21,7 @@ use crate::file::{Damage, Packet, Reader};
 use crate::frames::{Frames, Seen, Window};
 use crate::keys::Keys;
 use crate::link::{Link, LinkReader, Radio, Wire};
-use crate::report::Report;
+use crate::report::{LinkTypes, Report};
 use crate::selection::Selection;
 use crate::session::{FrameNumber, SessionReport};
 
@@ -55,7 +55,7 @@ pub type Watcher<'w> = &'w mut dyn FnMut(&Seen<'_>);
 /// Analyses captures as one, in the order of their times.
 ///
 /// # Errors
-/// A file that cannot be opened or is no capture.
+/// A file that cannot be opened or is no capture, and captures of link types that are not read.
 pub fn analyse(request: &Request, watcher: Option<Watcher<'_>>) -> Result<Report, CaptureError> {
     let sources = request
         .files
@@ -106,7 +106,9 @@ pub fn watch(
         };
     }
     let damage = reader.damage().cloned().into_iter().collect();
-    Ok(frames.into_report(&request.files, damage))
+    let links = LinkTypes::of(std::slice::from_ref(&link));
+    links.refuse_if_nothing_was_read(&request.files)?;
+    Ok(frames.into_report(&request.files, damage, links))
 }
 
 fn analyse_sources(
@@ -115,14 +117,15 @@ fn analyse_sources(
     watcher: Option<Watcher<'_>>,
 ) -> Result<Report, CaptureError> {
     let mut frames = Frames::new(request, watcher);
-    let mut damage = Vec::new();
+    let (mut damage, mut links) = (Vec::new(), LinkTypes::default());
     for pass in 0..=MAX_PASSES {
         if pass > 0 && !frames.begin_pass() {
             break;
         }
-        damage = run(sources, &mut frames, pass > 0)?;
+        (damage, links) = run(sources, &mut frames, pass > 0)?;
     }
-    Ok(frames.into_report(&request.files, damage))
+    links.refuse_if_nothing_was_read(&request.files)?;
+    Ok(frames.into_report(&request.files, damage, links))
 }
 
 /// A capture that can be read again.
@@ -221,10 +224,11 @@ impl Batch {
                 mpdu,
                 on_air,
                 data_pad,
+                swapped,
                 radio,
             } => {
                 let padding = if data_pad { padding_of(mpdu) } else { None };
-                match padding {
+                let kind = match padding {
                     Some((header, pad)) => {
                         self.octets.extend_from_slice(&mpdu[..header]);
                         self.octets.extend_from_slice(&mpdu[header + pad..]);
@@ -237,13 +241,17 @@ impl Batch {
                         self.octets.extend_from_slice(mpdu);
                         SlotKind::Air { on_air, radio }
                     }
+                };
+                if swapped {
+                    self.octets.swap(start, start + 1);
                 }
+                kind
             }
             Link::Wire(wire, packet) => {
                 self.octets.extend_from_slice(packet);
                 SlotKind::Wire(wire)
             }
-            Link::Broken | Link::Other => SlotKind::Other,
+            Link::Broken | Link::Empty | Link::Unread => SlotKind::Other,
         };
         self.slots.push(Slot {
             number,
@@ -284,29 +292,27 @@ impl Batch {
         if !again {
             self.plain.clear();
             let mut indices: Vec<(usize, usize, usize)> = Vec::new();
+            let mut keys: Vec<&CcmpKey> = Vec::new();
             for (index, slot) in self.slots.iter().enumerate() {
                 let SlotKind::Air { on_air, .. } = slot.kind else {
                     continue;
                 };
                 let mpdu = &self.octets[slot.start..slot.start + slot.len];
-                if slot.len == on_air && frames.keyring().batch_key(mpdu).is_some() {
+                if slot.len == on_air
+                    && let Some(key) = frames.keyring().batch_key(mpdu)
+                {
                     let start = self.plain.len();
                     self.plain.extend_from_slice(mpdu);
                     indices.push((index, start, slot.len));
+                    keys.push(key);
                 }
             }
-            let mut keys: Vec<&CcmpKey> = Vec::with_capacity(indices.len());
             let mut jobs: Vec<IncomingMpdu<'_>> = Vec::with_capacity(indices.len());
             let mut rest = &mut self.plain[..];
-            for (index, _, len) in &indices {
+            for (_, _, len) in &indices {
                 let (frame, after) = rest.split_at_mut(*len);
                 rest = after;
-                let slot = &self.slots[*index];
-                let mpdu = &self.octets[slot.start..slot.start + slot.len];
-                if let Some(key) = frames.keyring().batch_key(mpdu) {
-                    keys.push(key);
-                    jobs.push(IncomingMpdu::new(frame));
-                }
+                jobs.push(IncomingMpdu::new(frame));
             }
             CcmpKey::decapsulate_batch_keys(&keys, &mut jobs);
             for ((index, start, _), job) in indices.iter().zip(&jobs) {
@@ -333,7 +339,7 @@ fn run(
     sources: &[Source],
     frames: &mut Frames<'_>,
     again: bool,
-) -> Result<Vec<Damage>, CaptureError> {
+) -> Result<(Vec<Damage>, LinkTypes), CaptureError> {
     let mut readers = sources
         .iter()
         .map(Source::open)
@@ -377,10 +383,8 @@ fn run(
         }
     }
     batch.work(frames, again);
-    Ok(readers
-        .iter()
-        .filter_map(|reader| reader.damage().cloned())
-        .collect())
+    let damage = readers.iter().filter_map(Reader::damage).cloned();
+    Ok((damage.collect(), LinkTypes::of(&links)))
 }
 
 /// Several captures in order of time: holds the next packet of each.

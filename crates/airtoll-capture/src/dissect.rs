@@ -1,12 +1,15 @@
 //! Content of an MSDU or of a packet of a wire: takes octets after the MAC header, gives EAPOL,
-//! EAP, RADIUS, tunnels, Mobile IP and answers that configure a host, and how many octets are
+//! EAP, RADIUS, tunnels, Mobile IP and messages that configure a host, and how many octets are
 //! headers.
 //!
-//! Keeps no state: fragments must be put together before.
+//! Keeps no state: fragments must be put together before, and what only looks like a tunnel's message
+//! is for [`crate::tunnels`] to tell.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use airtoll_security::EapMethod;
+use airtoll_wire::ah::{self, AhView};
+use airtoll_wire::dhcp::{self, DhcpView};
 use airtoll_wire::eap::{Code, EapView};
 use airtoll_wire::eapol::packet_type;
 use airtoll_wire::ethernet::EthernetRepr;
@@ -14,15 +17,17 @@ use airtoll_wire::ipv4::{self, Ipv4Repr, protocol};
 use airtoll_wire::ipv6::{self, Ipv6Repr};
 use airtoll_wire::llc::{self, SnapRepr, ethertype};
 use airtoll_wire::radius::{RadiusRepr, attribute};
+use airtoll_wire::tcp;
+use airtoll_wire::tls::{self, RecordView};
 use airtoll_wire::udp::UdpRepr;
-use airtoll_wire::{MacAddress, tcp};
+use airtoll_wire::{MacAddress, mobile_ipv6, openvpn, wireguard, wps};
 
 use crate::link::Wire;
 
-/// UDP port of WireGuard.
-const WIREGUARD: u16 = airtoll_wire::wireguard::PORT;
-/// UDP port of OpenVPN.
-const OPENVPN: u16 = airtoll_wire::openvpn::PORT;
+/// Most authentication headers in front of a payload that are skipped.
+const MAX_AH: usize = 4;
+/// Method type of expanded EAP methods (RFC 3748 section 5.7).
+const EXPANDED: u8 = 254;
 
 /// An EAP packet as far as it can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +38,10 @@ pub struct Eap {
     pub method: Option<u8>,
     /// TLS version that a server hello in it names.
     pub tls_version: Option<u16>,
+    /// Description of a TLS alert in clear in it.
+    pub alert: Option<u8>,
+    /// Type of the message of Wi-Fi Protected Setup that it is; 0 where the message names none.
+    pub wps: Option<u8>,
 }
 
 /// A RADIUS packet as far as sessions need it.
@@ -105,16 +114,25 @@ pub enum Content<'a> {
     Ike(&'a [u8]),
     /// ESP, from its SPI on.
     Esp(&'a [u8]),
-    /// WireGuard, from its type on.
-    WireGuard(&'a [u8]),
+    /// WireGuard, from its type on; on its own port, or by the type and the length of its message.
+    WireGuard {
+        /// The message.
+        octets: &'a [u8],
+        /// A port is that of WireGuard.
+        own_port: bool,
+    },
     /// OpenVPN over UDP, from its opcode on.
     OpenVpn(&'a [u8]),
+    /// A TCP segment with octets, from its header on.
+    Tcp(&'a [u8]),
     /// Mobile IP registration.
     MobileIp(&'a [u8]),
+    /// Mobility Header of Mobile IPv6.
+    MobileIpV6(&'a [u8]),
     /// ICMP agent discovery (RFC 5944 section 2): an advertisement (true) or a solicitation.
     AgentDiscovery(bool),
-    /// DHCP acknowledgement: the client's hardware address and its new address.
-    Leased(MacAddress, Ipv4Addr),
+    /// DHCP message of an Ethernet client.
+    Dhcp(DhcpView),
     /// DHCPv6 reply, router or neighbour advertisement to the receiver.
     Configures,
     /// Router solicitation.
@@ -177,7 +195,7 @@ pub fn fragment(wire: Wire, octets: &[u8]) -> Option<Ipv4Repr<'_>> {
 }
 
 /// EtherType and network layer of a packet of a wire.
-fn network(wire: Wire, octets: &[u8]) -> Option<(u16, &[u8])> {
+pub(crate) fn network(wire: Wire, octets: &[u8]) -> Option<(u16, &[u8])> {
     match wire {
         Wire::Cooked { ethertype, .. } => Some((ethertype, octets)),
         Wire::Ip if octets.first().is_some_and(|first| first >> 4 == 6) => {
@@ -259,8 +277,20 @@ fn eapol(octets: &[u8], early: bool) -> Content<'_> {
     }
 }
 
-/// Reads a transport header and what follows.
+/// Reads a transport header and what follows, behind authentication headers.
 pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
+    let (mut kind, mut octets) = (kind, octets);
+    let mut header_octets = 0;
+    for _ in 0..MAX_AH {
+        if kind != ah::PROTOCOL {
+            break;
+        }
+        let Ok(header) = AhView::new(octets) else {
+            break;
+        };
+        header_octets += header.header_len;
+        (kind, octets) = (header.protocol, header.payload);
+    }
     let mut dissected = Dissected {
         content: Content::Other,
         header_octets: 0,
@@ -270,32 +300,7 @@ pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
         protocol::UDP => {
             dissected.header_octets = airtoll_wire::udp::LEN;
             if let Ok(udp) = UdpRepr::parse(octets) {
-                let either = |port: u16| udp.source == port || udp.destination == port;
-                if [1645, 1646, 1700, 1812, 1813, 3799].into_iter().any(either) {
-                    // Servers' ports are below those that clients take.
-                    let client_port = udp.source.max(udp.destination);
-                    dissected.content = radius(udp.payload, client_port);
-                } else if either(500) {
-                    dissected.content = Content::Ike(udp.payload);
-                } else if either(4500) {
-                    // With NAT traversal, IKE follows four zero octets (RFC 3948 section 2.2).
-                    dissected.content = match udp.payload {
-                        [0, 0, 0, 0, ike @ ..] => Content::Ike(ike),
-                        [_, _, _, _, ..] => Content::Esp(udp.payload),
-                        _ => Content::Other,
-                    };
-                } else if either(434) {
-                    dissected.content = Content::MobileIp(udp.payload);
-                } else if either(WIREGUARD) {
-                    dissected.content = Content::WireGuard(udp.payload);
-                } else if either(OPENVPN) {
-                    dissected.content = Content::OpenVpn(udp.payload);
-                } else if udp.destination == 68 || udp.source == 67 {
-                    dissected.content = leased(udp.payload).unwrap_or(Content::Other);
-                } else if udp.destination == 546 && udp.payload.first() == Some(&7) {
-                    // Reply (RFC 8415 section 7.3).
-                    dissected.content = Content::Configures;
-                }
+                dissected.content = datagram(&udp);
             }
         }
         protocol::TCP => {
@@ -303,6 +308,9 @@ pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
                 .get(12)
                 .map_or(0, |octet| usize::from(octet >> 4) * 4);
             dissected.header_octets = offset.max(tcp::LEN);
+            if octets.len() > dissected.header_octets {
+                dissected.content = Content::Tcp(octets);
+            }
         }
         protocol::ICMP => {
             dissected.header_octets = 8;
@@ -325,31 +333,65 @@ pub fn transport(kind: u8, octets: &[u8]) -> Dissected<'_> {
             dissected.header_octets = 8;
             dissected.content = Content::Esp(octets);
         }
+        mobile_ipv6::PROTOCOL => {
+            dissected.header_octets = octets.len();
+            dissected.content = Content::MobileIpV6(octets);
+        }
         _ => {}
     }
+    dissected.header_octets += header_octets;
     dissected
 }
 
-/// The lease that a DHCP message acknowledges: BOOTP reply, option 53 with value 5 (RFC 2131
-/// sections 2 and 3.1, RFC 2132 section 9.6).
-fn leased(octets: &[u8]) -> Option<Content<'_>> {
-    let header = octets.first_chunk::<240>()?;
-    let ethernet = header[..3] == [2, 1, 6] && header[236..] == [99, 130, 83, 99];
-    let mut options = &octets[240..];
-    while let [code, rest @ ..] = options {
-        match (code, rest) {
-            (0, _) => options = rest,
-            (53, [1, 5, ..]) if ethernet => {
-                let address = MacAddress::from_slice(&header[28..34]).ok()?;
-                let given = [header[16], header[17], header[18], header[19]];
-                return Some(Content::Leased(address, given.into()));
-            }
-            (255, _) => return None,
-            (_, [len, rest @ ..]) => options = rest.get(usize::from(*len)..)?,
-            _ => return None,
+fn datagram<'a>(udp: &UdpRepr<'a>) -> Content<'a> {
+    let either = |port: u16| udp.source == port || udp.destination == port;
+    let payload = udp.payload;
+    if [1645, 1646, 1700, 1812, 1813, 3799].into_iter().any(either) {
+        // Servers' ports are below those that clients take.
+        radius(payload, udp.source.max(udp.destination))
+    } else if either(500) {
+        Content::Ike(payload)
+    } else if either(4500) {
+        // With NAT traversal, IKE follows four zero octets (RFC 3948 section 2.2).
+        match payload {
+            [0, 0, 0, 0, ike @ ..] => Content::Ike(ike),
+            [_, _, _, _, ..] => Content::Esp(payload),
+            _ => Content::Other,
         }
+    } else if either(434) {
+        Content::MobileIp(payload)
+    } else if either(wireguard::PORT) {
+        Content::WireGuard {
+            octets: payload,
+            own_port: true,
+        }
+    } else if either(openvpn::PORT) {
+        Content::OpenVpn(payload)
+    } else if either(dhcp::CLIENT_PORT) || either(dhcp::SERVER_PORT) {
+        DhcpView::parse(payload).map_or(Content::Other, Content::Dhcp)
+    } else if udp.destination == 546 && payload.first() == Some(&7) {
+        // Reply (RFC 8415 section 7.3).
+        Content::Configures
+    } else if is_wireguard(payload) {
+        Content::WireGuard {
+            octets: payload,
+            own_port: false,
+        }
+    } else {
+        Content::Other
     }
-    None
+}
+
+/// Whether a datagram has type, reserved octets and length of a message of WireGuard (WireGuard paper,
+/// section 5.4): data are padded to 16 octets, with a header and a tag of 16.
+fn is_wireguard(octets: &[u8]) -> bool {
+    match octets {
+        [1, 0, 0, 0, ..] => octets.len() == wireguard::INITIATION_OCTETS,
+        [2, 0, 0, 0, ..] => octets.len() == wireguard::RESPONSE_OCTETS,
+        [3, 0, 0, 0, ..] => octets.len() == wireguard::COOKIE_REPLY_OCTETS,
+        [4, 0, 0, 0, ..] => octets.len() >= 32 && octets.len().is_multiple_of(16),
+        _ => false,
+    }
 }
 
 fn radius(octets: &[u8], client_port: u16) -> Content<'_> {
@@ -384,6 +426,8 @@ fn eap(octets: &[u8]) -> Eap {
         code: None,
         method: None,
         tls_version: None,
+        alert: None,
+        wps: None,
     };
     let Ok(view) = EapView::new(octets) else {
         return nothing;
@@ -394,18 +438,43 @@ fn eap(octets: &[u8]) -> Eap {
         code: Some(view.code()),
         method,
         tls_version: if tls { tls_version(view.data()) } else { None },
+        alert: if tls { alert(view.data()) } else { None },
+        wps: match method {
+            Some(EXPANDED) => wps::message_type(view.data()),
+            _ => None,
+        },
     }
+}
+
+/// The octets of TLS in the data of EAP-TLS and its like: flags, a length if bit 7 says so, then TLS
+/// (RFC 5216 section 3.1).
+fn tls_octets(data: &[u8]) -> Option<&[u8]> {
+    let (flags, rest) = data.split_first()?;
+    if flags & 0x80 != 0 {
+        rest.get(4..)
+    } else {
+        Some(rest)
+    }
+}
+
+/// Description of an alert in clear among the records of a fragment; encrypted ones are longer.
+fn alert(data: &[u8]) -> Option<u8> {
+    let mut rest = tls_octets(data)?;
+    while let Ok((record, after)) = RecordView::split(rest) {
+        if record.content_type() == tls::content::ALERT
+            && let [_level, description] = record.fragment()
+        {
+            return Some(*description);
+        }
+        rest = after;
+    }
+    None
 }
 
 /// Version that a server hello at the start of an EAP-TLS fragment chooses.
 fn tls_version(data: &[u8]) -> Option<u16> {
-    use airtoll_wire::tls::{HandshakeView, RecordView, ServerHelloRepr, content, extension};
-    let (flags, rest) = data.split_first()?;
-    let rest = if flags & 0x80 != 0 {
-        rest.get(4..)?
-    } else {
-        rest
-    };
+    use airtoll_wire::tls::{HandshakeView, ServerHelloRepr, content, extension};
+    let rest = tls_octets(data)?;
     // A fragmented record still begins with a whole server hello as a rule.
     let fragment = match RecordView::split(rest) {
         Ok((record, _)) if record.content_type() == content::HANDSHAKE => record.fragment(),

@@ -25,6 +25,19 @@ pub enum CaptureError {
         /// Content of the file.
         what: &'static str,
     },
+    /// Every packet is of a link type that is not read.
+    #[error(
+        "{path}: nothing was read: its {frames} packets are of link type {link_types}, which airtoll \
+         does not read; capture 802.11 (radiotap, PPI, Prism, AVS), Ethernet, Linux cooked or IP"
+    )]
+    NothingRead {
+        /// The first file.
+        path: PathBuf,
+        /// Packets of all files.
+        frames: u64,
+        /// Numbers and names of the link types.
+        link_types: String,
+    },
     /// An invalid key.
     #[error("key {index} ({kind}): {what}")]
     Key {

@@ -4,15 +4,20 @@
 //! `radius:SECRET`; rows of Wireshark's `esp_sa` and `ikev2_decryption_table`. A key log has
 //! one such text a line, or Wireshark's `80211_keys` lines (`"wpa-pwd","PASS:SSID"`), or lines of
 //! hostapd and wpa_supplicant run with `-dd -K` (`PMK - hexdump(len=32): ..`), or it is the JSON
-//! list that airtoll's own trials write beside their captures. Never prints a key, not even a
-//! wrong one.
+//! list that airtoll's own trials write beside their captures. Prefixes of journald, syslog, logread
+//! and logcat are skipped. A row of a key log that cannot be used is left out and
+//! named. Never prints a key, not even a wrong one.
 
 use std::net::IpAddr;
 use std::path::Path;
 
-use airtoll_security::ike::{IkeEncryption, IkeIntegrity, IkeKey};
+use airtoll_security::esp::{self, EspKey};
+use airtoll_security::ike::IkeKey;
+use airtoll_security::ipsec::{Encryption, Integrity};
 use airtoll_security::keys::psk;
 use airtoll_security::{KeyError, TunnelSuite};
+use schemars::JsonSchema;
+use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::error::CaptureError;
@@ -22,6 +27,19 @@ pub type Secret = Zeroizing<Vec<u8>>;
 
 /// Most lines of a key log that are read.
 const MAX_LINES: usize = 100_000;
+/// Most rows that cannot be used and are named.
+const MAX_SKIPPED: usize = 100;
+
+/// A row of a key log that was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SkippedKey {
+    /// The key log.
+    pub file: String,
+    /// Number of the line, or of the row of a JSON list, from 1.
+    pub line: u32,
+    /// Why it cannot be used.
+    pub what: String,
+}
 
 /// All keys that were given, sorted by what they can do.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +62,8 @@ pub struct Keys {
     pub esp: Vec<EspSa>,
     /// Security associations of IKEv2.
     pub ike: Vec<IkeSa>,
+    /// Rows of key logs that were left out.
+    pub skipped: Vec<SkippedKey>,
 }
 
 /// One direction of an ESP security association.
@@ -55,12 +75,30 @@ pub struct EspSa {
     pub destination: Option<IpAddr>,
     /// Security parameters index.
     pub spi: u32,
-    /// Algorithms.
-    pub suite: TunnelSuite,
-    /// Encryption key, of AES-GCM with its salt.
-    pub encryption: Secret,
-    /// Integrity key; empty with AES-GCM.
-    pub integrity: Secret,
+    /// Encryption algorithm.
+    pub encryption: Encryption,
+    /// Encryption key, with its salt where the algorithm has one.
+    pub encryption_key: Secret,
+    /// Integrity algorithm; `None` with a cipher that authenticates.
+    pub integrity: Option<Integrity>,
+    /// Integrity key; empty without an algorithm.
+    pub integrity_key: Secret,
+}
+
+impl EspSa {
+    /// The key.
+    ///
+    /// # Errors
+    /// A key of the wrong length.
+    pub fn key(&self) -> Result<EspKey, KeyError> {
+        EspKey::with_algorithms(
+            self.spi,
+            self.encryption,
+            &self.encryption_key,
+            self.integrity,
+            &self.integrity_key,
+        )
+    }
 }
 
 /// An IKEv2 security association.
@@ -71,12 +109,12 @@ pub struct IkeSa {
     /// SPI of the responder.
     pub responder: [u8; 8],
     /// Encryption algorithm.
-    pub encryption: IkeEncryption,
-    /// SK_ei and SK_er, of AES-GCM with their salts.
+    pub encryption: Encryption,
+    /// SK_ei and SK_er, with their salts where the algorithm has one.
     pub encryption_keys: (Secret, Secret),
-    /// Integrity algorithm; `None` with AES-GCM.
-    pub integrity: Option<IkeIntegrity>,
-    /// SK_ai and SK_ar; empty with AES-GCM.
+    /// Integrity algorithm; `None` with a cipher that authenticates.
+    pub integrity: Option<Integrity>,
+    /// SK_ai and SK_ar; empty without an algorithm.
     pub integrity_keys: (Secret, Secret),
 }
 
@@ -112,10 +150,10 @@ impl Keys {
         Ok(())
     }
 
-    /// Adds the keys of a key log.
+    /// Adds the keys of a key log. A row that cannot be used is left out: see [`Keys::skipped`].
     ///
     /// # Errors
-    /// [`CaptureError::KeyLog`] if it cannot be read or a line that names a kind is wrong.
+    /// [`CaptureError::KeyLog`] if it cannot be read, or is a text without any key.
     pub fn add_log(&mut self, path: &Path) -> Result<(), CaptureError> {
         let wrong = |what: String| CaptureError::KeyLog {
             path: path.to_path_buf(),
@@ -123,11 +161,12 @@ impl Keys {
         };
         let octets = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
         let text = String::from_utf8_lossy(&octets);
-        if text.trim_start().starts_with('[') {
-            return self.add_rows(&text).map_err(wrong);
+        if text.trim_start().starts_with('[') && text.trim_end().ends_with(']') {
+            return self.add_rows(path, &text).map_err(wrong);
         }
         let mut dump = None;
-        for (number, line) in text.lines().take(MAX_LINES).enumerate() {
+        let mut used = false;
+        for (number, line) in (1u32..).zip(text.lines().take(MAX_LINES)) {
             let line = without_colours(line);
             let line = without_prompt(line.trim());
             if let Some(open) = PassphraseDump::begin(line) {
@@ -138,16 +177,42 @@ impl Keys {
                 && open.goes_on(line)
             {
                 if open.is_whole() {
-                    self.add_dumped(open);
+                    used |= self.add_dumped(&open.octets);
                 } else {
                     dump = Some(open);
                 }
                 continue;
             }
-            self.add_line(line)
-                .map_err(|what| wrong(format!("line {}: {what}", number + 1)))?;
+            match self.add_line(line) {
+                Ok(added) => used |= added,
+                Err(what) => self.skip(path, number, what),
+            }
         }
-        Ok(())
+        if used {
+            return Ok(());
+        }
+        let why = self
+            .skipped
+            .last()
+            .filter(|last| last.file == path.display().to_string());
+        Err(wrong(why.map_or_else(
+            || {
+                "holds no key: give lines such as wpa-pwd:PASS:SSID or pmk:HEX, a table of Wireshark, \
+                 or the log of hostapd or wpa_supplicant run with -dd -K"
+                    .to_owned()
+            },
+            |last| format!("holds no key that can be used; line {}: {}", last.line, last.what),
+        )))
+    }
+
+    fn skip(&mut self, path: &Path, line: u32, what: String) {
+        if self.skipped.len() < MAX_SKIPPED {
+            self.skipped.push(SkippedKey {
+                file: path.display().to_string(),
+                line,
+                what,
+            });
+        }
     }
 
     /// Whether no key was given.
@@ -161,84 +226,96 @@ impl Keys {
     }
 
     /// Rows of a trial's `keys.json`; kinds that open no frame are left alone.
-    fn add_rows(&mut self, text: &str) -> Result<(), String> {
+    fn add_rows(&mut self, path: &Path, text: &str) -> Result<(), String> {
         let rows: Vec<serde_json::Value> =
             serde_json::from_str(text).map_err(|error| format!("is no JSON list: {error}"))?;
-        for (number, row) in rows.iter().take(MAX_LINES).enumerate() {
-            let field = |name: &str| row.get(name).and_then(serde_json::Value::as_str);
-            let octets = |name: &str| {
-                let digits = field(name).unwrap_or("").trim_start_matches("0x");
-                hex(digits).map_err(|what| format!("row {}: {what}", number + 1))
-            };
-            match field("kind") {
-                Some("wep") => push(&mut self.weps, octets("key")?),
-                Some("radius-secret") => {
-                    let secret = field("secret").unwrap_or("").as_bytes().to_vec();
-                    push(&mut self.radius, Secret::new(secret));
-                }
-                Some("esp") => {
-                    if let Some(suite) = field("transform").and_then(TunnelSuite::from_name) {
-                        let spi = field("spi").unwrap_or("").trim_start_matches("0x");
-                        // Linux lists the key of AES-GCM by another name than that of a cipher.
-                        let aead = field("aead-key").is_some();
-                        let cipher_key = if aead { "aead-key" } else { "enc-key" };
-                        self.esp.push(EspSa {
-                            source: field("source").and_then(|text| text.parse().ok()),
-                            destination: field("destination").and_then(|text| text.parse().ok()),
-                            spi: u32::from_str_radix(spi, 16)
-                                .map_err(|_| format!("row {}: no SPI", number + 1))?,
-                            suite,
-                            encryption: octets(cipher_key)?,
-                            integrity: octets("auth-key")?,
-                        });
-                    }
-                }
-                Some("pmk" | "psk") => push(&mut self.pmks, octets("key")?),
-                Some("msk") => push(&mut self.msks, octets("key")?),
-                Some("tk" | "gtk") => push(&mut self.tks, octets("key")?),
-                Some("passphrase") => {
-                    let (pass, ssid) = (field("passphrase"), field("ssid"));
-                    let ssid = ssid.unwrap_or("").as_bytes();
-                    let key = psk::from_passphrase(pass.unwrap_or(""), ssid)
-                        .map_err(|error| format!("row {}: {error}", number + 1))?;
-                    push(&mut self.pmks, Zeroizing::new(key.to_vec()));
-                    self.ssids.push(ssid.to_vec());
-                }
-                _ => {}
+        for (number, row) in (1u32..).zip(rows.iter().take(MAX_LINES)) {
+            if let Err(what) = self.add_row(row) {
+                self.skip(path, number, what);
             }
         }
         Ok(())
     }
 
-    fn add_line(&mut self, line: &str) -> Result<(), String> {
+    fn add_row(&mut self, row: &serde_json::Value) -> Result<(), String> {
+        let field = |name: &str| row.get(name).and_then(serde_json::Value::as_str);
+        let octets = |name: &str| hex(field(name).unwrap_or("").trim_start_matches("0x"));
+        match field("kind") {
+            Some("wep") => push(&mut self.weps, octets("key")?),
+            Some("radius-secret") => {
+                let secret = field("secret").unwrap_or("").as_bytes().to_vec();
+                push(&mut self.radius, Secret::new(secret));
+            }
+            Some("esp") => {
+                if let Some(suite) = field("transform").and_then(TunnelSuite::from_name) {
+                    let (encryption, integrity) =
+                        esp::algorithms(suite).map_err(|error| error.to_string())?;
+                    let spi = field("spi").unwrap_or("").trim_start_matches("0x");
+                    // Linux lists the key of AES-GCM by another name than that of a cipher.
+                    let aead = field("aead-key").is_some();
+                    let cipher_key = if aead { "aead-key" } else { "enc-key" };
+                    self.add_esp_sa(EspSa {
+                        source: field("source").and_then(|text| text.parse().ok()),
+                        destination: field("destination").and_then(|text| text.parse().ok()),
+                        spi: u32::from_str_radix(spi, 16).map_err(|_| "no SPI".to_owned())?,
+                        encryption,
+                        encryption_key: octets(cipher_key)?,
+                        integrity,
+                        integrity_key: octets("auth-key")?,
+                    })?;
+                }
+            }
+            Some("pmk" | "psk") => push(&mut self.pmks, octets("key")?),
+            Some("msk") => push(&mut self.msks, octets("key")?),
+            Some("tk" | "gtk") => push(&mut self.tks, octets("key")?),
+            Some("passphrase") => {
+                let (pass, ssid) = (field("passphrase"), field("ssid"));
+                let ssid = ssid.unwrap_or("").as_bytes();
+                let key = psk::from_passphrase(pass.unwrap_or(""), ssid)
+                    .map_err(|error| error.to_string())?;
+                push(&mut self.pmks, Zeroizing::new(key.to_vec()));
+                self.ssids.push(ssid.to_vec());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_esp_sa(&mut self, sa: EspSa) -> Result<(), String> {
+        sa.key().map_err(|error| error.to_string())?;
+        self.esp.push(sa);
+        Ok(())
+    }
+
+    /// Adds the key of a line; gives whether it holds one.
+    fn add_line(&mut self, line: &str) -> Result<bool, String> {
         if line.is_empty() || line.starts_with('#') {
-            return Ok(());
+            return Ok(false);
         }
         let columns = columns(line);
         if let ["IPv4" | "IPv6" | "Any", rest @ ..] = &columns[..]
             && rest.len() >= 7
         {
-            return self.add_esp(rest);
+            return self.add_esp(rest).map(|()| true);
         }
         if columns.len() == 8 && columns[..2].iter().all(|spi| spi.len() == 16) {
-            return self.add_ike(&columns);
+            return self.add_ike(&columns).map(|()| true);
         }
         if let Some(quoted) = line.strip_prefix('"') {
             let Some((kind, rest)) = quoted.split_once('"') else {
                 return Err("a quoted line is not closed".to_owned());
             };
             let value = rest.trim_start_matches([',', ' ']).trim_matches('"');
-            return self.add(&format!("{kind}:{value}"));
+            return self.add(&format!("{kind}:{value}")).map(|()| true);
         }
         let kind = line.split(':').next().unwrap_or("");
         if matches!(
             kind,
             "wpa-pwd" | "wpa-psk" | "pmk" | "msk" | "tk" | "wep" | "radius"
         ) {
-            return self.add(line);
+            return self.add(line).map(|()| true);
         }
-        self.add_hexdump(line);
-        Ok(())
+        Ok(self.add_hexdump(line))
     }
 
     /// A row of Wireshark's `esp_sa`, without its protocol: source, destination, SPI, encryption
@@ -248,40 +325,30 @@ impl Keys {
             return Err("an ESP row has 8 columns".to_owned());
         };
         let digits = |text: &str| hex(text.trim_start_matches("0x"));
-        let encryption = match cipher.split(" [").next().unwrap_or("") {
-            "NULL" => "null",
-            "DES-CBC" => "des",
-            "TripleDES-CBC" => "3des",
-            "AES-CBC" => "aes-cbc",
-            "AES-GCM" | "AES-GCM with 16 octet ICV" => "aes-gcm",
-            other => return Err(format!("{other}: no cipher of ESP that is known here")),
-        };
-        let integrity = match mac.split(" [").next().unwrap_or("") {
-            "NULL" => "none",
-            "HMAC-SHA-1-96" => "sha1",
-            "HMAC-MD5-96" => "md5",
-            other => {
-                return Err(format!(
-                    "{other}: no authentication of ESP that is known here"
-                ));
+        let unknown =
+            |what: &str, name: &str| format!("{name}: no {what} of ESP that is known here");
+        let encryption = esp_encryption(cipher).ok_or_else(|| unknown("cipher", cipher))?;
+        let integrity = esp_integrity(mac).ok_or_else(|| unknown("authentication", mac))?;
+        let (encryption, integrity) = match (encryption, integrity) {
+            // Rows of older versions have the length of the tag in the other column.
+            (Encryption::AesGcm(_), Some(Integrity::Unchecked(octets @ (8 | 12 | 16)))) => {
+                (Encryption::AesGcm(octets), None)
             }
+            other => other,
         };
-        let suite = TunnelSuite::ALL
-            .iter()
-            .copied()
-            .filter(|suite| suite.name().starts_with("esp-"))
-            .find(|suite| suite.encryption() == encryption && suite.integrity() == integrity)
-            .ok_or_else(|| format!("{cipher} with {mac}: no pair of algorithms that is known"))?;
-        self.esp.push(EspSa {
+        self.add_esp_sa(EspSa {
             source: source.parse().ok(),
             destination: destination.parse().ok(),
             spi: u32::from_str_radix(spi.trim_start_matches("0x"), 16)
                 .map_err(|_| format!("{spi}: no SPI in hexadecimal"))?,
-            suite,
-            encryption: digits(key)?,
-            integrity: digits(mac_key)?,
-        });
-        Ok(())
+            encryption,
+            encryption_key: digits(key)?,
+            integrity,
+            integrity_key: match integrity {
+                Some(Integrity::Unchecked(_)) | None => Secret::default(),
+                Some(_) => digits(mac_key)?,
+            },
+        })
     }
 
     /// A row of Wireshark's `ikev2_decryption_table`: both SPIs, SK_ei, SK_er, encryption, SK_ai,
@@ -291,29 +358,12 @@ impl Keys {
             let octets = hex(text)?;
             <[u8; 8]>::try_from(&octets[..]).map_err(|_| "an SPI has 16 digits".to_owned())
         };
-        let name = |column: usize| columns[column].split(" [").next().unwrap_or("");
-        let encryption = match name(4) {
-            "NULL" => IkeEncryption::Null,
-            "3DES" => IkeEncryption::TripleDes,
-            "AES-CBC-128" | "AES-CBC-192" | "AES-CBC-256" => IkeEncryption::AesCbc,
-            "AES-GCM-128 with 16 octet ICV" | "AES-GCM-256 with 16 octet ICV" => {
-                IkeEncryption::AesGcm
-            }
-            other => {
-                return Err(format!(
-                    "{other}: no encryption of IKEv2 that is known here"
-                ));
-            }
-        };
-        let integrity = match name(7) {
-            "NONE" => None,
-            "HMAC_MD5_96" => Some(IkeIntegrity::HmacMd5),
-            "HMAC_SHA1_96" => Some(IkeIntegrity::HmacSha1),
-            "HMAC_SHA2_256_128" => Some(IkeIntegrity::HmacSha256),
-            "HMAC_SHA2_384_192" => Some(IkeIntegrity::HmacSha384),
-            "HMAC_SHA2_512_256" => Some(IkeIntegrity::HmacSha512),
-            other => return Err(format!("{other}: no integrity of IKEv2 that is known here")),
-        };
+        let unknown =
+            |what: &str, name: &str| format!("{name}: no {what} of IKEv2 that is known here");
+        let encryption =
+            ike_encryption(columns[4]).ok_or_else(|| unknown("encryption", columns[4]))?;
+        let integrity =
+            ike_integrity(columns[7]).ok_or_else(|| unknown("integrity", columns[7]))?;
         let sa = IkeSa {
             initiator: spi(columns[0])?,
             responder: spi(columns[1])?,
@@ -329,38 +379,50 @@ impl Keys {
         Ok(())
     }
 
-    /// A debug line of hostapd or wpa_supplicant; anything else is left alone.
-    fn add_hexdump(&mut self, line: &str) {
-        let Some((name, digits)) = line
-            .split_once("hexdump(len=")
-            .and_then(|(name, rest)| Some((name, rest.split_once("):")?.1)))
-        else {
-            return;
+    /// A debug line of hostapd or wpa_supplicant; gives whether it holds a key. Anything else is left
+    /// alone.
+    fn add_hexdump(&mut self, line: &str) -> bool {
+        let Some((name, rest)) = line.split_once("hexdump(len=") else {
+            return false;
         };
-        let Ok(octets) = hex(&digits.replace(' ', "")) else {
-            return;
+        let Some((len, rest)) = rest.split_once("):") else {
+            return false;
+        };
+        // Behind the digits a log in JSON goes on.
+        let end = rest
+            .find(|c: char| !c.is_ascii_hexdigit() && c != ' ')
+            .unwrap_or(rest.len());
+        let octets = hex(&rest[..end]);
+        let Some(octets) = octets.ok().filter(|octets| len.parse() == Ok(octets.len())) else {
+            return false;
         };
         let is = |word: &str| name.contains(word);
         match octets.len() {
+            // With syslog and on Android a passphrase is dumped in one line.
+            _ if is("ASCII passphrase") => return self.add_dumped(&octets),
             32 | 48 | 64 if is("MSK") && !is("EMSK") => push(&mut self.msks, octets),
             32..=64 if is("PMK") || is("PSK") || is("FT: XXKey") => push(&mut self.pmks, octets),
             16 | 32 if is(" TK") || name.starts_with("TK") || is("GTK") && !is("IGTK") => {
                 push(&mut self.tks, octets);
             }
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     /// A passphrase of a debug log, to be tried with each BSS's SSID; octets that are no passphrase
     /// are left alone.
-    fn add_dumped(&mut self, dump: PassphraseDump) {
-        let Ok(text) = std::str::from_utf8(&dump.octets) else {
-            return;
+    fn add_dumped(&mut self, octets: &[u8]) -> bool {
+        let Ok(text) = std::str::from_utf8(octets) else {
+            return false;
         };
-        let known = self.passphrases.iter().any(|one| one.as_str() == text);
-        if !known && psk::from_passphrase(text, b"").is_ok() {
+        if psk::from_passphrase(text, b"").is_err() {
+            return false;
+        }
+        if !self.passphrases.iter().any(|one| one.as_str() == text) {
             self.passphrases.push(Zeroizing::new(text.to_owned()));
         }
+        true
     }
 
     fn add(&mut self, text: &str) -> Result<(), String> {
@@ -451,20 +513,20 @@ impl PassphraseDump {
         })
     }
 
-    /// Takes the next line of the dump; `false` if the line is another one.
+    /// Takes the next line of the dump, behind what a log puts in front of it; `false` if the line is
+    /// another one. The dump indents its octets by five blanks.
     fn goes_on(&mut self, line: &str) -> bool {
         let count = self.left.min(Self::OCTETS_OF_LINE);
-        let mut columns = line.split_ascii_whitespace();
-        for _ in 0..count {
-            let octet = columns
-                .next()
-                .filter(|digits| digits.len() == 2)
-                .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-            let Some(octet) = octet else {
-                return false;
-            };
-            self.octets.push(octet);
-        }
+        let indented = line.match_indices("    ").map(|(at, _)| &line[at..]);
+        let behind = line.match_indices(": ").map(|(at, _)| &line[at + 2..]);
+        let Some(octets) = std::iter::once(line)
+            .chain(indented)
+            .chain(behind)
+            .find_map(|part| octets_of(part, count))
+        else {
+            return false;
+        };
+        self.octets.extend_from_slice(&octets);
         self.left -= count;
         true
     }
@@ -472,6 +534,103 @@ impl PassphraseDump {
     const fn is_whole(&self) -> bool {
         self.left == 0
     }
+}
+
+/// So many octets in hexadecimal with blanks between them, at the beginning of a text.
+fn octets_of(text: &str, count: usize) -> Option<Secret> {
+    let mut octets = Secret::default();
+    for digits in text.split_ascii_whitespace().take(count) {
+        let octet = (digits.len() == 2).then(|| u8::from_str_radix(digits, 16).ok())?;
+        octets.push(octet?);
+    }
+    (octets.len() == count).then_some(octets)
+}
+
+/// The name of an algorithm in Wireshark's tables without its source, and the octets of tag in it.
+fn algorithm(text: &str) -> (&str, Option<u8>) {
+    let text = text.split(" [").next().unwrap_or("");
+    match text.split_once(" with ") {
+        Some((name, tag)) if tag.ends_with(" octet ICV") => {
+            let octets = tag.split(' ').next().and_then(|octets| octets.parse().ok());
+            (name, octets)
+        }
+        _ => (text, None),
+    }
+}
+
+/// Encryption by its name in `esp_sa`.
+fn esp_encryption(text: &str) -> Option<Encryption> {
+    Some(match algorithm(text) {
+        ("NULL", None) => Encryption::Null,
+        ("DES-CBC", None) => Encryption::Des,
+        ("TripleDES-CBC", None) => Encryption::TripleDes,
+        ("AES-CBC", None) => Encryption::AesCbc,
+        ("AES-CTR", None) => Encryption::AesCtr,
+        ("AES-GCM", None) => Encryption::AesGcm(16),
+        ("AES-GCM", Some(tag @ (8 | 12 | 16))) => Encryption::AesGcm(tag),
+        ("AES-CCM", None) => Encryption::AesCcm(16),
+        ("AES-CCM", Some(tag @ (8 | 12 | 16))) => Encryption::AesCcm(tag),
+        ("ChaCha20 with Poly1305" | "ChaCha20-Poly1305", None) => Encryption::ChaCha20Poly1305,
+        _ => return None,
+    })
+}
+
+/// Encryption by its name in `ikev2_decryption_table`; the length of the key is in the key.
+fn ike_encryption(text: &str) -> Option<Encryption> {
+    Some(match algorithm(text) {
+        ("NULL", None) => Encryption::Null,
+        ("3DES", None) => Encryption::TripleDes,
+        ("AES-CBC-128" | "AES-CBC-192" | "AES-CBC-256", None) => Encryption::AesCbc,
+        ("AES-CTR-128" | "AES-CTR-192" | "AES-CTR-256", None) => Encryption::AesCtr,
+        ("AES-GCM-128" | "AES-GCM-192" | "AES-GCM-256", Some(tag @ (8 | 12 | 16))) => {
+            Encryption::AesGcm(tag)
+        }
+        ("AES-CCM-128" | "AES-CCM-192" | "AES-CCM-256", Some(tag @ (8 | 12 | 16))) => {
+            Encryption::AesCcm(tag)
+        }
+        ("ChaCha20 with Poly1305" | "ChaCha20-Poly1305", None) => Encryption::ChaCha20Poly1305,
+        _ => return None,
+    })
+}
+
+/// Octets of `ANY 96 bit authentication`, which Wireshark does not check.
+fn unchecked(text: &str) -> Option<Integrity> {
+    let bits = text.strip_prefix("ANY ")?;
+    let digits = bits.split([' ', '-']).next()?;
+    let octets = digits.parse::<u16>().ok()? / 8;
+    (8..=32)
+        .contains(&octets)
+        .then_some(Integrity::Unchecked(octets as u8))
+}
+
+/// Authentication by its name in `esp_sa`; the inner `None` is none.
+fn esp_integrity(text: &str) -> Option<Option<Integrity>> {
+    Some(Some(match algorithm(text).0 {
+        "NULL" => return Some(None),
+        "HMAC-MD5-96" => Integrity::HmacMd5,
+        "HMAC-SHA-1-96" => Integrity::HmacSha1,
+        "HMAC-SHA-256-96" => Integrity::HmacSha256Short,
+        "HMAC-SHA-256-128" => Integrity::HmacSha256,
+        "HMAC-SHA-384-192" => Integrity::HmacSha384,
+        "HMAC-SHA-512-256" => Integrity::HmacSha512,
+        other => unchecked(other)?,
+    }))
+}
+
+/// Integrity by its name in `ikev2_decryption_table`; the inner `None` is none.
+fn ike_integrity(text: &str) -> Option<Option<Integrity>> {
+    Some(Some(match algorithm(text).0 {
+        "NONE" => return Some(None),
+        "HMAC_MD5_96" => Integrity::HmacMd5,
+        "HMAC_MD5_128" => Integrity::HmacMd5Whole,
+        "HMAC_SHA1_96" => Integrity::HmacSha1,
+        "HMAC_SHA1_160" => Integrity::HmacSha1Whole,
+        "HMAC_SHA2_256_96" => Integrity::HmacSha256Short,
+        "HMAC_SHA2_256_128" => Integrity::HmacSha256,
+        "HMAC_SHA2_384_192" => Integrity::HmacSha384,
+        "HMAC_SHA2_512_256" => Integrity::HmacSha512,
+        other => unchecked(other)?,
+    }))
 }
 
 /// A line without the control sequences that colour a terminal (ECMA-48, 5.4: ESC `[`, parameters,
@@ -660,6 +819,99 @@ mod tests {
         let firsts: Vec<u8> = keys.pmks.iter().map(|key| key[0]).collect();
         assert_eq!(firsts, [0x22, 0x33, 0x44]);
         assert_eq!((keys.tks.len(), keys.weps.len()), (1, 1));
+    }
+
+    fn log(text: &str) -> Result<Keys, CaptureError> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let mut keys = Keys::default();
+        keys.add_log(file.path()).map(|()| keys)
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_used_is_named_and_the_others_are_used() {
+        let text = format!(
+            "tk:00\n\"wep\",\"xyz\"\npmk:{}\nwep:0102030405\n\
+             1234567890123456,0987654321098765,,,\"SPECK [RFC0]\",,,\"NONE [RFC4306]\"\n",
+            "11".repeat(32)
+        );
+        let keys = log(&text).unwrap();
+        assert_eq!(
+            (keys.pmks.len(), keys.weps.len(), keys.tks.len()),
+            (1, 1, 0)
+        );
+        let lines: Vec<u32> = keys.skipped.iter().map(|row| row.line).collect();
+        assert_eq!(lines, [1, 2, 5]);
+        assert!(keys.skipped[2].what.contains("SPECK"));
+        assert!(!format!("{:?}", keys.skipped).contains("xyz"));
+    }
+
+    #[test]
+    fn a_key_log_without_a_key_is_refused() {
+        for text in ["", "# a comment\n", "just some text\n"] {
+            let message = log(text).unwrap_err().to_string();
+            assert!(message.contains("holds no key"), "{message}");
+        }
+        let message = log("tk:00\n").unwrap_err().to_string();
+        assert!(message.contains("line 1"), "{message}");
+        assert!(log("[]").is_ok());
+    }
+
+    #[test]
+    fn dumps_are_read_behind_what_loggers_put_in_front() {
+        let prefixes = [
+            "Nov 26 10:00:01 host hostapd[123]: ",
+            "2024-11-26T10:00:01+0000 host wpa_supplicant[12]: ",
+            "2024-11-26T10:00:01.123456+00:00 host hostapd: ",
+            "[   12.345678] host hostapd[123]: ",
+            "Tue Nov 26 10:00:01 2024 daemon.debug hostapd: ",
+            "Tue Nov 26 10:00:01 2024 daemon.notice hostapd[26]: ",
+            "Nov 26 10:00:01 OpenWrt daemon.debug hostapd: ",
+            "11-26 10:00:01.123  1234  5678 D wpa_supplicant: ",
+            "11-26 10:00:01.123 D/wpa_supplicant( 1234): ",
+            "D/wpa_supplicant( 1234): ",
+            "<15>Nov 26 10:00:01 hostapd: ",
+            "1700000000.123456: ",
+            "",
+        ];
+        let passphrase = b"abcd: 26 is two!"; // Sixteen octets, then three in a line of their own.
+        let long = [&passphrase[..], b"f0r"].concat();
+        let hex = |octets: &[u8]| -> String {
+            octets.iter().map(|octet| format!(" {octet:02x}")).collect()
+        };
+        for prefix in prefixes {
+            let mut text = format!(
+                "{prefix}wlan0: WPA: PMK - hexdump(len=32):{}\n",
+                hex(&[0x22; 32])
+            );
+            text += &format!("{prefix}PSK (ASCII passphrase) - hexdump_ascii(len=19):\n");
+            for part in long.chunks(16) {
+                let characters = String::from_utf8_lossy(part);
+                text += &format!("{prefix}    {:48}   {characters:16}\n", hex(part));
+            }
+            // Syslog and Android have one line.
+            text += &format!(
+                "{prefix}PSK (ASCII passphrase) - hexdump(len=8):{}\n",
+                hex(b"password")
+            );
+            text += &format!("{prefix}TK - hexdump(len=16):{}\n", hex(&[0x33; 16]));
+            text += &format!("{prefix}EMSK - hexdump(len=64):{} ...\n", hex(&[0x44; 32]));
+            let keys = log(&text).unwrap();
+            let texts: Vec<&str> = keys.passphrases.iter().map(|text| text.as_str()).collect();
+            assert_eq!(texts, ["abcd: 26 is two!f0r", "password"], "{prefix}");
+            assert_eq!(
+                (keys.pmks.len(), keys.tks.len(), keys.msks.len()),
+                (1, 1, 0),
+                "{prefix}"
+            );
+            assert!(keys.skipped.is_empty());
+        }
+        // A field of a log in JSON.
+        let line = format!(
+            "{{\"MESSAGE\":\"SAE: PMK - hexdump(len=32):{}\",\"_PID\":\"1\"}}",
+            hex(&[0x55; 32])
+        );
+        assert_eq!(log(&line).unwrap().pmks[0][..], [0x55; 32]);
     }
 
     proptest! {

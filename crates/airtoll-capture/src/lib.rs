@@ -10,12 +10,14 @@ pub mod error;
 pub mod file;
 pub mod frames;
 pub mod keys;
+pub mod leaves;
 pub mod ledger;
 pub mod link;
 pub mod report;
 pub mod selection;
 pub mod session;
 pub mod tunnels;
+pub mod wrappers;
 
 pub use analysis::{Request, analyse, analyse_octets, watch};
 pub use error::CaptureError;

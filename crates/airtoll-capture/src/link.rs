@@ -1,16 +1,19 @@
 //! Link types: takes a packet, gives the 802.11 frame (FCS and radio header cut off) or the
 //! Ethernet frame, and what the radio header said.
 //!
-//! Radiotap, Prism, AVS, PPI, bare 802.11; Ethernet, cooked Linux captures, bare IP. An FCS is cut where the headers say that
+//! Radiotap, Prism, AVS, PPI, PKTAP, bare 802.11; Ethernet, cooked Linux captures, bare IP, and the
+//! frames that [`crate::wrappers`] finds in their packets. An FCS is cut where the headers say that
 //! there is one; where nothing says, where the CRC fits. Never looks into the body.
 
 use airtoll_wire::MacAddress;
 use airtoll_wire::avs::AvsRepr;
+use airtoll_wire::pktap::PktapRepr;
 use airtoll_wire::ppi::PpiRepr;
 use airtoll_wire::prism::PrismRepr;
 use airtoll_wire::radiotap::{self, Modulation, Radiotap, RadiotapRepr};
 
 use crate::file::{Packet, link_type};
+use crate::wrappers::{self, Wrapper};
 
 /// Fields of the radio header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,6 +45,8 @@ pub enum Link<'a> {
         on_air: usize,
         /// Octets of padding after the MAC header bring the body to a multiple of four.
         data_pad: bool,
+        /// The two octets of Frame Control are exchanged.
+        swapped: bool,
         /// Fields of the radio header.
         radio: Radio,
     },
@@ -49,8 +54,10 @@ pub enum Link<'a> {
     Wire(Wire, &'a [u8]),
     /// The radio header cannot be read.
     Broken,
-    /// Another link type, or a PSDU that was not there.
-    Other,
+    /// A PSDU that was not there.
+    Empty,
+    /// Another link type.
+    Unread,
 }
 
 /// How a packet of a wire begins.
@@ -69,19 +76,154 @@ pub enum Wire {
     Ip,
 }
 
-/// Finds FCSs where no header tells of them.
+/// Reads link layers; finds FCSs where no header tells of them, and counts link types and wrappers.
 #[derive(Debug, Clone, Default)]
 pub struct LinkReader {
     with_fcs: u32,
     without_fcs: u32,
+    /// Link type of the packets, their number and how many of them are of no link type that is read;
+    /// a file has few.
+    types: Vec<(u32, u64, u64)>,
+    last: usize,
+    wrapped: [u64; Wrapper::ALL.len()],
 }
 
 /// Frames after which a file that never had a fitting CRC is believed to have none.
 const ENOUGH: u32 = 64;
+/// Most link types that are counted apart.
+const MAX_TYPES: usize = 64;
+/// Most wrappers around one frame that are taken off.
+const MAX_LAYERS: usize = 4;
+
+/// A layer of a packet.
+enum Layer<'a> {
+    Done(Link<'a>),
+    Inside(Wrapper, Packet<'a>),
+}
 
 impl LinkReader {
     /// Reads a packet's link layer.
     pub fn read<'a>(&mut self, packet: &Packet<'a>) -> Link<'a> {
+        self.count(packet.link_type);
+        // Frames of the air are in no wrapper, and most packets.
+        if matches!(
+            packet.link_type,
+            link_type::RADIOTAP | link_type::IEEE802_11
+        ) {
+            return self.plain(packet);
+        }
+        let mut packet = *packet;
+        for _ in 0..MAX_LAYERS {
+            match self.layer(&packet) {
+                Layer::Done(Link::Unread) => break,
+                Layer::Done(found) => return found,
+                Layer::Inside(wrapper, inner) => {
+                    self.wrapped[wrapper as usize] += 1;
+                    packet = inner;
+                }
+            }
+        }
+        if let Some((_, _, not_read)) = self.types.get_mut(self.last) {
+            *not_read += 1;
+        }
+        Link::Unread
+    }
+
+    #[inline]
+    fn count(&mut self, link_type: u32) {
+        match self.types.get_mut(self.last) {
+            Some((last, frames, _)) if *last == link_type => *frames += 1,
+            _ => self.count_another(link_type),
+        }
+    }
+
+    #[cold]
+    fn count_another(&mut self, link_type: u32) {
+        let known = self.types.iter().position(|(one, ..)| *one == link_type);
+        self.last = known.unwrap_or_else(|| {
+            if self.types.len() < MAX_TYPES {
+                self.types.push((link_type, 0, 0));
+            }
+            self.types.len() - 1
+        });
+        self.types[self.last].1 += 1;
+    }
+
+    /// Link types of the packets so far: number, packets, and how many of them could not be read because
+    /// of it.
+    pub fn link_types(&self) -> &[(u32, u64, u64)] {
+        &self.types
+    }
+
+    /// Frames that were inside a wrapper.
+    pub fn wrapped(&self) -> impl Iterator<Item = (Wrapper, u64)> {
+        Wrapper::ALL.into_iter().zip(self.wrapped)
+    }
+
+    fn layer<'a>(&mut self, packet: &Packet<'a>) -> Layer<'a> {
+        let told = packet.fcs_len.map(|len| len >= 4);
+        match packet.link_type {
+            link_type::PPI => self.ppi(packet, packet.octets, told),
+            link_type::PKTAP => match PktapRepr::parse(packet.octets) {
+                Ok(header) => Layer::Inside(
+                    Wrapper::Pktap,
+                    Packet {
+                        link_type: header.link_type,
+                        original: packet.original.saturating_sub(header.len as u32),
+                        octets: &packet.octets[header.len..],
+                        fcs_len: None,
+                        ..*packet
+                    },
+                ),
+                Err(_) => Layer::Done(Link::Broken),
+            },
+            _ => match self.plain(packet) {
+                Link::Wire(wire, octets) => self.unwrapped(packet, wire, octets),
+                link => Layer::Done(link),
+            },
+        }
+    }
+
+    /// The frame inside a packet of a wire, or else the packet.
+    fn unwrapped<'a>(&mut self, packet: &Packet<'a>, wire: Wire, octets: &'a [u8]) -> Layer<'a> {
+        let Some(inside) = wrappers::inside(wire, octets) else {
+            return Layer::Done(Link::Wire(wire, octets));
+        };
+        // Octets that the capture cut off the packet are missing from the frame.
+        let cut = (packet.original as usize).saturating_sub(packet.octets.len());
+        let original = inside.original.unwrap_or(inside.frame.len() + cut);
+        let inner = Packet {
+            link_type: inside.link_type,
+            original: u32::try_from(original).unwrap_or(u32::MAX),
+            octets: inside.frame,
+            fcs_len: None,
+            ..*packet
+        };
+        if inside.link_type != link_type::IEEE802_11 {
+            return Layer::Inside(inside.wrapper, inner);
+        }
+        self.wrapped[inside.wrapper as usize] += 1;
+        let link = self.air(&inner, inside.frame, 0, inside.fcs, false, inside.radio);
+        Layer::Done(match link {
+            Link::Air {
+                mpdu,
+                on_air,
+                data_pad,
+                radio,
+                ..
+            } => Link::Air {
+                mpdu,
+                on_air,
+                data_pad,
+                swapped: inside.wrapper == Wrapper::Capwap && wrappers::is_swapped(mpdu),
+                radio,
+            },
+            other => other,
+        })
+    }
+
+    /// A packet whose link type holds no other one.
+    fn plain<'a>(&mut self, packet: &Packet<'a>) -> Link<'a> {
         let octets = packet.octets;
         let told = packet.fcs_len.map(|len| len >= 4);
         match packet.link_type {
@@ -89,7 +231,6 @@ impl LinkReader {
             link_type::IEEE802_11 => self.air(packet, octets, 0, told, false, Radio::default()),
             link_type::PRISM => self.prism(packet, octets, told),
             link_type::AVS => self.avs(packet, octets, told),
-            link_type::PPI => self.ppi(packet, octets, told),
             link_type::ETHERNET => {
                 let keep = match packet.fcs_len {
                     Some(len) if packet.original as usize == octets.len() => {
@@ -109,7 +250,7 @@ impl LinkReader {
             link_type::RAW | link_type::RAW_BSD | link_type::IPV4 | link_type::IPV6 => {
                 Link::Wire(Wire::Ip, octets)
             }
-            _ => Link::Other,
+            _ => Link::Unread,
         }
     }
 
@@ -124,7 +265,7 @@ impl LinkReader {
         };
         let repr = RadiotapRepr::parse(&header);
         if repr.no_psdu {
-            return Link::Other;
+            return Link::Empty;
         }
         let flags = repr.flags.unwrap_or(0);
         let radio = Radio {
@@ -196,24 +337,19 @@ impl LinkReader {
         )
     }
 
-    fn ppi<'a>(&mut self, packet: &Packet<'a>, octets: &'a [u8], told: Option<bool>) -> Link<'a> {
+    fn ppi<'a>(&mut self, packet: &Packet<'a>, octets: &'a [u8], told: Option<bool>) -> Layer<'a> {
         let Ok(header) = PpiRepr::parse(octets) else {
-            return Link::Broken;
+            return Layer::Done(Link::Broken);
         };
         let payload = &octets[header.len..];
-        match header.link_type {
-            link_type::IEEE802_11 => {}
-            link_type::ETHERNET => return Link::Wire(Wire::Ethernet, payload),
-            link_type::RADIOTAP | link_type::PRISM | link_type::AVS => {
-                let inner = Packet {
-                    link_type: header.link_type,
-                    original: packet.original.saturating_sub(header.len as u32),
-                    octets: payload,
-                    ..*packet
-                };
-                return self.read(&inner);
-            }
-            _ => return Link::Other,
+        if header.link_type != link_type::IEEE802_11 {
+            let inner = Packet {
+                link_type: header.link_type,
+                original: packet.original.saturating_sub(header.len as u32),
+                octets: payload,
+                ..*packet
+            };
+            return Layer::Inside(Wrapper::Ppi, inner);
         }
         let radio = Radio {
             modulation: match (header.mcs, u8::try_from(header.rate_500kbps)) {
@@ -235,7 +371,7 @@ impl LinkReader {
             bad_fcs: header.flags.unwrap_or(0) & 4 != 0,
         };
         let fcs = header.flags.map_or(told, |_| Some(header.has_fcs()));
-        self.air(packet, payload, header.len, fcs, false, radio)
+        Layer::Done(self.air(packet, payload, header.len, fcs, false, radio))
     }
 
     fn air<'a>(
@@ -260,6 +396,7 @@ impl LinkReader {
             mpdu: &payload[..payload.len().min(on_air)],
             on_air,
             data_pad,
+            swapped: false,
             radio,
         }
     }
@@ -301,7 +438,7 @@ fn cooked(octets: &[u8], at: (usize, usize, usize), len: usize) -> Link<'_> {
     Link::Wire(Wire::Cooked { ethertype, sender }, rest)
 }
 
-fn channel_frequency(channel: u32) -> Option<u16> {
+pub(crate) fn channel_frequency(channel: u32) -> Option<u16> {
     let channel = u16::try_from(channel).ok()?;
     match channel {
         1..=13 => Some(2407 + 5 * channel),

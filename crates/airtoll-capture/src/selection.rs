@@ -139,7 +139,7 @@ fn refusals(sessions: &[SessionReport]) -> (Vec<Refusal>, u64) {
     let mut stations: FxHashSet<(usize, &str)> = FxHashSet::default();
     let mut groups: Vec<Refusal> = Vec::new();
     for session in sessions {
-        if session.outcome == "connected" {
+        if matches!(session.outcome, "connected" | "registered") {
             continue;
         }
         let reason = session.reason.clone().unwrap_or_else(|| {

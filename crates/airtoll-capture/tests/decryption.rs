@@ -377,3 +377,89 @@ fn a_roam_has_a_gap() {
     assert!(report.roams[0].handover_gap_s <= gap_ms as f64 / 1000.0 + 1e-9);
     assert_eq!(report.roams[0].to, "02:00:00:00:02:00");
 }
+
+/// Octets of payload and of headers inside the cipher, and the ciphers of what stays closed.
+fn plaintext(report: &airtoll_capture::Report) -> (u64, Vec<&'static str>) {
+    let total = &report.ledger.total;
+    let octets = total.octets.payload + total.inner_headers_octets;
+    (octets, report.closed_ciphers.keys().copied().collect())
+}
+
+#[test]
+fn closed_frames_have_the_octets_that_open_ones_have() {
+    for cipher in [
+        CipherSuite::Tkip,
+        CipherSuite::Ccmp128,
+        CipherSuite::Gcmp128,
+        CipherSuite::Ccmp256,
+        CipherSuite::Gcmp256,
+    ] {
+        let mut link = Link::new(AkmSuite::Psk, cipher);
+        let mut frames = start(&mut link);
+        for number in 0..400 {
+            let group = number % 4 == 0;
+            let data = link.data(!group, group, &udp(100 + number, 1));
+            frames.push(link.protect(data, group));
+        }
+        let opened = plaintext(&report(&frames, &[link.key_text()]).0);
+        assert_eq!(opened.1, Vec::<&str>::new());
+        // By the station's choice, by message 2 alone, and by the beacon alone.
+        for without in [0..0, 0..5, 1..9] {
+            let mut some = frames.clone();
+            some.drain(without.clone());
+            let closed = plaintext(&report(&some, &[]).0);
+            assert_eq!(closed.0, opened.0, "{cipher:?} without {without:?}");
+            assert_eq!(closed.1, [cipher.name()], "{cipher:?} without {without:?}");
+        }
+        let nothing = report(&frames[9..], &[]).0;
+        assert_eq!(plaintext(&nothing).1, ["unknown"], "{cipher:?}");
+    }
+}
+
+#[test]
+fn a_password_of_sae_opens_nothing_and_the_reason_says_so() {
+    for (akm, reason) in [
+        (
+            AkmSuite::Sae,
+            "no PMK of SAE or OWE (a passphrase gives none)",
+        ),
+        (
+            AkmSuite::Owe,
+            "no PMK of SAE or OWE (a passphrase gives none)",
+        ),
+        (AkmSuite::Psk, "no key fits the handshake"),
+    ] {
+        let mut link = Link::new(akm, CipherSuite::Ccmp128);
+        let mut frames = start(&mut link);
+        let data = link.data(true, false, &udp(40, 1));
+        frames.push(link.protect(data, false));
+        let passphrase = "wpa-pwd:correct horse battery staple:airtoll".to_owned();
+        let (report, _) = report(&frames, &[passphrase]);
+        assert_eq!(report.undecrypted[reason], 1, "{:?}", report.undecrypted);
+    }
+}
+
+#[test]
+fn packet_numbers_out_of_order_under_one_tid_are_counted() {
+    let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
+    let mut frames = start(&mut link);
+    let key = link.ptk().tk().to_vec();
+    // A driver that numbers every fourth packet too late: sequence 4n + 3 has the number of 4n + 2.
+    for number in 0..40u64 {
+        let tid = u16::from(number >= 20) * 5;
+        let data = link.data_with(true, false, tid, &udp(40, 1));
+        let packet_number = match number % 4 {
+            2 => number + 1,
+            3 => number - 1,
+            _ => number,
+        };
+        let pn = 100 + packet_number;
+        frames.push(protect(CipherSuite::Ccmp128, &key, 0, pn, data));
+    }
+    let (report, _) = report(&frames, &[link.key_text()]);
+    assert_eq!(report.decrypted, 40);
+    assert_eq!(
+        report.refused.iter().collect::<Vec<_>>(),
+        [(&"packet number out of order", &10)]
+    );
+}

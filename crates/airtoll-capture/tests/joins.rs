@@ -663,7 +663,7 @@ fn radius_alone_makes_sessions() {
     let exchange = [
         radius(1, 1, &[2, 1, 0, 6, 1, 65], true),
         radius(11, 1, &[1, 2, 0, 6, 21, 32], false),
-        radius(1, 2, &[2, 2, 0, 6, 21, 0], true),
+        radius(1, 2, &[2, 2, 0, 13, 21, 0, 21, 3, 3, 0, 2, 2, 46], true),
         radius(3, 2, &[4, 2, 0, 4], false),
     ];
     let packets: Vec<_> = (0u64..)
@@ -680,7 +680,10 @@ fn radius_alone_makes_sessions() {
     assert_eq!(session.eap_method.as_deref(), Some("TTLS"));
     assert!(close(session.eap_time_at_server_s, 30.0));
     assert!(close(Some(session.waits_s.server), 20.0));
-    assert_eq!(session.reason.as_deref(), Some("Access-Reject"));
+    assert_eq!(
+        session.reason.as_deref(),
+        Some("Access-Reject; TLS alert of the station: certificate unknown (46)")
+    );
 }
 
 #[test]

@@ -43,6 +43,9 @@ fn datagram(ports: (u16, u16), payload: &[u8]) -> Vec<u8> {
 }
 
 fn keys(lines: &[&str]) -> Keys {
+    if lines.is_empty() {
+        return Keys::default();
+    }
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), lines.join("\n")).unwrap();
     let mut keys = Keys::default();
@@ -69,6 +72,7 @@ const fn checked(verified: u64, failed: u64, no_key: u64) -> Checked {
         verified,
         failed,
         no_key,
+        unchecked: 0,
     }
 }
 
@@ -389,4 +393,256 @@ fn radius_with_the_secret_is_checked_and_opens_the_air() {
     std::fs::write(file.path(), writer.finish().unwrap()).unwrap();
     let report = analyse(&network::request(&file, &[text]), None).unwrap();
     assert_eq!((report.protected, report.decrypted), (1, 1));
+}
+
+/// A row of `esp_sa` for any ends, and the key for the other side.
+fn esp_row(encryption: &str, key: &[u8], integrity: &str, mac_key: &[u8]) -> String {
+    let hex = |octets: &[u8]| -> String { octets.iter().map(|o| format!("{o:02x}")).collect() };
+    format!(
+        "\"IPv4\",\"*\",\"*\",\"0x00001234\",\"{encryption}\",\"0x{}\",\"{integrity}\",\"0x{}\"",
+        hex(key),
+        hex(mac_key)
+    )
+}
+
+#[test]
+fn every_algorithm_of_wiresharks_esp_table_opens() {
+    use airtoll_security::ipsec::{Encryption as E, Integrity as I};
+    let octets: Vec<u8> = (1..=64).collect();
+    let none = ("NULL", None, 0);
+    let rows = [
+        (
+            "NULL",
+            E::Null,
+            0,
+            ("HMAC-SHA-256-128 [RFC4868]", Some(I::HmacSha256), 32),
+        ),
+        (
+            "AES-CBC [RFC3602]",
+            E::AesCbc,
+            24,
+            ("HMAC-SHA-384-192 [RFC4868]", Some(I::HmacSha384), 48),
+        ),
+        (
+            "AES-CBC [RFC3602]",
+            E::AesCbc,
+            32,
+            ("HMAC-SHA-512-256 [RFC4868]", Some(I::HmacSha512), 64),
+        ),
+        (
+            "AES-CTR [RFC3686]",
+            E::AesCtr,
+            20,
+            ("HMAC-SHA-1-96 [RFC2404]", Some(I::HmacSha1), 20),
+        ),
+        (
+            "AES-CTR [RFC3686]",
+            E::AesCtr,
+            36,
+            (
+                "HMAC-SHA-256-96 [draft-ietf-ipsec-ciph-sha-256-00]",
+                Some(I::HmacSha256Short),
+                32,
+            ),
+        ),
+        ("AES-CCM with 8 octet ICV [RFC4309]", E::AesCcm(8), 19, none),
+        (
+            "AES-CCM with 16 octet ICV [RFC4309]",
+            E::AesCcm(16),
+            35,
+            none,
+        ),
+        ("AES-GCM with 8 octet ICV [RFC4106]", E::AesGcm(8), 20, none),
+        (
+            "AES-GCM with 12 octet ICV [RFC4106]",
+            E::AesGcm(12),
+            28,
+            none,
+        ),
+        ("AES-GCM [RFC4106]", E::AesGcm(16), 36, none),
+        (
+            "ChaCha20 with Poly1305 [RFC7634]",
+            E::ChaCha20Poly1305,
+            36,
+            none,
+        ),
+    ];
+    let inner = packet(17, &[0; 40]);
+    for (name, encryption, length, (mac_name, integrity, mac_length)) in rows {
+        let (key, mac_key) = (&octets[..length], &octets[..mac_length]);
+        let sender = EspKey::with_algorithms(0x1234, encryption, key, integrity, mac_key).unwrap();
+        let mut sealed = Vec::new();
+        let iv = vec![5; sender.iv_octets()];
+        sender.encapsulate(1, &iv, &inner, 4, &mut sealed).unwrap();
+        let mut damaged = sealed.clone();
+        damaged[20] ^= 1;
+        let row = esp_row(name, key, mac_name, mac_key);
+        let report = read(
+            vec![packet(50, &sealed), packet(50, &damaged)],
+            keys(&[&row]),
+        );
+        assert_eq!(report.tunnels.esp, checked(1, 1, 0), "{name} {mac_name}");
+        assert_eq!(report.tunnels.esp_inner_octets, inner.len() as u64);
+    }
+}
+
+#[test]
+fn a_row_without_an_authenticator_opens_and_proves_nothing() {
+    use airtoll_security::ipsec::{Encryption, Integrity};
+    let integrity = Some(Integrity::HmacSha256);
+    let key =
+        EspKey::with_algorithms(0x1234, Encryption::AesCbc, &[7; 16], integrity, &[9; 32]).unwrap();
+    let mut sealed = Vec::new();
+    let inner = packet(17, &[0; 40]);
+    key.encapsulate(1, &[5; 16], &inner, 4, &mut sealed)
+        .unwrap();
+    let any = esp_row(
+        "AES-CBC [RFC3602]",
+        &[7; 16],
+        "ANY 128 bit authentication [no checking]",
+        &[],
+    );
+    let report = read(vec![packet(50, &sealed)], keys(&[&any]));
+    let expected = Checked {
+        unchecked: 1,
+        ..checked(0, 0, 0)
+    };
+    assert_eq!(report.tunnels.esp, expected);
+}
+
+#[test]
+fn transport_mode_holds_the_segment_itself() {
+    let key = EspKey::new(TunnelSuite::EspAesGcm, 0x1234, &[7; 20], &[]).unwrap();
+    let inner = &datagram((500, 500), &[0; 28])[20..];
+    let mut sealed = Vec::new();
+    key.encapsulate(1, &[3; 8], inner, 17, &mut sealed).unwrap();
+    let row = esp_row("AES-GCM with 16 octet ICV [RFC4106]", &[7; 20], "NULL", &[]);
+    let report = read(vec![packet(50, &sealed)], keys(&[&row]));
+    assert_eq!(report.tunnels.esp, checked(1, 0, 0));
+    assert_eq!(report.kinds.esp, 1);
+}
+
+#[test]
+fn layers_of_esp_beyond_the_limit_are_left_closed() {
+    let key = EspKey::new(TunnelSuite::EspNullMd5, 0x1234, &[], &[9; 16]).unwrap();
+    let mut inner = packet(17, &[0; 8]);
+    for sequence in 0..300 {
+        let mut sealed = Vec::new();
+        key.encapsulate(sequence, &[], &inner, 4, &mut sealed)
+            .unwrap();
+        inner = packet(50, &sealed);
+    }
+    let row = esp_row("NULL", &[], "HMAC-MD5-96 [RFC2403]", &[9; 16]);
+    let report = read(vec![inner], keys(&[&row]));
+    assert_eq!(report.tunnels.esp, checked(16, 0, 0));
+}
+
+fn tcp(ports: (u16, u16), sequence: u32, payload: &[u8]) -> Vec<u8> {
+    let mut segment = Vec::new();
+    airtoll_wire::tcp::TcpRepr {
+        source: ports.0,
+        destination: ports.1,
+        sequence,
+        acknowledgement: 1,
+        flags: airtoll_wire::tcp::flag::ACK,
+        window: 1000,
+        options: &[],
+        payload,
+    }
+    .emit(ENDS.0.into(), ENDS.1.into(), &mut segment);
+    packet(6, &segment)
+}
+
+/// A packet of OpenVPN's control channel with its length in front.
+fn openvpn(opcode: u8, message: u8, more: usize) -> Vec<u8> {
+    let mut packet = vec![opcode << 3];
+    packet.extend([7; 8]);
+    packet.extend([0, 0, 0, 0, message]);
+    packet.resize(packet.len() + more, message);
+    let mut octets = (packet.len() as u16).to_be_bytes().to_vec();
+    octets.extend(packet);
+    octets
+}
+
+/// Messages of OpenVPN that a join through the access point counts.
+fn openvpn_messages(packets: Vec<Vec<u8>>) -> (u64, u32) {
+    let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
+    let mut frames = start(&mut link);
+    for octets in &packets {
+        let mut msdu = Vec::new();
+        SnapRepr::rfc1042(ethertype::IPV4, octets).emit(&mut msdu);
+        let data = link.data(true, false, &msdu);
+        frames.push(link.protect(data, false));
+    }
+    let timed: Vec<_> = (0u64..)
+        .zip(&frames)
+        .map(|(index, frame)| (START_NS + index * 1_000_000, on_air(108, frame)))
+        .collect();
+    let air = analyse(
+        &network::request(&written(127, &timed), &[link.key_text()]),
+        None,
+    )
+    .unwrap();
+    let messages = air.sessions[0].messages.get("openvpn").copied();
+    (
+        read(packets, Keys::default()).kinds.openvpn,
+        messages.unwrap_or(0),
+    )
+}
+
+#[test]
+fn openvpn_over_tcp_is_cut_into_its_packets() {
+    let stream = [openvpn(7, 0, 0), openvpn(4, 1, 900), openvpn(4, 2, 300)].concat();
+    for ports in [(40_000, 1194), (40_000, 443)] {
+        let at = |from: usize, to: usize| tcp(ports, 1000 + from as u32, &stream[from..to]);
+        // One packet a segment, all after the first in one, cut anywhere, and sent again.
+        let first = 16;
+        let whole = vec![at(0, first), at(first, stream.len())];
+        assert_eq!(openvpn_messages(whole), (2, 3), "{ports:?}");
+        let cut = vec![
+            at(0, first),
+            at(first, 500),
+            at(first, 500),
+            at(400, 1000),
+            at(1000, stream.len()),
+        ];
+        let seen = openvpn_messages(cut);
+        assert_eq!(seen.1, 3, "{ports:?}");
+        // A lost segment loses its packets and no more.
+        let gap = vec![at(0, first), at(first + 916, stream.len())];
+        assert_eq!(openvpn_messages(gap).1, 2, "{ports:?}");
+    }
+    // Other protocols on another port.
+    let tls = [&[0x16, 3, 1, 0, 40][..], &[1; 40]].concat();
+    assert_eq!(openvpn_messages(vec![tcp((40_000, 443), 1, &tls)]).0, 0);
+    let data = openvpn(9, 1, 100);
+    assert_eq!(openvpn_messages(vec![tcp((40_000, 443), 1, &data)]).0, 0);
+}
+
+#[test]
+fn wireguard_is_known_by_its_handshake_on_any_port() {
+    let message = |kind: u8, sender: u8, receiver: u8, len: usize| {
+        let mut octets = vec![kind, 0, 0, 0, sender, 0, 0, 0, receiver, 0, 0, 0];
+        octets.resize(len, 9);
+        octets
+    };
+    let ports = (45_965, 51_194);
+    let data = |receiver: u8, len: usize| {
+        let mut octets = message(4, receiver, 0, len);
+        octets[8..16].fill(0);
+        octets
+    };
+    let packets = vec![
+        datagram(ports, &data(5, 64)),
+        datagram(ports, &message(1, 5, 0, 148)),
+        datagram(ports, &message(2, 6, 5, 92)),
+        datagram(ports, &data(6, 32)),
+        datagram(ports, &data(5, 96)),
+        // Of no session: another index, another length.
+        datagram(ports, &data(7, 96)),
+        datagram(ports, &data(5, 97)),
+        datagram(ports, &message(2, 6, 8, 92)),
+        datagram(ports, &message(1, 5, 0, 149)),
+    ];
+    assert_eq!(read(packets, Keys::default()).kinds.wireguard, 4);
 }

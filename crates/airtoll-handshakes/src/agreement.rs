@@ -1,7 +1,7 @@
 //! Elliptic-curve Diffie-Hellman: public values and shared secrets.
 //!
 //! Takes scalars and points as octets; gives points (`x || y`) and the x coordinate of products. Both
-//! backends give the same octets. The feature `aws-lc` (on by default) takes AWS-LC, whose field
+//! backends give the same octets. The feature `aws-lc` takes AWS-LC, whose field
 //! arithmetic is in assembly; without it, as in WebAssembly, RustCrypto and x25519-dalek compute. A
 //! point that is needed whole is of [`super::ec_group`].
 
@@ -99,7 +99,7 @@ mod portable {
 #[cfg(not(feature = "aws-lc"))]
 use portable as backend;
 
-#[cfg(all(test, feature = "aws-lc"))]
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 

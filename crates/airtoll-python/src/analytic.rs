@@ -7,15 +7,18 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::fault::guarded;
+
 /// Why a scenario has no closed form, in one line that names the flow, or `None`.
 #[pyfunction]
-fn check_analytic(py: Python<'_>, scenario_json: &str) -> Option<String> {
-    py.detach(|| columns(scenario_json).err())
+fn check_analytic(py: Python<'_>, scenario_json: &str) -> PyResult<Option<String>> {
+    Ok(py.detach(|| guarded(|| columns(scenario_json).err()))?)
 }
 
 /// Throughput of every flow and of the whole cell: `airtoll.border.AnalyticColumns`.
 ///
-/// Raises `ValueError` where the scenario is invalid or a flow has no closed form.
+/// Raises `ValueError` where the scenario is invalid or a flow has no closed form, and `Fault` where
+/// the closed forms stopped at a fault of their own.
 #[pyfunction]
 #[pyo3(name = "analytic")]
 fn analytic_columns<'py>(py: Python<'py>, scenario_json: &str) -> PyResult<Bound<'py, PyDict>> {
@@ -30,7 +33,7 @@ fn analytic_columns<'py>(py: Python<'py>, scenario_json: &str) -> PyResult<Bound
         upper,
         method,
     } = py
-        .detach(|| columns(scenario_json))
+        .detach(|| guarded(|| columns(scenario_json)))?
         .map_err(PyValueError::new_err)?;
     let table = PyDict::new(py);
     table.set_item("metric", metric)?;

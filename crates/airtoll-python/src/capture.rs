@@ -37,7 +37,7 @@ fn capture_report(
 }
 
 /// Writes the report as JSON to a Python file of octets, in pieces. Gives the places where files
-/// broke, as JSON.
+/// broke and the rows of key logs that were left out, as JSON.
 #[pyfunction]
 fn write_capture_report(
     py: Python<'_>,
@@ -53,7 +53,11 @@ fn write_capture_report(
         let mut out = BufWriter::with_capacity(1 << 16, Sink(sink));
         report.write_json(&mut out)?;
         out.flush()?;
-        Ok::<_, std::io::Error>(serde_json::to_string(&report.damages)?)
+        let said = serde_json::json!({
+            "damages": report.damages,
+            "skipped_keys": report.skipped_keys,
+        });
+        Ok::<_, std::io::Error>(said.to_string())
     })
     .map_err(PyErr::from)
 }

@@ -9,6 +9,7 @@ mod cancel;
 mod capture;
 mod ciphers;
 mod exchanges;
+mod fault;
 mod handshakes;
 mod mobility;
 mod recording;
@@ -21,11 +22,13 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("aws_lc", cfg!(feature = "aws-lc"))?;
     analytic::register(module)?;
     cancel::register(module)?;
     capture::register(module)?;
     ciphers::register(module)?;
     exchanges::register(module)?;
+    fault::register(module)?;
     handshakes::register(module)?;
     mobility::register(module)?;
     scenario::register(module)?;

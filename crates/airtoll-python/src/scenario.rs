@@ -2,20 +2,32 @@
 
 use airtoll_wlan::analytic::{self, weak_links};
 use airtoll_wlan::scenario::{Band, Standard};
-use airtoll_wlan::{Scenario, black_holes};
+use airtoll_wlan::{Scenario, ScenarioError, black_holes, fragmented};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 
-/// The problem of a scenario, in one line, or `None`.
+use crate::fault::guarded;
+
+/// The first problem of a scenario, or `None`: the path of the field (empty for a text that is no
+/// scenario), its value, and what is allowed. The rules are those of a trial: its world is built.
+///
+/// Raises `Fault` where building it stopped at a fault.
 #[pyfunction]
-fn check_scenario(py: Python<'_>, scenario_json: &str) -> Option<String> {
-    py.detach(|| {
-        Scenario::from_json(scenario_json)
-            .err()
-            .map(|error| error.to_string())
-    })
+fn check_scenario(py: Python<'_>, scenario_json: &str) -> PyResult<Option<Problem>> {
+    let checked = py.detach(|| guarded(|| airtoll_wlan::check(scenario_json)))?;
+    Ok(checked.err().map(|error| match error {
+        ScenarioError::Invalid {
+            field,
+            value,
+            allowed,
+        } => (field, value, allowed),
+        other => (String::new(), String::new(), other.to_string()),
+    }))
 }
+
+/// Field, value, what is allowed.
+type Problem = (String, String, String);
 
 /// Stations whose fixed rate loses most frames of 1500 octets: name, level and needed level, dBm.
 /// A scenario that is invalid has none.
@@ -46,6 +58,28 @@ fn black_hole_rows(py: Python<'_>, scenario_json: &str) -> Vec<(String, u32, u32
         holes
             .map(|h| (h.flow, h.octets, h.mtu_octets, h.found))
             .collect()
+    })
+}
+
+/// Flows of UDP whose datagrams travel in fragments: name, payload, the longest payload that would not,
+/// octets, the MTU that they need, octets, and whether a tunnel is the cause. A scenario that is invalid has none.
+#[pyfunction]
+fn fragmented_flows(py: Python<'_>, scenario_json: &str) -> Vec<(String, u32, u32, u32, bool)> {
+    py.detach(|| {
+        let Ok(scenario) = Scenario::from_json(scenario_json) else {
+            return Vec::new();
+        };
+        let cut = fragmented(&scenario).into_iter();
+        cut.map(|f| {
+            (
+                f.flow,
+                f.payload_octets,
+                f.fits_octets,
+                f.mtu_octets,
+                f.by_tunnel,
+            )
+        })
+        .collect()
     })
 }
 
@@ -132,5 +166,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(highest_mcs, module)?)?;
     module.add_function(wrap_pyfunction!(station_rates, module)?)?;
     module.add_function(wrap_pyfunction!(limits, module)?)?;
+    module.add_function(wrap_pyfunction!(fragmented_flows, module)?)?;
     module.add_function(wrap_pyfunction!(black_hole_rows, module)?)
 }

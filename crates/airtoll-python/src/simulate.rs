@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::cancel::{Cancel, SimulationInterrupted};
+use crate::fault::guarded;
 use crate::recording::Files;
 
 /// Simulates `scenario_json` once for every seed.
@@ -21,7 +22,8 @@ use crate::recording::Files;
 /// packets of a trial are written there as `air.pcapng` and `wire.pcapng`, its keys as `keys.json`.
 ///
 /// Raises ValueError where the scenario is invalid (the message names the field),
-/// SimulationInterrupted where `cancel` was set, and OSError where a file cannot be written.
+/// SimulationInterrupted where `cancel` was set, OSError where a file cannot be written, and Fault
+/// where the simulator stopped at a fault of its own.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, seeds, cancel=None, folders=None))]
 fn simulate<'py>(
@@ -33,7 +35,7 @@ fn simulate<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = cancel.map(|c| c.get().clone());
     let mut signal = None;
-    let outcomes = py.detach(|| -> Result<Vec<Outcome>, Failure> {
+    let simulated = || -> Result<Vec<Outcome>, Failure> {
         let scenario = Scenario::from_json(scenario_json)?;
         let mut interrupt = || {
             if cancel.as_ref().is_some_and(Cancel::is_set) {
@@ -56,18 +58,31 @@ fn simulate<'py>(
                 None => Ok(airtoll_wlan::run(&scenario, *seed, &mut interrupt)?),
             })
             .collect()
-    });
+    };
+    let outcomes = py.detach(|| guarded(simulated));
     if let Some(error) = signal {
         return Err(error);
     }
-    let outcomes = outcomes.map_err(|error| match error {
+    let outcomes = outcomes?.map_err(|error| match error {
         Failure::Scenario(ScenarioError::Interrupted) => {
             SimulationInterrupted::new_err("the simulation was interrupted")
         }
         Failure::Scenario(error) => PyValueError::new_err(error.to_string()),
-        Failure::Recording(error) => PyOSError::new_err(error.to_string()),
+        Failure::Recording(error) => match error.raw_os_error() {
+            Some(code) => PyOSError::new_err((code, words_of(&error))),
+            None => PyOSError::new_err(error.to_string()),
+        },
     })?;
     columns(py, outcomes)
+}
+
+/// The words of the system's error without its number, which Python adds.
+fn words_of(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_owned(),
+        None => text,
+    }
 }
 
 /// Why there is no outcome.

@@ -1,8 +1,8 @@
 //! AES-GCM (NIST SP 800-38D) and ChaCha20-Poly1305 (RFC 8439), with tags of 16 octets.
 //!
 //! Takes a key, nonces of 12 octets, additional data and text; seals and opens text in place. The
-//! feature `aws-lc` (on by default) takes AWS-LC, which keeps its counter and GHASH pipelines full on
-//! one frame. Without the feature RustCrypto computes the same octets, for targets that AWS-LC is not
+//! feature `aws-lc` takes AWS-LC, which keeps its counter and GHASH pipelines full on one frame. Without
+//! the feature RustCrypto computes the same octets: in quick builds, and for targets that AWS-LC is not
 //! built for, such as WebAssembly. Never keeps a counter: no nonce may come twice under one key.
 
 /// Octets of a nonce.

@@ -1,4 +1,5 @@
-//! ESP packets (RFC 4303) of the transforms in [`crate::tunnel`].
+//! ESP packets (RFC 4303) of the transforms in [`crate::tunnel`], and of all algorithms in
+//! [`crate::ipsec`].
 //!
 //! Takes keys, sequence numbers, IVs and inner packets; gives ESP packets from the SPI on, and
 //! back. Never writes the outer IP or UDP header, never chooses an IV, never keeps a sequence
@@ -6,20 +7,10 @@
 
 use core::ops::Range;
 
-use aes::{Aes128, Aes256};
-use cbc::cipher::{
-    Array, BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt,
-    BlockSizeUser, InnerIvInit,
-};
-use des::{Des, TdesEde3};
-use hmac::{Hmac, KeyInit, Mac};
-use md5::Md5;
-use sha1::Sha1;
-use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
-use crate::aead::{AeadKey, Algorithm};
 use crate::error::{CipherError, KeyError};
+use crate::ipsec::{Checksum, Cipher, Encryption, Integrity};
 use crate::tunnel::TunnelSuite;
 
 /// Octets of SPI and sequence number.
@@ -29,26 +20,13 @@ pub const NEXT_HEADER_IPV4: u8 = 4;
 /// Next header of an inner IPv6 packet in tunnel mode.
 pub const NEXT_HEADER_IPV6: u8 = 41;
 
+const INTEGRITY: &str = "the integrity transform of ESP";
+
 /// One direction of a security association.
 pub struct EspKey {
-    suite: TunnelSuite,
     spi: u32,
     cipher: Cipher,
-    mac: Option<MacKey>,
-}
-
-enum Cipher {
-    Null,
-    Des(Box<Des>),
-    TripleDes(Box<TdesEde3>),
-    Aes128(Box<Aes128>),
-    Aes256(Box<Aes256>),
-    Gcm { key: AeadKey, salt: [u8; 4] },
-}
-
-enum MacKey {
-    Md5(Box<Hmac<Md5>>),
-    Sha1(Box<Hmac<Sha1>>),
+    checksum: Option<Checksum>,
 }
 
 /// Outcome of decapsulating a packet.
@@ -60,11 +38,13 @@ pub struct EspOpened {
     pub next_header: u8,
     /// Sequence number, for the replay window.
     pub sequence: u32,
+    /// A tag or a checksum proves the packet.
+    pub checked: bool,
 }
 
 impl EspKey {
-    /// Takes the keys of one direction: encryption key of 0 (NULL), 8 (DES), 24 (3DES), 16 or 32
-    /// (AES-CBC) octets, or 20 or 36 with the salt at the end (AES-GCM; RFC 4106, 8.1); integrity
+    /// Takes the keys of one direction: encryption key of 0 (NULL), 8 (DES), 24 (3DES), 16, 24 or 32
+    /// (AES-CBC) octets, or 20, 28 or 36 with the salt at the end (AES-GCM; RFC 4106, 8.1); integrity
     /// key of 16 (HMAC-MD5) or 20 (HMAC-SHA-1) octets, none for AES-GCM.
     ///
     /// # Errors
@@ -75,90 +55,68 @@ impl EspKey {
         encryption_key: &[u8],
         integrity_key: &[u8],
     ) -> Result<Self, KeyError> {
-        use TunnelSuite as S;
-        let length = |what, expected| {
-            move |_| KeyError::Length {
-                what,
-                expected,
-                got: encryption_key.len(),
+        let (encryption, integrity) = algorithms(suite)?;
+        Self::with_algorithms(spi, encryption, encryption_key, integrity, integrity_key)
+    }
+
+    /// Takes the keys of one direction under any algorithms of [`crate::ipsec`]; the encryption key
+    /// ends with the salt where the algorithm has one.
+    ///
+    /// # Errors
+    /// A key of another length, or an integrity algorithm beside a cipher that authenticates.
+    pub fn with_algorithms(
+        spi: u32,
+        encryption: Encryption,
+        encryption_key: &[u8],
+        integrity: Option<Integrity>,
+        integrity_key: &[u8],
+    ) -> Result<Self, KeyError> {
+        let cipher = Cipher::new(encryption, encryption_key)?;
+        let checksum = match integrity {
+            Some(_) if cipher.authenticates() => {
+                return Err(KeyError::NotDefined(
+                    "a cipher that authenticates has no integrity algorithm beside it",
+                ));
             }
-        };
-        let cipher = match suite {
-            S::EspNullMd5 | S::EspNullSha1 => {
-                if !encryption_key.is_empty() {
-                    return Err(length("NULL encryption", 0)(()));
-                }
-                Cipher::Null
+            Some(algorithm) => Some(Checksum::new(algorithm, integrity_key, INTEGRITY)?),
+            None if integrity_key.is_empty() => None,
+            None => {
+                return Err(KeyError::Length {
+                    what: INTEGRITY,
+                    expected: 0,
+                    got: integrity_key.len(),
+                });
             }
-            S::EspDesMd5 | S::EspDesSha1 => Cipher::Des(Box::new(
-                Des::new_from_slice(encryption_key).map_err(|_| length("DES", 8)(()))?,
-            )),
-            S::Esp3desMd5 | S::Esp3desSha1 => Cipher::TripleDes(Box::new(
-                TdesEde3::new_from_slice(encryption_key).map_err(|_| length("3DES", 24)(()))?,
-            )),
-            S::EspAesCbcMd5 | S::EspAesCbcSha1 => match encryption_key.len() {
-                32 => Cipher::Aes256(Box::new(
-                    Aes256::new_from_slice(encryption_key).map_err(|_| length("AES", 32)(()))?,
-                )),
-                _ => Cipher::Aes128(Box::new(
-                    Aes128::new_from_slice(encryption_key).map_err(|_| length("AES", 16)(()))?,
-                )),
-            },
-            S::EspAesGcm => {
-                let wrong = length("AES-GCM with its salt", 20);
-                let (key, salt) = encryption_key.split_last_chunk().ok_or_else(|| wrong(()))?;
-                let algorithm = if key.len() == 32 {
-                    Algorithm::Aes256Gcm
-                } else {
-                    Algorithm::Aes128Gcm
-                };
-                let key = AeadKey::new(algorithm, key).map_err(|_| wrong(()))?;
-                Cipher::Gcm { key, salt: *salt }
-            }
-            S::WireGuard => return Err(KeyError::NotDefined("WireGuard is not an ESP transform")),
-            S::OpenVpnAesGcm => {
-                return Err(KeyError::NotDefined("OpenVPN is not an ESP transform"));
-            }
-        };
-        let expected = match suite {
-            S::EspNullMd5 | S::EspDesMd5 | S::Esp3desMd5 | S::EspAesCbcMd5 => 16,
-            S::EspAesGcm => 0,
-            _ => 20,
-        };
-        if integrity_key.len() != expected {
-            return Err(KeyError::Length {
-                what: "the integrity transform of ESP",
-                expected,
-                got: integrity_key.len(),
-            });
-        }
-        let any = "HMAC takes keys of any length";
-        let mac = match expected {
-            0 => None,
-            16 => Some(MacKey::Md5(Box::new(
-                KeyInit::new_from_slice(integrity_key).expect(any),
-            ))),
-            _ => Some(MacKey::Sha1(Box::new(
-                KeyInit::new_from_slice(integrity_key).expect(any),
-            ))),
         };
         Ok(Self {
-            suite,
             spi,
             cipher,
-            mac,
+            checksum,
         })
     }
 
-    /// The transform.
+    /// Octets of IV in each packet.
     #[must_use]
-    pub const fn suite(&self) -> TunnelSuite {
-        self.suite
+    pub const fn iv_octets(&self) -> usize {
+        self.cipher.iv()
     }
 
-    /// Appends the ESP packet of `inner` to `out`. `iv` has the suite's
-    /// [`iv_octets`](TunnelSuite::iv_octets): unpredictable for CBC, never repeated for AES-GCM.
-    /// Padding octets are 1, 2, 3, ... (RFC 4303, 2.4).
+    /// Octets of tag or checksum at the end.
+    fn icv(&self) -> usize {
+        let checksum = self.checksum.as_ref().map_or(0, Checksum::octets);
+        checksum.max(self.cipher.tag())
+    }
+
+    /// ESP aligns to four octets at least (RFC 4303 section 2.4).
+    const fn multiple(&self) -> usize {
+        match self.cipher.block() {
+            1 => 4,
+            block => block,
+        }
+    }
+
+    /// Appends the ESP packet of `inner` to `out`. `iv` has [`EspKey::iv_octets`]: unpredictable for
+    /// CBC, never repeated for the others. Padding octets are 1, 2, 3, ... (RFC 4303, 2.4).
     ///
     /// # Errors
     /// An IV of another length, or an inner packet above 65535 octets; `out` is then unchanged.
@@ -170,7 +128,7 @@ impl EspKey {
         next_header: u8,
         out: &mut Vec<u8>,
     ) -> Result<(), CipherError> {
-        if iv.len() != self.suite.iv_octets() {
+        if iv.len() != self.cipher.iv() {
             return Err(CipherError::Malformed(
                 "an IV of another length than the transform's",
             ));
@@ -187,32 +145,19 @@ impl EspKey {
         out.extend(iv);
         let start = out.len();
         out.extend(inner);
-        let body = (inner.len() + 2).next_multiple_of(self.suite.padding_multiple());
+        let body = (inner.len() + 2).next_multiple_of(self.multiple());
         let padding = (body - inner.len() - 2) as u8;
         out.extend(1..=padding);
         out.extend([padding, next_header]);
-        let data = &mut out[start..];
-        match &self.cipher {
-            Cipher::Null => {}
-            Cipher::Des(des) => encrypt_cbc(&**des, iv, data),
-            Cipher::TripleDes(des) => encrypt_cbc(&**des, iv, data),
-            Cipher::Aes128(aes) => encrypt_cbc(&**aes, iv, data),
-            Cipher::Aes256(aes) => encrypt_cbc(&**aes, iv, data),
-            Cipher::Gcm { key, salt } => {
-                let (head, data) = out[packet..].split_at_mut(start - packet);
-                let sealed = key.seal(gcm_nonce(salt, iv), &head[..HEADER], data);
-                match sealed {
-                    Ok(tag) => out.extend(tag),
-                    Err(_) => {
-                        out.truncate(packet);
-                        return Err(CipherError::Malformed("AES-GCM refused the packet"));
-                    }
-                }
-            }
-        }
-        if let Some(mac) = &self.mac {
-            let icv = mac.icv(&out[packet..]);
-            out.extend(icv);
+        let (head, data) = out[packet..].split_at_mut(start - packet);
+        let Some(tag) = self.cipher.seal(&head[..HEADER], iv, data) else {
+            out.truncate(packet);
+            return Err(CipherError::Malformed("the cipher refused the packet"));
+        };
+        out.extend(&tag[..self.cipher.tag()]);
+        if let Some(checksum) = &self.checksum {
+            let value = checksum.over(&out[packet..]);
+            out.extend(&value[..checksum.octets()]);
         }
         Ok(())
     }
@@ -223,9 +168,9 @@ impl EspKey {
     /// A packet too short or of another SPI, a wrong ICV, or impossible padding; decrypted
     /// octets are then erased.
     pub fn decapsulate(&self, packet: &mut [u8]) -> Result<EspOpened, CipherError> {
-        let icv = self.suite.icv_octets();
-        let start = HEADER + self.suite.iv_octets();
-        let multiple = self.suite.padding_multiple();
+        let icv = self.icv();
+        let start = HEADER + self.cipher.iv();
+        let multiple = self.multiple();
         let needed = start + multiple + icv;
         let got = packet.len();
         if got < needed {
@@ -240,26 +185,17 @@ impl EspKey {
         if !(end - start).is_multiple_of(multiple) {
             return Err(CipherError::Malformed("no whole number of blocks"));
         }
-        if let Some(mac) = &self.mac
-            && !bool::from(mac.icv(&packet[..end]).ct_eq(&packet[end..]))
+        if let Some(checksum) = &self.checksum
+            && !checksum.fits(&packet[..end], &packet[end..])
         {
             return Err(CipherError::Integrity);
         }
         let (head, rest) = packet.split_at_mut(start);
-        let iv = &head[HEADER..];
-        match &self.cipher {
-            Cipher::Null => {}
-            Cipher::Des(des) => decrypt_cbc(&**des, iv, &mut rest[..end - start]),
-            Cipher::TripleDes(des) => decrypt_cbc(&**des, iv, &mut rest[..end - start]),
-            Cipher::Aes128(aes) => decrypt_cbc(&**aes, iv, &mut rest[..end - start]),
-            Cipher::Aes256(aes) => decrypt_cbc(&**aes, iv, &mut rest[..end - start]),
-            Cipher::Gcm { key, salt } => {
-                let aad = &head[..HEADER];
-                if key.open(gcm_nonce(salt, iv), aad, rest).is_err() {
-                    rest.zeroize();
-                    return Err(CipherError::Integrity);
-                }
-            }
+        let (aad, iv) = head.split_at(HEADER);
+        let sealed = &mut rest[..end - start + self.cipher.tag()];
+        if !self.cipher.open(aad, iv, sealed) {
+            rest.zeroize();
+            return Err(CipherError::Integrity);
         }
         let body = &mut rest[..end - start];
         let (padding, next_header) = (usize::from(body[body.len() - 2]), body[body.len() - 1]);
@@ -280,70 +216,37 @@ impl EspKey {
             inner: start..start + inner,
             next_header,
             sequence,
+            checked: self.cipher.authenticates()
+                || self.checksum.as_ref().is_some_and(Checksum::checks),
         })
     }
 }
 
+/// The algorithms of a transform.
+///
+/// # Errors
+/// WireGuard and OpenVPN, which are no transforms of ESP.
+pub const fn algorithms(suite: TunnelSuite) -> Result<(Encryption, Option<Integrity>), KeyError> {
+    use TunnelSuite as S;
+    Ok(match suite {
+        S::EspNullMd5 => (Encryption::Null, Some(Integrity::HmacMd5)),
+        S::EspNullSha1 => (Encryption::Null, Some(Integrity::HmacSha1)),
+        S::EspDesMd5 => (Encryption::Des, Some(Integrity::HmacMd5)),
+        S::EspDesSha1 => (Encryption::Des, Some(Integrity::HmacSha1)),
+        S::Esp3desMd5 => (Encryption::TripleDes, Some(Integrity::HmacMd5)),
+        S::Esp3desSha1 => (Encryption::TripleDes, Some(Integrity::HmacSha1)),
+        S::EspAesCbcMd5 => (Encryption::AesCbc, Some(Integrity::HmacMd5)),
+        S::EspAesCbcSha1 => (Encryption::AesCbc, Some(Integrity::HmacSha1)),
+        S::EspAesGcm => (Encryption::AesGcm(16), None),
+        S::WireGuard => return Err(KeyError::NotDefined("WireGuard is not an ESP transform")),
+        S::OpenVpnAesGcm => return Err(KeyError::NotDefined("OpenVPN is not an ESP transform")),
+    })
+}
+
 impl core::fmt::Debug for EspKey {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "EspKey({}, SPI {:#010x})", self.suite.name(), self.spi)
+        write!(f, "EspKey(SPI {:#010x})", self.spi)
     }
-}
-
-impl MacKey {
-    /// First 96 bits of the HMAC (RFC 2403, RFC 2404).
-    fn icv(&self, data: &[u8]) -> [u8; 12] {
-        let mut icv = [0; 12];
-        match self {
-            Self::Md5(mac) => {
-                icv.copy_from_slice(
-                    &mac.as_ref()
-                        .clone()
-                        .chain_update(data)
-                        .finalize()
-                        .into_bytes()[..12],
-                );
-            }
-            Self::Sha1(mac) => {
-                icv.copy_from_slice(
-                    &mac.as_ref()
-                        .clone()
-                        .chain_update(data)
-                        .finalize()
-                        .into_bytes()[..12],
-                );
-            }
-        }
-        icv
-    }
-}
-
-/// Salt, then IV (RFC 4106, 4).
-pub(crate) fn gcm_nonce(salt: &[u8; 4], iv: &[u8]) -> [u8; 12] {
-    let mut nonce = [0; 12];
-    nonce[..4].copy_from_slice(salt);
-    nonce[4..].copy_from_slice(iv);
-    nonce
-}
-
-fn encrypt_cbc<C>(cipher: &C, iv: &[u8], data: &mut [u8])
-where
-    C: BlockCipherEncrypt + BlockSizeUser,
-{
-    let mut mode =
-        cbc::Encryptor::<&C>::inner_iv_slice_init(cipher, iv).expect("the IV has one block");
-    let (blocks, _) = Array::slice_as_chunks_mut(data);
-    mode.encrypt_blocks(blocks);
-}
-
-pub(crate) fn decrypt_cbc<C>(cipher: &C, iv: &[u8], data: &mut [u8])
-where
-    C: BlockCipherDecrypt + BlockSizeUser,
-{
-    let mut mode =
-        cbc::Decryptor::<&C>::inner_iv_slice_init(cipher, iv).expect("the IV has one block");
-    let (blocks, _) = Array::slice_as_chunks_mut(data);
-    mode.decrypt_blocks(blocks);
 }
 
 #[cfg(test)]
@@ -424,7 +327,8 @@ mod tests {
         assert!(new(TunnelSuite::WireGuard, 32, 0).is_err());
         assert!(new(TunnelSuite::EspAesGcm, 16, 0).is_err());
         assert!(new(TunnelSuite::EspAesGcm, 3, 0).is_err());
-        assert!(new(TunnelSuite::EspAesCbcSha1, 24, 20).is_err());
+        assert!(new(TunnelSuite::EspAesCbcSha1, 17, 20).is_err());
+        assert!(new(TunnelSuite::EspAesGcm, 20, 12).is_err());
         assert!(new(TunnelSuite::Esp3desMd5, 24, 20).is_err());
         assert!(new(TunnelSuite::EspNullMd5, 1, 16).is_err());
     }

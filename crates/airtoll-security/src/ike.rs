@@ -1,78 +1,21 @@
-//! Encrypted payload of IKEv2 (RFC 7296 section 3.14; RFC 5282 for AES-GCM).
+//! Encrypted payload of IKEv2 (RFC 7296 section 3.14; RFC 5282 and RFC 7634 for ciphers that
+//! authenticate).
 //!
 //! Takes the keys of one direction and whole messages whose first payload is the encrypted one;
 //! gives the octets of the payloads inside. Writes no message: see `airtoll-handshakes`.
 
-use aes::{Aes128, Aes192, Aes256};
-use des::TdesEde3;
-use hmac::KeyInit;
-use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::aead::{AeadKey, Algorithm};
 use crate::error::{CipherError, KeyError};
-use crate::esp::{decrypt_cbc, gcm_nonce};
-use crate::keys::mic::KeyMic;
+use crate::ipsec::{Checksum, Cipher, Encryption, Integrity};
 
 /// Header of the message and generic header of the encrypted payload (sections 3.1 and 3.2).
 const HEADERS: usize = 28 + 4;
-/// IV and tag of AES-GCM (RFC 5282 sections 3.1 and 3.2).
-const GCM: (usize, usize) = (8, 16);
-
-/// Integrity algorithm of an IKE SA (section 3.3.2, transform type 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IkeIntegrity {
-    /// HMAC-MD5-96 (RFC 2403).
-    HmacMd5,
-    /// HMAC-SHA-1-96 (RFC 2404).
-    HmacSha1,
-    /// HMAC-SHA-256-128 (RFC 4868).
-    HmacSha256,
-    /// HMAC-SHA-384-192 (RFC 4868).
-    HmacSha384,
-    /// HMAC-SHA-512-256 (RFC 4868).
-    HmacSha512,
-}
-
-impl IkeIntegrity {
-    /// Function, octets of its key, octets of the checksum.
-    const fn parameters(self) -> (KeyMic, usize, usize) {
-        match self {
-            Self::HmacMd5 => (KeyMic::HmacMd5, 16, 12),
-            Self::HmacSha1 => (KeyMic::HmacSha1, 20, 12),
-            Self::HmacSha256 => (KeyMic::HmacSha256, 32, 16),
-            Self::HmacSha384 => (KeyMic::HmacSha384, 48, 24),
-            Self::HmacSha512 => (KeyMic::HmacSha512, 64, 32),
-        }
-    }
-}
-
-/// Encryption algorithm of an IKE SA (section 3.3.2, transform type 1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IkeEncryption {
-    /// No encryption.
-    Null,
-    /// 3DES in CBC mode.
-    TripleDes,
-    /// AES in CBC mode, 128, 192 or 256 bits by the key.
-    AesCbc,
-    /// AES-GCM with a tag of 16 octets, 128 or 256 bits by the key.
-    AesGcm,
-}
-
-enum Cipher {
-    Null,
-    TripleDes(Box<TdesEde3>),
-    Aes128(Box<Aes128>),
-    Aes192(Box<Aes192>),
-    Aes256(Box<Aes256>),
-    Gcm { key: AeadKey, salt: [u8; 4] },
-}
 
 /// SK_e and SK_a of one direction.
 pub struct IkeKey {
     cipher: Cipher,
-    integrity: Option<(IkeIntegrity, Zeroizing<Vec<u8>>)>,
+    checksum: Option<Checksum>,
 }
 
 /// Payloads inside an encrypted payload.
@@ -82,74 +25,33 @@ pub struct IkeOpened {
     pub first: u8,
     /// The payload chain, without padding.
     pub payloads: Zeroizing<Vec<u8>>,
+    /// A tag or a checksum proves the message.
+    pub checked: bool,
 }
 
 impl IkeKey {
-    /// Takes SK_e of 24 (3DES), 16, 24 or 32 (AES-CBC) octets, or 20 or 36 with the salt at the end
-    /// (AES-GCM; RFC 5282 section 7.1), and SK_a, empty for AES-GCM.
+    /// Takes SK_e, with the salt at its end where the cipher has one (RFC 5282 section 7.1), and SK_a,
+    /// empty for a cipher that authenticates.
     ///
     /// # Errors
-    /// A key of another length, or no integrity algorithm where the cipher needs one.
+    /// A key of another length, or an integrity algorithm beside a cipher that authenticates.
     pub fn new(
-        encryption: IkeEncryption,
+        encryption: Encryption,
         encryption_key: &[u8],
-        integrity: Option<IkeIntegrity>,
+        integrity: Option<Integrity>,
         integrity_key: &[u8],
     ) -> Result<Self, KeyError> {
-        let length = |what, expected| KeyError::Length {
-            what,
-            expected,
-            got: encryption_key.len(),
-        };
-        let cipher = match (encryption, encryption_key.len()) {
-            (IkeEncryption::Null, _) => Cipher::Null,
-            (IkeEncryption::TripleDes, _) => Cipher::TripleDes(Box::new(
-                TdesEde3::new_from_slice(encryption_key).map_err(|_| length("3DES", 24))?,
-            )),
-            (IkeEncryption::AesCbc, 24) => Cipher::Aes192(Box::new(
-                Aes192::new_from_slice(encryption_key).map_err(|_| length("AES", 24))?,
-            )),
-            (IkeEncryption::AesCbc, 32) => Cipher::Aes256(Box::new(
-                Aes256::new_from_slice(encryption_key).map_err(|_| length("AES", 32))?,
-            )),
-            (IkeEncryption::AesCbc, _) => Cipher::Aes128(Box::new(
-                Aes128::new_from_slice(encryption_key).map_err(|_| length("AES", 16))?,
-            )),
-            (IkeEncryption::AesGcm, _) => {
-                let wrong = || length("AES-GCM with its salt", 20);
-                let (key, salt) = encryption_key.split_last_chunk().ok_or_else(wrong)?;
-                let algorithm = if key.len() == 32 {
-                    Algorithm::Aes256Gcm
-                } else {
-                    Algorithm::Aes128Gcm
-                };
-                let key = AeadKey::new(algorithm, key).map_err(|_| wrong())?;
-                Cipher::Gcm { key, salt: *salt }
-            }
-        };
-        let integrity = match (&cipher, integrity) {
-            (Cipher::Gcm { .. }, None) => None,
-            (Cipher::Gcm { .. }, Some(_)) => {
-                return Err(KeyError::NotDefined("AES-GCM has no integrity algorithm"));
-            }
-            (_, None) => {
-                return Err(KeyError::NotDefined(
-                    "a cipher other than AES-GCM needs an integrity algorithm",
-                ));
-            }
-            (_, Some(algorithm)) => {
-                let expected = algorithm.parameters().1;
-                if integrity_key.len() != expected {
-                    return Err(KeyError::Length {
-                        what: "the integrity algorithm of IKEv2",
-                        expected,
-                        got: integrity_key.len(),
-                    });
-                }
-                Some((algorithm, Zeroizing::new(integrity_key.to_vec())))
-            }
-        };
-        Ok(Self { cipher, integrity })
+        let cipher = Cipher::new(encryption, encryption_key)?;
+        if cipher.authenticates() && integrity.is_some() {
+            return Err(KeyError::NotDefined(
+                "a cipher that authenticates has no integrity algorithm beside it",
+            ));
+        }
+        let what = "the integrity algorithm of IKEv2";
+        let checksum = integrity
+            .map(|algorithm| Checksum::new(algorithm, integrity_key, what))
+            .transpose()?;
+        Ok(Self { cipher, checksum })
     }
 
     /// Checks and decrypts a message, from its header to its last octet.
@@ -158,43 +60,32 @@ impl IkeKey {
     /// [`CipherError::TooShort`]; [`CipherError::Integrity`] if checksum or tag does not fit;
     /// [`CipherError::Malformed`] if they fit and the ciphertext or its padding has no valid length.
     pub fn open(&self, message: &[u8]) -> Result<IkeOpened, CipherError> {
-        let (iv, icv) = match (&self.cipher, &self.integrity) {
-            (Cipher::Gcm { .. }, _) => GCM,
-            (cipher, integrity) => (
-                cipher.block(),
-                integrity.as_ref().map_or(0, |(own, _)| own.parameters().2),
-            ),
-        };
-        let needed = HEADERS + iv + icv;
-        let too_short = CipherError::TooShort {
-            needed,
-            got: message.len(),
-        };
+        let iv = self.cipher.iv();
+        let tag = self.cipher.tag();
+        let checksum = self.checksum.as_ref().map_or(0, Checksum::octets);
+        let needed = HEADERS + iv + tag + checksum;
         if message.len() < needed {
-            return Err(too_short);
+            return Err(CipherError::TooShort {
+                needed,
+                got: message.len(),
+            });
         }
         let first = message[HEADERS - 4];
-        let (covered, checksum) = message.split_at(message.len() - icv);
-        if let Some((algorithm, key)) = &self.integrity {
-            let value = algorithm.parameters().0.compute(key, &[covered]);
-            let fits = value.is_ok_and(|value| value.as_slice()[..icv].ct_eq(checksum).into());
-            if !fits {
-                return Err(CipherError::Integrity);
-            }
+        let (covered, value) = message.split_at(message.len() - checksum);
+        if let Some(own) = &self.checksum
+            && !own.fits(covered, value)
+        {
+            return Err(CipherError::Integrity);
         }
         let (vector, sealed) = covered[HEADERS..].split_at(iv);
-        let mut data = Zeroizing::new(sealed.to_vec());
-        if let Cipher::Gcm { key, salt } = &self.cipher {
-            data.extend_from_slice(checksum);
-            let aad = &message[..HEADERS];
-            key.open(gcm_nonce(salt, vector), aad, &mut data)
-                .map_err(|_| CipherError::Integrity)?;
-            data.truncate(sealed.len());
-        } else if data.len().is_multiple_of(iv.max(1)) {
-            self.cipher.decrypt(vector, &mut data);
-        } else {
+        if !(sealed.len() - tag).is_multiple_of(self.cipher.block()) {
             return Err(CipherError::Malformed("no whole number of blocks"));
         }
+        let mut data = Zeroizing::new(sealed.to_vec());
+        if !self.cipher.open(&message[..HEADERS], vector, &mut data) {
+            return Err(CipherError::Integrity);
+        }
+        data.truncate(sealed.len() - tag);
         let padding = data.last().map_or(0, |last| usize::from(*last));
         let Some(length) = data.len().checked_sub(1 + padding) else {
             return Err(CipherError::Malformed("impossible padding"));
@@ -203,27 +94,94 @@ impl IkeKey {
         Ok(IkeOpened {
             first,
             payloads: data,
+            checked: self.cipher.authenticates()
+                || self.checksum.as_ref().is_some_and(Checksum::checks),
         })
     }
 }
 
-impl Cipher {
-    /// Octets of a block, which the IV has too.
-    const fn block(&self) -> usize {
-        match self {
-            Self::Null | Self::Gcm { .. } => 0,
-            Self::TripleDes(_) => 8,
-            Self::Aes128(_) | Self::Aes192(_) | Self::Aes256(_) => 16,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALGORITHMS: [(Encryption, usize, Option<Integrity>, usize); 12] = [
+        (Encryption::Null, 0, Some(Integrity::HmacSha256), 32),
+        (
+            Encryption::TripleDes,
+            24,
+            Some(Integrity::HmacSha1Whole),
+            20,
+        ),
+        (Encryption::AesCbc, 32, Some(Integrity::HmacSha384), 48),
+        (Encryption::AesCtr, 20, Some(Integrity::HmacMd5Whole), 16),
+        (Encryption::AesCtr, 28, Some(Integrity::HmacSha512), 64),
+        (Encryption::AesCtr, 20, Some(Integrity::Unchecked(12)), 0),
+        (Encryption::AesCcm(8), 19, None, 0),
+        (Encryption::AesCcm(12), 19, None, 0),
+        (Encryption::AesCcm(16), 35, None, 0),
+        (Encryption::AesGcm(8), 36, None, 0),
+        (Encryption::AesGcm(12), 28, None, 0),
+        (Encryption::ChaCha20Poly1305, 36, None, 0),
+    ];
+
+    /// A message with a notification inside: header, encrypted payload, IV, ciphertext, tag or checksum.
+    fn message(cipher: &Cipher, checksum: Option<&Checksum>) -> (Vec<u8>, Vec<u8>) {
+        let inner = [0, 0, 0, 8, 0, 0, 0x40, 0].to_vec();
+        let icv = cipher.tag() + checksum.map_or(0, Checksum::octets);
+        let whole = (inner.len() + 1).next_multiple_of(cipher.block());
+        let padding = whole - inner.len() - 1;
+        let mut text = inner.clone();
+        text.resize(whole - 1, 0);
+        text.push(padding as u8);
+        let length = HEADERS + cipher.iv() + text.len() + icv;
+        let mut octets = vec![1; 16];
+        octets.extend([46, 0x20, 35, 8, 0, 0, 0, 1]);
+        octets.extend((length as u32).to_be_bytes());
+        octets.extend([41, 0]);
+        octets.extend(((length - 28) as u16).to_be_bytes());
+        let iv = vec![7; cipher.iv()];
+        let tag = cipher.seal(&octets, &iv, &mut text).unwrap();
+        octets.extend(iv);
+        octets.extend(text);
+        octets.extend(&tag[..cipher.tag()]);
+        if let Some(checksum) = checksum {
+            let value = checksum.over(&octets);
+            octets.extend(&value[..checksum.octets()]);
+        }
+        (octets, inner)
+    }
+
+    #[test]
+    fn messages_open_and_damaged_ones_do_not() {
+        let key: Vec<u8> = (1..=64).collect();
+        for (encryption, length, integrity, mac_length) in ALGORITHMS {
+            let cipher = Cipher::new(encryption, &key[..length]).unwrap();
+            let checksum = integrity
+                .map(|algorithm| Checksum::new(algorithm, &key[..mac_length], "a test").unwrap());
+            let (octets, inner) = message(&cipher, checksum.as_ref());
+            let own = IkeKey::new(encryption, &key[..length], integrity, &key[..mac_length]);
+            let own = own.unwrap();
+            let opened = own.open(&octets).unwrap();
+            assert_eq!((opened.first, &opened.payloads[..]), (41, &inner[..]));
+            let checks = !matches!(integrity, Some(Integrity::Unchecked(_)));
+            assert_eq!(opened.checked, checks, "{encryption:?}");
+            for at in [HEADERS - 4, HEADERS + cipher.iv(), octets.len() - 1] {
+                let mut damaged = octets.clone();
+                damaged[at] ^= 1;
+                let refused = own.open(&damaged) == Err(CipherError::Integrity);
+                assert_eq!(refused, checks, "{encryption:?} {at}");
+            }
         }
     }
 
-    fn decrypt(&self, iv: &[u8], data: &mut [u8]) {
-        match self {
-            Self::Null | Self::Gcm { .. } => {}
-            Self::TripleDes(des) => decrypt_cbc(&**des, iv, data),
-            Self::Aes128(aes) => decrypt_cbc(&**aes, iv, data),
-            Self::Aes192(aes) => decrypt_cbc(&**aes, iv, data),
-            Self::Aes256(aes) => decrypt_cbc(&**aes, iv, data),
+    #[test]
+    fn short_messages_and_second_authenticators_are_refused() {
+        let key = IkeKey::new(Encryption::AesCtr, &[1; 20], None, &[]).unwrap();
+        for octets in 0..HEADERS + 8 {
+            assert!(key.open(&vec![1; octets]).is_err());
         }
+        let integrity = Some(Integrity::HmacSha256);
+        assert!(IkeKey::new(Encryption::AesGcm(16), &[1; 20], integrity, &[1; 32]).is_err());
+        assert!(IkeKey::new(Encryption::AesCbc, &[1; 16], integrity, &[1; 20]).is_err());
     }
 }

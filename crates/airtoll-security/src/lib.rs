@@ -10,6 +10,7 @@ pub mod eap_method;
 pub mod error;
 pub mod esp;
 pub mod ike;
+pub mod ipsec;
 pub mod kernels;
 pub mod keys;
 pub mod link;

@@ -187,7 +187,7 @@ impl Workload {
                     out.clear();
                     let mut iv = [0; 16];
                     iv[..8].copy_from_slice(&number.to_be_bytes());
-                    let iv = &iv[..key.suite().iv_octets()];
+                    let iv = &iv[..key.iv_octets()];
                     key.encapsulate(number as u32, iv, frame, 4, &mut out)
                 }
                 Key::WireGuard(key) => {

@@ -4,22 +4,28 @@
 //! repr (owned or borrowed values), parse and emit, tests. Emit appends to a `Vec<u8>`.
 //! Never does IO, reads no clock, holds no state between frames, never panics on any input.
 
+pub mod ah;
 pub mod arp;
 pub mod avs;
+pub mod capwap;
 pub mod checksum;
+pub mod dhcp;
 pub mod eapol;
 pub mod eapol_key;
 pub mod ethernet;
+pub mod gre;
 pub mod icmp;
 pub mod ieee80211;
 pub mod ipv4;
 pub mod ipv6;
 pub mod key_data;
 pub mod llc;
+pub mod pktap;
 pub mod ppi;
 pub mod prism;
 pub mod radiotap;
 pub mod tcp;
+pub mod tzsp;
 pub mod udp;
 
 mod cursor;
@@ -30,10 +36,12 @@ pub mod eap;
 pub mod esp;
 pub mod isakmp;
 pub mod mobile_ipv4;
+pub mod mobile_ipv6;
 pub mod openvpn;
 pub mod radius;
 pub mod tls;
 pub mod wireguard;
+pub mod wps;
 
 pub use cursor::Cursor;
 pub use error::{Error, Result};

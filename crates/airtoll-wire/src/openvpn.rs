@@ -1,4 +1,4 @@
-//! OpenVPN's control channel over UDP (openvpn-rfc draft, sections on packet formats; `ssl_pkt.h`,
+//! OpenVPN's control channel over UDP and TCP (openvpn-rfc draft, sections on packet formats; `ssl_pkt.h`,
 //! `reliable.c`, `tls_crypt.h` and `ssl.c` of OpenVPN 2.6).
 //!
 //! Takes octets; gives [`WrappedRepr`] (tls-crypt), [`ControlRepr`] (the reliability layer) and
@@ -45,6 +45,26 @@ pub mod opcode {
     pub const HARD_RESET_CLIENT_V3: u8 = 10;
     /// TLS octets and the client's key (tls-crypt-v2).
     pub const CONTROL_WKC_V1: u8 = 11;
+
+    /// Data.
+    pub const DATA_V1: u8 = 6;
+    /// Data with the number of a peer.
+    pub const DATA_V2: u8 = 9;
+
+    /// Whether packets have this opcode.
+    #[must_use]
+    pub const fn is_known(opcode: u8) -> bool {
+        matches!(opcode, HARD_RESET_CLIENT_V1..=CONTROL_WKC_V1)
+    }
+
+    /// Whether it is that of a client's first packet.
+    #[must_use]
+    pub const fn begins(opcode: u8) -> bool {
+        matches!(
+            opcode,
+            HARD_RESET_CLIENT_V1 | HARD_RESET_CLIENT_V2 | HARD_RESET_CLIENT_V3
+        )
+    }
 
     /// Name of a packet of the control channel in OpenVPN's documentation; `None` for data packets and
     /// unknown opcodes.

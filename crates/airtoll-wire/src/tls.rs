@@ -78,6 +78,50 @@ pub mod extension {
     pub const RENEGOTIATION_INFO: u16 = 0xff01;
 }
 
+/// The description of an alert in words (RFC 8446 section 6, RFC 5246 section 7.2, and IANA's "TLS
+/// Alerts"); `None` for a number without one.
+#[must_use]
+pub const fn alert_name(description: u8) -> Option<&'static str> {
+    Some(match description {
+        0 => "close notify",
+        10 => "unexpected message",
+        20 => "bad record MAC",
+        21 => "decryption failed",
+        22 => "record overflow",
+        30 => "decompression failure",
+        40 => "handshake failure",
+        41 => "no certificate",
+        42 => "bad certificate",
+        43 => "unsupported certificate",
+        44 => "certificate revoked",
+        45 => "certificate expired",
+        46 => "certificate unknown",
+        47 => "illegal parameter",
+        48 => "unknown CA",
+        49 => "access denied",
+        50 => "decode error",
+        51 => "decrypt error",
+        60 => "export restriction",
+        70 => "protocol version",
+        71 => "insufficient security",
+        80 => "internal error",
+        86 => "inappropriate fallback",
+        90 => "user cancelled",
+        100 => "no renegotiation",
+        109 => "missing extension",
+        110 => "unsupported extension",
+        111 => "certificate unobtainable",
+        112 => "unrecognised name",
+        113 => "bad certificate status response",
+        114 => "bad certificate hash value",
+        115 => "unknown PSK identity",
+        116 => "certificate required",
+        120 => "no application protocol",
+        121 => "encrypted client hello required",
+        _ => return None,
+    })
+}
+
 /// A checked record over its octets.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordView<'a> {

@@ -65,7 +65,7 @@ pub fn black_holes(scenario: &Scenario) -> Vec<BlackHole> {
 }
 
 /// The tunnels that packets between two nodes are in, the innermost first.
-fn tunnels_between(ends: [&Node; 2]) -> Vec<TunnelEnd> {
+pub(crate) fn tunnels_between(ends: [&Node; 2]) -> Vec<TunnelEnd> {
     let of = |own: &Node, far: &Node| -> Vec<TunnelEnd> {
         let between = own.tunnels.iter().filter(|tunnel| tunnel.peer == far.name);
         between

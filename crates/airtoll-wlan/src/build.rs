@@ -146,6 +146,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     flow.begin(&mut lower.cx, Duration::ZERO);
     net.begin_groups(&mut lower.cx);
     let warm_up = lower.cx.warm_up;
+    lower.device.count_in(&(warm_up..lower.cx.end));
     if warm_up > Instant::ZERO {
         lower.cx.schedule(warm_up, Event::WarmedUp);
     }

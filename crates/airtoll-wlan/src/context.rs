@@ -129,6 +129,7 @@ impl Context {
         let moment = Moment {
             now: self.events.now(),
             warm_up: self.warm_up,
+            end: self.end,
         };
         self.observers.observe(moment, observation);
     }

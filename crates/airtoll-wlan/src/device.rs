@@ -8,6 +8,7 @@ mod host;
 mod nic;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use airtoll_handshakes::Operation;
 use airtoll_security::CipherSuite;
@@ -428,7 +429,7 @@ impl Device {
         }
     }
 
-    /// Time that the CPU and the engines of a node worked since the warm-up.
+    /// Time that the CPU and the engines of a node worked in the measured time.
     pub fn busy(&self, node: NodeId) -> (Duration, Duration) {
         self.nodes[node].host.busy()
     }
@@ -452,7 +453,13 @@ impl Device {
     pub fn restart(&mut self) {
         for node in &mut self.nodes {
             node.packets = 0;
-            node.host.forget();
+        }
+    }
+
+    /// CPU and engines of all nodes count their work in this time alone.
+    pub fn count_in(&mut self, time: &Range<Instant>) {
+        for node in &mut self.nodes {
+            node.host.count_in(time);
         }
     }
 }

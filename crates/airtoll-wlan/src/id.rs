@@ -411,6 +411,11 @@ impl<K: SlabId, T: Copy> Slab<K, T> {
         }
     }
 
+    /// Items that are stored.
+    pub const fn len(&self) -> usize {
+        self.items.len() - self.free.len()
+    }
+
     /// Stores `item`.
     #[inline]
     pub fn insert(&mut self, item: T) -> K {

@@ -18,6 +18,7 @@ mod build;
 mod context;
 mod event;
 mod flow;
+mod fragments;
 mod id;
 mod join;
 mod lower;
@@ -35,10 +36,20 @@ mod world;
 mod tests;
 
 pub use black_hole::{BlackHole, black_holes};
+pub use fragments::{Fragmented, fragmented};
 pub use medium::loss_db;
 pub use observe::metrics::sketch;
 pub use outcome::{Outcome, Row, Sketch};
 pub use scenario::{Scenario, ScenarioError};
+
+/// Checks a scenario by the rules of a trial: reads it and builds its world.
+///
+/// # Errors
+/// [`ScenarioError::Malformed`] and [`ScenarioError::Invalid`], as [`Scenario::from_json`] and [`run`].
+pub fn check(scenario_json: &str) -> Result<(), ScenarioError> {
+    let scenario = Scenario::from_json(scenario_json)?;
+    build::build(&scenario, 0).map(drop)
+}
 
 /// Simulates one trial.
 ///

@@ -31,6 +31,17 @@ pub(crate) struct Moment {
     pub now: Instant,
     /// When the warm-up ends.
     pub warm_up: Instant,
+    /// When the trial ends.
+    pub end: Instant,
+}
+
+impl Moment {
+    /// The middle of the measured time.
+    #[inline(always)]
+    fn middle(self) -> Instant {
+        let measured = self.end.saturating_since(self.warm_up);
+        self.warm_up + Duration::from_nanos(measured.as_nanos() / 2)
+    }
 }
 
 /// Something that observers may count.

@@ -167,6 +167,11 @@ impl Traffic<'_> {
         if !flow.is_saturated() {
             table.put("offered_bps", s.offered_octets as f64 * 8.0 / span, "bit/s");
         }
+        if flow.admitted().is_none() {
+            let rate = |octets: f64| octets * 8.0 / (span / 2.0);
+            table.put_some("throughput_drift_bps", s.octets_drift().map(rate), "bit/s");
+            table.put_some("delay_drift_s", s.delay_drift(), "s");
+        }
         let queued = s.sent - s.received - s.lost;
         table.put("packets_sent", s.sent as f64, "1");
         table.put("packets_received", s.received as f64, "1");

@@ -21,6 +21,8 @@ mod radio;
 pub use crate::application::Pattern;
 pub use crate::application::parameters::*;
 pub use crate::transport::{CongestionControl, TcpOptions, TcpSystem};
+pub(crate) use check::rates_of;
+
 pub use association::{Association, Reassociation};
 pub use bss::{
     Aggregation, Announced, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate,
@@ -120,6 +122,15 @@ pub enum ScenarioError {
         value: String,
         /// The allowed values.
         allowed: String,
+    },
+    /// Hosts and queues hold more packets than a trial may keep in memory.
+    #[error(
+        "{packets} packets wait at once: the flows offer far more than hosts and air carry; lower \
+         the offered rate, the number of flows or the duration"
+    )]
+    Overfull {
+        /// Packets in memory.
+        packets: usize,
     },
     /// The caller asked to stop.
     #[error("the simulation was interrupted")]

@@ -13,6 +13,7 @@ mod hidden;
 mod interference;
 mod multi_link;
 mod path_mtu;
+mod settling;
 mod wired_senders;
 
 use crate::outcome::Outcome;
@@ -449,6 +450,21 @@ fn an_interrupt_ends_the_trial() {
         looks == 3
     });
     assert_eq!(ended, Err(crate::ScenarioError::Interrupted));
+}
+
+/// A host that takes 1 ms for a packet of which 85 come in a microsecond.
+#[test]
+fn packets_that_pile_up_without_end_end_the_trial() {
+    let paced = r#"{"type": "paced", "payload_octets": 1472, "rate_bps": 1e12}"#;
+    let text = serde_json::to_string(&uplink(1, A54, "", 1472, 1.0)).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    value["flows"][0]["pattern"] = serde_json::from_str(paced).unwrap();
+    value["nodes"][0]["host"] = serde_json::json!({"transmit": {"fixed_ns": 1e6}});
+    let scenario = crate::Scenario::from_json(&value.to_string()).unwrap();
+    let Err(crate::ScenarioError::Overfull { packets }) = run(&scenario, 1, &mut || false) else {
+        panic!("the trial went on");
+    };
+    assert!((1_000_000..1_100_000).contains(&packets), "{packets}");
 }
 
 #[test]

@@ -52,12 +52,15 @@ pub(crate) struct Outboxes {
 /// raises EAPOL to priority 7 in net/mac80211/wme.c).
 /// Events between two looks at the caller's wish to stop.
 const EVENTS_PER_LOOK: u32 = 8192;
+/// Most packets that wait at once: more take gigabytes, and no host of the models works them off.
+const MOST_PACKETS: usize = if cfg!(test) { 1_000_000 } else { 10_000_000 };
 
 impl World {
     /// Runs to the end of the trial.
     ///
     /// # Errors
-    /// [`ScenarioError::Interrupted`] as soon as `interrupt` returns true.
+    /// [`ScenarioError::Interrupted`] as soon as `interrupt` returns true, and
+    /// [`ScenarioError::Overfull`] where packets pile up without end.
     pub fn run(&mut self, interrupt: &mut dyn FnMut() -> bool) -> Result<(), ScenarioError> {
         let mut until_look = EVENTS_PER_LOOK;
         loop {
@@ -65,6 +68,10 @@ impl World {
             if until_look == 0 {
                 if interrupt() {
                     return Err(ScenarioError::Interrupted);
+                }
+                let packets = self.stack.lower.cx.packets.len();
+                if packets > MOST_PACKETS {
+                    return Err(ScenarioError::Overfull { packets });
                 }
                 until_look = EVENTS_PER_LOOK;
             }
@@ -734,6 +741,7 @@ impl World {
         let end = now + self.duration;
         lower.cx.end = end;
         lower.cx.warm_up = now + self.warm_up_length;
+        lower.device.count_in(&(lower.cx.warm_up..end));
         flow.begin(&mut lower.cx, now - Instant::ZERO);
         net.begin_groups(&mut lower.cx);
         self.with_roam(|roam, turn| roam.begin(end, turn));

@@ -5,7 +5,8 @@ and sentences that each name their cells. Policies tie in throughput unless the 
 difference (paired where the trials are) lies beyond a margin; among ties the stronger one is
 recommended. Where the trials are too few to tell, the answer is "undecided" with the number of
 trials that would tell. A broken policy can be measured and is never recommended; ``open`` only if
-asked for by name. A limit on a quantity that was not measured is not met.
+asked for by name. A limit on a quantity that was not measured is not judged, and neither is a
+policy that was not measured: both are named, and never counted as not meeting the needs.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ import polars as pl
 from attrs import evolve, field, frozen
 
 from airtoll.analyse.analysis import THROUGHPUT, Analysis, estimate_of_row
-from airtoll.analyse.estimate import Estimate
-from airtoll.analyse.overhead import Summary
+from airtoll.analyse.cost import as_cost, cost_in_words
+from airtoll.analyse.estimate import NOT_SETTLED, Estimate, mean_t
+from airtoll.analyse.overhead import Summary, overhead
 from airtoll.analyse.overhead import difference as welch_difference
 from airtoll.analyse.power import MOST_TRIALS
 from airtoll.analyse.quantities import show_value
 from airtoll.analyse.student import t_quantile
 from airtoll.errors import PolicyError, UsageError
+from airtoll.observe.metrics import OVERHEAD, more_is_better
 from airtoll.policies import Policy, resolve
 from airtoll.policies.model import Reference
 from airtoll.policies.standing import (
@@ -40,6 +43,8 @@ from airtoll.policies.standing import (
 )
 
 Verdict = Literal["yes", "likely", "no", "unknown"]
+#: Whether an option meets the needs; of a policy that was not measured, it is not known.
+Meets = Literal["yes", "likely", "no", "unknown", "not measured"]
 
 #: Words of the command line -> service of the catalogue.
 SERVICES: Final[dict[str, str]] = {
@@ -62,8 +67,8 @@ _PER_STATION: Final = (
     "authentication_messages",
 )
 
-#: Metrics that count as cost, in the order in which ties are broken; throughput counts negative.
-_COSTS: Final = ("overhead", THROUGHPUT, "negotiation_time_s", "handover_gap_s", "delay_s")
+#: Metrics that count as cost, in the order in which ties are broken.
+_COSTS: Final = (OVERHEAD, THROUGHPUT, "negotiation_time_s", "handover_gap_s", "delay_s")
 
 
 #: Share of the dearer policy's throughput below which a difference is no reason to choose.
@@ -117,7 +122,7 @@ class Option:
     strength are those of the weakest link. ``strength``: see ``policies.standing``. ``standing`` in
     throughput against the fastest option that can be recommended: ``tie``, ``dearer``,
     ``undecided`` or empty (not judged). ``near``: whether the values lie within the margin of one
-    another.
+    another. ``unmeasured``: why there are no figures; empty where there are.
     """
 
     policy: str
@@ -132,11 +137,14 @@ class Option:
     allowed: bool = True
     standing: str = ""
     near: bool = False
+    unmeasured: str = ""
 
     @property
-    def meets(self) -> Verdict:
+    def meets(self) -> Meets:
         """``yes`` if every need is met at the level of the intervals, ``likely`` on the values."""
         verdicts = {check.verdict for check in self.checks}
+        if self.unmeasured and "no" not in verdicts:
+            return "not measured"
         order: tuple[Verdict, ...] = ("no", "unknown", "likely")
         for worst in order:
             if worst in verdicts:
@@ -183,6 +191,15 @@ class Advice:
         """Scenario, traffic and factor levels in words."""
         levels = ", ".join(f"{key} = {value}" for key, value in json.loads(self.factors).items())
         return f"{self.scenario}, {self.traffic}" + (f", {levels}" if levels else "")
+
+    @property
+    def untold(self) -> tuple[Option, ...]:
+        """Options that might meet the needs, had they (or what the needs ask for) been measured."""
+        return tuple(
+            option
+            for option in self.options
+            if option.allowed and not option.broken and option.meets in ("unknown", "not measured")
+        )
 
     @property
     def recommended(self) -> Option | None:
@@ -245,8 +262,12 @@ def advise(
     factors: str | None = None,
     unknown: Mapping[str, str] | None = None,
     downgrades: Mapping[str, Mapping[str, Policy]] | None = None,
+    candidates: Mapping[str, str] | None = None,
 ) -> Advice:
     """Rank the policies that were measured in a scenario under a traffic.
+
+    ``candidates``: the policies that take part, each with the reason for which it may lack figures.
+    Those without figures are listed with it. None: every policy that was measured.
 
     ``factors``: the factor levels as in the observations; needed where there are several.
     ``unknown``: cell -> the reason why its throughput says nothing about the device; its policy is
@@ -263,7 +284,9 @@ def advise(
         & pl.col("station").is_null()
         & (pl.col("factors") == (factors or "{}"))
     )
-    if rows.is_empty():
+    if candidates is not None:
+        rows = rows.filter(pl.col("policy").cast(pl.String).is_in(list(candidates)))
+    if rows.is_empty() and not candidates:
         known = sorted(
             set(
                 analysis.estimates.select(
@@ -276,28 +299,23 @@ def advise(
         )
     options = []
     for (name,), cells in rows.group_by(["policy"], maintain_order=True):
-        policy = _policy(str(name))
         cell = str(cells["cell"][0])
         why = (unknown or {}).get(cell)
         fallen = (downgrades or {}).get(cell, {})
-        links = (policy, *fallen.values())
         figures = {} if why else _figures(analysis, cell, cells["metric"])
-        options.append(
-            Option(
-                policy=str(name),
-                services=_services(links, needs),
-                allowed=needs.baseline_allowed or not (policy and policy.is_baseline),
-                strength=min((strength(link) for link in links if link), default=()),
-                broken=_words(policy.broken) if policy else (),
-                caveats=_words(policy.weaknesses) if policy else (),
-                downgrades=tuple(fallen),
-                figures=figures,
-                checks=(
-                    *_checks(needs, links, figures),
-                    *([Check("cost", "unknown", why)] if why else []),
-                ),
-            )
-        )
+        option = _option(str(name), needs, figures, fallen)
+        checks = [_share_check(analysis, cell, needs, check) for check in option.checks]
+        if why:
+            checks.append(Check("cost", "unknown", why))
+        elif (moving := _unsettled(analysis, cell)) is not None:
+            checks.append(moving)
+        options.append(evolve(option, checks=tuple(checks)))
+    there = {option.policy for option in options}
+    options += [
+        evolve(_option(name, needs, {}, {}), unmeasured=reason or "not in this run")
+        for name, reason in (candidates or {}).items()
+        if name not in there
+    ]
     options, needed = _with_standing(analysis, options, needs.margin)
     ranked = _with_front(analysis, sorted(options, key=_rank), needs.margin)
     advice = Advice(
@@ -311,20 +329,80 @@ def advise(
     return evolve(advice, sentences=_sentences(advice, needs))
 
 
+def _option(
+    name: str,
+    needs: Needs,
+    figures: Mapping[str, tuple[Estimate, str]],
+    fallen: Mapping[str, Policy],
+) -> Option:
+    """A policy with its checks; ``fallen``: weaker links that stations take."""
+    policy = _policy(name)
+    links = (policy, *fallen.values())
+    return Option(
+        policy=name,
+        services=_services(links, needs),
+        allowed=needs.baseline_allowed or not (policy and policy.is_baseline),
+        strength=min((strength(link) for link in links if link), default=()),
+        broken=_words(policy.broken) if policy else (),
+        caveats=_words(policy.weaknesses) if policy else (),
+        downgrades=tuple(fallen),
+        figures=figures,
+        checks=_checks(needs, links, figures),
+    )
+
+
+def _share_check(analysis: Analysis, cell: str, needs: Needs, check: Check) -> Check:
+    """The check of an overhead against a share, where the study takes it as a difference of rates.
+
+    The share is that of the baseline's throughput.
+    """
+    if check.need != "overhead" or needs.max_overhead is None or not check.cells:
+        return check
+    row = analysis.overheads.filter(
+        (pl.col("cell") == cell)
+        & pl.col("flow").is_null()
+        & pl.col("station").is_null()
+        & (pl.col("unit") != "1")
+    )
+    if row.is_empty():
+        return check
+    own, zero = (
+        analysis.throughputs.filter(cell=name)["value"].to_numpy()
+        for name in (cell, str(row["baseline_cell"][0]))
+    )
+    share = overhead(zero, own, "of_baseline", analysis.level)
+    return _limit("overhead", share, cell, needs.max_overhead, least=False)
+
+
+def _unsettled(analysis: Analysis, cell: str) -> Check | None:
+    """The check that no throughput passes that depends on the trial's length."""
+    if analysis.unsettled.is_empty():
+        return None
+    found = analysis.unsettled.filter(
+        (pl.col("cell").cast(pl.String) == cell)
+        & pl.col("flow").is_null()
+        & (pl.col("of") == THROUGHPUT)
+    )
+    if found.is_empty():
+        return None
+    text = f"throughput has {NOT_SETTLED}: it depends on the length of a trial"
+    return Check("cost", "unknown", text, (cell,))
+
+
 def _figures(
     analysis: Analysis, cell: str, metrics: Iterable[str]
 ) -> dict[str, tuple[Estimate, str]]:
-    """The figures of a cell; those of stations for times that are measured per station."""
+    """The figures of a cell that have settled; those of stations for times that are theirs."""
     figures = {
         str(metric): (estimate, cell)
         for metric in metrics
-        if (estimate := analysis.estimate(cell, metric)) is not None
+        if (estimate := analysis.estimate(cell, metric)) is not None and estimate.is_settled
     }
     for metric, estimate in _of_stations(analysis, cell).items():
         figures[metric] = (estimate, cell)
-    overhead = analysis.overhead(cell)
-    if overhead is not None:
-        figures["overhead"] = (overhead, cell)
+    cost = analysis.overhead(cell)
+    if cost is not None and cost.is_settled:
+        figures["overhead"] = (cost, cell)
     return figures
 
 
@@ -355,8 +433,7 @@ def throughput_difference(analysis: Analysis, a: str, b: str) -> Estimate | None
     x, y = (frame.filter(cell=cell).select("trial", "value") for cell in (a, b))
     if analysis.paired:
         pairs = x.join(y, on="trial", suffix="_b")
-        delta = Summary.of((pairs["value"] - pairs["value_b"]).to_numpy())
-        return welch_difference(delta, Summary(0.0, 0.0, delta.n), "bit/s", analysis.level)
+        return mean_t((pairs["value"] - pairs["value_b"]).to_numpy(), "bit/s", analysis.level)
     if x.is_empty() or y.is_empty():
         return None
     return welch_difference(
@@ -403,16 +480,32 @@ def _standing(
     (best, best_cell), (own, cell) = fastest.figures[THROUGHPUT], option.figures[THROUGHPUT]
     limit = margin * abs(best.value)
     gap = throughput_difference(analysis, best_cell, cell)
-    if gap is None or gap.is_deterministic:
+    if gap is None or best.is_deterministic or _tell_by_values(gap, analysis):
         return ("dearer" if best.value - own.value > limit else "tie"), None
     if gap.low > limit:
         return "dearer", None
     if gap.high <= limit:
         return "tie", None
     if not gap.has_interval:
-        return "undecided", 2
-    trials = _trials_to_decide(abs(limit - gap.value), gap.half_width, gap.n // 2, analysis.level)
+        return "undecided", trials_of_signs(analysis.level) if gap.is_equal else 2
+    n = _a_side(gap, analysis)
+    trials = _trials_to_decide(abs(limit - gap.value), gap.half_width, n, analysis.level)
     return "undecided", trials
+
+
+def _a_side(gap: Estimate, analysis: Analysis) -> int:
+    """Trials a side of a difference of throughputs."""
+    return gap.n if analysis.paired else gap.n // 2
+
+
+def trials_of_signs(level: float) -> int:
+    """Fewest trials that, all on one side of a limit, put the middle trial there at that level."""
+    return math.ceil(math.log(1 - level) / math.log(0.5))
+
+
+def _tell_by_values(gap: Estimate, analysis: Analysis) -> bool:
+    """Whether equal trials are enough to take a difference of their values as it is."""
+    return gap.is_equal and _a_side(gap, analysis) >= trials_of_signs(analysis.level)
 
 
 def _trials_to_decide(room: float, half: float, n: int, level: float) -> int | None:
@@ -475,21 +568,24 @@ class TransportVerdict:
 
 
 def better_transport(analysis: Analysis, unknown: Container[str] = ()) -> list[TransportVerdict]:
-    """Per scenario and policy: the traffic with the lower overhead, and whether it is clear.
+    """Per scenario and policy: the traffic with the lower cost, and whether it is clear.
 
-    Clear means that the intervals do not overlap. Cells in ``unknown`` are left out.
+    Clear means that the intervals do not overlap. Cells in ``unknown`` and readings that have not
+    settled are left out. ``overheads``: by the study's definition, the lowest cost first.
     """
     rows = analysis.overheads.filter(pl.col("flow").is_null() & pl.col("station").is_null())
     found = []
     keys = ["scenario", "policy", "factors"]
     for (scenario, policy, _factors), cells in rows.group_by(keys, maintain_order=True):
         parts = []
-        for row in cells.sort("value").iter_rows(named=True):
+        for row in cells.iter_rows(named=True):
             estimate = analysis.overhead(row["cell"])
-            if estimate is not None and row["cell"] not in unknown:
+            if estimate is not None and estimate.is_settled and row["cell"] not in unknown:
                 parts.append((str(row["traffic"]), estimate))
+        parts.sort(key=lambda part: as_cost(part[1]).value)
         if len(parts) > 1:
-            clear = parts[0][1].high < parts[1][1].low
+            first, second = (as_cost(estimate) for _, estimate in parts[:2])
+            clear = first.high < second.low
             found.append(
                 TransportVerdict(str(scenario), str(policy), parts[0][0], tuple(parts), clear)
             )
@@ -584,12 +680,12 @@ def _checks(
             figure = "a downgraded station lacks it"
         checks.append(Check(service, "yes" if has else "no", figure))
     checks += _of_setting(needs, policy)
-    for need, metric, limit, least in (
-        ("throughput", THROUGHPUT, needs.min_throughput_bps, True),
-        ("overhead", "overhead", needs.max_overhead, False),
-        ("delay", "delay_s", needs.max_delay_s, False),
-        ("negotiation", "negotiation_time_s", needs.max_negotiation_s, False),
-        ("handover", "handover_gap_s", needs.max_handover_s, False),
+    for need, metric, limit in (
+        ("throughput", THROUGHPUT, needs.min_throughput_bps),
+        ("overhead", OVERHEAD, needs.max_overhead),
+        ("delay", "delay_s", needs.max_delay_s),
+        ("negotiation", "negotiation_time_s", needs.max_negotiation_s),
+        ("handover", "handover_gap_s", needs.max_handover_s),
     ):
         if limit is None:
             continue
@@ -600,7 +696,7 @@ def _checks(
             else:
                 checks.append(Check(need, "unknown", f"{metric} was not measured"))
             continue
-        checks.append(_limit(need, found[0], found[1], limit, least))
+        checks.append(_limit(need, found[0], found[1], limit, least=more_is_better(metric)))
     return tuple(checks)
 
 
@@ -637,10 +733,11 @@ def _of_setting(needs: Needs, policy: Policy | None) -> list[Check]:
     return found
 
 
-def _limit(need: str, estimate: Estimate, cell: str, limit: float, least: bool) -> Check:
+def _limit(need: str, estimate: Estimate, cell: str, limit: float, *, least: bool) -> Check:
     sign = 1.0 if least else -1.0
     bound = estimate.low if least else estimate.high
-    if estimate.is_deterministic:
+    equal = estimate.is_equal and estimate.n >= trials_of_signs(estimate.level)
+    if estimate.is_deterministic or equal:
         bound = estimate.value
     share = estimate.unit == "1"
     figure = (
@@ -657,7 +754,7 @@ def _limit(need: str, estimate: Estimate, cell: str, limit: float, least: bool) 
 
 def _rank(option: Option) -> tuple[Any, ...]:
     """Sort key: what can be recommended first, ties by strength, the rest by cost."""
-    order = {"yes": 0, "likely": 1, "unknown": 2, "no": 3}[option.meets]
+    order = {"yes": 0, "likely": 1, "unknown": 2, "not measured": 3, "no": 4}[option.meets]
     costs = [_cost(option, metric) for metric in _COSTS]
     stronger = tuple(-part for part in option.strength) if option.near else ()
     return (
@@ -672,10 +769,15 @@ def _rank(option: Option) -> tuple[Any, ...]:
 
 
 def _cost(option: Option, metric: str) -> float:
+    """A figure as a cost: less is better. Unknown is worse than any; the baseline has none."""
     found = option.figures.get(metric)
     if found is None:
-        return 0.0 if metric in ("overhead", "negotiation_time_s") else math.inf
-    return -found[0].value if metric == THROUGHPUT else found[0].value
+        policy = _policy(option.policy)
+        free = policy is not None and policy.is_baseline and not option.unmeasured
+        return 0.0 if free and metric in (OVERHEAD, "negotiation_time_s") else math.inf
+    if metric == OVERHEAD:
+        return as_cost(found[0]).value
+    return -found[0].value if more_is_better(metric) else found[0].value
 
 
 def _with_front(analysis: Analysis, options: list[Option], margin: float) -> list[Option]:
@@ -699,7 +801,7 @@ def _dominates(analysis: Analysis, a: Option, b: Option, margin: float) -> bool:
     """Whether ``a`` is as secure as ``b``, nowhere clearly dearer, and better in one point."""
     if not set(a.services) >= set(b.services) or a.strength < b.strength:
         return False
-    metrics = [m for m in _COSTS if m != "overhead" and m in a.figures and m in b.figures]
+    metrics = [m for m in _COSTS if m != OVERHEAD and m in a.figures and m in b.figures]
     if not metrics or any(_dearer(analysis, a, b, m, margin) for m in metrics):
         return False
     return a.strength > b.strength or any(_dearer(analysis, b, a, m, margin) for m in metrics)
@@ -709,11 +811,15 @@ def _dearer(analysis: Analysis, a: Option, b: Option, metric: str, margin: float
     """Whether ``a`` costs clearly more than ``b``: the whole interval lies beyond the margin."""
     (x, cell), (y, other) = a.figures[metric], b.figures[metric]
     if metric != THROUGHPUT:
+        if more_is_better(metric):
+            (x, cell), (y, other) = (y, other), (x, cell)
         low = x.value if not x.has_interval else x.low
         high = y.value if not y.has_interval else y.high
         return low > high + margin * abs(y.value)
     gap = throughput_difference(analysis, other, cell)
-    if gap is None or not gap.has_interval:
+    if gap is None or (gap.is_equal and not _tell_by_values(gap, analysis)):
+        return False
+    if not gap.has_interval:
         return y.value - x.value > margin * abs(y.value)
     return gap.low > margin * abs(y.value)
 
@@ -722,9 +828,15 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
     found: list[tuple[str, tuple[str, ...]]] = []
     best = advice.recommended
     if best is None:
-        found.append(
-            (f"No unbroken policy meets the needs in {advice.scenario} under {advice.traffic}.", ())
-        )
+        where = f"in {advice.scenario} under {advice.traffic}"
+        untold = advice.untold
+        if untold:
+            names = ", ".join(option.policy for option in untold)
+            found.append((f"Not measured {where}, so not judged: {names}.", ()))
+        judged = [option for option in advice.options if option not in untold]
+        if judged:
+            whole = "No unbroken policy meets" if not untold else "No other policy meets"
+            found.append((f"{whole} the needs {where}.", ()))
     else:
         cost = best.figures.get("overhead")
         words = f"Choose {best.policy}" if advice.decided else f"Undecided, likely {best.policy}"
@@ -758,7 +870,17 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
                 tuple(sorted({cell for o in options for _, cell in o.figures.values()})),
             )
         )
-    missing = sorted({c.need for o in advice.options for c in o.checks if c.verdict == "unknown"})
+    for option in advice.options:
+        if option.unmeasured:
+            found.append((f"{option.policy} was not measured: {option.unmeasured}.", ()))
+    missing = sorted(
+        {
+            c.need
+            for o in advice.options
+            for c in o.checks
+            if c.verdict == "unknown" and not o.unmeasured
+        }
+    )
     if missing:
         found.append((f"Not measured, so not judged: {', '.join(missing)}.", ()))
     front = [o for o in advice.options if o.pareto and "overhead" in o.figures]
@@ -807,32 +929,3 @@ def _infrastructure(option: Option) -> str:
     if keys == "certificates":
         return "802.1X with a RADIUS server and a certificate for every user"
     return "802.1X with a RADIUS server and an account for every user"
-
-
-def cost_in_words(estimate: Estimate, *, bare: bool = False) -> str:
-    """An overhead as a cost in words; a difference of rates is negative where security costs.
-
-    An interval that reaches zero is no measurable cost.
-    """
-    sign = 1.0 if estimate.unit == "1" else -1.0
-    ends = sorted((sign * estimate.low, sign * estimate.high))
-    nothing = ends[0] <= 0 if estimate.has_interval else sign * estimate.value <= 0
-    if nothing:
-        most = ends[1]
-        if not estimate.has_interval or most <= 0:
-            return "no measurable cost"
-        shown = f"{100 * most:.2f} %" if estimate.unit == "1" else show_value(most, estimate.unit)
-        return f"no measurable cost (at most {shown})"
-    text = _percent(estimate) if estimate.unit == "1" else show_value(-estimate.value, "bit/s")
-    return text if bare else f"it costs {text}"
-
-
-def _percent(estimate: Estimate) -> str:
-    text = (
-        f"{100 * estimate.value:.2f} %"
-        if estimate.unit == "1"
-        else show_value(estimate.value, estimate.unit)
-    )
-    if estimate.has_interval and estimate.unit == "1":
-        text += f" [{100 * estimate.low:.2f}, {100 * estimate.high:.2f}]"
-    return text

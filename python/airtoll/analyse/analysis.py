@@ -9,7 +9,7 @@ and tests rest on all trials. Vectorised over cells.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
 
@@ -19,10 +19,24 @@ from attrs import evolve, field, frozen
 
 from airtoll.analyse import shares
 from airtoll.analyse.batches import by_cells
-from airtoll.analyse.comparison import tost_p_values, verdict, welch_p_values
+from airtoll.analyse.comparison import (
+    FEWEST_TRIALS,
+    least_p,
+    tost_p_values,
+    trials_for_ranks,
+    verdict,
+    welch_p_values,
+)
 from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.control import CONTROLLED, FEWEST, METHOD, controlled
-from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING, Estimate
+from airtoll.analyse.estimate import (
+    COST_UNKNOWN,
+    DETERMINISTIC,
+    EQUAL,
+    NOT_SETTLED,
+    ROUNDING,
+    Estimate,
+)
 from airtoll.analyse.families import EXPLORATORY, PRIMARY, adjusted, primary_rows
 from airtoll.analyse.overhead import (
     DEFINITIONS,
@@ -37,14 +51,22 @@ from airtoll.analyse.pairing import (
     paired_rows,
     paired_tost,
 )
-from airtoll.analyse.percentiles import OF_TRIALS, ON_TRIALS, PERCENTILES, pooled
+from airtoll.analyse.percentiles import (
+    FEWEST_OF_TAILS,
+    OF_PACKETS,
+    OF_TRIALS,
+    ON_TRIALS,
+    PERCENTILES,
+    pooled,
+)
 from airtoll.analyse.selection import LOOKS_AT_VALUES, select_rows
+from airtoll.analyse.settling import DRIFTS, in_words, metrics_of, unsettled
 from airtoll.analyse.student import t_quantile
 from airtoll.analyse.times import TIMES, shifts, time_rows
 from airtoll.analyse.totals import with_totals, with_whole_sketches
 from airtoll.errors import UsageError
-from airtoll.observe.metrics import SHARES
-from airtoll.observe.tables import counted
+from airtoll.observe.metrics import SHARES, UNPRICED, quantity
+from airtoll.observe.tables import counted, has_no_chance, with_caveat
 from airtoll.study import DEFAULT_ANSWERS
 
 #: The metric that overhead is defined on.
@@ -52,9 +74,6 @@ THROUGHPUT: Final = "throughput_bps"
 
 _CELL: Final = ["cell", "scenario", "policy", "traffic", "factors"]
 _PART: Final = ["flow", "station"]
-
-#: Metrics of which more is better; of the others less is, or neither.
-_MORE_IS_FASTER: Final = (THROUGHPUT,)
 
 
 class Selection(Protocol):
@@ -95,6 +114,7 @@ class Analysis:
     Intervals hold at ``level``. ``paired``: whether trials of equal number were compared in pairs.
     ``throughputs``: readings of whole cells (cell, trial, value). ``contrast``: what is compared
     with what; a "secured" cell is any that is compared with a reference.
+    ``unsettled``: flows and cells whose readings depend on the trial's length (see ``settling``).
     ``answers``: the primary metrics. ``by_rule``: whether the selection rule looks at values, so
     that value and value_all differ.
     """
@@ -111,6 +131,7 @@ class Analysis:
     answers: tuple[str, ...] = DEFAULT_ANSWERS
     by_rule: bool = False
     throughputs: pl.DataFrame = field(factory=pl.DataFrame, repr=False)
+    unsettled: pl.DataFrame = field(factory=pl.DataFrame)
     contrast: Contrast = field()
 
     @contrast.default
@@ -233,8 +254,11 @@ def analyse(
     answers: Sequence[str] = DEFAULT_ANSWERS,
     sketches: pl.DataFrame | None = None,
     contrast: Contrast | None = None,
+    testbed: str | None = None,
 ) -> Analysis:
     """Analyse the observations of a run.
+
+    ``testbed``: that of all observations, where they do not say it (see ``has_no_chance``).
 
     ``contrast``: what is compared with what; None: policies with ``baseline``.
 
@@ -270,11 +294,15 @@ def analyse(
     selecting = None if select is None else select.metric
     # Rows that are needed after the estimates of a batch.
     later = pl.lit(value=True) if paired else pl.col("metric").is_in([THROUGHPUT, *TIMES])
-    parts: list[tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]] = []
+    fixed = has_no_chance(observations, testbed)
+    unpriced = {} if trials is None else with_caveat(trials, UNPRICED)
+    parts: list[tuple[pl.DataFrame, ...]] = []
     for batch in by_cells(observations):
         own = batch.filter(pl.col("second").is_null() & pl.col("value").is_finite())
         if trials is not None and not trials.is_empty():
             own = counted(own, trials)
+        drifting = unsettled(own)
+        own = own.filter(~pl.col("metric").is_in(list(DRIFTS)))
         own, with_control = controlled(with_totals(own), by)
         here = sketches
         if here is not None and batch is not observations:
@@ -284,14 +312,16 @@ def analyse(
         kept = _kept(own, by, rule, number, selecting)
         if not by_rule:
             own = kept
-        times = time_rows(own, by, level)
-        found = _estimates(own, kept, by, level, name if by_rule else None)
+        times = time_rows(own, by, level, without_spread=DETERMINISTIC if fixed else EQUAL)
+        found = _estimates(own, kept, by, level, name if by_rule else None, fixed=fixed)
         found = _with_control(_with_times(found, times, by), with_control)
         found = _with_percentiles(found, here, own, level)
+        found = _with_drifts(found, drifting)
         found = found.with_columns(pl.col("method").cast(observations.schema["metric"]))
         found = found.sort([*_CELL, "metric", *_PART], nulls_last=False)
-        parts.append((found, times, own.filter(later)))
-    estimates, times, rows = (pl.concat(frames) for frames in zip(*parts, strict=True))
+        parts.append((found, times, own.filter(later), drifting))
+    extremes, times, rows, drifting = (pl.concat(frames) for frames in zip(*parts, strict=True))
+    estimates = extremes.drop(_EXTREMES)
     del parts, batch, own, kept, found
     if selecting is not None and not estimates.is_empty():
         _refuse_unknown(estimates, selecting)
@@ -301,7 +331,8 @@ def analyse(
         pairs = _by_the_rule(pairs, estimates, by)
         batches = by_cells(pairs.sort([*_CELL, "metric", *_PART], nulls_last=False))
     else:
-        batches = _pairs(estimates, contrast)
+        batches = _pairs(extremes, contrast)
+    del extremes
     of_throughput: list[pl.DataFrame] = []
 
     def kept_aside(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -309,14 +340,16 @@ def analyse(
             of_throughput.append(pairs.filter(metric=THROUGHPUT))
             yield pairs
 
-    comparisons = _comparisons(kept_aside(batches), rows, level, margin, answers)
+    comparisons = _comparisons(
+        kept_aside(_marked(batches, drifting, unpriced)), rows, level, margin, answers, fixed=fixed
+    )
     return Analysis(
         level=level,
         baseline=baseline,
         definition=overhead,
         selection=name,
         estimates=estimates,
-        overheads=_overheads(pl.concat(of_throughput), overhead, level),
+        overheads=_overheads(pl.concat(of_throughput), overhead, level, fixed=fixed),
         comparisons=comparisons,
         times=times,
         paired=paired,
@@ -327,8 +360,13 @@ def analyse(
             & pl.col("flow").is_null()
             & pl.col("station").is_null()
         ).select("cell", "trial", "value"),
+        unsettled=drifting,
         contrast=contrast,
     )
+
+
+#: Least and largest reading of a row, which comparisons of equal readings need.
+_EXTREMES: Final = ["least", "most"]
 
 
 def _kept(
@@ -366,11 +404,18 @@ def _rule(select: Selection | None) -> tuple[str, float | None]:
 
 
 def _estimates(
-    rows: pl.DataFrame, kept: pl.DataFrame, by: list[str], level: float, rule: str | None
+    rows: pl.DataFrame,
+    kept: pl.DataFrame,
+    by: list[str],
+    level: float,
+    rule: str | None,
+    *,
+    fixed: bool,
 ) -> pl.DataFrame:
     """Point estimates of the trials kept, with the interval of all trials.
 
     ``rule``: the selection rule, where its point estimate differs from the mean of all trials.
+    ``fixed``: the model draws no random numbers.
     """
     frame = rows.group_by(by).agg(
         value_all=pl.col("value").mean(),
@@ -417,26 +462,101 @@ def _estimates(
     return frame.with_columns(
         low=pl.Series(np.where(share, low_share, value - half)),
         high=pl.Series(np.where(share, high_share, value + half)),
-        method=pl.when(pl.col("equal"))
-        .then(pl.lit(DETERMINISTIC))
+        method=pl.when(pl.col("equal") | fixed)
+        .then(pl.lit(DETERMINISTIC if fixed else EQUAL))
         .when(pl.col("n_all") > 1)
         .then(method)
         .otherwise(pl.lit("single reading")),
-    ).select(*by, "value", "value_all", "deviation", "n", "n_all", "low", "high", "method")
+    ).select(
+        *by, "value", "value_all", "deviation", "n", "n_all", "low", "high", "method", *_EXTREMES
+    )
 
 
 def _with_times(estimates: pl.DataFrame, times: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Means of join and hand-over times with their BCa intervals instead of Student's."""
-    ends = times.filter(pl.col("mean_low").is_not_nan()).select(*by, "mean_low", "mean_high")
+    """Means of join and hand-over times with their own intervals, or none (see ``times``)."""
+    ends = times.select(*by, "mean_low", "mean_high", "mean_method")
     joined = estimates.join(ends, on=by, how="left", nulls_equal=True)
-    found = pl.col("mean_low").is_not_null()
+    found = pl.col("mean_method").is_not_null()
     return joined.with_columns(
-        low=pl.coalesce("mean_low", "low"),
-        high=pl.coalesce("mean_high", "high"),
+        low=pl.when(found).then("mean_low").otherwise("low"),
+        high=pl.when(found).then("mean_high").otherwise("high"),
         method=pl.when(found)
-        .then(pl.col("method").str.replace(", t$", ", BCa"))
-        .otherwise(pl.col("method")),
-    ).drop("mean_low", "mean_high")
+        .then(
+            pl.format(
+                "{}{}", pl.col("method").str.replace(", (t|Wilson)$", ""), pl.col("mean_method")
+            )
+        )
+        .otherwise("method"),
+    ).drop("mean_low", "mean_high", "mean_method")
+
+
+def _with_drifts(estimates: pl.DataFrame, drifting: pl.DataFrame) -> pl.DataFrame:
+    """Readings that have not settled lose their interval, and say why (see ``settling``)."""
+    if drifting.is_empty():
+        return estimates
+    marks = _marks(drifting)
+    marks = marks.with_columns(pl.col("metric").cast(estimates.schema["metric"]))
+    joined = estimates.join(marks, on=["cell", *_PART, "metric"], how="left", nulls_equal=True)
+    found = pl.col("words").is_not_null()
+    return joined.with_columns(
+        *(pl.when(found).then(math.nan).otherwise(end).alias(end) for end in ("low", "high")),
+        method=pl.when(found).then("words").otherwise("method"),
+    ).select(estimates.columns)
+
+
+def _marks(drifting: pl.DataFrame) -> pl.DataFrame:
+    """The rows of estimates that have not settled: cell, flow, station, metric, words."""
+    words = [f"{NOT_SETTLED}: second half {in_words(drift)}" for drift in drifting["relative"]]
+    drifting = drifting.with_columns(words=pl.Series(words, dtype=pl.String))
+    if drifting.is_empty():
+        return drifting.select("cell", *_PART, "words", metric="of")
+    # Of a metric that depends on two drifts, the first one counts: that of throughput.
+    return (
+        drifting.with_columns(
+            metric=pl.col("of").replace_strict(
+                {of: list(metrics_of(of)) for of in drifting["of"].unique()},
+                return_dtype=pl.List(pl.String()),
+            )
+        )
+        .explode("metric")
+        .unique(["cell", *_PART, "metric"], keep="first", maintain_order=True)
+        .select("cell", *_PART, "metric", "words")
+    )
+
+
+def _marked(
+    batches: Iterable[pl.DataFrame], drifting: pl.DataFrame, unpriced: Collection[str]
+) -> Iterator[pl.DataFrame]:
+    """Pairs with ``untold``: why a side's readings cannot be compared; null where they can."""
+    marks = _marks(drifting).select("cell", *_PART, "metric", there=pl.lit(value=True))
+    ends = ("cell", "cell_0")
+    for pairs in batches:
+        own = pairs
+        for end in ends:
+            here = marks.rename({"cell": end, "there": f"of_{end}"})
+            here = here.with_columns(
+                pl.col(name).cast(pairs.schema[name]) for name in (end, *_PART, "metric")
+            )
+            own = own.join(
+                here,
+                on=[end, *_PART, "metric"],
+                how="left",
+                nulls_equal=True,
+                maintain_order="left",
+            )
+        free = pl.any_horizontal(pl.col(end).is_in(list(unpriced)) for end in ends)
+        yield own.with_columns(
+            untold=pl.when(free & pl.col("metric").is_in(list(_OF_COSTS)))
+            .then(pl.lit(COST_UNKNOWN))
+            .when(pl.any_horizontal(pl.col(f"of_{end}").is_not_null() for end in ends))
+            .then(pl.lit(NOT_SETTLED))
+        ).drop(f"of_{end}" for end in ends)
+
+
+#: Metrics that say nothing of a device on which a cipher without a known cost runs.
+_OF_COSTS: Final = (
+    *metrics_of(THROUGHPUT), "cpu_share", "power_w", "energy_j_per_bit", "battery_h",
+)  # fmt: skip
 
 
 def _with_control(estimates: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
@@ -459,7 +579,7 @@ def _with_percentiles(
     """Percentiles of all packets where there are sketches; elsewhere their method says so.
 
     ``value_all`` and ``deviation`` follow, so that comparisons of unpaired trials rest on the same
-    percentiles (see ``percentiles.pooled``). A cell whose trials are all equal keeps its reading.
+    percentiles (see ``percentiles.pooled``). A deterministic cell keeps its reading.
     """
     wanted = pl.col("metric").is_in(list(PERCENTILES))
     frame = estimates.with_columns(
@@ -486,11 +606,7 @@ def _with_percentiles(
                 ("deviation", "_deviation"),
             )
         ),
-        method=pl.when(there & (pl.col("pooled_n") > 1))
-        .then(pl.format("all packets of {} trials, bootstrap of trials", "pooled_n"))
-        .when(there)
-        .then(pl.lit("all packets of one trial"))
-        .otherwise(pl.col("method")),
+        method=pl.when(there).then("pooled_method").otherwise("method"),
     ).select(estimates.columns)
 
 
@@ -500,7 +616,7 @@ def _pairs(estimates: pl.DataFrame, contrast: Contrast) -> Iterator[pl.DataFrame
     ``kept`` and ``kept_0`` are the point estimates by the selection rule. In batches of cells.
     """
     own = estimates.with_columns(kept="value", value="value_all", n="n_all")
-    names = ("cell", "value", "kept", "deviation", "n")
+    names = ("cell", "value", "kept", "deviation", "n", *_EXTREMES)
     same = [*contrast.same, *_PART, "metric"]
     zero = contrast.references(own)
     zero = zero.select(*same, *names).rename({name: f"{name}_0" for name in names})
@@ -531,6 +647,9 @@ def _arrays(pairs: pl.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.float6
         "c": pairs["covariance"].fill_null(math.nan).to_numpy()
         if paired
         else np.full(n1.shape, np.nan),
+        "range": (pairs["most"] - pairs["least"]).to_numpy()
+        if paired
+        else np.full(n1.shape, np.nan),
         "t1": pairs["value_0"].to_numpy(),
         "t2": pairs["value"].to_numpy(),
         "s1": pairs["deviation_0"].fill_null(math.nan).to_numpy(),
@@ -542,7 +661,9 @@ def _arrays(pairs: pl.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.float6
     }
 
 
-def _overheads(pairs: pl.DataFrame, definition: Definition, level: float) -> pl.DataFrame:
+def _overheads(
+    pairs: pl.DataFrame, definition: Definition, level: float, *, fixed: bool
+) -> pl.DataFrame:
     a = _arrays(pairs)
     paired = "covariance" in pairs.columns
     kept, kept_0 = pairs["kept"].to_numpy(), pairs["kept_0"].to_numpy()
@@ -559,23 +680,58 @@ def _overheads(pairs: pl.DataFrame, definition: Definition, level: float) -> pl.
             value, low, high, _p = _difference(a, level, paired)
             own = kept - kept_0
     unit = "bit/s" if definition == "difference_bps" else "1"
-    method = _METHODS[definition != "difference_bps", paired]
+    equal = _equal(a, paired, fixed)
     known = np.isfinite(a["v1"]) & np.isfinite(a["v2"])
-    fixed = (a["v1"] == 0) & (a["v2"] == 0)
+    drifts = (pairs["untold"] == NOT_SETTLED).fill_null(value=False).to_numpy()
+    none = equal | drifts
+    methods = np.where(equal, _without_spread(fixed), _methods(a, unit == "1", paired))
+    methods = np.where(drifts, NOT_SETTLED, methods)
+    # A cost that leaves out a cipher's is none.
+    priced = pairs["untold"].fill_null("") != COST_UNKNOWN
     return pairs.select(
         *_CELL,
         *_PART,
         pl.col("cell_0").alias("baseline_cell"),
         value=pl.Series(own),
         value_all=pl.Series(value),
-        low=pl.Series(np.where(known & ~fixed, low, np.nan)),
-        high=pl.Series(np.where(known & ~fixed, high, np.nan)),
+        low=pl.Series(np.where(known & ~none, low, np.nan)),
+        high=pl.Series(np.where(known & ~none, high, np.nan)),
         n=pl.col("n") + pl.col("n_0"),
         unit=pl.lit(unit),
-        method=pl.Series(
-            [f"{definition}, {DETERMINISTIC if f else method}" for f in fixed], dtype=pl.String
-        ).cast(pairs.schema["metric"]),
-    )
+        method=pl.Series([f"{definition}, {words}" for words in methods], dtype=pl.String).cast(
+            pairs.schema["metric"]
+        ),
+    ).filter(priced)
+
+
+def _equal(
+    a: dict[str, np.ndarray[Any, np.dtype[np.float64]]], paired: bool, fixed: bool
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Pairs of which a side has equal readings, so that its spread is not known.
+
+    Pairs without any difference count as such. Sides that vary and differ by the same in all
+    trials have the interval of independent sides, which is wider: a tie of few differences may be
+    chance.
+    ``fixed``: the model draws no random numbers: no pair has a spread, also of one trial each.
+    """
+    none = (a["v1"] == 0) | (a["v2"] == 0)
+    if paired:
+        none |= _same_differences(a) & _no_difference(a)
+    return np.asarray(none | fixed)
+
+
+def _no_difference(a: dict[str, np.ndarray[Any, np.dtype[np.float64]]]) -> Any:
+    """Pairs of equal means, but for rounding."""
+    return np.abs(a["t2"] - a["t1"]) <= ROUNDING * np.maximum(np.abs(a["t1"]), np.abs(a["t2"]))
+
+
+def _same_differences(a: dict[str, np.ndarray[Any, np.dtype[np.float64]]]) -> Any:
+    """Pairs whose differences vary by rounding alone."""
+    return a["range"] <= ROUNDING * np.maximum(np.abs(a["t1"]), np.abs(a["t2"]))
+
+
+def _without_spread(fixed: bool) -> str:
+    return DETERMINISTIC if fixed else EQUAL
 
 
 #: (a ratio?, in pairs?) -> method in words
@@ -587,6 +743,14 @@ _METHODS: Final = {
 }
 
 
+def _methods(
+    a: dict[str, np.ndarray[Any, np.dtype[np.float64]]], ratio: bool, paired: bool
+) -> np.ndarray[Any, Any]:
+    """The method of each interval: of pairs only where their differences vary."""
+    alone = paired & ~np.asarray(_same_differences(a)) if paired else np.zeros(a["t1"].shape, bool)
+    return np.where(alone, _METHODS[ratio, True], _METHODS[ratio, False])
+
+
 def _ratio_ends(
     a: dict[str, np.ndarray[Any, np.dtype[np.float64]]],
     top: str,
@@ -595,20 +759,26 @@ def _ratio_ends(
     paired: bool,
 ) -> tuple[Any, Any]:
     means = (a[f"t{top}"], a[f"t{bottom}"], a[f"v{top}"], a[f"v{bottom}"])
-    if paired:
-        return fieller_paired_ends(*means, a["c"], a["n1"], level)
-    return fieller_ends(*means, a[f"n{top}"], a[f"n{bottom}"], level)
+    low, high = fieller_ends(*means, a[f"n{top}"], a[f"n{bottom}"], level)
+    if not paired:
+        return low, high
+    tied = _same_differences(a)
+    near, far = fieller_paired_ends(*means, a["c"], a["n1"], level)
+    return np.where(tied, low, near), np.where(tied, high, far)
 
 
 def _difference(
     a: dict[str, np.ndarray[Any, np.dtype[np.float64]]], level: float, paired: bool
 ) -> tuple[Any, Any, Any, Any]:
     """Secured - baseline with its ends and p value."""
-    if paired:
-        value = a["t2"] - a["t1"]
-        return (value, *paired_interval(value, _paired_variance(a), a["n1"], level))
     value, low, high = _welch_interval(a, level)
-    return value, low, high, welch_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"])
+    p = welch_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"])
+    if not paired:
+        return value, low, high, p
+    tied = _same_differences(a)
+    of_pairs = paired_interval(value, _paired_variance(a), a["n1"], level)
+    near, far, chance = (np.asarray(one) for one in of_pairs)
+    return value, np.where(tied, low, near), np.where(tied, high, far), np.where(tied, p, chance)
 
 
 def _paired_variance(a: dict[str, np.ndarray[Any, np.dtype[np.float64]]]) -> Any:
@@ -631,10 +801,12 @@ def _comparisons(
     level: float,
     margin: float | None,
     answers: Sequence[str],
+    *,
+    fixed: bool,
 ) -> pl.DataFrame:
     """The comparisons of batches of pairs, corrected within the families of all of them."""
     readings = _readings_of_times(rows)
-    parts = [_compared(pairs, readings, level, margin) for pairs in batches]
+    parts = [_compared(pairs, readings, level, margin, fixed=fixed) for pairs in batches]
     together = ("metric", "p", "totalled", "repeats")
     of_all = pl.concat(part.select(together) for part in parts)
     repeats = of_all["repeats"].to_numpy()
@@ -681,11 +853,18 @@ def _in_words(frame: pl.DataFrame, level: float) -> pl.DataFrame:
 
 
 def _compared(
-    pairs: pl.DataFrame, readings: pl.DataFrame, level: float, margin: float | None
+    pairs: pl.DataFrame,
+    readings: pl.DataFrame,
+    level: float,
+    margin: float | None,
+    *,
+    fixed: bool,
 ) -> pl.DataFrame:
     """Differences of the pairs of some cells with their tests, uncorrected.
 
     ``words_n``: n in words. ``totalled``: a part whose cell has the metric as a whole.
+    ``least_p``: the smallest p of a test of ranks with so many readings; NaN for other tests.
+    ``needs``: the fewest trials a side of such a test; 0 where there are enough.
     """
     a = _arrays(pairs)
     paired = "covariance" in pairs.columns
@@ -702,12 +881,33 @@ def _compared(
             if paired
             else tost_p_values(value, a["v2"], a["v1"], a["n2"], a["n1"], limits)
         )
-    fixed = np.isnan(p) & (_paired_variance(a) == 0 if paired else a["v1"] + a["v2"] == 0)
-    methods = np.where(fixed, DETERMINISTIC, _METHODS[False, paired]).astype(object)
-    methods[_of_trials(pairs, paired) & ~fixed] += ON_TRIALS
+    equal = _equal(a, paired, fixed)
+    methods = np.where(equal, _without_spread(fixed), _methods(a, False, paired)).astype(object)
+    methods[_of_trials(pairs, paired) & ~equal] += ON_TRIALS
+    low[equal] = high[equal] = p[equal] = alike[equal] = np.nan
+    ranked = np.zeros(p.shape, dtype=np.bool_)
+    if not fixed:
+        of_ranks = _apart(pairs, a, paired)
+        value[equal & np.isnan(of_ranks)] = 0.0
+        ranked = equal & np.isfinite(of_ranks)
+        p[ranked] = of_ranks[ranked]
+        methods[ranked] = _RANKS
     for at, shift in _shifts(pairs, readings, level):
         value[at], low[at], high[at], p[at] = shift
-        methods[at] = _SHIFT if math.isfinite(shift[3]) else DETERMINISTIC
+        ranked[at] = math.isfinite(shift[3])
+        methods[at] = _SHIFT if ranked[at] else _without_spread(fixed)
+    sizes = np.stack([a["n1"], a["n2"]]).astype(np.int64)
+    fewest = sizes.min(axis=0)
+    smallest = np.full(p.shape, np.nan)
+    for row in np.flatnonzero(ranked).tolist():
+        n1, n2 = (int(size) for size in sizes[:, row])
+        smallest[row] = least_p(n1, n2)
+    needs = np.where((fewest < FEWEST_TRIALS) & (not fixed), FEWEST_TRIALS, 0)
+    needs[_of_few_packets(pairs, paired) & np.isnan(p)] = FEWEST_OF_TAILS
+    untold = pairs["untold"].is_not_null().to_numpy()
+    low[untold] = high[untold] = p[untold] = alike[untold] = smallest[untold] = np.nan
+    methods[untold] = pairs["untold"].to_numpy()[untold]
+    needs[untold] = 0
     both = pl.col("n") + pl.col("n_0")
     return pairs.select(
         *_CELL,
@@ -727,7 +927,39 @@ def _compared(
         totalled=_IS_PART & (~_IS_PART).any().over("cell", "metric"),
         repeats=repeats_its_cell(),
         method=pl.Series(methods.tolist(), dtype=pl.String),
+        least_p=pl.Series(smallest),
+        needs=pl.Series(needs),
     ).with_columns(pl.col("method", "words_n").cast(pairs.schema["metric"]))
+
+
+def _apart(
+    pairs: pl.DataFrame, a: dict[str, np.ndarray[Any, np.dtype[np.float64]]], paired: bool
+) -> Any:
+    """p of an exact test of ranks where a side has equal readings.
+
+    Only complete separation counts: otherwise p is 1. NaN where both sides are all the same value.
+    Pairs count as independent sides: common random numbers make the test conservative.
+    """
+    same = _no_difference(a) & (_same_differences(a) if paired else a["v1"] + a["v2"] == 0)
+    if paired:
+        # One side is constant: differences of one sign set the sides apart.
+        separated = (pairs["least"].to_numpy() > 0) | (pairs["most"].to_numpy() < 0)
+    else:
+        own, zero = (
+            (pairs[f"least{end}"].to_numpy(), pairs[f"most{end}"].to_numpy()) for end in ("", "_0")
+        )
+        separated = (own[0] > zero[1]) | (own[1] < zero[0])
+    smallest = np.array([least_p(int(n), int(m)) for n, m in zip(a["n1"], a["n2"], strict=True)])
+    return np.where(same, np.nan, np.where(separated, smallest, 1.0))
+
+
+def _of_few_packets(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which comparisons are of tails of packets, of fewer trials than their interval takes."""
+    tails = [name for name, (_, share) in PERCENTILES.items() if share > 0.5]
+    few = pl.min_horizontal("n", "n_0") < FEWEST_OF_TAILS
+    own = pl.lit(value=False) if paired else pl.col("method").cast(pl.String)
+    pooled_ = own if paired else own.str.starts_with(OF_PACKETS)
+    return pairs.select(at=pl.col("metric").is_in(tails) & few & pooled_)["at"].to_numpy()
 
 
 def _verdicts(frame: pl.DataFrame, level: float) -> pl.Series:
@@ -741,21 +973,28 @@ def _verdicts(frame: pl.DataFrame, level: float) -> pl.Series:
                 corrected,
                 alike,
                 limit,
-                "faster" if metric in _MORE_IS_FASTER else "higher",
-                "slower" if metric in _MORE_IS_FASTER else "lower",
+                *quantity(metric).words,
                 alone=p,
                 family=size,
                 n=words_n,
+                needs=_needed(needs, least, method, (1 - level) / (max(size, 1) if primary else 1)),
             ),
             len(places),
         )
         for value, low, high, n, method, unit, corrected, alike, limit, metric, p, size,
-        primary, words_n in frame.select(
+        primary, words_n, needs, least in frame.select(
             "difference", "low", "high", "n", "method", "unit", "p_adjusted", "equivalence_p",
-            "limit", "metric", "p", "size", "primary", "words_n",
+            "limit", "metric", "p", "size", "primary", "words_n", "needs", "least_p",
         ).iter_rows()
     ]  # fmt: skip
     return pl.Series(list(places), dtype=pl.String).gather(pl.Series(rows, dtype=pl.UInt32))
+
+
+def _needed(needs: int, least: float, method: str, alpha: float) -> int | None:
+    """The fewest trials a side of which a test finds a difference; None if there are enough."""
+    if needs:
+        return needs
+    return trials_for_ranks(alpha) if least >= alpha else None
 
 
 def _of_trials(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -767,6 +1006,8 @@ def _of_trials(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dtype[np
 
 
 _SHIFT: Final = "Hodges-Lehmann, Mann-Whitney"
+#: The test where the readings of a side are equal.
+_RANKS: Final = "equal readings: exact ranks"
 
 
 def _readings_of_times(rows: pl.DataFrame) -> pl.DataFrame:

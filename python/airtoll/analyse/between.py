@@ -15,8 +15,8 @@ import polars as pl
 from attrs import evolve, frozen
 
 from airtoll.analyse.analysis import Analysis, estimate_of_row, repeats_its_cell
-from airtoll.analyse.comparison import verdict, welch_p
-from airtoll.analyse.estimate import Estimate
+from airtoll.analyse.comparison import least_p, trials_for_ranks, verdict, welch_p
+from airtoll.analyse.estimate import DETERMINISTIC, NOT_SETTLED, ROUNDING, Estimate
 from airtoll.analyse.families import EXPLORATORY, adjusted
 from airtoll.analyse.overhead import Summary, difference
 
@@ -88,7 +88,7 @@ def changes(first: Analysis, second: Analysis) -> list[Change]:
         two = estimate_of_row(there, second.level)
         a, b = _summary(row), _summary(there)
         delta = difference(b, a, row["unit"], first.level)
-        p_values.append(welch_p(b, a))
+        p_values.append(_p_value(b, a))
         found.append(
             Change(
                 row["cell"],
@@ -131,18 +131,37 @@ _VALUES: Final = ("value", "value_all", "low", "high", "deviation", "n", "n_all"
 
 def _summary(row: dict[str, float]) -> Summary:
     deviation = math.nan if row["deviation"] is None else row["deviation"]
-    return Summary(row["value_all"], deviation, int(row["n_all"]))
+    exact = str(row["method"]).endswith(DETERMINISTIC)
+    return Summary(row["value_all"], deviation, int(row["n_all"]), exact)
+
+
+def _p_value(b: Summary, a: Summary) -> float:
+    """Welch's p; that of an exact test of ranks where both sides have equal readings that differ.
+
+    NaN where only one side has a spread: how many readings of it lie beyond the other is not known.
+    """
+    if not (a.has_unknown_spread or b.has_unknown_spread):
+        return welch_p(b, a)
+    same = abs(b.mean - a.mean) <= ROUNDING * max(abs(a.mean), abs(b.mean))
+    both = a.deviation == 0 == b.deviation
+    return least_p(a.n, b.n) if both and not same else math.nan
 
 
 def _words(change: Change, p: float, alone: float, family: int, primary: bool) -> str:
     """Where one side is a single figure (a closed form), the other's interval decides."""
     sides = (change.first, change.second)
+    if not all(e.is_settled for e in sides):
+        return NOT_SETTLED
     single = [e for e in sides if e.n == 1]
     spread = [e for e in sides if e.n > 1 and e.has_interval]
     if single and spread:
         place = "within" if spread[0].contains(single[0].value) else "outside"
         return f"{place} the other's interval"
+    needs = None
+    if change.difference.is_equal and not math.isnan(alone):
+        alpha = (1 - change.difference.level) / (max(family, 1) if primary else 1)
+        needs = trials_for_ranks(alpha) if alone >= alpha else None
     return ("" if primary else f"{EXPLORATORY}: ") + verdict(
         change.difference, p, math.nan, math.nan, "higher", "lower", alone=alone, family=family,
-        n=f"{change.first.n} + {change.second.n}",
+        n=f"{change.first.n} + {change.second.n}", needs=needs,
     )  # fmt: skip

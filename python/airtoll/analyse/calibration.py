@@ -156,7 +156,7 @@ def calibrate(
     theta = _search(weighted(error)[1], parameters, scale, rng, generations)
     for _ in range(_REPEATS if spare else 1):
         weight, residuals = weighted(error)
-        fit = _optimisers().least_squares(
+        fit = optimisers().least_squares(
             residuals,
             theta,
             bounds=(
@@ -196,7 +196,7 @@ def calibrate(
     return Calibration(estimates, predictions, error)
 
 
-def _optimisers() -> Any:
+def optimisers() -> Any:
     """scipy's optimisers; raises EnvironmentProblem where they are not installed."""
     try:
         from scipy import optimize
@@ -223,7 +223,7 @@ def _search(
     first = np.array([p.start for p in parameters]) / scale
     low = np.array([max(p.low, abs(p.start) / _REACH[0], 1e-12) for p in parameters]) / scale
     high = np.array([min(p.high, abs(p.start) * _REACH[1]) for p in parameters]) / scale
-    found = _optimisers().differential_evolution(
+    found = optimisers().differential_evolution(
         lambda log: float(np.sum(residuals(np.exp(log)) ** 2)),
         list(zip(np.log(low), np.log(high), strict=True)),
         x0=np.log(np.clip(first, low, high)),

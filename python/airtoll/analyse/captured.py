@@ -3,19 +3,23 @@
 The reports of two captures of the same traffic give the parts of the difference. Times that no
 frame shows (back-off, spaces, acknowledgements whose rate is not in the capture, hosts) stay in the
 unexplained remainder.
+
+Headers inside a frame that stays closed cannot be told from its payload. The octets of its
+plaintext follow from its cipher. Both captures are then compared by these, from LLC on.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 import polars as pl
-from attrs import frozen
+from attrs import field, frozen
 
 from airtoll.analyse.decomposition import decompose
 from airtoll.analyse.overhead import Definition
 from airtoll.capture.observations import LEDGER_KINDS
 from airtoll.capture.reports import CaptureReport, by_kind
+from airtoll.capture.wanted import wanted_keys
 from airtoll.errors import UsageError
 
 #: Acknowledgements have airtime where the capture tells their rate.
@@ -29,7 +33,9 @@ class CapturedOverhead:
     """Comparison of two captures: payload rates in bit/s, and the parts of the overhead.
 
     ``parts``: rows of ``part``, ``meaning`` and ``value`` (fraction, by ``definition``), the last
-    one unexplained; they add up to ``overhead``.
+    one unexplained; they add up to ``overhead``. ``compared_by``: ``payload``, or ``plaintext``
+    where data frames of ``closed`` (capture -> frames by cipher) stay closed: LLC, network and
+    transport headers then count as payload on both sides.
     """
 
     baseline_bps: float
@@ -37,6 +43,8 @@ class CapturedOverhead:
     overhead: float
     definition: Definition
     parts: pl.DataFrame
+    compared_by: Literal["payload", "plaintext"] = "payload"
+    closed: dict[str, dict[str, int]] = field(factory=dict)
 
 
 def take_apart(
@@ -44,14 +52,26 @@ def take_apart(
 ) -> CapturedOverhead:
     """The overhead of ``secured`` against ``baseline``, part by part.
 
-    Raises ``UsageError`` for a capture without a length, without payload (encrypted and no key
-    given, or no data), or without airtime (no rates in its radio headers).
+    Raises ``UsageError`` for a capture without a length, without payload (no data), or without
+    airtime (no rates in its radio headers), and for data frames that stay closed and whose cipher
+    no frame names.
     """
     pairs = ((_BASELINE, baseline), (_SECURED, secured))
-    rates = {name: _rate(name, report) for name, report in pairs}
+    closed = {name: dict(ciphers) for name, r in pairs if (ciphers := r.data["closed_ciphers"])}
+    rates = {name: _rate(name, report, plaintext=bool(closed)) for name, report in pairs}
+    for name, report in pairs:
+        _refuse_unknown(name, report)
     rows = []
     for name, report in pairs:
-        airtime = by_kind(report.ledger["total"]["airtime_s"])
+        total = report.ledger["total"]
+        airtime = by_kind(total["airtime_s"])
+        if closed:
+            inner = total["inner_headers_airtime_s"]
+            airtime = {
+                **airtime,
+                "payload": airtime["payload"] + inner,
+                "headers": airtime["headers"] - inner,
+            }
         values = {
             f"airtime_{part}_s": sum(airtime[kind] for kind in kinds)
             for part, kinds in _KINDS.items()
@@ -76,18 +96,40 @@ def take_apart(
     )
     before, after = rates[_BASELINE], rates[_SECURED]
     overhead = (before - after) / (before if definition == "of_baseline" else after)
-    return CapturedOverhead(before, after, overhead, definition, pl.concat([parts, remainder]))
+    return CapturedOverhead(
+        before,
+        after,
+        overhead,
+        definition,
+        pl.concat([parts, remainder]),
+        "plaintext" if closed else "payload",
+        closed,
+    )
 
 
-def _rate(name: str, report: CaptureReport) -> float:
+def _refuse_unknown(name: str, report: CaptureReport) -> None:
+    unknown = report.data["closed_ciphers"].get("unknown", 0)
+    if not unknown:
+        return
+    why = ", ".join(report.data["undecrypted"])
+    which = "".join(f"; {sentence}" for sentence in wanted_keys(report.data))
+    raise UsageError(
+        f"{name} capture: {unknown} protected data frames stay closed ({why}), and no beacon, "
+        "association or message 2 in the capture names their cipher: their octets of plaintext are "
+        f"not known; give the key, or a capture with a beacon of the network{which}"
+    )
+
+
+def _rate(name: str, report: CaptureReport, *, plaintext: bool) -> float:
     total, length = report.ledger["total"], report.data["duration_s"]
     if length <= 0:
         raise UsageError(f"{name} capture: it has no length in time")
     if not any(total["airtime_s"].values()):
         raise UsageError(f"{name} capture: no airtime: its radio headers name no rates")
-    if total["octets"]["payload"] == 0:
-        raise UsageError(f"{name} capture: no payload: no data, or encrypted and no key given")
-    return 8 * float(total["octets"]["payload"]) / float(length)
+    octets = total["octets"]["payload"] + (total["inner_headers_octets"] if plaintext else 0)
+    if octets == 0:
+        raise UsageError(f"{name} capture: no payload: it holds no data")
+    return 8 * float(octets) / float(length)
 
 
 def _row(name: str, metric: str, value: float) -> dict[str, object]:

@@ -2,25 +2,41 @@
 
 Inputs are two samples or arrays of summaries. A family of tests is corrected by Holm (1979) or by
 the false discovery rate. No verdict says "no difference": a difference was found, or none was
-detectable at this n, or both are equivalent within a stated margin, or both are deterministic.
+detectable at this n, or both are equivalent within a stated margin, or both are deterministic, or
+the trials are too few for the test to find any difference.
+
+Readings that are all equal on a side have no variance that a t test could use. Their comparison is
+an exact test of ranks.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from functools import lru_cache
+from typing import Final, Literal
 
 import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import ArrayLike
 
-from airtoll.analyse.estimate import DETERMINISTIC, Array, Estimate, sample
+from airtoll.analyse.estimate import (
+    COST_UNKNOWN,
+    DETERMINISTIC,
+    NOT_SETTLED,
+    Array,
+    Estimate,
+    has_spread,
+    sample,
+)
 from airtoll.analyse.overhead import Summary, difference, satterthwaite
 from airtoll.analyse.ranks import mann_whitney
 from airtoll.analyse.student import t_above, t_below
 
 Method = Literal["welch", "mann-whitney"]
+
+#: Verdict on two sides whose readings are all the same value.
+ALL_EQUAL: Final = "equal in all trials"
 
 
 @frozen
@@ -29,7 +45,8 @@ class Test:
 
     ``p``: two-sided p value; ``p_holm``: after Holm over its family (equal to p alone).
     ``effect``: Hedges' g (Welch) or Cliff's delta (Mann-Whitney). ``equivalence_p``: the larger
-    p value of the two one-sided tests for the margin (NaN without one).
+    p value of the two one-sided tests for the margin (NaN without one). ``ranked``: p is that of an
+    exact test of ranks, which few trials leave no choice.
     """
 
     __test__ = False
@@ -43,6 +60,7 @@ class Test:
     margin: float
     verdict: str
     n: str = ""
+    ranked: bool = False
 
 
 def compare_samples(
@@ -64,14 +82,18 @@ def compare_samples(
     x, y = sample(secured), sample(baseline)
     a, b = Summary.of(x), Summary.of(y)
     estimate = difference(a, b, unit, level)
-    if method == "mann-whitney":
+    equal = min(x.size, y.size) > 1 and not (has_spread(x) and has_spread(y))
+    if method == "mann-whitney" or equal:
         p, effect = _mann_whitney(x, y)
+        same = equal and not has_spread(np.concatenate([x, y]))
+        p = math.nan if same else p
     else:
         p, effect = welch_p(a, b), hedges_g(a, b)
-    equivalence = tost_p(a, b, margin)
+    equivalence = math.nan if equal else tost_p(a, b, margin)
     n = f"{x.size} + {y.size}"
-    words = verdict(estimate, p, equivalence, margin, higher_is, lower_is, n=n)
-    return Test(estimate, method, p, p, effect, equivalence, margin, words, n)
+    ranked = method == "mann-whitney" or equal
+    test = Test(estimate, method, p, p, effect, equivalence, margin, "", n, ranked)
+    return evolve(test, verdict=_words(test, p, higher_is, lower_is))
 
 
 def holm(tests: Sequence[Test], higher_is: str = "faster", lower_is: str = "slower") -> list[Test]:
@@ -82,20 +104,45 @@ def holm(tests: Sequence[Test], higher_is: str = "faster", lower_is: str = "slow
         evolve(
             test,
             p_holm=float(p),
-            verdict=verdict(
-                test.difference,
-                float(p),
-                test.equivalence_p,
-                test.margin,
-                higher_is,
-                lower_is,
-                alone=test.p,
-                family=family,
-                n=test.n,
-            ),
+            verdict=_words(test, float(p), higher_is, lower_is, alone=test.p, family=family),
         )
         for test, p in zip(tests, corrected, strict=True)
     ]
+
+
+def _words(
+    test: Test, p: float, higher_is: str, lower_is: str, *, alone: float = math.nan, family: int = 1
+) -> str:
+    """The verdict of a test after correction."""
+    sizes = [int(size) for size in test.n.split(" + ")]
+    alpha = 1 - test.difference.level
+    needs = None
+    if min(sizes) < FEWEST_TRIALS:
+        needs = FEWEST_TRIALS
+    elif test.ranked and least_p(*sizes) * max(family, 1) >= alpha:
+        needs = trials_for_ranks(alpha / max(family, 1))
+    return verdict(
+        test.difference, p, test.equivalence_p, test.margin, higher_is, lower_is,
+        alone=alone, family=family, n=test.n, needs=needs,
+    )  # fmt: skip
+
+
+#: Fewest trials a side of any test.
+FEWEST_TRIALS: Final = 2
+
+
+def least_p(n1: int, n2: int) -> float:
+    """The smallest p of a test of ranks: all readings of a side lie above those of the other."""
+    return 2 / math.comb(n1 + n2, n1)
+
+
+@lru_cache(maxsize=256)
+def trials_for_ranks(alpha: float) -> int:
+    """Fewest trials a side of which a test of ranks can find a difference."""
+    n = FEWEST_TRIALS
+    while least_p(n, n) >= alpha:
+        n += 1
+    return n
 
 
 def holm_adjust(p: Array) -> Array:
@@ -194,16 +241,26 @@ def verdict(
     alone: float = math.nan,
     family: int = 1,
     n: str = "",
+    needs: int | None = None,
 ) -> str:
     """The outcome in words, at the estimate's level.
 
     ``p`` is what counts; ``alone``: what it was before the correction for a family of that size.
-    ``n``: the readings of both sides in words (default: the estimate's number).
+    ``n``: the readings of both sides in words (default: the estimate's number). ``needs``: the
+    fewest trials a side of which the test can find a difference (None: there are enough).
     """
     size = n or str(estimate.n)
     alpha = 1 - estimate.level
     if math.isnan(p) and estimate.is_deterministic:
         return DETERMINISTIC
+    if estimate.is_unpriced:
+        return COST_UNKNOWN
+    if not estimate.is_settled:
+        return NOT_SETTLED
+    if math.isnan(p) and estimate.is_equal and estimate.value == 0:
+        return ALL_EQUAL
+    if needs is not None:
+        return f"too few trials for a verdict (needs {needs})"
     if math.isnan(p):
         return "spread unknown: cannot be judged"
     if not math.isnan(equivalence_p) and equivalence_p < alpha:

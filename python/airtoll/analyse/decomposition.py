@@ -22,10 +22,11 @@ import polars as pl
 
 from airtoll.analyse.batches import by_cells
 from airtoll.analyse.contrast import Contrast
-from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING
+from airtoll.analyse.estimate import DETERMINISTIC, EQUAL, ROUNDING
 from airtoll.analyse.overhead import Definition
 from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
+from airtoll.observe.tables import has_no_chance
 
 #: ledger metric -> what a change of it means when security is switched on
 PARTS: Final[dict[str, str]] = {
@@ -59,15 +60,18 @@ def decompose(
     contrast: Contrast | None = None,
     definition: Definition = "of_secured",
     level: float = 0.95,
+    testbed: str | None = None,
 ) -> pl.DataFrame:
     """Rows: cell columns, part, meaning, value (fraction), low, high, n, method.
 
     ``spans``: cell -> seconds over which its trials were measured (without the warm-up). The
     parts of a cell and its ``unexplained`` row add up to the overhead of its mean times per bit.
-    ``contrast``: what is compared with what; None: policies with ``baseline``.
+    ``contrast``: what is compared with what; None: policies with ``baseline``. ``testbed``: see
+    :func:`airtoll.analyse.analyse`.
     Cells without a ledger, a span, a baseline or a throughput are left out. Intervals are Welch's
-    on the difference, at ``level``. The ends are NaN where the trials of both cells are equal (the
-    method says "deterministic"), where a cell has a single trial, and for ``unexplained``.
+    on the difference, at ``level``. The ends are NaN where the trials of a cell are equal (the
+    method says so; a part that is zero in all trials is known), where a cell has a single trial,
+    and for ``unexplained``.
     """
     if definition not in ("of_secured", "of_baseline"):
         raise UsageError("only of_secured and of_baseline can be taken apart")
@@ -76,27 +80,30 @@ def decompose(
     means = pl.concat(
         _means(_counted(batch, trials), spans, known) for batch in by_cells(observations)
     )
+    fixed = has_no_chance(observations, testbed)
     contrast = contrast or Contrast("policy", baseline)
     zero, secured = contrast.split(means)
     statistics = (pl.col(c).alias(f"{c}_0") for c in ("mean", "deviation", "n"))
     zero = zero.select([*contrast.same, "part", *statistics])
     del means
     batches = [
-        _taken_apart(pairs, definition, level)
+        _taken_apart(pairs, definition, level, fixed=fixed)
         for batch in by_cells(secured)
         if not (pairs := batch.join(zero, on=[*contrast.same, "part"], how="inner")).is_empty()
     ]
     return pl.concat(batches) if batches else _empty()
 
 
-def _taken_apart(pairs: pl.DataFrame, definition: Definition, level: float) -> pl.DataFrame:
+def _taken_apart(
+    pairs: pl.DataFrame, definition: Definition, level: float, *, fixed: bool
+) -> pl.DataFrame:
     """The rows of some secured cells; ``pairs`` has their times per bit and their references'."""
     totals = pairs.filter(part="total").select("cell", t2="mean", t1="mean_0")
     frame = pairs.join(totals, on="cell").with_columns(
         scale=1 / pl.col("t1" if definition == "of_secured" else "t2")
     )
     frame = frame.with_columns(value=(pl.col("mean") - pl.col("mean_0")) * pl.col("scale"))
-    frame = _intervals(frame, level)
+    frame = _intervals(frame, level, fixed=fixed)
     parts = frame.filter(pl.col("part") != "total")
     known = parts.sort("cell", "part").group_by("cell").agg(known=pl.col("value").sum())
     rest = (
@@ -266,7 +273,7 @@ def _transfers(flows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _intervals(frame: pl.DataFrame, level: float) -> pl.DataFrame:
+def _intervals(frame: pl.DataFrame, level: float, *, fixed: bool) -> pl.DataFrame:
     na = frame["n"].to_numpy().astype(np.float64)
     nb = frame["n_0"].to_numpy().astype(np.float64)
     va = frame["deviation"].fill_null(float("nan")).to_numpy() ** 2 / na
@@ -274,10 +281,18 @@ def _intervals(frame: pl.DataFrame, level: float) -> pl.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = (va + vb) ** 2 / (va**2 / (na - 1) + vb**2 / (nb - 1))
         half = t_quantile(level, degrees) * np.sqrt(va + vb)
-    fixed = va + vb == 0
-    half = np.where(fixed, np.nan, half) * frame["scale"].to_numpy()
+    by_chance = [
+        (variance == 0) & (frame[mean].to_numpy() != 0)
+        for variance, mean in ((va, "mean"), (vb, "mean_0"))
+    ]
+    equal = (va + vb == 0) | by_chance[0] | by_chance[1]
+    half = np.where(equal, np.nan, half) * frame["scale"].to_numpy()
     value = frame["value"].to_numpy()
-    methods = np.where(fixed, DETERMINISTIC, np.where(np.isfinite(half), "Welch", "single reading"))
+    methods = np.where(
+        equal,
+        DETERMINISTIC if fixed else EQUAL,
+        np.where(np.isfinite(half), "Welch", "single reading"),
+    )
     return frame.with_columns(
         low=pl.Series(value - half),
         high=pl.Series(value + half),

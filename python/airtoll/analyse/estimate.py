@@ -23,9 +23,18 @@ Array = NDArray[np.float64]
 #: Bootstrap resamples unless the caller says otherwise.
 RESAMPLES = 2000
 
-#: Method of an estimate whose readings are all equal. The spread between trials is then unknown,
-#: not zero: a deterministic trial repeated is one trial.
+#: Method of an estimate whose model draws no random numbers: its trials are one trial.
 DETERMINISTIC = "deterministic: the trials are one trial"
+
+#: Method of an estimate whose readings are all equal though its model is random, or is not known.
+#: Counts of few packets or of whole A-MPDUs tie by chance: the spread is unknown, not zero.
+EQUAL = "equal in all trials: spread unknown"
+
+#: Method of an estimate whose trials differ in their halves (see ``settling``).
+NOT_SETTLED = "not settled"
+
+#: Method of an estimate, and verdict, where a device's profile lacks a cost: never that of no cost.
+COST_UNKNOWN = "cost unknown"
 
 #: Relative spread below which readings count as equal: rounding of binary64 means.
 ROUNDING = 1e-12
@@ -54,8 +63,23 @@ class Estimate:
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether all readings were equal, so that no interval exists."""
+        """Whether the model draws no random numbers, so that no interval exists."""
         return self.method.endswith(DETERMINISTIC)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether all readings were equal, though others might have come."""
+        return self.method.endswith(EQUAL)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the halves of the trials agree; otherwise the value depends on their length."""
+        return NOT_SETTLED not in self.method
+
+    @property
+    def is_unpriced(self) -> bool:
+        """Whether a cipher's cost on a device is not known, so that the value leaves it out."""
+        return COST_UNKNOWN in self.method
 
     @property
     def half_width(self) -> float:
@@ -117,7 +141,7 @@ def mean_t(values: ArrayLike, unit: str, level: float = 0.95) -> Estimate:
     if n == 1:
         return Estimate(mean, math.nan, math.nan, level, 1, "single reading", unit)
     if not has_spread(x):
-        return Estimate(mean, math.nan, math.nan, level, n, DETERMINISTIC, unit)
+        return Estimate(mean, math.nan, math.nan, level, n, EQUAL, unit)
     half = t_quantile(level, n - 1) * float(x.std(ddof=1)) / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, level, n, "mean, t", unit)
 
@@ -145,7 +169,7 @@ def median_exact(values: ArrayLike, unit: str, level: float = 0.95) -> Estimate:
         return Estimate(math.nan, math.nan, math.nan, level, 0, "no readings", unit)
     value = float(np.median(x))
     if n > 1 and not has_spread(x):
-        return Estimate(value, math.nan, math.nan, level, n, DETERMINISTIC, unit)
+        return Estimate(value, math.nan, math.nan, level, n, EQUAL, unit)
     ranks = median_ranks(n, level)
     if ranks is None:
         method = f"median: {n} readings are too few for an interval"
@@ -194,7 +218,7 @@ def bca(
     if n < 3:
         return Estimate(value, math.nan, math.nan, level, n, f"{method}: under 3 readings", unit)
     if not has_spread(x):
-        return Estimate(value, math.nan, math.nan, level, n, DETERMINISTIC, unit)
+        return Estimate(value, math.nan, math.nan, level, n, EQUAL, unit)
     draws = np.sort(statistic(x[rng.integers(0, n, size=(resamples, n))]))
     below = (np.sum(draws < value) + 0.5 * np.sum(draws == value)) / resamples
     below = min(max(below, 0.5 / resamples), 1 - 0.5 / resamples)

@@ -20,7 +20,15 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from airtoll.analyse.estimate import DETERMINISTIC, RESAMPLES, Array, Estimate, has_spread, sample
+from airtoll.analyse.estimate import (
+    DETERMINISTIC,
+    EQUAL,
+    RESAMPLES,
+    Array,
+    Estimate,
+    has_spread,
+    sample,
+)
 from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 
@@ -30,11 +38,16 @@ DEFINITIONS: tuple[Definition, ...] = ("of_baseline", "of_secured", "difference_
 
 @frozen
 class Summary:
-    """Mean, sample standard deviation (n - 1) and number of readings; NaN deviation: unknown."""
+    """Mean, sample standard deviation (n - 1) and number of readings; NaN deviation: unknown.
+
+    ``exact``: the readings are of a model without random numbers, so that a deviation of zero is
+    known. Otherwise equal readings have an unknown spread.
+    """
 
     mean: float
     deviation: float
     n: int
+    exact: bool = False
 
     @classmethod
     def of(cls, values: ArrayLike) -> Summary:
@@ -49,6 +62,11 @@ class Summary:
     def variance_of_mean(self) -> float:
         """Squared standard error of the mean."""
         return self.deviation**2 / self.n if self.n else math.nan
+
+    @property
+    def has_unknown_spread(self) -> bool:
+        """Whether its readings are equal by chance, or may be."""
+        return self.deviation == 0 and not self.exact
 
 
 def overhead(
@@ -136,8 +154,8 @@ def ratio_fieller(numerator: Summary, denominator: Summary, level: float = 0.95)
     va, vb = numerator.variance_of_mean, denominator.variance_of_mean
     if math.isnan(va) or math.isnan(vb):
         return Estimate(value, math.nan, math.nan, level, n, "ratio, spread unknown", "1")
-    if va == 0 and vb == 0:
-        method = f"ratio, {DETERMINISTIC}"
+    if (va == 0 and vb == 0) or numerator.has_unknown_spread or denominator.has_unknown_spread:
+        method = f"ratio, {_without_spread(numerator, denominator)}"
         return Estimate(value, math.nan, math.nan, level, n, method, "1")
     low, high = fieller_ends(
         np.array([a]),
@@ -185,8 +203,8 @@ def difference(a: Summary, b: Summary, unit: str, level: float = 0.95) -> Estima
     va, vb = a.variance_of_mean, b.variance_of_mean
     if math.isnan(va) or math.isnan(vb):
         return Estimate(value, math.nan, math.nan, level, n, "difference, spread unknown", unit)
-    if va + vb == 0:
-        method = f"difference, {DETERMINISTIC}"
+    if (va == 0 and vb == 0) or a.has_unknown_spread or b.has_unknown_spread:
+        method = f"difference, {_without_spread(a, b)}"
         return Estimate(value, math.nan, math.nan, level, n, method, unit)
     degrees = float(
         satterthwaite(np.array(va), np.array(vb), np.array(float(a.n)), np.array(float(b.n)))
@@ -199,7 +217,8 @@ def mean_of_estimates(parts: Sequence[Estimate]) -> Estimate:
     """Mean of independent estimates of one unit and level (McCarter's combined overhead).
 
     Half-widths add in quadrature, each side separately. A deterministic part adds no half-width; a
-    mean of deterministic parts alone has no interval.
+    mean of deterministic parts alone has no interval, and neither has one with a part whose spread
+    is unknown.
     """
     if not parts:
         raise UsageError("the mean of no estimates does not exist")
@@ -212,10 +231,16 @@ def mean_of_estimates(parts: Sequence[Estimate]) -> Estimate:
     high = value + math.sqrt(sum((part.high - part.value) ** 2 for part in random)) / k
     if not random:
         low = high = math.nan
-    method = f"mean of {k}: {(random or parts)[0].method}"
+    # The part that leaves the mean without an interval says why.
+    unknown = [part for part in random if not part.has_interval]
+    method = f"mean of {k}: {(unknown or random or parts)[0].method}"
     return Estimate(
         value, low, high, parts[0].level, sum(p.n for p in parts), method, parts[0].unit
     )
+
+
+def _without_spread(a: Summary, b: Summary) -> str:
+    return DETERMINISTIC if a.exact and b.exact else EQUAL
 
 
 def _named(ratio: Estimate, definition: str) -> str:

@@ -35,7 +35,8 @@ def paired_rows(
     readings: pl.DataFrame, contrast: Contrast, same: Sequence[str], labels: Sequence[str]
 ) -> pl.DataFrame:
     """One row per secured cell and quantity: ``value``, ``deviation``, ``n``, the same with ``_0``
-    for the reference, ``cell_0`` and ``covariance`` (of the means), over complete pairs alone.
+    for the reference, ``cell_0``, ``covariance`` (of the means), and ``least`` and ``most`` (of the
+    differences), over complete pairs alone.
 
     ``same``: columns that both sides share besides those of the contrast; ``labels``: columns of
     the secured side that are kept.
@@ -53,6 +54,8 @@ def paired_rows(
         deviation_0=pl.col("x").std(ddof=1),
         n_0=pl.len(),
         covariance=pl.cov("value", "x", ddof=1) / pl.len(),
+        least=(pl.col("value") - pl.col("x")).min(),
+        most=(pl.col("value") - pl.col("x")).max(),
     )
 
 

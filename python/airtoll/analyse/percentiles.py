@@ -6,6 +6,11 @@ of equal bins, and the interval comes from a bootstrap that draws whole trials (
 packets of one trial share its state. The percentile interval is expanded for few trials (Hesterberg
 2015, section 4.2): its tails are those of Student's t with n - 1 degrees of freedom, widened by
 sqrt(n / (n - 1)).
+
+Of fewer than ten trials the bootstrap covers 56 to 89 %. A median then has the values at which a t
+test over the trials does not refuse that half of the packets lie below (Woodruff 1952). Percentiles
+above the median have no interval below ten trials, and none where a few trials hold most of the
+slowest packets: the next trial may hold as many again.
 """
 
 from __future__ import annotations
@@ -33,6 +38,16 @@ PERCENTILES: Final[dict[str, tuple[str, float]]] = {
 #: Half of a bin's width over its middle: bins are 1/64 of their value wide.
 HALF_BIN: Final = 1 / 128
 
+#: Fewest trials of an interval: of a median, and of a percentile above it.
+FEWEST_OF_MEDIANS: Final = 3
+FEWEST_OF_TAILS: Final = 10
+
+#: Fewest trials among which the slowest packets must be spread as if evenly.
+_FEWEST_TAILS: Final = 5.0
+
+#: Begins the method of a percentile of all packets.
+OF_PACKETS: Final = "all packets of "
+
 #: Begins the method of a percentile that is averaged over trials, for testbeds without sketches.
 OF_TRIALS: Final = "mean of the trials' percentiles"
 
@@ -41,17 +56,17 @@ ON_TRIALS: Final = ", means of the trials' percentiles"
 
 
 def pooled(sketches: pl.DataFrame, level: float) -> pl.DataFrame:
-    """Percentiles per cell, flow and station: metric, value, low, high (seconds), n (trials).
+    """Percentiles per cell, flow and station: metric, value, low, high (seconds).
 
     ``sketches``: rows of ``airtoll.observe.tables.SKETCHES`` of the trials that count. The ends
     are half a bin further apart than those of the bootstrap, since a bin's middle stands for all of
     its values. ``pooled_deviation`` is the standard error times the root of n: a test on means
-    takes the percentile for a mean of n readings with this deviation.
+    takes the percentile for a mean of n readings with this deviation. ``pooled_method``: in words.
     """
     rows = []
     keys = ["cell", "flow", "station", "metric"]
     # The only flow of a cell has the packets of the cell as a whole.
-    found: dict[tuple[object, ...], list[tuple[float, float, float, float]]] = {}
+    found: dict[tuple[object, ...], list[tuple[float, float, float, float, str]]] = {}
     for (cell, flow, station, sketched), group in sketches.group_by(keys, maintain_order=True):
         wanted = {
             metric: share for metric, (name, share) in PERCENTILES.items() if name == sketched
@@ -64,10 +79,10 @@ def pooled(sketches: pl.DataFrame, level: float) -> pl.DataFrame:
             found[packets] = [
                 _with_interval(values, below, share, level) for share in wanted.values()
             ]
-        for metric, (value, low, high, error) in zip(wanted, found[packets], strict=True):
+        for metric, (value, low, high, error, how) in zip(wanted, found[packets], strict=True):
             low, high = low * (1 - HALF_BIN), high * (1 + HALF_BIN)
             deviation = error * math.sqrt(group.height)
-            rows.append((cell, flow, station, metric, value, low, high, deviation, group.height))
+            rows.append((cell, flow, station, metric, value, low, high, deviation, how))
     return pl.DataFrame(
         rows,
         schema={
@@ -76,7 +91,7 @@ def pooled(sketches: pl.DataFrame, level: float) -> pl.DataFrame:
             "pooled_low": pl.Float64(),
             "pooled_high": pl.Float64(),
             "pooled_deviation": pl.Float64(),
-            "pooled_n": pl.UInt32(),
+            "pooled_method": pl.String(),
         },
         orient="row",
     )
@@ -101,9 +116,9 @@ def percentile(
 ) -> tuple[float, float, float]:
     """The value below which a share of all packets lies, and the ends of its cluster interval.
 
-    ``values``: bins, upwards; ``counts``: trials x bins. NaN ends below two trials.
+    ``values``: bins, upwards; ``counts``: trials x bins. NaN ends where there is no interval.
     """
-    value, low, high, _error = _with_interval(values, counts.cumsum(axis=1), share, level)
+    value, low, high, *_ = _with_interval(values, counts.cumsum(axis=1), share, level)
     return value, low, high
 
 
@@ -111,25 +126,64 @@ def standard_error(values: Array, counts: Array, share: float) -> float:
     """Standard error of a percentile over trials: the bootstrap's, times sqrt(n / (n - 1)).
 
     The factor removes the bias of the bootstrap's variance of a mean (Efron and Tibshirani 1993,
-    section 5.3). NaN below two trials.
+    section 5.3). NaN where there is no interval.
     """
     return _with_interval(values, counts.cumsum(axis=1), share, 0.95)[3]
 
 
 def _with_interval(
     values: Array, below: Array, share: float, level: float
-) -> tuple[float, float, float, float]:
-    """Percentile, ends of its interval, standard error; ``below``: cumulated counts by trial."""
+) -> tuple[float, float, float, float, str]:
+    """Percentile, ends of its interval, standard error, and the method in words.
+
+    ``below``: cumulated counts by trial.
+    """
     n = below.shape[0]
     whole = float(_at_share(values, below, np.ones((1, n)), share)[0])
     if n < 2:
-        return whole, math.nan, math.nan, math.nan
+        return whole, math.nan, math.nan, math.nan, f"{OF_PACKETS}one trial"
+    of = f"{OF_PACKETS}{n} trials"
+    fewest = FEWEST_OF_TAILS if share > 0.5 else FEWEST_OF_MEDIANS
+    if n < fewest:
+        return whole, math.nan, math.nan, math.nan, f"{of}: an interval takes {fewest}"
+    if share > 0.5 and _spread_of_tails(below, share) < _FEWEST_TAILS:
+        how = f"{of}: no interval, a few trials hold most of the slowest packets"
+        return whole, math.nan, math.nan, math.nan, how
+    if n < FEWEST_OF_TAILS:
+        low, high = _inverted(values, below, share, level)
+        error = (high - low) / (2 * float(t_quantile(level, n - 1)))
+        return whole, low, high, error, f"{of}, inverted t test"
     weights, place = _drawn(n)
     draws = _at_share(values, below, weights, share)[place]
     wider = math.sqrt(n / (n - 1))
     tail = _tail(n, level)
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return whole, float(low), float(high), float(draws.std()) * wider
+    low, high = (float(end) for end in np.quantile(draws, [tail, 1 - tail]))
+    return whole, low, high, float(draws.std()) * wider, f"{of}, bootstrap of trials"
+
+
+def _inverted(values: Array, below: Array, share: float, level: float) -> tuple[float, float]:
+    """The least and the greatest bin that a t test over the trials does not refuse.
+
+    Tested is that the packets below less ``share`` of all have a mean of zero over the trials.
+    """
+    n = below.shape[0]
+    excess = below - share * below[:, -1:]
+    error = excess.std(axis=0, ddof=1) / math.sqrt(n)
+    held = np.flatnonzero(np.abs(excess.mean(axis=0)) <= float(t_quantile(level, n - 1)) * error)
+    whole = int(np.argmax(below.sum(axis=0) >= share * below[:, -1].sum() - 1e-9))
+    if held.size == 0:
+        return float(values[whole]), float(values[whole])
+    # The bin after the last one that is held still has packets at the tested share.
+    last = min(int(held[-1]) + 1, values.size - 1)
+    return float(values[min(int(held[0]), whole)]), float(values[max(last, whole)])
+
+
+def _spread_of_tails(below: Array, share: float) -> float:
+    """Over how many trials the packets from the percentile on are spread, as if evenly (Kish)."""
+    totals = below[:, -1]
+    at = int(np.argmax(below.sum(axis=0) >= share * totals.sum() - 1e-9))
+    slow = totals - (below[:, at - 1] if at else 0.0)
+    return float(slow.sum() ** 2 / (slow**2).sum())
 
 
 @lru_cache(maxsize=256)

@@ -71,6 +71,10 @@ class Correspondence(Protocol):
         """Name of the instrument through which our readings are seen; empty: none."""
 
     @property
+    def fitted(self) -> Sequence[str]:
+        """Policies to whose readings a number of the study is fitted."""
+
+    @property
     def caveat(self) -> str:
         """A caveat about these readings."""
 
@@ -84,6 +88,7 @@ class Comparison:
     ``extreme``: for an extreme over cells, which one in words; ``cell`` is then the cell that has
     it, and the interval is that cell's alone. ``differs``: whether it is a difference of two cells,
     whose relative error says nothing. ``instrument``: the one through which ours was seen.
+    ``fitted``: whether a number of the study, beside its profiles, is fitted to the printed value.
     """
 
     dataset: str
@@ -102,6 +107,7 @@ class Comparison:
     extreme: str = ""
     differs: bool = False
     instrument: str = ""
+    fitted: bool = False
 
     @property
     def absolute_error(self) -> float:
@@ -299,6 +305,7 @@ def _comparison(
         extreme=extreme,
         differs=bool(entry.minus),
         instrument=entry.instrument,
+        fitted=cell["policy"] in entry.fitted,
     )
 
 

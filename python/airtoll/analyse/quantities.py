@@ -8,6 +8,7 @@ from airtoll.analyse.estimate import Estimate
 
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "bit/s": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
+    "W": ((1.0, "W"), (1e-3, "mW"), (1e-6, "uW")),
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
 }
 NOTHING = "–"
@@ -41,15 +42,26 @@ def show_estimate(estimate: Estimate, digits: int = 4) -> str:
         return NOTHING
     factor, name = scale_of(estimate.value, estimate.unit)
     half = estimate.half_width / factor
-    if not math.isfinite(half):
+    if not _shows(half):
         return f"{_digits(estimate.value / factor, digits)} {name}".rstrip()
     # Value and half width share their last digit; no more of them than the half width has sense.
-    places = 2 if half == 0 else min(4, max(0, 1 - math.floor(math.log10(half))))
+    places = places_of(half, least=0, most=4)
     if off_centre(estimate):
         low, high = estimate.low / factor, estimate.high / factor
         value = estimate.value / factor
         return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}] {name}".rstrip()
     return f"{estimate.value / factor:.{places}f} ± {half:.{places}f} {name}".rstrip()
+
+
+def places_of(size: float, least: int, most: int) -> int:
+    """Decimal places that show two digits of a size, within bounds.
+
+    More than the bound where the size would look like zero.
+    """
+    if size == 0 or not math.isfinite(size):
+        return least
+    first = -math.floor(math.log10(abs(size)))
+    return max(min(most, max(least, first + 1)), first)
 
 
 def off_centre(estimate: Estimate) -> bool:
@@ -58,18 +70,29 @@ def off_centre(estimate: Estimate) -> bool:
     return abs(estimate.value - middle) > 0.05 * estimate.half_width
 
 
-def show_overhead(estimate: Estimate | None) -> str:
-    """An overhead in percent (or as a difference of rates) with its interval."""
+def show_overhead(estimate: Estimate | None, *, ends: bool = False) -> str:
+    """An overhead in percent (or as a difference of rates) with its interval.
+
+    ``ends``: the ends of the interval instead of its half width. A small overhead has as many
+    digits as it takes to tell it from zero.
+    """
     if estimate is None or not math.isfinite(estimate.value):
         return NOTHING
     if estimate.unit != "1":
         return show_estimate(estimate)
-    text = f"{100 * estimate.value:.2f}"
-    if estimate.has_interval and math.isfinite(estimate.half_width):
-        if off_centre(estimate):
-            return f"{text} [{100 * estimate.low:.2f}, {100 * estimate.high:.2f}] %"
-        text += f" ± {100 * estimate.half_width:.2f}"
-    return f"{text} %"
+    half = 100 * estimate.half_width
+    places = places_of(half if _shows(half) else 100 * estimate.value, least=2, most=2)
+    text = f"{100 * estimate.value:.{places}f}"
+    if not _shows(half):
+        return f"{text} %"
+    if ends or off_centre(estimate):
+        return f"{text} [{100 * estimate.low:.{places}f}, {100 * estimate.high:.{places}f}] %"
+    return f"{text} ± {half:.{places}f} %"
+
+
+def _shows(half: float) -> bool:
+    """Whether a half width says anything: an interval without a width is none."""
+    return math.isfinite(half) and half > 0
 
 
 def _digits(value: float, digits: int) -> str:

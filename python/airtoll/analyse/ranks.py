@@ -1,8 +1,8 @@
 """Statistics of ranks: the test of Mann and Whitney, and Kendall's tau.
 
-Mann and Whitney's p is exact where one side has at most eight readings and no two readings are
-equal; else it comes from the normal law, with corrections for ties and for continuity (Hollander,
-Wolfe and Chicken 2014, section 4.1).
+Mann and Whitney's p is exact where one side has at most eight readings; with ties it is that of the
+permutations of the mean ranks. Else it comes from the normal law, with corrections for ties and for
+continuity (Hollander, Wolfe and Chicken 2014, section 4.1).
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 #: Most readings of the smaller side whose orders are counted.
 _EXACT: Final = 8
+#: Most readings of both sides, of which some are equal, whose permutations are counted.
+_MOST_TIED: Final = 40
 
 
 def mann_whitney(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
@@ -38,6 +40,8 @@ def mann_whitney(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
         ways = orders(n1, n2)
         p = 2 * float(np.sum(ways[math.ceil(larger) :])) / math.comb(n1 + n2, n1)
         return u, min(1.0, p)
+    if min(n1, n2) <= _EXACT and n1 + n2 <= _MOST_TIED:
+        return u, _permuted(np.round(2 * ranks).astype(np.int64), n1)
     n = n1 + n2
     ties = float(np.sum(counts.astype(float) ** 3 - counts))
     deviation = math.sqrt(n1 * n2 / 12 * max(n + 1 - ties / (n * (n - 1)), 0.0))
@@ -45,6 +49,22 @@ def mann_whitney(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     if deviation == 0:
         return u, 1.0
     return u, min(1.0, 2 * float(normal_below(-above / deviation)))
+
+
+def _permuted(twice: NDArray[np.int64], n1: int) -> float:
+    """Two-sided p of the sum of the first ``n1`` ranks over all permutations.
+
+    ``twice``: double mean ranks, which are whole numbers. The ways to draw some of them with each
+    sum are counted rank by rank.
+    """
+    total = int(twice.sum())
+    ways = np.zeros((n1 + 1, total + 1))
+    ways[0, 0] = 1
+    for rank in twice:
+        ways[1:, rank:] += ways[:-1, : total + 1 - rank]
+    own = int(twice[:n1].sum())
+    tail = min(float(ways[n1, : own + 1].sum()), float(ways[n1, own:].sum()))
+    return min(1.0, 2 * tail / math.comb(twice.size, n1))
 
 
 def mann_whitney_rows(x: Array, y: Array, differences: Array) -> Array:

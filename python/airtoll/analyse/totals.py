@@ -148,10 +148,15 @@ def _at_share(share: float) -> pl.Expr:
 
 
 def _complete(parts: pl.DataFrame, observations: pl.DataFrame) -> pl.DataFrame:
-    """Without the metrics that only some flows of a trial have, where all of them must."""
+    """Without the metrics that only some flows of a trial have, where all of them must.
+
+    A flow has a throughput, an offered load, or both.
+    """
     wanted = [name for name, metric in METRICS.items() if metric.total.complete]
     flows = (
-        observations.filter(_IS_PART, pl.col("metric") == "throughput_bps")
+        observations.filter(_IS_PART, pl.col("metric").is_in(["throughput_bps", "offered_bps"]))
+        .group_by(*_TRIAL, *_PART)
+        .agg()
         .group_by(_TRIAL)
         .agg(flows=pl.len())
     )

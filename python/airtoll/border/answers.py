@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 __all__ = [
+    "AccessPointReport",
     "AkmRow",
     "Alternative",
     "AnalyticColumns",
@@ -29,6 +30,7 @@ __all__ = [
     "Count",
     "Curve",
     "Damage",
+    "DhcpReport",
     "EapRow",
     "EndReport",
     "Failure",
@@ -51,8 +53,10 @@ __all__ = [
     "KemAlgorithm",
     "KemStep",
     "Kinds",
+    "LeaveReport",
     "LedgerReport",
     "LinkReport",
+    "LinkTypeReport",
     "MediumChannelCounts",
     "MediumDeviceCounts",
     "MediumFlowCounts",
@@ -97,13 +101,16 @@ __all__ = [
     "SessionReport",
     "SignatureAlgorithm",
     "Sketches",
+    "SkippedKey",
     "SpacesRow",
     "Stage",
+    "StationSums",
     "Step",
     "StepColumns",
     "Sums",
     "TunnelReport",
     "TunnelRow",
+    "TunnelSetupReport",
     "Visit",
     "Waits",
 ]
@@ -865,6 +872,19 @@ class RegistrationAnswer(TypedDict):
     """
 
 
+class SkippedKey(TypedDict):
+    """A row of a key log that was left out."""
+
+    file: str
+    """The key log."""
+
+    line: int
+    """Number of the line, or of the row of a JSON list, from 1."""
+
+    what: str
+    """Why it cannot be used."""
+
+
 class Kinds(TypedDict):
     """Frames by type."""
 
@@ -903,6 +923,22 @@ class Kinds(TypedDict):
 
     other: int
     """Anything else."""
+
+
+class LinkTypeReport(TypedDict):
+    """The packets of one link type."""
+
+    link_type: int
+    """The `LINKTYPE_` number of the tcpdump group."""
+
+    name: str | None
+    """Its name; null for a rare one."""
+
+    frames: int
+    """Packets."""
+
+    not_read: int
+    """Of `frames`, those that are not read because of the link type, or of the one inside it."""
 
 
 class Damage(TypedDict):
@@ -948,7 +984,9 @@ class MultiLinkReport(TypedDict):
 
 
 class Waits(TypedDict):
-    """Seconds that each side kept the other waiting."""
+    """Seconds that each side kept the other waiting: of the time in which it was its turn to
+    speak.
+    """
 
     station: float
     """The client."""
@@ -1049,6 +1087,44 @@ class OperatingChannelsReport(TypedDict):
     """
 
 
+class TunnelSetupReport(TypedDict):
+    """A tunnel or a binding that was set up."""
+
+    protocol: str
+    """ikev1, ikev2, wireguard, openvpn or mobile-ip."""
+
+    at_s: float
+    """First message, in seconds after the session's first frame."""
+
+    duration_s: float
+    """First to last message."""
+
+    messages: int
+    """Messages."""
+
+
+class DhcpReport(TypedDict):
+    """DHCP messages of a station, those that only the MAC sent again not counted."""
+
+    discover: int
+    """Searches for servers."""
+
+    offer: int
+    """Offers of servers."""
+
+    request: int
+    """Requests for an address."""
+
+    ack: int
+    """Confirmations."""
+
+    nak: int
+    """Refusals of a server."""
+
+    decline: int
+    """Refusals of the client, as the address is in use."""
+
+
 class EndReport(TypedDict):
     """The end of a session."""
 
@@ -1060,6 +1136,9 @@ class EndReport(TypedDict):
 
     by: str
     """station or ap."""
+
+    to_all: bool
+    """It was for all stations of the BSS."""
 
     reason_code: int
     """Reason code (IEEE 802.11-2020, table 9-49)."""
@@ -1147,7 +1226,7 @@ class SessionReport(TypedDict):
     """TLS version that the server chose."""
 
     outcome: str
-    """connected, failed or incomplete."""
+    """connected, failed, incomplete, or registered: Wi-Fi Protected Setup gave its credentials."""
 
     reason: str | None
     """Why it failed or ended, in words."""
@@ -1216,6 +1295,12 @@ class SessionReport(TypedDict):
     operating_channels: list[OperatingChannelsReport]
     """Operating channels that the ends name in each handshake; of FILS they are not read."""
 
+    tunnels: list[TunnelSetupReport]
+    """Tunnels and bindings that were set up with the join, by protocol."""
+
+    dhcp: DhcpReport | None
+    """DHCP messages; null without one."""
+
     end: EndReport | None
     """How the session ended; null if that was not seen."""
 
@@ -1269,6 +1354,71 @@ class Refusal(TypedDict):
     """Its number."""
 
 
+class LeaveReport(TypedDict):
+    """Deauthentications or disassociations of one kind."""
+
+    bssid: str
+    """The BSS."""
+
+    by: str
+    """station or ap."""
+
+    to_all: bool
+    """They are for all stations of the BSS."""
+
+    kind: str
+    """deauthentication or disassociation."""
+
+    reason_code: int
+    """Reason code (IEEE 802.11-2020, table 9-49)."""
+
+    words: str
+    """The reason in words."""
+
+    frames: int
+    """Frames, those that were sent again included."""
+
+    first_at_s: float
+    """First one, in seconds after the capture's first frame."""
+
+    last_at_s: float
+    """Last one."""
+
+    file: int
+    """File and number of the first one."""
+
+    frame: int
+    """Its number."""
+
+
+class AccessPointReport(TypedDict):
+    """A BSS that a beacon or a probe response announces."""
+
+    bssid: str
+    """Its address."""
+
+    ssid: str | None
+    """SSID; null if it was never seen."""
+
+    channel: int | None
+    """Primary channel that its beacons name; null at 6 GHz."""
+
+    frequency_mhz: int | None
+    """Frequency at which its beacons were heard, MHz; null where no radio header says so."""
+
+    akms: list[str]
+    """AKMs that it offers, those of WPA included; empty without RSN and WPA."""
+
+    ciphers: list[str]
+    """Pairwise ciphers; `wep` or `open` without RSN and WPA."""
+
+    group_cipher: str | None
+    """Group cipher."""
+
+    pmf: str
+    """Management frame protection: none, capable or required."""
+
+
 #: One roam.
 RoamReport = TypedDict(
     "RoamReport",
@@ -1283,8 +1433,13 @@ RoamReport = TypedDict(
         "at_s": float,
         #: Number of that frame.
         "frame": int,
-        #: Last data frame through the old AP to the first through the new one.
+        #: Last data frame through the old AP to the first through the new one, without the time in
+        #: which the station was idle.
         "handover_gap_s": float,
+        #: The same with it.
+        "silence_s": float,
+        #: Of the silence: pauses above a second in which the station could have sent.
+        "idle_s": float,
         #: Of the gap: first authentication frame to association response.
         "handover_association_s": float | None,
         #: Of the gap: first to last frame of EAP.
@@ -1308,6 +1463,9 @@ class Checked(TypedDict):
 
     no_key: int
     """No key was given, or a response without its request."""
+
+    unchecked: int
+    """Decrypted under a key whose row names no authenticator that is checked."""
 
 
 class TunnelReport(TypedDict):
@@ -1397,9 +1555,50 @@ class Sums(TypedDict):
     airtime_s: ByKindOfdouble
     """Seconds on air by kind."""
 
+    inner_headers_octets: int
+    """Of `octets.headers`: LLC, network and transport headers, which the cipher covers. Those of
+    frames that stay closed are in `octets.payload`.
+    """
+
+    inner_headers_airtime_s: float
+    """The same of `airtime_s.headers`."""
+
+
+class StationSums(TypedDict):
+    """Sums of one station."""
+
+    address: str
+    """Its address."""
+
+    rate_up_mbps: float | None
+    """Mean rate of the data frames that it sent, Mb/s; null if none names its rate."""
+
+    rate_down_mbps: float | None
+    """The same of those that it was sent."""
+
+    frames: int
+    """Frames."""
+
+    retries: int
+    """Frames with the retry bit."""
+
+    octets: ByKindOfuint64
+    """Octets on air with FCS, by kind."""
+
+    airtime_s: ByKindOfdouble
+    """Seconds on air by kind."""
+
+    inner_headers_octets: int
+    """Of `octets.headers`: LLC, network and transport headers, which the cipher covers. Those of
+    frames that stay closed are in `octets.payload`.
+    """
+
+    inner_headers_airtime_s: float
+    """The same of `airtime_s.headers`."""
+
 
 class Owned(TypedDict):
-    """Sums of one station or AP."""
+    """Sums of one AP."""
 
     address: str
     """Its address."""
@@ -1415,6 +1614,14 @@ class Owned(TypedDict):
 
     airtime_s: ByKindOfdouble
     """Seconds on air by kind."""
+
+    inner_headers_octets: int
+    """Of `octets.headers`: LLC, network and transport headers, which the cipher covers. Those of
+    frames that stay closed are in `octets.payload`.
+    """
+
+    inner_headers_airtime_s: float
+    """The same of `airtime_s.headers`."""
 
 
 class Step(TypedDict):
@@ -1434,6 +1641,14 @@ class Step(TypedDict):
 
     airtime_s: ByKindOfdouble
     """Seconds on air by kind."""
+
+    inner_headers_octets: int
+    """Of `octets.headers`: LLC, network and transport headers, which the cipher covers. Those of
+    frames that stay closed are in `octets.payload`.
+    """
+
+    inner_headers_airtime_s: float
+    """The same of `airtime_s.headers`."""
 
 
 class RateCount(TypedDict):
@@ -1477,7 +1692,7 @@ class LedgerReport(TypedDict):
     retry_rate: float | None
     """Share of frames with the retry bit."""
 
-    stations: list[Owned]
+    stations: list[StationSums]
     """Per client."""
 
     access_points: list[Owned]
@@ -1529,12 +1744,21 @@ class Report(TypedDict):
     undecrypted_mgmt: dict[str, int]
     """The same for management frames."""
 
+    closed_ciphers: dict[str, int]
+    """Protected data frames that stay closed, by the cipher whose octets the ledger takes off:
+    the station's choice, or what the BSS announces; `unknown` where neither was captured.
+    """
+
+    skipped_keys: list[SkippedKey]
+    """Rows of key logs that cannot be used."""
+
     michael_failures: int
     """Frames opened with TKIP whose Michael MIC is wrong."""
 
     refused: dict[str, int]
     """Frames opened here that a receiver refuses, by reason: `replay` (a packet number that was
-    there before) and `Michael failure`.
+    there before), `packet number out of order` (below that of a frame before it under one
+    TID) and `Michael failure`.
     """
 
     eapol_frames: int
@@ -1545,6 +1769,14 @@ class Report(TypedDict):
 
     kinds: Kinds
     """Frames by type."""
+
+    link_types: list[LinkTypeReport]
+    """Packets of the whole files by link type."""
+
+    wrapped: dict[str, int]
+    """Frames that were inside packets of others, by wrapper: PKTAP, TZSP, CAPWAP, GRE of Aruba,
+    and PPI around another link type than 802.11.
+    """
 
     damage: Damage | None
     """Where the first broken file broke, or null."""
@@ -1578,6 +1810,17 @@ class Report(TypedDict):
 
     refusals_left_out: int
     """Groups of them beyond the limit."""
+
+    leaves: list[LeaveReport]
+    """Deauthentications and disassociations by BSS, side, receivers and reason, most frequent
+    first.
+    """
+
+    leaves_left_out: int
+    """Frames of further kinds."""
+
+    access_points: list[AccessPointReport]
+    """BSSs that beacons or probe responses announce."""
 
     roams: list[RoamReport]
     """Roams."""

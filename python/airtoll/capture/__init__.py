@@ -14,6 +14,7 @@ from airtoll.capture.reports import (
     watch_capture,
     write_capture_report,
 )
+from airtoll.capture.wanted import wanted_keys
 
 __all__ = [
     "CaptureReport",
@@ -24,6 +25,7 @@ __all__ = [
     "capture_report",
     "observations",
     "page",
+    "wanted_keys",
     "watch_capture",
     "write_capture_report",
 ]

@@ -11,6 +11,7 @@ from html import escape
 from pathlib import PurePath
 
 from airtoll.border.answers import Damage, Report, RoamReport, SessionReport
+from airtoll.capture import page_network
 from airtoll.capture.pictures import PHASES, airtime, legend, waits, waterfall
 from airtoll.capture.reports import CaptureReport, SessionTime
 
@@ -75,17 +76,20 @@ def page(report: CaptureReport) -> str:
         _damage(data["damage"]),
         _tiles(data),
         _closed(data),
+        page_network.not_read(data),
         "<h2>Airtime</h2>",
         airtime(report.ledger),
         "<h2>Sessions</h2>",
         _overview(report.sessions),
         _left_out(data),
         _refusals(data),
+        page_network.leaves(data),
         legend(PHASES) if report.sessions else "",
     ]
     shown = report.sessions[:_MAX_SESSIONS]
     parts += [_session(session, index < _MAX_OPEN) for index, session in enumerate(shown)]
     parts.append(_roams(data["roams"]))
+    parts.append(page_network.networks(report))
     parts.append("</main></body></html>\n")
     return "".join(parts)
 
@@ -218,7 +222,8 @@ def _session(session: SessionReport, unfolded: bool) -> str:
         f"<details{folded}><summary>{escape(session['station'])} to {name}: {_outcome(session)} "
         f"<small>{_suites(session)}, "
         f"{len(session['steps']['at_s']) + session['steps_left_out']} frames</small></summary>"
-        f"{reason}{_links(session)}{_channels(session)}{waits(session)}{waterfall(session)}{_renewals(session)}</details>"
+        f"{reason}{_links(session)}{_channels(session)}{page_network.set_up(session)}"
+        f"{waits(session)}{waterfall(session)}{_renewals(session)}</details>"
     )
 
 
@@ -307,10 +312,11 @@ def _roams(roams: list[RoamReport]) -> str:
     rows = "".join(
         f"<tr><td>{escape(roam['station'])}</td><td>{escape(roam['from'])}</td>"
         f"<td>{escape(roam['to'])}</td><td{_N}>{roam['at_s']:.3f} s</td>"
-        f"<td{_N}>{roam['handover_gap_s'] * 1000:,.1f} ms</td></tr>"
+        f"<td{_N}>{roam['handover_gap_s'] * 1000:,.1f} ms</td>"
+        f"<td{_N}>{_time(roam['idle_s'] or None)}</td></tr>"
         for roam in roams
     )
-    names = ("station", "from", "to", "at", "gap in its data")
+    names = ("station", "from", "to", "at", "gap in its data", "idle beside it")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     return (
         '<h2>Hand-overs</h2><div class="scroll" tabindex="0"><table><thead>'

@@ -6,6 +6,7 @@ Takes files, keys, a window of time and a selection of sessions; gives a :class:
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -21,8 +22,9 @@ from airtoll.border.answers import (
     LedgerReport,
     Report,
     SessionReport,
+    SkippedKey,
 )
-from airtoll.errors import CaptureError
+from airtoll.errors import CaptureError, UsageError
 
 #: A time of a session, in seconds.
 SessionTime = Literal[
@@ -68,15 +70,36 @@ class CaptureReport:
 
 
 @dataclass(frozen=True)
+class Written:
+    """Remarks on a report that was written.
+
+    ``damages``: where files broke. ``skipped_keys``: rows of key logs that cannot be used.
+    """
+
+    damages: list[Damage]
+    skipped_keys: list[SkippedKey]
+
+
+@dataclass(frozen=True)
 class Window:
     """The part of a capture that is counted, in seconds; frames before it still give keys.
 
-    Unix time, or with ``relative`` time after the capture's first frame.
+    Unix time, or with ``relative`` time after the capture's first frame. Raises ``UsageError`` for
+    a window that holds no time.
     """
 
     since_s: float | None = None
     until_s: float | None = None
     relative: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what no frame can be in."""
+        for option, value in (("--since", self.since_s), ("--until", self.until_s)):
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise UsageError(f"{option} {value:g}: allowed are seconds from 0 on")
+        if self.until_s is not None and self.until_s <= (self.since_s or 0.0):
+            since = f" is not after --since {self.since_s:g}" if self.since_s is not None else ""
+            raise UsageError(f"--until {self.until_s:g}{since}: the window holds no time")
 
 
 @dataclass(frozen=True)
@@ -112,7 +135,8 @@ def capture_report(
     ``owners``: IP address -> MAC address of the station that owns it.
 
     Raises:
-        CaptureError: a file that is no capture, or an invalid key or address.
+        CaptureError: a file that is no capture, captures of link types that are not read, or an
+            invalid key or address.
     """
     options = _options(window, owners, selection)
     try:
@@ -130,18 +154,17 @@ def write_capture_report(
     *,
     window: Window | None = None,
     selection: Selection | None = None,
-) -> list[Damage]:
+) -> Written:
     """Write the report as one JSON object to a file of octets, without a copy in memory.
 
-    Gives the places where files broke. Arguments and errors as of :func:`capture_report`.
+    Arguments and errors as of :func:`capture_report`.
     """
     options = _options(window, None, selection)
     try:
         text = _native.write_capture_report(sink, *_given(files, keys, key_logs), options)
     except _native.BadCapture as error:
         raise CaptureError(str(error)) from None
-    damages: list[Damage] = json.loads(text)
-    return damages
+    return Written(**json.loads(text))
 
 
 def watch_capture(

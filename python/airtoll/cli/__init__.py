@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 
+from airtoll.cli import streams
 from airtoll.errors import AirtollError
 
 #: Package -> the extra of airtoll that installs it.
@@ -34,13 +35,25 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Matrices here are small: the threads of OpenBLAS would spin longer than they multiply.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    streams.guard()
+    code = _code()
+    try:
+        streams.flush()
+    except AirtollError as error:
+        # An earlier failure has its own code; output that is not whole is no success.
+        if code == 0:
+            code = _told(error)
+    raise SystemExit(code)
+
+
+def _code() -> int:
+    """Runs the command; gives the exit code."""
     from airtoll.cli.app import app
 
     try:
         app()
     except AirtollError as error:
-        sys.stderr.write(f"airtoll: {error}\n")
-        raise SystemExit(error.exit_code) from None
+        return _told(error)
     except ModuleNotFoundError as error:
         extra = _EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
@@ -48,11 +61,22 @@ def main() -> None:
         sys.stderr.write(
             f"airtoll: {error.name} is not installed: pip install 'airtoll[{extra}]'\n"
         )
-        raise SystemExit(4) from None
+        return 4
     except KeyboardInterrupt:
         sys.stderr.write("airtoll: interrupted\n")
-        raise SystemExit(130) from None
-    except BrokenPipeError:
-        # The reader closed the pipe: print nothing, and flush nothing more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+        return 130
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:
+        # The native module's own classes; to import it here would cost commands without it.
+        if type(error).__name__ not in ("Fault", "PanicException"):
+            raise
+        sys.stderr.write(f"airtoll: stopped at a fault of its own, please report it: {error}\n")
+        return 1
+    return 0
+
+
+def _told(error: AirtollError) -> int:
+    """Prints the error; gives its exit code."""
+    sys.stderr.write(f"airtoll: {error}\n")
+    return error.exit_code

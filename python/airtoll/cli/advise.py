@@ -20,7 +20,7 @@ import typer
 from attrs import evolve
 from rich.table import Table
 
-from airtoll.analyse import Analysis, Estimate, analyse
+from airtoll.analyse import Analysis, analyse
 from airtoll.analyse.advice import (
     Advice,
     Choice,
@@ -29,7 +29,6 @@ from airtoll.analyse.advice import (
     advise,
     against,
     better_transport,
-    cost_in_words,
     credentials_named,
     hybrids,
     overall,
@@ -37,16 +36,20 @@ from airtoll.analyse.advice import (
     service_named,
     spread,
 )
+from airtoll.analyse.cost import as_cost, cost_in_words, sign_of
 from airtoll.analyse.pairing import pairs_trials
+from airtoll.analyse.quantities import show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.cli.progress import View
-from airtoll.errors import DatasetError, StudyError, UsageError
+from airtoll.errors import DatasetError, NotMeasured, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
-from airtoll.observe.tables import not_radio, read_observations, read_trials
+from airtoll.observe.metrics import FRAGMENTS
+from airtoll.observe.tables import not_radio, read_observations, read_trials, with_caveat
 from airtoll.policies import Policy, display_name, resolve
 from airtoll.policies.standing import CREDENTIALS, RULE_SETS
-from airtoll.run import Run, open_run, run
-from airtoll.run.outcome import refuse_no_result
+from airtoll.run import Run, open_run, run, same_run
+from airtoll.run.outcome import refuse_faults, why_no_result
 from airtoll.study import Level, Study, load, shipped
 from airtoll.testbeds.gating import downgraded
 from airtoll.testbeds.unpriced import why_unknown
@@ -81,7 +84,8 @@ _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 def advise_command(
     scenario: Annotated[
-        str | None, typer.Option(help="Scenario of a shipped study, or of the run.")
+        str | None,
+        typer.Option(help="Scenario of a shipped study (or STUDY/SCENARIO), or of the run."),
     ] = None,
     need: Annotated[
         str, typer.Option(help="Services, comma between: confidentiality,mutual-auth,...")
@@ -114,7 +118,10 @@ def advise_command(
         str, typer.Option(help="Share of throughput below which policies tie.")
     ] = "1%",
     run_folder: Annotated[
-        Path | None, typer.Option("--run", help="A run (or imported readings) to decide on.")
+        Path | None,
+        typer.Option(
+            "--run", parser=named("--run"), help="A run (or imported readings) to decide on."
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="Candidate; repeat. Default: today's choices.")
@@ -129,7 +136,10 @@ def advise_command(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Rank policies by needs and limits; a broken one is never recommended."""
+    """Rank policies by needs and limits; a broken one is never recommended.
+
+    Exits with 5 where no policy can be recommended because something was not measured.
+    """
     if band not in (None, "2.4", "5", "6"):
         raise UsageError(f"--band {band}: allowed are 2.4, 5, 6")
     limits = _limits(
@@ -158,6 +168,7 @@ def advise_command(
         max_handover_s=_time(limits["--max-handover"], "--max-handover"),
     )
     policy = [resolve(name).name for name in policy or []]
+    measured: Run | None = None
     if run_folder is None:
         if scenario is None:
             raise UsageError("say where: --scenario NAME (see `airtoll scenarios list`) or --run")
@@ -171,7 +182,8 @@ def advise_command(
         )
         run_folder = measured.path
     trials_of_run = read_trials(run_folder)
-    refuse_no_result(run_folder, trials_of_run)
+    if problem := why_no_result(trials_of_run):
+        raise NotMeasured(f"{run_folder}: nothing was measured, so no policy is judged: {problem}")
     analysis, settings, unknown = _analysis(run_folder)
     fallen = _downgrades(run_folder)
     bound = not_radio(trials_of_run)
@@ -180,18 +192,29 @@ def advise_command(
             f"{len(bound)} cells of this run hold no radio throughput, as the CPU was the limit: "
             "what is said of throughput is true of that computer alone",
         )
-    places = _places(analysis, scenario)
+    for cell, text in list(with_caveat(trials_of_run, FRAGMENTS).items())[:1]:
+        err().print(f"fragments are a part of the cost, as in {cell}: {text}")
+    places = _places(trials_of_run, scenario)
     advices = [
         advise(
-            analysis, evolve(needs, tls=settings.get(place[0], needs.tls)), *place, unknown, fallen
+            analysis,
+            evolve(needs, tls=settings.get(place[0], needs.tls)),
+            *place,
+            unknown,
+            fallen,
+            _candidates(trials_of_run, place, policy),
         )
         for place in places
     ]
     choices = _choices(compared_with, advices) if compared_with else []
     if json:
         emit_json(_plain(run_folder, analysis, advices, choices, unknown))
-        return
-    _print(run_folder, analysis, advices, choices, unknown)
+    else:
+        _print(run_folder, analysis, advices, choices, unknown)
+    if overall(advices) is None and any(advice.untold for advice in advices):
+        raise NotMeasured(_not_measured(advices))
+    if measured is not None:
+        refuse_faults(measured, str(measured.folder.manifest()["study"]["name"]))
 
 
 def _limits(words: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -224,7 +247,7 @@ def _measure(
     joins: bool,
 ) -> Run:
     """A run of the candidates; ``joins``: each trial begins with the stations' joins."""
-    name, study = _study_of(scenario)
+    name, scenario, study = _study_of(scenario)
     if study.study.baseline not in policies:
         policies = [study.study.baseline, *policies]
     values: dict[str, Any] = {
@@ -249,33 +272,45 @@ def _measure(
         used |= {place.ap.profile or "ideal", place.server.profile or "ideal"}
         values["profile_set"] = {"advised": dict.fromkeys(sorted(used), profile)}
         values["grid"]["profile_set"] = ["advised"]
-    err().print(f"running {len(policies)} policies in {scenario} (study {name})")
+    # One folder for a scenario: the next question takes its place, and the same one its answer.
     out_folder = Path("runs") / f"advise-{scenario}"
-    number = 2
-    while out_folder.exists():
-        out_folder = Path("runs") / f"advise-{scenario}-{number}"
-        number += 1
+    same = same_run(out_folder, name, on, cast(Mapping[str, Level], values))
+    if same is not None:
+        err().print(f"taking the run in {out_folder}: it asked the same", soft_wrap=True)
+        return same
+    err().print(f"running {len(policies)} policies in {scenario} (study {name})")
     with View(on, quiet=True) as view:
         return run(
             name,
             on=on,
             out=out_folder,
+            instead=True,
             values=cast(Mapping[str, Level], values),
             progress=view.advance,
             on_phase=view.phase,
         )
 
 
-def _study_of(scenario: str) -> tuple[str, Study]:
-    known: dict[str, str] = {}
-    for name in shipped():
-        study = load(name).study
-        if scenario in study.scenario:
-            return name, study
-        known |= dict.fromkeys(study.scenario, name)
-    raise StudyError(
-        f"scenario {scenario!r}: no shipped study has it; there are {', '.join(known)}"
-    )
+def _study_of(scenario: str) -> tuple[str, str, Study]:
+    """The shipped study of a scenario, the scenario's name in it, and the study.
+
+    Raises ``StudyError`` for a name that no study has, ``UsageError`` for one of several.
+    """
+    named, slash, rest = scenario.partition("/")
+    studies = {name: load(name).study for name in shipped()}
+    if slash and named in studies:
+        if rest not in studies[named].scenario:
+            known = ", ".join(studies[named].scenario)
+            raise StudyError(f"scenario {rest!r}: study {named} has {known}")
+        return named, rest, studies[named]
+    found = [name for name, study in studies.items() if scenario in study.scenario]
+    if len(found) > 1:
+        choices = ", ".join(f"{name}/{scenario}" for name in found)
+        raise UsageError(f"--scenario {scenario}: {len(found)} studies have it; say {choices}")
+    if not found:
+        known = ", ".join(dict.fromkeys(s for study in studies.values() for s in study.scenario))
+        raise StudyError(f"scenario {scenario!r}: no shipped study has it; there are {known}")
+    return found[0], scenario, studies[found[0]]
 
 
 def _analysis(folder: Path) -> tuple[Analysis, dict[str, str], dict[str, str]]:
@@ -320,14 +355,45 @@ def _downgrades(folder: Path) -> dict[str, dict[str, Policy]]:
     }
 
 
-def _places(analysis: Analysis, scenario: str | None) -> list[tuple[str, str, str]]:
-    rows = analysis.estimates.select("scenario", "traffic", "factors").unique(maintain_order=True)
+def _places(trials: pl.DataFrame, scenario: str | None) -> list[tuple[str, str, str]]:
+    """Scenario, traffic and factor levels of the cells of a run, measured or not."""
+    rows = trials.select("scenario", "traffic", "factors").unique(maintain_order=True)
     if scenario is not None:
-        rows = rows.filter(pl.col("scenario") == scenario)
+        known = ", ".join(rows["scenario"].unique(maintain_order=True))
+        rows = rows.filter(pl.col("scenario") == scenario.rpartition("/")[2])
         if rows.is_empty():
-            known = ", ".join(analysis.estimates["scenario"].unique().sort())
             raise UsageError(f"scenario {scenario!r}: the run has {known}")
     return [(str(a), str(b), str(c)) for a, b, c in rows.rows()]
+
+
+def _candidates(
+    trials: pl.DataFrame, place: tuple[str, str, str], named: Sequence[str]
+) -> dict[str, str]:
+    """The candidates of a place, each with the reason for which it may have no figures.
+
+    ``named``: those asked for; otherwise all of the run. The first reason of a policy counts.
+    """
+    scenario, traffic, factors = place
+    here = trials.filter(scenario=scenario, traffic=traffic, factors=factors)
+    reasons: dict[str, str] = dict.fromkeys(named, "the run has no such cell")
+    for (policy,), rows in here.group_by(["policy"], maintain_order=True):
+        if named and policy not in reasons:
+            continue
+        lost = rows.filter(pl.col("status") != "ok")
+        first = lost.row(0, named=True) if lost.height else {"status": "", "reason": ""}
+        reasons[str(policy)] = f"{first['status']}: {first['reason']}" if lost.height else ""
+    return reasons
+
+
+def _not_measured(advices: Sequence[Advice]) -> str:
+    """The options that were not measured, with the first reason, in one line."""
+    advice = next(one for one in advices if one.untold)
+    first = advice.untold[0]
+    why = first.unmeasured or next(
+        f"{check.need}: {check.figure}" for check in first.checks if check.verdict == "unknown"
+    )
+    names = ", ".join(option.policy for option in advice.untold)
+    return f"not measured in {advice.place}: {names} (first: {why})"
 
 
 def _choices(dataset: str, advices: Sequence[Advice]) -> list[Choice]:
@@ -381,10 +447,12 @@ def _print(
     if verdicts:
         console.print("Which transport loses less under each policy", style="bold")
     for verdict in verdicts:
-        parts = ", ".join(f"{name} {_percent(e)}" for name, e in verdict.overheads)
+        parts = ", ".join(f"{name} {cost_in_words(e, bare=True)}" for name, e in verdict.overheads)
         sure = "" if verdict.clear else " (intervals overlap)"
+        gains = sign_of(as_cost(verdict.overheads[0][1])) == "gain"
         console.print(
-            f"{verdict.scenario}, {verdict.policy}: {verdict.better} loses least{sure}: {parts}"
+            f"{verdict.scenario}, {verdict.policy}: {verdict.better} "
+            f"{'gains most' if gains else 'loses least'}{sure}: {parts}"
         )
     console.print("How much trials vary", style="bold")
     for row in spread(analysis).iter_rows(named=True):
@@ -397,7 +465,8 @@ def _print(
     for whole in composed:
         summed = evolve(whole.whole, value=whole.sum_of_parts, low=math.nan, high=math.nan)
         console.print(
-            f"{whole.cell}: {_percent(whole.whole)}; its parts alone add up to {_percent(summed)}"
+            f"{whole.cell}: {cost_in_words(whole.whole, bare=True)}; its parts alone add up to "
+            f"{show_overhead(as_cost(summed))}"
         )
     if choices:
         console.print("Our choice beside the study's", style="bold")
@@ -409,6 +478,8 @@ def _answer(advices: Sequence[Advice]) -> str:
     """One answer for the whole run, its reason, and the cells that it rests on."""
     best = overall(advices)
     where = advices[0].place if len(advices) == 1 else f"all {len(advices)} places"
+    if best is None and any(advice.untold for advice in advices):
+        return f"No answer: {_not_measured(advices)}."
     if best is None:
         return f"No unbroken policy meets the needs in {where}."
     name = f"{display_name(resolve(best.policy))} ({best.policy})"
@@ -422,15 +493,10 @@ def _answer(advices: Sequence[Advice]) -> str:
     )
     words = f"Answer for {where}: {sure}{name}, {reason}"
     if costs:
-        # A cost that was measured says more than one that may be nothing.
-        sure_costs = [cost for cost in costs if cost_in_words(cost[0]).startswith("it costs")]
-        worst, cell = max(sure_costs or costs, key=lambda cost: abs(cost[0].value))
-        text = cost_in_words(worst)
-        words += (
-            f"; {text} of throughput at most ({cell})"
-            if sure_costs
-            else f"; {text} in throughput ({cell})"
-        )
+        worst, cell = max(costs, key=lambda cost: as_cost(cost[0]).value)
+        # Without a cost there is no largest one.
+        most = " of throughput at most" if sign_of(as_cost(worst)) == "cost" else " in throughput"
+        words += f"; {cost_in_words(worst)}{most} ({cell})"
     return words + "."
 
 
@@ -456,6 +522,7 @@ def _row(option: Option) -> list[str]:
     overhead = option.figures.get("overhead")
     reasons = [f"{c.need}: {c.figure}" for c in option.checks if c.verdict in ("no", "unknown")]
     # The source is in the sentences below the table.
+    reasons += [f"not measured: {option.unmeasured}"] if option.unmeasured else []
     reasons += [f"broken: {option.broken[0].split(' (')[0]}"] if option.broken else []
     return [
         option.policy,
@@ -492,6 +559,7 @@ def _plain(
                         "policy": option.policy,
                         "meets": option.meets,
                         "recommendable": option.recommendable,
+                        "unmeasured": option.unmeasured or None,
                         "pareto": option.pareto,
                         "standing": option.standing,
                         "strength": list(option.strength),
@@ -547,15 +615,6 @@ def _plain(
             for c in choices
         ],
     }
-
-
-def _percent(estimate: Estimate) -> str:
-    if estimate.unit != "1":
-        return f"{estimate.value / 1e6:.3g} Mb/s"
-    text = f"{100 * estimate.value:.2f} %"
-    if estimate.has_interval and math.isfinite(estimate.half_width):
-        text += f" [{100 * estimate.low:.2f}, {100 * estimate.high:.2f}]"
-    return text
 
 
 def _rate(text: str | None) -> float | None:

@@ -61,6 +61,7 @@ COMMANDS: Final = {
         "report",
         "Write the report of a run, or one report that compares several runs.",
     ),
+    "show": Lazy("showing", "show", "Show the answer of a run again, or one of its tables."),
     "compare": Lazy("reporting", "compare", "Compare a run with printed figures, cell by cell."),
     "advise": Lazy(
         "advise",

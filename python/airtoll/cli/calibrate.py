@@ -1,7 +1,9 @@
 """``airtoll calibrate RUN|DATASET --fit PROFILE``: device profiles from readings.
 
 Takes readings, profiles and the numbers to fit; gives their values with intervals, predictions of
-the held-out cells, and profile files that name the readings of the fit.
+the held-out cells, and profile files that name the readings of the fit. With one result of iperf3
+instead (``airtoll calibrate FILE.json``): what the station's host adds to the air, and the
+throughput of other policies on that device.
 """
 
 from __future__ import annotations
@@ -15,8 +17,14 @@ import typer
 from airtoll.analyse.calibration import Prediction
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.errors import StorageError, UsageError
+from airtoll.observe.folder import make
+from airtoll.observe.replacing import put_text
+from airtoll.policies import resolve
 from airtoll.run.calibrating import Fitted, fit_profile
+from airtoll.run.host_limit import cell_of, host_limit, predict, profile_text, read_iperf3
+from airtoll.study import load
 
 #: Share of held-out cells that should lie inside their prediction interval.
 _GOAL = 0.9
@@ -25,19 +33,32 @@ _GOAL = 0.9
 def calibrate_command(
     subject: Annotated[
         str,
-        typer.Argument(help="A run folder, or a data set (with --study).", metavar="RUN|DATASET"),
+        typer.Argument(
+            help="A run folder, a data set (with --study), or one iperf3 result (JSON).",
+            metavar="RUN|DATASET|IPERF3",
+        ),
     ],
-    fit: Annotated[list[str], typer.Option(help="Profile to fit; repeat.")],
+    fit: Annotated[list[str] | None, typer.Option(help="Profile to fit; repeat.")] = None,
     parameter: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             help="Number to fit, e.g. host.tx_packet_cycles; repeat. With several profiles "
             "PROFILE:NUMBER."
         ),
-    ],
-    see: Annotated[list[str], typer.Option(help="Policy whose readings the fit may see; repeat.")],
+    ] = None,
+    see: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Policy whose readings the fit may see; repeat. Of an iperf3 result: the policy "
+            "of the network (open)."
+        ),
+    ] = None,
     study: Annotated[
-        str | None, typer.Option(help="Study whose cells correspond to a data set.")
+        str | None,
+        typer.Option(
+            help="Study whose cells correspond to a data set; of an iperf3 result: the study with "
+            "the scenario (quickstart)."
+        ),
     ] = None,
     scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None,
     hold_out: Annotated[
@@ -46,23 +67,47 @@ def calibrate_command(
     metric: Annotated[
         str, typer.Option(help="Metric to fit; overhead: throughput against the baseline.")
     ] = "throughput_bps",
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="Policy to predict from an iperf3 result; repeat."),
+    ] = None,
+    direction: Annotated[
+        str | None,
+        typer.Option(
+            help="Direction of an iperf3 result: up (the station sent) or down; default: by -R."
+        ),
+    ] = None,
     on: Annotated[str, typer.Option(help="Testbed for the predictions.")] = "simulator",
     trials: Annotated[int, typer.Option(help="Trials per prediction.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of predictions and bootstrap.")] = 1,
     file: Annotated[
         Path | None,
-        typer.Option("--out", help="Profile file to write (TOML); several profiles: a folder."),
+        typer.Option(
+            "--out",
+            parser=named("--out"),
+            help="Profile file to write (TOML); several profiles: a folder.",
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
     """Fit device profiles to some policies' readings and predict the others."""
     if file is not None and file.exists():
         raise UsageError(f"{file}: exists already; name another file with --out")
+    if Path(subject).is_file():
+        if fit or parameter or hold_out:
+            raise UsageError(f"{subject}: a measurement takes no --fit, --parameter and --hold-out")
+        _measured(Path(subject), study, scenario, see or [], policy, direction, file, json)
+        return
+    if policy or direction:
+        raise UsageError(f"{subject}: --policy and --direction are for one iperf3 result")
+    for option, given in (("--fit", fit), ("--parameter", parameter), ("--see", see)):
+        if not given:
+            raise UsageError(f"{subject}: no file; a run or a data set needs {option}")
     fitted = fit_profile(
         subject,
-        fit,
-        parameter,
-        see,
+        fit or (),
+        parameter or (),
+        see or (),
         study=study,
         scenario=scenario,
         hold_out=hold_out or (),
@@ -73,16 +118,98 @@ def calibrate_command(
     )
     if file is not None:
         for place, text in _files(file, fitted).items():
-            try:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_text(text, "utf-8")
-            except OSError as error:
-                raise StorageError(f"{place}: cannot be written: {error.strerror}") from error
+            make(place.parent)
+            put_text(place, text)
             err().print(f"wrote {place}")
     if json:
         emit_json(_plain(fitted))
     else:
         _print(fitted)
+
+
+#: Policies that are predicted from a measurement unless --policy names others.
+_PREDICTED = (
+    "open",
+    "wpa2-psk-ccmp",
+    "wpa3-sae-ccmp",
+    "wpa3-sae-gcmp-256",
+    "wpa2-psk-ccmp+wireguard",
+    "wpa2-psk-ccmp+ipsec-aes-gcm",
+)
+
+
+def _measured(
+    path: Path,
+    study: str | None,
+    scenario: str | None,
+    see: Sequence[str],
+    policies: Sequence[str] | None,
+    direction: str | None,
+    file: Path | None,
+    as_json: bool,
+) -> None:
+    if len(see) > 1:
+        raise UsageError("--see: a measurement has one policy, that of its network")
+    if direction not in (None, "up", "down"):
+        raise UsageError(f"--direction {direction}: up or down")
+    measurement = read_iperf3(path)
+    way = direction or measurement.direction
+    seen = resolve(see[0] if see else "open").name
+    cell = cell_of(load(study or "quickstart"), scenario, seen, measurement.transport, way)
+    limit = host_limit(cell, measurement.throughput_bps)
+    found = predict(cell, limit, policies or _PREDICTED)
+    if file is not None:
+        if limit.limit == "air":
+            raise UsageError(
+                f"{path}: the air limits it, so that no host can be fitted; omit --out"
+            )
+        try:
+            file.write_text(profile_text(cell, limit.packet_s, path.name), "utf-8")
+        except OSError as error:
+            raise StorageError(f"{file}: cannot be written: {error.strerror}") from error
+        err().print(f"wrote {file}")
+    if as_json:
+        emit_json(
+            {
+                "cell": cell.name,
+                "direction": way,
+                "measured_bps": limit.measured_bps,
+                "air_bps": limit.air_bps,
+                "limit": limit.limit,
+                "packet_s": limit.packet_s or None,
+                "predictions": [
+                    {
+                        "policy": one.policy,
+                        "throughput_bps": None if one.why else one.predicted_bps,
+                        "air_bps": None if one.why else one.air_bps,
+                        "why_not": one.why,
+                        "seen": one.policy == seen,
+                    }
+                    for one in found
+                ],
+            }
+        )
+        return
+    console = out()
+    words = f"{show_value(limit.measured_bps, 'bit/s')} of the {show_value(limit.air_bps, 'bit/s')}"
+    console.print(f"{cell.name}, {way}: {words} that the air carries ({100 * limit.share:.0f} %)")
+    if limit.limit == "host":
+        console.print(f"the host is the limit: {1e6 * limit.packet_s:.1f} us for each packet")
+    else:
+        console.print("the air is the limit: predictions keep this share of it")
+    view = table("predicted", ["policy", "throughput", "of the measured", "air alone", ""])
+    for one in found:
+        if one.why:
+            view.add_row(one.policy, "skipped", "", "", one.why)
+            continue
+        view.add_row(
+            one.policy,
+            show_value(one.predicted_bps, "bit/s"),
+            f"{100 * one.predicted_bps / limit.measured_bps:.1f} %",
+            show_value(one.air_bps, "bit/s"),
+            "measured" if one.policy == seen else "",
+        )
+    console.print(view)
 
 
 def _files(wanted: Path, fitted: Fitted) -> dict[Path, str]:

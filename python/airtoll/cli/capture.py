@@ -8,7 +8,6 @@ place is printed on stderr. ``watch`` prints the joins of a capture that is bein
 from __future__ import annotations
 
 import csv
-import json as jsons
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ import typer
 
 from airtoll.analyse.captured import take_apart
 from airtoll.analyse.quantities import show_value
-from airtoll.border.answers import Damage, SessionReport
+from airtoll.border.answers import Damage, SessionReport, SkippedKey
 from airtoll.capture import (
     CaptureReport,
     Selection,
@@ -26,15 +25,21 @@ from airtoll.capture import (
     capture_report,
     observations,
     page,
+    wanted_keys,
     watch_capture,
     write_capture_report,
 )
-from airtoll.cli.capture_text import summarise, time_of_day, told
-from airtoll.cli.output import emit_json, err, out, table
-from airtoll.errors import StorageError, UsageError
+from airtoll.cli import streams
+from airtoll.cli.capture_example import example
+from airtoll.cli.capture_text import leave_in_words, summarise, time_of_day, told
+from airtoll.cli.output import emit_json, err, json_text, out, table
+from airtoll.cli.places import named
+from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell
+from airtoll.observe.tables import is_observations, put_table
 
 app = typer.Typer(help="Read captures of real networks.", no_args_is_help=True)
+app.command("example")(example)
 
 _CSV = (
     "station",
@@ -85,7 +90,8 @@ def report_command(
         ),
     ] = None,
     keys: Annotated[
-        list[Path] | None, typer.Option(help="File with one key a line; may be repeated.")
+        list[Path] | None,
+        typer.Option(parser=named("--keys"), help="File with one key a line; may be repeated."),
     ] = None,
     station: Annotated[
         list[str] | None, typer.Option(help="Only this station (MAC address); may be repeated.")
@@ -113,7 +119,8 @@ def report_command(
     csv_: Annotated[bool, typer.Option("--csv", help="Print one line a session.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Print a page with pictures.")] = False,
     parquet: Annotated[
-        Path | None, typer.Option(help="Write rows in the observation schema there.")
+        Path | None,
+        typer.Option(parser=named("--parquet"), help="Write rows in the observation schema there."),
     ] = None,
 ) -> None:
     """The cost of security on a captured network, and how long its clients took to get in."""
@@ -125,21 +132,22 @@ def report_command(
     window = Window(since, until, relative=True)
     chosen = Selection(station or (), ap or (), ssid or (), slowest, top)
     if json and parquet is None:
-        say_damage(write_capture_report(sys.stdout.buffer, *given, window=window, selection=chosen))
+        said = write_capture_report(sys.stdout.buffer, *given, window=window, selection=chosen)
         sys.stdout.buffer.write(b"\n")
+        say_damage(said.damages)
+        say_skipped(said.skipped_keys)
         return
     if not html:
         chosen = replace(chosen, steps=False)
     if parquet is None and not (csv_ or top is not None):
         chosen = replace(chosen, most=_SHOWN_SESSIONS)
+    if parquet is not None and parquet.exists() and not is_observations(parquet):
+        raise UsageError(f"{parquet}: exists, and is no table of observations; name another file")
     report = capture_report(*given, window=window, selection=chosen)
     if parquet is not None:
-        try:
-            observations(report).write_parquet(parquet)
-        except OSError as error:
-            raise StorageError(f"{parquet}: {error.strerror or error}") from None
+        put_table(observations(report), parquet)
     if json:
-        sys.stdout.write(jsons.dumps(report.data, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(report.data) + "\n")
     elif csv_:
         _write_csv(report)
     elif html:
@@ -147,6 +155,7 @@ def report_command(
     else:
         summarise(report)
     say_damage(report.data["damages"])
+    say_skipped(report.data["skipped_keys"])
 
 
 @app.command("watch")
@@ -155,7 +164,9 @@ def watch_command(
         str, typer.Argument(help="A capture that is being written; - is standard input.")
     ] = "-",
     key: Annotated[list[str] | None, typer.Option(help="As for `report`.")] = None,
-    keys: Annotated[list[Path] | None, typer.Option(help="As for `report`.")] = None,
+    keys: Annotated[
+        list[Path] | None, typer.Option(parser=named("--keys"), help="As for `report`.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> None:
     """One line for each join, when it ends: `ssh ap tcpdump -U -w - ... | airtoll capture watch -`.
@@ -164,15 +175,21 @@ def watch_command(
     """
 
     def tell(session: SessionReport) -> None:
-        line = jsons.dumps(session, ensure_ascii=False) if json else told(session)
+        line = json_text(session) if json else told(session)
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
+        if streams.reader_gone():
+            raise BrokenPipeError
 
     try:
         report = watch_capture(file, tell, key or [], keys or [])
     except BrokenPipeError:
         return
     say_damage(report.data["damages"])
+    say_skipped(report.data["skipped_keys"])
+    for leave in report.data["leaves"]:
+        if leave["to_all"]:
+            err().print(leave_in_words(leave), markup=False)
 
 
 @app.command("compare")
@@ -180,40 +197,72 @@ def compare_command(
     baseline: Annotated[str, typer.Argument(help="Capture without security.")],
     secured: Annotated[str, typer.Argument(help="Capture of the same traffic with it.")],
     key: Annotated[list[str] | None, typer.Option(help="As for `report`.")] = None,
-    keys: Annotated[list[Path] | None, typer.Option(help="As for `report`.")] = None,
+    keys: Annotated[
+        list[Path] | None, typer.Option(parser=named("--keys"), help="As for `report`.")
+    ] = None,
     definition: Annotated[str, typer.Option(help="of_baseline or of_secured.")] = "of_baseline",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Take the difference between two captures apart: where the air went, per bit of payload.
 
     Time that no frame carries (back-off, spaces, hosts) is one remainder. Both captures should hold
-    the traffic and little else.
+    the traffic and little else. Where protected frames stay closed, both captures are compared by
+    the octets of plaintext, which follow from the cipher that beacons or associations name.
     """
     if definition not in ("of_baseline", "of_secured"):
         raise UsageError(f"--definition {definition}: of_baseline or of_secured")
     given = key or [], keys or []
+    reports = {
+        baseline: capture_report([baseline], *given),
+        secured: capture_report([secured], *given),
+    }
     found = take_apart(
-        capture_report([baseline], *given),
-        capture_report([secured], *given),
+        reports[baseline],
+        reports[secured],
         "of_baseline" if definition == "of_baseline" else "of_secured",
     )
+    for report in reports.values():
+        say_damage(report.data["damages"])
+    say_skipped(reports[secured].data["skipped_keys"])
     if json:
-        fields = ("baseline_bps", "secured_bps", "overhead", "definition")
+        fields = ("baseline_bps", "secured_bps", "overhead", "definition", "compared_by", "closed")
         plain = {name: getattr(found, name) for name in fields}
         emit_json({**plain, "parts": found.parts.to_dicts()})
         return
     console = out()
     console.print(
-        f"payload {show_value(found.baseline_bps, 'bit/s')} without, "
+        f"{found.compared_by} {show_value(found.baseline_bps, 'bit/s')} without, "
         f"{show_value(found.secured_bps, 'bit/s')} with: {100 * found.overhead:.2f} % "
         f"({found.definition})",
         markup=False,
     )
+    for path, report in reports.items():
+        for line in _closed(path, report):
+            console.print(line, markup=False)
     view = table("its parts", ["part", "points", "what it is"], right=["points"])
     for row in found.parts.iter_rows(named=True):
         name = row["part"].removeprefix("airtime_").removesuffix("_s").replace("_", " ")
         view.add_row(name, f"{100 * row['value']:+.2f}", row["meaning"])
     console.print(view)
+
+
+def _closed(path: str, report: CaptureReport) -> list[str]:
+    """Sentences on the frames that stay closed, and on the keys that open them."""
+    ciphers = report.data["closed_ciphers"]
+    if not ciphers:
+        return []
+    frames = ", ".join(f"{count} {cipher}" for cipher, count in ciphers.items())
+    line = (
+        f"{path}: protected frames that stay closed are counted by their octets without those of "
+        f"their cipher ({frames}); LLC, IP and transport headers count as plaintext on both sides"
+    )
+    return [line, *wanted_keys(report.data)]
+
+
+def say_skipped(skipped: list[SkippedKey]) -> None:
+    """Print the rows of key logs that were left out."""
+    for row in skipped:
+        err().print(f"{row['file']}: line {row['line']} is left out: {row['what']}", markup=False)
 
 
 def say_damage(damages: list[Damage]) -> None:

@@ -1,32 +1,32 @@
 """The text of a capture report: sessions, refusals, and the cost of security.
 
 Takes a :class:`~airtoll.capture.reports.CaptureReport`; prints what the page shows, on stdout. Text
-from the air is printed without control characters.
+from the air is printed without control characters. Networks and what sessions set up beside the
+link are in :mod:`airtoll.cli.capture_network`.
 """
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Literal
 
 from airtoll.border.answers import (
     ChannelReport,
+    LeaveReport,
     Report,
     RoamReport,
     SessionReport,
     TunnelReport,
 )
 from airtoll.capture.reports import CaptureReport, SessionTime, by_kind
+from airtoll.capture.wanted import wanted_keys
+from airtoll.cli import capture_network
+from airtoll.cli.columns import columns, say
 from airtoll.observe.spreadsheet import printable
 
 #: Groups of refusals in the text.
 _SHOWN_REFUSALS = 15
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
 
 
 def time_of_day(unix_s: float, *, date: bool = False) -> str:
@@ -73,58 +73,130 @@ def summarise(report: CaptureReport) -> None:
     closed = sum(data["undecrypted"].values())
     why = ", ".join(f"{count} {reason}" for reason, count in data["undecrypted"].items())
     begin = "" if data["start_s"] is None else f" from {time_of_day(data['start_s'], date=True)} on"
-    _say(
+    say(
         f"{data['frames']} frames in {data['duration_s']:.3f} s{begin}; "
         f"{data['protected']} protected, {data['decrypted']} decrypted"
         + (f", {closed} closed ({why})" if closed else "")
         + f"; {data['eapol_frames']} with EAPOL, {data['eap_frames']} with EAP"
     )
+    for line in not_read(data):
+        say(line)
+    for sentence in wanted_keys(data):
+        say(sentence)
     if data["refused"]:
         refused = ", ".join(f"{count} {reason}" for reason, count in data["refused"].items())
-        _say(f"opened, but a receiver refuses them: {refused}")
+        say(f"opened, but a receiver refuses them: {refused}")
     if data["frames_without_time"]:
-        _say(f"{data['frames_without_time']} frames have no time; the frame before gives it")
+        say(f"{data['frames_without_time']} frames have no time; the frame before gives it")
     _sessions(data)
+    capture_network.set_up(data["sessions"])
     _channels(data["sessions"])
     _refusals(data)
+    _leaves(data)
     _roams(data["roams"])
+    capture_network.access_points(report)
+    capture_network.stations(report)
     _tunnels(data["tunnels"])
     _cost(report)
+
+
+def not_read(data: Report) -> list[str]:
+    """Sentences on link types that are not read, and on wrappers around frames."""
+    lines = []
+    for seen in data["link_types"]:
+        if not seen["not_read"]:
+            continue
+        name = f" ({seen['name']})" if seen["name"] else ""
+        what = "is not read"
+        if seen["not_read"] < seen["frames"]:
+            what = "holds link types that are not read"
+        lines.append(f"link type {seen['link_type']}{name} {what}: {seen['not_read']} frames")
+    wrapped = ", ".join(f"{count} in {name}" for name, count in data["wrapped"].items())
+    if wrapped:
+        lines.append(f"frames inside others: {wrapped}")
+    return lines
+
+
+def leave_in_words(leave: LeaveReport) -> str:
+    """Deauthentications or disassociations of one kind in a sentence."""
+    whom = "all stations" if leave["to_all"] else "single stations"
+    by = "the AP" if leave["by"] == "ap" else "stations"
+    many = "" if leave["frames"] == 1 else "s"
+    return (
+        f"{leave['frames']} {leave['kind']}{many} of {whom} of {leave['bssid']} by {by}: "
+        f"{leave['words']} ({leave['reason_code']})"
+    )
+
+
+def _leaves(data: Report) -> None:
+    leaves = data["leaves"]
+    if not leaves:
+        return
+    say("\nDeauthentications and disassociations")
+    rows = [("frames", "of", "BSS", "by", "for", "reason", "from s", "to s", "frame")]
+    rows += [
+        (
+            str(leave["frames"]),
+            leave["kind"],
+            leave["bssid"],
+            "AP" if leave["by"] == "ap" else "station",
+            "all stations" if leave["to_all"] else "one station",
+            f"{leave['words']} ({leave['reason_code']})",
+            f"{leave['first_at_s']:.3f}",
+            f"{leave['last_at_s']:.3f}",
+            str(leave["frame"]),
+        )
+        for leave in leaves[:_SHOWN_REFUSALS]
+    ]
+    columns(rows)
+    rest = len(leaves) - _SHOWN_REFUSALS
+    if rest > 0:
+        say(f"{rest} further kinds are in the JSON report")
+    if data["leaves_left_out"]:
+        say(f"{data['leaves_left_out']} frames of further kinds are only counted")
+
+
+_OUTCOMES: dict[Literal["verified", "failed", "no_key", "unchecked"], str] = {
+    "verified": "verified",
+    "failed": "failed",
+    "no_key": "no key",
+    "unchecked": "opened without a check",
+}
 
 
 def _tunnels(tunnels: TunnelReport) -> None:
     """Protected packets of wires by the outcome of their check."""
     checked = {"ESP": tunnels["esp"], "IKEv2": tunnels["ikev2"], "RADIUS": tunnels["radius"]}
     rows = [
-        (name, str(of["verified"]), str(of["failed"]), str(of["no_key"]))
+        (name, *(str(of[outcome]) for outcome in _OUTCOMES))
         for name, of in checked.items()
         if any(of.values())
     ]
     if not rows:
         return
-    _say("\nProtected packets of wires")
-    _columns([("protocol", "verified", "failed", "no key"), *rows], right=range(1, 4))
+    say("\nProtected packets of wires")
+    columns([("protocol", *_OUTCOMES.values()), *rows], right=range(1, 5))
     inside = ", ".join(f"{count} {name}" for name, count in tunnels["ikev2_payloads"].items())
     if inside:
-        _say(f"payloads inside IKEv2: {inside}")
+        say(f"payloads inside IKEv2: {inside}")
 
 
 def _sessions(data: Report) -> None:
     outcomes = ", ".join(f"{count} {name}" for name, count in sorted(data["outcomes"].items()))
     if not outcomes:
-        _say("\nNo client was seen to get in.")
+        say("\nNo client was seen to get in.")
         return
-    _say(f"\nSessions: {outcomes} (times in ms; - is unknown)")
+    say(f"\nSessions: {outcomes} (times in ms; - is unknown)")
     rows = [_HEAD, *(_cells(session) for session in data["sessions"])]
-    _columns(rows, right=range(2, 3))
+    columns(rows, right=range(2, 3))
     rest = sum(data["outcomes"].values()) - len(data["sessions"])
     if rest > 0:
-        _say(f"{rest} further sessions are not listed: --top N, --slowest, --station, --ap, --ssid")
+        say(f"{rest} further sessions are not listed: --top N, --slowest, --station, --ap, --ssid")
     filtered = data["sessions_not_listed"] - rest
     if filtered > 0:
-        _say(f"{filtered} sessions of other stations, APs or networks are left out")
+        say(f"{filtered} sessions of other stations, APs or networks are left out")
     if data["sessions_left_out"]:
-        _say(f"{data['sessions_left_out']} attempts beyond the table of sessions are only counted")
+        say(f"{data['sessions_left_out']} attempts beyond the table of sessions are only counted")
 
 
 _HEAD = ("at s", "time UTC", "frame", "station", "network", "security", "PMF",
@@ -191,20 +263,20 @@ def _channels(sessions: list[SessionReport]) -> None:
     )
     if not counted:
         return
-    _say("\nOperating channels that handshakes name (- is not seen)")
+    say("\nOperating channels that handshakes name (- is not seen)")
     head = ("handshakes", "station", "AP", "protocol", "of the station", "of the AP", "mismatch")
     rows: list[tuple[str, ...]] = [head]
     rows += [(str(number), *row) for row, number in counted.items()]
-    _columns(rows[: _SHOWN_REFUSALS + 1], right=range(1))
+    columns(rows[: _SHOWN_REFUSALS + 1], right=range(1))
     if len(counted) > _SHOWN_REFUSALS:
-        _say(f"{len(counted) - _SHOWN_REFUSALS} further ones are in the JSON report")
+        say(f"{len(counted) - _SHOWN_REFUSALS} further ones are in the JSON report")
 
 
 def _refusals(data: Report) -> None:
     groups = data["refusals"]
     if not groups:
         return
-    _say("\nAttempts that did not connect, equal ones together")
+    say("\nAttempts that did not connect, equal ones together")
     rows = [("attempts", "stations", "from s", "to s", "frame", "AP", "why")]
     rows += [
         (
@@ -218,17 +290,17 @@ def _refusals(data: Report) -> None:
         )
         for group in groups[:_SHOWN_REFUSALS]
     ]
-    _columns(rows)
+    columns(rows)
     rest = len(groups) - _SHOWN_REFUSALS + data["refusals_left_out"]
     if rest > 0:
-        _say(f"{rest} further groups are in the JSON report or not kept")
+        say(f"{rest} further groups are in the JSON report or not kept")
 
 
 def _roams(roams: list[RoamReport]) -> None:
     if not roams:
         return
-    _say("\nHand-overs")
-    rows = [("at s", "frame", "station", "from", "to", "gap ms")]
+    say("\nHand-overs")
+    rows = [("at s", "frame", "station", "from", "to", "gap ms", "idle ms")]
     rows += [
         (
             f"{roam['at_s']:.3f}",
@@ -237,12 +309,13 @@ def _roams(roams: list[RoamReport]) -> None:
             roam["from"],
             roam["to"],
             f"{1000 * roam['handover_gap_s']:.2f}",
+            f"{1000 * roam['idle_s']:.2f}" if roam["idle_s"] else "-",
         )
         for roam in roams[:_SHOWN_REFUSALS]
     ]
-    _columns(rows)
+    columns(rows)
     if len(roams) > _SHOWN_REFUSALS:
-        _say(f"{len(roams) - _SHOWN_REFUSALS} further hand-overs are in the JSON report")
+        say(f"{len(roams) - _SHOWN_REFUSALS} further hand-overs are in the JSON report")
 
 
 def _cost(report: CaptureReport) -> None:
@@ -253,7 +326,7 @@ def _cost(report: CaptureReport) -> None:
     timed, counted = sum(airtime.values()), sum(octets.values())
     if not counted:
         return
-    _say("\nWhere the air went" if timed else "\nOctets by kind (no frame names a rate)")
+    say("\nWhere the air went" if timed else "\nOctets by kind (no frame names a rate)")
     head = ("kind", "octets", "share", "airtime s", "share")
     rows: list[tuple[str, ...]] = [head if timed else head[:3]]
     for kind, number in octets.items():
@@ -261,19 +334,19 @@ def _cost(report: CaptureReport) -> None:
         if timed:
             row += [f"{airtime[kind]:.6f}", f"{100 * airtime[kind] / timed:.2f} %"]
         rows.append(tuple(row))
-    _columns(rows, right=range(1, 5))
+    columns(rows, right=range(1, 5))
     if timed and ledger["frames_without_rate"]:
-        _say(f"{ledger['frames_without_rate']} frames name no rate: octets only")
+        say(f"{ledger['frames_without_rate']} frames name no rate: octets only")
     if ledger["security_share"] is not None:
         share, of = ledger["security_share"], "airtime"
     else:
         share, of = (octets["security"] + octets["key_exchange"]) / counted, "octets"
-    _say(f"cost of security in this capture: {100 * share:.2f} % of the {of}")
+    say(f"cost of security in this capture: {100 * share:.2f} % of the {of}")
     others = ledger["same_traffic_under"]
     least = min((other["data_airtime_s"] for other in others), default=0)
     if least <= 0:
         return
-    _say("\nThe same data frames under each cipher")
+    say("\nThe same data frames under each cipher")
     table = [("cipher", "octets a frame", "airtime s", "against open")]
     table += [
         (
@@ -284,15 +357,4 @@ def _cost(report: CaptureReport) -> None:
         )
         for other in others
     ]
-    _columns(table, right=range(1, 4))
-
-
-def _columns(rows: Sequence[tuple[str, ...]], right: range = range(0)) -> None:
-    """Rows in columns as wide as their widest cell; the last one takes the rest."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    for row in rows:
-        cells = [
-            cell.rjust(width) if at in right else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        _say("  ".join(cells).rstrip())
+    columns(table, right=range(1, 4))

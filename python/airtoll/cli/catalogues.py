@@ -54,11 +54,13 @@ def studies_list(json: JsonOption = False) -> None:
     if json:
         emit_json(rows)
         return
-    view = table(None, ["study", "cells", "trials", "title"], right=["cells", "trials"])
+    # Cells as `airtoll check` counts them: those that a testbed skips included.
+    columns = ["study", "cells", "repetitions", "title"]
+    view = table(None, columns, right=columns[1:3])
     for row in rows:
-        trials = int(str(row["cells"])) * int(str(row["repetitions"]))
-        view.add_row(str(row["name"]), str(row["cells"]), str(trials), str(row["title"]))
+        view.add_row(*(str(row[key]) for key in ("name", "cells", "repetitions", "title")))
     out().print(view)
+    out().print("`airtoll check STUDY` says which cells a testbed skips, and how long a run takes.")
 
 
 @studies.command("show")
@@ -184,9 +186,18 @@ def profiles_show(
         mark = " (fitted)" if number.fitted else ""
         view.add_row(place, f"{number.value:g}", number.source + mark)
     console.print(view)
+    stated = profile.capabilities.stated()
+    if stated:
+        view = table(None, ["can", "what", "source"])
+        for field, (words, source) in stated.items():
+            view.add_row(field, words, source)
+        console.print(view)
     for reading in profile.seen:
         seen = ", ".join(f"{k} {v}" for k, v in reading.model_dump(exclude_none=True).items())
         console.print(f"has seen: {seen}", markup=False)
+    for suite, cost in profile.tunnel.items():
+        if cost.unknown is not None:
+            console.print(f"unknown: cost of {suite}: {cost.unknown}", markup=False)
     for gap in profile.gaps:
         console.print(f"gap: {gap}", markup=False)
 

@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from airtoll import _native
 from airtoll.analyse.counting import binomial_below
 from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
+from airtoll.cli.places import named
 from airtoll.errors import AirtollError, UsageError
+from airtoll.observe.replacing import put_text
 from airtoll.profiles.load import load_file
 
 ciphers = typer.Typer(no_args_is_help=True, help="The ciphers on this machine.")
@@ -225,7 +227,9 @@ def _bench_handshakes(
 @ciphers.command("profile")
 def profile(
     name: Annotated[str, typer.Argument(help="Name of the device; the file is NAME.toml.")],
-    directory: Annotated[Path, typer.Option("--dir", help="Folder to write to.")] = Path(),
+    directory: Annotated[
+        Path, typer.Option("--dir", parser=named("--dir"), help="Folder to write to.")
+    ] = Path(),
     mode: Annotated[
         str, typer.Option("--mode", help="single, or batch for ciphers with a batch mode.")
     ] = "single",
@@ -250,16 +254,28 @@ def profile(
     costs = [] if names == [] else measure(rounds, names)
     worked = measure_operations(rounds, operations) if handshakes and operations != [] else []
     text = profile_text(costs, mode, clock, clock_source, worked)
-    try:
-        path.write_text(text, "utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error}") from error
+    put_text(path, text)
     load_file(path)
     err().print(f"wrote {path}: give it as a station's or an AP's profile")
 
 
+def _version() -> str:
+    """The version, with a word where the module lacks what a wheel has."""
+    return _native.__version__ + ("" if _native.aws_lc else " (quick build)")
+
+
+def _warn_of_quick_build() -> None:
+    if not _native.aws_lc:
+        err().print(
+            "This module is the quick build: without AWS-LC and link-time optimisation its ciphers "
+            "and public-key operations are slower. `make fast`, or a wheel, has both.",
+            soft_wrap=True,
+        )
+
+
 def measure(rounds: int, only: Sequence[str] | None) -> list[CipherCost]:
     """The cost of every cipher, or of the named ones, in every mode of this machine."""
+    _warn_of_quick_build()
     subjects = _native.cipher_subjects()
     known = [name for name, _, _ in subjects]
     for name in only or ():
@@ -284,6 +300,7 @@ def measure(rounds: int, only: Sequence[str] | None) -> list[CipherCost]:
 
 def measure_operations(rounds: int, only: Sequence[str] | None) -> list[OperationCost]:
     """The cost of every public-key operation of the handshakes, or of the named ones."""
+    _warn_of_quick_build()
     subjects = _native.handshake_operations()
     known = [name for name, *_ in subjects]
     for name in only or ():
@@ -360,7 +377,7 @@ def profile_text(
         "",
     ]
     for cost in _chosen(costs, mode):
-        how = f"airtoll {_native.__version__} on {machine}, {cost.mode}, encapsulation, "
+        how = f"airtoll {_version()} on {machine}, {cost.mode}, encapsulation, "
         lines += [f"[cipher.{cost.cipher}]", 'engine = "cpu"']
         for key, number, unit, scale in (
             ("frame_cycles", cost.fixed_us, "us per frame", clock_hz * 1e-6),
@@ -386,7 +403,7 @@ def _operation_lines(costs: Sequence[OperationCost], clock_hz: float) -> list[st
     for cost in costs:
         rate = cost.per_second
         source = (
-            f"airtoll {_native.__version__} on {processor()}, {cost.implementation}, "
+            f"airtoll {_version()} on {processor()}, {cost.implementation}, "
             f"{_digits(rate.value)} a second ({LEVEL:.0%} {_digits(rate.low)} to "
             f"{_digits(rate.high)}) at {clock_hz:.6g} Hz"
         )

@@ -16,6 +16,7 @@ import typer
 from attrs import asdict, frozen
 
 from airtoll.cli.output import JsonOption, emit_json, out, table
+from airtoll.cli.places import named
 from airtoll.errors import AirtollError, UsageError
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def doctor(
     ] = None,
     lab: Annotated[
         Path | None,
-        typer.Option("--lab", help="Check the hosts of a laboratory instead."),
+        typer.Option(
+            "--lab", parser=named("--lab"), help="Check the hosts of a laboratory instead."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from airtoll.cli.places import named
 from airtoll.errors import EnvironmentProblem, UsageError
 from airtoll.testbeds.guest import drivers, initramfs, kernel, uml, uml_kernel
 from airtoll.testbeds.guest.contract import clean
@@ -25,7 +26,9 @@ app = typer.Typer(help="The throw-away Linux guest.", no_args_is_help=True)
 
 Share = Annotated[
     Path | None,
-    typer.Option(help="Folder that the guest sees, writable, at /run/airtoll-share."),
+    typer.Option(
+        parser=named("--share"), help="Folder that the guest sees, writable, at /run/airtoll-share."
+    ),
 ]
 Driver = Annotated[
     str | None,
@@ -38,7 +41,10 @@ Driver = Annotated[
 @app.command()
 def build(
     deb: Annotated[
-        Path | None, typer.Option(help="A kernel package, instead of asking apt for one.")
+        Path | None,
+        typer.Option(
+            parser=named("--deb"), help="A kernel package, instead of asking apt for one."
+        ),
     ] = None,
     again: Annotated[bool, typer.Option(help="Build even if the cache holds a kernel.")] = False,
     driver: Annotated[

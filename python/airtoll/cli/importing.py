@@ -7,42 +7,52 @@ are added as trials.
 
 from __future__ import annotations
 
-import hashlib
-import json as jsons
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-import polars as pl
 import typer
+from attrs import evolve
 
 from airtoll.analyse import Analysis, Comparison
 from airtoll.analyse.analysis import estimate_of_row, repeats_its_cell
 from airtoll.analyse.quantities import show_overhead
-from airtoll.cli.output import JsonOption, emit_json, err, out, table
-from airtoll.errors import StorageError, UsageError
-from airtoll.observe.datasets import COLUMNS
-from airtoll.observe.imports.files import FORMATS, Place, import_files, trials_of
-from airtoll.observe.schema import ROW_ORDER
-from airtoll.observe.tables import read_observations
+from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
+from airtoll.cli.places import named
+from airtoll.errors import UsageError
+from airtoll.observe.datasets import COLUMNS, load_dataset
+from airtoll.observe.imported import MANIFEST, Manifest, read_manifest
+from airtoll.observe.imports.files import FORMATS, Place, Source, read_file
+from airtoll.observe.imports.folder import ImportFolder, opened
 from airtoll.policies import resolve
 from airtoll.report import write_report
-from airtoll.report.imported import MANIFEST, read_imported
+from airtoll.report.imported import Imported, read_imported
+from airtoll.study.source import name_problem, shown, shown_line
 
 
 def import_command(
-    files: Annotated[list[Path], typer.Argument(help="Files, one trial each (CSV may hold more).")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(parser=named("FILES"), help="Files, one trial each (CSV may hold more)."),
+    ],
     fmt: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMATS)}.")],
     policy: Annotated[str, typer.Option(help="Policy that was in force.")] = "open",
     scenario: Annotated[str, typer.Option(help="Name of the set-up.")] = "imported",
     traffic: Annotated[
         str | None, typer.Option(help="Name of the traffic; default: the file's transport.")
     ] = None,
-    folder: Annotated[Path, typer.Option("--out", help="Folder to write or add to.")] = Path(
-        "runs/imported"
-    ),
-    baseline: Annotated[str, typer.Option(help="Policy that overhead is taken against.")] = "open",
+    folder: Annotated[
+        Path, typer.Option("--out", parser=named("--out"), help="Folder to write or add to.")
+    ] = Path("runs/imported"),
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            help="Policy that overhead is taken against; default: that of the folder, or open."
+        ),
+    ] = None,
     against: Annotated[
-        str | None, typer.Option(help="Data set to compare with; needs --readings.")
+        str | None,
+        typer.Option(help="Data set to compare with; needs --readings. Default: the folder's."),
     ] = None,
     readings: Annotated[
         list[str] | None,
@@ -53,56 +63,83 @@ def import_command(
     """Bring your own iperf3, irtt, flent or CSV readings into the observation schema."""
     if (folder / "run.json").exists():
         raise UsageError(f"{folder}: holds a run; name another folder with --out")
-    known = _known(folder)
-    fresh = [file for file in files if _digest(file) not in known]
-    for file in files:
-        if file not in fresh:
-            err().print(f"{file}: imported before; left out")
-    observations = read_observations(folder) if known else None
-    if fresh:
-        place = Place(folder.name, scenario, policy, traffic)
-        trial = _next_trial(observations, scenario, resolve(policy).name)
-        new = import_files(fresh, fmt, place, trial)
-        observations = new if observations is None else pl.concat([observations, new])
-        observations = observations.sort(ROW_ORDER, nulls_last=False)
-        _write(folder, observations)
-    if observations is None:
-        raise UsageError("nothing to import")
-    picked = _columns(readings or [])
-    _note(
-        folder,
-        {
-            "format": fmt,
-            "files": known | {_digest(f): f.name for f in fresh},
-            "baseline": baseline,
-            "against": against,
-            "readings": picked,
-        },
-    )
-    imported = read_imported(folder)
-    result, beside = imported.analysis, imported.comparisons
-    page = write_report([folder])
-    err().print(f"report: {page}", markup=False, soft_wrap=True)
+    for option, name in (("--scenario", scenario), ("--traffic", traffic)):
+        problem = None if name is None else name_problem(name)
+        if problem:
+            raise UsageError(f"{option} {shown(name)}: {problem}")
+    settings = _settings(baseline, against, readings)
+    place = Place(scenario=scenario, policy=policy, traffic=traffic)
+    sources = [read_file(file, fmt, place) for file in files]
+    with opened(folder) as store:
+        added = store.add(sources)
+        for note in added.notes:
+            _say(note)
+        if store.is_empty:
+            raise UsageError("nothing to import")
+        kept = _keep(folder, store, settings, named=baseline is not None)
+        store.write(baseline=kept.baseline, against=kept.against, readings=dict(kept.readings))
+        imported = read_imported(folder)
+        page = write_report([folder])
+    new = [source for source in sources if source.path in added.files]
+    for text, count in _caveats(new).items():
+        _say(f"{count} trial{'s' if count != 1 else ''}: {text}")
+    _say(f"report: {page}")
     if json:
         emit_json(
             {
                 "folder": str(folder),
-                "files": [str(file) for file in fresh],
-                "estimates": result.estimates.to_dicts(),
-                "overheads": result.overheads.to_dicts(),
-                "published": [_plain(one) for one in beside],
+                "files": [str(file) for file in added.files],
+                "notes": list(added.notes),
+                "caveats": [{"says": text, "trials": n} for text, n in _caveats(new).items()],
+                "estimates": imported.analysis.estimates.to_dicts(),
+                "overheads": imported.analysis.overheads.to_dicts(),
+                "published": [_plain(one) for one in imported.comparisons],
             }
         )
         return
-    _print(folder, result)
-    for one in beside:
-        error = one.absolute_error if one.quantity == "overhead" else one.relative_error
-        unit = "points" if one.quantity == "overhead" else "%"
-        out().print(
-            f"{one.cell}, {one.quantity}: table {one.table} prints {one.printed} "
-            f"{one.printed_unit}; yours is {100 * error:+.2f} {unit} off",
-            markup=False,
+    _print(folder, imported)
+
+
+def _settings(
+    baseline: str | None, against: str | None, readings: list[str] | None
+) -> dict[str, Any]:
+    """The settings of the report that the call names; refused before anything is written."""
+    settings: dict[str, Any] = {}
+    if baseline is not None:
+        settings["baseline"] = resolve(baseline).name
+    if against is not None:
+        load_dataset(against)
+        settings["against"] = against
+    picked = _columns(readings or [])
+    if picked and against is None:
+        raise UsageError("--readings: names columns of a data set; name it with --against")
+    if against is not None:
+        settings["readings"] = picked
+    return settings
+
+
+def _keep(folder: Path, store: ImportFolder, settings: dict[str, Any], *, named: bool) -> Manifest:
+    """The settings of the folder, with those that the call names."""
+    before = read_manifest(folder) if (folder / MANIFEST).exists() else Manifest({})
+    kept = evolve(before, **settings)
+    if named and kept.baseline not in store.policies:
+        _say(
+            f"--baseline {kept.baseline}: the folder has no reading of it yet, so no policy has an "
+            f"overhead; it has {', '.join(sorted(store.policies))}"
         )
+    return kept
+
+
+def _caveats(sources: list[Source]) -> Counter[str]:
+    """Caveats of the new trials and their number of trials, most frequent first."""
+    said = Counter(text for one in sources for trial in one.trials for text in trial.caveats)
+    return Counter(dict(said.most_common()))
+
+
+def _say(text: str) -> None:
+    """A line on stderr, without what a terminal would obey."""
+    plain = "".join(c if c.isprintable() else "?" for c in text)
+    err().print(plain, markup=False, soft_wrap=True)
 
 
 def _columns(pairs: list[str]) -> dict[str, str]:
@@ -131,69 +168,38 @@ def _plain(one: Comparison) -> dict[str, Any]:
     }
 
 
-def _print(folder: Path, result: Analysis) -> None:
+def _print(folder: Path, imported: Imported) -> None:
+    result: Analysis = imported.analysis
     view = table(
-        f"{folder}",
+        shown_line(str(folder)),
         ["cell", "flow", "metric", "value", "low", "high", "n", "unit"],
         right=["value", "low", "high", "n"],
     )
-    for row in result.estimates.filter(~repeats_its_cell()).iter_rows(named=True):
+    estimates = result.estimates.filter(~repeats_its_cell())
+    for row in estimates.head(shown_rows(estimates.height)).iter_rows(named=True):
         numbers = [_number(row[name]) for name in ("value", "low", "high")]
         view.add_row(
             row["cell"], row["flow"] or "", row["metric"], *numbers, str(row["n"]), row["unit"]
         )
     out().print(view)
-    for row in result.overheads.iter_rows(named=True):
+    rest = "airtoll report --format csv has all"
+    say_rest(estimates.height, rest)
+    for row in result.overheads.head(shown_rows(result.overheads.height)).iter_rows(named=True):
         estimate = estimate_of_row(row, result.level)
         bounds = "" if estimate.has_interval else "; no interval"
         out().print(
             f"overhead of {row['cell']} ({row['method']}): {show_overhead(estimate)}{bounds}"
         )
+    say_rest(result.overheads.height, rest)
+    for one in imported.comparisons:
+        error = one.absolute_error if one.quantity == "overhead" else one.relative_error
+        unit = "points" if one.quantity == "overhead" else "%"
+        out().print(
+            f"{one.cell}, {one.quantity}: table {one.table} prints {one.printed} "
+            f"{one.printed_unit}; yours is {100 * error:+.2f} {unit} off",
+            markup=False,
+        )
 
 
 def _number(value: float | None) -> str:
     return "" if value is None or value != value else f"{value:.6g}"
-
-
-def _next_trial(observations: pl.DataFrame | None, scenario: str, policy: str) -> int:
-    if observations is None:
-        return 1
-    own = observations.filter(
-        pl.col("cell").str.starts_with(f"{scenario}/") & (pl.col("policy") == policy)
-    )
-    highest: Any = own["trial"].max()
-    return 1 if highest is None else int(highest) + 1
-
-
-def _known(folder: Path) -> dict[str, str]:
-    file = folder / MANIFEST
-    if not file.exists():
-        return {}
-    try:
-        return dict(jsons.loads(file.read_text("utf-8"))["files"])
-    except (OSError, ValueError, KeyError) as error:
-        raise StorageError(f"{file}: cannot be read: {error}") from error
-
-
-def _digest(file: Path) -> str:
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
-
-
-def _write(folder: Path, observations: pl.DataFrame) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        observations.write_parquet(folder / "observations.parquet")
-        trials_of(observations).write_parquet(folder / "trials.parquet")
-    except OSError as error:
-        raise StorageError(f"{folder}: cannot be written: {error.strerror}") from error
-
-
-def _note(folder: Path, manifest: dict[str, Any]) -> None:
-    """Record the files of the folder, and the data set that its report is compared with."""
-    try:
-        (folder / MANIFEST).write_text(jsons.dumps(manifest, indent=2) + "\n", "utf-8")
-    except OSError as error:
-        raise StorageError(f"{folder}: cannot be written: {error.strerror}") from error

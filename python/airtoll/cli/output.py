@@ -28,6 +28,8 @@ from rich.progress import (
 from rich.table import Column, Table
 from rich.text import Text
 
+from airtoll.cli.streams import holds_unicode
+
 #: A table with more rows than this is cut to
 _MOST_ROWS = 200
 #: this number of first rows, about two screens.
@@ -67,8 +69,13 @@ def emit_json(value: Any) -> None:
 
     Control characters are written as escapes: a terminal would obey them.
     """
-    text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
-    sys.stdout.write(text.translate(_CONTROLS) + "\n")
+    sys.stdout.write(json_text(_finite(value), indent=2) + "\n")
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """A JSON value as text that standard output can hold; other characters become escapes."""
+    text = json.dumps(value, indent=indent, ensure_ascii=not holds_unicode())
+    return text.translate(_CONTROLS)
 
 
 class FittingTable(Table):

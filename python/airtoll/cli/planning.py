@@ -26,6 +26,7 @@ from airtoll.cli.output import (
     shown_rows,
     table,
 )
+from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.cli.running import OnOption, StudyArgument, fraction
 from airtoll.errors import RunError, UsageError
@@ -49,7 +50,10 @@ def plan_command(
     ] = 0.8,
     level: Annotated[float, typer.Option(help="Confidence level.", min=0.5, max=0.9999)] = 0.95,
     pilot: Annotated[
-        Path | None, typer.Option("--pilot", help="Run folder to take the spread from.")
+        Path | None,
+        typer.Option(
+            "--pilot", parser=named("--pilot"), help="Run folder to take the spread from."
+        ),
     ] = None,
     on: OnOption = "simulator",
     json: JsonOption = False,
@@ -58,7 +62,7 @@ def plan_command(
     share = fraction(detect, "--detect")
     file = prepare(study)
     frame = _pilot(study, on) if pilot is None else _estimates(pilot, str(pilot))
-    rows = []
+    rows, equal = [], []
     baseline = file.study.study.baseline
     for cell in frame.filter(pl.col("policy") != baseline).iter_rows(named=True):
         zero = frame.filter(
@@ -68,6 +72,10 @@ def plan_command(
             factors=cell["factors"],
         )
         if zero.is_empty() or cell["deviation"] is None or zero["deviation"][0] is None:
+            continue
+        if not cell["deviation"] or not zero["deviation"][0]:
+            # Equal trials have an unknown spread: two would seem to be enough for anything.
+            equal.append(str(cell["cell"]))
             continue
         open_value, spread = float(zero["value"][0]), float(zero["deviation"][0])
         try:
@@ -94,6 +102,12 @@ def plan_command(
         raise RunError(
             f"{study}: no secured cell of the pilot has throughputs that vary, and a baseline "
             "beside it; there is nothing to plan for"
+        )
+    if equal:
+        others = f" and {len(equal) - 1} more" if len(equal) > 1 else ""
+        err().print(
+            f"left out: {equal[0]}{others}: the pilot's trials are equal, so that their spread is "
+            "unknown; --pilot takes a run with more trials"
         )
     if json:
         emit_json(rows)

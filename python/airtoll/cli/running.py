@@ -27,19 +27,23 @@ from airtoll.cli.output import (
     shown_rows,
     table,
 )
+from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.cli.reporting import print_run
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import RunError, UsageError
+from airtoll.observe.folder import RunFolder
+from airtoll.plan import Plan
 from airtoll.report import page_of, write_report
 from airtoll.report.summary import summarise
 from airtoll.run import MOST_JOBS, CellCheck
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
-from airtoll.run.outcome import refuse_no_result
+from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
 from airtoll.run.precision import LEAST_TRIALS
 from airtoll.testbeds import station_rates
+from airtoll.testbeds.captured import octets_of_captures
 from airtoll.testbeds.contract import Testbed
 
 if TYPE_CHECKING:
@@ -64,7 +68,10 @@ VmDriverOption = Annotated[
     ),
 ]
 LabOption = Annotated[
-    Path | None, typer.Option("--lab", help="With --on linux: use the hosts of a lab.toml.")
+    Path | None,
+    typer.Option(
+        "--lab", parser=named("--lab"), help="With --on linux: use the hosts of a lab.toml."
+    ),
 ]
 RealStationsOption = Annotated[
     int | None,
@@ -93,7 +100,8 @@ def run(
     lab: LabOption = None,
     real_stations: RealStationsOption = None,
     out_: Annotated[
-        Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")
+        Path | None,
+        typer.Option("--out", parser=named("--out"), help="Run folder; default runs/NAME."),
     ] = None,
     trials: Annotated[
         int | None,
@@ -112,6 +120,13 @@ def run(
         ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    repeat_faults: Annotated[
+        bool,
+        typer.Option(
+            "--repeat-faults",
+            help="With --resume: run trials that failed inside again, each with a new seed.",
+        ),
+    ] = False,
     as_printed: AsPrintedOption = False,
     set_: SetOption = None,
     captures: Annotated[
@@ -179,6 +194,7 @@ def run(
                 seed=seed,
                 jobs=jobs,
                 resume=resume,
+                repeat_faults=repeat_faults,
                 as_printed=as_printed,
                 values=parse_values(set_ or []),
                 captures=captures,
@@ -189,7 +205,10 @@ def run(
                 else fraction(until_precision, "--until-precision"),
                 most_trials=most_trials,
                 progress=_each(view.advance, page.advance if page else None),
-                started=_each(view.start, page.start if page else None),
+                started=_each(
+                    _each(view.start, page.start if page else None),
+                    _say_captures if captures else None,
+                ),
                 on_phase=on_phase,
             )
         totals = result.totals
@@ -216,7 +235,22 @@ def run(
             page.finish(written.read_text("utf-8") if written else page_of(result.path))
             open_.callback(_until_interrupted if live_wait else page.farewell)
         print_run(result, json=json, summary=summary)
+        refuse_faults(result, study)
         refuse_no_result(result.path, result.trials())
+
+
+def _say_captures(folder: RunFolder, plan: Plan) -> None:
+    """How much disk the captures take, before the first trial."""
+    octets = plan.repetitions * sum(map(octets_of_captures, plan.cells))
+    err().print(f"captures: about {size(octets)} in {folder.path / 'captures'}", soft_wrap=True)
+
+
+def size(octets: float) -> str:
+    """Octets with two digits: ``2.8 GB``."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6)):
+        if octets >= factor:
+            return f"{float(f'{octets / factor:.2g}'):g} {unit}"
+    return f"{float(f'{octets / 1e3:.2g}'):g} kB"
 
 
 def _live_page(open_: ExitStack, port: int | None) -> Live:
@@ -377,7 +411,10 @@ def parse_values(pairs: list[str]) -> dict[str, Any]:
         try:
             values[key] = tomllib.loads(f"v = {text}")["v"]
         except tomllib.TOMLDecodeError:
-            values[key] = tomllib.loads(f"v = {jsonlib.dumps(text)}")["v"]
+            try:
+                values[key] = tomllib.loads(f"v = {jsonlib.dumps(text)}")["v"]
+            except tomllib.TOMLDecodeError:
+                raise UsageError(f"--set {pair}: the value is no UTF-8") from None
     return values
 
 

@@ -16,6 +16,7 @@ from attrs import asdict
 
 from airtoll.analyse.quantities import show_estimate
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.cli.running import VmDriverOption
 from airtoll.errors import EnvironmentProblem, UsageError
 from airtoll.run.survey import DEFAULT_CHANNELS, SurveyPoint
@@ -44,7 +45,10 @@ def survey(
     duration: Annotated[float, typer.Option("--duration", min=1, help="Seconds each.")] = 5.0,
     transport: Annotated[str, typer.Option("--transport", help="tcp or udp.")] = "tcp",
     lab: Annotated[
-        Path | None, typer.Option("--lab", help="The hosts of a lab.toml; default: virtual radios.")
+        Path | None,
+        typer.Option(
+            "--lab", parser=named("--lab"), help="The hosts of a lab.toml; default: virtual radios."
+        ),
     ] = None,
     vm: Annotated[bool, typer.Option("--vm", help="Virtual radios in a throw-away guest.")] = False,
     vm_driver: VmDriverOption = None,

@@ -16,6 +16,7 @@ from attrs import asdict
 
 from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
+from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.cli.running import (
     OnOption,
@@ -29,7 +30,7 @@ from airtoll.errors import RunError, UsageError
 from airtoll.observe.tables import read_trials
 from airtoll.plan import DEFAULT_SEED
 from airtoll.run import MOST_JOBS, Run
-from airtoll.run.outcome import refuse_no_result
+from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.watch import round_folders, together
 from airtoll.run.watch import watch as watch_study
 from airtoll.testbeds.linux import crypto
@@ -45,7 +46,10 @@ def watch(
     vm: VmOption = False,
     vm_driver: VmDriverOption = None,
     out_: Annotated[
-        Path | None, typer.Option("--out", help="Folder of rounds; default runs/NAME-watch.")
+        Path | None,
+        typer.Option(
+            "--out", parser=named("--out"), help="Folder of rounds; default runs/NAME-watch."
+        ),
     ] = None,
     trials: Annotated[int | None, typer.Option("--trials", min=1)] = None,
     seed: Annotated[int, typer.Option("--seed", min=0)] = DEFAULT_SEED,
@@ -62,7 +66,11 @@ def watch(
     rounds = max(1, int(length // rhythm) if rhythm else 1)
     console = err()
 
+    faulty: list[Run] = []
+
     def ended(number: int, result: Run) -> None:
+        if result.totals is not None and result.totals.faults:
+            faulty.append(result)
         console.print(f"round {number} of {rounds}: {result.path}", markup=False)
 
     with View(on, quiet=True) as progress:
@@ -88,6 +96,8 @@ def watch(
         raise RunError(f"{folder}: no round has an overhead: add a secured policy to grid.policy")
     if json:
         emit_json([asdict(w) for w in found])
+        for result in faulty[:1]:
+            refuse_faults(result, study)
         return
     view = table(
         f"{rounds} rounds in {folder}",
@@ -106,6 +116,8 @@ def watch(
     out().print(view)
     for text, trials in encryption(round_folders(folder)).items():
         out().print(f"{text}, in {trials} trials")
+    for result in faulty[:1]:
+        refuse_faults(result, study)
 
 
 def encryption(rounds: Sequence[Path]) -> dict[str, int]:

@@ -7,7 +7,6 @@ PNG and PDF on request (``airtoll[print]``). Files carry no date: equal runs, eq
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
@@ -19,7 +18,7 @@ from airtoll.drawing import svg
 from airtoll.drawing.axes import INK, Axes, Mark
 from airtoll.drawing.layout import layout
 from airtoll.drawing.printing import FORMS, available, printed
-from airtoll.observe.journal import storage_error
+from airtoll.observe.replacing import replacing, storage_error
 
 __all__ = ["INK", "Developed", "Panel", "Picture", "Plate", "new_plate"]
 
@@ -163,12 +162,11 @@ def save(developed: Developed, folder: Path) -> None:
     """Write a picture's files. Raises ``StorageError`` if the disk refuses."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in developed.files.items():
-            scratch = folder / f".{name}.tmp"
-            scratch.write_bytes(content)
-            os.replace(scratch, folder / name)  # noqa: PTH105 - one atomic step
     except OSError as error:
         raise storage_error(folder, error) from error
+    for name, content in developed.files.items():
+        with replacing(folder / name) as scratch:
+            scratch.write_bytes(content)
 
 
 def legend_below(plate: Plate, columns: int = 3) -> None:

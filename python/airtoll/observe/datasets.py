@@ -2,7 +2,8 @@
 
 A data set is a folder with ``dataset.toml`` (the study's own statements), ``readings.csv``
 (figures exactly as printed), ``README.md`` (source, units, definitions, corrected text damage) and
-optionally ``protocol.csv`` and ``policies.csv``. On loading, values become SI and policies get
+optionally ``protocol.csv``, ``policies.csv`` and ``sources.csv`` (where the figures of each table
+were read, and their conditions). On loading, values become SI and policies get
 their catalogue names; the printed digits and labels are kept.
 Never corrects a printed figure, never writes, never reads the network.
 """
@@ -13,7 +14,7 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,10 +44,15 @@ COLUMNS: Final = (
     "label",
 )
 
+#: Columns of ``sources.csv``: a table of the readings, where its figures stand (address, place in
+#: it, commit or date), and the conditions of the measurement.
+SOURCES: Final = ("table", "address", "place", "version", "conditions")
+
 #: Printed unit -> (SI unit, factor).
 UNITS: Final[dict[str, tuple[str, float]]] = {
     "kbps": ("bit/s", 1e3),
     "Mbps": ("bit/s", 1e6),
+    "Gbps": ("bit/s", 1e9),
     "bit/s": ("bit/s", 1.0),
     "ms": ("s", 1e-3),
     "s": ("s", 1.0),
@@ -57,6 +63,10 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     "m": ("m", 1.0),
     "1": ("1", 1.0),
     "J/bit": ("J/bit", 1.0),
+    "J": ("J", 1.0),
+    "mA": ("A", 1e-3),
+    "uA": ("A", 1e-6),
+    "mC": ("C", 1e-3),
 }
 
 #: Label in the published data -> catalogue policy.
@@ -67,9 +77,12 @@ POLICY_OF_LABEL: Final[dict[str, str]] = {
     "wpa-tkip": "wpa-psk-tkip",
     "wpa-ccmp": "wpa-psk-ccmp",
     "wpa2-ccmp": "wpa2-psk-ccmp",
+    "wpa3-ccmp": "wpa3-sae-ccmp",
     "peap-tkip": "wpa-eap-peap-tkip",
     "peap-ccmp": "wpa2-eap-peap-ccmp",
     "leap-ccmp": "wpa2-eap-leap-ccmp",
+    "wireguard": "wireguard",
+    "openvpn": "openvpn",
     "ipsec": "ipsec-3des-sha1",
     "ipsec-3des-sha": "ipsec-3des-sha1",
     "ipsec-3des-md5": "ipsec-3des-md5",
@@ -94,6 +107,12 @@ class Dataset:
     figures: pl.DataFrame
     protocol: pl.DataFrame
     policies: pl.DataFrame
+    sources: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    @property
+    def of_devices(self) -> bool:
+        """Whether its figures are those of devices, collected from tables of vendors and users."""
+        return bool(self.meta["dataset"].get("kind") == "devices")
 
     @property
     def title(self) -> str:
@@ -202,6 +221,7 @@ def load_dataset(name: str | Path, root: Path | None = None) -> Dataset:
         figures=figures_of(readings, str(folder / "readings.csv")),
         protocol=_optional_table(folder / "protocol.csv"),
         policies=_optional_table(folder / "policies.csv"),
+        sources=_optional_table(folder / "sources.csv", SOURCES),
     )
 
 
@@ -218,6 +238,7 @@ def show_dataset(dataset: Dataset) -> dict[str, Any]:
         "readings": figures.filter(pl.col("kind") == "trial").height,
         "published": figures.filter(pl.col("kind") == "published").height,
         "tables": figures["table"].unique(maintain_order=True).to_list(),
+        "sources": dataset.sources.select(SOURCES[1:4]).rows() if dataset.of_devices else [],
         "metrics": sorted(figures["metric"].unique().to_list()),
         "policies": sorted(figures["policy"].drop_nulls().unique().to_list()),
         "overhead_definition": dataset.overhead,
@@ -345,7 +366,7 @@ def _read_text_table(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
     return frame
 
 
-def _optional_table(path: Path) -> pl.DataFrame:
+def _optional_table(path: Path, columns: tuple[str, ...] = ()) -> pl.DataFrame:
     if not path.is_file():
         return pl.DataFrame()
-    return _read_text_table(path, ())
+    return _read_text_table(path, columns)

@@ -12,24 +12,25 @@ the tables. Never measures. ``run.json`` is the only file that knows the wall cl
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
 import platform
 import sys
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from attrs import frozen
 
 from airtoll import __version__
-from airtoll.errors import RunError, StorageError
-from airtoll.observe.journal import storage_error
+from airtoll.errors import AirtollError, RunError, StorageError
+from airtoll.observe.manifest import mistake
+from airtoll.observe.replacing import put, refuse_other_encodings, remove, storage_error
 from airtoll.plan import Plan, make_plan
 from airtoll.study import StudyFile, parse, with_values
 
@@ -50,51 +51,68 @@ class RunFolder:
         return self.path / JOURNAL
 
     def manifest(self) -> dict[str, Any]:
-        """The content of ``run.json``. Raises ``RunError`` if this is no run folder."""
+        """The content of ``run.json``.
+
+        Raises ``RunError`` if this is no run folder, or one whose ``run.json`` is damaged.
+        """
         file = self.path / MANIFEST
         try:
             data = json.loads(file.read_text("utf-8"))
         except FileNotFoundError as error:
             raise RunError(f"{self.path}: no run folder: {MANIFEST} is missing") from error
-        except (OSError, ValueError) as error:
-            raise RunError(f"{file}: cannot be read: {error}") from error
-        if not isinstance(data, dict):
-            raise RunError(f"{file}: no run manifest")
-        return data
+        except OSError as error:
+            raise RunError(f"{file}: cannot be read: {error.strerror}") from error
+        except (ValueError, RecursionError) as error:
+            said = "nested too deeply" if isinstance(error, RecursionError) else error
+            raise RunError(f"{file}: no run manifest: {said}") from error
+        problem = mistake(data)
+        if problem is not None:
+            raise RunError(f"{file}: no run manifest: {problem}")
+        # Runs of early versions have no options.
+        manifest: dict[str, Any] = {"options": {}, **data}
+        return manifest
 
     def study_file(self) -> StudyFile:
-        """The study of the run, with the values of its options."""
+        """The study of the run, with the values of its options. Raises ``RunError``."""
         study = self.manifest()["study"]
-        return _study_file(study["text"], study["path"], json.dumps(study["values"]))
+        with self._reading():
+            return _study_file(study["text"], study["path"], json.dumps(study["values"]))
 
     def plan(self) -> Plan:
-        """The plan that was run."""
+        """The plan that was run. Raises ``RunError``."""
         manifest = self.manifest()
         study = manifest["study"]
-        return _plan(
-            study["text"],
-            study["path"],
-            json.dumps(study["values"]),
-            manifest["seed"],
-            manifest["repetitions"],
-        )
+        with self._reading():
+            return _plan(
+                study["text"],
+                study["path"],
+                json.dumps(study["values"]),
+                manifest["seed"],
+                manifest["repetitions"],
+            )
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """A study that a folder cannot hold is a fault of the folder, not of the user's study."""
+        try:
+            yield
+        except AirtollError as error:
+            raise RunError(f"{self.path / MANIFEST}: its study is damaged: {error}") from error
 
     def update(self, **values: Any) -> None:
         """Set top-level keys of the manifest, in one atomic step."""
         self._write({**self.manifest(), **values})
 
     def _write(self, manifest: Mapping[str, Any]) -> None:
-        try:
-            with tempfile.NamedTemporaryFile(
-                "w", dir=self.path, prefix=".run-", suffix=".json", delete=False, encoding="utf-8"
-            ) as file:
-                json.dump(manifest, file, indent=2, ensure_ascii=False)
-                file.write("\n")
-                file.flush()
-                os.fsync(file.fileno())
-            Path(file.name).replace(self.path / MANIFEST)
-        except OSError as error:
-            raise storage_error(self.path, error) from error
+        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+
+        def write(file: IO[bytes]) -> None:
+            # A lone surrogate (a name that is no UTF-8) becomes the escape that JSON has for it.
+            file.write(text.encode(errors="backslashreplace"))
+            file.flush()
+            os.fsync(file.fileno())
+
+        put(self.path / MANIFEST, write)
 
 
 def _study_file(text: str, path: str, values: str) -> StudyFile:
@@ -131,14 +149,11 @@ def create(
         raise StorageError(
             f"{path}: holds a run already; --resume continues it, --out chooses another place"
         )
-    for place in (path, *path.parents):
-        if place.exists() and not place.is_dir():
-            which = "" if place == path else f"{place} "
-            raise StorageError(f"{path}: {which}is a file, not a folder; choose another --out")
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error(path, error) from error
+    make(path)
+    for name in _OWN:
+        found = next(path.glob(name), None)
+        if found is not None:
+            raise StorageError(f"{found}: is there already; choose another --out")
     folder._write(
         {
             "airtoll": __version__,
@@ -164,6 +179,43 @@ def create(
     return folder
 
 
+def make(path: Path) -> bool:
+    """Make a folder; gives whether it was not there. Raises ``StorageError``."""
+    refuse_other_encodings(path)
+    try:
+        for place in (path, *path.parents):
+            if place.exists() and not place.is_dir():
+                which = "" if place == path else f"{place} "
+                raise StorageError(f"{path}: {which}is a file, not a folder; choose another --out")
+        there = path.is_dir()
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(path, error) from error
+    return not there
+
+
+#: Files of a run; others in its folder are the user's.
+_OWN: Final = (
+    MANIFEST,
+    JOURNAL,
+    "observations.parquet",
+    "trials.parquet",
+    "sketches.parquet",
+    "theory.parquet",
+    "report.html",
+    "figures/*.svg",
+    "figures/*.png",
+    "figures/*.pdf",
+)
+
+
+def discard(path: Path) -> None:
+    """Remove the files of a run; its folder's lock is held. Raises ``StorageError``."""
+    for pattern in _OWN:
+        for file in path.glob(pattern):
+            remove(file)
+
+
 def check_same(
     folder: RunFolder,
     file: StudyFile,
@@ -182,7 +234,7 @@ def check_same(
     """
     manifest = folder.manifest()
     study = manifest["study"]
-    options = manifest.get("options", {})
+    options = manifest["options"]
     difference = None
     if study["name"] != file.study.study.name:
         difference = f"is a run of study {study['name']}, not of {file.study.study.name}"
@@ -231,13 +283,12 @@ def _as_stored(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def free_place(base: Path) -> Path:
-    """``base``, or the first of ``base-2``, ``base-3`` ... without a run."""
-    place, number = base, 1
-    while (place / MANIFEST).exists():
-        number += 1
-        place = base.with_name(f"{base.name}-{number}")
-    return place
+def free_places(base: Path) -> Iterator[Path]:
+    """``base``, ``base-2``, ``base-3`` ..., those with a run left out."""
+    for number in itertools.count(1):
+        place = base if number == 1 else base.with_name(f"{base.name}-{number}")
+        if not (place / MANIFEST).exists():
+            yield place
 
 
 #: Keys of an environment that say on which machine and clock trials run.

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from attrs import frozen
 
 from airtoll.errors import StorageError
+from airtoll.observe.replacing import storage_error
 
 #: Distribution of a metric over the packets of one flow: metric, flow, station, bin middles in
 #: nanoseconds upwards, and the values counted in each bin. Equal bins add up over trials.
@@ -34,6 +36,8 @@ T = TypeVar("T")
 
 #: Begins the reason of a failed attempt whose testbed broke: nothing is known about the policy.
 BROKEN: Final = "the testbed broke: "
+#: Begins the reason of a failed attempt in which airtoll itself failed. Equal seeds fail alike.
+FAULT: Final = "failed inside: "
 
 
 @frozen
@@ -59,6 +63,11 @@ class Record:
     def broken(self) -> bool:
         """Whether the testbed failed, not the trial: a resumed run tries again."""
         return self.status == "failed" and (self.reason or "").startswith(BROKEN)
+
+    @property
+    def faulty(self) -> bool:
+        """Whether airtoll failed: a resumed run tries again only where it is asked to."""
+        return self.status == "failed" and (self.reason or "").startswith(FAULT)
 
 
 class Journal:
@@ -149,7 +158,7 @@ def _read_lines(path: Path, decode: Callable[[bytes], T]) -> Iterator[tuple[int,
                     return
                 try:
                     found = decode(line)
-                except (ValueError, KeyError, TypeError) as error:
+                except _DAMAGE as error:
                     raise StorageError(
                         f"{path}: line {number} is damaged; move the run folder away and run again"
                     ) from error
@@ -168,14 +177,8 @@ def read_at(path: Path, offsets: Sequence[int]) -> Iterator[Record]:
                 yield _decode(file.readline())
     except OSError as error:
         raise storage_error(path, error) from error
-
-
-def storage_error(path: Path, error: OSError) -> StorageError:
-    """The error of a refusing disk, with the remedy."""
-    reason = error.strerror or str(error)
-    return StorageError(
-        f"{path}: {reason}; make room or choose another --out, then repeat with --resume"
-    )
+    except _DAMAGE as error:
+        raise StorageError(f"{path}: is damaged; move the run folder away and run again") from error
 
 
 def _encode(record: Record) -> bytes:
@@ -193,9 +196,22 @@ def _encode(record: Record) -> bytes:
     return json.dumps(data, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
+#: Errors of a line that is no record.
+_DAMAGE: Final = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
+STATUSES: Final = frozenset({"ok", "warm_up", "rerun", "skipped", "failed"})
+
+
 def _decode(line: bytes) -> Record:
+    """The record of a line. Raises one of ``_DAMAGE`` where a value is missing or of another kind.
+
+    A journal may have been edited, or made by another program.
+    """
     data = json.loads(line)
-    return Record(
+    if not isinstance(data, dict):
+        raise ValueError("no record")  # noqa: TRY004 - damage of the file, no wrong argument
+    if not all(isinstance(data.get(key, []), list) for key in ("caveats", "rows", "sketches")):
+        raise ValueError("no lists")
+    record = Record(
         cell=data["cell"],
         trial=data["trial"],
         attempt=data["attempt"],
@@ -208,11 +224,64 @@ def _decode(line: bytes) -> Record:
             (m, f, s, tuple(ns), tuple(counts)) for m, f, s, ns, counts in data.get("sketches", ())
         ),
     )
+    _check(record)
+    return record
 
 
 def _key_and_rows(line: bytes) -> tuple[tuple[str, int, int], int]:
     data = json.loads(line)
-    return (data["cell"], data["trial"], data["attempt"]), len(data["rows"])
+    key = data["cell"], data["trial"], data["attempt"]
+    _check_key(*key)
+    return key, len(data["rows"])
+
+
+def _check_key(cell: Any, trial: Any, attempt: Any) -> None:
+    whole = type(trial) is int and type(attempt) is int
+    if not (whole and isinstance(cell, str) and 0 <= trial <= _MOST and 1 <= attempt <= _MOST):
+        raise ValueError("no attempt of a trial")
+
+
+#: Ends of the integers of the tables: trial and attempt, counts; seeds; nanoseconds.
+_MOST: Final = (1 << 32) - 1
+_MOST_SEED: Final = (1 << 64) - 1
+_MOST_NS: Final = (1 << 63) - 1
+
+
+def _check(record: Record) -> None:
+    """Raise ``ValueError`` for a value of another kind than the tables have."""
+    _check_key(*record.key)
+    texts = (*record.caveats, "" if record.reason is None else record.reason)
+    if (
+        record.status not in STATUSES
+        or type(record.seed) is not int
+        or not 0 <= record.seed <= _MOST_SEED
+        or not all(isinstance(text, str) for text in texts)
+    ):
+        raise ValueError("no status of a trial")
+    for metric, flow, station, second, value, unit in record.rows:
+        if (
+            type(metric) is not str
+            or type(unit) is not str
+            or type(flow) not in _NAMES
+            or type(station) not in _NAMES
+            or not (second is None or (type(second) is int and 0 <= second <= _MOST))
+            or not math.isfinite(value)
+        ):
+            raise ValueError("no observed value")
+    for metric, flow, station, ns, counts in record.sketches:
+        if (
+            type(metric) is not str
+            or type(flow) not in _NAMES
+            or type(station) not in _NAMES
+            or len(ns) != len(counts)
+            or not all(type(one) is int and -_MOST_NS <= one <= _MOST_NS for one in ns)
+            or not all(type(one) is int and 0 <= one <= _MOST for one in counts)
+        ):
+            raise ValueError("no distribution")
+
+
+#: Types of the name of a flow or station.
+_NAMES: Final = (str, type(None))
 
 
 def _cut_torn_tail(path: Path) -> None:

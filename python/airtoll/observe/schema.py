@@ -53,5 +53,8 @@ TRIALS: Final[dict[str, pl.DataType]] = {
     "caveats": pl.List(pl.String()),  # limits of the values' meaning
 }
 
+#: Testbeds that draw no random numbers: trials of a cell are one trial by their model.
+WITHOUT_CHANCE: Final = frozenset({"analytic"})
+
 ROW_ORDER: Final = ("cell", "trial", "attempt", "metric", "flow", "station", "second")
 TRIAL_ORDER: Final = ("cell", "trial", "attempt")

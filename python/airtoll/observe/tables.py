@@ -7,7 +7,6 @@ which their trials ended. Works through the journal in slices: memory does not g
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,9 +14,11 @@ import polars as pl
 from attrs import frozen
 
 from airtoll.errors import StorageError
-from airtoll.observe.journal import Record, read_at, read_index, storage_error
+from airtoll.observe.journal import STATUSES, Record, read_at, read_index
 from airtoll.observe.metrics import NOT_RADIO
-from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS
+from airtoll.observe.replacing import refuse_other_encodings, replacing, scratch_folder
+from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS, WITHOUT_CHANCE
+from airtoll.plan import Plan
 
 #: Rows of the records that are in memory at a time.
 _SLICE_ROWS = 20_000
@@ -29,6 +30,9 @@ _MANY_ROWS = 50_000
 
 #: Columns of the values of a record's row, in its order.
 _OF_ROWS = ("metric", "flow", "station", "second", "value", "unit")
+
+#: Columns in which a value may be missing; imported readings have no seed.
+_MAY_BE_NULL = frozenset({"flow", "station", "second", "reason", "caveats", "seed"})
 
 #: Columns with one value for a whole run.
 _OF_THE_RUN = ("schema_version", "study", "testbed")
@@ -44,6 +48,18 @@ SKETCHES: dict[str, pl.DataType] = {
     "nanoseconds": pl.List(pl.Int64()),
     "counts": pl.List(pl.UInt32()),
 }
+
+
+def has_no_chance(observations: pl.DataFrame, testbed: str | None = None) -> bool:
+    """Whether all readings are of models that draw no random numbers.
+
+    ``testbed``: that of all of them; None: that of each row.
+    """
+    if testbed is not None:
+        return testbed in WITHOUT_CHANCE
+    if "testbed" not in observations.columns or observations.is_empty():
+        return False
+    return set(observations["testbed"].unique().to_list()) <= WITHOUT_CHANCE
 
 
 @frozen
@@ -68,26 +84,30 @@ def write_tables(
     first: dict[tuple[str, int, int], tuple[int, int]] = {}
     for key, offset, rows in index:
         first.setdefault(key, (offset, rows))
+    for cell, _trial, _attempt in first:
+        if cell not in cells:
+            raise StorageError(
+                f"{journal}: names the cell {cell!r}, which the study does not have; move the run "
+                "folder away and run again"
+            )
     trials_path = folder / "trials.parquet"
     try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".compact-") as scratch:
+        with scratch_folder(folder) as scratch:
             parts, trial_parts, sketch_parts = [], [], []
             for number, offsets in enumerate(_slices(first.values())):
                 records = list(read_at(journal, offsets))
-                part = Path(scratch) / f"o{number:06}.parquet"
+                part = scratch / f"o{number:06}.parquet"
                 observations_frame(records, study, testbed, cells).write_parquet(part)
                 parts.append(part)
-                part = Path(scratch) / f"t{number:06}.parquet"
+                part = scratch / f"t{number:06}.parquet"
                 trials_frame(records, study, testbed, cells).write_parquet(part)
                 trial_parts.append(part)
-                part = Path(scratch) / f"s{number:06}.parquet"
+                part = scratch / f"s{number:06}.parquet"
                 sketches_frame(records).write_parquet(part)
                 sketch_parts.append(part)
             _join(parts, folder / "observations.parquet", OBSERVATIONS)
             _join(trial_parts, trials_path, TRIALS)
             _join(sketch_parts, folder / SKETCHES_FILE, SKETCHES)
-    except OSError as error:
-        raise storage_error(folder, error) from error
     except pl.exceptions.PolarsError as error:
         raise StorageError(f"{folder}: tables could not be written: {error}") from error
 
@@ -170,9 +190,17 @@ def sketches_frame(records: Iterable[Record]) -> pl.DataFrame:
 
 
 def read_sketches(folder: Path) -> pl.DataFrame:
-    """The sketches of a run folder; no row for runs and testbeds without any."""
+    """The sketches of a run folder; no row for runs and testbeds without any.
+
+    Raises ``StorageError`` for a file that is no table of sketches.
+    """
     path = folder / SKETCHES_FILE
-    return _read(path) if path.exists() else pl.DataFrame(schema=SKETCHES)
+    return read_table(path, SKETCHES) if path.exists() else pl.DataFrame(schema=SKETCHES)
+
+
+def read_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """A table with the columns of a schema. Raises ``StorageError`` where it has others."""
+    return _with_columns(_read(path), path, schema)
 
 
 def read_observations(folder: Path) -> pl.DataFrame:
@@ -203,6 +231,26 @@ def read_compact_observations(folder: Path) -> pl.DataFrame:
     return pl.concat(columns, how="horizontal")
 
 
+def fitting(frame: pl.DataFrame, folder: Path, plan: Plan) -> pl.DataFrame:
+    """The table of a run, whose cells are those of its plan.
+
+    Raises ``StorageError`` for a cell that the plan lacks or that has other labels there.
+    """
+    columns = ("cell", "scenario", "policy", "traffic", "factors")
+    known = {
+        (cell.name, cell.scenario, cell.policy, cell.traffic, cell.factors_json)
+        for cell in plan.cells
+    }
+    name = "trials" if "status" in frame.columns else "observations"
+    for row in frame.select(columns).unique().cast(pl.String()).iter_rows():
+        if row not in known:
+            raise StorageError(
+                f"{folder / name}.parquet: cell {row[0]!r} is none of the study in run.json; the "
+                "files are of different runs"
+            )
+    return frame
+
+
 def compact(frame: pl.DataFrame) -> pl.DataFrame:
     """A table of one run in a fifth of the memory, for tables with many rows.
 
@@ -212,6 +260,14 @@ def compact(frame: pl.DataFrame) -> pl.DataFrame:
     """
     kept = [name for name in frame.columns if name not in _OF_THE_RUN]
     return frame.select(kept).cast({pl.String: pl.Categorical()})
+
+
+def is_observations(path: Path) -> bool:
+    """Whether a file is a table of observations."""
+    try:
+        return pl.read_parquet_schema(path).keys() >= OBSERVATIONS.keys()
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return False
 
 
 def read_trials(folder: Path) -> pl.DataFrame:
@@ -236,8 +292,18 @@ def counted(observations: pl.DataFrame, trials: pl.DataFrame) -> pl.DataFrame:
 
 def not_radio(trials: pl.DataFrame) -> frozenset[str]:
     """Cells with a counted trial whose caveat says that the CPU limited its throughput."""
-    said = pl.col("caveats").list.eval(pl.element().str.starts_with(NOT_RADIO)).list.any()
-    return frozenset(trials.filter(pl.col("status") == "ok", said)["cell"].unique())
+    return frozenset(with_caveat(trials, NOT_RADIO))
+
+
+def with_caveat(trials: pl.DataFrame, prefix: str) -> dict[str, str]:
+    """Cells with a counted trial that has a caveat of this prefix, and the first one without it."""
+    if "caveats" not in trials.columns:
+        return {}
+    said = trials.filter(pl.col("status") == "ok").select("cell", "caveats").explode("caveats")
+    found = said.filter(pl.col("caveats").str.starts_with(prefix)).unique(
+        "cell", keep="first", maintain_order=True
+    )
+    return {str(cell): str(text).removeprefix(prefix) for cell, text in found.iter_rows()}
 
 
 def _row_key(row: tuple[str, str | None, str | None, int | None, float, str]) -> tuple[object, ...]:
@@ -246,31 +312,57 @@ def _row_key(row: tuple[str, str | None, str | None, int | None, float, str]) ->
 
 
 def _join(parts: Sequence[Path], target: Path, schema: Mapping[str, pl.DataType]) -> None:
-    scratch = target.with_suffix(".tmp")
-    if parts:
-        pl.scan_parquet(list(parts), glob=False).sink_parquet(scratch, maintain_order=True)
-    else:
-        pl.DataFrame(schema=dict(schema)).write_parquet(scratch)
-    scratch.replace(target)
+    with replacing(target) as scratch:
+        if parts:
+            pl.scan_parquet(list(parts), glob=False).sink_parquet(scratch, maintain_order=True)
+        else:
+            pl.DataFrame(schema=dict(schema)).write_parquet(scratch)
+
+
+def put_table(frame: pl.DataFrame, target: Path) -> None:
+    """Write a table as Parquet. Raises ``StorageError`` if the disk refuses."""
+    refuse_other_encodings(target)
+    try:
+        with replacing(target) as scratch:
+            frame.write_parquet(scratch)
+    except pl.exceptions.PolarsError as error:
+        raise StorageError(f"{target}: cannot be written: {error}") from error
 
 
 def _checked(frame: pl.DataFrame, folder: Path, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """The table with the columns of the schema. Raises ``StorageError`` if one is missing."""
     name = "trials" if "status" in schema else "observations"
+    return _with_columns(frame, folder / f"{name}.parquet", schema)
+
+
+def _with_columns(
+    frame: pl.DataFrame, path: Path, schema: Mapping[str, pl.DataType]
+) -> pl.DataFrame:
     for column, kind in schema.items():
         if column not in frame.columns:
-            raise StorageError(
-                f"{folder / name}.parquet: column {column!r} is missing; needed: "
-                f"{', '.join(schema)}"
-            )
+            raise StorageError(f"{path}: column {column!r} is missing; needed: {', '.join(schema)}")
         try:
             if frame.schema[column] != kind:
                 frame = frame.with_columns(pl.col(column).cast(kind))
         except pl.exceptions.PolarsError as error:
             raise StorageError(
-                f"{folder / name}.parquet: column {column!r} is {frame.schema[column]}, not {kind}"
+                f"{path}: column {column!r} is {frame.schema[column]}, not {kind}"
             ) from error
+        problem = _impossible(frame[column], column)
+        if problem is not None:
+            raise StorageError(f"{path}: column {column!r} {problem}")
     return frame
+
+
+def _impossible(values: pl.Series, column: str) -> str | None:
+    """Why a column of observations or trials cannot be what a run wrote, or ``None``."""
+    if column not in _MAY_BE_NULL and values.null_count():
+        return "lacks values"
+    if column == "value" and not values.is_finite().all():
+        return "holds values that are no numbers"
+    if column == "status" and not values.is_in(sorted(STATUSES)).all():
+        return f"holds others than {', '.join(sorted(STATUSES))}"
+    return None
 
 
 def _rows(path: Path) -> int:
@@ -285,5 +377,6 @@ def _read(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
         )
     try:
         return pl.read_parquet(path, columns=columns)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise StorageError(f"{path}: no readable Parquet table: {error}") from error
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        said = str(error).partition("\n")[0]
+        raise StorageError(f"{path}: no readable Parquet table: {said}") from error

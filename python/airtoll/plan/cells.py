@@ -35,7 +35,8 @@ class Cell:
     """One (scenario, policy, traffic) with its factor levels.
 
     ``settings`` and ``load`` are the scenario and traffic with the factor levels applied.
-    ``profile_names`` substitutes device profiles by name (the level of ``profile_set``).
+    ``profile_names`` substitutes device profiles by name (the level of ``profile_set``);
+    ``profile_label`` is the label of that level.
     """
 
     scenario: str
@@ -45,6 +46,7 @@ class Cell:
     settings: Scenario
     load: Traffic
     profile_names: tuple[tuple[str, str], ...] = ()
+    profile_label: str = ""
 
     @cached_property
     def name(self) -> str:
@@ -141,11 +143,20 @@ def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None
     factors = [key for key in study.grid if key not in _AXES]
     tables: dict[Any, Scenario | Traffic] = {}
     cells = []
+    patterns = _patterns(study)
     for scenario, policy, traffic in itertools.product(*(study.grid[axis] for axis in _AXES)):
+        of_axes = (
+            patterns["scenario"][scenario]
+            & patterns["policy"][policy]
+            & patterns["traffic"][traffic]
+        )
         for levels in itertools.product(*(study.grid[key] for key in factors)):
-            named = {"scenario": scenario, "policy": policy, "traffic": traffic}
-            named.update(zip(factors, levels, strict=True))
-            if any(_matches(table, named) for table in study.exclude):
+            left = of_axes
+            for key, level in zip(factors, levels, strict=True):
+                if not left:
+                    break
+                left &= patterns[key][level]
+            if left:
                 continue
             cells.append(
                 _cell(study, str(scenario), str(policy), str(traffic), factors, levels, tables)
@@ -169,8 +180,24 @@ def trial_seed(study_seed: int, cell: str, number: int, attempt: int) -> int:
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
 
 
-def _matches(table: dict[str, tuple[Level, ...]], levels: dict[str, Level]) -> bool:
-    return bool(table) and all(levels.get(key) in wanted for key, wanted in table.items())
+def _patterns(study: Study) -> dict[str, dict[Level, int]]:
+    """Axis -> level -> the patterns of ``exclude`` that the level is in, one bit each.
+
+    A pattern that does not name the axis has all of its levels. A cell is left out where one bit
+    is left by all of its levels: a few operations a cell, whatever the number of patterns.
+    """
+    tables = [table for table in study.exclude if table and table.keys() <= study.grid.keys()]
+    of: dict[str, dict[Level, int]] = {}
+    for axis, levels in study.grid.items():
+        free = sum(1 << number for number, table in enumerate(tables) if axis not in table)
+        own: dict[Level, list[int]] = {}
+        for number, table in enumerate(tables):
+            for level in table.get(axis, ()):
+                own.setdefault(level, []).append(number)
+        of[axis] = {
+            level: free | sum(1 << number for number in set(own.get(level, ()))) for level in levels
+        }
+    return of
 
 
 def _cell(
@@ -185,9 +212,11 @@ def _cell(
     """One cell of the grid. ``tables`` keeps scenarios and traffics with their levels applied."""
     own = tuple(sorted(zip(factors, levels, strict=True)))
     names: tuple[tuple[str, str], ...] = ()
+    label = ""
     for key, level in own:
         if key == "profile_set":
-            names = tuple(sorted(study.profile_set[str(level)].items()))
+            chosen = study.profile_set[str(level)]
+            names, label = tuple(sorted(chosen.profiles.items())), chosen.label
     return Cell(
         scenario=scenario,
         policy=policy,
@@ -196,6 +225,7 @@ def _cell(
         settings=_leveled(study.scenario[scenario], "scenario", scenario, own, tables),
         load=_leveled(study.traffic[traffic], "traffic", traffic, own, tables),
         profile_names=names,
+        profile_label=label,
     )
 
 

@@ -5,9 +5,20 @@ Never fits a number itself (see ``airtoll.analyse``).
 """
 
 from airtoll.profiles.load import load, load_file, shipped
-from airtoll.profiles.model import Card, CardCost, CipherCost, Engine, Number, Profile, Reading
+from airtoll.profiles.model import (
+    Capabilities,
+    Card,
+    CardCost,
+    CipherCost,
+    Engine,
+    Number,
+    Profile,
+    Reading,
+    TunnelCost,
+)
 
 __all__ = [
+    "Capabilities",
     "Card",
     "CardCost",
     "CipherCost",
@@ -15,6 +26,7 @@ __all__ = [
     "Number",
     "Profile",
     "Reading",
+    "TunnelCost",
     "load",
     "load_file",
     "shipped",

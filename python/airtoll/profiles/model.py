@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from airtoll.border import CipherSuite, Meanwhile, Overlap, TcpSystem
+from airtoll.border import AkmSuite, CipherSuite, Meanwhile, Overlap, TcpSystem
 
 Engine = Literal["inline", "coprocessor", "cpu"]
 
@@ -79,6 +79,28 @@ class CipherCost(_Table):
         return self
 
 
+class TunnelCost(_Table):
+    """Cost of one end of a tunnel for one packet, CPU cycles.
+
+    ``packet_cycles`` plus ``octet_cycles`` for each octet of the outer packet. ``parallel``: the
+    kernel spreads this work over all cores. ``serial_cycles``: the part of a flow's packet that
+    one core does, whatever the number of cores. ``unknown``: why there is no cost.
+    """
+
+    packet_cycles: Number | None = None
+    octet_cycles: Number | None = None
+    serial_cycles: Number | None = None
+    parallel: bool = False
+    unknown: str | None = Field(None, min_length=3)
+
+    @model_validator(mode="after")
+    def _known_or_not(self) -> TunnelCost:
+        known = (self.packet_cycles, self.octet_cycles, self.serial_cycles)
+        if (self.unknown is None) != any(number is not None for number in known):
+            raise ValueError("give packet_cycles or octet_cycles, or say why the cost is unknown")
+        return self
+
+
 class Energy(_Table):
     """Power draw by state, watts, and the energy of packets.
 
@@ -140,6 +162,87 @@ class Card(_Table):
     cipher: dict[CipherSuite, CardCost] = Field(default_factory=dict)
 
 
+class Names(_Table):
+    """Everything of a kind that a device has, by name, and the source; it lacks all else."""
+
+    values: tuple[str, ...]
+    source: str = Field(min_length=3, description="datasheet, driver, or list of the device")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values
+
+
+class Count(_Table):
+    """A whole number and its source."""
+
+    value: int = Field(ge=0)
+    source: str = Field(min_length=3)
+
+
+class Flag(_Table):
+    """Whether a device has something, and the source."""
+
+    value: bool
+    source: str = Field(min_length=3)
+
+
+class Capabilities(_Table):
+    """Abilities of a device's radio. A field that is left out is unknown, not absent.
+
+    ``ciphers``: pairwise ciphers that it can use at all; ``hardware_ciphers``: those of them that
+    the radio works out. ``akms``: key managements, by the names of ``airtoll policies``. ``pmf``:
+    protected management frames. ``phys``, ``bands`` (GHz), ``widths_mhz``, ``streams``: of its
+    radio; ``mcs``: highest MCS by PHY. ``ampdu``: aggregates MPDUs. ``power_save``: legacy,
+    wmm (U-APSD), twt. ``mlo``: several links at the same time; enhanced single-radio operation
+    is not.
+    """
+
+    ciphers: Names | None = None
+    hardware_ciphers: Names | None = None
+    akms: Names | None = None
+    pmf: Flag | None = None
+    phys: Names | None = None
+    bands: Names | None = None
+    widths_mhz: Names | None = None
+    streams: Count | None = None
+    mcs: dict[str, Count] = Field(default_factory=dict)
+    ampdu: Flag | None = None
+    power_save: Names | None = None
+    mlo: Flag | None = None
+
+    @model_validator(mode="after")
+    def _hardware_is_a_part(self) -> Capabilities:
+        if self.ciphers and self.hardware_ciphers:
+            missing = sorted(set(self.hardware_ciphers.values) - set(self.ciphers.values))
+            if missing:
+                raise ValueError(f"hardware_ciphers: {missing[0]} is not among the ciphers")
+        known = {
+            "ciphers": (self.ciphers, CipherSuite),
+            "hardware_ciphers": (self.hardware_ciphers, CipherSuite),
+            "akms": (self.akms, AkmSuite),
+        }
+        for field, (names, suites) in known.items():
+            for name in names.values if names else ():
+                if name not in {str(suite) for suite in suites}:
+                    raise ValueError(f"{field}: unknown {name!r}")
+        return self
+
+    def stated(self) -> dict[str, tuple[str, str]]:
+        """Every stated field: its value in words and its source."""
+        found: dict[str, tuple[str, str]] = {}
+        for field in type(self).model_fields:
+            value = getattr(self, field)
+            if isinstance(value, Names):
+                found[field] = (", ".join(value.values) or "none", value.source)
+            elif isinstance(value, Flag):
+                found[field] = ("yes" if value.value else "no", value.source)
+            elif isinstance(value, Count):
+                found[field] = (str(value.value), value.source)
+        for phy, count in self.mcs.items():
+            found[f"mcs.{phy}"] = (str(count.value), count.source)
+        return found
+
+
 class Profile(_Table):
     """A device."""
 
@@ -151,10 +254,15 @@ class Profile(_Table):
     radio: Radio = Radio()
     card: Card | None = None
     cipher: dict[str, CipherCost] = Field(default_factory=dict)
+    cores: Number | None = Field(None, description="cores of the CPU; one where unknown")
+    tunnel: dict[str, TunnelCost] = Field(
+        default_factory=dict, description="costs of the ends of tunnels, by suite"
+    )
     operation: dict[str, Number] = Field(
         default_factory=dict, description="cycles per handshake operation"
     )
     energy: Energy | None = None
+    capabilities: Capabilities = Capabilities()
     seen: tuple[Reading, ...] = Field((), description="readings of the fit")
     gaps: tuple[str, ...] = Field((), description="costs without a published source")
 
@@ -171,6 +279,23 @@ class Profile(_Table):
     def fitted_numbers(self) -> dict[str, Number]:
         """The numbers that were fitted to readings."""
         return {place: number for place, number in self.numbers().items() if number.fitted}
+
+    def tunnel_seconds(self, suite: str, octets: int) -> tuple[float, float] | None:
+        """Time of one end of a tunnel per packet and per octet, seconds, where packets of
+        ``octets`` (outer) follow one another; None without a cost.
+
+        With several cores the work of successive packets overlaps, so that a packet takes its
+        share of all cores, or the part that one core does for each packet of a flow, whichever is
+        longer.
+        """
+        cost = self.tunnel.get(suite)
+        if cost is None or cost.unknown is not None or self.clock_hz.value == 0:
+            return None
+        cores = self.cores.value if cost.parallel and self.cores is not None else 1.0
+        fixed = self.seconds(cost.packet_cycles) / cores
+        each = self.seconds(cost.octet_cycles) / cores
+        serial = self.seconds(cost.serial_cycles)
+        return (serial, 0.0) if serial > fixed + each * octets else (fixed, each)
 
     def seconds(self, cycles: Number | None) -> float:
         """The time that some cycles take on this device."""

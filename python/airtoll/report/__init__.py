@@ -26,6 +26,7 @@ def write_report(
     panel: Panel | None = None,
     for_print: bool = False,
     summary: RunSummary | None = None,
+    force: bool = False,
 ) -> Path:
     """Write the report of a run; HTML includes its figures, and CSV files for its cut tables.
 
@@ -34,18 +35,31 @@ def write_report(
     folder already, they are always written anew.
     ``summary``: the first run, if it has been read already.
     Several runs give one page (``comparison.*`` in the first folder) that compares them.
+    Files at ``out`` that airtoll did not write are replaced only with ``force``.
 
-    Raises ``UsageError`` for an unknown form, ``StorageError`` if the disk refuses,
-    ``EnvironmentProblem`` without what ``for_print`` needs.
+    Raises ``UsageError`` for an unknown form and for a file that it would replace, ``StorageError``
+    if the disk refuses, ``EnvironmentProblem`` without what ``for_print`` needs.
     """
     # The drawing modules take longer to load than most commands run; most commands draw nothing.
     from airtoll.report.write import write
 
+    _refuse(runs, form)
+    return write(runs, form, out, panel, for_print=for_print, summary=summary, force=force)
+
+
+def report_text(runs: Sequence[Path], *, form: str = "html", panel: Panel | None = None) -> str:
+    """The same report as text; nothing is written. Raises what :func:`write_report` does."""
+    from airtoll.report.write import make
+
+    _refuse(runs, form)
+    return make(runs, form, panel).text
+
+
+def _refuse(runs: Sequence[Path], form: str) -> None:
     if form not in FORMATS:
         raise UsageError(f"--format {form}: choose from {', '.join(FORMATS)}")
     if not runs:
         raise UsageError("report: name at least one run folder")
-    return write(runs, form, out, panel, for_print=for_print, summary=summary)
 
 
 def page_of(run: Path) -> str:

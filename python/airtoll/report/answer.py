@@ -6,8 +6,7 @@ most important first. Of throughput the answer is the overhead, where a baseline
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import polars as pl
@@ -17,48 +16,18 @@ from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
 from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.fairness import jain
-from airtoll.analyse.overhead import mean_of_estimates
-from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
-from airtoll.analyse.wire import fills_the_wire, is_saturated
-from airtoll.observe.metrics import LIMIT, METRICS, NOT_RADIO, RATE
+from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
+from airtoll.analyse.settling import in_words
+from airtoll.analyse.wire import fills_the_wire
+from airtoll.observe.metrics import LIMIT, METRICS, NOT_RADIO, OVERHEAD, RATE, name_of
+from airtoll.observe.metrics import quantity as known
 from airtoll.plan import Cell
-from airtoll.report.names import level_name, policy_name
+from airtoll.present.words import Teller, reproduced
 from airtoll.report.summary import RunSummary
-from airtoll.study.generations import wire_mbps
 
-#: The quantity that is drawn and told for throughput.
-OVERHEAD: Final = "overhead"
 #: Jain's index of the throughputs of a cell's stations.
 FAIRNESS: Final = "fairness_ratio"
 
-#: Metric -> its name for people.
-_WORDS: Final = {
-    OVERHEAD: "throughput overhead",
-    THROUGHPUT: "throughput",
-    "join_all_time_s": "time until every client has joined",
-    "joined_ratio": "share of clients that joined",
-    FAIRNESS: "fairness of throughputs (Jain)",
-    "negotiation_time_s": "time of a negotiation",
-    "eap_time_s": "time of EAP",
-    "handover_gap_s": "gap of a hand-over",
-    "handover_packets_lost": "number of packets lost per hand-over",
-    "delay_s": "mean delay",
-    "delay_p95_s": "95 % delay",
-    "jitter_s": "jitter",
-    "loss_ratio": "loss",
-    "response_time_s": "response time",
-    "group_rekey_time_s": "time of a group key renewal",
-    "group_airtime_share": "share of the air that group-addressed messages take",
-    "group_delivered_ratio": "share of group-addressed messages that arrive",
-    "power_w": "mean power",
-}
-#: Shares, shown in percent.
-_SHARES: Final = (
-    OVERHEAD, "joined_ratio", "loss_ratio", "airtime_retry_share", "cpu_share",
-    "group_airtime_share", "group_delivered_ratio",
-)  # fmt: skip
-#: Metrics of which more is better.
-_MORE_IS_BETTER: Final = (THROUGHPUT, FAIRNESS, "joined_ratio", "voice_mos", "stations_joined")
 #: Delay under load, shown beside the answers where it is measured.
 _DELAYS: Final = ("delay_s", "delay_p95_s")
 
@@ -73,14 +42,14 @@ class Reading:
 
 def quantity_name(quantity: str) -> str:
     """A metric, or the overhead, for people."""
-    return _WORDS.get(quantity, quantity.rsplit("_", 1)[0].replace("_", " "))
+    return name_of(quantity)
 
 
 def shown(quantity: str, estimate: Estimate | None) -> str:
     """A value of a quantity with its interval; shares in percent."""
     if estimate is None:
         return NOTHING
-    return show_overhead(estimate) if quantity in _SHARES else show_estimate(estimate)
+    return show_overhead(estimate) if known(quantity).percent else show_estimate(estimate)
 
 
 def quantities(summary: RunSummary) -> tuple[str, ...]:
@@ -316,272 +285,67 @@ def in_reading_order(summary: RunSummary) -> list[Cell]:
 
 
 def headline(summary: RunSummary) -> list[str]:
-    """The answer in one sentence; then warnings, and what else the study answers.
+    """The verdict on printed values; the answers to the study's questions in sentences, the first
+    question first; then what limits them.
 
     A warning that the throughputs are no radio's goes before the answer.
     """
-    answers = [
-        sentence for quantity in quantities(summary) if (sentence := _sentence(summary, quantity))
-    ]
-    return [
+    teller = Teller(summary.names)
+    told = [teller.answer(one) for one in summary.answered]
+    printed = reproduced(summary.reproduced, summary.names)
+    lines = [
         *_of_limits(summary),
-        *answers[:1],
+        *_of_drifts(summary, THROUGHPUT),
+        *_of_unknown_costs(summary),
         *_of_silence(summary),
-        *_of_wires(summary),
+        *printed.leads,
+        *(line for one in told for line in one.leads),
+        *(line for one in told for line in one.reasons),
+        *_of_fragments(summary),
+        *_of_drifts(summary, "delay_s"),
         *_of_queues(summary),
         *_of_rates(summary),
         *_of_joins(summary),
-        *answers[1:],
-        *_of_the_largest(summary),
-        *([] if answers else _without_an_answer(summary)),
+        *printed.extras,
+        *(line for one in told for line in one.extras),
+        *([] if any(one.leads for one in told) else _without_an_answer(summary)),
     ]
+    return list(dict.fromkeys(lines))
 
 
 def not_covered(summary: RunSummary) -> list[str]:
     """Gaps of the answer: cells that were skipped or failed, and the study's own list."""
-    found = []
-    for status, words in (("skipped", "not run"), ("failed", "without a result")):
-        rows = summary.trials.filter(status=status)
-        cells = rows["cell"].unique().len()
-        if cells:
-            reason = next(iter(rows["reason"].drop_nulls()), "no reason stated")
-            found.append(f"{cells} cell{'s' if cells > 1 else ''} {words}: {reason}")
+    trials = summary.trials
+    counted = trials.filter(status="ok")["cell"].unique()
+    failed = trials.filter(status="failed")
+    in_part = pl.col("cell").is_in(counted.implode())
+    found = [
+        *_gaps(trials.filter(status="skipped"), "not run"),
+        *_gaps(failed.filter(~in_part), "without a result"),
+        *_gaps(failed.filter(in_part), "without {failed} of their trials"),
+    ]
     return [*found, *summary.study.study.leaves_out]
 
 
-def _sentence(summary: RunSummary, quantity: str) -> str:
-    if quantity == OVERHEAD:
-        return _of_costs(summary)
-    found = readings(summary, quantity)
-    if quantity == THROUGHPUT:
-        # Other flows have the throughput that they offer.
-        found = [r for r in found if is_saturated(r.cell)] or found
-    words = quantity_name(quantity)
-    start = ""
-    swept = swept_factor(summary)
-    if swept:
-        # The highest level of a sweep is the case that the question is about.
-        top = max(dict(reading.cell.factors)[swept] for reading in found)
-        found = [r for r in found if dict(r.cell.factors)[swept] == top]
-        start = f"{_capital(_with_level(swept, top))}, "
-    words = f"the {words}" if start else f"The {words}"
-    found.sort(key=lambda reading: reading.estimate.value)
-    least, most = found[0], found[-1]
-    without = ("policy",) if not swept else ("policy", swept)
-    if len(found) == 1 or shown(quantity, least.estimate) == shown(quantity, most.estimate):
-        where = "" if len(found) == 1 else f" in all {len(found)} cells"
-        return f"{start}{words} is {shown(quantity, least.estimate)}{where}."
-    best, worst = (most, least) if quantity in _MORE_IS_BETTER else (least, most)
-    ends = [
-        f"{shown(quantity, r.estimate)} with {_named(summary, r.cell, without)}"
-        for r in (best, worst)
+#: Reasons of a kind of gap that are listed; a page and --json have all.
+_MOST_REASONS = 3
+
+
+def _gaps(rows: pl.DataFrame, words: str) -> list[str]:
+    """The cells of some rows by their reasons, most cells first."""
+    reasons = (
+        rows.group_by(pl.col("reason").fill_null("no reason stated"), maintain_order=True)
+        .agg(pl.col("cell").n_unique().alias("cells"), pl.len().alias("failed"))
+        .sort("cells", descending=True, maintain_order=True)
+    )
+    found = [
+        f"{cells} cell{'s' if cells > 1 else ''} {words.format(failed=failed)}: {reason}"
+        for reason, cells, failed in reasons.head(_MOST_REASONS).iter_rows()
     ]
-    tail, bounds = _told_apart(least.estimate, most.estimate, summary.analysis.level)
-    average = "" if swept else _over_places(summary, quantity, found)
-    return f"{start}{words} is {ends[0]}, and {ends[1]}{tail} ({bounds}).{average}"
-
-
-def _told_apart(least: Estimate, most: Estimate, level: float) -> tuple[str, str]:
-    """The words for two values that cannot be told apart, if they cannot, and for their intervals.
-
-    A value that is equal in all trials has no interval, and a single trial has none either.
-    """
-    both = (least, most)
-    known = f"{100 * level:.0f} % interval"
-    single = [one for one in both if not one.has_interval and one.n < 2]
-    if len(single) == 2:
-        return "", "no interval: one trial"
-    if single:
-        return "", f"{known}; one trial has none"
-    if not any(one.has_interval for one in both):
-        return "", "equal in all trials"
-    high, low = (
-        least.high if least.has_interval else least.value,
-        most.low if most.has_interval else most.value,
-    )
-    tail = "" if high < low else ", which these trials cannot tell apart"
-    if all(one.has_interval for one in both):
-        return tail, f"{known}s"
-    return tail, f"{known}; without one: equal in all trials"
-
-
-def _over_places(summary: RunSummary, quantity: str, found: Sequence[Reading]) -> str:
-    """Least and most means over places of what is compared, where all have the same places."""
-    of_policy: dict[str, dict[str, Estimate]] = {}
-    contrast = summary.analysis.contrast
-    for reading in found:
-        cell = reading.cell
-        if contrast.is_of_policies:
-            policy = summary.names.variant(cell.policy, cell.factors_json)
-            place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",))
-        else:
-            policy = summary.arm(cell)
-            place = _named(summary, cell, (contrast.factor,))
-        of_policy.setdefault(policy, {})[place] = reading.estimate
-    places = {frozenset(by_place) for by_place in of_policy.values()}
-    if len(of_policy) < 2 or len(places) != 1 or len(next(iter(places))) < 2:
-        return ""
-    means = {
-        policy: mean_of_estimates(list(by_place.values())) for policy, by_place in of_policy.items()
-    }
-    ordered = sorted(means, key=lambda policy: means[policy].value)
-    if quantity in _MORE_IS_BETTER:
-        ordered.reverse()
-    best, worst = (f"{shown(quantity, means[p])} with {p}" for p in (ordered[0], ordered[-1]))
-    return f" On average over {len(next(iter(places)))} places it is {best}, and {worst}."
-
-
-def _with_level(key: str, value: Any) -> str:
-    text = level_name(key, value)
-    return f"with {text}" if text[0].isdigit() else f"at {text}"
-
-
-def _named(summary: RunSummary, cell: Cell, without: Sequence[str]) -> str:
-    place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, without)
-    policy = summary.names.variant(cell.policy, cell.factors_json)
-    return f"{policy} ({place})" if place else policy
-
-
-def _of_costs(summary: RunSummary) -> str:
-    """Highest and lowest mean overhead of a policy, with their intervals."""
-    # A difference of bit rates is negative if security costs throughput.
-    cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
-    found = readings(summary, OVERHEAD)
-    if not summary.analysis.contrast.is_of_policies:
-        saturated = [r for r in found if is_saturated(r.cell)] or found
-        return _of_levels(summary, _mean_costs(summary, saturated, cost), cost)
-    by_devices = _by_devices(found)
-    if len(by_devices) > 1:
-        return _of_costs_by_devices(summary, by_devices, cost)
-    means = _mean_costs(summary, found, cost)
-    (low, cheap, least, _), (high, dear, most, count) = means[0], means[-1]
-    against = f"Against {summary.reference}, "
-    average = f" on average over {count} cells" if count > 1 else ""
-    level = f"{100 * summary.analysis.level:.0f} %"
-    bounds = f" ({level} interval{'s' if len(means) > 1 else ''})" if most.has_interval else ""
-    if len(means) == 1:
-        return (
-            f"{against}{dear} costs {_cost(most, cost)} of throughput{average}"
-            f"{bounds or ' (no interval)'}."
-        )
-    if _amount(low, least.unit) == _amount(high, most.unit):
-        both = "both" if len(means) == 2 else f"all {len(means)}"
-        return (
-            f"{against}{both} secured policies cost the same throughput to the digit shown: "
-            f"{_cost(most, cost)}{average}{bounds or ' (no interval)'}."
-        )
-    ends = sorted(((least.low, least.high), (most.low, most.high)))
-    if most.has_interval and least.has_interval and ends[1][0] <= ends[0][1]:
-        return (
-            f"{against}the policies cost between {_cost(least, cost)} ({cheap}) and "
-            f"{_cost(most, cost)} ({dear}) of throughput{average}, which these "
-            f"trials cannot tell apart{bounds}."
-        )
-    return (
-        f"{against}{dear} costs most throughput, {_cost(most, cost)}{average}, and "
-        f"{cheap} least, {_cost(least, cost)}{bounds or ' (no interval)'}."
-    )
-
-
-def _of_levels(
-    summary: RunSummary, means: Sequence[tuple[float, str, Estimate, int]], cost: float
-) -> str:
-    """Throughput at the levels of most and least cost against that at the reference's level.
-
-    ``means``: of saturated flows alone; others have the throughput that they offer.
-    """
-    (_, dear, most, count), others = means[-1], means[:-1]
-    average = f" on average over {count} cells" if count > 1 else ""
-    verb, amount = _change(most, cost)
-    less = f"{verb} by {amount} with {dear}"
-    if others:
-        other, amount = _change(others[0][2], cost)
-        less += f" and {'' if other == verb else other + ' '}by {amount} with {others[0][1]}"
-    bounds = (
-        f"{100 * summary.analysis.level:.0f} % interval{'s' if others else ''}"
-        if most.has_interval
-        else "no interval"
-    )
-    return f"Against {summary.reference}, throughput {less}{average} ({bounds})."
-
-
-def _change(estimate: Estimate, cost: float) -> tuple[str, str]:
-    """Whether a throughput falls or rises, and by how much; a gain that may be none falls."""
-    gains = cost * estimate.value < 0 and not (estimate.low <= 0 <= estimate.high)
-    if gains and estimate.unit == "1":
-        return "rises", show_overhead(_turned(estimate))
-    return ("rises", show_estimate(estimate)) if gains else ("falls", _cost(estimate, cost))
-
-
-def _mean_costs(
-    summary: RunSummary, found: Sequence[Reading], cost: float
-) -> list[tuple[float, str, Estimate, int]]:
-    """Cost, policy (or level that is compared), mean overhead and number of its cells, cheapest
-    first.
-    """
-    of_arm: dict[str, list[str]] = {}
-    for reading in found:
-        of_arm.setdefault(summary.arm(reading.cell), []).append(reading.cell.name)
-    means = []
-    for arm, cells in of_arm.items():
-        mean = summary.analysis.combined_overhead(cells)
-        if mean is not None:
-            means.append((cost * mean.value, arm, mean, len(cells)))
-    return sorted(means, key=lambda entry: entry[0])
-
-
-def _by_devices(found: Sequence[Reading]) -> dict[Any, list[Reading]]:
-    """The readings by profile set: a mean over other devices, or over models of one, is no cost."""
-    groups: dict[Any, list[Reading]] = {}
-    for reading in found:
-        groups.setdefault(dict(reading.cell.factors).get("profile_set"), []).append(reading)
-    return groups
-
-
-def _of_costs_by_devices(
-    summary: RunSummary, groups: Mapping[Any, Sequence[Reading]], cost: float
-) -> str:
-    """The range of mean overheads under each profile set."""
-    parts: list[str] = []
-    interval = True
-    for devices, found in groups.items():
-        means = _mean_costs(summary, found, cost)
-        (_, cheap, least, _), (_, dear, most, _) = means[0], means[-1]
-        interval = interval and least.has_interval and most.has_interval
-        words = _cost(most, cost)
-        if len(means) > 1:
-            low = f"{_cost(least, cost)} ({cheap})"
-            words = f"{low} to {words} ({dear})"
-        of = "" if parts else " of throughput"
-        parts.append(f"{words}{of} with {level_name('profile_set', devices)}")
-    policies = {reading.cell.policy for found in groups.values() for reading in found}
-    subject = f"{policy_name(policies.pop())} costs" if len(policies) == 1 else "the policies cost"
-    bounds = f"{100 * summary.analysis.level:.0f} % intervals" if interval else "no interval"
-    return (
-        f"Against {summary.reference}, {subject} {'; '.join(parts)} (means over places, {bounds})."
-    )
-
-
-def _of_the_largest(summary: RunSummary) -> list[str]:
-    """The largest single overhead, where throughput is the first answer and cells are several."""
-    if quantities(summary)[:1] != (OVERHEAD,):
-        return []
-    found = readings(summary, OVERHEAD)
-    cost = -1.0 if summary.analysis.definition == "difference_bps" else 1.0
-    worst = max(found, key=lambda reading: cost * reading.estimate.value)
-    level = f"{100 * summary.analysis.level:.0f} %"
-    bounds = f"{level} interval" if worst.estimate.has_interval else "no interval"
-    detectable = summary.analysis.comparisons.filter(
-        (pl.col("metric") == THROUGHPUT)
-        & pl.col("flow").is_null()
-        & pl.col("station").is_null()
-        & (pl.col("p_adjusted") < 0.05)
-    ).height
-    return [
-        f"The largest single overhead is {show_overhead(worst.estimate)} ({bounds}): "
-        f"{summary.names.cell(worst.cell.name)}; {detectable} of {len(found)} differences stand "
-        "out from the spread of the trials."
-    ]
+    rest = reasons.height - len(found)
+    if rest > 0:
+        found[-1] += f" (and {rest} more reason{'s' if rest > 1 else ''})"
+    return found
 
 
 def _without_an_answer(summary: RunSummary) -> list[str]:
@@ -604,30 +368,64 @@ def _of_silence(summary: RunSummary) -> list[str]:
     if not count:
         return []
     first = next(cell.name for cell in summary.plan.cells if cell.name in summary.silent)
+    others = "" if count == len(summary.plan.cells) else " The figures are those of the others."
     return [
         f"{count} cell{'s' if count > 1 else ''} carried no data (first: "
         f"{summary.names.cell(first)}): the level is too low for the rate, or the traffic is too "
-        "short; `airtoll check` shows the level."
+        f"short; `airtoll check` shows the level.{others}"
     ]
 
 
-def _of_wires(summary: RunSummary) -> list[str]:
-    """The cells whose throughput is that of the wire, in one sentence."""
-    found = [r for r in readings(summary, THROUGHPUT) if fills_the_wire(r.cell, r.estimate.value)]
+def _of_drifts(summary: RunSummary, metric: str) -> list[str]:
+    """The cells whose readings of a metric have not settled, in one sentence, with the cause."""
+    found = summary.unsettled(metric) if metric in columns(summary) else {}
     if not found:
         return []
-    first = found[0].cell
-    rate = show_value(1e6 * wire_mbps(first.settings.wired, first.settings.phy), "bit/s")
-    some = "1 throughput is" if len(found) == 1 else f"{len(found)} throughputs are"
+    first, relative = next(iter(found.items()))
+    of = len(readings(summary, metric))
+    where = summary.names.cell(first)
+    cells = f"in {len(found)} of {of} cells (first: {where})" if of > 1 else f"in {where}"
+    words = f"The {quantity_name(metric)} has not settled {cells}: in the second half of a trial "
+    words += f"it is {in_words(relative)} than in the first, so that it depends on how long a trial"
+    words = words.replace("high than in the first", "high as in the first")
+    words += " lasts, and has no interval."
+    known = next((cell for cell in found if cell in summary.causes), None)
+    if known is None:
+        return [words]
+    at = "" if known == first else f" in {summary.names.cell(known)}"
+    return [f"{words} Cause{at}: {summary.causes[known]}."]
+
+
+def _of_fragments(summary: RunSummary) -> list[str]:
+    """The cells whose costs hold that of fragments, in one sentence, with the cure."""
+    told = summary.unsettled(THROUGHPUT)
+    found = {cell: text for cell, text in summary.fragments.items() if cell not in told}
+    if not found or THROUGHPUT not in columns(summary):
+        return []
+    first, text = next(iter(found.items()))
+    where = summary.names.cell(first)
+    cells = where if len(found) == 1 else f"{len(found)} cells (first: {where})"
+    return [f"Fragments are a part of the cost in {cells}: {text}."]
+
+
+def _of_unknown_costs(summary: RunSummary) -> list[str]:
+    """The cells whose throughput leaves out a cipher's cost that no profile knows."""
+    found = summary.unpriced
+    if not found:
+        return []
+    first, why = next(iter(found.items()))
+    cells = "1 cell" if len(found) == 1 else f"{len(found)} cells"
     return [
-        f"{some} limited by the wired link, not by the air (first: "
-        f"{summary.names.cell(first.name)}, {rate}): raise `wired.rate_mbps` of the scenario."
+        f"The cost of security is unknown in {cells} (first: {summary.names.cell(first)}): {why}; "
+        "the throughput there leaves it out."
     ]
 
 
 def _of_queues(summary: RunSummary) -> list[str]:
     """The queues and windows that limit, in one sentence; wires have one of their own."""
-    of_wires = bool(_of_wires(summary))
+    of_wires = any(
+        fills_the_wire(one.cell, one.estimate.value) for one in readings(summary, THROUGHPUT)
+    )
     said = [
         text.removeprefix(LIMIT)
         for text in summary.caveats
@@ -679,24 +477,3 @@ def _of_limits(summary: RunSummary) -> list[str]:
         f"{which} a radio's, and what is said of them holds for this computer alone: "
         f"{reason.removeprefix(NOT_RADIO)}."
     ]
-
-
-def _cost(estimate: Estimate, sign: float) -> str:
-    """A cost with its interval; a difference of rates with its sign turned."""
-    if sign > 0:
-        return show_overhead(estimate)
-    return show_estimate(_turned(estimate))
-
-
-def _turned(estimate: Estimate) -> Estimate:
-    return evolve(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
-
-
-def _amount(value: float, unit: str) -> str:
-    if not math.isfinite(value):
-        return NOTHING
-    return f"{100 * value:.1f} %" if unit == "1" else show_value(value, unit)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -8,12 +8,14 @@ the groups whose names its transport joins with a plus sign. Never averages prin
 from __future__ import annotations
 
 import math
+import statistics
 
 import polars as pl
 from attrs import frozen
 
 from airtoll.analyse import Estimate
-from airtoll.observe.datasets import Dataset
+from airtoll.answer import Printed, Reproduces, within
+from airtoll.observe.datasets import Dataset, load_dataset
 from airtoll.report.summary import Combined, RunSummary
 
 #: The name of the mean over groups.
@@ -48,6 +50,37 @@ def printed_combined(summary: RunSummary, dataset: Dataset) -> list[PrintedCombi
         & ~pl.col("table").str.starts_with("prose")
     )
     return [row for c in summary.combined for row in _rows(c, figures)]
+
+
+def reproduced_combined(summary: RunSummary) -> list[Reproduces]:
+    """How many printed overheads over several kinds of traffic are met, by data set."""
+    found = []
+    for name in dict.fromkeys(one.dataset for one in summary.comparisons):
+        rows = printed_combined(summary, load_dataset(name))
+        if not rows:
+            continue
+        limit = within("overhead", "1")
+        published, ours = [row.published for row in rows], [row.ours.value for row in rows]
+        found.append(
+            Reproduces(
+                dataset=name,
+                quantity="overhead",
+                kind=Printed.COMBINED,
+                axis="",
+                variant="",
+                instrument="",
+                within=limit,
+                met=sum(abs(row.absolute_error) <= limit for row in rows),
+                total=len(rows),
+                fitted_met=0,
+                fitted=0,
+                median=statistics.median(abs(row.absolute_error) for row in rows),
+                printed=(min(published), max(published)),
+                ours=(min(ours), max(ours)),
+                unit="1",
+            )
+        )
+    return found
 
 
 def _rows(combined: Combined, figures: pl.DataFrame) -> list[PrintedCombined]:

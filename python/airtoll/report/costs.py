@@ -14,10 +14,11 @@ from attrs import evolve
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.cost import cost_sign
 from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
+from airtoll.present.names import policy_name
 from airtoll.report.answer import fairness, readings
-from airtoll.report.names import policy_name
 from airtoll.report.summary import RunSummary
 
 #: Most rows of the table, so that a report stays readable and small for any study.
@@ -124,8 +125,8 @@ def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
     by_rule = summary.analysis.by_rule
     value = evolve(without_interval(of_all), value=row["value"]) if by_rule else of_all
     share = row["o_value"]
-    if share is not None and row["o_unit"] != "1":
-        share = -share  # a difference of rates: a loss is negative
+    if share is not None:
+        share *= cost_sign(row["o_unit"])
     return {
         "policy": policy_name(row["policy"]),
         "name": row["policy"],

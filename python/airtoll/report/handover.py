@@ -14,8 +14,8 @@ from attrs import frozen
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import estimate_of_row
+from airtoll.present.names import policy_name
 from airtoll.report.authentication import NegotiationStages
-from airtoll.report.names import policy_name
 from airtoll.report.summary import RunSummary
 
 #: Parts in their order; the wait for a packet is before and after them.

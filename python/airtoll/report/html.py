@@ -17,6 +17,7 @@ from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.drawing import Developed, forms_in_words
 from airtoll.observe.datasets import load_dataset
+from airtoll.present.names import policy_name
 from airtoll.report import what_if
 from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
 from airtoll.report.authentication import STAGES, negotiation_stages
@@ -24,7 +25,6 @@ from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
 from airtoll.report.handover import PARTS, gaps
-from airtoll.report.names import policy_name
 from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import Combined, RunSummary
 from airtoll.report.templates import page
@@ -90,16 +90,17 @@ def render(
     command: str,
     form: str = "run",
     panel: what_if.Panel | None = None,
+    beside: str = "",
 ) -> str:
     """The page of one run, with its pictures; ``form``: the template's name.
 
-    With a ``panel`` the page simulates changes.
+    With a ``panel`` the page simulates changes. ``beside`` begins the names of the files beside it.
     """
-    return page(f"{form}.html.j2", _values(summary, drawings, command, panel))
+    return page(f"{form}.html.j2", _values(summary, drawings, command, panel, beside))
 
 
-def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:
-    """The pictures by section."""
+def placed(drawings: Sequence[Developed], beside: str = "") -> dict[str, list[dict[str, Any]]]:
+    """The pictures by section; ``beside`` begins the name of their folder."""
     sections: dict[str, list[dict[str, Any]]] = {name: [] for name in _PICTURE_SECTIONS}
     for drawing in drawings:
         picture = drawing.picture
@@ -119,7 +120,7 @@ def placed(drawings: Sequence[Developed]) -> dict[str, list[dict[str, Any]]]:
                 "caption": picture.caption,
                 "panels": panels,
                 "folded": max(0, len(panels) - picture.open_panels),
-                "stems": picture.stems,
+                "stems": f"{beside}figures/{picture.stems}",
                 "forms": forms_in_words(drawing.files),
                 "wide": picture.wide,
             }
@@ -132,11 +133,12 @@ def _values(
     drawings: Sequence[Developed],
     command: str,
     panel: what_if.Panel | None,
+    beside: str,
 ) -> dict[str, Any]:
     study = summary.study
     head = study.study
     costs, left_out = cost_blocks(summary)
-    in_sections = placed(drawings)
+    in_sections = placed(drawings, beside)
     published = _published(summary)
     reruns, failures, trials_left_out = _special_trials(summary)
     findings = summary.findings
@@ -209,6 +211,7 @@ def _values(
         "definition_words": f"{_DEFINITIONS[head.overhead]}, {_sides(summary)}",
         "costs": costs,
         "costs_left_out": left_out,
+        "beside": beside,
         "pictures": in_sections,
         "combined": _combined(summary),
         "combined_groups": list(head.combine),

@@ -6,26 +6,24 @@ closed form and no ledger for them. Never changes a reading, and draws nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 from attrs import frozen
 
 from airtoll.analyse import Analysis, Comparison, analyse, compare
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
+from airtoll.analyse.cost import as_cost, cost_sign
 from airtoll.analyse.overhead import Definition
 from airtoll.analyse.quantities import show_overhead
-from airtoll.errors import StorageError
 from airtoll.observe.datasets import load_dataset
+from airtoll.observe.imported import MANIFEST, Manifest, read_manifest
 from airtoll.observe.tables import read_observations, read_trials
 
 if TYPE_CHECKING:
     from airtoll.analyse.audit import Finding
-
-MANIFEST: Final = "import.json"
 
 
 @frozen
@@ -49,6 +47,11 @@ class Beside:
         return ""
 
     @property
+    def fitted(self) -> tuple[str, ...]:
+        """Nothing is fitted to them."""
+        return ()
+
+    @property
     def minus(self) -> dict[str, str]:
         """No cells are subtracted."""
         return {}
@@ -64,11 +67,12 @@ class Imported:
     """Imported readings, analysed."""
 
     path: Path
-    manifest: dict[str, Any]
+    manifest: Manifest
     observations: pl.DataFrame
     analysis: Analysis
     comparisons: tuple[Comparison, ...]
     findings: tuple[Finding, ...]
+    caveats: Mapping[str, int]
 
 
 def is_imported(folder: Path) -> bool:
@@ -81,34 +85,32 @@ def read_imported(folder: Path) -> Imported:
 
     Raises ``StorageError`` if it cannot be read, ``DatasetError`` for an unknown data set.
     """
-    file = folder / MANIFEST
-    try:
-        manifest: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise StorageError(f"{file}: cannot be read: {error}") from error
+    manifest = read_manifest(folder)
     observations, trials = read_observations(folder), read_trials(folder)
-    against = manifest.get("against")
-    dataset = load_dataset(against) if against else None
+    dataset = load_dataset(manifest.against) if manifest.against else None
     definition = cast(Definition, (dataset and dataset.overhead) or "of_baseline")
-    analysis = analyse(
-        observations, trials, baseline=manifest.get("baseline", "open"), overhead=definition
-    )
+    analysis = analyse(observations, trials, baseline=manifest.baseline, overhead=definition)
     found: list[Comparison] = []
     if dataset is not None:
         scenarios = observations["scenario"].unique(maintain_order=True)
-        pairs = [Beside(scenario, manifest.get("readings", {})) for scenario in scenarios]
+        pairs = [Beside(scenario, manifest.readings) for scenario in scenarios]
         found = compare(analysis, dataset, pairs)
     from airtoll.analyse.audit import audit_run
 
     findings = audit_run(folder.name, observations, trials)
-    return Imported(folder, manifest, observations, analysis, tuple(found), tuple(findings))
+    said = trials.explode("caveats").drop_nulls("caveats")
+    counts = said.group_by("caveats", maintain_order=True).len().sort("len", descending=True)
+    caveats = dict(counts.iter_rows())
+    return Imported(
+        folder, manifest, observations, analysis, tuple(found), tuple(findings), caveats
+    )
 
 
 def headline(imported: Imported) -> list[str]:
     """The result of the readings, in two sentences at most."""
     analysis = imported.analysis
     cells = analysis.estimates["cell"].n_unique()
-    files = len(imported.manifest["files"])
+    files = len(imported.manifest.files)
     lines = [
         f"{files} file{'s' if files != 1 else ''} with {imported.observations.height} values of "
         f"{cells} cell{'s' if cells != 1 else ''}."
@@ -119,14 +121,14 @@ def headline(imported: Imported) -> list[str]:
             f"There is no secured policy to compare with {analysis.baseline}, so none has a cost."
         )
         return lines
-    cost = -1.0 if analysis.definition == "difference_bps" else 1.0
-    worst = overheads.sort(cost * pl.col("value")).row(-1, named=True)
+    sign = cost_sign(str(overheads["unit"][0]))
+    worst = overheads.sort(sign * pl.col("value")).row(-1, named=True)
     verdict = whole_cells(analysis.comparisons).filter(cell=worst["cell"], metric=THROUGHPUT)[
         "verdict"
     ]
+    largest = as_cost(estimate_of_row(worst, analysis.level))
     lines.append(
-        f"The largest overhead is {show_overhead(estimate_of_row(worst, analysis.level))} in "
-        f"{worst['cell']}: {verdict[0]}."
+        f"The largest overhead is {show_overhead(largest)} in {worst['cell']}: {verdict[0]}."
     )
     return lines
 

@@ -22,6 +22,12 @@ from airtoll.report.palette import colour
 from airtoll.report.templates import page
 
 _MOST_ROWS: Final = 40
+#: Most dots of a cell in the figure, and most rows of each table.
+_MOST_DOTS: Final = 200
+_MOST_LINES: Final = 1000
+#: Most sentences of each kind, and most files, on the page.
+_MOST_CAVEATS: Final = 50
+_MOST_FILES: Final = 1000
 
 
 def pictures(imported: Imported) -> list[Picture]:
@@ -37,34 +43,44 @@ def pictures(imported: Imported) -> list[Picture]:
             "throughput",
             "throughput",
             "Imported readings by trial",
-            "Every trial's throughput, and the mean of its cell with its interval.",
+            f"Throughput by trial, at most {_MOST_DOTS} of a cell, and the mean of the cell with "
+            "its interval."
+            if rows["cell"].value_counts()["count"].max() > _MOST_DOTS  # type: ignore[operator]
+            else "Every trial's throughput, and the mean of its cell with its interval.",
             (Panel("throughput", draw),),
         )
     ]
 
 
-def render(imported: Imported, drawings: Sequence[Developed]) -> str:
-    """The page."""
+def render(imported: Imported, drawings: Sequence[Developed], *, prefix: str = "") -> str:
+    """The page; ``prefix`` begins the name of its figures' folder."""
     analysis = imported.analysis
     return page(
         "imported.html.j2",
         {
             "title": f"Imported readings: {imported.path.name}",
             "headline": [line.replace(" %", "\u00a0%") for line in headline(imported)],
-            "pictures": placed(drawings),
+            "pictures": placed(drawings, prefix),
             "level": f"{100 * analysis.level:.0f} %",
             "definition": analysis.definition,
             "baseline": analysis.baseline,
-            "costs": costs(analysis),
-            "estimates": estimates(analysis),
-            "against": imported.manifest.get("against"),
+            "costs": costs(analysis, _MOST_LINES),
+            "estimates": estimates(analysis, _MOST_LINES),
+            "lines": max(analysis.overheads.height, analysis.estimates.height),
+            "most_lines": _MOST_LINES,
+            "against": imported.manifest.against,
             "comparisons": [beside(c) for c in imported.comparisons],
             "findings": imported.findings,
-            "format": imported.manifest.get("format", NOTHING),
+            "format": " and ".join(imported.manifest.formats) or NOTHING,
+            "caveats": list(imported.caveats.items())[:_MOST_CAVEATS],
+            "left_out": imported.manifest.left_out[:_MOST_CAVEATS],
+            "unsaid": max(0, len(imported.caveats) - _MOST_CAVEATS)
+            + max(0, len(imported.manifest.left_out) - _MOST_CAVEATS),
             "files": [
                 {"name": name, "sha256": digest}
-                for digest, name in imported.manifest["files"].items()
+                for digest, name in list(imported.manifest.files.items())[:_MOST_FILES]
             ],
+            "more_files": max(0, len(imported.manifest.files) - _MOST_FILES),
         },
     )
 
@@ -82,7 +98,8 @@ def _dots(imported: Imported, rows: pl.DataFrame) -> Plate:
     estimates = whole_cells(imported.analysis.estimates.filter(metric=THROUGHPUT))
     for place, cell in enumerate(cells):
         here = rows.filter(cell=cell)
-        for value in here["value"]:
+        # Of many trials these are spread over the order in which they were taken.
+        for value in here["value"].gather_every(-(-here.height // _MOST_DOTS)):
             ink = colour(policies.index(here["policy"][0]))
             dot = axes.plot(value / factor, place, "o", ms=4, alpha=0.6, color=ink)
             plate.say(dot, f"{cell}: {show_value(value, 'bit/s')}")

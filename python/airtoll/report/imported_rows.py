@@ -16,14 +16,16 @@ from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.report.imported import whole_cells
 
 
-def costs(analysis: Analysis) -> list[dict[str, str]]:
-    """The overhead of each secured cell: cell, overhead, verdict, p, n."""
-    return [_cost(analysis, row) for row in whole_cells(analysis.overheads).iter_rows(named=True)]
+def costs(analysis: Analysis, most: int | None = None) -> list[dict[str, str]]:
+    """The overhead of each secured cell, or of the first ones: cell, overhead, verdict, p, n."""
+    rows = whole_cells(analysis.overheads).head(analysis.overheads.height if most is None else most)
+    return [_cost(analysis, row) for row in rows.iter_rows(named=True)]
 
 
-def estimates(analysis: Analysis) -> list[dict[str, str]]:
-    """Every estimate: cell, metric, value, n, method."""
+def estimates(analysis: Analysis, most: int | None = None) -> list[dict[str, str]]:
+    """Every estimate, or the first ones: cell, metric, value, n, method."""
     rows = analysis.estimates.filter(~repeats_its_cell())
+    rows = rows if most is None else rows.head(most)
     return [_estimate(row, analysis.level) for row in rows.iter_rows(named=True)]
 
 

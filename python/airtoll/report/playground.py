@@ -12,8 +12,9 @@ from typing import Final
 from attrs import frozen
 from markupsafe import Markup
 
-from airtoll.observe.journal import storage_error
+from airtoll.observe.replacing import put_text
 from airtoll.report import browser
+from airtoll.report.own import refuse_foreign
 from airtoll.report.templates import page
 
 #: anchor -> title, question, task, explanation to check against the figure
@@ -104,13 +105,15 @@ def render(scenarios: Scenarios) -> str:
     )
 
 
-def write_playground(scenarios: Scenarios, out: Path) -> Path:
-    """Write the page. Raises ``StorageError`` if the disk refuses."""
-    text = render(scenarios)
-    try:
-        out.write_text(text, "utf-8")
-    except OSError as error:
-        raise storage_error(out, error) from error
+def write_playground(scenarios: Scenarios, out: Path, *, force: bool = False) -> Path:
+    """Write the page.
+
+    Raises ``UsageError`` for a file that airtoll did not write, but with ``force``, and
+    ``StorageError`` if the disk refuses.
+    """
+    if not force:
+        refuse_foreign(out)
+    put_text(out, render(scenarios))
     return out
 
 

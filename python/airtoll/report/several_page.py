@@ -42,9 +42,13 @@ def pictures(pairs: Sequence[Against]) -> list[Picture]:
 
 
 def render(
-    pairs: Sequence[Against], drawings: Sequence[Developed], *, commands: Sequence[str]
+    pairs: Sequence[Against],
+    drawings: Sequence[Developed],
+    *,
+    commands: Sequence[str],
+    beside: str = "",
 ) -> str:
-    """The page of several runs."""
+    """The page of several runs; ``beside`` begins the names of its figures' folder."""
     summaries = [pairs[0].first, *(pair.second for pair in pairs)]
     return page(
         "several.html.j2",
@@ -64,7 +68,7 @@ def render(
                 for summary, command in zip(summaries, commands, strict=True)
             ],
             "headline": [line.replace(" %", "\u00a0%") for pair in pairs for line in words(pair)],
-            "pictures": placed(drawings),
+            "pictures": placed(drawings, beside),
             "blocks": [_block(pair) for pair in pairs],
             "level": f"{100 * pairs[0].first.analysis.level:.0f} %",
         },

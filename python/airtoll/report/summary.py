@@ -22,25 +22,31 @@ from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.ceiling import ceiling_bps
 from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.decomposition import crypto_time, decompose
+from airtoll.analyse.estimate import EQUAL
 from airtoll.analyse.instruments import seen_through
 from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_value
 from airtoll.analyse.selection import select_rows
+from airtoll.answer import Answered, Measured, Reproduces, answered, printed
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
+from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY, UNPRICED
 from airtoll.observe.tables import (
     compact,
     counted,
+    fitting,
     not_radio,
     read_compact_observations,
     read_sketches,
+    read_table,
     read_trials,
+    with_caveat,
 )
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
+from airtoll.present.names import Names, level_name, policy_name
 from airtoll.profiles import Profile, load
-from airtoll.report.names import Names, level_name, policy_name
 from airtoll.study import Level, Study
 from airtoll.study.generations import HIGHEST_MBPS
 
@@ -48,6 +54,7 @@ if TYPE_CHECKING:
     from airtoll.analyse.audit import Finding
 
 THEORY = "theory.parquet"
+_THEORY: dict[str, pl.DataType] = {"cell": pl.String(), "value": pl.Float64()}
 #: Rows of a table that are put in order at a time.
 _GATHERED = 50_000
 #: The tables of an analysis in the order of the study.
@@ -90,6 +97,31 @@ class RunSummary:
     trials: pl.DataFrame = field(repr=False)
     analysis: Analysis = field(repr=False)
     comparisons: tuple[Comparison, ...] = field(repr=False)
+    sketches: pl.DataFrame | None = field(default=None, repr=False)
+
+    @cached_property
+    def answered(self) -> tuple[Answered, ...]:
+        """The questions of the study with their claims, most important first."""
+        return answered(self._measured)
+
+    @cached_property
+    def reproduced(self) -> tuple[Reproduces, ...]:
+        """How many printed values are met."""
+        from airtoll.report.combined import reproduced_combined
+
+        return (*reproduced_combined(self), *printed(self._measured, self))
+
+    @cached_property
+    def _measured(self) -> Measured:
+        return Measured(
+            plan=self.plan,
+            testbed=self.manifest["testbed"],
+            observations=self.observations,
+            trials=self.trials,
+            analysis=self.analysis,
+            sketches=self.sketches,
+            comparisons=self.comparisons,
+        )
 
     @property
     def study(self) -> Study:
@@ -111,8 +143,8 @@ class RunSummary:
         """Closed forms of the run's cells (columns cell, value), where there are any."""
         path = self.path / THEORY
         if not path.exists():
-            return pl.DataFrame(schema={"cell": pl.String(), "value": pl.Float64()})
-        return pl.read_parquet(path)
+            return pl.DataFrame(schema=_THEORY)
+        return read_table(path, _THEORY)
 
     def closed_form(self, cell: str) -> float | None:
         """Throughput of a cell by its closed form, bit/s."""
@@ -186,6 +218,8 @@ class RunSummary:
         ``""``: nothing fitted. ``"fitted"``: this very reading was fitted to, so agreement
         proves nothing. ``"predicted"``: fitted to other readings, which the report lists.
         """
+        if comparison.fitted:
+            return "fitted"
         cell = self.cells[comparison.cell]
         readings = [reading for profile in self.profiles_of(cell) for reading in profile.seen]
         if not readings:
@@ -304,6 +338,7 @@ class RunSummary:
             contrast=self.analysis.contrast,
             definition="of_baseline" if definition == "difference_bps" else definition,
             level=self.analysis.level,
+            testbed=self.manifest["testbed"],
         )
 
     @cached_property
@@ -346,6 +381,41 @@ class RunSummary:
         counts = said.group_by("caveats", maintain_order=True).len().sort("len", descending=True)
         return {str(text): int(count) for text, count in counts.iter_rows()}
 
+    def unsettled(self, metric: str) -> dict[str, float]:
+        """Cells whose readings of a metric have not settled, in the order of the plan.
+
+        ``metric``: ``throughput_bps`` or ``delay_s``. A cell counts also for its flows. The value
+        is the second half less the first, as a share of their mean.
+        """
+        frame = self.analysis.unsettled
+        if frame.is_empty():
+            return {}
+        rows = frame.filter(of=metric).sort(pl.col("flow").is_not_null(), maintain_order=True)
+        found: dict[str, float] = {}
+        for cell, relative in rows.select("cell", "relative").iter_rows():
+            found.setdefault(str(cell), float(relative))
+        # Delays of flows that deliver less and less say nothing more.
+        if metric != THROUGHPUT:
+            found = {name: r for name, r in found.items() if name not in self.unsettled(THROUGHPUT)}
+        return {name: found[name] for name in self.cells if name in found}
+
+    @cached_property
+    def causes(self) -> dict[str, str]:
+        """Cells whose trials name a cause for which their halves differ, and the cure."""
+        return with_caveat(self.trials, NOT_SETTLED_BY)
+
+    @cached_property
+    def fragments(self) -> dict[str, str]:
+        """Cells whose tunnels cut datagrams into fragments, how long they are, and the cure."""
+        found = with_caveat(self.trials, FRAGMENTS)
+        return {name: found[name] for name in self.cells if name in found}
+
+    @cached_property
+    def unpriced(self) -> dict[str, str]:
+        """Cells under a cipher whose cost no profile of their devices knows, and which."""
+        found = with_caveat(self.trials, UNPRICED)
+        return {name: found[name] for name in self.cells if name in found}
+
     @cached_property
     def not_radio(self) -> frozenset[str]:
         """Cells with a trial whose caveats say that the CPU limited its throughput."""
@@ -386,8 +456,8 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
     folder = RunFolder(path)
     manifest = folder.manifest()
     plan = folder.plan()
-    trials = compact(read_trials(path))
-    observations = counted(read_compact_observations(path), trials)
+    trials = compact(fitting(read_trials(path), path, plan))
+    observations = counted(fitting(read_compact_observations(path), path, plan), trials)
     head = plan.study.study
     paired = pairs_trials(plan.study.trials.order, manifest["testbed"], plan.study.trials.pairing)
 
@@ -403,9 +473,11 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
             paired=paired,
             answers=plan.study.answers,
             sketches=sketches,
+            testbed=manifest["testbed"],
         )
 
-    analysis = _in_study_order(analysed(observations, compact(read_sketches(path))), plan)
+    sketches = compact(read_sketches(path))
+    analysis = _in_study_order(analysed(observations, sketches), plan)
     through: dict[tuple[str, str], Analysis] = {}
     for entry in plan.study.compare:
         key = (entry.instrument, entry.metric)
@@ -418,7 +490,9 @@ def summarise(path: Path, dataset: str | None = None, level: float = 0.95) -> Ru
     for name in [dataset] if dataset else named:
         entries = [entry for entry in plan.study.compare if entry.dataset == name]
         comparisons += compare(analysis, load_dataset(name), entries, through)
-    return RunSummary(path, manifest, plan, observations, trials, analysis, tuple(comparisons))
+    return RunSummary(
+        path, manifest, plan, observations, trials, analysis, tuple(comparisons), sketches
+    )
 
 
 def _in_study_order(analysis: Analysis, plan: Plan) -> Analysis:
@@ -492,6 +566,8 @@ def _group_overhead(
             return None
         count = rows.height
         variance = float((rows["deviation"].fill_null(math.nan) ** 2 / rows["n"]).sum()) / count**2
+        if rows["method"].cast(pl.String).str.ends_with(EQUAL).any():
+            variance = math.nan
         means[name] = (float(rows["value"].mean()), variance, float(rows["n"].sum()))  # type: ignore[arg-type]
     (t1, v1, n1), (t2, v2, n2) = means[analysis.baseline], means[policy]
     if analysis.definition == "of_secured":

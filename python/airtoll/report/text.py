@@ -10,14 +10,16 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from airtoll.analyse.analysis import repeats_its_cell
 from airtoll.observe.spreadsheet import cell, cells
 from airtoll.report.answer import headline, table, titles
+from airtoll.report.own import MARK
 from airtoll.report.several import Against, rows, shown, words
 from airtoll.report.summary import RunSummary
 
@@ -28,10 +30,11 @@ if TYPE_CHECKING:
 def markdown(summary: RunSummary) -> str:
     """Question, answer and the table of answers."""
     head = summary.study.study
-    lines = [f"# {head.title}", "", *([head.question, ""] if head.question else [])]
-    lines += [*headline(summary), ""]
+    lines = [f"# {escape_markdown(head.title)}", ""]
+    lines += [escape_markdown(head.question), ""] if head.question else []
+    lines += [*map(escape_markdown, headline(summary)), ""]
     lines += _marked(*_table(summary))
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", _MARK_OF_MARKDOWN]) + "\n"
 
 
 def latex(summary: RunSummary) -> str:
@@ -83,9 +86,9 @@ def several(pairs: Sequence[Against], form: str) -> str:
         return buffer.getvalue()
     if form == "latex":
         return _tabular("llrrrrl", columns, [[row[c] for c in columns] for row in table])
-    lines = [*(line for pair in pairs for line in words(pair)), ""]
+    lines = [*(escape_markdown(line) for pair in pairs for line in words(pair)), ""]
     lines += _marked(columns, [[row[c] for c in columns] for row in table])
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", _MARK_OF_MARKDOWN]) + "\n"
 
 
 def imported(readings: Imported, form: str) -> str:
@@ -108,6 +111,8 @@ def imported(readings: Imported, form: str) -> str:
             "comparisons": analysis.comparisons.to_dicts(),
             "published": [beside(c) for c in readings.comparisons],
             "findings": [finding.to_json() for finding in readings.findings],
+            "caveats": [{"says": text, "trials": n} for text, n in readings.caveats.items()],
+            "left_out": list(readings.manifest.left_out),
         }
         return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
     # The costs of the secured cells are the answer; without a secured cell the readings are.
@@ -118,8 +123,9 @@ def imported(readings: Imported, form: str) -> str:
     cut = [[row[column] for column in columns] for row in rows]
     if form == "latex":
         return _tabular("llrrr" if "metric" in columns else "lrlrr", columns, cut)
-    lines = [f"# Imported readings: {readings.path.name}", "", *imported_headline(readings), ""]
-    return "\n".join([*lines, *_marked(columns, cut)]) + "\n"
+    lines = [f"# Imported readings: {escape_markdown(readings.path.name)}", ""]
+    lines += [*map(escape_markdown, imported_headline(readings)), "", *_marked(columns, cut)]
+    return "\n".join([*lines, "", _MARK_OF_MARKDOWN]) + "\n"
 
 
 def published_row(summary: RunSummary, comparison: Any) -> dict[str, Any]:
@@ -169,23 +175,81 @@ def _every_estimate(estimates_: pl.DataFrame) -> str:
 
 def _marked(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """The lines of a Markdown table."""
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+    head, *body = [[escape_markdown(text) for text in row] for row in (columns, *rows)]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(columns)]
+    return lines + ["| " + " | ".join(row) + " |" for row in body]
+
+
+def tabular(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Sequence[str],
+    caption: str,
+    label: str,
+) -> str:
+    """A ``table`` with caption and label around a ``tabular`` with booktabs rules."""
+    kinds = "".join("r" if name in numbers else "l" for name in columns)
+    body = _tabular(kinds, columns, rows)
+    return (
+        "\\begin{table}\n\\centering\n"
+        + f"\\caption{{{escape_latex(caption)}}}\n\\label{{{label}}}\n"
+        + body
+        + "\\end{table}\n"
+    )
 
 
 def _tabular(kinds: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A LaTeX ``tabular`` with booktabs rules."""
-    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
-    lines.append(" & ".join(map(_escape, columns)) + r" \\")
+    lines = [f"% {MARK}", rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
+    lines.append(" & ".join(map(escape_latex, columns)) + r" \\")
     lines.append(r"\midrule")
-    lines += [" & ".join(map(_escape, row)) + r" \\" for row in rows]
+    lines += [" & ".join(map(escape_latex, row)) + r" \\" for row in rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _escape(text: str) -> str:
-    for mark in "&%$#_{}":
-        text = text.replace(mark, "\\" + mark)
-    return text.replace("±", r"$\pm$").replace("<", r"$<$").replace("–", "--")
+#: Last line of Markdown: what wrote it, unseen on a page.
+_MARK_OF_MARKDOWN: Final = f"<!-- {MARK} -->"
+
+#: Control characters, line ends, and the signs that turn the direction of text around.
+_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+#: Signs with a meaning in Markdown; a backslash takes it (CommonMark 0.31.2, section 2.4).
+_MARKDOWN: Final = re.compile(
+    r"[\\`*<>|~$&]|\](?=[(\[:])|(?<!\w)_|_(?!\w)|^(?:#|[+-](?=\s)|=(?==*$)|\d+(?=[.)](?:\s|$)))"
+)
+_LATEX: Final = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    '"': r"\textquotedbl{}",
+    "|": r"\textbar{}",
+    "<": r"$<$",
+    ">": r"$>$",
+    "±": r"$\pm$",
+    "−": "$-$",
+    "–": "--",
+    **{mark: "\\" + mark for mark in "&%$#_{}"},
+}
+
+
+def escape_markdown(text: str) -> str:
+    """One line of text that Markdown shows as it is; control characters are spaces."""
+    plain = _CONTROLS.sub(" ", text)
+    return _MARKDOWN.sub(lambda found: _backslashed(found[0]), plain)
+
+
+def _backslashed(found: str) -> str:
+    # A number at the beginning of a line is a list's with the sign behind it.
+    return found + "\\" if found.isdigit() else "\\" + found
+
+
+def escape_latex(text: str) -> str:
+    """One line of text that LaTeX prints as it is; control characters are spaces."""
+    plain = _CONTROLS.sub(" ", text)
+    escaped = "".join(_LATEX.get(mark, mark) for mark in plain)
+    # Behind the end of a row these would be its arguments.
+    return f"{{{escaped[0]}}}{escaped[1:]}" if escaped[:1] in ("[", "*") else escaped
 
 
 def _finite(value: Any) -> Any:

@@ -8,28 +8,48 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import polars as pl
+from attrs import field, frozen
 
 from airtoll.drawing import Developed, develop, forms_here, save
 from airtoll.drawing.printing import available
 from airtoll.errors import EnvironmentProblem
-from airtoll.observe.journal import storage_error
+from airtoll.observe.replacing import put, put_text, remove
 from airtoll.observe.spreadsheet import cells
 from airtoll.report import imported, imported_page, several, several_page, text
 from airtoll.report.costs import MAX_ROWS, cost_table
 from airtoll.report.figures import pictures
 from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
+from airtoll.report.own import is_own, refuse_foreign
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.what_if import Panel
 from airtoll.study import shipped
 
-#: The folder of the figures, beside the page.
+#: The folder of the figures and the long tables, beside the page.
 FIGURES = "figures"
+COSTS, DECOMPOSITION = "costs.csv", "decomposition.csv"
+#: Names of pages in run folders: of one run, of several.
+_DEFAULT_STEMS = ("report", "comparison")
 #: Rows of a long table that are text in memory at a time.
 _ROWS_OF_TEXT = 10_000
 _SUFFIX = {"html": "html", "markdown": "md", "csv": "csv", "latex": "tex", "json": "json"}
+
+
+@frozen
+class Made:
+    """A report before it is written: its text, its figures, and its long tables.
+
+    ``tables``: name -> table, and whether the page cuts it.
+    """
+
+    text: str
+    drawings: Sequence[Developed] = ()
+    tables: Mapping[str, tuple[pl.DataFrame, bool]] = field(factory=dict)
 
 
 def write(
@@ -40,22 +60,79 @@ def write(
     *,
     for_print: bool = False,
     summary: RunSummary | None = None,
+    force: bool = False,
 ) -> Path:
     """Write the report of one run, or of several compared with the first; see ``write_report``."""
-    if len(runs) > 1:
-        return _write_several(runs, form, out, for_print=for_print)
-    if imported.is_imported(runs[0]):
-        return _write_imported(runs[0], form, out, for_print=for_print)
-    summary = summary or summarise(runs[0])
-    target = out or runs[0] / f"report.{_SUFFIX[form]}"
-    drawings: list[Developed] = []
-    if form == "html":
-        drawings = develop(list(pictures(summary)), _forms(target, for_print=for_print))
-    page = _page(summary, form, drawings, panel)
-    _put(page, target, drawings)
-    if form == "html":
-        _put_long_tables(summary, target.parent)
+    target = out or runs[0] / _default_name(runs, form)
+    beside = prefix_of(target)
+    made = make(runs, form, panel, summary=summary, beside=beside,
+                forms=_forms(target, for_print=for_print) if form == "html" else ())  # fmt: skip
+    figures = target.parent / f"{beside}{FIGURES}"
+    if out is not None and not force:
+        refuse_foreign(target, _heading(made.text) if form == "csv" else None)
+        for drawing in made.drawings:
+            for name in drawing.files:
+                refuse_foreign(figures / name)
+        for name, (table, cut) in made.tables.items():
+            if cut:
+                refuse_foreign(target.parent / f"{beside}{name}", _heading(table))
+    put_text(target, made.text)
+    for drawing in made.drawings:
+        save(drawing, figures)
+    for name, (table, cut) in made.tables.items():
+        path = target.parent / f"{beside}{name}"
+        if cut:
+            put(path, partial(_write_rows, table))
+        elif is_own(path, _heading(table)):
+            # That of an older page; this one holds all of it.
+            remove(path)
     return target
+
+
+def _heading(table: pl.DataFrame | str) -> str:
+    """The first line of a table in CSV."""
+    return table.partition("\n")[0] if isinstance(table, str) else ",".join(table.columns)
+
+
+def make(
+    runs: Sequence[Path],
+    form: str,
+    panel: Panel | None = None,
+    *,
+    summary: RunSummary | None = None,
+    beside: str = "",
+    forms: Sequence[str] = (),
+) -> Made:
+    """The report of one run, or of several compared with the first; nothing is written.
+
+    ``beside`` begins the names of the files that the page names; ``forms``: those of its figures.
+    """
+    if len(runs) > 1:
+        return _of_several(runs, form, beside, forms)
+    if imported.is_imported(runs[0]):
+        return _of_imported(runs[0], form, beside, forms)
+    summary = summary or summarise(runs[0])
+    if form != "html":
+        return Made(_page(summary, form, ()))
+    drawings = develop(list(pictures(summary)), forms)
+    costs, parts = cost_table(summary), summary.decomposition
+    return Made(
+        _page(summary, form, drawings, panel, beside),
+        drawings,
+        {
+            COSTS: (costs, costs.height > MAX_ROWS),
+            DECOMPOSITION: (parts, parts["cell"].n_unique() > MOST_CELLS_TAKEN_APART),
+        },
+    )
+
+
+def prefix_of(target: Path) -> str:
+    """The beginning of the names of the files beside a page: two pages of a folder share none."""
+    return "" if target.stem in _DEFAULT_STEMS else f"{target.stem}-"
+
+
+def _default_name(runs: Sequence[Path], form: str) -> str:
+    return f"{_DEFAULT_STEMS[len(runs) > 1]}.{_SUFFIX[form]}"
 
 
 def _forms(target: Path, *, for_print: bool) -> tuple[str, ...]:
@@ -63,7 +140,7 @@ def _forms(target: Path, *, for_print: bool) -> tuple[str, ...]:
 
     Figures for print take half of a report's time, and those of an older page would be stale.
     """
-    there = any((target.parent / FIGURES).glob("*.pdf"))
+    there = any((target.parent / f"{prefix_of(target)}{FIGURES}").glob("*.pdf"))
     if for_print and not available():
         raise EnvironmentProblem(
             "--print: PNG and PDF need matplotlib and fontTools; pip install 'airtoll[print]'"
@@ -103,10 +180,15 @@ def _study_named(study: dict[str, Any]) -> str:
 
 
 def _page(
-    summary: RunSummary, form: str, drawings: Sequence[Developed], panel: Panel | None = None
+    summary: RunSummary,
+    form: str,
+    drawings: Sequence[Developed],
+    panel: Panel | None = None,
+    beside: str = "",
 ) -> str:
     if form == "html":
-        return render(summary, drawings, command=command_of(summary), panel=panel)
+        command = command_of(summary)
+        return render(summary, drawings, command=command, panel=panel, beside=beside)
     makers = {
         "markdown": text.markdown,
         "csv": text.comma_separated,
@@ -116,60 +198,26 @@ def _page(
     return makers[form](summary)
 
 
-def _write_imported(folder: Path, form: str, out: Path | None, *, for_print: bool) -> Path:
+def _of_imported(folder: Path, form: str, beside: str, forms: Sequence[str]) -> Made:
     readings = imported.read_imported(folder)
-    target = out or folder / f"report.{_SUFFIX[form]}"
     if form != "html":
-        _put(text.imported(readings, form), target, [])
-        return target
-    drawings = imported_page.developed(readings, _forms(target, for_print=for_print))
-    _put(imported_page.render(readings, drawings), target, drawings)
-    return target
+        return Made(text.imported(readings, form))
+    drawings = imported_page.developed(readings, forms)
+    return Made(imported_page.render(readings, drawings, prefix=beside), drawings)
 
 
-def _write_several(runs: Sequence[Path], form: str, out: Path | None, *, for_print: bool) -> Path:
+def _of_several(runs: Sequence[Path], form: str, beside: str, forms: Sequence[str]) -> Made:
     summaries = [summarise(path) for path in runs]
     pairs = several.against_first(summaries)
-    target = out or runs[0] / f"comparison.{_SUFFIX[form]}"
-    drawings: list[Developed] = []
-    if form == "html":
-        drawings = several_page.develop_all(pairs, _forms(target, for_print=for_print))
-        commands = [command_of(summary) for summary in summaries]
-        page = several_page.render(pairs, drawings, commands=commands)
-    else:
-        page = text.several(pairs, form)
-    _put(page, target, drawings)
-    return target
+    if form != "html":
+        return Made(text.several(pairs, form))
+    drawings = several_page.develop_all(pairs, forms)
+    commands = [command_of(summary) for summary in summaries]
+    page = several_page.render(pairs, drawings, commands=commands, beside=beside)
+    return Made(page, drawings)
 
 
-def _put_long_tables(summary: RunSummary, folder: Path) -> None:
-    """Write the whole of each table that the page cuts; remove those of an older page."""
-    costs, parts = cost_table(summary), summary.decomposition
-    tables = {
-        "costs.csv": costs if costs.height > MAX_ROWS else None,
-        "decomposition.csv": parts if parts["cell"].n_unique() > MOST_CELLS_TAKEN_APART else None,
-    }
-    for name, table in tables.items():
-        path = folder / name
-        try:
-            if table is None:
-                path.unlink(missing_ok=True)
-            else:
-                scratch = folder / f".{name}.tmp"
-                with scratch.open("wb") as file:
-                    for part in table.iter_slices(_ROWS_OF_TEXT):
-                        cells(part).write_csv(file, include_header=not file.tell())
-                scratch.replace(path)
-        except OSError as error:
-            raise storage_error(path, error) from error
-
-
-def _put(page: str, target: Path, drawings: Sequence[Developed]) -> None:
-    try:
-        scratch = target.with_name(f".{target.name}.tmp")
-        scratch.write_text(page, "utf-8")
-        scratch.replace(target)
-    except OSError as error:
-        raise storage_error(target, error) from error
-    for drawing in drawings:
-        save(drawing, target.parent / FIGURES)
+def _write_rows(table: pl.DataFrame, file: IO[bytes]) -> None:
+    """A long table as CSV, few rows in memory at a time."""
+    for part in table.iter_slices(_ROWS_OF_TEXT):
+        cells(part).write_csv(file, include_header=not file.tell())

@@ -3,6 +3,6 @@
 Takes a plan and a testbed; gives a run folder. Never loses a finished trial.
 """
 
-from airtoll.run.api import MOST_JOBS, CellCheck, Run, check, open_run, prepare, run
+from airtoll.run.api import MOST_JOBS, CellCheck, Run, check, open_run, prepare, run, same_run
 
-__all__ = ["MOST_JOBS", "CellCheck", "Run", "check", "open_run", "prepare", "run"]
+__all__ = ["MOST_JOBS", "CellCheck", "Run", "check", "open_run", "prepare", "run", "same_run"]

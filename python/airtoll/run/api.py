@@ -6,8 +6,10 @@ Takes a study's name or path and options; gives a :class:`Run`. Never prints.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import shlex
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.published import refuse_readings
 from airtoll.errors import (
+    DiskRefused,
     EnvironmentProblem,
     Interrupted,
     RunError,
@@ -30,16 +33,25 @@ from airtoll.observe import folder as folders
 from airtoll.observe import journal as journals
 from airtoll.observe.datasets import Dataset, load_dataset
 from airtoll.observe.folder import RunFolder
+from airtoll.observe.locking import Held, locked, release, take
 from airtoll.observe.metrics import METRICS
-from airtoll.observe.tables import CellLabels, read_observations, read_trials, write_tables
+from airtoll.observe.tables import (
+    CellLabels,
+    fitting,
+    read_observations,
+    read_trials,
+    write_tables,
+)
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
-from airtoll.run.cluster import Cluster, captures_refused
+from airtoll.question import refuse_questions
+from airtoll.run import cluster
+from airtoll.run.cluster import Cluster
 from airtoll.run.execute import Progress, Totals, execute
 from airtoll.run.precision import LEAST_TRIALS, next_repetitions, widest_half_width
 from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
 from airtoll.study import Level, Study, StudyFile, load, with_values
-from airtoll.testbeds import station_rates
+from airtoll.testbeds import captured, station_rates
 from airtoll.testbeds.contract import Skip, Testbed
 from airtoll.testbeds.registry import capability, make
 from airtoll.testbeds.station_rates import StationRate
@@ -65,11 +77,11 @@ class Run:
 
     def observations(self) -> pl.DataFrame:
         """The measured values (schema: ``airtoll.observe.schema.OBSERVATIONS``)."""
-        return read_observations(self.path)
+        return fitting(read_observations(self.path), self.path, self.folder.plan())
 
     def trials(self) -> pl.DataFrame:
         """The status of every attempt (schema: ``airtoll.observe.schema.TRIALS``)."""
-        return read_trials(self.path)
+        return fitting(read_trials(self.path), self.path, self.folder.plan())
 
     @property
     def places(self) -> list[str]:
@@ -110,12 +122,14 @@ def run(
     seed: int | None = None,
     jobs: int | None = None,
     resume: bool = False,
+    instead: bool = False,
     as_printed: bool = False,
     values: Mapping[str, Level] | None = None,
     testbed: Testbed | None = None,
     vm: bool | str = False,
     real_stations: int | None = None,
     captures: bool = False,
+    repeat_faults: bool = False,
     executor: str = "local",
     scheduler: str | None = None,
     until_precision: float | None = None,
@@ -128,15 +142,19 @@ def run(
 
     ``out`` defaults to ``runs/NAME``, with a number appended if that folder holds a run.
     ``seed`` defaults to 1. ``resume`` continues the run there and keeps its seed, trials and
-    values; an option that differs is refused. ``values`` sets dotted keys of the study.
+    values; an option that differs is refused. ``instead`` removes the files of the run that is
+    there. ``values`` sets dotted keys of the study.
     ``executor`` is ``local`` or ``dask`` (with the address of a ``scheduler``).
     ``until_precision`` adds trials until every overhead's interval is at most that wide on either
     side (a fraction), at least 10, or until ``most_trials`` are reached; both default to the
-    study's, and ``trials`` alone switches it off. ``real_stations`` is for the real stack in
+    study's, and ``trials`` alone switches it off. A trial that fails inside is kept as failed, and
+    ``Totals.faults`` counts it; ``repeat_faults`` runs such trials of a resumed run again, with new
+    seeds. ``real_stations`` is for the real stack in
     virtual time: so many stations of each cell have daemons, and the medium simulates the others.
     ``on_phase`` is told what
     the run waits for between trials, in words; an empty text ends the wait.
-    Raises ``StudyError`` before anything runs, ``Interrupted`` with everything kept.
+    Raises ``StudyError`` before anything runs, ``RunError`` where the testbed skips every cell,
+    ``StorageError`` where another process writes the folder, ``Interrupted`` with everything kept.
     """
     file = prepare(study, as_printed=as_printed, values=values)
     most = most_trials or file.study.trials.most_trials
@@ -146,60 +164,115 @@ def run(
         )
     if executor not in EXECUTORS:
         raise UsageError(f"--executor {executor}: choose {' or '.join(EXECUTORS)}")
+    if scheduler is not None and executor != "dask":
+        raise UsageError(f"--scheduler {scheduler}: goes with --executor dask")
+    if scheduler is not None and (not scheduler or jobs is not None):
+        problem = "--jobs is for workers of this machine" if scheduler else "is empty"
+        raise UsageError(f"--scheduler {scheduler or repr(scheduler)}: {problem}")
     if jobs is not None and not 1 <= jobs <= MOST_JOBS:
         raise UsageError(f"--jobs {jobs}: allowed are 1 to {MOST_JOBS}")
+    if seed is not None and not 0 <= seed < 1 << 64:
+        raise UsageError(f"--seed {seed}: allowed are 0 to {(1 << 64) - 1}")
+    if repeat_faults and not resume:
+        raise UsageError("--repeat-faults goes with --resume: it repeats trials of an earlier run")
     if resume and real_stations is None and testbed is None:
         real_stations = _real_stations(file, on, out)
     bed = testbed or make(on, vm=vm, real_stations=real_stations, on_phase=on_phase)
-    try:
+    with ExitStack() as open_:
+        open_.callback(bed.close)
         _refuse_trials(file.study, bed)
-        folder = _folder(file, bed, out, seed, trials, resume, as_printed, values, real_stations)
-        plan = folder.plan()
-        precision = until_precision
-        if precision is None and folder.manifest().get("options", {}).get("trials") is None:
-            precision = file.study.trials.until_precision
-        if started:
-            started(folder, plan)
-        folder.update(state="running")
-        state = "interrupted"
-        folder_of_captures = folder.path / "captures" if captures else None
+        if executor == "dask":
+            cluster.refuse(bed.name, captures=captures)
+        if not resume:
+            _refuse_all_skipped(file.study, bed, trials)
+        if captures:
+            _refuse_without_room(file.study, bed, trials, out or _base(file, bed.name))
+        # One process writes a run folder: nothing of it is read before the lock is held.
+        place = open_.enter_context(_place(_base(file, bed.name), out, resume=resume))
+        if instead:
+            folders.discard(place)
+        folder = _folder(file, bed, place, seed, trials, resume, as_printed, values, real_stations)
+        words = ["airtoll", "run", str(study), "--resume", "--out", str(folder.path)]
+        again = f"`{shlex.join(words)}` continues"
         try:
-            with journals.Journal(folder.journal) as journal:
-                while True:
-                    totals = execute(
-                        plan,
-                        bed,
-                        journal,
-                        # One by one: the rows of all records would take gigabytes in a long run.
-                        journals.read(folder.journal),
-                        jobs=jobs or os.cpu_count() or 1,
-                        workers=_workers(executor, bed, scheduler, jobs, folder_of_captures),
-                        captures=folder_of_captures,
-                        progress=progress,
-                    )
-                    more = _more_trials(folder, plan, bed.name, precision, most)
-                    if more is None:
-                        break
-                    folder.update(repetitions=more)
-                    plan = folder.plan()
-            state = "finished"
+            return _run(
+                file,
+                bed,
+                folder,
+                jobs=jobs,
+                captures=folder.path / "captures" if captures else None,
+                executor=executor,
+                scheduler=scheduler,
+                precision=until_precision,
+                most=most,
+                repeat_faults=repeat_faults,
+                progress=progress,
+                started=started,
+                on_phase=on_phase,
+            )
         except Interrupted as error:
-            raise Interrupted(
-                f"{folder.path}: interrupted; `airtoll run {study} --resume --out {folder.path}` "
-                "continues"
-            ) from error
-        finally:
-            folders.note_environment(folder, bed.environment())
-            if state == "finished":
-                if on_phase:
-                    on_phase("writing the tables")
-                write(folder, plan, bed.name)
-                write_theory(folder, plan)
-                folders.finish(folder, state)
-            else:
-                _save_what_can_be(folder, plan, bed.name, state)
+            raise Interrupted(f"{folder.path}: interrupted; {again}") from error
+        except DiskRefused as error:
+            raise DiskRefused(f"{error}; then {again}") from error
+
+
+def _run(
+    file: StudyFile,
+    bed: Testbed,
+    folder: RunFolder,
+    *,
+    jobs: int | None,
+    captures: Path | None,
+    executor: str,
+    scheduler: str | None,
+    precision: float | None,
+    most: int,
+    repeat_faults: bool,
+    progress: Progress | None,
+    started: Callable[[RunFolder, Plan], None] | None,
+    on_phase: Callable[[str], None] | None,
+) -> Run:
+    """Carry out the plan of a folder whose lock is held."""
+    plan = folder.plan()
+    if precision is None and folder.manifest()["options"].get("trials") is None:
+        precision = file.study.trials.until_precision
+    if started:
+        started(folder, plan)
+    folder.update(state="running")
+    state = "interrupted"
+    try:
+        with journals.Journal(folder.journal) as journal:
+            while True:
+                totals = execute(
+                    plan,
+                    bed,
+                    journal,
+                    # One by one: the rows of all records would take gigabytes in a long run.
+                    journals.read(folder.journal),
+                    jobs=jobs or os.cpu_count() or 1,
+                    workers=_workers(executor, bed, scheduler, jobs, on_phase),
+                    captures=captures,
+                    progress=progress,
+                    repeat_faults=repeat_faults,
+                )
+                # Trials that were repeated once are not repeated for a finer interval.
+                repeat_faults = False
+                more = _more_trials(folder, plan, bed.name, precision, most)
+                if more is None:
+                    break
+                folder.update(repetitions=more)
+                plan = folder.plan()
+        state = "finished"
     finally:
-        bed.close()
+        folders.note_environment(folder, bed.environment())
+        if state == "finished":
+            if on_phase:
+                on_phase("writing the tables")
+            write(folder, plan, bed.name)
+            write_theory(folder, plan)
+            folders.finish(folder, state)
+        else:
+            _save_what_can_be(folder, plan, bed.name, state)
     return Run(folder, totals)
 
 
@@ -224,6 +297,7 @@ def prepare(
         problem = refuse_readings(datasets[entry.dataset], entry)
         if problem is not None:
             raise StudyError(f"{head}: compare[{index}].readings: {problem}")
+    refuse_questions(file.study)
     return file
 
 
@@ -270,6 +344,22 @@ def open_run(path: str | Path) -> Run:
     return Run(folder)
 
 
+def same_run(path: Path, study: str | Path, on: str, values: Mapping[str, Level]) -> Run | None:
+    """The finished run at a place, if this version made it of the same study with these values."""
+    file = prepare(study, values=values)
+    folder = RunFolder(path)
+    try:
+        manifest = folder.manifest()
+        folders.check_same(folder, file, testbed=on, seed=DEFAULT_SEED, values=values)
+        found = Run(folder)
+        found.trials()
+        found.observations()
+    except RunError:
+        return None
+    asked = manifest["study"]["values"].keys() == values.keys()
+    return found if asked and manifest["state"] == "finished" else None
+
+
 def write(folder: RunFolder, plan: Plan, testbed: str, into: Path | None = None) -> None:
     """Compact the journal of a run into its tables, in the run folder or ``into`` another."""
     if not folder.journal.exists():
@@ -293,10 +383,77 @@ def _save_what_can_be(folder: RunFolder, plan: Plan, testbed: str, state: str) -
         folders.finish(folder, state)
 
 
+def _refuse_all_skipped(study: Study, bed: Testbed, trials: int | None) -> None:
+    """A run without any cell leaves no folder. Raises ``RunError`` with the first reason.
+
+    Raises ``StudyError`` for more trials than a run has.
+    """
+    plan = make_plan(study, repetitions=trials)
+    first = None
+    for cell in plan.cells:
+        skip = bed.check(cell)
+        if skip is None:
+            return
+        first = first or f"{cell.name}: {skip.reason}"
+    raise RunError(f"{study.study.name}: all {len(plan.cells)} cells are skipped; first, {first}")
+
+
+def octets_of_captures(plan: Plan, bed: Testbed) -> float:
+    """Expected octets of a run's captures, of the cells that the testbed does not skip."""
+    cells = (cell for cell in plan.cells if bed.check(cell) is None)
+    return plan.repetitions * sum(map(captured.octets_of_captures, cells))
+
+
+def _refuse_without_room(study: Study, bed: Testbed, trials: int | None, out: str | Path) -> None:
+    """Raise ``DiskRefused`` where captures take far more room than there is."""
+    expected = octets_of_captures(make_plan(study, repetitions=trials), bed)
+    place = next(path for path in (Path(out), *Path(out).absolute().parents) if path.exists())
+    free = shutil.disk_usage(place).free
+    if expected > 2 * free:
+        raise DiskRefused(
+            f"{out}: --captures: about {expected / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free; "
+            "make room, choose another --out, or lower --trials or duration_s"
+        )
+
+
+@contextmanager
+def _place(base: Path, out: str | Path | None, *, resume: bool) -> Iterator[Path]:
+    """The place of a run, locked; a fresh folder that stays empty is removed.
+
+    Raises ``StorageError`` where another process writes there.
+    """
+    if resume:
+        place = _resumed(base, out).path
+        RunFolder(place).manifest()
+        with locked(place):
+            yield place
+        return
+    fresh = Path(out) if out else None
+    for place in [fresh] if fresh else folders.free_places(base):
+        made = folders.make(place)
+        try:
+            file = take(place)
+        except Held:
+            if fresh is None:
+                continue  # another run has just begun there
+            raise
+        if fresh is None and (place / folders.MANIFEST).exists():
+            release(place, file)
+            continue
+        try:
+            yield place
+        finally:
+            release(place, file)
+            if made:
+                with suppress(OSError):
+                    place.rmdir()
+        return
+
+
 def _folder(
     file: StudyFile,
     bed: Testbed,
-    out: str | Path | None,
+    place: Path,
     seed: int | None,
     trials: int | None,
     resume: bool,
@@ -304,9 +461,8 @@ def _folder(
     values: Mapping[str, Level] | None,
     real_stations: int | None,
 ) -> RunFolder:
-    base = _base(file, bed.name)
     if resume:
-        folder = _resumed(base, out)
+        folder = RunFolder(place)
         folders.check_same(
             folder,
             file,
@@ -318,7 +474,6 @@ def _folder(
             real_stations=real_stations,
         )
         return folder
-    place = Path(out) if out else folders.free_place(base)
     merged: dict[str, Any] = {
         **(file.study.as_printed if as_printed else {}),
         **(values or {}),
@@ -351,18 +506,21 @@ def _resumed(base: Path, out: str | Path | None) -> RunFolder:
 def _real_stations(file: StudyFile, on: str, out: str | Path | None) -> int | None:
     """How many stations have daemons in the run that is resumed; None: all of them."""
     manifest = _resumed(_base(file, on), out).manifest()
-    kept: int | None = manifest.get("options", {}).get("real_stations")
+    kept: int | None = manifest["options"].get("real_stations")
     # A run of another testbed is refused by that name.
     return kept if manifest.get("testbed") == on else None
 
 
 def _workers(
-    executor: str, bed: Testbed, scheduler: str | None, jobs: int | None, captures: Path | None
+    executor: str,
+    bed: Testbed,
+    scheduler: str | None,
+    jobs: int | None,
+    on_phase: Callable[[str], None] | None,
 ) -> Workers | None:
     if executor == "local":
         return None
-    captures_refused(captures)
-    return Cluster(bed.name, scheduler, jobs)
+    return Cluster(bed.name, scheduler, jobs, on_phase)
 
 
 def _more_trials(

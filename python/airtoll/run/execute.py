@@ -8,6 +8,7 @@ cell. A finished trial is in the journal before the next one starts.
 from __future__ import annotations
 
 import heapq
+import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -16,10 +17,10 @@ from attrs import define, frozen
 
 from airtoll.analyse.rerun import rerun_reason
 from airtoll.errors import Interrupted
-from airtoll.observe.journal import Journal, Record, RowTuple
+from airtoll.observe.journal import FAULT, Journal, Record, RowTuple
 from airtoll.observe.metrics import METRICS
 from airtoll.plan import Cell, Plan, Trial
-from airtoll.run.workers import Threads, Workers
+from airtoll.run.workers import Threads, Workers, measured
 from airtoll.testbeds.contract import Measured, Skip, Testbed
 
 #: Called with (trials done, trials planned, the record): once before the first trial, without a
@@ -29,12 +30,18 @@ Progress = Callable[[int, int, Record | None], None]
 
 @frozen
 class Totals:
-    """Counts of a run's trials by status."""
+    """Counts of a run's trials by status.
+
+    ``faults``: those of the failed ones that failed inside (airtoll or its testbed, not the
+    policy); ``first_fault`` is the first of them, in words.
+    """
 
     ok: int
     failed: int
     skipped: int
     rerun: int
+    faults: int = 0
+    first_fault: str | None = None
 
 
 @define
@@ -61,15 +68,19 @@ def execute(
     workers: Workers | None = None,
     captures: Path | None = None,
     progress: Progress | None = None,
+    repeat_faults: bool = False,
 ) -> Totals:
     """Run every trial of a plan that the journal does not hold yet.
+
+    A trial that fails inside is kept as failed, and the others go on. With ``repeat_faults`` such
+    trials of the journal are run again, each with the seed of its next attempt.
 
     ``workers`` measure instead of ``jobs`` threads of this process, and are closed at the end.
 
     Raises ``Interrupted`` on Ctrl-C (finished trials are kept), ``StorageError`` if the disk
     refuses, and ``TestbedError`` if the testbed fails.
     """
-    run = _Run(plan, testbed, journal, done, progress, captures)
+    run = _Run(plan, testbed, journal, done, progress, captures, repeat_faults=repeat_faults)
     if workers is not None:
         run.together(workers)
     elif jobs > 1 and testbed.parallel:
@@ -88,6 +99,8 @@ class _Run:
         done: Iterable[Record],
         progress: Progress | None,
         captures: Path | None,
+        *,
+        repeat_faults: bool,
     ) -> None:
         self.plan = plan
         self.testbed = testbed
@@ -99,6 +112,9 @@ class _Run:
         self.planned = len(plan.cells) * (plan.repetitions + 1 - self.first)
         self.finished = 0
         self.counts = {"ok": 0, "failed": 0, "skipped": 0, "rerun": 0, "warm_up": 0}
+        self.faults = 0
+        self.first_fault: str | None = None
+        self.repeat_faults = repeat_faults
         self.lanes = {cell.name: _Lane(cell, index, {}) for index, cell in enumerate(plan.cells)}
         self.rank = _ranks(plan) if plan.study.trials.order == "random" else None
         self.heap: list[tuple[tuple[float, ...], str, int, int]] = []
@@ -110,7 +126,7 @@ class _Run:
         """Run all trials in this thread, in sequence: Ctrl-C reaches the native code."""
         try:
             while (trial := self._next()) is not None:
-                self._keep(trial, self.testbed.measure(trial, self.captures))
+                self._keep(trial, measured(self.testbed, trial, self.captures))
         except KeyboardInterrupt as error:
             raise Interrupted("interrupted; --resume continues") from error
 
@@ -138,7 +154,14 @@ class _Run:
     def totals(self) -> Totals:
         """Counts of the trials, those of earlier parts of the run included."""
         counts = self.counts
-        return Totals(counts["ok"], counts["failed"], counts["skipped"], counts["rerun"])
+        return Totals(
+            counts["ok"],
+            counts["failed"],
+            counts["skipped"],
+            counts["rerun"],
+            self.faults,
+            self.first_fault,
+        )
 
     def _fill(self, done: Iterable[Record]) -> None:
         """Take the records of the journal, and queue the other trials."""
@@ -149,11 +172,11 @@ class _Run:
             if lane is None:
                 continue
             lane.checked = True
-            if record.broken:
+            if record.broken or (record.faulty and self.repeat_faults):
                 place = (record.cell, record.trial)
                 attempts[place] = max(attempts.get(place, 0), record.attempt)
                 continue
-            self.counts[record.status] += 1
+            self._count(record)
             if record.status == "skipped":
                 settled.update(
                     (record.cell, n) for n in range(self.first, self.plan.repetitions + 1)
@@ -181,6 +204,13 @@ class _Run:
         self.finished += self.plan.repetitions + 1 - self.first
         if self.progress:
             self.progress(self.finished, self.planned, record)
+
+    def _count(self, record: Record) -> None:
+        self.counts[record.status] += 1
+        if record.faulty or record.broken:
+            self.faults += 1
+            if self.first_fault is None:
+                self.first_fault = f"{record.cell}, trial {record.trial}: {record.reason}"
 
     def _push(self, cell: str, number: int, attempt: int) -> None:
         index = self.lanes[cell].index
@@ -210,6 +240,7 @@ class _Run:
     def _keep(self, trial: Trial, measured: Measured) -> None:
         """Classify an attempt, record it, and queue a repetition if the rule requires it."""
         lane = self.lanes[trial.cell.name]
+        measured = _without_impossible(measured)
         rows = tuple(
             (r.metric, r.flow, r.station, r.second, r.value, r.unit) for r in measured.rows
         )
@@ -226,7 +257,7 @@ class _Run:
             sketches=measured.sketches,
         )
         self.journal.append(record)
-        self.counts[status] += 1
+        self._count(record)
         if status == "rerun":
             self._push(trial.cell.name, trial.number, trial.attempt + 1)
         else:
@@ -274,6 +305,16 @@ def headline(rows: Sequence[RowTuple], metric: str) -> float | None:
     if whole:
         return whole[0]
     return sum(row[4] for row in named) if named else None
+
+
+def _without_impossible(measured: Measured) -> Measured:
+    """A trial with a value that is no number failed inside."""
+    for row in measured.rows:
+        if not math.isfinite(row.value):
+            return Measured(
+                failure=f"{FAULT}{row.metric} of {row.flow or 'the cell'} is {row.value}"
+            )
+    return measured
 
 
 def _unwrap(result: Measured | BaseException) -> Measured:

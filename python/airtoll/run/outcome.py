@@ -6,12 +6,16 @@ Takes the trials table of a run; gives one line, or nothing for a run with a cou
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from airtoll.errors import RunError
+from airtoll.errors import RunError, TestbedError
+
+if TYPE_CHECKING:
+    from airtoll.run.api import Run
 
 #: Pattern of a failure -> the remedy. The first match counts.
 _CURES: Final = (
@@ -62,6 +66,19 @@ def refuse_no_result(path: Path, trials: pl.DataFrame) -> None:
     problem = why_no_result(trials)
     if problem:
         raise RunError(f"{path}: {problem}")
+
+
+def refuse_faults(run: Run, study: str) -> None:
+    """Raise ``TestbedError`` if trials of a finished run failed inside; the others are kept."""
+    totals = run.totals
+    if totals is None or not totals.faults:
+        return
+    words = ["airtoll", "run", study, "--resume", "--repeat-faults", "--out", str(run.path)]
+    count = totals.ok + totals.failed
+    raise TestbedError(
+        f"{run.path}: {totals.faults} of {count} trials failed inside, the others are kept; first, "
+        f"{totals.first_fault}; `{shlex.join(words)}` runs them again with new seeds"
+    )
 
 
 def cure_of(reason: str) -> str | None:

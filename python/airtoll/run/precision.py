@@ -7,12 +7,15 @@ covers 94 to 96 % (tests/run/test_precision.py, docs/statistics.md).
 
 from __future__ import annotations
 
-from typing import Final
+import math
+from typing import Any, Final
 
 import polars as pl
+from attrs import evolve
 
 from airtoll.analyse import Analysis
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.overhead import Summary, overhead_of_summaries
 
 #: Trials per cell before the interval decides.
 LEAST_TRIALS: Final = 10
@@ -44,7 +47,9 @@ def widest_half_width(analysis: Analysis) -> float | None:
     """The widest half width of a whole cell's overhead, as a share; None without overheads.
 
     Differences in bit/s are taken as a share of the largest baseline throughput. Deterministic
-    cells count as known; a cell without any interval as infinitely wide.
+    cells count as known, and so do readings that are equal in all of ``LEAST_TRIALS`` trials or
+    more: another one hardly differs. More trials settle no reading that depends on their length.
+    A cell without any other interval counts as infinitely wide.
     """
     widest = None
     for row in analysis.overheads.iter_rows(named=True):
@@ -53,7 +58,10 @@ def widest_half_width(analysis: Analysis) -> float | None:
         found = analysis.overhead_of_all(row["cell"])
         if found is None:
             continue
-        half = 0.0 if found.is_deterministic else found.half_width
+        known = found.is_deterministic or not found.is_settled
+        half = 0.0 if known else found.half_width
+        if found.is_equal:
+            half = _of_equal(analysis, row)
         widest = max(widest or 0.0, half if half == half else float("inf"))
     if widest is None or analysis.definition != "difference_bps":
         return widest
@@ -61,3 +69,19 @@ def widest_half_width(analysis: Analysis) -> float | None:
         (pl.col("metric") == THROUGHPUT) & pl.col("cell").is_in(list(analysis.references))
     )["value_all"]
     return widest / float(rates.max() or 1.0)  # type: ignore[arg-type]
+
+
+def _of_equal(analysis: Analysis, row: dict[str, Any]) -> float:
+    """Half width of an overhead with equal readings on a side, which then counts as without spread.
+
+    NaN of fewer than ``LEAST_TRIALS`` trials.
+    """
+    samples = [
+        analysis.throughputs.filter(cell=str(row[name]))["value"].to_numpy()
+        for name in ("baseline_cell", "cell")
+    ]
+    if min(sample.size for sample in samples) < LEAST_TRIALS:
+        return math.nan
+    zero, own = (evolve(Summary.of(sample), exact=True) for sample in samples)
+    found = overhead_of_summaries(zero, own, analysis.definition, analysis.level)
+    return 0.0 if found.is_deterministic else found.half_width

@@ -10,9 +10,9 @@ import math
 
 import polars as pl
 
-from airtoll.errors import TestbedError
+from airtoll.errors import TrialFault
 from airtoll.observe.folder import RunFolder
-from airtoll.observe.journal import storage_error
+from airtoll.observe.tables import put_table
 from airtoll.plan import Plan
 from airtoll.testbeds.analytic import Analytic
 
@@ -28,14 +28,10 @@ def write_theory(folder: RunFolder, plan: Plan) -> None:
             continue
         try:
             measured = bed.measure(plan.trial(cell, 1, 1))
-        except TestbedError:
+        except TrialFault:
             continue
         values = [r.value for r in measured.rows if r.metric == "throughput_bps" and r.flow]
         if values:
             rows.append({"cell": cell.name, "value": math.fsum(values)})
     frame = pl.DataFrame(rows, schema={"cell": pl.String(), "value": pl.Float64()})
-    path = folder.path / FILE
-    try:
-        frame.write_parquet(path)
-    except OSError as error:
-        raise storage_error(path, error) from error
+    put_table(frame, folder.path / FILE)

@@ -10,13 +10,36 @@ import contextlib
 import queue
 import threading
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
+from airtoll import _native
+from airtoll.errors import AirtollError, Interrupted, StorageError, TestbedError, TrialFault
+from airtoll.observe.journal import FAULT
 from airtoll.plan import Trial
 from airtoll.testbeds.contract import Measured, Testbed
 
+#: Most characters of an unforeseen error in the reason of a failed trial.
+_MOST_WORDS: Final = 300
 #: A finished trial: the measured values, or the error.
 Ended = tuple[Trial, Measured | BaseException]
+
+
+def measured(testbed: Testbed, trial: Trial, captures: Path | None) -> Measured:
+    """Carry out one trial; one that fails inside is a failed trial with its reason.
+
+    Errors that concern every trial are raised: the user stopped, the disk refuses, a tool is
+    missing, the testbed could not be set up.
+    """
+    try:
+        return testbed.measure(trial, captures)
+    except TrialFault as error:
+        return Measured(failure=f"{FAULT}{error}")
+    except (Interrupted, StorageError, TestbedError):
+        raise
+    except (Exception, _native.PanicException) as error:
+        kind = "" if isinstance(error, AirtollError) else f"{type(error).__name__}: "
+        said = " ".join(f"{kind}{error}".split())
+        return Measured(failure=f"{FAULT}{said[:_MOST_WORDS]}")
 
 
 class Workers(Protocol):
@@ -80,6 +103,6 @@ class Threads:
     def _work(self) -> None:
         while (trial := self._tasks.get()) is not None:
             try:
-                self._ended.put((trial, self._testbed.measure(trial, self._captures)))
+                self._ended.put((trial, measured(self._testbed, trial, self._captures)))
             except BaseException as error:
                 self._ended.put((trial, error))

@@ -19,7 +19,6 @@ from airtoll.study.model import (
     Edca,
     GroupLoad,
     Head,
-    Level,
     Load,
     Phy,
     Rerun,
@@ -32,6 +31,7 @@ from airtoll.study.model import (
     WiredLink,
     with_level,
 )
+from airtoll.study.question import Level, Question
 
 __all__ = [
     "DEFAULT_ANSWERS",
@@ -42,6 +42,7 @@ __all__ = [
     "Level",
     "Load",
     "Phy",
+    "Question",
     "Rerun",
     "Scenario",
     "Select",

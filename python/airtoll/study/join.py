@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from airtoll.study.table import NotNegative, Positive, Table
+from airtoll.study.table import NotNegative, Positive, Table, WireRate
 
 #: Signature algorithm of a certificate's key, as a study writes it -> as the native code does.
 SIGNATURES: Final = {
@@ -79,7 +79,7 @@ class Proxy(Table):
     """A RADIUS proxy (RFC 2865 section 2.3) and the link between it and the node before it."""
 
     profile: str | None = Field(None, description="device profile; default: `ideal`")
-    rate_mbps: Positive = Field(100.0, description="rate of its link, Mb/s")
+    rate_mbps: WireRate = Field(100.0, description="rate of its link, Mb/s")
     delay_ms: NotNegative = Field(0.0, description="one-way delay of its link, milliseconds")
     loss_ratio: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="share of packets that its link loses, each way"
@@ -95,7 +95,7 @@ class Radius(Table):
     """The RADIUS server, wired to the access point, or to a controller or proxies before it."""
 
     profile: str | None = Field(None, description="device profile; default: `ideal`")
-    rate_mbps: Positive = Field(100.0, description="rate of its link, Mb/s")
+    rate_mbps: WireRate = Field(100.0, description="rate of its link, Mb/s")
     delay_ms: NotNegative = Field(0.0, description="one-way delay of its link, milliseconds")
     loss_ratio: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="share of packets that its link loses, each way"

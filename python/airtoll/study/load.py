@@ -17,10 +17,12 @@ from typing import Any, get_args, get_origin
 
 from attrs import frozen
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from airtoll.errors import PolicyError, StudyError
 from airtoll.policies import resolve
-from airtoll.study.model import Compare, Level, Scenario, Study, Traffic, with_level
+from airtoll.study.model import Compare, Scenario, Study, Traffic, with_level
+from airtoll.study.question import Level, Question
 from airtoll.study.source import check_values, parse_toml, read_text, shown
 
 _AXES = ("scenario", "policy", "traffic")
@@ -74,7 +76,11 @@ def load(name_or_path: str | Path) -> StudyFile:
 
     Raises ``StudyError`` for a missing, unreadable or wrong file.
     """
-    path = _find(str(name_or_path))
+    try:
+        path = _find(str(name_or_path))
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        raise StudyError(f"{str(name_or_path)[:100]}: cannot be a study: {said}") from error
     return parse(read_text(path), path)
 
 
@@ -92,8 +98,9 @@ def parse(text: str, path: Path) -> StudyFile:
 def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     """The same study with some dotted keys set, checked again.
 
-    A smaller grid narrows the patterns of ``exclude``, which lose the levels that it lacks, and
-    drops the comparisons (``compare``) of cells that it lacks.
+    A smaller grid narrows the patterns of ``exclude`` and the questions, which lose the levels that
+    it lacks, and drops the comparisons (``compare``) of cells that it lacks. A question keeps its
+    place if its grid has other levels there.
 
     Raises ``StudyError`` for a key that does not exist or a value that is invalid.
     """
@@ -105,6 +112,11 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     }
     if "exclude" not in values and data.get("exclude"):
         data["exclude"] = _narrowed(file.study, grid)
+    if "question" not in values and data.get("question"):
+        asked = zip(file.study.question, data["question"], strict=True)
+        data["question"] = [
+            _asked_in(one, table, grid) for one, table in asked if _is_in(one, grid)
+        ]
     if "compare" not in values and data.get("compare"):
         pairs = zip(file.study.compare, data["compare"], strict=True)
         data["compare"] = [table for entry, table in pairs if _has_cells(entry, grid)]
@@ -122,11 +134,14 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
 def _narrowed(study: Study, grid: Mapping[str, Any]) -> list[dict[str, list[Level]]]:
     """The patterns of a study's ``exclude`` that hold for cells of another grid of its axes."""
     narrowed: list[dict[str, list[Level]]] = []
+    keys = {key for pattern in study.exclude for key in pattern}
+    there = {
+        key: set(map(_level_of(key), grid.get(key) or study.grid.get(key, ()))) for key in keys
+    }
     for pattern in study.exclude:
         kept: dict[str, list[Level]] = {}
         for key, levels in pattern.items():
-            there = set(map(_level_of(key), grid.get(key) or study.grid.get(key, ())))
-            kept[key] = [level for level in levels if _level_of(key)(level) in there]
+            kept[key] = [level for level in levels if _level_of(key)(level) in there[key]]
         if all(kept.values()):
             narrowed.append(kept)
     return narrowed
@@ -141,6 +156,44 @@ def _has_cells(entry: Compare, grid: Mapping[str, Any]) -> bool:
         for wanted in (entry.cells, entry.minus, entry.over)
         for key, value in wanted.items()
     )
+
+
+def _is_in(question: Question, grid: Mapping[str, Any]) -> bool:
+    """Whether a grid has what one has, and something that one could have."""
+    if not all(_has_level(grid, axis, level) for axis, level in question.have.items()):
+        return False
+    return not question.to or any(_has_candidate(grid, table) for table in question.to)
+
+
+def _asked_in(question: Question, table: dict[str, Any], grid: Mapping[str, Any]) -> dict[str, Any]:
+    """A question's table without the candidates and places that a grid lacks.
+
+    A place of which the grid has no level is left out: the answer holds for the levels there are.
+    """
+    found = dict(table)
+    if question.to:
+        found["to"] = [dict(one) for one in question.to if _has_candidate(grid, one)]
+    if question.where:
+        places = {
+            axis: [level for level in levels if _has_level(grid, axis, level)]
+            for axis, levels in question.where.items()
+        }
+        found["where"] = {axis: levels for axis, levels in places.items() if levels}
+    if question.along is not None and question.along not in grid:
+        found.pop("along")
+    return found
+
+
+def _has_candidate(grid: Mapping[str, Any], table: Mapping[str, Level]) -> bool:
+    return all(_has_level(grid, axis, level) for axis, level in table.items())
+
+
+def _has_level(grid: Mapping[str, Any], axis: str, wanted: Level) -> bool:
+    """Whether a grid has a level; a main axis that it does not name has all of them."""
+    if axis not in grid:
+        return axis in _AXES
+    there = grid[axis]
+    return any(_selects(axis, wanted, _level_of(axis)(one)) for one in there)
 
 
 def _level_of(axis: str) -> Callable[[Level], Level]:
@@ -228,12 +281,17 @@ def _keys_at(loc: Sequence[Any]) -> list[str]:
             inside_mapping = False
             continue
         if isinstance(model, type) and issubclass(model, BaseModel):
-            field = model.model_fields.get(str(part))
+            field = _fields_of(model).get(str(part))
             inside_mapping = field is not None and get_origin(field.annotation) is dict
             model = _inner_model(field.annotation) if field else None
     if isinstance(model, type) and issubclass(model, BaseModel):
-        return list(model.model_fields)
+        return list(_fields_of(model))
     return []
+
+
+def _fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a table by their keys in a file."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _inner_model(annotation: Any) -> Any:
@@ -302,6 +360,7 @@ def _check_grid(study: Study, path: Path) -> Study:
                     f"is not in grid.{key}: {', '.join(map(str, known)) or 'no such axis'}"
                 )
     _check_against(study, grid, path)
+    _check_questions(study, grid, path)
     _check_compared(study, grid, path)
     for key in study.as_printed:
         _locate(study.model_dump(mode="python"), key, path)
@@ -340,6 +399,41 @@ def _check_against(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Pa
             raise StudyError(
                 f"{place}: pairs of trials (trials.pairing) have common random numbers under every "
                 "policy, not at every level; leave one out"
+            )
+
+
+def _check_questions(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Path) -> None:
+    """Every level of a question is in the grid, and each candidate differs from what one has."""
+    for index, question in enumerate(study.question):
+        place = f"{path}: question[{index}]"
+        tables = [("from", {k: (v,) for k, v in question.have.items()}), ("where", question.where)]
+        tables += [
+            (f"to[{at}]", {k: (v,) for k, v in table.items()})
+            for at, table in enumerate(question.to)
+        ]
+        for name, wanted in tables:
+            for axis, levels in wanted.items():
+                if axis not in grid:
+                    raise StudyError(
+                        f"{place}.{name}: {axis!r} is no axis or factor of the grid; "
+                        f"there are: {', '.join(grid)}"
+                    )
+                for level in levels:
+                    if not any(_selects(axis, level, one) for one in grid[axis]):
+                        raise StudyError(
+                            f"{place}.{name}.{axis}: {shown(level)} is not in the grid; "
+                            f"there are: {', '.join(map(str, grid[axis]))}"
+                        )
+        for at, table in enumerate(question.to):
+            if not table or all(question.have.get(axis) == one for axis, one in table.items()):
+                raise StudyError(f"{place}.to[{at}]: changes nothing of `from`")
+            for axis in table:
+                if axis not in question.have and axis != "policy":
+                    raise StudyError(f"{place}.from: name the level of {axis} that one has")
+        if question.along is not None and question.along not in grid:
+            raise StudyError(
+                f"{place}.along: {question.along!r} is no factor of the grid; "
+                f"there are: {', '.join(grid)}"
             )
 
 

@@ -14,6 +14,7 @@ from airtoll.policies import resolve
 from airtoll.study.generations import GENERATIONS, default_spaces
 from airtoll.study.handover import Handover
 from airtoll.study.join import Join, Radius
+from airtoll.study.question import Level, Question
 from airtoll.study.table import (
     Count,
     Db,
@@ -25,6 +26,7 @@ from airtoll.study.table import (
     Seconds,
     Table,
     Window,
+    WireRate,
 )
 
 Phy = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"]
@@ -49,9 +51,9 @@ Control = Literal["none", "backoff"]
 
 #: Primary metrics of a study that names none; a run without joins has no negotiation time.
 DEFAULT_ANSWERS = ("throughput_bps", "negotiation_time_s")
-Level = str | int | float | bool
 #: Widest channel of 802.11be by band, MHz (IEEE Std 802.11be-2024, 36.3.23.2).
 _WIDEST_MHZ = {"2.4": 40, "5": 160, "6": 320}
+_LABEL = "name in sentences, such as `one client`; default: the table's name"
 #: Keys of a scenario that a link of `mlo` has of its own.
 LINK_KEYS = ("band", "width_mhz", "mcs", "streams")
 
@@ -303,7 +305,7 @@ class WiredHost(Table):
 class WiredLink(Table):
     """The wired link between the AP and the wired host."""
 
-    rate_mbps: Positive | None = Field(
+    rate_mbps: WireRate | None = Field(
         None, description="rate, Mb/s; default: 100 (b, a, g), 1000 (n, ac), 2500 (ax), 10000 (be)"
     )
     delay_us: NotNegative = Field(5.0, description="one-way delay, microseconds")
@@ -455,6 +457,7 @@ class Scenario(Table):
     """Topology, radio set-up, positions."""
 
     about: str = Field("", description="set-up that the scenario models")
+    label: str = Field("", max_length=60, description=_LABEL)
     topology: Topology = Field(
         "uplink",
         description="default senders and receivers; n1 to n5 and r1 to r4 are the two-domain "
@@ -561,7 +564,7 @@ class Scenario(Table):
         None,
         description="slot time of 802.11g, microseconds; default: 9, or 20 with an 802.11b station",
     )
-    retry_limit: Count = Field(7, description="attempts per frame")
+    retry_limit: Annotated[int, Field(ge=1, le=255)] = Field(7, description="attempts per frame")
     frame_bursting_us: NotNegative = Field(
         0.0,
         description="burst of frames SIFS apart after one contention, microseconds; 0 = off; "
@@ -599,6 +602,11 @@ class Scenario(Table):
         "before they enter. Default: that of Linux. WireGuard: 80 below `mtu_octets` (wg-quick: "
         "1420); IPsec: what the overhead leaves of `mtu_octets`; OpenVPN: 1500 (`tun-mtu`), so "
         "that the outer packets of longer datagrams are fragmented",
+    )
+    tunnel_end: Literal["server", "access-point"] = Field(
+        "server",
+        description="the far end of a station's tunnels: the wired server, or the access point, "
+        "which is then the VPN gateway of a router and passes on what comes out",
     )
     queue_max_delay_ms: NotNegative | None = Field(
         None,
@@ -864,7 +872,9 @@ class Load(Table):
         "(a Poisson process)",
     )
     payload_bytes: Annotated[int, Field(ge=1, le=_LARGEST_DATAGRAM)] | None = Field(
-        None, description="UDP datagram payload, octets; default 1472 (IPv4) or 1452 (IPv6)"
+        None,
+        description="octets of a packet's payload. UDP: of a datagram, default 1472 (IPv4) or "
+        "1452 (IPv6). TCP: of a segment, as `mss_bytes`, so that one grid sweeps both",
     )
     write_bytes: Count | None = Field(None, description="length of one TCP write, octets")
     mss_bytes: Annotated[int, Field(ge=64, le=9000)] | None = Field(
@@ -882,7 +892,9 @@ class Load(Table):
         description="after three time-outs in a row TCP sends segments of 1024 octets (RFC 4821; "
         "Linux with net.ipv4.tcp_mtu_probing = 1, whose default is 0)",
     )
-    window_kbytes: Positive | None = Field(None, description="TCP window, 1024 octets")
+    window_kbytes: Annotated[float, Field(gt=0, le=1_048_576)] | None = Field(
+        None, description="TCP window, 1024 octets; RFC 7323 allows 2^30 octets"
+    )
     tcp: Literal["newreno", "cubic"] | None = Field(
         None, description="congestion control; default: the host profile's"
     )
@@ -895,7 +907,9 @@ class Load(Table):
     delayed_ack_ms: Annotated[float, Field(ge=0, le=1000)] | None = Field(
         None, description="longest delay of a TCP acknowledgement, ms; default: the receiver's"
     )
-    socket_buffer_kbytes: Positive | None = Field(None, description="UDP socket buffer, KB")
+    socket_buffer_kbytes: Annotated[float, Field(gt=0, le=100_000)] | None = Field(
+        None, description="UDP socket buffer, KB"
+    )
     transfer_bytes: Count | None = Field(
         None, description="the flow ends after this many octets; `duration_s` is then a limit"
     )
@@ -904,10 +918,26 @@ class Load(Table):
     query_bytes: Count = Field(44, description="DNS message of a query, octets")
     answer_bytes: Count = Field(60, description="DNS message of an answer, octets")
     stations: tuple[str, ...] | None = Field(None, description="only these stations send")
-    flows_per_station: Count = Field(1, description="parallel flows per station")
+    flows_per_station: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        1, description="parallel flows per station"
+    )
     wmm: Literal["background", "best-effort", "video", "voice"] = Field(
         "best-effort", description="access category under EDCA"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _payload_of_a_segment(cls, given: Any) -> Any:
+        """With TCP the payload of a packet is the maximum segment size."""
+        if not isinstance(given, dict) or given.get("transport") != "tcp":
+            return given
+        octets = given.get("payload_bytes")
+        if octets is None:
+            return given
+        if given.get("mss_bytes") is not None:
+            raise ValueError("payload_bytes and mss_bytes are the same with TCP; say one of them")
+        rest = {key: value for key, value in given.items() if key != "payload_bytes"}
+        return {**rest, "mss_bytes": octets}
 
     @model_validator(mode="after")
     def _belongs(self) -> Self:
@@ -926,11 +956,8 @@ class Load(Table):
                 raise ValueError("path_mtu_discovery is for transport = 'tcp'")
             if self.mtu_probing:
                 raise ValueError("mtu_probing is for transport = 'tcp'")
-        elif self.payload_bytes is not None or self.socket_buffer_kbytes is not None:
-            raise ValueError(
-                "payload_bytes and socket_buffer_kbytes are for transport = 'udp'; "
-                "for tcp say mss_bytes or write_bytes"
-            )
+        elif self.socket_buffer_kbytes is not None:
+            raise ValueError("socket_buffer_kbytes is for transport = 'udp'")
         if self.arrivals == "poisson":
             if self.application != "stream" or self.transfer_bytes is not None:
                 raise ValueError("arrivals = 'poisson' is for a stream without transfer_bytes")
@@ -949,6 +976,7 @@ class Traffic(Load):
     """One kind of flow, offered by every station (or those named), and others beside it."""
 
     about: str = Field("", description="use that the traffic models")
+    label: str = Field("", max_length=60, description=_LABEL)
     duration_s: Seconds = Field(10.0, description="length of a trial, seconds")
     warm_up_s: NotNegative = Field(
         0.0, description="time at the start that is not measured, seconds"
@@ -1073,7 +1101,17 @@ class Compare(Table):
     instrument: str = Field(
         "", description="the `[instrument.NAME]` through which our readings are seen"
     )
+    fitted: tuple[str, ...] = Field(
+        (),
+        description="policies to whose readings a number of the study is fitted (of a scenario, an "
+        "instrument): to meet them proves nothing",
+    )
     caveat: str = Field("", description="caveat of these readings")
+
+    @field_validator("fitted")
+    @classmethod
+    def _known_policies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_canonical(name) for name in names)
 
     @model_validator(mode="after")
     def _extremes(self) -> Self:
@@ -1131,6 +1169,26 @@ class Instrument(Table):
         return self
 
 
+class ProfileSet(Table):
+    """Named substitutions of device profiles: `old = "new"` beside the fields."""
+
+    label: str = Field("", max_length=60, description=_LABEL)
+    about: str = Field("", description="devices that the set stands for")
+    profiles: dict[str, str] = Field(
+        default_factory=dict, description="device profile -> the one that replaces it"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _substitutions(cls, given: Any) -> Any:
+        """Keys that are no field are substitutions."""
+        if not isinstance(given, dict):
+            return given
+        fields = {key: value for key, value in given.items() if key in cls.model_fields}
+        others = {key: value for key, value in given.items() if key not in cls.model_fields}
+        return {**fields, "profiles": {**fields.get("profiles", {}), **others}}
+
+
 class Head(Table):
     """The [study] table."""
 
@@ -1146,6 +1204,12 @@ class Head(Table):
         "stations join, negotiation_time_s",
     )
     baseline: str = Field("open", description="policy that overhead is computed against")
+    today: str | None = Field(
+        None,
+        description="policy that one has: the answer says what changes from it; default: the "
+        "baseline, or wpa2-psk-ccmp where the baseline is open, the grid has it, and no published "
+        "readings are compared",
+    )
     against: dict[str, Level] = Field(
         default_factory=dict,
         max_length=1,
@@ -1172,10 +1236,10 @@ class Head(Table):
             raise ValueError(f"{twice[0]!r} is named twice")
         return names
 
-    @field_validator("baseline")
+    @field_validator("baseline", "today")
     @classmethod
-    def _known_policy(cls, name: str) -> str:
-        return _canonical(name)
+    def _known_policy(cls, name: str | None) -> str | None:
+        return name if name is None else _canonical(name)
 
 
 class Study(Table):
@@ -1185,12 +1249,17 @@ class Study(Table):
     trials: Trials = Trials()
     scenario: dict[str, Scenario] = Field(min_length=1)
     traffic: dict[str, Traffic] = Field(min_length=1)
-    profile_set: dict[str, dict[str, str]] = Field(
+    profile_set: dict[str, ProfileSet] = Field(
         default_factory=dict, description="named substitutions of device profiles"
     )
     grid: dict[str, tuple[Level, ...]]
     exclude: tuple[dict[str, tuple[Level, ...]], ...] = Field(
         (), description="cells to leave out: a table matches a cell that matches all its keys"
+    )
+    question: tuple[Question, ...] = Field(
+        (),
+        description="questions that the study answers, most important first; default: one for each "
+        "of `study.answers`, from `study.today` to every other policy",
     )
     compare: tuple[Compare, ...] = ()
     instrument: dict[str, Instrument] = Field(

@@ -26,6 +26,8 @@ def _window(slots: int) -> int:
 Positive = Annotated[float, Field(gt=0, le=1e9)]
 NotNegative = Annotated[float, Field(ge=0, le=1e9)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
+#: Rate of a cable, Mb/s: 1 kb/s to 1 Tb/s.
+WireRate = Annotated[float, Field(ge=0.001, le=1e6)]
 Dbm = Annotated[float, Field(ge=-200, le=100)]
 Db = Annotated[float, Field(ge=0, le=200)]
 Metre = Annotated[float, Field(ge=-1e6, le=1e6)]
@@ -38,7 +40,9 @@ Name = Annotated[str, AfterValidator(_named)]
 class Table(BaseModel):
     """A table of a study file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=False, allow_inf_nan=False, defer_build=True
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -9,9 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from airtoll import _native
-from airtoll.errors import ProfileError, TestbedError
+from airtoll.errors import ProfileError, TrialFault
 from airtoll.plan import Cell, Trial
-from airtoll.testbeds import bridging, gating, joining, loads, roaming, station_rates
+from airtoll.testbeds import (
+    bridging,
+    gating,
+    joining,
+    loads,
+    roaming,
+    station_rates,
+    unpriced,
+)
 from airtoll.testbeds.contract import Measured, Skip, rows_of
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
@@ -38,13 +46,14 @@ class Analytic:
             return Skip(problem)
         try:
             problem = _native.check_analytic(scenario_json(cell))
-        except ProfileError as error:
+        except (ProfileError, _native.Fault, _native.PanicException) as error:
             return Skip(str(error))
         return Skip(problem) if problem else None
 
     def warning(self, cell: Cell) -> str | None:
         """Fallbacks of the cell's security."""
-        return "; ".join(gating.notes(cell)) or None
+        said = [*gating.notes(cell), unpriced.note(cell)]
+        return "; ".join(words for words in said if words) or None
 
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""
@@ -56,9 +65,12 @@ class Analytic:
         notes = (*gating.notes(trial.cell), *(() if rate is None else (rate,)))
         try:
             columns = _native.analytic(scenario_json(trial.cell))
-        except ValueError as error:
-            raise TestbedError(f"analytic: {trial.cell.name}: {error}") from error
-        return Measured(rows=tuple(rows_of(columns)), caveats=notes)
+        except (ValueError, _native.Fault, _native.PanicException) as error:
+            raise TrialFault(f"the closed forms stopped: {error}") from error
+        return Measured(
+            rows=tuple(rows_of(columns)),
+            caveats=(*notes, *unpriced.caveats(trial.cell)),
+        )
 
     def environment(self) -> dict[str, str]:
         """The version of the native code."""
@@ -69,6 +81,11 @@ class Analytic:
 
     def close(self) -> None:
         """Nothing to stop."""
+
+
+def _caveats(cell: Cell) -> tuple[str, ...]:
+    unknown = unpriced.note(cell)
+    return (*gating.notes(cell), *([unknown] if unknown else []))
 
 
 def _no_closed_form(cell: Cell) -> str | None:
@@ -85,6 +102,8 @@ def _no_closed_form(cell: Cell) -> str | None:
         return "closed forms have no group-addressed frames"
     if settings.isolation or settings.dtim_period != 1:
         return "closed forms have no isolation and no DTIM"
+    if cell.settings.tunnel_end != "server":
+        return "closed forms have tunnels that end at the server"
     if cell.settings.pmtud != "works" or cell.settings.tunnel_mtu_octets is not None:
         return "closed forms have hosts that know the path's MTU"
     if radio.interferer is not None:

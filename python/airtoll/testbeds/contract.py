@@ -9,11 +9,12 @@ observations, or a failure by name (for example "did not authenticate: MIC failu
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from attrs import field, frozen
 
@@ -80,7 +81,8 @@ class Testbed(Protocol):
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Carry out one trial; captures go into the folder if one is given.
 
-        Raises ``TestbedError`` if the testbed itself broke (the trial is then not counted).
+        Raises ``TrialFault`` if the trial failed inside: it fails alone, and the others go on.
+        Raises ``TestbedError`` if the testbed itself broke: the run ends without this trial.
         """
 
     def environment(self) -> dict[str, str]:
@@ -93,9 +95,20 @@ class Testbed(Protocol):
         """Stop everything that was started."""
 
 
+#: Characters of a cell's name in a folder's; file names end at 255 octets.
+_MOST_OF_A_NAME: Final = 180
+
+
 def folder_of(trial: Trial) -> str:
-    """A folder name for captures that no other attempt of a run has."""
-    cell = re.sub(r"[^A-Za-z0-9.+=_-]+", "_", trial.cell.name)
+    """A folder name for captures that no other attempt of a run has.
+
+    The cell's name is in it as far as a file name can hold it. A name that loses something gets a
+    part of its SHA-256: cells that differ in a blank or in letters beyond ASCII differ in it.
+    """
+    name = trial.cell.name
+    cell = re.sub(r"[^A-Za-z0-9.+=-]+", "_", name)[:_MOST_OF_A_NAME]
+    if cell.replace("_", "/") != name:
+        cell += f"~{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:12]}"
     return f"{cell}_{trial.number}_{trial.attempt}"
 
 

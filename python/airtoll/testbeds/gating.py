@@ -17,7 +17,7 @@ from airtoll.policies.gates import Finding, findings
 from airtoll.policies.transition import CLIENTS, Offer, choice, offers
 from airtoll.study import Phy, Scenario, Station
 from airtoll.study.generations import GENERATIONS, band_of
-from airtoll.testbeds import multi_link
+from airtoll.testbeds import abilities, multi_link
 
 #: The generation that an EHT link falls back to, and its widest channel, MHz.
 _FALLBACK: Final[Phy] = "802.11ax"
@@ -90,7 +90,8 @@ def why_not(cell: Cell) -> str | None:
     for policy, finding in found(cell):
         if finding.gate.effect == "refused":
             return f"{policy.name}: {finding.words}"
-    return None
+    chosen = {station.name: policy_of(cell, station) for station in cell.settings.stations}
+    return abilities.why_not(as_carried_out(cell), chosen)
 
 
 def notes(cell: Cell) -> tuple[str, ...]:

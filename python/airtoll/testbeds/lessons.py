@@ -12,7 +12,7 @@ from attrs import evolve
 from airtoll import border
 from airtoll.plan import Cell, make_plan
 from airtoll.policies import resolve as resolve_policy
-from airtoll.report.names import policy_name
+from airtoll.present.names import policy_name
 from airtoll.report.playground import Scenarios
 from airtoll.study import load
 from airtoll.testbeds.resolve import scenario

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from airtoll.plan import Cell
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.resolve import station_list
+
+#: Most flows of a trial: each takes 80 us and 3 kB before the first packet.
+MOST_FLOWS: Final = 10_000
 
 
 def why_not(cell: Cell) -> str | None:
@@ -12,6 +17,17 @@ def why_not(cell: Cell) -> str | None:
     if cell.settings.topology in DOMAINS and cell.load.beside:
         return "beside: a two-domain topology carries one kind of flow"
     names = [station.name for station in station_list(cell.settings)]
+    flows = sum(
+        load.flows_per_station
+        * (len(names) if load.stations is None else len(load.stations))
+        * (2 if load.direction == "both" or load.application == "voip" else 1)
+        for load in cell.load.loads
+    )
+    if flows > MOST_FLOWS:
+        return (
+            f"traffic.{cell.traffic}.flows_per_station: {flows} flows of {len(names)} stations; a "
+            f"trial has at most {MOST_FLOWS}"
+        )
     for load in cell.load.loads:
         for name in load.stations or ():
             if name not in names:

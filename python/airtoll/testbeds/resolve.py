@@ -47,6 +47,8 @@ ENERGY_DETECTION_DBM = -62.0
 MSDU_LIFETIME_MS = 500.0
 
 _STREAM_WRITE_OCTETS = 8192
+#: Outer length of a full packet in a tunnel, octets, by which the busiest core is found.
+_OUTER_OCTETS = 1500
 #: The path loss where the study gives neither positions nor levels.
 _CONSTANT_LOSS = border.PathLossConstant(loss_db=CONSTANT_LOSS_DB)
 #: Congestion control by its name in a study.
@@ -107,6 +109,8 @@ def scenario(cell: Cell) -> border.Scenario:
             nodes.append(evolve(nodes[-1], name=station.name))
             continue
         tunnels = station_policy(cell, station).tunnels
+        if settings.tunnel_end == "access-point":
+            peer, far = AP, ap
         node = evolve(
             _station_node(cell, station, profiles[station.name]),
             tunnels=tuple(
@@ -151,7 +155,7 @@ def scenario(cell: Cell) -> border.Scenario:
         {s.name: station_policy(cell, s) for s in stations},
         lambda name: Parties(
             host=None if ends[name] == name else ends[name],
-            gateway=peers[name],
+            gateway=AP if settings.tunnel_end == "access-point" else peers[name],
             home_agent=peers[name],
         ),
         lambda profile: _host(load(cell.profile(profile)), cell.security),
@@ -526,13 +530,22 @@ def _cipher_cost(profile: Profile, cost: CipherCost) -> border.Cost:
     )
 
 
+def _end_of_tunnel(profile: Profile, suite: str) -> border.Cost | None:
+    """The cost of one end of a tunnel on a device; None where its profile has none."""
+    seconds = profile.tunnel_seconds(suite, _OUTER_OCTETS)
+    if seconds is not None:
+        fixed, each = seconds
+        return border.Cost(fixed_ns=fixed * 1e9, per_octet_ns=each * 1e9)
+    cipher = profile.cipher.get(suite)
+    return None if cipher is None else _cipher_cost(profile, cipher)
+
+
 def _tunnel(
     tunnel: Tunnel, profile: Profile, peer: str, far: Profile, mtu_octets: int | None
 ) -> border.Tunnel:
     suite = tunnel.suite
-    own, other = profile.cipher.get(suite), far.cipher.get(suite)
-    here = border.Cost() if own is None else _cipher_cost(profile, own)
-    there = None if other is None else _cipher_cost(far, other)
+    here = _end_of_tunnel(profile, suite) or border.Cost()
+    there = _end_of_tunnel(far, suite)
     return border.Tunnel(
         peer=peer,
         encapsulation=border.Encapsulation(suite=border.TunnelSuite(suite)),

@@ -35,7 +35,7 @@ _FIELDS: Final = _EDCA | {
     "fragmentation_threshold_octets "
     "cw_min cw_max retry_limit frame_bursting_us edca txop_protection block_ack_window "
     "basic_rates_mbps slot_time_us queue_packets mtu_octets path_mtu_octets pmtud mss_clamping "
-    "tunnel_mtu_octets queue_max_delay_ms queue_type "
+    "tunnel_mtu_octets tunnel_end queue_max_delay_ms queue_type "
     "airtime_fairness clients rssi_dbm hidden authenticate device_costs address_resolution "
     "multicast_to_unicast per_client_gtk isolation proxy_arp dtim_period",
     "scenario.group_load": "mdns_per_min mdns_bytes arp_per_min neighbor_per_min "

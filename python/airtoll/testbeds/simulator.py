@@ -7,16 +7,18 @@ interpreter lock and ends early when asked. Never uses a seed but the trial's ow
 from __future__ import annotations
 
 import math
+import shutil
 from functools import lru_cache
 from pathlib import Path
 
 from attrs import evolve
 
 from airtoll import _native, border
-from airtoll.errors import Interrupted, ProfileError, TestbedError
+from airtoll.errors import Interrupted, ProfileError, TrialFault
 from airtoll.observe.metrics import LIMIT
+from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
-from airtoll.study.generations import HIGHEST_MBPS, wire_mbps
+from airtoll.study.generations import HIGHEST_MBPS, queue_packets, wire_mbps
 from airtoll.study.join import Join
 from airtoll.testbeds import (
     bridging,
@@ -28,7 +30,9 @@ from airtoll.testbeds import (
     multi_link,
     path_mtu,
     roaming,
+    settling,
     station_rates,
+    unpriced,
 )
 from airtoll.testbeds.contract import (
     Measured,
@@ -42,6 +46,7 @@ from airtoll.testbeds.contract import (
 from airtoll.testbeds.first_join import added, at_home
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 from airtoll.testbeds.simulated import CAPABILITY
+from airtoll.testbeds.stated import in_study
 
 #: For estimates of how long a run takes, all of them rough.
 _SIMULATED_S_PER_S = 700.0
@@ -50,6 +55,10 @@ _STATIONS_AT_HALF_SPEED = 50
 _SLOWDOWN_PER_MHZ = {"802.11n": 0.035, "802.11ac": 0.05, "802.11ax": 0.07, "802.11be": 0.07}
 #: CPU seconds of a packet that a saturated sender behind a wire offers, most of them for nothing.
 _OFFERED_S = 0.14e-6
+#: CPU seconds of a packet of a paced flow that a full queue refuses, of a flow before it starts.
+_REFUSED_S, _FLOW_S = 0.25e-6, 80e-6
+#: Rate of PHYs whose rate follows from MCS, streams and width, for estimates, Mb/s.
+_FASTEST_MBPS = 1000.0
 #: Least cost of a second at a low rate, which carries few frames, against one at the common rate.
 _LEAST_SHARE = 0.2
 #: CPU seconds of a trial of any length: its check, its scenario and its line in the journal.
@@ -90,10 +99,14 @@ class Simulator:
         if problem:
             return Skip(problem)
         try:
-            problem = _native.check_scenario(scenario_json(cell))
+            found = _native.check_scenario(scenario_json(cell))
+            if found is None and cell.settings.join.first_at_home:
+                found = _native.check_scenario(border.to_json(at_home(cell)))
         except ProfileError as error:
             return Skip(str(error))
-        return Skip(problem) if problem else None
+        except (_native.Fault, _native.PanicException) as error:
+            return Skip(f"the simulator stopped while it built the cell: {error}")
+        return Skip(in_study(cell, found)) if found else None
 
     def warning(self, cell: Cell) -> str | None:
         """Fallbacks of its security, stalled connections, the first station whose level is too low
@@ -101,6 +114,7 @@ class Simulator:
         """
         limits = (note.removeprefix(LIMIT) for note in _limits(cell))
         said = [*gating.notes(cell), *_black_holes(cell), self._weak(cell), *limits]
+        said.append(unpriced.note(cell))
         return "; ".join(words for words in said if words) or None
 
     def _weak(self, cell: Cell) -> str | None:
@@ -131,7 +145,9 @@ class Simulator:
             slowdown *= max(_LEAST_SHARE, rate_mbps / _COMMON_RATE_MBPS)
         simulation_s = simulated_s / _SIMULATED_S_PER_S * slowdown
         simulation_s += simulated_s * _offered_per_s(cell) * _OFFERED_S
-        return _TRIAL_S + simulation_s + stations * _join_s(cell)
+        simulation_s += simulated_s * _refused_per_s(cell) * _REFUSED_S
+        flows_s = _FLOW_S * stations * sum(load.flows_per_station for load in cell.load.loads)
+        return _TRIAL_S + flows_s + simulation_s + stations * _join_s(cell)
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Simulate one trial; in ``captures`` it gets a folder named by cell and trial.
@@ -147,12 +163,15 @@ class Simulator:
             )
         except _native.SimulationInterrupted as error:
             raise Interrupted("interrupted; --resume continues") from error
-        except ValueError as error:
-            raise TestbedError(f"simulator: {trial.cell.name}: {error}") from error
+        except (ValueError, _native.Fault, _native.PanicException) as error:
+            if own is not None:
+                # Half a trial's files would pass for all of them.
+                shutil.rmtree(own, ignore_errors=True)
+            raise TrialFault(f"the simulator stopped: {error}") from error
         except OSError as error:
-            raise TestbedError(f"simulator: cannot write {own}: {error}") from error
+            raise storage_error(own or Path(), error) from error
         (failure,) = columns["failure"]
-        rows = added(rows_of(columns), earlier)
+        rows = settling.without_planned_drifts(added(rows_of(columns), earlier), trial.cell)
         if trial.control and failure is None:
             (excess,) = columns["backoff_excess_slots"]
             rows.append(Row("backoff_excess_slots", excess, "1"))
@@ -166,6 +185,9 @@ class Simulator:
                 *_black_holes(trial.cell),
                 *_rate(trial.cell),
                 *_limits(trial.cell),
+                *settling.fragments(trial.cell),
+                *settling.causes(rows, trial.cell),
+                *unpriced.caveats(trial.cell),
                 *([caveat] if caveat else []),
             ),
             files=() if own is None else tuple(sorted(own.iterdir())),
@@ -179,7 +201,7 @@ class Simulator:
         columns = _native.simulate(home, [trial.seed], self._cancel, None)
         (failure,) = columns["failure"]
         if failure is not None:
-            raise TestbedError(f"simulator: {trial.cell.name}: join at home: {failure}")
+            raise TrialFault(f"join at home: {failure}")
         return rows_of(columns)
 
     def environment(self) -> dict[str, str]:
@@ -209,6 +231,31 @@ def _offered_per_s(cell: Cell) -> float:
         return 0.0
     rate_mbps = wire_mbps(cell.settings.wired, cell.settings.phy)
     return 1e6 * rate_mbps / (8 * (loads[0].payload_bytes or 1472))
+
+
+def _refused_per_s(cell: Cell) -> float:
+    """Packets a second that queues refuse.
+
+    Paced flows offer them beyond what the air carries. A saturated flow whose socket buffer holds
+    more than the queue offers the rest of it anew whenever a packet leaves the queue.
+    """
+    stations = len(station_list(cell.settings))
+    offered = sum(
+        stations * load.flows_per_station * load.offered_mbps * 1e6
+        / (8 * (load.payload_bytes or load.write_bytes or 1472))
+        for load in cell.load.loads
+        if load.application == "stream" and load.offered_mbps is not None
+    )  # fmt: skip
+    rate_mbps = cell.settings.rate_mbps or HIGHEST_MBPS.get(cell.settings.phy, _FASTEST_MBPS)
+    carried = 1e6 * _SHARE_OF_RATE * rate_mbps / (8 * 1472)
+    anew = sum(
+        max(0.0, 1024 * load.socket_buffer_kbytes / (load.payload_bytes or 1472)
+            - queue_packets(cell.settings))
+        for load in cell.load.loads
+        if load.transport == "udp" and load.offered_mbps is None
+        and load.socket_buffer_kbytes is not None
+    )  # fmt: skip
+    return max(0.0, offered - carried) + anew * carried
 
 
 def _share_of_saturation(cell: Cell) -> float:

@@ -14,12 +14,13 @@ from airtoll import _native, border
 from airtoll.errors import AirtollError
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve as resolve_policy
-from airtoll.report.names import policy_name
+from airtoll.present.names import policy_name
 from airtoll.report.what_if import TRIAL_S, WARM_UP_S, Choice, Panel
 from airtoll.study.generations import GENERATIONS
 from airtoll.testbeds.levels import reference_db
 from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
+from airtoll.testbeds.stated import in_study
 
 #: Policies and tunnels that every panel offers beside the study's own.
 POLICIES: Final = ("open", "wep-104", "wpa-psk-tkip", "wpa2-psk-ccmp", "wpa3-sae-gcmp-256")
@@ -107,7 +108,10 @@ def _choice(cell: Cell, policy: str, tunnel: str) -> Choice:
         chosen = evolve(cell, policy=name)
         refused = Simulator().check(chosen)
         text = border.to_json(_start(chosen)) if refused is None else None
-        reason = refused.reason if refused is not None else _native.check_scenario(text or "")
+        found = None if text is None else _native.check_scenario(text)
+        reason = refused.reason if refused is not None else None
+        if found is not None:
+            reason = in_study(chosen, found)
     except AirtollError as error:
         text, reason = None, str(error)
     return Choice(policy, tunnel, None if reason else text, reason)

@@ -228,7 +228,7 @@ def test_a_run_whose_disk_fills_keeps_what_it_had_and_resumes(
     def once(resume: bool) -> Run:
         return run(study, testbed=testbed, out=out, captures=True, resume=resume)
 
-    with pytest.raises(StorageError, match=r"No space left on device; make room .* --resume"):
+    with pytest.raises(StorageError, match=r"No space left on device; make room.* --resume"):
         once(resume=False)
     kept = (out / "journal.jsonl").read_bytes()
     before = kept.count(b"\n")

@@ -20,6 +20,7 @@ use super::ft::FtHolder;
 use super::handshake::Handshake;
 use super::multi_link::Mlds;
 use super::replay::Replays;
+use super::suites::Suites;
 use super::traffic::{Opened, TrafficKey};
 use crate::keys::{Keys, Secret};
 
@@ -41,6 +42,10 @@ pub struct Bss {
     pub mobility_domain: Option<[u8; 2]>,
     /// Privacy bit of the capability field; `None` if no beacon was seen.
     pub privacy: Option<bool>,
+    /// Primary channel that a beacon names; `None` at 6 GHz.
+    pub channel: Option<u8>,
+    /// Frequency at which its beacons were heard, MHz.
+    pub frequency_mhz: Option<u16>,
 }
 
 /// Keys of one pair of stations.
@@ -67,6 +72,7 @@ pub struct Keyring {
     pub(super) igtks: FxHashMap<u64, Vec<(Secret, BipKey)>>,
     fixed: Vec<TrafficKey>,
     pub(super) mlds: Mlds,
+    pub(super) suites: Suites,
     generation: u64,
     pub(crate) replays: Replays,
     scratch: Vec<u8>,
@@ -118,6 +124,7 @@ impl Keyring {
         if self.bss.len() >= MAX_ENTRIES && !self.bss.contains_key(&bssid.to_u64()) {
             return;
         }
+        self.suites.forget_last();
         let bss = self.bss.entry(bssid.to_u64()).or_default();
         bss.privacy = privacy.or(bss.privacy);
         for element in elements.clone() {
@@ -128,6 +135,9 @@ impl Keyring {
                         .extend_from_slice(&element.body[..element.body.len().min(32)]);
                 }
                 id::RSN if privacy.is_some() => bss.rsn = RsnRepr::parse(element.body).ok(),
+                id::DSSS_PARAMETER | id::HT_OPERATION if privacy.is_some() => {
+                    bss.channel = element.body.first().copied().or(bss.channel);
+                }
                 id::MOBILITY_DOMAIN => {
                     bss.mobility_domain = MdeRepr::parse(element.body).ok().map(|mde| mde.mdid);
                 }
@@ -139,6 +149,19 @@ impl Keyring {
                 _ => {}
             }
         }
+    }
+
+    /// A beacon was heard at this frequency.
+    pub fn learn_frequency(&mut self, bssid: MacAddress, heard_mhz: Option<u16>) {
+        if let Some(bss) = self.bss.get_mut(&bssid.to_u64()) {
+            bss.frequency_mhz = heard_mhz.or(bss.frequency_mhz);
+        }
+    }
+
+    /// Every BSS that a frame announced, by its address.
+    pub(crate) fn announced(&self) -> impl Iterator<Item = (u64, &Bss)> {
+        let announced = self.bss.iter().filter(|(_, bss)| bss.privacy.is_some());
+        announced.map(|(address, bss)| (*address, bss))
     }
 
     /// PMKs to try between these two, those of the BSS's own SSID first.
@@ -240,6 +263,9 @@ impl Keyring {
         let Ok(protection) = Protection::parse(body, true) else {
             return Err(Undecrypted::NoBody);
         };
+        if self.given.is_empty() {
+            return Err(Undecrypted::NoKey);
+        }
         let mut tried = false;
         let pair = self.pair_key(receiver, transmitter);
         let group = receiver.is_group();
@@ -304,7 +330,11 @@ impl Keyring {
         } else if self.given.is_empty() || matches!(protection, Protection::Wep { .. }) {
             Undecrypted::NoKey
         } else if self.is_refuted(receiver, transmitter) {
-            Undecrypted::WrongKey
+            if self.needs_pmk(receiver, transmitter) {
+                Undecrypted::NoPmk
+            } else {
+                Undecrypted::WrongKey
+            }
         } else {
             Undecrypted::NoHandshake
         })

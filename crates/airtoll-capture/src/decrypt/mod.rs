@@ -4,7 +4,8 @@
 //! [`keyring`] holds the keys and who they belong to, [`handshake`] derives them from key messages
 //! with the suites of [`choices`], [`ft`] those of fast transitions, [`fils`] those of FILS, [`dynamic_wep`] those of
 //! 802.1X with WEP, [`tdls`] those of direct links; [`multi_link`] knows the addresses of multi-link devices; [`traffic`] applies them, [`replay`] knows
-//! which packet numbers were there, [`bip`] checks group management frames. Never guesses a passphrase.
+//! which packet numbers were there, [`bip`] checks group management frames, [`suites`] names the cipher of
+//! frames that stay closed. Never guesses a passphrase.
 
 pub mod bip;
 mod choices;
@@ -15,6 +16,7 @@ pub mod handshake;
 pub mod keyring;
 mod multi_link;
 pub mod replay;
+mod suites;
 pub mod tdls;
 pub mod traffic;
 
@@ -31,6 +33,8 @@ pub enum Undecrypted {
     NoHandshake,
     /// The handshake was seen, and no given key makes its MIC: another passphrase or PMK.
     WrongKey,
+    /// The same with SAE or OWE, whose PMK no passphrase tells.
+    NoPmk,
     /// The station chose FILS, and no frame with the nonces of a shared-key exchange was seen.
     Fils,
     /// The station associated as a multi-link device, and no frame named that of the AP.
@@ -45,10 +49,11 @@ pub enum Undecrypted {
 
 impl Undecrypted {
     /// Every reason, in the order in which reports list them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::NoKey,
         Self::NoHandshake,
         Self::WrongKey,
+        Self::NoPmk,
         Self::Fils,
         Self::MultiLink,
         Self::MicFailure,
@@ -62,6 +67,7 @@ impl Undecrypted {
             Self::NoKey => "no key",
             Self::NoHandshake => "no handshake seen",
             Self::WrongKey => "no key fits the handshake",
+            Self::NoPmk => "no PMK of SAE or OWE (a passphrase gives none)",
             Self::Fils => "no FILS keys",
             Self::MultiLink => "MLD address not seen",
             Self::MicFailure => "MIC failure",

@@ -31,7 +31,12 @@ pub(super) struct Mlds {
 }
 
 impl Mlds {
+    #[inline]
     pub fn of(&self, address: MacAddress) -> Option<MacAddress> {
+        // Most captures have none, and every frame asks.
+        if self.by_link.is_empty() {
+            return None;
+        }
         self.by_link.get(&address.to_u64()).copied()
     }
 

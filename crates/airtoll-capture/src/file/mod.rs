@@ -10,6 +10,7 @@ pub mod pcap;
 pub mod pcapng;
 pub mod reader;
 pub mod writer;
+mod zstd;
 
 pub use reader::{Packet, Reader};
 pub use writer::{PcapNgWriter, PcapWriter};
@@ -48,6 +49,54 @@ pub mod link_type {
     pub const AVS: u32 = 163;
     /// PPI header, then mostly 802.11.
     pub const PPI: u32 = 192;
+    /// Apple's PKTAP header, then a packet of any link type.
+    pub const PKTAP: u32 = 258;
+
+    /// Name of a link type, for those that captures of networks and of other buses have most.
+    pub const fn name(number: u32) -> Option<&'static str> {
+        Some(match number {
+            NULL => "BSD loopback",
+            ETHERNET => "Ethernet",
+            6 => "Token Ring",
+            9 => "PPP",
+            10 => "FDDI",
+            RAW_BSD | RAW => "IP",
+            50 => "PPP in HDLC",
+            51 => "PPPoE",
+            104 => "Cisco HDLC",
+            IEEE802_11 => "802.11",
+            107 => "Frame Relay",
+            LOOP => "OpenBSD loopback",
+            LINUX_SLL => "Linux cooked",
+            117 => "pflog",
+            PRISM => "Prism",
+            RADIOTAP => "radiotap",
+            143 => "DOCSIS",
+            144 => "IrDA",
+            147..=162 => "user-defined",
+            AVS => "AVS",
+            165 => "BACnet MS/TP",
+            187 | 201 => "Bluetooth HCI",
+            189 | 220 => "USB of Linux",
+            PPI => "PPI",
+            195 | 230 | 283 => "802.15.4",
+            227 => "CAN",
+            IPV4 => "IPv4",
+            IPV6 => "IPv6",
+            239 => "NFLOG",
+            242 => "IP over InfiniBand",
+            249 => "USB of Windows",
+            251 | 256 => "Bluetooth LE",
+            252 => "Wireshark PDU",
+            253 => "netlink",
+            254 => "Bluetooth monitor",
+            PKTAP => "PKTAP",
+            266 => "USB of macOS",
+            272 => "Bluetooth LE of Nordic",
+            LINUX_SLL2 => "Linux cooked, version 2",
+            _ => return None,
+        })
+    }
 }
 
 /// Where and how a file broke.

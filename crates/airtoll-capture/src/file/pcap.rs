@@ -83,7 +83,8 @@ impl PcapHeader {
         }
         let word = |at: usize| word(self.big_endian, header, at);
         let seconds = u64::from(word(0));
-        let fraction = u64::from(word(4));
+        // Signed, as libpcap has it: some writers step below the second (airodump-ng).
+        let fraction = i64::from(word(4) as i32);
         let (mut captured, mut original) = (word(8), word(12));
         if self.swapped_lengths {
             (captured, original) = (original, captured);
@@ -93,7 +94,7 @@ impl PcapHeader {
         }
         let scale = if self.nanoseconds { 1 } else { 1000 };
         let record = Record {
-            time_ns: seconds * 1_000_000_000 + fraction * scale,
+            time_ns: (seconds * 1_000_000_000).saturating_add_signed(fraction * scale),
             captured: captured as usize,
             original,
             header_len: self.record_header,

@@ -13,6 +13,7 @@ use super::Damage;
 use super::feed::Feed;
 use super::pcap::PcapHeader;
 use super::pcapng::PcapNg;
+use super::zstd;
 use crate::error::CaptureError;
 
 /// One packet as the file holds it; its octets live in the reader until the next call.
@@ -88,11 +89,7 @@ impl Reader {
             source = if gzip {
                 Box::new(MultiGzDecoder::new(feed.into_read()))
             } else {
-                let decoder = zstd::stream::read::Decoder::new(feed.into_read());
-                Box::new(decoder.map_err(|source| CaptureError::Open {
-                    path: path.to_path_buf(),
-                    source,
-                })?)
+                Box::new(zstd::Frames::new(feed.into_read()))
             };
         }
         let head = feed.peek(28);
@@ -240,6 +237,7 @@ mod tests {
     use super::*;
     use crate::file::writer::{PcapNgWriter, PcapWriter};
     use proptest::prelude::*;
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
     use std::io::Write;
 
     type Seen = (u64, u32, Vec<u8>);
@@ -267,7 +265,7 @@ mod tests {
         let plain = sample();
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(&plain).unwrap();
-        let zstd = zstd::encode_all(&plain[..], 1).unwrap();
+        let zstd = compress_to_vec(&plain[..], CompressionLevel::Fastest);
         for octets in [plain, gzip.finish().unwrap(), zstd] {
             let (packets, damage) = read(octets);
             assert_eq!(packets.len(), 2);

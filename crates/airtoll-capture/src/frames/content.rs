@@ -14,23 +14,28 @@ use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::management::{algorithm, category};
 use airtoll_wire::ieee80211::suite::OUI_WPA;
 use airtoll_wire::ieee80211::{Elements, Frame, Management, OciRepr, RsnRepr, element};
+use airtoll_wire::ipv4::protocol;
 use airtoll_wire::isakmp::HEADER_OCTETS;
 use airtoll_wire::isakmp::exchange::{INFORMATIONAL, INFORMATIONAL_V2};
-use airtoll_wire::openvpn;
+use airtoll_wire::tcp::TcpRepr;
+use airtoll_wire::{dhcp, mobile_ipv6, openvpn};
 use rustc_hash::FxHasher;
 
 use super::Frames;
 use crate::analysis::Slot;
 use crate::dissect::{self, Content, Dissected, RadiusPacket};
+use crate::leaves::Leave;
 use crate::link::Wire;
 use crate::session::steps::Protocol;
-use crate::session::{Announced, Event, KeyMessage, Sequence, Step};
+use crate::session::{Announced, Event, KeyMessage, LeaveAll, Sequence, Step};
 
 /// Multi-Link element of an authentication frame up to the MLD address: type Basic, which has no other
 /// field there (IEEE 802.11be-2024, 9.3.3.11).
 const MLD_ELEMENT: [u8; 6] = [255, 10, 107, 0, 0, 7];
 /// Most stations that wait for a router's advertisement.
 const MAX_SOLICITORS: usize = 256;
+/// Most layers of ESP around a datagram that are opened.
+const MAX_ESP: usize = 16;
 
 /// A message that sets up a tunnel or a binding.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +60,31 @@ impl TunnelMessage {
 
     const fn step(self) -> Step {
         Step::Tunnel(self.protocol, self.opcode)
+    }
+}
+
+/// A datagram as tunnels see it.
+#[derive(Debug, Default)]
+struct Tunnelled {
+    /// It is one of the tunnel whose form it has.
+    is: bool,
+    /// Messages of handshakes in it.
+    messages: Vec<TunnelMessage>,
+}
+
+impl Tunnelled {
+    fn of(protocol: Protocol, octets: &[u8], ends: Option<(IpAddr, IpAddr)>) -> Self {
+        Self {
+            is: true,
+            messages: vec![TunnelMessage::new(protocol, 0, octets, ends)],
+        }
+    }
+
+    fn without_messages(is: bool) -> Self {
+        Self {
+            is,
+            messages: Vec::new(),
+        }
     }
 }
 
@@ -108,6 +138,7 @@ impl Frames<'_> {
             header_octets,
             ends,
         } = dissect::msdu(msdu);
+        let content = self.of_interest(content, ends);
         let mut found = Found {
             header_octets,
             ..Found::default()
@@ -146,23 +177,57 @@ impl Frames<'_> {
                 self.keyring.learn_tdls(octets);
                 return found;
             }
-            Content::Leased(..) | Content::Configures | Content::Solicits | Content::Arp(..) => {
+            Content::Dhcp(..) | Content::Configures | Content::Solicits | Content::Arp(..) => {
                 let from = station.filter(|_| from_station);
                 let receiver = station.filter(|_| !from_station);
-                self.configures(slot, &content, from, receiver, ap);
+                // A message of a client to all is sent once more by the AP.
+                let relayed = receiver.is_none() && from.is_none();
+                self.configures(slot, &content, (from, receiver), ap, relayed, false);
                 return found;
             }
-            _ => match self.tunnel(&content, ends).zip(station) {
-                Some((tunnel, station)) if self.sessions.is_new(tunnel.digest, station) => {
-                    tunnel.step()
+            _ => {
+                let tunnelled = self.tunnel(&content, ends);
+                let (Some(station), Some(bssid)) = (station, ap) else {
+                    return found;
+                };
+                for tunnel in tunnelled.messages {
+                    if self.sessions.is_new(tunnel.digest, station) {
+                        let air = (station, bssid, from_station, airtime_ns);
+                        self.enter_air(slot, frame, air, None, tunnel.step());
+                    }
                 }
-                _ => return found,
-            },
+                return found;
+            }
         };
         let (Some(station), Some(bssid)) = (station, ap) else {
             return found;
         };
-        let sequence = Sequence::of(frame).filter(|_| !matches!(step, Step::Tunnel(..)));
+        if let Step::FourWay(KeyMessage {
+            choice: Some(rsn), ..
+        }) = &step
+        {
+            self.keyring.learn_suite(station, bssid, rsn);
+        }
+        let air = (station, bssid, from_station, airtime_ns);
+        self.enter_air(slot, frame, air, channel, step);
+        found
+    }
+
+    /// Enters a step that a frame of the air is: of a station and an AP, from the station or not, with its
+    /// time on the air.
+    fn enter_air(
+        &mut self,
+        slot: &Slot,
+        frame: &Frame<'_>,
+        (station, bssid, from_station, airtime_ns): (MacAddress, MacAddress, bool, u64),
+        channel: Option<OciRepr>,
+        step: Step,
+    ) {
+        // Messages of tunnels are compared whole.
+        let sequence = match step {
+            Step::Tunnel(..) => None,
+            _ => Sequence::of(frame),
+        };
         self.event(Event {
             time_ns: slot.time_ns,
             frame: slot.frame,
@@ -178,7 +243,6 @@ impl Frames<'_> {
             heard_mhz: slot.frequency_mhz(),
             step,
         });
-        found
     }
 
     fn learn_key_message(
@@ -191,53 +255,117 @@ impl Frames<'_> {
         self.keyring.learn_key_message(from, to, &packet)
     }
 
-    /// The message of a tunnel's handshake that a datagram is. An ESP packet that opens may hold such a
-    /// datagram, or another tunnel's packet.
-    fn tunnel(
-        &mut self,
-        content: &Content<'_>,
-        ends: Option<(IpAddr, IpAddr)>,
-    ) -> Option<TunnelMessage> {
-        let (protocol, octets) = match content {
-            Content::Esp(octets) => {
-                // Each layer is shorter than the one around it, so that this ends.
-                let inside = self.tunnels.esp(octets, ends)?;
-                let dissected = dissect::wire(Wire::Ip, &inside);
-                return self.tunnel(&dissected.content, dissected.ends);
-            }
-            Content::Ike(octets) => {
-                self.tunnels.ike(octets);
-                (ike_version(octets)?, octets)
-            }
-            Content::WireGuard(octets) if self.tunnels.is_wireguard_handshake(octets) => {
-                (Protocol::WireGuard, octets)
-            }
-            Content::OpenVpn(octets) => {
-                let opcode = openvpn::control_opcode(octets)?;
-                return Some(TunnelMessage::new(Protocol::OpenVpn, opcode, octets, ends));
-            }
-            // Registration request and reply (RFC 5944 sections 3.3 and 3.4).
-            Content::MobileIp(octets @ [1 | 3, ..]) => (Protocol::MobileIp, octets),
-            _ => return None,
-        };
-        Some(TunnelMessage::new(protocol, 0, octets, ends))
+    /// A segment of TCP is of interest if OpenVPN may be in it.
+    fn of_interest<'a>(&self, content: Content<'a>, ends: Option<(IpAddr, IpAddr)>) -> Content<'a> {
+        match content {
+            Content::Tcp(octets) if !self.tunnels.may_hold_openvpn(octets, ends) => Content::Other,
+            content => content,
+        }
     }
 
-    /// Answers that configure a host, and addresses that name their owner. `from` and `to`: the
-    /// station that sent or receives the frame.
+    /// The messages of a tunnel's handshake that a datagram holds. An ESP packet that opens may hold such
+    /// a datagram, or another tunnel's packet.
+    fn tunnel(&mut self, content: &Content<'_>, ends: Option<(IpAddr, IpAddr)>) -> Tunnelled {
+        let Content::Esp(octets) = content else {
+            return self.handshake(content, ends);
+        };
+        let mut tunnelled = Tunnelled::without_messages(true);
+        let mut opened = self.tunnels.esp(octets, ends);
+        for _ in 1..MAX_ESP {
+            let Some((inside, next_header)) = opened.take() else {
+                break;
+            };
+            let dissected = match next_header {
+                protocol::IPIP | protocol::IPV6 => dissect::wire(Wire::Ip, &inside),
+                // Transport mode.
+                other => dissect::Dissected {
+                    ends,
+                    ..dissect::transport(other, &inside)
+                },
+            };
+            match &dissected.content {
+                Content::Esp(octets) => opened = self.tunnels.esp(octets, dissected.ends),
+                content => tunnelled.messages = self.handshake(content, dissected.ends).messages,
+            }
+        }
+        tunnelled
+    }
+
+    fn handshake(&mut self, content: &Content<'_>, ends: Option<(IpAddr, IpAddr)>) -> Tunnelled {
+        match content {
+            Content::Ike(octets) => {
+                self.tunnels.ike(octets);
+                ike_version(octets).map_or(Tunnelled::without_messages(true), |version| {
+                    Tunnelled::of(version, octets, ends)
+                })
+            }
+            Content::WireGuard { octets, own_port } => {
+                match self.tunnels.wireguard(octets, *own_port) {
+                    Some(true) => Tunnelled::of(Protocol::WireGuard, octets, ends),
+                    told => Tunnelled::without_messages(told.is_some()),
+                }
+            }
+            Content::OpenVpn(octets) => Tunnelled {
+                is: true,
+                messages: openvpn::control_opcode(octets)
+                    .map(|opcode| TunnelMessage::new(Protocol::OpenVpn, opcode, octets, ends))
+                    .into_iter()
+                    .collect(),
+            },
+            Content::Tcp(octets) => {
+                let segment = TcpRepr::parse(octets).ok();
+                let Some(packets) = segment.and_then(|one| self.tunnels.openvpn(&one, ends)) else {
+                    return Tunnelled::default();
+                };
+                let message = |packet: Vec<u8>| {
+                    let opcode = openvpn::control_opcode(&packet)?;
+                    Some(TunnelMessage::new(Protocol::OpenVpn, opcode, &packet, ends))
+                };
+                Tunnelled {
+                    is: true,
+                    messages: packets.into_iter().filter_map(message).collect(),
+                }
+            }
+            // Registration request and reply (RFC 5944 sections 3.3 and 3.4).
+            Content::MobileIp(octets @ [1 | 3, ..]) => {
+                Tunnelled::of(Protocol::MobileIp, octets, ends)
+            }
+            Content::MobileIp(_) => Tunnelled::without_messages(true),
+            Content::MobileIpV6(octets) => match mobile_ipv6::message_type(octets) {
+                Ok(mobile_ipv6::message::BINDING_ERROR) | Err(_) => {
+                    Tunnelled::without_messages(true)
+                }
+                Ok(_) => Tunnelled::of(Protocol::MobileIp, octets, ends),
+            },
+            _ => Tunnelled::default(),
+        }
+    }
+
+    /// Messages that configure a host, and addresses that name their owner. `from` and `to`: the
+    /// station that sent or receives the frame; `relayed`: the AP sends what a station sent to all.
     fn configures(
         &mut self,
         slot: &Slot,
         content: &Content<'_>,
-        from: Option<MacAddress>,
-        to: Option<MacAddress>,
+        (from, to): (Option<MacAddress>, Option<MacAddress>),
         bssid: Option<MacAddress>,
+        relayed: bool,
+        wired: bool,
     ) {
         match (content, to) {
-            (Content::Leased(station, address), _) => {
-                let station = self.keyring.station_of(*station);
-                self.sessions.learn_owner((*address).into(), station);
-                self.sessions.answered(slot.time_ns, station);
+            (Content::Dhcp(message), _) => {
+                let station = self.keyring.station_of(message.client);
+                let of_client = !matches!(
+                    message.message,
+                    dhcp::message::OFFER | dhcp::message::ACK | dhcp::message::NAK
+                );
+                if !(relayed && of_client) {
+                    self.sessions.dhcp(slot.time_ns, station, message, wired);
+                }
+                if message.message == dhcp::message::ACK {
+                    self.sessions.learn_owner(message.yours.into(), station);
+                    self.sessions.answered(slot.time_ns, station);
+                }
             }
             (Content::Configures, Some(station)) => self.sessions.answered(slot.time_ns, station),
             // An advertisement to all answers every station of the BSS that asked.
@@ -330,7 +458,9 @@ impl Frames<'_> {
             } => {
                 self.keyring
                     .learn_bss(bssid, Some(capability & 0x10 != 0), &elements);
+                self.keyring.learn_frequency(bssid, slot.frequency_mhz());
                 self.keyring.learn_links(bssid, to, &elements);
+                self.sessions.announces(bssid);
                 if kind == subtype::BEACON {
                     return;
                 }
@@ -348,6 +478,9 @@ impl Frames<'_> {
                 self.keyring.learn_fils_association(station, bssid);
                 channel = self.keyring.learn_ft_association(station, bssid, &elements);
                 let (choice, wpa) = suites(&elements).unzip();
+                if let Some(rsn) = &choice {
+                    self.keyring.learn_suite(station, bssid, rsn);
+                }
                 Step::AssociationRequest {
                     choice,
                     wpa: wpa.unwrap_or(false),
@@ -375,7 +508,11 @@ impl Frames<'_> {
                     .learn_fils(station, bssid, algorithm, from_station, rest);
                 Step::Authentication(algorithm, transaction, status)
             }
-            Management::Leave { reason } => Step::Leave(kind == subtype::DEAUTHENTICATION, reason),
+            Management::Leave { reason } => {
+                let deauthentication = kind == subtype::DEAUTHENTICATION;
+                self.leaves(slot, (from, to, bssid), deauthentication, reason);
+                Step::Leave(deauthentication, reason)
+            }
             Management::Action {
                 category: category::FT,
                 ..
@@ -402,6 +539,37 @@ impl Frames<'_> {
         });
     }
 
+    /// Counts a deauthentication or disassociation; one for all stations of a BSS ends their sessions.
+    fn leaves(
+        &mut self,
+        slot: &Slot,
+        (from, to, bssid): (MacAddress, MacAddress, MacAddress),
+        deauthentication: bool,
+        code: u16,
+    ) {
+        self.counts.leaves.enter(
+            Leave {
+                bssid,
+                from_station: from != bssid,
+                to_all: to.is_group(),
+                deauthentication,
+                code,
+            },
+            slot.time_ns,
+            slot.frame,
+        );
+        if to.is_group() && from == bssid {
+            let leave = LeaveAll {
+                time_ns: slot.time_ns,
+                frame: slot.frame,
+                bssid,
+                deauthentication,
+                code,
+            };
+            self.sessions.leave_all(&leave, self.bip_fits);
+        }
+    }
+
     /// Reads a packet of a wire.
     pub(super) fn wire(&mut self, slot: &Slot, wire: Wire, packet: &[u8]) -> Found {
         self.counts.wired += 1;
@@ -420,7 +588,8 @@ impl Frames<'_> {
             },
         };
         let ends = dissected.ends;
-        match &dissected.content {
+        let content = self.of_interest(dissected.content, ends);
+        match &content {
             Content::Eapol {
                 octets,
                 packet_type: kind,
@@ -451,25 +620,30 @@ impl Frames<'_> {
                 found.eap = radius.eap.is_some();
                 self.radius(slot, radius, octets);
             }
-            Content::Leased(..) | Content::Configures | Content::Solicits | Content::Arp(..) => {
+            Content::Dhcp(..) | Content::Configures | Content::Solicits | Content::Arp(..) => {
                 let (_, to) = hardware_addresses(wire, packet);
                 let to = to.filter(|to| !to.is_group());
-                self.configures(slot, &dissected.content, None, to, None);
+                self.configures(slot, &content, (None, to), None, false, true);
             }
             Content::AgentDiscovery(advertises) => {
                 self.counts.mobile_ip_frames += 1;
                 self.agent_discovery(slot, *advertises, ends);
             }
+            Content::Other | Content::Encapsulated(_) => {}
             content => {
-                match content {
-                    Content::Ike(_) => self.counts.ike_frames += 1,
-                    Content::MobileIp(_) => self.counts.mobile_ip_frames += 1,
-                    Content::WireGuard(_) => self.counts.wireguard_frames += 1,
-                    Content::OpenVpn(_) => self.counts.openvpn_frames += 1,
-                    Content::Esp(_) => self.counts.esp_frames += 1,
-                    _ => {}
-                }
-                if let Some(tunnel) = self.tunnel(content, ends) {
+                let tunnelled = self.tunnel(content, ends);
+                let count = match content {
+                    Content::Ike(_) => &mut self.counts.ike_frames,
+                    Content::MobileIp(_) | Content::MobileIpV6(_) => {
+                        &mut self.counts.mobile_ip_frames
+                    }
+                    Content::WireGuard { .. } => &mut self.counts.wireguard_frames,
+                    Content::OpenVpn(_) | Content::Tcp(_) => &mut self.counts.openvpn_frames,
+                    Content::Esp(_) => &mut self.counts.esp_frames,
+                    _ => return found,
+                };
+                *count += u64::from(tunnelled.is);
+                for tunnel in tunnelled.messages {
                     for station in self.parties(wire, packet, ends) {
                         if self.sessions.is_new(tunnel.digest, station) {
                             self.wired_tunnel(slot, station, tunnel.step());
@@ -608,7 +782,7 @@ fn key_step(octets: &[u8]) -> Step {
                 .filter(|_| number == 2)
                 .map(|(choice, _)| choice),
         }),
-        Message::Group(number) => Step::Group(number, wpa),
+        Message::Group(number) => Step::Group(number, wpa, key.replay_counter),
         Message::Request => Step::KeyRequest,
     }
 }

@@ -19,11 +19,14 @@ use self::content::Found;
 use self::datagrams::Datagrams;
 use self::fragments::Fragments;
 use crate::analysis::{Request, Slot, SlotKind, Watcher};
+use crate::decrypt::bip::Bip;
+use crate::decrypt::replay::Verdict;
 use crate::decrypt::{Keyring, Undecrypted};
 use crate::file::Damage;
+use crate::keys::SkippedKey;
 use crate::ledger::{Entry, Kind as LedgerKind, Ledger, Measured, Parts};
 use crate::link::Radio;
-use crate::report::{Counts, Report};
+use crate::report::{AccessPointReport, Around, Counts, LinkTypes, Report};
 use crate::selection::{Listed, Selection};
 use crate::session::report::MultiLinkReport;
 use crate::session::{DataFrame, SessionReport, Sessions};
@@ -85,6 +88,9 @@ pub struct Frames<'w> {
     datagrams: Datagrams,
     /// Stations that asked for a router, with their BSS.
     solicitors: Vec<(MacAddress, MacAddress)>,
+    /// The group management frame at hand has a MIC that fits.
+    bip_fits: bool,
+    skipped_keys: Vec<SkippedKey>,
     tunnels: Tunnels,
     window: Window,
     /// The window is not the whole capture.
@@ -144,9 +150,13 @@ impl OnAir<'_> {
             parts: Parts::default(),
             station: None,
             ap: None,
+            from_station: false,
         }
     }
 }
+
+/// Longest frame that the ledger believes.
+const MOST_OCTETS: usize = 1 << 20;
 
 impl<'w> Frames<'w> {
     /// Nothing seen yet.
@@ -164,6 +174,8 @@ impl<'w> Frames<'w> {
             fragments: Fragments::default(),
             datagrams: Datagrams::default(),
             solicitors: Vec::new(),
+            bip_fits: false,
+            skipped_keys: request.keys.skipped.clone(),
             tunnels: Tunnels::new(&request.keys),
             window: request.window,
             windowed: request.window.from_ns.is_some() || request.window.until_ns.is_some(),
@@ -264,6 +276,7 @@ impl<'w> Frames<'w> {
                 if data {
                     found = self.body(slot, &frame, plain, 0);
                     self.count(found);
+                    self.reopen(slot, &frame, found);
                 } else {
                     self.management(slot, &frame, plain, 0);
                 }
@@ -273,6 +286,28 @@ impl<'w> Frames<'w> {
                 self.marked_at = Some(self.marked_at.map_or(generation, |at| at.min(generation)));
             }
         }
+    }
+
+    /// Corrects what was counted of a data frame while it was closed.
+    fn reopen(&mut self, slot: &Slot, frame: &Frame<'_>, found: Found) {
+        let suite = self.keyring.closed_suite(frame);
+        self.counts.reopened_as(suite);
+        let SlotKind::Air { on_air, radio } = slot.kind else {
+            return;
+        };
+        let (station, ap) = self.roles(frame);
+        let entry = Entry {
+            time_ns: slot.time_ns,
+            whole: None,
+            retry: frame.control().retry(),
+            parts: Parts::default(),
+            station,
+            ap,
+            from_station: frame.transmitter() == station,
+        };
+        let octets = on_air.min(MOST_OCTETS) as u32;
+        let inner = found.header_octets.min(frame.body().len()) as u32;
+        self.ledger.reopen(&radio, octets, &entry, inner);
     }
 
     fn watch(&mut self, slot: &Slot, octets: &[u8], status: Status, found: Found, plain: &[u8]) {
@@ -308,7 +343,7 @@ impl<'w> Frames<'w> {
         };
         let continued = radio.ampdu.is_some() && radio.ampdu == self.last_ampdu;
         self.last_ampdu = radio.ampdu;
-        let len = on_air.min(1 << 20);
+        let len = on_air.min(MOST_OCTETS);
         let frame = OnAir {
             slot,
             octets,
@@ -350,10 +385,12 @@ impl<'w> Frames<'w> {
         let airtime_ns = on_air.measured.time_ns();
         if !control.protected() {
             if let Ok(frame) = &frame {
+                self.bip_fits = false;
                 if !on_air.cut_short()
                     && let Some(outcome) = self.keyring.check_bip(frame)
                 {
                     *self.counts.bip.entry(outcome).or_default() += 1;
+                    self.bip_fits = outcome == Bip::Fits;
                 }
                 self.management(slot, frame, frame.body(), airtime_ns);
             }
@@ -412,6 +449,7 @@ impl<'w> Frames<'w> {
         let airtime_ns = on_air.measured.time_ns();
         let mut found = Found::default();
         let mut security = 0;
+        let mut assumed = None;
         let status = if !control.protected() {
             if control.carries_data() {
                 found = self.body(slot, &frame, frame.body(), airtime_ns);
@@ -427,7 +465,9 @@ impl<'w> Frames<'w> {
             self.watch(slot, on_air.octets, Status::Decrypted, found, plain);
             Status::Decrypted
         } else {
-            security = assumed_overhead(frame.body());
+            assumed = self.keyring.closed_suite(&frame);
+            security =
+                assumed.map_or_else(|| assumed_overhead(frame.body()), CipherSuite::frame_octets);
             if on_air.cut_short() {
                 self.closed(slot, Undecrypted::CutShort, true)
             } else if !control.carries_data() {
@@ -452,10 +492,14 @@ impl<'w> Frames<'w> {
                 }
             }
         };
+        if let (Status::Closed(_), true) = (status, control.carries_data()) {
+            self.counts.closed_as(assumed);
+        }
         self.count(found);
         if control.carries_data()
             && !found.eapol
             && let (Some(station), Some(bssid)) = (station, ap)
+            && (control.to_ds() || control.from_ds() || self.keyring.bss(bssid).is_some())
         {
             let from_station = frame.transmitter() == Some(station);
             let (station, bssid) = self.keyring.associated(station, bssid);
@@ -475,14 +519,16 @@ impl<'w> Frames<'w> {
         };
         let mut entry = on_air.entry(whole);
         (entry.station, entry.ap) = (station, ap);
+        entry.from_station = station.is_some() && frame.transmitter() == station;
         let header_len = frame.header_len();
         let body = on_air.len.saturating_sub(header_len);
         let security = security.min(body);
         let headers = found.header_octets.min(body - security);
         entry.parts = Parts {
             headers: (header_len + headers) as u32,
+            inner: headers as u32,
             security: security as u32,
-            payload: (body - security - headers).min(1 << 20) as u32,
+            payload: (body - security - headers).min(MOST_OCTETS) as u32,
         };
         self.ledger.enter(&on_air.measured, &entry);
         (status, found)
@@ -502,8 +548,11 @@ impl<'w> Frames<'w> {
         number: u64,
         tag: Option<u32>,
     ) {
-        let replay = self.keyring.replays.is_replay(frame, suite, number, tag);
-        self.counts.replays += u64::from(replay);
+        match self.keyring.replays.verdict(frame, suite, number, tag) {
+            Verdict::Fresh => {}
+            Verdict::Replay => self.counts.replays += 1,
+            Verdict::OutOfOrder => self.counts.out_of_order += 1,
+        }
     }
 
     fn note_cipher(
@@ -546,7 +595,12 @@ impl<'w> Frames<'w> {
     }
 
     /// The report.
-    pub(crate) fn into_report(mut self, files: &[PathBuf], damage: Vec<Damage>) -> Report {
+    pub(crate) fn into_report(
+        mut self,
+        files: &[PathBuf],
+        damage: Vec<Damage>,
+        links: LinkTypes,
+    ) -> Report {
         let first_ns = self.first_ns.unwrap_or(0);
         if !self.inside {
             std::mem::swap(&mut self.counts, &mut self.aside.0);
@@ -559,14 +613,25 @@ impl<'w> Frames<'w> {
         sessions.retain(|session| window.holds(session.first_ns(), first_ns));
         let roams = self.sessions.roams(first_ns);
         let left_out = self.sessions.left_out();
+        let mut access_points: Vec<_> = self
+            .keyring
+            .announced()
+            .map(|(address, bss)| AccessPointReport::of(address, bss))
+            .collect();
+        access_points.sort_by(|a, b| a.bssid.cmp(&b.bssid));
         Report::new(
             files,
             &self.counts,
-            damage,
             first_ns,
             Listed::of(sessions, left_out, &self.selection),
-            roams,
             self.ledger.report(),
+            Around {
+                damages: damage,
+                roams,
+                links,
+                access_points,
+                skipped_keys: self.skipped_keys,
+            },
         )
     }
 }

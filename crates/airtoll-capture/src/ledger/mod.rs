@@ -54,6 +54,31 @@ pub struct Account {
     pub without_rate: u64,
     octets: [u64; 7],
     airtime_ns: [u64; 7],
+    /// Of the headers: those inside the cipher (LLC, network, transport).
+    inner_octets: u64,
+    inner_ns: u64,
+}
+
+/// Rates of data frames in one direction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Rates {
+    frames: u64,
+    /// Sum of their rates, kb/s.
+    sum_kbps: u64,
+}
+
+impl Rates {
+    fn mean_mbps(self) -> Option<f64> {
+        (self.frames > 0).then(|| self.sum_kbps as f64 / self.frames as f64 / 1e3)
+    }
+}
+
+/// A station's totals, with the rates of its data frames up and down.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct StationAccount {
+    account: Account,
+    up: Rates,
+    down: Rates,
 }
 
 /// The parts of a frame, in octets, FCS not counted.
@@ -61,6 +86,8 @@ pub struct Account {
 pub struct Parts {
     /// MAC, LLC, network and transport headers.
     pub headers: u32,
+    /// Of `headers`, those inside the cipher: LLC, network and transport.
+    pub inner: u32,
     /// Cipher overhead.
     pub security: u32,
     /// The rest.
@@ -82,13 +109,22 @@ pub struct Entry {
     pub station: Option<MacAddress>,
     /// AP it belongs to.
     pub ap: Option<MacAddress>,
+    /// The station sent it.
+    pub from_station: bool,
+}
+
+/// A way of sending, with its rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sent {
+    vector: TxVector,
+    kbps: u32,
 }
 
 /// A frame's time on the air.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// How it was sent, if the radio header says.
-    vector: Option<TxVector>,
+    sent: Option<Sent>,
     /// Octets of the MPDU with FCS.
     psdu: u32,
     time_ns: u64,
@@ -116,14 +152,14 @@ const ALTERNATIVES: [(&str, u32); 6] = [
 #[derive(Default)]
 pub struct Ledger {
     total: Account,
-    stations: FxHashMap<u64, Account>,
+    stations: FxHashMap<u64, StationAccount>,
     aps: FxHashMap<u64, Account>,
     steps: Vec<Account>,
     step_s: u64,
     first_ns: Option<u64>,
     rates: FxHashMap<Rate, u64>,
-    vectors: FxHashMap<Rate, Option<TxVector>>,
-    recent: Option<(Rate, Option<TxVector>)>,
+    vectors: FxHashMap<Rate, Option<Sent>>,
+    recent: Option<(Rate, Option<Sent>)>,
     data_airtime_ns: u64,
     alternatives_ns: [u64; ALTERNATIVES.len()],
 }
@@ -145,6 +181,19 @@ impl Account {
         for (mine, theirs) in self.airtime_ns.iter_mut().zip(other.airtime_ns) {
             *mine += theirs;
         }
+        self.inner_octets += other.inner_octets;
+        self.inner_ns += other.inner_ns;
+    }
+
+    /// Payload turns out to be headers inside the cipher.
+    fn turn_to_inner(&mut self, octets: u64, ns: u64) {
+        let octets = octets.min(self.octets[Kind::Payload as usize]);
+        let ns = ns.min(self.airtime_ns[Kind::Payload as usize]);
+        self.octets[Kind::Payload as usize] -= octets;
+        self.airtime_ns[Kind::Payload as usize] -= ns;
+        self.add(Kind::Headers, octets, ns);
+        self.inner_octets += octets;
+        self.inner_ns += ns;
     }
 }
 
@@ -152,9 +201,9 @@ impl Ledger {
     /// Counts the rate of a frame of `octets` without FCS and measures its time on the air. A
     /// `continued` frame is a subframe of an A-MPDU after its first and shares the preamble.
     pub fn measure(&mut self, radio: &Radio, octets: u32, continued: bool) -> Measured {
-        let vector = self.vector(radio);
+        let sent = self.sent(radio);
         let psdu = octets + FCS;
-        let (time_ns, preamble_ns) = vector.map_or((0, 0), |v| {
+        let (time_ns, preamble_ns) = sent.map_or((0, 0), |Sent { vector: v, .. }| {
             let lead = preamble(&v).as_nanos();
             let time = airtime(&v, psdu).as_nanos();
             if continued {
@@ -164,7 +213,7 @@ impl Ledger {
             }
         });
         Measured {
-            vector,
+            sent,
             psdu,
             time_ns,
             preamble_ns,
@@ -174,7 +223,7 @@ impl Ledger {
     /// Enters a frame.
     pub fn enter(&mut self, measured: &Measured, entry: &Entry) {
         let Measured {
-            vector,
+            sent,
             psdu,
             time_ns,
             preamble_ns,
@@ -183,7 +232,7 @@ impl Ledger {
             frames: 1,
             data_frames: u64::from(entry.whole.is_none()),
             retry_frames: u64::from(entry.retry),
-            without_rate: u64::from(vector.is_none()),
+            without_rate: u64::from(sent.is_none()),
             ..Account::default()
         };
         match (entry.retry, entry.whole) {
@@ -195,6 +244,8 @@ impl Ledger {
                 let (security, payload) = (entry.parts.security, entry.parts.payload);
                 let (security_ns, payload_ns) = (share(security), share(payload));
                 let headers = psdu.saturating_sub(security + payload);
+                account.inner_octets = u64::from(entry.parts.inner);
+                account.inner_ns = share(entry.parts.inner);
                 account.add(Kind::Security, u64::from(security), security_ns);
                 account.add(Kind::Payload, u64::from(payload), payload_ns);
                 account.add(
@@ -202,7 +253,7 @@ impl Ledger {
                     u64::from(headers),
                     time_ns - security_ns - payload_ns,
                 );
-                if let Some(v) = vector {
+                if let Some(Sent { vector: v, .. }) = sent {
                     self.data_airtime_ns += time_ns;
                     let bare = psdu - security.min(psdu);
                     let lead = preamble(&v).as_nanos() - preamble_ns;
@@ -213,17 +264,47 @@ impl Ledger {
             }
         }
         self.total.join(&account);
-        for (table, key) in [
-            (&mut self.stations, entry.station),
-            (&mut self.aps, entry.ap),
-        ] {
-            if let Some(key) = key
-                && (table.len() < MAX_ENTRIES || table.contains_key(&key.to_u64()))
+        if let Some(sums) = slot(&mut self.stations, entry.station) {
+            sums.account.join(&account);
+            if entry.whole.is_none()
+                && let Some(Sent { kbps, .. }) = sent
             {
-                table.entry(key.to_u64()).or_default().join(&account);
+                let rates = if entry.from_station {
+                    &mut sums.up
+                } else {
+                    &mut sums.down
+                };
+                rates.frames += 1;
+                rates.sum_kbps += u64::from(kbps);
             }
         }
+        if let Some(sums) = slot(&mut self.aps, entry.ap) {
+            sums.join(&account);
+        }
         self.step(entry.time_ns).join(&account);
+    }
+
+    /// A data frame that was entered as closed is open now, and so many of its octets of payload are
+    /// headers inside the cipher.
+    pub fn reopen(&mut self, radio: &Radio, octets: u32, entry: &Entry, inner: u32) {
+        if entry.retry || entry.whole.is_some() {
+            return;
+        }
+        let psdu = octets + FCS;
+        let known = self.known(rate_of(radio), radio);
+        let body = known.map_or(0, |Sent { vector: v, .. }| {
+            airtime(&v, psdu).as_nanos() - preamble(&v).as_nanos()
+        });
+        let ns = body * u64::from(inner) / u64::from(psdu);
+        let inner = u64::from(inner);
+        self.total.turn_to_inner(inner, ns);
+        if let Some(sums) = slot(&mut self.stations, entry.station) {
+            sums.account.turn_to_inner(inner, ns);
+        }
+        if let Some(sums) = slot(&mut self.aps, entry.ap) {
+            sums.turn_to_inner(inner, ns);
+        }
+        self.step(entry.time_ns).turn_to_inner(inner, ns);
     }
 
     fn step(&mut self, time_ns: u64) -> &mut Account {
@@ -250,31 +331,49 @@ impl Ledger {
         &mut self.steps[index]
     }
 
-    fn vector(&mut self, radio: &Radio) -> Option<TxVector> {
-        let band = match radio.frequency_mhz {
-            Some(5925..) => 2,
-            Some(4000..) => 1,
-            _ => 0,
-        };
-        let key = (pack(radio.modulation), radio.short_preamble, band);
+    /// Counts the rate of a frame.
+    fn sent(&mut self, radio: &Radio) -> Option<Sent> {
+        let key = rate_of(radio);
         if self.rates.len() < MAX_ENTRIES || self.rates.contains_key(&key) {
             *self.rates.entry(key).or_default() += 1;
         }
-        if let Some((known, vector)) = self.recent
+        self.known(key, radio)
+    }
+
+    fn known(&mut self, key: Rate, radio: &Radio) -> Option<Sent> {
+        if let Some((known, sent)) = self.recent
             && known == key
         {
-            return vector;
+            return sent;
         }
         if self.vectors.len() >= MAX_ENTRIES {
             self.vectors.clear();
         }
-        let vector = *self
-            .vectors
-            .entry(key)
-            .or_insert_with(|| vector_of(radio.modulation, radio.short_preamble, band));
-        self.recent = Some((key, vector));
-        vector
+        let sent = *self.vectors.entry(key).or_insert_with(|| {
+            let vector = vector_of(radio.modulation, radio.short_preamble, key.2)?;
+            let kbps = u32::try_from(vector.bit_rate().0 / 1000).unwrap_or(u32::MAX);
+            Some(Sent { vector, kbps })
+        });
+        self.recent = Some((key, sent));
+        sent
     }
+}
+
+/// The key of a frame's rate in tables.
+fn rate_of(radio: &Radio) -> Rate {
+    let band = match radio.frequency_mhz {
+        Some(5925..) => 2,
+        Some(4000..) => 1,
+        _ => 0,
+    };
+    (pack(radio.modulation), radio.short_preamble, band)
+}
+
+/// The sums of an address, unless the table is full.
+fn slot<T: Default>(table: &mut FxHashMap<u64, T>, address: Option<MacAddress>) -> Option<&mut T> {
+    let address = address?.to_u64();
+    let fits = table.len() < MAX_ENTRIES || table.contains_key(&address);
+    fits.then(|| table.entry(address).or_default())
 }
 
 #[cfg(test)]
@@ -290,11 +389,13 @@ mod tests {
             retry: false,
             parts: Parts {
                 headers: octets - security - payload,
+                inner: 0,
                 security,
                 payload,
             },
             station: Some(MacAddress([2; 6])),
             ap: None,
+            from_station: true,
         }
     }
 
@@ -322,6 +423,25 @@ mod tests {
         let open = report.same_traffic_under[0].data_airtime_s;
         let ccmp = report.same_traffic_under[3].data_airtime_s;
         assert!(open < ccmp && (ccmp - report.data_airtime_s).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_frame_that_opens_late_has_the_parts_of_one_that_opens_at_once() {
+        let mut at_once = Ledger::default();
+        let measured = at_once.measure(&ofdm54(), 1548, false);
+        let mut open = entry(1548, 16, 1464);
+        open.parts.inner = 36;
+        at_once.enter(&measured, &open);
+        let mut late = Ledger::default();
+        let measured = late.measure(&ofdm54(), 1548, false);
+        let closed = entry(1548, 16, 1500);
+        late.enter(&measured, &closed);
+        late.reopen(&ofdm54(), 1548, &closed, 36);
+        let [at_once, late] = [at_once, late].map(|ledger| ledger.total);
+        assert_eq!(at_once.octets, late.octets);
+        assert_eq!(at_once.inner_octets, late.inner_octets);
+        let [at_once, late] = [at_once, late].map(|total| total.airtime_ns);
+        assert!(at_once.iter().zip(late).all(|(a, b)| a.abs_diff(b) <= 1));
     }
 
     proptest! {

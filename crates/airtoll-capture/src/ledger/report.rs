@@ -3,7 +3,6 @@
 //! Missing is null, never zero.
 
 use airtoll_wire::MacAddress;
-use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,17 +16,26 @@ impl Ledger {
         let airtime = self.total.airtime_ns.iter().sum::<u64>();
         let security = self.total.airtime_ns[Kind::Security as usize]
             + self.total.airtime_ns[Kind::KeyExchange as usize];
-        let of = |table: &FxHashMap<u64, Account>| {
-            let mut list: Vec<_> = table
-                .iter()
-                .map(|(address, account)| Owned {
-                    address: address_text(*address),
-                    sums: Sums::of(account),
-                })
-                .collect();
-            list.sort_by(|a, b| a.address.cmp(&b.address));
-            list
-        };
+        let mut stations: Vec<_> = self
+            .stations
+            .iter()
+            .map(|(address, sums)| StationSums {
+                address: address_text(*address),
+                rate_up_mbps: sums.up.mean_mbps(),
+                rate_down_mbps: sums.down.mean_mbps(),
+                sums: Sums::of(&sums.account),
+            })
+            .collect();
+        stations.sort_by(|a, b| a.address.cmp(&b.address));
+        let mut access_points: Vec<_> = self
+            .aps
+            .iter()
+            .map(|(address, account)| Owned {
+                address: address_text(*address),
+                sums: Sums::of(account),
+            })
+            .collect();
+        access_points.sort_by(|a, b| a.address.cmp(&b.address));
         let mut rates: Vec<_> = self
             .rates
             .iter()
@@ -58,8 +66,8 @@ impl Ledger {
             total,
             data_frames,
             frames_without_rate: self.total.without_rate,
-            stations: of(&self.stations),
-            access_points: of(&self.aps),
+            stations,
+            access_points,
             step_s: self.step_s.max(1),
             seconds,
             rates: histogram,
@@ -91,7 +99,7 @@ pub struct LedgerReport {
     /// Share of frames with the retry bit.
     pub retry_rate: Option<f64>,
     /// Per client.
-    pub stations: Vec<Owned>,
+    pub stations: Vec<StationSums>,
     /// Per AP.
     pub access_points: Vec<Owned>,
     /// Seconds in each step of `seconds`.
@@ -117,6 +125,11 @@ pub struct Sums {
     pub octets: ByKind<u64>,
     /// Seconds on air by kind.
     pub airtime_s: ByKind<f64>,
+    /// Of `octets.headers`: LLC, network and transport headers, which the cipher covers. Those of frames
+    /// that stay closed are in `octets.payload`.
+    pub inner_headers_octets: u64,
+    /// The same of `airtime_s.headers`.
+    pub inner_headers_airtime_s: f64,
 }
 
 /// One value for each kind.
@@ -139,7 +152,21 @@ pub struct ByKind<T> {
     pub retries: T,
 }
 
-/// Sums of one station or AP.
+/// Sums of one station.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct StationSums {
+    /// Its address.
+    pub address: String,
+    /// Mean rate of the data frames that it sent, Mb/s; null if none names its rate.
+    pub rate_up_mbps: Option<f64>,
+    /// The same of those that it was sent.
+    pub rate_down_mbps: Option<f64>,
+    /// Its sums.
+    #[serde(flatten)]
+    pub sums: Sums,
+}
+
+/// Sums of one AP.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Owned {
     /// Its address.
@@ -204,6 +231,8 @@ impl Sums {
                 key_exchange: t[5],
                 retries: t[6],
             },
+            inner_headers_octets: account.inner_octets,
+            inner_headers_airtime_s: seconds_of(account.inner_ns),
         }
     }
 }

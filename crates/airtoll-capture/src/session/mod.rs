@@ -15,6 +15,7 @@ use std::net::IpAddr;
 
 use airtoll_security::CipherSuite;
 use airtoll_wire::MacAddress;
+use airtoll_wire::dhcp::DhcpView;
 use airtoll_wire::eap::Code;
 use airtoll_wire::ieee80211::{OciRepr, RsnRepr};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -22,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub use self::report::{RoamReport, SessionReport};
 use self::steps::Protocol;
 pub use self::steps::{FrameNumber, Sequence};
-use self::timeline::{Part, Session};
+use self::timeline::{End, Part, Session};
 use self::waits::Served;
 use crate::decrypt::keyring::{MAX_ENTRIES, pair_of};
 use crate::dissect::{Eap, RadiusPacket};
@@ -37,6 +38,13 @@ const GIVEN_UP_NS: u64 = 30_000_000_000;
 const GOES_ON_NS: u64 = 1_000_000_000;
 /// An answer of DHCP or neighbour discovery later than this renews an address.
 const ANSWER_NS: u64 = 120_000_000_000;
+/// Data frames further apart than this are no stream.
+const IDLE_NS: u64 = 1_000_000_000;
+/// Data flow steadily after so many frames in so much time without such a pause.
+const STEADY_FRAMES: u32 = 10;
+const STEADY_NS: u64 = 2_000_000_000;
+/// A station whose data flowed searches for a new AP no longer than this.
+const INTERRUPTED_NS: u64 = 10_000_000_000;
 /// Most frames of a host's own interface that wait for the address of its peer.
 const MAX_WAITING: usize = 64;
 
@@ -111,8 +119,8 @@ pub enum Step {
     Eap(Eap),
     /// Message of the 4-way handshake.
     FourWay(KeyMessage),
-    /// Message of the group key handshake; whether its descriptor is that of WPA.
-    Group(u8, bool),
+    /// Message of the group key handshake; whether its descriptor is that of WPA; replay counter.
+    Group(u8, bool, u64),
     /// Key of dynamic WEP, with its octets.
     DynamicWep(u16),
     /// Request by the station for a new key, or report of a MIC failure.
@@ -158,6 +166,21 @@ pub struct DataFrame {
     pub protected: bool,
 }
 
+/// A deauthentication or disassociation for all stations of a BSS.
+#[derive(Debug, Clone, Copy)]
+pub struct LeaveAll {
+    /// Nanoseconds since the epoch.
+    pub time_ns: u64,
+    /// Where the frame stands.
+    pub frame: FrameNumber,
+    /// The BSS.
+    pub bssid: MacAddress,
+    /// Deauthentication, not disassociation.
+    pub deauthentication: bool,
+    /// Reason code.
+    pub code: u16,
+}
+
 /// All sessions of a capture.
 #[derive(Default)]
 pub struct Sessions {
@@ -177,6 +200,10 @@ pub struct Sessions {
     /// Stations that asked for a mobility agent, in order.
     solicitors: Vec<MacAddress>,
     hosts: Hosts,
+    /// Sessions of each BSS that a deauthentication for all its stations would end.
+    of_bss: FxHashMap<u64, Vec<usize>>,
+    /// Addresses that announce a BSS.
+    announced: FxHashSet<u64>,
     /// Kept while the capture goes on.
     live: Option<Live>,
 }
@@ -207,9 +234,34 @@ struct Client {
     /// BSS of the last data frame.
     bssid: Option<MacAddress>,
     last_ns: u64,
+    /// Data frames through `bssid` since the last silence, and the first of them.
+    frames: u32,
+    since_ns: u64,
+    /// A data frame of `bssid` itself was heard.
+    heard: bool,
     session: Option<usize>,
     /// Session at `bssid`, to tell data of a new BSS from what the old one still sends.
     at: Option<usize>,
+}
+
+impl Client {
+    /// Data through a BSS.
+    fn carries(&mut self, data: &DataFrame) {
+        let moves = self.bssid != Some(data.bssid);
+        if moves || data.time_ns.saturating_sub(self.last_ns) > IDLE_NS {
+            self.frames = 0;
+            self.since_ns = data.time_ns;
+        }
+        self.heard = !data.from_station || self.heard && !moves;
+        self.bssid = Some(data.bssid);
+        self.last_ns = data.time_ns;
+        self.frames = self.frames.saturating_add(1);
+    }
+
+    /// Whether its data flowed without a pause before they stopped.
+    const fn is_steady(&self) -> bool {
+        self.frames >= STEADY_FRAMES && self.last_ns.saturating_sub(self.since_ns) >= STEADY_NS
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -218,9 +270,32 @@ struct Roam {
     from: MacAddress,
     to: MacAddress,
     time_ns: u64,
-    gap_ns: u64,
+    /// Last data frame before to first one after.
+    silence_ns: u64,
+    /// Of the silence: time in which the station could have sent.
+    idle_ns: u64,
     frame: FrameNumber,
     session: usize,
+}
+
+/// Of the silence around a hand-over, the time in which the station had nothing to send: before it asked
+/// the new AP, and after it was let in. A short pause is part of the hand-over, and so is a longer one of
+/// a station whose data flowed steadily until then.
+fn idle_ns(client: &Client, join: &timeline::Join, first_ns: u64, time_ns: u64) -> u64 {
+    let before = join
+        .asked
+        .unwrap_or(first_ns)
+        .saturating_sub(client.last_ns);
+    let after = join
+        .done
+        .map_or(0, |done| time_ns.saturating_sub(done.max(client.last_ns)));
+    let steady = client.is_steady();
+    let idle = |pause: u64| {
+        let interrupts = pause <= IDLE_NS || steady && pause <= INTERRUPTED_NS;
+        if interrupts { 0 } else { pause }
+    };
+    let silence = time_ns.saturating_sub(client.last_ns);
+    idle(before).saturating_add(idle(after)).min(silence)
 }
 
 /// Interfaces of hosts: whose they are follows from what they send.
@@ -281,6 +356,18 @@ impl Sessions {
             if let Some(live) = &mut self.live {
                 live.news.push(index);
             }
+        }
+        self.list_in_bss(index);
+    }
+
+    /// Puts a session among those that a deauthentication for all stations of its BSS ends.
+    #[inline]
+    fn list_in_bss(&mut self, index: usize) {
+        let session = &mut self.list[index];
+        if !session.listed && session.end.is_none() {
+            session.listed = true;
+            let bssid = session.bssid.to_u64();
+            self.of_bss.entry(bssid).or_default().push(index);
         }
     }
 
@@ -344,11 +431,14 @@ impl Sessions {
             Step::Start | Step::Logoff => true,
             Step::Eap(eap) => eap.code == Some(Code::Response),
             Step::FourWay(key) => matches!(key.number, 2 | 4),
-            Step::Group(number, _) => *number == 2,
+            Step::Group(number, ..) => *number == 2,
             Step::KeyRequest => true,
             Step::DynamicWep(_) => false,
             _ => return,
         };
+        if from.is_group() {
+            return;
+        }
         event.from_station = from_station;
         event.wired = true;
         let table = if from_station {
@@ -367,8 +457,19 @@ impl Sessions {
         (event.station, event.bssid) = (station, bssid);
         if other.is_none() {
             self.wait_for_peer(event);
-            return;
+        } else {
+            self.enter_between(event, (station, bssid), announced);
         }
+    }
+
+    /// Enters EAPOL of a wire whose ends, station and AP, are known, and what waited for them.
+    fn enter_between(
+        &mut self,
+        mut event: Event,
+        (station, bssid): (MacAddress, MacAddress),
+        announced: &Announced,
+    ) {
+        (event.station, event.bssid) = (station, bssid);
         if self
             .current
             .get(&pair_of(station, bssid))
@@ -401,21 +502,26 @@ impl Sessions {
     /// A cooked capture names the sender only: the two ends of a host's interface are the one
     /// that sends and the one that is received from.
     fn wait_for_peer(&mut self, event: Event) {
-        let other = self
+        let end = |event: &Event| {
+            if event.from_station {
+                event.station
+            } else {
+                event.bssid
+            }
+        };
+        let early = self
             .hosts
             .waiting
             .iter()
-            .rposition(|early| early.from_station != event.from_station);
-        if let Some(at) = other {
-            let early = self.hosts.waiting[at].clone();
-            let (station, bssid) = if event.from_station {
-                (event.station, early.bssid)
+            .rfind(|early| early.from_station != event.from_station);
+        if let Some(early) = early {
+            let (own, other) = (end(&event), end(early));
+            let ends = if event.from_station {
+                (own, other)
             } else {
-                (early.station, event.bssid)
+                (other, own)
             };
-            let to = if event.from_station { bssid } else { station };
-            let from = if event.from_station { station } else { bssid };
-            self.enter_wired(event, from, Some(to), &Announced::default());
+            self.enter_between(event, ends, &Announced::default());
         } else if self.hosts.waiting.len() < MAX_WAITING {
             self.hosts.waiting.push(event);
         }
@@ -424,13 +530,14 @@ impl Sessions {
     /// Enters a data frame: the first one of a session, and one through another AP, which is a
     /// roam.
     pub fn data(&mut self, data: &DataFrame) {
+        // Test frames of some cards have the card's own address everywhere.
+        if data.station == data.bssid {
+            return;
+        }
         let Some(client) = self.clients.get_mut(&data.station.to_u64()) else {
             if self.clients.len() < MAX_ENTRIES {
-                let client = Client {
-                    bssid: Some(data.bssid),
-                    last_ns: data.time_ns,
-                    ..Client::default()
-                };
+                let mut client = Client::default();
+                client.carries(data);
                 self.clients.insert(data.station.to_u64(), client);
             }
             return;
@@ -440,28 +547,33 @@ impl Sessions {
             .filter(|index| self.list[*index].bssid == data.bssid);
         if let Some(index) = newest {
             let session = &mut self.list[index];
-            session.data(data.time_ns, data.protected);
+            session.data(data.time_ns, data.protected, data.from_station);
             if client.bssid == Some(data.bssid) {
-                client.last_ns = data.time_ns;
+                client.carries(data);
                 client.at = newest;
             } else if session.carries_data(data.protected) {
                 if let Some(from) = client.bssid
+                    && (client.heard
+                        || client.at.is_some()
+                        || self.announced.contains(&from.to_u64()))
                     && self.roams.len() < MAX_SESSIONS
                 {
+                    let silence_ns = data.time_ns.saturating_sub(client.last_ns);
                     self.roams.push(Roam {
                         station: data.station,
                         from,
                         to: data.bssid,
                         time_ns: data.time_ns,
-                        gap_ns: data.time_ns.saturating_sub(client.last_ns),
+                        silence_ns,
+                        idle_ns: idle_ns(client, &session.join, session.first_ns, data.time_ns),
                         frame: data.frame,
                         session: index,
                     });
                 }
-                client.bssid = Some(data.bssid);
-                client.last_ns = data.time_ns;
+                client.carries(data);
                 client.at = newest;
             }
+            self.list_in_bss(index);
             return;
         }
         // A station that asks another AP still sends by the old one; the old AP may go on sending
@@ -469,14 +581,53 @@ impl Sessions {
         let leaves = client.session.is_some() && client.session != client.at;
         if client.bssid == Some(data.bssid) {
             if !leaves || data.from_station {
-                client.last_ns = data.time_ns;
+                client.carries(data);
             }
             if let Some(at) = client.at {
-                self.list[at].data(data.time_ns, data.protected);
+                self.list[at].data(data.time_ns, data.protected, data.from_station);
+                self.list_in_bss(at);
             }
         } else if client.bssid.is_none() {
-            client.bssid = Some(data.bssid);
-            client.last_ns = data.time_ns;
+            client.carries(data);
+        }
+    }
+
+    /// An address announces a BSS.
+    pub fn announces(&mut self, bssid: MacAddress) {
+        if self.announced.len() < MAX_ENTRIES {
+            self.announced.insert(bssid.to_u64());
+        }
+    }
+
+    /// A deauthentication or disassociation for all stations of a BSS; `proven`: its MIC fits.
+    pub fn leave_all(&mut self, leave: &LeaveAll, proven: bool) {
+        for index in self
+            .of_bss
+            .remove(&leave.bssid.to_u64())
+            .unwrap_or_default()
+        {
+            let session = &mut self.list[index];
+            session.listed = false;
+            session.leave_all(
+                End {
+                    time_ns: leave.time_ns,
+                    frame: leave.frame,
+                    from_station: false,
+                    deauthentication: leave.deauthentication,
+                    code: leave.code,
+                    to_all: true,
+                },
+                proven,
+            );
+        }
+    }
+
+    /// A DHCP message of a station.
+    pub fn dhcp(&mut self, time_ns: u64, station: MacAddress, message: &DhcpView, wired: bool) {
+        let client = self.clients.get(&station.to_u64());
+        if let Some(index) = client.and_then(|client| client.session) {
+            let seen = &mut self.list[index].dhcp[usize::from(wired)];
+            seen.enter(message.message, message.transaction, time_ns);
         }
     }
 
@@ -627,6 +778,10 @@ impl Sessions {
             client.session.is_some()
         });
         self.roams.retain_mut(|roam| moved(&mut roam.session));
+        self.of_bss.retain(|_, sessions| {
+            sessions.retain_mut(moved);
+            !sessions.is_empty()
+        });
         if let Some(live) = &mut self.live {
             live.news.retain_mut(moved);
             live.open.retain_mut(moved);
@@ -689,7 +844,9 @@ impl Sessions {
                     to: roam.to.to_string(),
                     at_s: report::since(roam.time_ns, origin_ns),
                     frame: roam.frame.number,
-                    handover_gap_s: roam.gap_ns as f64 / 1e9,
+                    handover_gap_s: (roam.silence_ns - roam.idle_ns) as f64 / 1e9,
+                    silence_s: roam.silence_ns as f64 / 1e9,
+                    idle_s: roam.idle_ns as f64 / 1e9,
                     handover_association_s: join
                         .asked
                         .zip(join.associated)
@@ -716,7 +873,12 @@ fn begins(session: &Session, event: &Event) -> bool {
     // A frame heard before is no new attempt, whichever way it was heard again.
     let mut heard = session.heard;
     if let Some(sequence) = event.sequence
-        && heard.enter(event.from_station, sequence, event.time_ns)
+        && heard.enter(
+            event.from_station,
+            sequence,
+            event.time_ns,
+            event.frame.file,
+        )
     {
         return false;
     }
@@ -734,17 +896,10 @@ fn begins(session: &Session, event: &Event) -> bool {
         Step::AssociationResponse(0) => {
             over && !goes_on || session.is_associated() && idle > GOES_ON_NS
         }
-        Step::FourWay(key) => match key.number {
-            // Counters of an association only grow, and its renewals are encrypted.
-            1 => {
-                over && !goes_on
-                    || session.join.key_whole
-                        && !event.protected
-                        && key.replay_counter <= session.replay_counter
-            }
-            4 => false,
-            _ => over && !goes_on,
-        },
+        Step::FourWay(key) => {
+            let anew = !event.protected && session.is_of_another_attempt(key, idle);
+            anew || key.number != 4 && over && !goes_on
+        }
         Step::Start | Step::Eap(_) => {
             over && !goes_on
                 || session.join.key_whole

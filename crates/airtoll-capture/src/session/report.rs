@@ -44,6 +44,8 @@ impl Session {
             "connected"
         } else if self.failed {
             "failed"
+        } else if self.is_registered() {
+            "registered"
         } else {
             "incomplete"
         };
@@ -109,7 +111,10 @@ impl Session {
             group_cipher,
             pmf,
             wpa_version: rsn.map(|_| if self.wpa { 1 } else { 2 }),
-            eap_method: self.method.map(EapMethod::title_of),
+            eap_method: match self.wps {
+                Some(_) => Some("WPS".to_owned()),
+                None => self.method.map(EapMethod::title_of),
+            },
             tls_version: self.tls_version.map(tls_name),
             outcome,
             reason: self.why(),
@@ -153,10 +158,33 @@ impl Session {
                 .collect(),
             rekeys_left_out: self.rekeys_left_out,
             operating_channels: self.channels.report(self.first_ns),
+            tunnels: join
+                .tunnels
+                .iter()
+                .map(|(protocol, part)| TunnelSetupReport {
+                    protocol: protocol.name(),
+                    at_s: since(part.first_ns, self.first_ns),
+                    duration_s: seconds(part.first_ns, part.last_ns),
+                    messages: part.frames,
+                })
+                .collect(),
+            // The air shows each message once, a wire perhaps at several places.
+            dhcp: self.dhcp.iter().find(|seen| !seen.is_empty()).map(|seen| {
+                let [discover, offer, request, decline, ack, nak, ..] = seen.counts;
+                DhcpReport {
+                    discover,
+                    offer,
+                    request,
+                    ack,
+                    nak,
+                    decline,
+                }
+            }),
             end: self.end.map(|end| EndReport {
                 at_s: since(end.time_ns, self.first_ns),
                 frame: end.frame.number,
                 by: if end.from_station { "station" } else { "ap" },
+                to_all: end.to_all,
                 reason_code: end.code,
                 words: end.words(),
             }),
@@ -288,12 +316,14 @@ pub(super) fn of_exchange(
         last_frame: exchange.last_frame,
         method: exchange.method,
         tls_version: exchange.tls_version,
+        alert: exchange.alert,
         ..Session::default()
     };
     SessionReport {
         seen: "radius",
         outcome,
-        reason: (exchange.accepted == Some(false)).then(|| "Access-Reject".to_owned()),
+        reason: (exchange.accepted == Some(false))
+            .then(|| format!("Access-Reject{}", session.alert_words())),
         akm: Some("802.1x".to_owned()),
         cipher: None,
         eap_time_capture_point: "wire",
@@ -344,7 +374,7 @@ pub struct SessionReport {
     pub eap_method: Option<String>,
     /// TLS version that the server chose.
     pub tls_version: Option<String>,
-    /// connected, failed or incomplete.
+    /// connected, failed, incomplete, or registered: Wi-Fi Protected Setup gave its credentials.
     pub outcome: &'static str,
     /// Why it failed or ended, in words.
     pub reason: Option<String>,
@@ -390,6 +420,10 @@ pub struct SessionReport {
     pub rekeys_left_out: u32,
     /// Operating channels that the ends name in each handshake; of FILS they are not read.
     pub operating_channels: Vec<OperatingChannelsReport>,
+    /// Tunnels and bindings that were set up with the join, by protocol.
+    pub tunnels: Vec<TunnelSetupReport>,
+    /// DHCP messages; null without one.
+    pub dhcp: Option<DhcpReport>,
     /// How the session ended; null if that was not seen.
     pub end: Option<EndReport>,
     /// Data frames with the protected bit.
@@ -475,10 +509,42 @@ pub struct EndReport {
     pub frame: u32,
     /// station or ap.
     pub by: &'static str,
+    /// It was for all stations of the BSS.
+    pub to_all: bool,
     /// Reason code (IEEE 802.11-2020, table 9-49).
     pub reason_code: u16,
     /// The end in words.
     pub words: String,
+}
+
+/// A tunnel or a binding that was set up.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TunnelSetupReport {
+    /// ikev1, ikev2, wireguard, openvpn or mobile-ip.
+    pub protocol: &'static str,
+    /// First message, in seconds after the session's first frame.
+    pub at_s: f64,
+    /// First to last message.
+    pub duration_s: f64,
+    /// Messages.
+    pub messages: u32,
+}
+
+/// DHCP messages of a station, those that only the MAC sent again not counted.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct DhcpReport {
+    /// Searches for servers.
+    pub discover: u32,
+    /// Offers of servers.
+    pub offer: u32,
+    /// Requests for an address.
+    pub request: u32,
+    /// Confirmations.
+    pub ack: u32,
+    /// Refusals of a server.
+    pub nak: u32,
+    /// Refusals of the client, as the address is in use.
+    pub decline: u32,
 }
 
 /// One phase.
@@ -509,8 +575,13 @@ pub struct RoamReport {
     pub at_s: f64,
     /// Number of that frame.
     pub frame: u32,
-    /// Last data frame through the old AP to the first through the new one.
+    /// Last data frame through the old AP to the first through the new one, without the time in which the
+    /// station was idle.
     pub handover_gap_s: f64,
+    /// The same with it.
+    pub silence_s: f64,
+    /// Of the silence: pauses above a second in which the station could have sent.
+    pub idle_s: f64,
     /// Of the gap: first authentication frame to association response.
     pub handover_association_s: Option<f64>,
     /// Of the gap: first to last frame of EAP.
@@ -522,7 +593,7 @@ pub struct RoamReport {
 }
 
 /// Seconds after `origin_ns`.
-pub(super) fn since(time_ns: u64, origin_ns: u64) -> f64 {
+pub(crate) fn since(time_ns: u64, origin_ns: u64) -> f64 {
     time_ns.saturating_sub(origin_ns) as f64 / 1e9
 }
 

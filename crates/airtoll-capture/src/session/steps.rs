@@ -3,9 +3,13 @@
 //!
 //! A mark has 24 octets for a name of any length: names are made when columns are written.
 
+use std::hash::Hasher;
+
 use airtoll_security::EapMethod;
-use airtoll_wire::ieee80211::Frame;
+use airtoll_wire::ieee80211::{Frame, FrameControl, reason};
 use airtoll_wire::openvpn::opcode;
+use airtoll_wire::wps;
+use rustc_hash::FxHasher;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -206,6 +210,8 @@ pub(super) enum Label {
     EapSuccess,
     EapFailure,
     EapOther,
+    /// Message of Wi-Fi Protected Setup, in a request (true) or a response.
+    Wps(bool, u8),
     FourWay(u8),
     Group(u8),
     DynamicWep,
@@ -245,6 +251,11 @@ fn eap_name(kind: u8) -> String {
     }
 }
 
+/// The meaning of a reason code.
+pub(crate) fn reason_words(code: u16) -> &'static str {
+    reason::reason(code).unwrap_or("reserved reason")
+}
+
 impl Label {
     pub(super) fn words(self) -> String {
         match self {
@@ -253,7 +264,10 @@ impl Label {
                 format!("authentication {} {transaction}", algorithm_name(algorithm))
             }
             Self::AssociationRequest => "association request".to_owned(),
-            Self::AssociationResponse(status) => format!("association response {status}"),
+            Self::AssociationResponse(status) => {
+                let words = reason::status(status).unwrap_or("reserved code");
+                format!("association response: {words} ({status})")
+            }
             Self::Start => "EAPOL-Start".to_owned(),
             Self::Logoff => "EAPOL-Logoff".to_owned(),
             Self::EapRequest(kind) => format!("EAP request {}", eap_name(kind)),
@@ -261,6 +275,8 @@ impl Label {
             Self::EapSuccess => "EAP success".to_owned(),
             Self::EapFailure => "EAP failure".to_owned(),
             Self::EapOther => "EAP".to_owned(),
+            Self::Wps(true, kind) => format!("EAP request WPS {}", wps::name(kind)),
+            Self::Wps(false, kind) => format!("EAP response WPS {}", wps::name(kind)),
             Self::FourWay(number) => format!("4-way {number}"),
             Self::Group(number) => format!("group key {number}"),
             Self::DynamicWep => "dynamic WEP key".to_owned(),
@@ -268,8 +284,12 @@ impl Label {
             Self::OtherEapol => "EAPOL".to_owned(),
             Self::PreAuthentication => "pre-authentication".to_owned(),
             Self::FtAction => "FT action".to_owned(),
-            Self::Deauthenticated(code) => format!("deauthenticated ({code})"),
-            Self::Disassociated(code) => format!("disassociated ({code})"),
+            Self::Deauthenticated(code) => {
+                format!("deauthenticated: {} ({code})", reason_words(code))
+            }
+            Self::Disassociated(code) => {
+                format!("disassociated: {} ({code})", reason_words(code))
+            }
             Self::Ike => "IKE".to_owned(),
             Self::WireGuard => "WireGuard".to_owned(),
             Self::OpenVpn(opcode) => {
@@ -377,45 +397,96 @@ impl Serialize for Steps {
     }
 }
 
-/// Place of a frame among those of its sender. Frames of QoS data count for each TID apart from all other
-/// frames (IEEE 802.11-2020, table 10-5).
+/// Place of a frame among those of its sender, and what tells it from another one with the same place.
+///
+/// Counters of their own have frames of QoS data for each TID (IEEE 802.11-2020, table 10-5), and on some
+/// devices management and data frames; a station that begins anew also begins to count anew. A
+/// retransmission carries the retry bit (clause 10.3.2.14), and is a frame of the same subtype.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sequence {
+    /// Type and subtype, in the bits of Frame Control.
+    kind: u16,
     /// TID of QoS data.
-    pub tid: Option<u8>,
-    /// Sequence number.
-    pub number: u16,
+    tid: Option<u8>,
+    /// Sequence and fragment number.
+    number: u16,
+    /// The retry bit.
+    retry: bool,
+    /// Digest of the frame behind Frame Control and Duration.
+    digest: u64,
 }
 
 impl Sequence {
     /// That of a frame; `None` where its header has none.
     pub(crate) fn of(frame: &Frame<'_>) -> Option<Self> {
+        let FrameControl(control) = frame.control();
+        let mut hasher = FxHasher::default();
+        hasher.write(frame.octets().get(4..).unwrap_or(&[]));
         Some(Self {
+            kind: control & 0xfc,
             tid: frame.qos_control().map(|control| (control & 15) as u8),
-            number: frame.sequence_number()?,
+            number: frame.sequence_control()?,
+            retry: frame.control().retry(),
+            digest: hasher.finish(),
         })
+    }
+
+    /// Whether a later frame has the same place.
+    fn has_place_of(&self, later: &Self) -> bool {
+        (self.kind, self.tid, self.number) == (later.kind, later.tid, later.number)
     }
 }
 
 /// The frames heard last from either side, to tell retransmissions.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Heard {
-    ring: [Option<(bool, Sequence, u64)>; 8],
+    ring: [Option<HeardFrame>; 8],
     next: usize,
 }
 
-/// Frames further apart than this are not one frame and its retransmission.
+#[derive(Debug, Clone, Copy)]
+struct HeardFrame {
+    from_station: bool,
+    sequence: Sequence,
+    time_ns: u64,
+    file: u16,
+}
+
+/// Frames further apart than this are not one frame and its retransmission, nor its copies in two
+/// captures.
 const RETRY_WINDOW_NS: u64 = 1_000_000_000;
+/// Copies of one frame in one capture are no further apart than this: a driver or a second radio hands
+/// them on.
+const COPY_WINDOW_NS: u64 = 20_000_000;
 
 impl Heard {
-    /// Enters a frame by its sender and sequence number; `true` if it was heard before: a
-    /// retransmission, or the copy of another sniffer.
-    pub(super) fn enter(&mut self, from_station: bool, sequence: Sequence, time_ns: u64) -> bool {
-        let known = self.ring.iter().flatten().any(|(from, number, at)| {
-            *from == from_station && *number == sequence && time_ns.abs_diff(*at) < RETRY_WINDOW_NS
+    /// Enters a frame; `true` if it was heard before: a retransmission, or the copy of another sniffer.
+    pub(super) fn enter(
+        &mut self,
+        from_station: bool,
+        sequence: Sequence,
+        time_ns: u64,
+        file: u16,
+    ) -> bool {
+        let known = self.ring.iter().flatten().any(|heard| {
+            let apart = time_ns.abs_diff(heard.time_ns);
+            let window = if sequence.retry || heard.file != file {
+                RETRY_WINDOW_NS
+            } else {
+                COPY_WINDOW_NS
+            };
+            heard.from_station == from_station
+                && heard.sequence.has_place_of(&sequence)
+                && (sequence.retry || heard.sequence.digest == sequence.digest)
+                && apart < window
         });
         if !known {
-            self.ring[self.next] = Some((from_station, sequence, time_ns));
+            self.ring[self.next] = Some(HeardFrame {
+                from_station,
+                sequence,
+                time_ns,
+                file,
+            });
             self.next = (self.next + 1) % self.ring.len();
         }
         known
@@ -459,26 +530,59 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_sequence_number_heard_twice_is_a_retransmission() {
-        let mut heard = Heard::default();
-        let five = Sequence {
-            tid: None,
-            number: 5,
-        };
-        assert!(!heard.enter(true, five, 0));
-        assert!(heard.enter(true, five, 1000));
-        assert!(!heard.enter(false, five, 1000));
-        assert!(!heard.enter(true, five, 2_000_000_000));
+    const AUTHENTICATION: u16 = 0xb0;
+    const QOS_DATA: u16 = 0x88;
+
+    fn frame(kind: u16, number: u16, retry: bool) -> Sequence {
+        Sequence {
+            kind,
+            tid: (kind == QOS_DATA).then_some(0),
+            number: number << 4,
+            retry,
+            digest: 7,
+        }
     }
 
     #[test]
-    fn each_tid_has_sequence_numbers_of_its_own() {
+    fn a_retransmission_carries_the_retry_bit() {
         let mut heard = Heard::default();
-        let of = |tid| Sequence { tid, number: 5 };
-        assert!(!heard.enter(true, of(None), 0));
-        assert!(!heard.enter(true, of(Some(0)), 10));
-        assert!(!heard.enter(true, of(Some(6)), 20));
-        assert!(heard.enter(true, of(Some(0)), 30));
+        let ms = |number: u64| number * 1_000_000;
+        assert!(!heard.enter(true, frame(AUTHENTICATION, 5, false), 0, 0));
+        assert!(heard.enter(true, frame(AUTHENTICATION, 5, true), ms(1), 0));
+        assert!(!heard.enter(false, frame(AUTHENTICATION, 5, true), ms(1), 0));
+        assert!(!heard.enter(true, frame(AUTHENTICATION, 5, true), ms(2_000), 0));
+        // A station that begins to count anew sends the same octets once more.
+        let mut heard = Heard::default();
+        assert!(!heard.enter(true, frame(AUTHENTICATION, 0, false), 0, 0));
+        assert!(!heard.enter(true, frame(AUTHENTICATION, 0, false), ms(197), 0));
+    }
+
+    #[test]
+    fn copies_of_a_frame_come_at_once_or_from_another_capture() {
+        let mut heard = Heard::default();
+        let first = frame(AUTHENTICATION, 5, false);
+        let other = Sequence { digest: 8, ..first };
+        assert!(!heard.enter(true, first, 0, 0));
+        assert!(heard.enter(true, first, 360_000, 0));
+        assert!(heard.enter(true, first, 500_000_000, 1));
+        assert!(!heard.enter(true, other, 720_000, 0));
+    }
+
+    #[test]
+    fn each_type_and_each_tid_have_sequence_numbers_of_their_own() {
+        let mut heard = Heard::default();
+        assert!(!heard.enter(true, frame(AUTHENTICATION, 1, false), 0, 0));
+        let data = frame(QOS_DATA, 1, true);
+        assert!(!heard.enter(true, data, 10, 0));
+        assert!(!heard.enter(
+            true,
+            Sequence {
+                tid: Some(6),
+                ..data
+            },
+            20,
+            0
+        ));
+        assert!(heard.enter(true, data, 30, 0));
     }
 }

@@ -3,15 +3,16 @@
 //!
 //! A time is known only where both of its frames were seen. Never prints: see [`super::report`].
 
-use airtoll_security::CipherSuite;
+use airtoll_security::{CipherSuite, EapMethod};
 use airtoll_wire::MacAddress;
 use airtoll_wire::eap::Code;
 use airtoll_wire::ieee80211::{RsnRepr, reason};
+use airtoll_wire::{dhcp, tls, wps};
 
 use super::channels::Channels;
-use super::steps::{FrameNumber, Heard, Label, Mark, Phase, Protocol};
+use super::steps::{FrameNumber, Heard, Label, Mark, Phase, Protocol, reason_words};
 use super::waits::Waiting;
-use super::{Announced, Event, GIVEN_UP_NS, Step};
+use super::{Announced, Event, GIVEN_UP_NS, KeyMessage, Step};
 use crate::dissect::Eap;
 
 /// Most steps of one session that are kept for the waterfall.
@@ -26,6 +27,11 @@ const REPEATED_NS: u64 = 5_000_000_000;
 /// A tunnel that is set up within this time after the last frame of a join belongs to it.
 const TUNNEL_NS: u64 = 120_000_000_000;
 
+/// DHCP messages of one transaction closer than this are one, sent again by the MAC.
+const DHCP_AGAIN_NS: u64 = 100_000_000;
+/// A station that goes on so long after a deauthentication for all stations did not obey it.
+const OBEYS_NS: u64 = 1_000_000_000;
+
 /// One phase of a join.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Part {
@@ -33,6 +39,41 @@ pub(super) struct Part {
     pub(super) last_ns: u64,
     pub(super) frames: u32,
     pub(super) octets: u64,
+}
+
+impl Part {
+    fn enter(&mut self, event: &Event) {
+        if self.frames == 0 {
+            self.first_ns = event.time_ns;
+        }
+        self.last_ns = event.time_ns;
+        self.frames = self.frames.saturating_add(1);
+        self.octets += u64::from(event.octets);
+    }
+}
+
+/// DHCP messages of a station by type, from 1 to 8 (RFC 2132 section 9.6).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct DhcpMessages {
+    pub(super) counts: [u32; 8],
+    last: Option<(u8, u32, u64)>,
+}
+
+impl DhcpMessages {
+    pub(super) fn enter(&mut self, message: u8, transaction: u32, time_ns: u64) {
+        let again = self.last.is_some_and(|(kind, known, at)| {
+            (kind, known) == (message, transaction) && time_ns.abs_diff(at) < DHCP_AGAIN_NS
+        });
+        self.last = Some((message, transaction, time_ns));
+        if !again && (dhcp::message::DISCOVER..=dhcp::message::INFORM).contains(&message) {
+            let count = &mut self.counts[usize::from(message) - 1];
+            *count = count.saturating_add(1);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts.iter().all(|count| *count == 0)
+    }
 }
 
 /// The way in: times of its frames, as far as they were seen.
@@ -53,8 +94,12 @@ pub(super) struct Join {
     pub(super) key_last: Option<u64>,
     /// The key handshake came to its end.
     pub(super) key_whole: bool,
-    /// Last message 1 that no message 4 answers yet.
-    first_message: Option<u64>,
+    /// Time and counter of the last message 1 that no message 4 answers yet.
+    first_message: Option<(u64, u64)>,
+    /// A message 1 was seen in this attempt at the keys.
+    begun: bool,
+    /// Highest replay counter of the messages of its 4-way handshake.
+    counter: u64,
     /// Last message 1 to message 4.
     pub(super) four_way_ns: Option<u64>,
     /// Messages 2, and whether a message 3 followed.
@@ -69,6 +114,8 @@ pub(super) struct Join {
     /// First and last frame of the negotiation.
     pub(super) negotiation: Option<(u64, u64)>,
     pub(super) phases: [Part; 6],
+    /// Messages that set a tunnel up, by its protocol.
+    pub(super) tunnels: Vec<(Protocol, Part)>,
     pub(super) waiting: Waiting,
     pub(super) messages: [u32; Protocol::COUNT],
 }
@@ -92,6 +139,8 @@ pub(super) struct End {
     pub(super) from_station: bool,
     pub(super) deauthentication: bool,
     pub(super) code: u16,
+    /// It was for all stations of the BSS.
+    pub(super) to_all: bool,
 }
 
 impl End {
@@ -103,8 +152,9 @@ impl End {
             "disassociated"
         };
         let by = if self.from_station { "station" } else { "AP" };
-        let words = reason::reason(self.code).unwrap_or("reserved reason");
-        format!("{verb} by the {by}: {words} ({})", self.code)
+        let whom = if self.to_all { ", to all stations" } else { "" };
+        let words = reason_words(self.code);
+        format!("{verb} by the {by}{whom}: {words} ({})", self.code)
     }
 }
 
@@ -145,8 +195,16 @@ pub(super) struct Session {
     pub(super) method: Option<u8>,
     pub(super) tls_version: Option<u16>,
     pub(super) used_cipher: Option<&'static str>,
-    /// Highest replay counter of a key message of the AP.
-    pub(super) replay_counter: u64,
+    /// Highest replay counter of a key message.
+    pub(super) replay_counter: Option<u64>,
+    /// TLS alert in its EAP: whether the station sent it, and its description.
+    pub(super) alert: Option<(bool, u8)>,
+    /// Its EAP is Wi-Fi Protected Setup, and the last message that named its type.
+    pub(super) wps: Option<u8>,
+    /// DHCP as the air and as wires showed it.
+    pub(super) dhcp: [DhcpMessages; 2],
+    /// It stands among those that a deauthentication for all stations ends.
+    pub(super) listed: bool,
     pub(super) four_way_seen: bool,
     pub(super) messages: [u32; Protocol::COUNT],
     pub(super) retransmissions: u32,
@@ -167,6 +225,11 @@ impl Session {
     /// Nothing of this attempt is to be expected any more.
     pub(super) const fn is_over(&self) -> bool {
         self.end.is_some() || self.failed
+    }
+
+    /// Wi-Fi Protected Setup gave the station its credentials.
+    pub(super) const fn is_registered(&self) -> bool {
+        matches!(self.wps, Some(wps::message::DONE))
     }
 
     /// Whether the station needs keys to get in, as far as its choice was seen.
@@ -195,8 +258,12 @@ impl Session {
             }
         }
         let again = event.sequence.is_some_and(|sequence| {
-            self.heard
-                .enter(event.from_station, sequence, event.time_ns)
+            self.heard.enter(
+                event.from_station,
+                sequence,
+                event.time_ns,
+                event.frame.file,
+            )
         });
         let (phase, protocol, label) = if again {
             self.retransmissions = self.retransmissions.saturating_add(1);
@@ -217,28 +284,68 @@ impl Session {
                     let first = self.join.negotiation.map_or(event.time_ns, |(at, _)| at);
                     self.join.negotiation = Some((first, event.time_ns));
                 }
-                let part = &mut self.join.phases[index];
-                if part.frames == 0 {
-                    part.first_ns = event.time_ns;
+                self.join.phases[index].enter(event);
+                if phase == Phase::Tunnel {
+                    let tunnels = &mut self.join.tunnels;
+                    let known = tunnels.iter().position(|(one, _)| *one == protocol);
+                    let place = known.unwrap_or_else(|| {
+                        tunnels.push((protocol, Part::default()));
+                        tunnels.len() - 1
+                    });
+                    tunnels[place].1.enter(event);
                 }
-                part.last_ns = event.time_ns;
-                part.frames = part.frames.saturating_add(1);
-                part.octets += u64::from(event.octets);
-                self.join.waiting.enter(event, served_ns);
+                self.join.waiting.enter(event, label, served_ns);
             }
         }
+        self.mark(Mark {
+            time_ns: event.time_ns,
+            frame: event.frame,
+            label,
+            phase,
+            from_station: event.from_station,
+            again,
+        });
+    }
+
+    fn mark(&mut self, mark: Mark) {
         if self.marks.len() < MAX_STEPS {
-            self.marks.push(Mark {
-                time_ns: event.time_ns,
-                frame: event.frame,
-                label,
-                phase,
-                from_station: event.from_station,
-                again,
-            });
+            self.marks.push(mark);
         } else {
             self.steps_left_out = self.steps_left_out.saturating_add(1);
         }
+    }
+
+    /// A deauthentication or disassociation of all stations of the BSS; `proven`: its MIC fits. Without
+    /// one, stations with protected management frames ignore it (IEEE 802.11-2020, 11.13).
+    pub(super) fn leave_all(&mut self, end: End, proven: bool) {
+        let ignores = self
+            .rsn
+            .as_ref()
+            .is_some_and(|rsn| if self.offered { rsn.mfpr() } else { rsn.mfpc() });
+        if self.end.is_some() || ignores && !proven {
+            return;
+        }
+        let (label, protocol) = if end.deauthentication {
+            (Label::Deauthenticated(end.code), Protocol::Deauthentication)
+        } else {
+            (Label::Disassociated(end.code), Protocol::Disassociation)
+        };
+        let count = &mut self.messages[protocol as usize];
+        *count = count.saturating_add(1);
+        self.last_ns = self.last_ns.max(end.time_ns);
+        self.last_frame = end.frame;
+        if !self.connected && !self.is_registered() {
+            self.fail(end.words());
+        }
+        self.end = Some(end);
+        self.mark(Mark {
+            time_ns: end.time_ns,
+            frame: end.frame,
+            label,
+            phase: Phase::End,
+            from_station: false,
+            again: false,
+        });
     }
 
     /// Moves the state; gives phase, protocol and label of the frame.
@@ -272,7 +379,10 @@ impl Session {
                 self.eap(eap, event, phase);
             }
             Step::FourWay(key) => phase = self.four_way(key, event),
-            Step::Group(number, wpa) => phase = self.group(*number, *wpa, event),
+            Step::Group(number, wpa, counter) => {
+                self.count_up(*counter);
+                phase = self.group(*number, *wpa, event);
+            }
             Step::DynamicWep(octets) => {
                 self.used_cipher = match octets {
                     5 => Some(CipherSuite::Wep40.name()),
@@ -308,8 +418,9 @@ impl Session {
                     from_station: event.from_station,
                     deauthentication: *deauthentication,
                     code: *code,
+                    to_all: false,
                 };
-                if !self.connected {
+                if !self.connected && !self.is_registered() {
                     self.fail(end.words());
                 }
                 self.end.get_or_insert(end);
@@ -403,6 +514,13 @@ impl Session {
         if let Some(version) = eap.tls_version {
             self.tls_version = Some(version);
         }
+        if let Some(alert) = eap.alert {
+            self.alert = Some((event.from_station, alert));
+        }
+        if let Some(kind) = eap.wps {
+            let last = self.wps.unwrap_or(0);
+            self.wps = Some(if kind == 0 { last } else { kind });
+        }
         // A server's proposal counts once the station answers in kind.
         if let (Some(Code::Response), Some(kind)) = (eap.code, eap.method)
             && kind > 3
@@ -432,9 +550,45 @@ impl Session {
                     self.joined(now);
                 }
             }
-            Some(Code::Failure) => self.fail("EAP failure".to_owned()),
+            Some(Code::Failure) => {
+                // A further attempt has times of its own.
+                join.eap_seen = false;
+                join.eap_whole = false;
+                join.eap_first = None;
+                if self.is_registered() {
+                    // Wi-Fi Simple Configuration 2.0.5, section 7.7.3: its regular end.
+                    self.failed = false;
+                    self.reason = Some(
+                        "Wi-Fi Protected Setup gave its credentials; EAP failure is its end"
+                            .to_owned(),
+                    );
+                } else {
+                    self.fail(self.eap_failure());
+                }
+                self.alert = None;
+            }
             _ => {}
         }
+    }
+
+    /// A failure of EAP with its method, and the TLS alert that came before.
+    fn eap_failure(&self) -> String {
+        let method = match (self.wps, self.method) {
+            (Some(_), _) => " in WPS".to_owned(),
+            (None, Some(method)) => format!(" in {}", EapMethod::title_of(method)),
+            (None, None) => String::new(),
+        };
+        format!("EAP failure{method}{}", self.alert_words())
+    }
+
+    /// The TLS alert of its EAP in words, behind a reason; empty without one.
+    pub(super) fn alert_words(&self) -> String {
+        let words = self.alert.map(|(from_station, alert)| {
+            let by = if from_station { "station" } else { "server" };
+            let words = tls::alert_name(alert).unwrap_or("reserved alert");
+            format!("; TLS alert of the {by}: {words} ({alert})")
+        });
+        words.unwrap_or_default()
     }
 
     /// First EAP response to EAP-Success, where the whole exchange was seen.
@@ -443,7 +597,12 @@ impl Session {
         self.join.eap_whole.then_some(span)
     }
 
-    fn four_way(&mut self, key: &super::KeyMessage, event: &Event) -> Phase {
+    /// Replay counters of an association only grow.
+    fn count_up(&mut self, counter: u64) {
+        self.replay_counter = self.replay_counter.max(Some(counter));
+    }
+
+    fn four_way(&mut self, key: &KeyMessage, event: &Event) -> Phase {
         let now = event.time_ns;
         self.four_way_seen = true;
         if let (false, Some(rsn)) = (self.chose, &key.choice) {
@@ -452,10 +611,8 @@ impl Session {
             self.offered = false;
             self.chose = true;
         }
-        if !event.from_station {
-            self.replay_counter = self.replay_counter.max(key.replay_counter);
-        }
-        if self.renews_keys(key.number, now) {
+        self.count_up(key.replay_counter);
+        if self.renews_keys(key, now) {
             self.rekey(Protocol::FourWay, event, key.number == 4);
             return Phase::Rekey;
         }
@@ -464,20 +621,29 @@ impl Session {
             self.join.done = None;
             self.connected = false;
         }
+        if key.number == 1 && (!self.join.begun || self.is_over()) {
+            self.begin_keys();
+        }
         let join = &mut self.join;
+        join.counter = join.counter.max(key.replay_counter);
         match key.number {
             1 => {
                 join.key_first.get_or_insert(now);
-                join.first_message = Some(now);
+                join.first_message = Some((now, key.replay_counter));
             }
-            2 => join.seconds = join.seconds.saturating_add(1),
+            2 => {
+                join.seconds = join.seconds.saturating_add(1);
+                // It answers a message 1 that was not captured.
+                join.first_message
+                    .take_if(|(_, counter)| *counter < key.replay_counter);
+            }
             3 => join.third = true,
             _ => {}
         }
         join.key_last = Some(now);
         if key.number == 4 {
             join.key_whole = true;
-            if let Some(first) = join.first_message.take() {
+            if let Some((first, _)) = join.first_message.take() {
                 join.four_way_ns = Some(now.saturating_sub(first));
             }
             // The first message 4 lets the station in; a repeated one only ends the exchange.
@@ -491,9 +657,26 @@ impl Session {
         Phase::KeyHandshake
     }
 
-    /// Whether a message of the 4-way handshake renews keys; those of the join come first, and
-    /// messages 3 and 4 that are sent again follow it at once.
-    fn renews_keys(&self, number: u8, now: u64) -> bool {
+    /// A message 1 begins the key handshake anew, where what came before is of another attempt: one
+    /// that failed, or one whose message 1 was not captured. Its times are those of this attempt.
+    fn begin_keys(&mut self) {
+        let join = &mut self.join;
+        join.begun = true;
+        join.key_first = None;
+        join.phases[4] = Part::default();
+        let others = Protocol::ALL.into_iter().filter(|one| one.negotiates());
+        let alone = others
+            .filter(|one| *one != Protocol::FourWay)
+            .all(|one| join.messages[one as usize] == 0);
+        if alone {
+            join.negotiation = None;
+        }
+    }
+
+    /// Whether a message of the 4-way handshake renews keys; those of the join come first. Messages 3
+    /// and 4 that are sent again follow at once, with the next replay counter; one whose counter is
+    /// further on belongs to a renewal whose other messages were encrypted or not captured.
+    fn renews_keys(&self, key: &KeyMessage, now: u64) -> bool {
         let Some(done) = self.join.done.filter(|_| self.connected) else {
             return false;
         };
@@ -502,11 +685,28 @@ impl Session {
             .rekeys
             .last()
             .is_some_and(|rekey| rekey.protocol == Protocol::FourWay && !rekey.done);
-        if self.join.key_whole {
-            number == 1 || goes_on || now.saturating_sub(last) > REPEATED_NS
-        } else {
-            now.saturating_sub(last) > GIVEN_UP_NS
+        if !self.join.key_whole {
+            return now.saturating_sub(last) > GIVEN_UP_NS;
         }
+        let ahead = key.replay_counter.saturating_sub(self.join.counter);
+        match key.number {
+            1 => true,
+            2 if ahead > 0 => true,
+            _ => goes_on || ahead > 1 || now.saturating_sub(last) > REPEATED_NS,
+        }
+    }
+
+    /// Whether a message of the 4-way handshake in clear is of another attempt than the session's:
+    /// counters only grow within one, and a renewal counts on.
+    pub(super) fn is_of_another_attempt(&self, key: &KeyMessage, idle_ns: u64) -> bool {
+        let Some(highest) = self.replay_counter else {
+            return false;
+        };
+        let waited = idle_ns > super::GOES_ON_NS;
+        if !self.join.key_whole {
+            return waited && key.replay_counter < highest;
+        }
+        (waited || key.number == 1) && key.replay_counter <= highest
     }
 
     fn group(&mut self, number: u8, wpa: bool, event: &Event) -> Phase {
@@ -578,8 +778,15 @@ impl Session {
         }
     }
 
-    /// A data frame through this BSS that both sides may use; gives whether it was the first one.
-    pub(super) fn data(&mut self, time_ns: u64, protected: bool) {
+    /// A data frame through this BSS that both sides may use. `from_station`: the station goes on, which
+    /// one that obeyed a deauthentication for all stations does not.
+    pub(super) fn data(&mut self, time_ns: u64, protected: bool, from_station: bool) {
+        let ignored = |end: &mut End| {
+            end.to_all && from_station && time_ns.saturating_sub(end.time_ns) > OBEYS_NS
+        };
+        if self.connected {
+            self.end.take_if(ignored);
+        }
         if protected {
             self.data_protected += 1;
         } else {
@@ -635,6 +842,9 @@ fn described(step: &Step) -> (Phase, Protocol, Label) {
         Step::Eap(eap) => {
             let kind = eap.method.unwrap_or(0);
             let label = match eap.code {
+                Some(Code::Request | Code::Response) if eap.wps.is_some() => {
+                    Label::Wps(eap.code == Some(Code::Request), eap.wps.unwrap_or_default())
+                }
                 Some(Code::Request) => Label::EapRequest(kind),
                 Some(Code::Response) => Label::EapResponse(kind),
                 Some(Code::Success) => Label::EapSuccess,
@@ -648,7 +858,7 @@ fn described(step: &Step) -> (Phase, Protocol, Label) {
             Protocol::FourWay,
             Label::FourWay(key.number),
         ),
-        Step::Group(number, _) => (Phase::KeyHandshake, Protocol::Group, Label::Group(*number)),
+        Step::Group(number, ..) => (Phase::KeyHandshake, Protocol::Group, Label::Group(*number)),
         Step::DynamicWep(_) => (Phase::KeyHandshake, Protocol::Rc4Key, Label::DynamicWep),
         Step::KeyRequest => (Phase::Rekey, Protocol::KeyRequest, Label::KeyRequest),
         Step::OtherEapol => (Phase::Eap, Protocol::EapolOther, Label::OtherEapol),

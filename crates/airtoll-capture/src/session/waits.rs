@@ -1,10 +1,12 @@
 //! Waiting times by party: takes the frames of a session and RADIUS packets in order, splits the
 //! time between frames into that of the station, the AP, the server and the air.
 //!
-//! The time between two frames belongs to the side that sent the second, but for its time on the
-//! air. An AP that answers an EAP response waits for its server: where the capture holds the
-//! RADIUS packets of the wire, the server's part is request to response there and the rest is the
-//! AP's; where it does not, all of it counts as the server's. Never counts time before a session.
+//! The time between two frames belongs to the side that had to speak: a question is the other side's
+//! turn until it is answered, also while the asker repeats it. Where neither side had to, it belongs to
+//! the sender of the second frame. A frame's time on the air is apart. An AP that answers an EAP response
+//! waits for its server: where the capture holds the RADIUS packets of the wire, the server's part is
+//! request to response there and the rest is the AP's; where it does not, all of it counts as the
+//! server's. Never counts time before a session.
 
 use airtoll_wire::MacAddress;
 use airtoll_wire::eap::Code;
@@ -12,7 +14,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::steps::FrameNumber;
+use super::steps::{FrameNumber, Label};
 use super::{Event, Step};
 use crate::decrypt::keyring::MAX_ENTRIES;
 use crate::dissect::{Called, RadiusPacket};
@@ -30,7 +32,7 @@ mod code {
     pub(super) const ACCESS_CHALLENGE: u8 = 11;
 }
 
-/// Seconds that each side kept the other waiting.
+/// Seconds that each side kept the other waiting: of the time in which it was its turn to speak.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Waits {
     /// The client.
@@ -55,42 +57,106 @@ pub(super) struct Waiting {
     air_ns: u64,
     server_seen: Option<&'static str>,
     last: Option<Last>,
+    /// The last frame of the station, and that of the AP.
+    said: [Option<Label>; 2],
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Last {
     time_ns: u64,
-    /// An EAP response of the station.
-    asks_server: bool,
+    /// The side that has to speak.
+    turn: Option<Side>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Station,
+    Ap,
+    /// The AP, which has to ask its server.
+    Server,
+}
+
+/// The side that has to speak after a frame.
+const fn turn_after(step: &Step, from_station: bool) -> Option<Side> {
+    match step {
+        Step::Eap(eap) => match (from_station, eap.code) {
+            (true, _) => Some(Side::Server),
+            (false, Some(Code::Request)) => Some(Side::Station),
+            (false, Some(Code::Success)) => Some(Side::Ap),
+            (false, _) => None,
+        },
+        Step::Authentication(..) | Step::FtAction | Step::Tunnel(..) => Some(if from_station {
+            Side::Ap
+        } else {
+            Side::Station
+        }),
+        Step::AssociationRequest { .. } | Step::AssociationResponse(0) | Step::Start => {
+            Some(Side::Ap)
+        }
+        Step::FourWay(key) => match key.number {
+            1 | 3 => Some(Side::Station),
+            2 => Some(Side::Ap),
+            _ => None,
+        },
+        Step::Group(1, ..) => Some(Side::Station),
+        _ => None,
+    }
+}
+
+/// Whether a frame asks what its sender asked last, or gives up on the answer.
+fn repeats(last: Option<Label>, label: Label) -> bool {
+    match (last, label) {
+        (Some(Label::EapRequest(_)), Label::EapRequest(_) | Label::EapFailure) => true,
+        (last, label) => last == Some(label),
+    }
 }
 
 impl Waiting {
     /// Enters a frame; `served_ns` is the server's time for it, if RADIUS was seen.
-    pub(super) fn enter(&mut self, event: &Event, served_ns: Option<u64>) {
-        let eap = matches!(event.step, Step::Eap(_));
+    pub(super) fn enter(&mut self, event: &Event, label: Label, served_ns: Option<u64>) {
+        let said = &mut self.said[usize::from(!event.from_station)];
+        let again = repeats(*said, label);
+        *said = Some(label);
         if let Some(last) = self.last {
             let gap = event.time_ns.saturating_sub(last.time_ns);
             let air = event.airtime_ns.min(gap);
             self.air_ns = self.air_ns.saturating_add(air);
             let rest = gap - air;
-            if event.from_station {
-                self.station_ns = self.station_ns.saturating_add(rest);
-            } else if eap && last.asks_server {
-                let server = served_ns.map_or(rest, |served| served.min(rest));
-                self.server_ns = self.server_ns.saturating_add(server);
-                self.ap_ns = self.ap_ns.saturating_add(rest - server);
-                self.server_seen = match (self.server_seen, served_ns) {
-                    (None | Some("radius"), Some(_)) => Some("radius"),
-                    _ => Some("air"),
-                };
+            let sender = if event.from_station {
+                Side::Station
             } else {
-                self.ap_ns = self.ap_ns.saturating_add(rest);
+                Side::Ap
+            };
+            let party = match last.turn {
+                Some(turn) if again || (turn == Side::Station) == event.from_station => turn,
+                _ => sender,
+            };
+            match party {
+                Side::Station => self.station_ns = self.station_ns.saturating_add(rest),
+                // The answer is still due.
+                Side::Server if event.from_station => {
+                    self.server_ns = self.server_ns.saturating_add(rest);
+                }
+                Side::Server if matches!(event.step, Step::Eap(_)) => {
+                    self.serve(rest, served_ns);
+                }
+                Side::Ap | Side::Server => self.ap_ns = self.ap_ns.saturating_add(rest),
             }
         }
         self.last = Some(Last {
             time_ns: event.time_ns,
-            asks_server: eap && event.from_station,
+            turn: turn_after(&event.step, event.from_station),
         });
+    }
+
+    fn serve(&mut self, rest: u64, served_ns: Option<u64>) {
+        let server = served_ns.map_or(rest, |served| served.min(rest));
+        self.server_ns = self.server_ns.saturating_add(server);
+        self.ap_ns = self.ap_ns.saturating_add(rest - server);
+        self.server_seen = match (self.server_seen, served_ns) {
+            (None | Some("radius"), Some(_)) => Some("radius"),
+            _ => Some("air"),
+        };
     }
 
     pub(super) fn report(&self) -> Waits {
@@ -125,6 +191,8 @@ pub(super) struct ServerAuthentication {
     pub(super) method: Option<u8>,
     /// TLS version that the server chose.
     pub(super) tls_version: Option<u16>,
+    /// TLS alert: whether the station sent it, and its description.
+    pub(super) alert: Option<(bool, u8)>,
     /// The server's answer; `None` without one.
     pub(super) accepted: Option<bool>,
     /// EAP packets inside.
@@ -186,6 +254,7 @@ impl Served {
                 called: packet.called,
                 method: None,
                 tls_version: None,
+                alert: None,
                 accepted: None,
                 eap_frames: 0,
                 served_ns: 0,
@@ -199,6 +268,11 @@ impl Served {
             if let Some(eap) = packet.eap {
                 exchange.eap_frames = exchange.eap_frames.saturating_add(1);
                 exchange.tls_version = eap.tls_version.or(exchange.tls_version);
+                let from_station = eap.code == Some(Code::Response);
+                exchange.alert = eap
+                    .alert
+                    .map(|alert| (from_station, alert))
+                    .or(exchange.alert);
                 if eap.code == Some(Code::Response) {
                     let method = eap.method.filter(|kind| *kind > 3);
                     exchange.method = method.or(exchange.method);
@@ -282,8 +356,22 @@ mod tests {
                 code: Some(code),
                 method: None,
                 tls_version: None,
+                alert: None,
+                wps: None,
             }),
         }
+    }
+
+    fn enter(waiting: &mut Waiting, event: &Event, served_ns: Option<u64>) {
+        let Step::Eap(eap) = &event.step else {
+            panic!("{event:?}");
+        };
+        let label = match eap.code {
+            Some(Code::Request) => Label::EapRequest(0),
+            Some(Code::Response) => Label::EapResponse(0),
+            _ => Label::EapSuccess,
+        };
+        waiting.enter(event, label, served_ns);
     }
 
     fn radius(code: u8, identifier: u8, station: Option<MacAddress>) -> RadiusPacket {
@@ -301,15 +389,19 @@ mod tests {
     fn a_seen_server_has_its_own_part() {
         let mut served = Served::default();
         let mut waiting = Waiting::default();
-        waiting.enter(&frame(0, false, Code::Request), None);
-        waiting.enter(&frame(10, true, Code::Response), None);
+        enter(&mut waiting, &frame(0, false, Code::Request), None);
+        enter(&mut waiting, &frame(10, true, Code::Response), None);
         served.enter(
             12_000_000,
             FrameNumber::default(),
             &radius(1, 7, Some(STATION)),
         );
         served.enter(32_000_000, FrameNumber::default(), &radius(11, 7, None));
-        waiting.enter(&frame(35, false, Code::Request), served.take(STATION));
+        enter(
+            &mut waiting,
+            &frame(35, false, Code::Request),
+            served.take(STATION),
+        );
         let waits = waiting.report();
         let expected = [0.0095, 0.0045, 0.020, 0.001];
         for (got, wanted) in [waits.station, waits.ap, waits.server, waits.air]
@@ -332,11 +424,24 @@ mod tests {
     #[test]
     fn without_radius_the_answer_counts_as_the_servers() {
         let mut waiting = Waiting::default();
-        waiting.enter(&frame(0, true, Code::Response), None);
-        waiting.enter(&frame(30, false, Code::Success), None);
+        enter(&mut waiting, &frame(0, true, Code::Response), None);
+        enter(&mut waiting, &frame(30, false, Code::Success), None);
         let waits = waiting.report();
         assert!((waits.server - 0.0295).abs() < 1e-12 && waits.ap == 0.0);
         assert_eq!(waits.server_seen, Some("air"));
+    }
+
+    #[test]
+    fn a_question_that_is_repeated_is_still_the_other_sides_turn() {
+        let mut waiting = Waiting::default();
+        enter(&mut waiting, &frame(0, false, Code::Request), None);
+        enter(&mut waiting, &frame(9_875, false, Code::Request), None);
+        enter(&mut waiting, &frame(12_913, true, Code::Response), None);
+        enter(&mut waiting, &frame(13_000, true, Code::Response), None);
+        enter(&mut waiting, &frame(13_100, false, Code::Success), None);
+        let waits = waiting.report();
+        assert!((waits.station - 12.912).abs() < 1e-9, "{waits:?}");
+        assert!((waits.server - 0.186).abs() < 1e-9 && waits.ap == 0.0);
     }
 
     #[test]
@@ -349,7 +454,7 @@ mod tests {
                 time_ns,
                 ..frame(0, round % 4 == 0, Code::Request)
             };
-            waiting.enter(&event, None);
+            enter(&mut waiting, &event, None);
             let code = 1 + (round % 2) as u8;
             served.enter(
                 time_ns,
@@ -357,7 +462,8 @@ mod tests {
                 &radius(code, 7, Some(STATION)),
             );
         }
-        assert!(waiting.report().ap > 1e10);
+        let waits = waiting.report();
+        assert!(waits.station + waits.server > 1e10);
         assert_eq!(served.take(STATION), Some(u64::MAX));
     }
 

@@ -209,7 +209,7 @@ mod portable {
 #[cfg(not(feature = "aws-lc"))]
 use portable as backend;
 
-#[cfg(all(test, feature = "aws-lc"))]
+#[cfg(test)]
 mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;

@@ -6,6 +6,7 @@ use hex_literal::hex;
 use super::Vector;
 use crate::aead::{AeadKey, Algorithm};
 use crate::esp::EspKey;
+use crate::ipsec::{Checksum, Cipher, Encryption, Integrity};
 use crate::tunnel::TunnelSuite;
 
 pub(super) const VECTORS: &[Vector] = &[
@@ -28,6 +29,21 @@ pub(super) const VECTORS: &[Vector] = &[
         name: "ChaCha20-Poly1305",
         source: "RFC 8439, 2.8.2",
         check: chacha20_poly1305,
+    },
+    Vector {
+        name: "ESP with ChaCha20-Poly1305",
+        source: "RFC 7634, appendix A",
+        check: esp_chacha20_poly1305,
+    },
+    Vector {
+        name: "AES-128 in counter mode, as in ESP",
+        source: "RFC 3686, section 6, test vectors 1 and 2",
+        check: aes_ctr,
+    },
+    Vector {
+        name: "HMAC-SHA-256-128",
+        source: "RFC 4868, section 2.7.2.1, AUTH256-1",
+        check: hmac_sha_256_128,
     },
 ];
 
@@ -119,4 +135,59 @@ tip for the future, sunscreen would be it.";
         "92ddbd7f2d778b8c9803aee328091b58fab324e4fad675945585808b4831d7bc"
         "3ff4def08e4b7a9de576d26586cec64b6116"
     ) && tag.is_ok_and(|tag| tag == hex!("1ae10b594f09e26a7e902ecbd0600691"))
+}
+
+fn esp_chacha20_poly1305() -> bool {
+    let Ok(key) = EspKey::with_algorithms(
+        0x0102_0304,
+        Encryption::ChaCha20Poly1305,
+        &hex!("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f" "a0a1a2a3"),
+        None,
+        &[],
+    ) else {
+        return false;
+    };
+    let inner = hex!(
+        "45000054a6f200004001e778c6336405c000020508005b7a3a080000553bec10"
+        "0007362708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223"
+        "2425262728292a2b2c2d2e2f3031323334353637"
+    );
+    let expected = hex!(
+        "0102030400000005" "1011121314151617"
+        "24039428b97f417e3c13753a4f05087b67c352e6a7fab1b982d466ef407ae5c6"
+        "14ee8099d52844eb61aa95dfab4c02f72aa71e7c4c4f64c9befe2facc638e8f3"
+        "cbec163fac469b502773f6fb94e664da9165b82829f641e0"
+        "76aaa8266b7fb0f7b11b369907e1ad43"
+    );
+    let mut packet = Vec::new();
+    key.encapsulate(5, &hex!("1011121314151617"), &inner, 4, &mut packet)
+        .is_ok()
+        && packet == expected
+        && key
+            .decapsulate(&mut packet)
+            .is_ok_and(|opened| packet[opened.inner] == inner)
+}
+
+fn aes_ctr() -> bool {
+    let encrypted = |key: &[u8], iv: [u8; 8], text: &mut [u8]| {
+        Cipher::new(Encryption::AesCtr, key).is_ok_and(|key| key.seal(&[], &iv, text).is_some())
+    };
+    let mut one = *b"Single block msg";
+    let mut two: [u8; 32] = core::array::from_fn(|octet| octet as u8);
+    encrypted(
+        &hex!("ae6852f8121067cc4bf7a5765577f39e" "00000030"),
+        [0; 8],
+        &mut one,
+    ) && one == hex!("e4095d4fb7a7b3792d6175a3261311b8")
+        && encrypted(
+            &hex!("7e24067817fae0d743d6ce1f32539163" "006cb6db"),
+            hex!("c0543b59da48d90b"),
+            &mut two,
+        )
+        && two == hex!("5104a106168a72d9790d41ee8edad388eb2e1efc46da57c8fce630df9141be28")
+}
+
+fn hmac_sha_256_128() -> bool {
+    Checksum::new(Integrity::HmacSha256, &[0x0b; 32], "a vector")
+        .is_ok_and(|key| key.fits(b"Hi There", &hex!("198a607eb44bfbc69903a0f1cf2bbdc5")))
 }

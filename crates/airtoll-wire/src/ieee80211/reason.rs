@@ -1,7 +1,8 @@
 //! Reason and status codes in words: takes the number, gives its meaning.
 //!
-//! Source: IEEE 802.11-2020 tables 9-49 (reasons) and 9-50 (status), in our own words. Reserved
-//! numbers have no words.
+//! Source: IEEE 802.11-2020 tables 9-49 (reasons) and 9-50 (status), in our own words, with 124 of
+//! IEEE 802.11ax-2021, 130 to 135 of IEEE 802.11be-2024, 136 to 138 of IEEE 802.11az-2022, and 127 of
+//! the Wi-Fi Alliance's SAE-PK. Reserved numbers have no words.
 
 /// The meaning of a reason code (deauthentication, disassociation).
 pub const fn reason(code: u16) -> Option<&'static str> {
@@ -67,6 +68,8 @@ pub const fn reason(code: u16) -> Option<&'static str> {
         64 => "MAC address already exists in the mesh",
         65 => "mesh channel switch for regulation",
         66 => "mesh channel switch",
+        67 => "transmission link not established on the alternative channel",
+        68 => "alternative channel occupied",
         71 => "the AP steers by low signal",
         _ => return None,
     })
@@ -123,23 +126,80 @@ pub const fn status(code: u16) -> Option<&'static str> {
         53 => "invalid PMKID",
         54 => "invalid MDE",
         55 => "invalid FTE",
+        56 => "traffic classification not supported by the AP",
+        57 => "the AP has no resources left to classify traffic",
+        58 => "traffic stream not created, another BSS suggested",
         59 => "advertisement protocol not supported",
+        60 => "no outstanding GAS request",
+        61 => "no GAS response from the advertisement server",
+        62 => "GAS query timed out",
+        63 => "GAS response too long",
+        64 => "refused, the home network does not support the request",
+        65 => "advertisement server not reachable",
+        67 => "refused, the service provider does not permit it",
+        68 => "unauthenticated access not supported",
         72 => "invalid RSN element",
+        73 => "U-APSD coexistence not supported",
+        74 => "U-APSD coexistence mode not supported",
+        75 => "interval or duration not possible with U-APSD coexistence",
         76 => "anti-clogging token required",
         77 => "finite cyclic group not supported",
-        82 => "refused because of reason outside the scope",
-        92 => "mesh: refused, external reason",
+        78 => "no alternative beacon time found",
+        79 => "transmission failure",
+        80 => "traffic classification not supported",
+        81 => "traffic classification resources exhausted",
+        82 => "rejected, another BSS suggested",
+        83 => "rejected with a recommended schedule",
+        84 => "rejected, no wakeup schedule given",
+        85 => "success, the destination is in power save",
+        86 => "fast session transfer pending, session being admitted",
+        87 => "fast session transfer now",
+        88 => "fast session transfer pending, gaps in the block ack window",
+        89 => "rejected because of the U-PID setting",
+        92 => "refused for an external reason",
         93 => "refused, the AP is out of memory",
+        94 => "emergency services not supported",
+        95 => "GAS query response not there yet",
+        96 => "fast session transfer to a band that a dependent station may not choose",
+        97 => "traffic classification ended by the AP",
+        98 => "schedule conflict, alternative given",
         99 => "denied with a suggested band and channel",
+        100 => "mesh: reservation conflict",
+        101 => "mesh: access fraction limit exceeded",
+        102 => "mesh: track limit exceeded",
+        103 => "spectrum management information not acceptable",
         104 => "VHT not supported",
+        105 => "enablement denied",
+        106 => "enablement denied by an authorised geolocation database",
+        107 => "authorisation withdrawn",
+        108 => "energy-limited operation not supported",
+        109 => "block ack refused, NDP block ack preferred",
+        110 => "maximum away duration not acceptable",
+        111 => "flow control not supported",
         112 => "FILS authentication failed",
         113 => "unknown authentication server",
+        116 => "notification period not allocated",
+        117 => "channel not split",
+        118 => "allocation denied",
+        119 => "CMMG not supported",
+        120 => "GAS fragment not available",
+        121 => "success, advertisement cache up to date",
+        122 => "not authorised for general links",
         123 => "unknown SAE password identifier",
         124 => "HE not supported",
         126 => "SAE hash-to-element",
         127 => "SAE-PK",
-        130 => "TID-to-link mapping not accepted",
+        128 => "traffic classification ended, QoS capacity too low",
+        129 => "traffic classification ended, conflict with a policy",
+        130 => "the multi-link device of the station is associated already",
+        131 => "emergency priority access not authorised",
+        132 => "emergency priority access denied",
+        133 => "TID-to-link mapping denied",
+        134 => "another TID-to-link mapping suggested",
         135 => "EHT not supported",
+        136 => "invalid public key",
+        137 => "base AKM of PASN failed",
+        138 => "operating channel information differs",
         _ => return None,
     })
 }
@@ -154,5 +214,20 @@ mod tests {
         assert_eq!(status(0), Some("success"));
         assert_eq!(reason(0), None);
         assert_eq!(status(65535), None);
+    }
+
+    #[test]
+    fn every_status_code_of_the_table_has_words_and_reserved_ones_have_none() {
+        // Reserved in table 9-50, and not assigned by an amendment since.
+        let reserved = [
+            4, 8, 9, 20, 21, 26, 36, 48, 66, 69, 70, 71, 90, 91, 114, 115, 125,
+        ];
+        for code in 0..=138 {
+            assert_eq!(status(code).is_none(), reserved.contains(&code), "{code}");
+        }
+        assert_eq!(
+            status(103),
+            Some("spectrum management information not acceptable")
+        );
     }
 }

@@ -5,7 +5,7 @@ use airtoll_units::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Application, Checked, End, Port, SocketKind, positive, write_length};
+use super::{Application, Checked, End, Port, SocketKind, positive, within, write_length};
 
 /// A fixed offered rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,11 +34,20 @@ pub enum Arrivals {
 impl Paced {
     pub(super) fn check(&self, kind: SocketKind) -> Checked {
         positive("rate_bps", self.rate_bps)?;
-        write_length("payload_octets", self.payload_octets, kind)
+        write_length("payload_octets", self.payload_octets, kind)?;
+        // The clock counts nanoseconds: more writes than one in each would stop it.
+        let right = self.interval_ns() >= 1.0;
+        let allowed = "at most one write a nanosecond: 8e9 times payload_octets";
+        within("rate_bps", self.rate_bps, right, allowed)
+    }
+
+    /// Mean distance of two writes, ns.
+    fn interval_ns(&self) -> f64 {
+        f64::from(self.payload_octets) * 8e9 / self.rate_bps
     }
 
     pub(super) fn application(&self, _: SocketKind, stream: Stream) -> Pacer {
-        let interval_ns = f64::from(self.payload_octets) * 8e9 / self.rate_bps;
+        let interval_ns = self.interval_ns();
         let random = (self.arrivals == Arrivals::Poisson).then_some(stream);
         Pacer::new(self.payload_octets, interval_ns, random)
     }

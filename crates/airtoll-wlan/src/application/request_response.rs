@@ -195,6 +195,7 @@ impl Rounds {
     fn answer(&mut self, port: &mut impl Port) {
         self.next = Next::Retry;
         let response = self.current().response;
+        port.offered(u64::from(response));
         if port.kind() == SocketKind::Stream {
             self.answered += 1;
             self.responded += u64::from(response);
@@ -247,6 +248,7 @@ impl Application for Rounds {
             self.began = now;
         }
         port.repeated();
+        port.offered(u64::from(self.current().request));
         self.send_request(port);
     }
 

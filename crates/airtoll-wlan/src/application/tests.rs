@@ -234,14 +234,19 @@ fn a_lost_request_is_repeated_and_an_old_answer_is_not_taken() {
     application.timed_out(&mut port);
     assert_eq!(
         port.take(),
-        [Repeated, Message(Source, 1, 10), TimeOutAt(1_200)]
+        [
+            Repeated,
+            Offered(10),
+            Message(Source, 1, 10),
+            TimeOutAt(1_200)
+        ]
     );
     port.now_ms = 1_110;
     assert!(application.datagram_arrived(&mut port, datagram(Source, 1, 1_110)));
     assert_eq!(port.take(), [WakeAt(1_115)]);
     port.now_ms = 1_115;
     application.due(&mut port);
-    assert_eq!(port.take(), [Message(Destination, 1, 20)]);
+    assert_eq!(port.take(), [Offered(20), Message(Destination, 1, 20)]);
     assert!(!application.datagram_arrived(&mut port, datagram(Destination, 0, 1_116)));
     port.now_ms = 1_120;
     assert!(application.datagram_arrived(&mut port, datagram(Destination, 1, 1_120)));
@@ -261,7 +266,7 @@ fn a_lookup_over_tls_has_a_connection_and_a_handshake_before_the_query() {
     application.stream_arrived(&mut port, Source, 201);
     assert_eq!(port.take(), [WakeAt(1_000)]);
     application.due(&mut port);
-    assert_eq!(port.take(), [Write(Destination, 774)]);
+    assert_eq!(port.take(), [Offered(774), Write(Destination, 774)]);
     port.now_ms = 1_010;
     application.stream_arrived(&mut port, Destination, 774);
     assert_eq!(port.take(), [WakeAt(1_010)]);
@@ -275,7 +280,7 @@ fn a_lookup_over_tls_has_a_connection_and_a_handshake_before_the_query() {
     application.due(&mut port);
     assert_eq!(
         port.take(),
-        [WakeAt(1_010), Write(Destination, 2 + 60 + 22)]
+        [WakeAt(1_010), Offered(84), Write(Destination, 84)]
     );
     port.now_ms = 1_020;
     application.stream_arrived(&mut port, Destination, 774 + 84);

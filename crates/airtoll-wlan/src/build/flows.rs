@@ -5,7 +5,7 @@ use airtoll_units::{Duration, Instant};
 use super::Builder;
 use crate::application::{Application as _, Running};
 use crate::flow::{Connection, Ends, Flow, Socket, Span, UdpSocket};
-use crate::id::{FlowId, NodeId, RadioId, Table, WireId};
+use crate::id::{FlowId, LinkId, NodeId, RadioId, Table, WireId};
 use crate::mac::{Backlog, Mode, NO_LIFETIME, RateControl};
 use crate::net::Route;
 use crate::scenario::{self, IpVersion, Role, ScenarioError, Transport, UdpOptions};
@@ -35,6 +35,7 @@ impl Builder<'_> {
                     allowed: format!("a node that {} can reach over the links", flow.source),
                 });
             }
+            self.refuse_too_short(flow, &application, source, destination)?;
             let ip_header = flow.ip.header_octets();
             let start = Instant::ZERO + Duration::from_secs_f64(flow.start_s);
             let socket = match &flow.transport {
@@ -52,7 +53,12 @@ impl Builder<'_> {
                             .map_err(|problem| ScenarioError::Invalid {
                                 field: format!("flows[{i}].transport.{}", problem.field),
                                 value: problem.value.to_string(),
-                                allowed: problem.allowed.to_owned(),
+                                allowed: match problem.field {
+                                    "receive_window" => {
+                                        format!("one segment ({} octets) to 2^30", config.mss)
+                                    }
+                                    _ => problem.allowed.to_owned(),
+                                },
                             })?;
                     }
                     let rooms = [source, destination].map(|node| self.local_room(node));
@@ -86,6 +92,55 @@ impl Builder<'_> {
         let stream = self.streams.named(&format!("flow/{}", flow.name));
         flow.pattern
             .application(flow.transport.socket_kind(), stream)
+    }
+
+    /// A trial that ends before one packet has left the air measures nothing.
+    fn refuse_too_short(
+        &self,
+        flow: &scenario::Flow,
+        application: &Running,
+        source: NodeId,
+        destination: NodeId,
+    ) -> Result<(), ScenarioError> {
+        let Some(octets) = application.datagram_octets() else {
+            return Ok(());
+        };
+        let octets = match &flow.transport {
+            Transport::Udp(_) => octets,
+            Transport::Tcp(options) => octets.min(options.mss_octets.unwrap_or(u32::MAX)),
+        };
+        let hops = [source, destination].map(|end| self.least_airtime(end, octets));
+        let least = hops[0] + hops[1];
+        let measured_s = self.scenario.duration_s - self.scenario.warm_up_s;
+        if least.as_secs_f64() <= measured_s {
+            return Ok(());
+        }
+        Err(ScenarioError::Invalid {
+            field: "duration_s".to_owned(),
+            value: self.scenario.duration_s.to_string(),
+            allowed: format!(
+                "at least {:.6} s beyond warm_up_s: one packet of {} takes as long on the air",
+                least.as_secs_f64(),
+                flow.name
+            ),
+        })
+    }
+
+    /// The least time that the first fragment of a datagram takes between a radio and its peer; none
+    /// for a wired host.
+    fn least_airtime(&self, end: NodeId, octets: u32) -> Duration {
+        let mac = &self.world.stack.lower.mac;
+        if self.world.stack.net.role(end) != Role::Station {
+            return Duration::ZERO;
+        }
+        let octets = octets.min(self.world.stack.net.mtu(end));
+        let radio = RadioId::first_of(end);
+        let of_link = |link: LinkId| match mac.link(link).rate() {
+            RateControl::Fixed(mode) => Some(mac.mode(*mode).airtime(octets)),
+            _ => mac.modes().iter().map(|mode| mode.airtime(octets)).min(),
+        };
+        let links = mac.first_links(radio);
+        links.filter_map(of_link).min().unwrap_or(Duration::ZERO)
     }
 
     /// The wire on which the packets of a flow leave its source.

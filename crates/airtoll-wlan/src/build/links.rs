@@ -5,7 +5,7 @@ use airtoll_phy::{self as phy, TxVector};
 use super::Builder;
 use crate::id::{ModeId, NeighbourId, RadioId};
 use crate::mac::{self, Aarf, DataLink, Division, Minstrel, Mode, RateControl, TxLink, mac_octets};
-use crate::scenario::{Bss, Discipline, Rate, Role, ScenarioError};
+use crate::scenario::{Bss, Discipline, Rate, Role, ScenarioError, rates_of};
 
 /// Octets of a full-sized IP packet.
 const FULL_PACKET: u32 = 1_500;
@@ -162,19 +162,27 @@ impl Builder<'_> {
         let standard = node.standard.unwrap_or(bss.standard);
         let rate = node.rate_in(bss);
         let permitted = node.cipher.permits_high_throughput();
-        let refuse = |problem: String| ScenarioError::Invalid {
-            field: format!("nodes[{station}].rate (or bss[{at}].rate)"),
-            value: format!("{rate:?}"),
-            allowed: problem,
+        let place = match node.rate {
+            Some(_) => format!("nodes[{}].rate", station.index()),
+            None => format!("bss[{at}].rate"),
+        };
+        let refuse = |field: &str, value: String, allowed: String| ScenarioError::Invalid {
+            field: format!("{place}.{field}"),
+            value,
+            allowed,
         };
         let mut vectors = match rate {
             Rate::Fixed { mbps } => {
                 let vector = mac::legacy(bss, mbps);
-                vec![vector.ok_or_else(|| refuse("a rate of the band".to_owned()))?]
+                let allowed = || {
+                    let rates = standard.descriptor().announced_rates_at(mac::band(bss));
+                    format!("one of {} (in this band)", rates_of(rates))
+                };
+                vec![vector.ok_or_else(|| refuse("mbps", mbps.to_string(), allowed()))?]
             }
             Rate::FixedMcs { mcs, streams } => {
                 let wanted = mac::mcs(bss, standard, mcs, streams)
-                    .map_err(|problem| refuse(problem.to_string()))?;
+                    .map_err(|problem| refuse("mcs", mcs.to_string(), problem.to_string()))?;
                 if permitted {
                     vec![wanted]
                 } else {

@@ -5,6 +5,7 @@
 //! [`Pipe`] that has at most one event in the queue.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 use airtoll_handshakes::Operation;
 use airtoll_security::CipherSuite;
@@ -14,23 +15,34 @@ use crate::id::PacketId;
 use crate::scenario::{Cost, CryptoEngine};
 
 /// A server that processes one job after the other.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Server {
     free_at: Instant,
-    /// Work done since the warm-up.
+    /// Work done in the time that counts.
     busy: Duration,
+    /// The time that counts.
+    counts: Range<Instant>,
     limit: Option<u32>,
     /// Ends of the jobs at hand, kept only where there is a limit.
     ends: VecDeque<Instant>,
 }
 
+impl Default for Server {
+    fn default() -> Self {
+        Self::new(None)
+    }
+}
+
 impl Server {
-    /// A server that works on nothing; `limit`: jobs that may wait.
+    /// A server that works on nothing; `limit`: jobs that may wait. All of its time counts.
     #[must_use]
     pub fn new(limit: Option<u32>) -> Self {
         Self {
+            free_at: Instant::ZERO,
+            busy: Duration::ZERO,
+            counts: Instant::ZERO..Instant::MAX,
             limit,
-            ..Self::default()
+            ends: VecDeque::new(),
         }
     }
 
@@ -56,20 +68,29 @@ impl Server {
     /// Takes a job of length `work` at `now`; gives the instant at which it is done.
     #[inline]
     pub fn work(&mut self, now: Instant, work: Duration) -> Instant {
-        let end = self.free_at.max(now) + work;
+        let start = self.free_at.max(now);
+        let end = start + work;
         self.free_at = end;
-        self.busy += work;
+        // Jobs that wait at the end of the trial are not done.
+        let counted = end.min(self.counts.end);
+        self.busy += counted.saturating_since(start.max(self.counts.start));
         if self.limit.is_some() {
             self.ends.push_back(end);
         }
         end
     }
 
-    /// Work done since the warm-up.
+    /// Work done in the time that counts.
     #[inline]
     #[must_use]
     pub fn busy(&self) -> Duration {
         self.busy
+    }
+
+    /// Counts its work in this time alone, and anew.
+    pub fn count_in(&mut self, time: Range<Instant>) {
+        self.counts = time;
+        self.forget();
     }
 
     /// Counts its work anew.
@@ -258,7 +279,7 @@ impl Host {
         &mut self.cpu
     }
 
-    /// Work of the CPU and of all engines since the warm-up.
+    /// Work of the CPU and of all engines in the time that counts.
     #[must_use]
     pub fn busy(&self) -> (Duration, Duration) {
         let engines = self.engines.iter().map(Server::busy);
@@ -269,6 +290,14 @@ impl Host {
     pub fn forget(&mut self) {
         self.cpu.forget();
         self.engines.iter_mut().for_each(Server::forget);
+    }
+
+    /// Counts the work of CPU and engines in this time alone, and anew.
+    pub fn count_in(&mut self, time: &Range<Instant>) {
+        self.cpu.count_in(time.clone());
+        for engine in &mut self.engines {
+            engine.count_in(time.clone());
+        }
     }
 
     /// The engine for a direction.
@@ -292,6 +321,24 @@ mod tests {
         assert_eq!(cpu.work(t(11), Duration::from_nanos(5)), t(20));
         assert!(!cpu.admits(t(12)), "one in service, one waiting");
         assert!(cpu.admits(t(15)));
-        assert_eq!(cpu.busy(), Duration::from_nanos(10));
+    }
+
+    #[test]
+    fn work_counts_in_its_time_alone() {
+        let mut cpu = Server::new(None);
+        let t = Instant::from_nanos;
+        let ns = Duration::from_nanos;
+        cpu.count_in(t(10)..t(30));
+        cpu.work(t(0), ns(5));
+        assert_eq!(cpu.busy(), ns(0));
+        // From 8 to 14: the last 4 of it.
+        cpu.work(t(8), ns(6));
+        assert_eq!(cpu.busy(), ns(4));
+        cpu.work(t(20), ns(5));
+        assert_eq!(cpu.busy(), ns(9));
+        // A backlog beyond the end: 25 to 45, of which 5 are done.
+        cpu.work(t(21), ns(20));
+        cpu.work(t(22), ns(20));
+        assert_eq!(cpu.busy(), ns(14));
     }
 }

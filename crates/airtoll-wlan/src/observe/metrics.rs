@@ -27,7 +27,24 @@ pub(crate) struct Statistics {
     pub earlier_retransmissions: u64,
     pub transfer: Option<Duration>,
     pub seconds: Vec<Second>,
+    /// Counts of the second half of the measured time.
+    pub late: Late,
 }
+
+/// Counts of the second half of the measured time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Late {
+    pub octets: u64,
+    pub received: u64,
+    pub delay: Duration,
+}
+
+/// Share of the mean of two halves by which they must differ to be told apart.
+const DRIFT: f64 = 0.05;
+/// Standard deviations of a count of independent arrivals by which the halves' packets must differ.
+const CHANCE: u64 = 3;
+/// Fewest packets of a half whose mean delay counts.
+const FEWEST: u64 = 5;
 
 /// Counts of one second.
 #[derive(Debug, Clone, Copy, Default)]
@@ -96,6 +113,10 @@ impl FlowMetrics {
         statistics.sender_time += p.left.saturating_since(p.created);
         statistics.transit_time += p.arrived.saturating_since(p.left);
         statistics.receiver_time += at - p.arrived;
+        if at >= moment.middle() {
+            statistics.late.received += 1;
+            statistics.late.delay += delay;
+        }
         if self.series {
             let jitter_s = statistics.jitter.seconds().unwrap_or(0.0);
             let second = statistics.second(at - moment.warm_up);
@@ -132,6 +153,9 @@ impl Observer for FlowMetrics {
             Observation::Delivered { flow, octets, at } if at >= moment.warm_up => {
                 let statistics = &mut self.flows[flow];
                 statistics.delivered_octets += u64::from(octets);
+                if at >= moment.middle() {
+                    statistics.late.octets += u64::from(octets);
+                }
                 if self.series {
                     statistics.second(at - moment.warm_up).octets += u64::from(octets);
                 }
@@ -162,6 +186,30 @@ impl Statistics {
         };
     }
 
+    /// Octets delivered in the second half of the measured time less those in the first; `None` where
+    /// they are about the same, or differ by no more packets than chance arrivals do.
+    pub fn octets_drift(&self) -> Option<f64> {
+        let moved = (2 * self.late.received).abs_diff(self.received);
+        if moved * moved <= CHANCE * CHANCE * self.received {
+            return None;
+        }
+        let late = self.late.octets as f64;
+        drift(self.delivered_octets as f64 - late, late)
+    }
+
+    /// Mean delay in the second half of the measured time less that in the first, s; `None` where they
+    /// are about the same, or a half has too few packets.
+    pub fn delay_drift(&self) -> Option<f64> {
+        let (all, late) = (self.delays.count(), self.late.received);
+        let early = all.checked_sub(late)?;
+        if early.min(late) < FEWEST {
+            return None;
+        }
+        let late_s = self.late.delay.as_secs_f64();
+        let sum_s = self.delays.mean()? * all as f64;
+        drift((sum_s - late_s) / early as f64, late_s / late as f64)
+    }
+
     /// The entry of the second in which `since_warm_up` lies.
     fn second(&mut self, since_warm_up: Duration) -> &mut Second {
         let second = (since_warm_up.as_nanos() / 1_000_000_000) as usize;
@@ -170,6 +218,12 @@ impl Statistics {
         }
         &mut self.seconds[second]
     }
+}
+
+/// The difference of two halves, if it is no small one.
+fn drift(first: f64, second: f64) -> Option<f64> {
+    let difference = second - first;
+    (difference.abs() > DRIFT * f64::midpoint(first, second)).then_some(difference)
 }
 
 /// Interarrival jitter (RFC 3550 section 6.4.1), in nanoseconds: its estimate at the last packet of

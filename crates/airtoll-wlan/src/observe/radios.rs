@@ -194,6 +194,7 @@ mod tests {
         Moment {
             now: Instant::ZERO + Duration::from_micros(1_000 * ms),
             warm_up: Instant::ZERO,
+            end: Instant::MAX,
         }
     }
 

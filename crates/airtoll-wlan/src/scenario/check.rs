@@ -447,7 +447,8 @@ impl Bss {
                         Band::Ghz5 => "5",
                         Band::Ghz6 => "6",
                     };
-                    let allowed = format!("a rate of {} without MCS at {place} GHz", self.standard);
+                    let rates = rates_of(phy.announced_rates_at(band));
+                    let allowed = format!("of {rates} ({} at {place} GHz)", self.standard);
                     return invalid(&format!("{at}.basic_rates_mbps[{i}]"), mbps, allowed);
                 }
             }
@@ -471,6 +472,19 @@ impl Bss {
     }
 }
 
+/// Rates in words: `6, 9 or 12 Mb/s`.
+pub(crate) fn rates_of(rates: impl Iterator<Item = Legacy>) -> String {
+    let mut rates: Vec<f64> = rates.map(Legacy::mbps).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    let words: Vec<String> = rates.iter().map(f64::to_string).collect();
+    match words.split_last() {
+        Some((last, [])) => format!("{last} Mb/s"),
+        Some((last, first)) => format!("{} or {last} Mb/s", first.join(", ")),
+        None => "no rate".to_owned(),
+    }
+}
+
 fn mhz(row: &WidthRules) -> u16 {
     row.width.mhz() as u16
 }
@@ -483,7 +497,8 @@ pub(super) fn check_rate(at: &str, rate: &Rate, standard: Standard) -> Checked {
             if known.map(Legacy::mbps).any(|own| own == mbps) {
                 return Ok(());
             }
-            invalid(&format!("{at}.mbps"), mbps, format!("a rate of {standard}"))
+            let allowed = format!("one of {} ({standard})", rates_of(phy.announced_rates()));
+            invalid(&format!("{at}.mbps"), mbps, allowed)
         }
         Rate::FixedMcs { mcs, streams } => {
             let Err(problem) = phy.check_mcs(mcs, streams) else {

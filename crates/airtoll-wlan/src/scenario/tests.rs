@@ -41,7 +41,7 @@ fn mistakes_name_the_field() {
     let error = Scenario::from_json(&rate).unwrap_err().to_string();
     assert_eq!(
         error,
-        "scenario field bss[0].rate.mbps is 55: a rate of 802.11a"
+        "scenario field bss[0].rate.mbps is 55: one of 6, 9, 12, 18, 24, 36, 48 or 54 Mb/s (802.11a)"
     );
 
     let node = SINGLE.replace("\"destination\": \"server\"", "\"destination\": \"serwer\"");
@@ -72,7 +72,8 @@ fn stations_with_mcs_have_the_rates_of_802_11b_at_2_4_ghz_alone() {
     );
     assert_eq!(
         at("5ghz").unwrap_err().to_string(),
-        "scenario field bss[0].basic_rates_mbps[1] is 5.5: a rate of 802.11n without MCS at 5 GHz"
+        "scenario field bss[0].basic_rates_mbps[1] is 5.5: of 6, 9, 12, 18, 24, 36, 48 or 54 Mb/s \
+         (802.11n at 5 GHz)"
     );
 }
 
@@ -95,7 +96,8 @@ fn access_parameters_have_ranges() {
         ),
         (
             "\"basic_rates_mbps\": [6, 11]".to_owned(),
-            "scenario field bss[0].basic_rates_mbps[1] is 11: a rate of 802.11a without MCS at 5 GHz",
+            "scenario field bss[0].basic_rates_mbps[1] is 11: of 6, 9, 12, 18, 24, 36, 48 or 54 Mb/s \
+             (802.11a at 5 GHz)",
         ),
         (
             "\"aggregation\": {\"window\": 0}".to_owned(),
@@ -103,5 +105,66 @@ fn access_parameters_have_ranges() {
         ),
     ] {
         assert_eq!(set(&text), expected);
+    }
+}
+
+/// Reading alone does not find these: the world of a trial has to be built.
+#[test]
+fn a_check_builds_what_a_trial_builds() {
+    let tcp = |options: &str| {
+        let transport = format!(r#"{{"protocol": "tcp"{options}}}"#);
+        SINGLE.replace(r#"{"protocol": "udp"}"#, &transport)
+    };
+    let rate = |bss: &str| {
+        SINGLE.replace(
+            r#""standard": "802.11a", "rate": {"control": "fixed", "mbps": 54}"#,
+            bss,
+        )
+    };
+    for (text, expected) in [
+        (
+            tcp(r#", "mss_octets": 64"#),
+            "scenario field flows[0].transport.mss is 64: 88 to 65495 octets",
+        ),
+        (
+            tcp(r#", "window_octets": 1024"#),
+            "scenario field flows[0].transport.receive_window is 1024: one segment (1460 octets) to 2^30",
+        ),
+        (
+            rate(
+                r#""standard": "802.11ac", "width_mhz": 80,
+                   "rate": {"control": "fixed_mcs", "mcs": 6, "streams": 3}"#,
+            ),
+            "scenario field bss[0].rate.mcs is 6: ",
+        ),
+        (
+            SINGLE.replace(r#""warm_up_s": 1"#, r#""warm_up_s": 1.9999"#),
+            "scenario field duration_s is 2: at least 0.000240 s beyond warm_up_s: one packet of up",
+        ),
+    ] {
+        assert_ne!(text, SINGLE);
+        let scenario = Scenario::from_json(&text).unwrap();
+        let checked = crate::check(&text).unwrap_err().to_string();
+        assert!(checked.starts_with(expected), "{checked}");
+        let ran = crate::run(&scenario, 1, &mut || false).unwrap_err();
+        assert_eq!(ran.to_string(), checked);
+    }
+    assert_eq!(crate::check(SINGLE), Ok(()));
+}
+
+#[test]
+fn a_paced_flow_writes_once_a_nanosecond_at_most() {
+    let paced = |payload: u32, rate_bps: f64| {
+        let saturated = r#"{"type": "saturated", "payload_octets": 1472}"#;
+        let own =
+            format!(r#"{{"type": "paced", "payload_octets": {payload}, "rate_bps": {rate_bps}}}"#);
+        crate::check(&SINGLE.replace(saturated, &own)).map_err(|error| error.to_string())
+    };
+    assert_eq!(paced(1, 8e9), Ok(()));
+    assert_eq!(paced(1472, 1472.0 * 8e9), Ok(()));
+    for (payload, rate_bps) in [(1, 8.1e9), (1472, 1e15)] {
+        let error = paced(payload, rate_bps).unwrap_err();
+        assert!(error.contains("pattern.rate_bps"), "{error}");
+        assert!(error.ends_with("at most one write a nanosecond: 8e9 times payload_octets"));
     }
 }

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from airtoll.analyse.audit.columns import Column, Figures, describe, matches, setting_map
+from airtoll.analyse.audit.columns import Column, Figures, Row, describe, matches, setting_map
 from airtoll.analyse.audit.finding import Finding, Severity, shown
 from airtoll.analyse.ceiling import burst_ceiling_bps, ceiling_bps, shortest_delay_s
 from airtoll.errors import PolicyError
@@ -24,6 +24,9 @@ from airtoll.policies import resolve
 _TOLERANCE: Final = 0.005
 #: Beyond a limit by less than this share is a note.
 _NOTE: Final = 0.02
+
+#: Equal printed figures near the offered load from which on they are the load.
+_REPEATS: Final = 3
 
 #: iperf before version 2.0.9 reads "1M" as 1024 x 1024 bit/s.
 _BINARY_MEGA: Final = 1.048576
@@ -183,6 +186,56 @@ def offered_load(figures: Figures) -> list[Finding]:
                 offered,
                 "error",
                 "more is received than was sent: a start-up burst counted in, or a wrong clock",
+            )
+        )
+    return found + _printed_load(figures)
+
+
+def _printed_load(figures: Figures) -> list[Finding]:
+    """Printed throughputs without readings above the offered load, and series that repeat it.
+
+    One sender has one load: figures of a table and client above the stated load, and others at it,
+    say that the statement holds for some of them only.
+    """
+    found = []
+    at: dict[tuple[str, str, str], list[Row]] = {}
+    for row in figures.published:
+        setting = setting_map(row)
+        offered = row["offered_mbps"]
+        if row["metric"] != "throughput" or row["statistic"] != "mean" or not offered:
+            continue
+        if figures.columns_of("throughput", setting):
+            continue  # judged by its readings
+        load = float(offered) * 1e6
+        half_digit = 0.5 * 10.0 ** -row["decimals"] * row["si"] / row["number"]
+        if row["si"] - half_digit > load * 1.002:
+            found.append(
+                Finding(
+                    figures.name,
+                    row["table"],
+                    describe(setting, "throughput"),
+                    "above_offered_load",
+                    f"{row['value']} {row['unit']}",
+                    f"{offered} Mb/s",
+                    "warning",
+                    "more is received than the stated load: it was measured with another one",
+                )
+            )
+        elif row["si"] > load * (1 - _NOTE):
+            at.setdefault((row["table"], row["value"], offered), []).append(row)
+    for (table, value, offered), rows in at.items():
+        if len(rows) < _REPEATS:
+            continue
+        found.append(
+            Finding(
+                figures.name,
+                table,
+                f"{len(rows)} figures ({rows[0]['configuration']} to {rows[-1]['configuration']})",
+                "at_offered_load",
+                f"{value} {rows[0]['unit']} in each",
+                f"{offered} Mb/s offered",
+                "warning",
+                "the link was not filled: they say nothing of capacity or of what security costs",
             )
         )
     return found

@@ -1,143 +1,161 @@
-"""Files of other tools as observation rows and trials."""
+"""Files of other tools as trials and observation rows."""
 
 from __future__ import annotations
 
-import gzip
-import json
+import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll.errors import DatasetError
 from airtoll.observe.imports import flent, iperf3, irtt
+from airtoll.observe.imports.documents import Document, documents, read_octets, text_of
 from airtoll.observe.imports.table import read_table
-from airtoll.observe.imports.value import Value
-from airtoll.observe.schema import OBSERVATIONS, ROW_ORDER, SCHEMA_VERSION, TRIAL_ORDER, TRIALS
+from airtoll.observe.imports.trial import Place, Trial, observations_of, trials_of
+from airtoll.observe.imports.value import Reading, Test, Value
 from airtoll.policies import resolve
 
-_READERS: Final[dict[str, Callable[[Any, str], list[Value]]]] = {
-    "iperf3": iperf3.values,
-    "irtt": irtt.values,
-    "flent": flent.values,
+_READERS: Final[dict[str, Callable[[Sequence[Document]], Reading]]] = {
+    "iperf3": iperf3.read,
+    "irtt": irtt.read,
+    "flent": flent.read,
 }
 
 FORMATS: Final = (*_READERS, "csv")
 
 
 @frozen
-class Place:
-    """The cell that a file's readings belong to; a CSV table may name its own."""
+class Source:
+    """A file, read: the SHA-256 of its octets, and its trials, not numbered yet.
 
-    study: str = "imported"
-    scenario: str = "imported"
-    policy: str = "open"
-    traffic: str | None = None
+    ``identities``: one for each trial of a JSON format, none for a table. ``left_out``: what was
+    not read, a sentence each.
+    """
+
+    path: Path
+    sha256: str
+    fmt: str
+    trials: tuple[Trial, ...]
+    identities: tuple[str | None, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def is_table(self) -> bool:
+        """Whether rows without a trial's number are one trial."""
+        return self.fmt == "csv"
+
+
+def read_file(path: Path, fmt: str, place: Place) -> Source:
+    """Read one file. ``traffic`` defaults to the transport that the file names.
+
+    Two records of one test in the file are one trial: that with more values. Raises
+    ``DatasetError`` that names the file and what is wrong, ``PolicyError`` for an unknown policy.
+    """
+    if fmt not in FORMATS:
+        raise DatasetError(f"format {fmt!r}: allowed are {', '.join(FORMATS)}")
+    place = evolve(place, policy=resolve(place.policy).name)
+    try:
+        octets = read_octets(path)
+        digest = hashlib.sha256(octets).hexdigest()
+        if fmt == "csv":
+            trials, notes = read_table(path, octets, place)
+            return Source(path, digest, fmt, tuple(trials), left_out=tuple(notes))
+        tests, left_out = _tests(octets, fmt)
+    except DatasetError as error:
+        named = str(error).startswith(f"{path}:")
+        raise error if named else DatasetError(f"{path}: {error}") from error
+    return Source(
+        path,
+        digest,
+        fmt,
+        tuple(_trial(test, place) for test in tests),
+        tuple(test.identity for test in tests),
+        tuple(left_out),
+    )
 
 
 def import_files(
     paths: Sequence[Path], fmt: str, place: Place, first_trial: int = 1
 ) -> pl.DataFrame:
-    """Observations of some files, one trial per result, in the order given.
+    """Observations of some files, one trial per test, in the order given.
 
-    ``traffic`` defaults to the transport that the file names. Raises ``DatasetError`` that names
-    the file and what is wrong, ``PolicyError`` for an unknown policy.
+    A file counts as often as it is named. Raises the errors of :func:`read_file`.
     """
-    if fmt not in FORMATS:
-        raise DatasetError(f"format {fmt!r}: allowed are {', '.join(FORMATS)}")
-    policy = resolve(place.policy).name
-    frames = []
-    trial = first_trial
+    numbered: list[Trial] = []
+    number = first_trial
     for path in paths:
-        if fmt == "csv":
-            frame = read_table(path, place.study, place.scenario, policy, place.traffic, trial)
-            frames.append(frame)
-            trial += max(int(frame["trial"].n_unique()), 1)
-            continue
-        for found in _results(path, fmt):
-            frames.append(_frame(found, place, policy, trial))
-            trial += 1
-    if not frames:
+        source = read_file(path, fmt, place)
+        if source.is_table:
+            found = [evolve(t, number=number if t.number is None else t.number)
+                     for t in source.trials]  # fmt: skip
+            number += len({trial.number for trial in found})
+        else:
+            found = [evolve(t, number=number + index) for index, t in enumerate(source.trials)]
+            number += len(found)
+        numbered += found
+    if not numbered:
         raise DatasetError("no file to import: name at least one")
-    return pl.concat(frames).sort(ROW_ORDER, nulls_last=False)
+    return observations_of(numbered, place.study)
 
 
-def trials_of(observations: pl.DataFrame) -> pl.DataFrame:
-    """A trials table for imported observations: every trial counts."""
-    keys = [name for name in TRIALS if name in OBSERVATIONS]
-    return (
-        observations.select(keys)
-        .unique()
-        .with_columns(status=pl.lit("ok"), reason=pl.lit(None, pl.String), caveats=pl.lit([]))
-        .select([pl.col(name).cast(kind) for name, kind in TRIALS.items()])
-        .sort(TRIAL_ORDER)
-    )
-
-
-def _results(path: Path, fmt: str) -> list[list[Value]]:
-    """The values of each result in a file."""
+def _tests(octets: bytes, fmt: str) -> tuple[list[Test], list[str]]:
+    """The tests of a file, each once, and what was left out."""
     try:
-        raw = path.read_bytes()
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode().strip()
-        documents = _documents(text)
-    except FileNotFoundError as error:
-        raise DatasetError(f"{path}: no such file") from error
-    except (OSError, EOFError, ValueError) as error:
-        raise DatasetError(f"{path}: not readable as JSON of {fmt}: {error}") from error
-    return [_values(data, path, fmt) for data in documents]
-
-
-def _documents(text: str) -> list[Any]:
-    """JSON documents that follow one another. Raises ValueError where there is none."""
-    decoder = json.JSONDecoder()
-    found: list[Any] = []
-    end = 0
-    while end < len(text) or not found:
-        data, end = decoder.raw_decode(text, end)
-        found.append(data)
-        end += len(text[end:]) - len(text[end:].lstrip())
-    return found
-
-
-def _values(data: Any, path: Path, fmt: str) -> list[Value]:
+        found, faults = documents(text_of(octets, lenient=True))
+    except DatasetError as error:
+        raise DatasetError(f"not readable as JSON of {fmt}: {error}{_hint(octets, fmt)}") from error
     try:
-        found = _READERS[fmt](data, str(path))
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise DatasetError(
-            f"{path}: not a result of {fmt}: {type(error).__name__} at {error}"
-        ) from error
-    if not found:
-        raise DatasetError(f"{path}: holds no value that airtoll knows")
-    return found
+        reading = _READERS[fmt](found)
+    except DatasetError as error:
+        raise DatasetError(f"{error}{_other_format(found, fmt)}") from error
+    tests: list[Test] = []
+    for test in reading.tests:
+        if not test.values:
+            said = "; ".join(test.caveats)
+            raise DatasetError(f"holds no value that airtoll knows{': ' * bool(said)}{said}")
+        same = next(
+            (place for place, other in enumerate(tests)
+             if test.identity is not None and other.identity == test.identity),
+            None,
+        )  # fmt: skip
+        if same is None:
+            tests.append(test)
+        elif test.known > tests[same].known:
+            tests[same] = test
+    return tests, [*faults, *reading.left_out]
 
 
-def _frame(values: list[Value], place: Place, policy: str, trial: int) -> pl.DataFrame:
-    traffic = place.traffic or next((v.transport for v in values if v.transport), "none")
-    rows = [
-        {
-            "schema_version": SCHEMA_VERSION,
-            "study": place.study,
-            "testbed": "imported",
-            "cell": f"{place.scenario}/{policy}/{traffic}",
-            "scenario": place.scenario,
-            "policy": policy,
-            "traffic": traffic,
-            "factors": "{}",
-            "trial": trial,
-            "attempt": 1,
-            "seed": None,
-            "flow": value.flow,
-            "station": None,
-            "second": value.second,
-            "metric": value.metric,
-            "value": value.value,
-            "unit": value.unit,
-        }
-        for value in values
-    ]
-    return pl.DataFrame(rows, schema=OBSERVATIONS)
+def _hint(octets: bytes, fmt: str) -> str:
+    """The remedy for output for people in place of JSON."""
+    if fmt == "iperf3" and b"bits/sec" in octets[: 2**16]:
+        return "; it is iperf's output for people: run iperf3 with --json"
+    return ""
 
 
-__all__ = ["FORMATS", "Place", "Value", "import_files", "trials_of"]
+#: Keys by which a document of another format is known.
+_KEYS: Final = {
+    "iperf3": ("start", "intervals"),
+    "irtt": ("stats", "round_trips"),
+    "flent": ("metadata", "x_values"),
+}
+
+
+def _other_format(found: Sequence[Document], fmt: str) -> str:
+    """The right ``--format``, where the first document has the keys of another one."""
+    first = found[0].data
+    for other, keys in _KEYS.items():
+        if other != fmt and isinstance(first, dict) and all(key in first for key in keys):
+            return f"; it looks like a result of {other}: name --format {other}"
+    return ""
+
+
+def _trial(test: Test, place: Place) -> Trial:
+    traffic = place.traffic or next((v.transport for v in test.values if v.transport), "none")
+    rows = tuple((v.metric, v.flow, None, v.second, v.value) for v in test.values)
+    return Trial(place.scenario, place.policy, traffic, None, rows, test.caveats)
+
+
+__all__ = ["FORMATS", "Place", "Source", "Value", "import_files", "read_file", "trials_of"]

@@ -2,26 +2,32 @@
 
 Takes a CSV file with a header: ``metric``, ``value`` and ``unit`` in every row, and, where the
 table has more than one of them, ``scenario``, ``policy``, ``traffic``, ``trial``, ``second``,
-``flow``, ``station``. Gives observation rows in the schema's units; policy aliases are resolved.
+``flow``, ``station``. Gives trials with values in the schema's units; policy aliases are resolved.
 Mistakes name file and line. Never fills a gap.
 """
 
 from __future__ import annotations
 
 import csv
-import math
+import io
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-import polars as pl
-
 from airtoll.errors import DatasetError, PolicyError
 from airtoll.observe.datasets import UNITS
+from airtoll.observe.imports.documents import text_of
+from airtoll.observe.imports.trial import Place, Row, Trial
+from airtoll.observe.imports.value import range_problem
 from airtoll.observe.metrics import METRICS
-from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION
 from airtoll.policies import resolve
-from airtoll.study.source import name_problem, shown
+from airtoll.study.source import name_problem, shown, shown_line
 
+#: Most lines of a table.
+MOST_LINES: Final = 200_000
 #: Common short names of metrics.
 _METRICS: Final = {
     "throughput": "throughput_bps",
@@ -44,115 +50,152 @@ _MORE_UNITS: Final = {
     "gbit/s": ("bit/s", 1e9),
     "us": ("s", 1e-6),
 }
+_NEEDED: Final = ("metric", "value", "unit")
+_COLUMNS: Final = (*_NEEDED, "scenario", "policy", "traffic", "trial", "second", "flow", "station")
+_NUMBER: Final = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?|[-+]?(nan|inf)",
+                            re.IGNORECASE)  # fmt: skip
+#: The first fields of iperf 2's ``--reportstyle C``: an instant and an address.
+_IPERF2: Final = re.compile(r"^[-+:0-9]*\d{14}(\.\d+)?,")
 
 
-def read_table(
-    path: Path, study: str, scenario: str, policy: str, traffic: str | None, trial: int
-) -> pl.DataFrame:
-    """Observations of a CSV table; the arguments replace missing columns."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
-            if ";" in first and "," not in first:
-                raise DatasetError(
-                    f"{path}: columns are separated by semicolons; separate them by commas and "
-                    "write decimal points"
-                )
-            file.seek(0)
-            reader = csv.DictReader(file)
-            header = [name.strip() for name in reader.fieldnames or []]
-            reader.fieldnames = header
-            for name in ("metric", "value", "unit"):
-                if name not in header:
-                    raise DatasetError(
-                        f"{path}: column {name!r} is missing; it needs metric, value, unit"
-                    )
-            rows = [
-                _row(f"{path}:{line}", row, study, scenario, policy, traffic, trial)
-                for line, row in enumerate(reader, 2)
-            ]
-    except FileNotFoundError as error:
-        raise DatasetError(f"{path}: no such file") from error
-    except UnicodeDecodeError as error:
-        raise DatasetError(
-            f"{path}: is not UTF-8 text (octet {error.object[error.start]:#04x}); save it as UTF-8"
-        ) from error
-    except (OSError, csv.Error) as error:
-        raise DatasetError(f"{path}: not readable as CSV: {error}") from error
-    if not rows:
-        raise DatasetError(f"{path}: holds no row")
-    _each_once(path, rows)
-    return pl.DataFrame(rows, schema=OBSERVATIONS)
+def read_table(path: Path, octets: bytes, place: Place) -> tuple[list[Trial], list[str]]:
+    """The trials of a CSV table, and the columns that are not read, a sentence each.
 
-
-def _each_once(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Refuse a table with two values of one metric, trial, flow, station and second."""
+    ``place`` replaces missing columns. Trials without a number have ``None``. Raises
+    ``DatasetError``.
+    """
+    text = text_of(octets, lenient=False)
+    if max(text.count("\n"), text.count("\r")) > MOST_LINES:
+        raise DatasetError(f"{path}: has more than {MOST_LINES} lines; import a part of it")
+    first = text.split("\n", 1)[0]
+    _refuse_other_formats(path, text, first)
+    delimiter = "\t" if "\t" in first and "," not in first else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    trials: dict[tuple[str, str, str, int | None], list[Row]] = {}
     seen: dict[tuple[Any, ...], int] = {}
-    for line, row in enumerate(rows, 2):
-        key = tuple(row[name] for name in ("cell", "trial", "flow", "station", "second", "metric"))
-        if key in seen:
-            raise DatasetError(
-                f"{path}:{line}: {row['metric']} of trial {row['trial']} in {row['cell']} is also "
-                f"in line {seen[key]}; give each reading its own trial"
-            )
-        seen[key] = line
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+        for name in _NEEDED:
+            if name not in header:
+                raise DatasetError(
+                    f"{path}: column {name!r} is missing; it needs {', '.join(_NEEDED)}"
+                )
+        for name in _COLUMNS:
+            if header.count(name) > 1:
+                raise DatasetError(f"{path}: column {name!r} stands twice")
+        for line, given in _given(reader, header):
+            key, row = _row(f"{path}:{line}", given, place)
+            _once(path, line, key, row, seen)
+            trials.setdefault(key, []).append(row)
+    except csv.Error as error:
+        raise DatasetError(f"{path}: not readable as CSV: {error}") from error
+    if not trials:
+        raise DatasetError(f"{path}: holds no row")
+    unread = [name for name in header if name not in _COLUMNS and name]
+    notes = [f"column {shown(name)} is not read" for name in unread]
+    return [Trial(*key, tuple(rows)) for key, rows in trials.items()], notes
+
+
+def _refuse_other_formats(path: Path, text: str, first: str) -> None:
+    if text.lstrip()[:1] in ("{", "["):
+        raise DatasetError(f"{path}: is no CSV table but JSON; name its --format")
+    if _IPERF2.match(first):
+        raise DatasetError(
+            f"{path}: is iperf 2's output, which airtoll does not read; use iperf3 --json, or a "
+            f"table with {', '.join(_NEEDED)}"
+        )
+    if ";" in first and "," not in first:
+        raise DatasetError(
+            f"{path}: columns are separated by semicolons; separate them by commas and "
+            "write decimal points"
+        )
+
+
+def _given(reader: Any, header: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line and non-empty fields of each row that is not blank."""
+    for fields in reader:
+        if not fields:
+            continue
+        pairs = zip(header, (field.strip() for field in fields), strict=False)
+        yield reader.line_num, {name: field for name, field in pairs if name and field}
+
+
+def _once(
+    path: Path,
+    line: int,
+    key: tuple[str, str, str, int | None],
+    row: Row,
+    seen: dict[tuple[Any, ...], int],
+) -> None:
+    """Refuse a table with two values of one metric, trial, flow, station and second."""
+    scenario, policy, traffic, trial = key
+    whole = (*key, *row[:4])
+    if whole in seen:
+        number = "1" if trial is None else str(trial)
+        raise DatasetError(
+            f"{path}:{line}: {row[0]} of trial {number} in {scenario}/{policy}/{traffic} is also "
+            f"in line {seen[whole]}; give each reading its own trial"
+        )
+    seen[whole] = line
 
 
 def _row(
-    place: str,
-    row: dict[str, str | None],
-    study: str,
-    scenario: str,
-    policy: str,
-    traffic: str | None,
-    trial: int,
-) -> dict[str, Any]:
-    given = {key: value.strip() for key, value in row.items() if key and value and value.strip()}
+    place: str, given: dict[str, str], default: Place
+) -> tuple[tuple[str, str, str, int | None], Row]:
     metric = _METRICS.get(given.get("metric", "").lower(), given.get("metric", ""))
     if metric not in METRICS:
-        known = ", ".join([*_METRICS, *METRICS])
-        raise DatasetError(f"{place}: metric {metric!r}: known are {known}")
+        near = get_close_matches(metric, [*_METRICS, *METRICS], n=3)
+        hint = f"near it are {', '.join(near)}" if near else f"known are {', '.join(_METRICS)}"
+        raise DatasetError(
+            f"{place}: metric {shown(metric)}: {hint}; all metrics are in "
+            "docs/reference/observations.md"
+        )
     unit = given.get("unit", "")
     si_unit, factor = UNITS.get(unit) or _MORE_UNITS.get(unit.lower(), ("", 0.0))
     if si_unit != METRICS[metric][0]:
-        raise DatasetError(f"{place}: unit {unit!r} does not fit {metric} ({METRICS[metric][0]})")
-    try:
-        value = float(given.get("value", "")) * factor
-        number = int(given.get("trial", trial))
-        second = int(given["second"]) if "second" in given else None
-    except ValueError as error:
-        raise DatasetError(f"{place}: no number: {error}") from error
-    if not math.isfinite(value):
-        raise DatasetError(f"{place}: value {given['value']!r}: must be a finite number")
-    if value < 0 and si_unit != "dBm":
-        raise DatasetError(f"{place}: value {given['value']!r}: {metric} is not negative")
-    if not 0 <= number < 2**32 or not 0 <= (second or 0) < 2**32:
-        raise DatasetError(f"{place}: trial and second are 0 to {2**32 - 1}")
+        raise DatasetError(
+            f"{place}: unit {shown(unit)} does not fit {metric} ({METRICS[metric][0]})"
+        )
+    value = _number(place, given.get("value", "")) * factor
+    problem = range_problem(metric, value)
+    if problem:
+        raise DatasetError(f"{place}: value {shown(given['value'])}: {problem}")
+    trial, second = (_whole(place, given[key]) if key in given else None
+                     for key in ("trial", "second"))  # fmt: skip
     for key in ("scenario", "traffic", "flow", "station"):
-        problem = name_problem(given[key]) if key in given else None
+        problem = _name_problem(given[key]) if key in given else None
         if problem:
             raise DatasetError(f"{place}: {key} {shown(given[key])}: {problem}")
     try:
-        name = resolve(given["policy"]).name if "policy" in given else policy
+        policy = _policy(given["policy"]) if "policy" in given else default.policy
     except PolicyError as error:
-        raise DatasetError(f"{place}: {error}") from error
-    where, load = given.get("scenario", scenario), given.get("traffic", traffic or "none")
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "study": study,
-        "testbed": "imported",
-        "cell": f"{where}/{name}/{load}",
-        "scenario": where,
-        "policy": name,
-        "traffic": load,
-        "factors": "{}",
-        "trial": number,
-        "attempt": 1,
-        "seed": None,
-        "flow": given.get("flow"),
-        "station": given.get("station"),
-        "second": second,
-        "metric": metric,
-        "value": value,
-        "unit": METRICS[metric][0],
-    }
+        raise DatasetError(f"{place}: {shown_line(str(error))}") from error
+    scenario = given.get("scenario", default.scenario)
+    traffic = given.get("traffic", default.traffic or "none")
+    row = (metric, given.get("flow"), given.get("station"), second, value)
+    return (scenario, policy, traffic, trial), row
+
+
+@lru_cache(maxsize=1000)
+def _name_problem(name: str) -> str | None:
+    return name_problem(name)
+
+
+@lru_cache(maxsize=1000)
+def _policy(name: str) -> str:
+    return resolve(name).name
+
+
+def _number(place: str, text: str) -> float:
+    if not _NUMBER.fullmatch(text):
+        raise DatasetError(f"{place}: no number: {shown(text)}")
+    return float(text)
+
+
+def _whole(place: str, text: str) -> int:
+    if not re.fullmatch(r"\+?[0-9]+", text):
+        raise DatasetError(f"{place}: no number: {shown_line(text)} is no whole number")
+    number = int(text[:20])
+    if len(text) > 20 or number >= 2**32:
+        raise DatasetError(f"{place}: trial and second are 0 to {2**32 - 1}")
+    return number

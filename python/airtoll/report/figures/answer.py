@@ -26,9 +26,10 @@ from airtoll.drawing.plate import (
     new_plate,
     reach_of,
 )
+from airtoll.observe.metrics import OVERHEAD
 from airtoll.plan import Cell
+from airtoll.present.names import axis_name, short_level
 from airtoll.report.answer import (
-    OVERHEAD,
     Reading,
     quantities,
     quantity_name,
@@ -37,7 +38,6 @@ from airtoll.report.answer import (
     swept_factor,
 )
 from airtoll.report.figures.cost import answers_by_overhead, overhead_pictures
-from airtoll.report.names import axis_name, short_level
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary
 

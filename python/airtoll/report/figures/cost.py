@@ -30,8 +30,9 @@ from airtoll.drawing.plate import (
     new_plate,
     reach_of,
 )
-from airtoll.report.answer import OVERHEAD, quantities, readings, swept_factor
-from airtoll.report.names import axis_name, level_name, policy_name
+from airtoll.observe.metrics import OVERHEAD
+from airtoll.present.names import axis_name, level_name, policy_name
+from airtoll.report.answer import quantities, readings, swept_factor
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary
 

@@ -21,7 +21,7 @@ from airtoll.drawing.plate import (
     new_plate,
     reach_of,
 )
-from airtoll.report.names import policy_name
+from airtoll.present.names import policy_name
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary
 

@@ -24,10 +24,10 @@ from airtoll.drawing.plate import (
     legend_below,
     new_plate,
 )
+from airtoll.present.names import policy_name
 from airtoll.report.authentication import STAGES, NegotiationStages, negotiation_stages
 from airtoll.report.figures.cost import whole_cells
 from airtoll.report.handover import PARTS, gaps
-from airtoll.report.names import policy_name
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary
 

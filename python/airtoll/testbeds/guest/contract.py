@@ -20,6 +20,7 @@ import shlex
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,7 @@ from typing import IO, Any, Final, Self
 from attrs import frozen
 
 import airtoll
-from airtoll.errors import TestbedError
+from airtoll.errors import EnvironmentProblem, TestbedError
 from airtoll.testbeds.guest import agent
 
 SHARE_IN_GUEST: Final = "/run/airtoll-share"
@@ -367,9 +368,32 @@ def boot_id() -> str:
 
 
 def _running_folder() -> Path:
+    """The folder of this user's guests.
+
+    Raises ``EnvironmentProblem`` for one that another user made or can write: every user may
+    make names in the system's temporary directory, and a guest of root would run their files.
+    """
     base = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
     folder = base / f"airtoll-{os.getuid()}"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700, parents=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"guest: {folder}: {error.strerror}; set XDG_RUNTIME_DIR to a folder of your own"
+        ) from error
+    problem = None
+    if not stat.S_ISDIR(found.st_mode):
+        problem = "is no folder"
+    elif found.st_uid != os.getuid():
+        problem = f"belongs to user {found.st_uid}, not to you"
+    elif found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        problem = "can be written by others"
+    if problem is not None:
+        raise EnvironmentProblem(
+            f"guest: {folder} {problem}: remove it, or set XDG_RUNTIME_DIR to a folder of your own"
+        )
     return folder
 
 

@@ -111,6 +111,7 @@ _SCENARIO: Final = {
             "airtime_fairness",
         )
     },
+    "tunnel_end": only("server", reason="has no effect: tunnels end at the server"),
     "frame_bursting_us": only(0, reason=f"has no effect: {_MAC}"),
     "beacons": only(True, reason="has no effect: hostapd always sends beacons"),
     "beacon_interval_tu": acts(),

@@ -24,13 +24,14 @@ from attrs import evolve
 
 from airtoll import _native
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
-from airtoll.observe.journal import BROKEN, SketchTuple, storage_error
+from airtoll.observe.journal import BROKEN, SketchTuple
+from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.study.generations import queue_packets, wire_mbps
 from airtoll.study.join import Radius
-from airtoll.testbeds import bridging, joining, loads, roaming
+from airtoll.testbeds import abilities, bridging, gating, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE
 from airtoll.testbeds.guest import drivers
@@ -156,6 +157,9 @@ class Linux:
         reason = (
             self.missing()
             or CAPABILITY.why_not_policy(cell.security, self._hostapd_version())
+            or abilities.why_not(
+                cell, {s.name: gating.policy_of(cell, s) for s in cell.settings.stations}
+            )
             or joining.why_not(cell, [cell.security])
             or bridging.why_not(cell)
             or roaming.why_not(cell, [cell.security] * len(station_names(cell.settings)))
@@ -236,7 +240,7 @@ class Linux:
         results = Path(self._scratch.name) / "trials"
         try:
             outcome = session.measure(job)
-        except TestbedError:
+        except Exception:
             # Remains of a broken stack must not affect the next trial.
             if not isinstance(session, _VirtualSession):
                 self.close()

@@ -263,5 +263,5 @@ class TrialRun:
         except OSError as error:
             raise StorageError(
                 f"{self._target / name}: {error.strerror}; make room (TMPDIR says where trials "
-                "keep their files until they end), then repeat with --resume"
+                "keep their files until they end)"
             ) from error

@@ -1,0 +1,97 @@
+//! Datagrams that travel in fragments, because tunnels or their own length exceed the MTU.
+//!
+//! Takes a scenario; gives the flows of UDP whose packets are cut, and the payload that would not be.
+//! Nothing is simulated.
+
+use airtoll_engine::Streams;
+
+use crate::application::{Application as _, SocketKind};
+use crate::black_hole::tunnels_between;
+use crate::flow::Ends;
+use crate::scenario::Scenario;
+
+/// A flow whose datagrams are cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fragmented {
+    /// Name of the flow.
+    pub flow: String,
+    /// Payload of its datagrams, octets.
+    pub payload_octets: u32,
+    /// The longest payload that travels in one packet, octets.
+    pub fits_octets: u32,
+    /// The smallest MTU at which its datagrams would be whole, octets.
+    pub mtu_octets: u32,
+    /// Its packets are in a tunnel, and would be whole without it.
+    pub by_tunnel: bool,
+}
+
+/// The flows of equal datagrams that travel in fragments.
+#[must_use]
+pub fn fragmented(scenario: &Scenario) -> Vec<Fragmented> {
+    let named = |name: &str| scenario.nodes.iter().find(|node| node.name == name);
+    let found = scenario.flows.iter().filter_map(|flow| {
+        let kind = flow.transport.socket_kind();
+        if kind != SocketKind::Datagrams {
+            return None;
+        }
+        let any = Streams::new(0).named("unused");
+        let application = flow.pattern.application(kind, any);
+        let payload = application.datagram_octets()?;
+        let ends = [named(&flow.source)?, named(&flow.destination)?];
+        let tunnels = tunnels_between(ends);
+        let mtu = ends[0].mtu_octets.min(ends[1].mtu_octets);
+        let packet = |payload| Ends::datagram_octets(flow.ip.header_octets(), payload);
+        let outer = |payload| {
+            tunnels
+                .iter()
+                .fold(packet(payload), |p, t| t.outer_octets(p))
+        };
+        let fits = (0..=payload).rev().find(|octets| outer(*octets) <= mtu)?;
+        (fits < payload).then(|| Fragmented {
+            flow: flow.name.clone(),
+            payload_octets: payload,
+            fits_octets: fits,
+            mtu_octets: outer(payload),
+            by_tunnel: !tunnels.is_empty() && packet(payload) <= mtu,
+        })
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(payload: u32, ip: &str, tunnels: &str) -> Vec<(u32, u32, bool)> {
+        let text = format!(
+            r#"{{"duration_s": 1,
+            "bss": [{{"name": "cell", "standard": "802.11a",
+                "rate": {{"control": "fixed", "mbps": 54}}}}],
+            "nodes": [
+                {{"name": "s0", "role": "station", "bss": "cell", "tunnels": [{tunnels}]}},
+                {{"name": "ap", "role": "access_point", "bss": "cell"}},
+                {{"name": "server", "role": "wired"}}],
+            "links": [{{"nodes": ["ap", "server"], "rate_bps": 1e9}}],
+            "flows": [{{"name": "f", "source": "server", "destination": "s0", "ip": "{ip}",
+                "transport": {{"protocol": "udp"}},
+                "pattern": {{"type": "saturated", "payload_octets": {payload}}}}}]}}"#
+        );
+        let found = fragmented(&Scenario::from_json(&text).unwrap());
+        found
+            .iter()
+            .map(|one| (one.fits_octets, one.mtu_octets, one.by_tunnel))
+            .collect()
+    }
+
+    #[test]
+    fn a_tunnel_cuts_what_fits_without_it() {
+        let wireguard = r#"{"peer": "server", "encapsulation": {"suite": "wireguard"}}"#;
+        assert_eq!(cut(1472, "ipv4", ""), []);
+        // IPv4 20, UDP 8, WireGuard 16 + 16: the packet is padded to 16 octets inside.
+        assert_eq!(cut(1472, "ipv4", wireguard), [(1412, 1564, true)]);
+        assert_eq!(cut(1412, "ipv4", wireguard), []);
+        // Too long without a tunnel, too.
+        assert_eq!(cut(4000, "ipv4", ""), [(1472, 4028, false)]);
+        assert_eq!(cut(4000, "ipv4", wireguard), [(1412, 4092, false)]);
+    }
+}

@@ -1,0 +1,184 @@
+"""The kinds of claims. Each holds numbers, cells and a verdict; none holds a sentence."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from attrs import frozen
+
+from airtoll.analyse import Estimate
+from airtoll.plan import Cell
+from airtoll.question import Arm, Place
+from airtoll.study import Level
+
+
+class Verdict(Enum):
+    """The meaning of a change for the person who asked."""
+
+    GAINS = "gains"
+    COSTS = "costs"
+    #: The metric changes; more of it is neither better nor worse.
+    CHANGES = "changes"
+    #: The interval of the change lies inside the unnoticed range.
+    UNNOTICED = "unnoticed"
+    #: The interval holds both no change and one that would be noticed.
+    TOO_FEW = "too few trials"
+    #: One of the two cells has no value.
+    UNMEASURED = "not measured"
+    #: One of the two values still changes with the length of the trial.
+    UNSETTLED = "not settled"
+
+
+@frozen
+class Compare:
+    """The change of one metric from what one has to one candidate, at one place.
+
+    ``before`` and ``after``: means; of join and hand-over times, medians. ``clients``: number of
+    clients that a share of clients is of.
+
+    ``change``: after - before, in the metric's unit or as a share of before (unit 1, ``is_share``);
+    None without both values. ``more``: further trials of each cell that would decide, with
+    ``TOO_FEW`` (None: unknown). ``reason``: with ``UNMEASURED`` and ``UNSETTLED``.
+    """
+
+    metric: str
+    place: Place
+    have: Arm
+    to: Arm
+    before: Estimate | None
+    after: Estimate | None
+    change: Estimate | None
+    is_share: bool
+    verdict: Verdict
+    more: int | None = None
+    reason: str = ""
+    clients: int | None = None
+
+
+@frozen
+class Parts:
+    """Where the change of one throughput goes: parts of the airtime per delivered bit.
+
+    ``parts``: part of the ledger -> its share, a fraction of what was, in the order of the ledger;
+    they add up to ``total``.
+    """
+
+    compare: Compare
+    parts: tuple[tuple[str, Estimate], ...]
+    total: float
+
+
+class Held(Enum):
+    """Limits of a throughput."""
+
+    AIR = "air"
+    CPU = "cpu"
+    WIRE = "wire"
+    OFFERED = "offered load"
+
+
+@frozen
+class Limit:
+    """The limit of one cell.
+
+    ``host``: the device whose CPU is busy; ``share``: its busy share.
+    """
+
+    cell: Cell
+    place: Place
+    arm: Arm
+    held: Held
+    host: str = ""
+    share: float | None = None
+
+
+@frozen
+class Crossing:
+    """The level of a factor from which on the verdict is another one.
+
+    ``below`` holds up to and including ``last``, ``above`` from ``first`` on, in the order of the
+    levels or, where the question changes this factor, away from what one has.
+    """
+
+    factor: str
+    to: Arm
+    place: Place
+    last: float
+    first: float
+    below: Compare
+    above: Compare
+
+
+@frozen
+class Possible:
+    """An arm (what one has, too) that cannot be had at some places, and why."""
+
+    arm: Arm
+    reason: str
+    places: tuple[Place, ...]
+
+
+@frozen
+class Fallback:
+    """An arm (what one has, too) whose link falls back to an older PHY at some places, and why."""
+
+    arm: Arm
+    link: str
+    reason: str
+    places: tuple[Place, ...]
+
+
+class Printed(Enum):
+    """Kinds of printed values."""
+
+    VALUE = "value"
+    DIFFERENCE = "difference of two values"
+    RATIO = "ratio of two values"
+    #: The mean of overheads over several kinds of traffic.
+    COMBINED = "mean over several kinds of traffic"
+
+
+@frozen
+class Fit:
+    """Fitted times of devices, least and most, seconds. ``place``: theirs in a profile."""
+
+    place: str
+    low: float
+    high: float
+
+
+@frozen
+class Reproduces:
+    """How many printed values are met.
+
+    ``met`` of ``total`` values that no profile was fitted to lie within ``within`` (a fraction:
+    points of an overhead, a share of other quantities); ``fitted_met`` of ``fitted`` are agreement
+    of a fit. ``printed`` and ``ours``: least and most of the quantity, over the same values.
+    ``median``: median distance, a fraction. ``axis`` and ``variant``: the factor by which the
+    study's model varies (the profile set, or a factor that the printed values do not have), and its
+    level; empty without one. ``fits``: fitted times of its devices. ``instrument``: the one through
+    which ours was seen; ``fitted_instrument``: whether it is fitted itself. ``above``: printed
+    values above what the PHY can carry.
+    """
+
+    dataset: str
+    quantity: str
+    kind: Printed
+    axis: str
+    variant: Level
+    instrument: str
+    within: float
+    met: int
+    total: int
+    fitted_met: int
+    fitted: int
+    median: float
+    printed: tuple[float, float]
+    ours: tuple[float, float]
+    unit: str
+    fits: tuple[Fit, ...] = ()
+    above: int = 0
+    fitted_instrument: bool = False
+
+
+Claim = Compare | Parts | Limit | Crossing | Possible | Fallback | Reproduces

@@ -1,0 +1,310 @@
+"""The changes that a question asks for, place by place, with their verdicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
+from attrs import evolve
+
+from airtoll.analyse import Analysis, Estimate, analyse
+from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.overhead import Summary, ratio_fieller
+from airtoll.analyse.settling import DRIFTS
+from airtoll.analyse.times import TIMES
+from airtoll.answer.claims import Compare, Verdict
+from airtoll.answer.measured import Measured
+from airtoll.observe.metrics import METRICS, Direction
+from airtoll.observe.spoken import spoken
+from airtoll.plan import Cell
+from airtoll.question import Arm, Asked, Place
+
+_JOINED: Final = "joined_ratio"
+#: Names of the arms in an analysis of one question; the reference is the first.
+_HAVE: Final = "have"
+#: Metrics that the totals of a metric are weighted by.
+_WEIGHTS: Final = ("packets_received", "packets_lost", "handovers", "group_rekeys", "rejoins")
+#: Chance of a change among the comparisons of one question that have none.
+_CHANCE: Final = 0.05
+#: A larger number of further trials is not named.
+_MOST_MORE: Final = 100_000
+
+
+def compared(question: Asked, measured: Measured) -> list[Compare]:
+    """The change of every candidate at every place, in the order of the study."""
+    arms = {question.have: _HAVE} | {arm: f"to {n}" for n, arm in enumerate(question.to)}
+    analysis = _analysed(question, measured, arms)
+    found = []
+    for place in question.places:
+        mine = place.cells[question.have]
+        for arm in question.to:
+            if arm not in place.cells:
+                continue
+            other = place.cells[arm]
+            found.append(_judged(question, analysis, place, arm, mine.name, other.name, measured))
+    return found
+
+
+def _analysed(question: Asked, measured: Measured, arms: dict[Arm, str]) -> Analysis | None:
+    """An analysis of the question's cells, in which the arm stands for the policy.
+
+    Cells of one place differ in nothing else, so that every rule of an analysis by policy
+    (selection, pairs, control variates, rank tests, families) holds for any axis.
+    """
+    of_cell = {}
+    for number, place in enumerate(question.places):
+        for arm, cell in place.cells.items():
+            of_cell[cell.name] = (arms[arm], f"place {number}")
+    select = measured.plan.study.trials.select
+    wanted = [question.metric, *_WEIGHTS, "backoff_excess_slots", *DRIFTS]
+    wanted.append(select.metric or question.metric)
+    if question.metric != THROUGHPUT:
+        # The drift of a delay is judged by the throughput, too.
+        wanted += [THROUGHPUT, "delay_s"]
+    own = measured.observations.filter(
+        pl.col("cell").is_in(list(of_cell)) & pl.col("metric").is_in(wanted)
+    )
+    if own.filter(pl.col("metric") == question.metric).is_empty():
+        return None
+    rows = _as_text(own).with_columns(
+        policy=pl.col("cell").replace_strict({c: arm for c, (arm, _) in of_cell.items()}),
+        scenario=pl.col("cell").replace_strict({c: place for c, (_, place) in of_cell.items()}),
+        traffic=pl.lit("all"),
+        factors=pl.lit("{}"),
+    )
+    sketches = measured.sketches
+    if sketches is not None:
+        sketches = _as_text(sketches.filter(pl.col("cell").is_in(list(of_cell))))
+    return analyse(
+        rows,
+        _as_text(measured.trials.filter(pl.col("cell").is_in(list(of_cell)))),
+        baseline=_HAVE,
+        select=select,
+        level=measured.analysis.level,
+        paired=measured.analysis.paired and _shares_numbers(question, measured),
+        answers=[question.metric],
+        sketches=sketches,
+        testbed=measured.testbed,
+    )
+
+
+def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
+
+
+def _shares_numbers(question: Asked, measured: Measured) -> bool:
+    """Whether trials of equal number may be taken in pairs.
+
+    The simulator's common random numbers are common to the policies of one place alone.
+    """
+    return measured.testbed != "simulator" or question.axes == ("policy",)
+
+
+def _judged(
+    question: Asked,
+    analysis: Analysis | None,
+    place: Place,
+    arm: Arm,
+    mine: str,
+    other: str,
+    measured: Measured,
+) -> Compare:
+    metric = question.metric
+    claim = Compare(
+        metric=metric,
+        place=place,
+        have=question.have,
+        to=arm,
+        before=None,
+        after=None,
+        change=None,
+        is_share=spoken(metric).told == "share",
+        verdict=Verdict.UNMEASURED,
+        clients=_clients(place.cells[arm]) if metric == _JOINED else None,
+    )
+    part = _part(analysis, question, mine) if analysis else None
+    before = None if analysis is None or part is None else _level(analysis, mine, metric, part)
+    after = None if analysis is None or part is None else _level(analysis, other, metric, part)
+    claim = evolve(claim, before=before, after=after)
+    if analysis is None or part is None or before is None or after is None:
+        return evolve(claim, reason=_why_unmeasured(measured, other if before else mine))
+    for one in (before, after):
+        if not one.is_settled:
+            return evolve(claim, verdict=Verdict.UNSETTLED, reason=one.method)
+        if one.is_unpriced:
+            return evolve(claim, reason=one.method)
+    difference, holds, is_apart = _difference(analysis, other, metric, part)
+    change: Estimate | None = difference
+    if claim.is_share:
+        if before.value == 0:
+            # No share of nothing: from nothing to something, whatever the spread of nothing.
+            claim = evolve(claim, is_share=False)
+            change = after
+            holds = True
+        else:
+            change = _share(analysis, mine, other, metric, part)
+    if change is None:
+        return evolve(claim, reason="the value before is zero")
+    unnoticed = question.unnoticed if claim.is_share == (spoken(metric).told == "share") else 0.0
+    verdict, more = judge(change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart)
+    return evolve(claim, change=change, verdict=verdict, more=more)
+
+
+def _clients(cell: Cell) -> int:
+    return cell.settings.clients or len(cell.settings.stations)
+
+
+def _level(
+    analysis: Analysis, cell: str, metric: str, part: tuple[str | None, str | None]
+) -> Estimate | None:
+    """The value of one cell; of times whose changes are shifts of medians, the median."""
+    found = analysis.estimate(cell, metric, *part)
+    if found is None or metric not in TIMES:
+        return found
+    flow, station = part
+    row = analysis.times.filter(
+        (pl.col("cell") == cell)
+        & (pl.col("metric") == metric)
+        & pl.col("flow").eq_missing(flow)
+        & pl.col("station").eq_missing(station)
+    )
+    if row.is_empty():
+        return found
+    return evolve(
+        found,
+        value=row["median"][0],
+        low=row["median_low"][0],
+        high=row["median_high"][0],
+        method="median",
+    )
+
+
+def _part(analysis: Analysis, question: Asked, cell: str) -> tuple[str | None, str | None] | None:
+    """Flow and station of the value that counts: of the cell, or of one station."""
+    if question.station is None and analysis.estimate(cell, question.metric) is not None:
+        return None, None
+    rows = analysis.estimates.filter(
+        (pl.col("cell") == cell) & (pl.col("metric") == question.metric)
+    )
+    if question.station is not None:
+        rows = rows.filter(pl.col("station") == question.station)
+    if rows.is_empty():
+        return None
+    return rows["flow"][0], rows["station"][0]
+
+
+def _share(
+    analysis: Analysis, mine: str, other: str, metric: str, part: tuple[str | None, str | None]
+) -> Estimate | None:
+    """The change as a share of what was, positive where there is more."""
+    after = analysis.estimate(other, metric, *part)
+    if after is not None and after.value == 0:
+        # All is lost, whatever the spread of the value before.
+        return evolve(after, value=-1.0, low=-1.0, high=-1.0, unit="1")
+    if metric == THROUGHPUT:
+        lost = analysis.overhead(other, *part)
+        if lost is None or not math.isfinite(lost.value):
+            return None
+        return evolve(lost, value=-lost.value, low=-lost.high, high=-lost.low)
+    first, second = (_summary(analysis, cell, metric, part) for cell in (mine, other))
+    if not first.mean:
+        return None
+    ratio = ratio_fieller(second, first, analysis.level)
+    return evolve(ratio, value=ratio.value - 1, low=ratio.low - 1, high=ratio.high - 1)
+
+
+def _summary(
+    analysis: Analysis, cell: str, metric: str, part: tuple[str | None, str | None]
+) -> Summary:
+    row = analysis.estimates.row(analysis.row_of(cell, metric, *part), named=True)
+    deviation = math.nan if row["deviation"] is None else row["deviation"]
+    return Summary(row["value_all"], deviation, int(row["n_all"]))
+
+
+def _difference(
+    analysis: Analysis, other: str, metric: str, part: tuple[str | None, str | None]
+) -> tuple[Estimate | None, bool, bool]:
+    """After - before, whether it holds among all comparisons of the question (Holm), and whether
+    an exact test sets the readings of both sides apart.
+    """
+    flow, station = part
+    rows = analysis.comparisons.filter(
+        (pl.col("cell") == other)
+        & (pl.col("metric") == metric)
+        & pl.col("flow").eq_missing(flow)
+        & pl.col("station").eq_missing(station)
+    )
+    if rows.is_empty():
+        return None, True, False
+    row = rows.row(0, named=True)
+    p = row["p_adjusted"]
+    found = Estimate(
+        row["difference"],
+        math.nan if row["low"] is None else row["low"],
+        math.nan if row["high"] is None else row["high"],
+        analysis.level,
+        int(row["n"]),
+        row["method"],
+        row["unit"],
+    )
+    alone = row["p"]
+    is_apart = alone is not None and alone < _CHANCE
+    return found, p is None or math.isnan(p) or p < _CHANCE, is_apart
+
+
+def judge(
+    change: Estimate,
+    unnoticed: float,
+    better: Direction,
+    *,
+    holds: bool = True,
+    is_apart: bool = False,
+) -> tuple[Verdict, int | None]:
+    """The verdict on a change, and the further trials of each cell that would decide.
+
+    ``unnoticed``: in the unit of the change. ``better``: as in the table of metrics. ``holds``:
+    whether the change is more than chance among all comparisons of its question; one whose whole
+    interval would be noticed needs no such test. ``is_apart``: of readings that are equal in all
+    trials of a side, and so have no interval, whether an exact test sets both sides apart.
+    """
+    low, high = change.low, change.high
+    if change.is_deterministic:
+        low = high = change.value
+    if math.isnan(low) or math.isnan(high):
+        if not (is_apart or (change.is_equal and change.value == 0)):
+            return Verdict.TOO_FEW, None
+        low = high = change.value
+    if -unnoticed <= low and high <= unnoticed:
+        return Verdict.UNNOTICED, None
+    is_noticed = low > unnoticed or high < -unnoticed
+    if is_noticed or ((low > 0 or high < 0) and holds):
+        if better == "neither":
+            return Verdict.CHANGES, None
+        return (Verdict.GAINS if (change.value > 0) == (better == "more") else Verdict.COSTS), None
+    return Verdict.TOO_FEW, _more(change, unnoticed)
+
+
+def _more(change: Estimate, unnoticed: float) -> int | None:
+    """Further trials of each cell until the interval decides, if its width shrinks as 1/sqrt(n)."""
+    wanted = max(abs(change.value), unnoticed - abs(change.value))
+    half, trials = change.half_width, max(change.n // 2, 2)
+    if not math.isfinite(half) or wanted <= 0:
+        return None
+    more = math.ceil(trials * ((half / wanted) ** 2 - 1))
+    return max(1, more) if more <= _MOST_MORE else None
+
+
+def _why_unmeasured(measured: Measured, cell: str) -> str:
+    rows = measured.trials.filter(pl.col("cell") == cell)
+    for status in ("skipped", "failed"):
+        reasons = rows.filter(pl.col("status") == status)["reason"].drop_nulls()
+        if len(reasons):
+            return str(reasons[0])
+    return "no trial measured it"
+
+
+def of_arm(claims: Sequence[Compare], arm: Arm) -> list[Compare]:
+    """The claims about one candidate."""
+    return [claim for claim in claims if claim.to == arm]

@@ -1,0 +1,162 @@
+"""Numbers as people can use them: two significant digits of the interval decide the digits."""
+
+from __future__ import annotations
+
+import math
+
+from airtoll.analyse import Estimate
+from airtoll.analyse.quantities import NOTHING, scale_of
+
+#: Digits after the first of a value without an interval.
+_SIGNIFICANT = 2
+#: A number of so many of a unit is told in a larger one.
+_LONG = 10_000
+#: An interval narrower than this share of its value says nothing more to a reader.
+_FINEST = 1e-2
+
+
+def places_of(half: float, value: float) -> int:
+    """Decimal places by the half width of an interval, or of a value alone (NaN half width)."""
+    if math.isfinite(half) and half > _FINEST * abs(value):
+        return max(0, 1 - math.floor(math.log10(half)))
+    if not math.isfinite(value) or value == int(value):
+        return 0
+    return max(0, _SIGNIFICANT - math.floor(math.log10(abs(value))))
+
+
+def shown(estimate: Estimate) -> str:
+    """``57.0 ± 2.1 ms``; ``12.0 [11.2, 15.9] ms`` where the value is not the middle."""
+    factor, unit = scale_of(estimate.value, estimate.unit)
+    return f"{_number(estimate, factor)} {unit}".rstrip()
+
+
+def change(change: Estimate, before: Estimate, after: Estimate) -> str:
+    """``by 37.0 ± 2.1 ms, from 57.0 to 20.0 ms``: the digits are those of the change."""
+    return f"by {amount(change, before, after)}, {from_to(change, before, after)}"
+
+
+def amount(change: Estimate, before: Estimate, after: Estimate) -> str:
+    """``37.0 ± 2.1 ms``, in the unit of ``from_to``."""
+    factor, unit = _unit(change, before, after)
+    return f"{_number(absolute(change), factor)} {unit}".rstrip()
+
+
+def from_to(change: Estimate, before: Estimate, after: Estimate) -> str:
+    """``from 57.0 to 20.0 ms``, with the digits of the change."""
+    factor, unit = _unit(change, before, after)
+    places = places_of(change.half_width / factor, change.value / factor)
+    first, second = (f"{one.value / factor:.{places}f}" for one in (before, after))
+    return f"from {first} to {second} {unit}".rstrip()
+
+
+def _unit(change: Estimate, before: Estimate, after: Estimate) -> tuple[float, str]:
+    """The unit of the change, or of the larger value where that would be a long number."""
+    factor, unit = scale_of(change.value, change.unit)
+    larger = max(abs(before.value), abs(after.value))
+    return (factor, unit) if larger < _LONG * factor else scale_of(larger, change.unit)
+
+
+def points(change: Estimate, before: Estimate, after: Estimate) -> str:
+    """``by 12.0 ± 1.1 points, from 100 to 88 %``: of a share."""
+    by = _number(absolute(change), 0.01)
+    return f"by {by} points, {points_from_to(change, before, after)}"
+
+
+def points_from_to(change: Estimate, before: Estimate, after: Estimate) -> str:
+    """``from 100 to 88 %``, with the digits of the change."""
+    places = places_of(100 * change.half_width, 100 * change.value)
+    first, second = (f"{100 * one.value:.{places}f}" for one in (before, after))
+    return f"from {first} to {second} %"
+
+
+def share_from_to(change: Estimate, before: Estimate, after: Estimate) -> str:
+    """``from 24.1 to 18.3 Mb/s``, with the digits of a change that is a share of before."""
+    factor, unit = scale_of(max(before.value, after.value), before.unit)
+    scale = before.value / factor
+    places = places_of(change.half_width * scale, change.value * scale)
+    first, second = (f"{one.value / factor:.{places}f}" for one in (before, after))
+    return f"from {first} to {second} {unit}".rstrip()
+
+
+def bare(estimate: Estimate, factor: float | None = None) -> str:
+    """A value without its interval: two significant digits, or fewer if the interval is wide.
+
+    ``factor``: that of a unit which the caller names.
+    """
+    unit = ""
+    if factor is None:
+        factor, unit = scale_of(estimate.value, estimate.unit)
+    value = estimate.value / factor
+    places = places_of(estimate.half_width / factor, value)
+    if value:
+        places = min(places, max(0, 1 - math.floor(math.log10(abs(value)))))
+    return f"{value:.{places}f} {unit}".rstrip()
+
+
+def plain(value: float, unit: str) -> str:
+    """A value alone, three significant digits at most: ``57 ms``, ``2.65 s``."""
+    factor, name = scale_of(value, unit)
+    scaled = value / factor
+    if scaled == 0:
+        return f"0 {name}".rstrip()
+    places = max(0, (1 if abs(scaled) >= 10 else 2) - math.floor(math.log10(abs(scaled))))
+    text = f"{scaled:.{places}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {name}".rstrip()
+
+
+def at_most(bound: float, unit: str, is_share: bool) -> str:
+    """``at most 0.19 %``: two significant digits, rounded up."""
+    factor, name = (0.01, "%") if is_share else scale_of(bound, unit)
+    value = bound / factor
+    places = max(0, 1 - math.floor(math.log10(value)))
+    return f"at most {math.ceil(value * 10**places - 1e-9) / 10**places:.{places}f} {name}".rstrip()
+
+
+def span(low: float, high: float, unit: str, *, is_share: bool) -> str:
+    """``0.99 to 1.5 %``: two significant digits; one number where both are the same."""
+    factor, name = (0.01, "%") if is_share else scale_of(high, unit)
+    first, last = (_two(value / factor) for value in (low, high))
+    text = first if first == last else f"{first} to {last}"
+    return f"{text} {name}".rstrip()
+
+
+def _two(value: float) -> str:
+    if value == 0:
+        return "0"
+    return f"{value:.{max(0, 1 - math.floor(math.log10(abs(value))))}f}"
+
+
+def percent(estimate: Estimate) -> str:
+    """A share in percent with its interval."""
+    return f"{_number(estimate, 0.01)} %"
+
+
+def plain_percent(value: float) -> str:
+    """A share in percent without an interval, two significant digits."""
+    return f"{_two(100 * value)} %"
+
+
+def absolute(estimate: Estimate) -> Estimate:
+    """The amount of a change, without its sign."""
+    sign = -1.0 if estimate.value < 0 else 1.0
+    low, high = sorted((sign * estimate.low, sign * estimate.high))
+    return Estimate(
+        sign * estimate.value, low, high,
+        estimate.level, estimate.n, estimate.method, estimate.unit,
+    )  # fmt: skip
+
+
+def _number(estimate: Estimate, factor: float) -> str:
+    if not math.isfinite(estimate.value):
+        return NOTHING
+    value, half = estimate.value / factor, estimate.half_width / factor
+    places = places_of(half, value)
+    if not math.isfinite(half):
+        return f"{value:.{places}f}"
+    low, high = estimate.low / factor, estimate.high / factor
+    if f"{low:.{places}f}" == f"{high:.{places}f}":
+        return f"{value:.{places}f}"
+    if abs(value - (low + high) / 2) > 0.25 * half:
+        return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}]"
+    width = f"{half:.{places}f}"
+    return f"{value:.{places}f} ± {width}" if float(width) else f"{value:.{places}f}"

@@ -1,0 +1,908 @@
+"""From claims to sentences: one function for the terminal, the page, Markdown and JSON.
+
+A sentence names from what to what, the metric, the change, and where it holds. Places are never
+averaged: where the change differs from place to place, each place or both ends are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from attrs import frozen
+
+from airtoll.answer import (
+    Answered,
+    Compare,
+    Crossing,
+    Fallback,
+    Fit,
+    Held,
+    Limit,
+    Parts,
+    Possible,
+    Printed,
+    Reproduces,
+    Verdict,
+)
+from airtoll.observe.spoken import spoken
+from airtoll.present.digits import (
+    absolute,
+    amount,
+    at_most,
+    bare,
+    from_to,
+    percent,
+    plain,
+    plain_percent,
+    points,
+    points_from_to,
+    share_from_to,
+    shown,
+    span,
+)
+from airtoll.present.names import Names, level_name
+from airtoll.question import Arm, Asked, Place
+from airtoll.study import Level
+
+#: Candidates or places that are told one by one.
+_MOST_TOLD: Final = 3
+#: Characters of a sentence that a reader takes in at once.
+_READABLE: Final = 160
+#: Characters of a description of several places; of few places it may be longer.
+_DESCRIBED: Final = 75
+_DESCRIBED_FEW: Final = 90
+#: A share from which on both values are told beside it.
+_LARGE: Final = 0.1
+#: A rise from which on the values alone are told: 1315 % is hard to read.
+_MANIFOLD: Final = 1.0
+_NOTHING: Final = "nothing that anyone would notice"
+_CHANGED: Final = (Verdict.GAINS, Verdict.COSTS, Verdict.CHANGES)
+
+_WIRE: Final = "the wired link"
+#: Limit of a throughput -> the remedy.
+_CURES: Final = {_WIRE: ": raise `wired.rate_mbps` of the scenario"}
+
+#: Part of the ledger -> what it is for people.
+_PARTS: Final = {
+    "airtime_security_s": "octets that security adds",
+    "airtime_payload_s": "a lower rate",
+    "airtime_ip_transport_s": "more or larger headers",
+    "airtime_mac_phy_s": "more frames",
+    "airtime_ack_s": "acknowledgements",
+    "airtime_contention_s": "waiting for the medium",
+    "airtime_card_s": "waiting for the card",
+    "airtime_interference_s": "waiting for an interferer",
+    "airtime_retry_s": "retries and collisions",
+    "airtime_protection_s": "RTS and CTS",
+    "airtime_management_s": "management frames",
+    "crypto_exposed_s": "waiting for the cipher",
+    "airtime_idle_s": "idle air: hosts, wires and windows",
+}
+
+#: Fitted time of a profile -> what it is for people.
+_FITS: Final = {
+    "card.cipher.frame_us": "{} per frame",
+    "card.fetch.frame_us": "{} per frame under every policy",
+    "host.tx_packet_cycles": "{} per packet that it sends",
+    "host.rx_packet_cycles": "{} per packet that it receives",
+    "radio.frame_burst_us": "bursts of {}",
+}
+
+
+@frozen
+class Told:
+    """Sentences: those that answer, the reasons of what cannot be had, and what else is known."""
+
+    leads: tuple[str, ...]
+    extras: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
+
+
+@frozen
+class Teller:
+    """Sentences about the questions of one run."""
+
+    names: Names
+
+    def answer(self, answered: Answered) -> Told:
+        """The sentences about one question."""
+        question = answered.question
+        turns = list(self._turns(question, answered.crossings))
+        turned = {one.to for one in answered.crossings}
+        if turns and question.along in question.axes:
+            turned = set(question.to)
+        by_arm = {
+            arm: told
+            for arm in question.to
+            if arm not in turned
+            and (told := [c for c in answered.compares if c.to == arm and c.change is not None])
+        }
+        same = {arm: claims for arm, claims in by_arm.items() if _all(claims, Verdict.UNNOTICED)}
+        others = {arm: claims for arm, claims in by_arm.items() if arm not in same}
+        changes, undecided = self._changes(question, others)
+        refused = [one for one in answered.impossible if one.arm != question.have]
+        mine = [one for one in answered.impossible if one.arm == question.have]
+        leads = (*turns, *changes, *self._refused(question, refused), *self._same(question, same))
+        if not leads:
+            leads, undecided = tuple(undecided), []
+        # The ledger is the cell's, not one station's.
+        is_of_cell = answered.parts is not None and question.station is None
+        parts = self._parts(answered.parts) if answered.parts and is_of_cell else []
+        return Told(
+            leads,
+            (*parts, *self._unmeasured(answered), *undecided, *self._held(answered)),
+            (*self._refused(question, mine), *self._fallen(question, answered.fallbacks)),
+        )
+
+    def claim(self, claim: Compare) -> str:
+        """One change at one place, as a sentence."""
+        words = spoken(claim.metric).words
+        return f"From {self._pair(claim.have, claim.to)}, {words} {_change(claim)}."
+
+    def _changes(
+        self, question: Asked, by_arm: Mapping[Arm, Sequence[Compare]]
+    ) -> tuple[list[str], list[str]]:
+        """The changes of the candidates that have some, and those that are undecided."""
+        arms = sorted(by_arm, key=lambda arm: _largest(by_arm[arm]))
+        if len(arms) > 1 and len(question.places) == 1:
+            return self._side_by_side(question, [by_arm[arm][0] for arm in arms])
+        if len(arms) > _MOST_TOLD:
+            return self._ends(question, [c for arm in arms for c in by_arm[arm]]), []
+        leads: list[str] = []
+        undecided: list[str] = []
+        for arm in arms:
+            found, further = self._of_arm(question, arm, by_arm[arm])
+            leads += found
+            undecided += further
+        return leads, undecided
+
+    def _same(self, question: Asked, by_arm: Mapping[Arm, Sequence[Compare]]) -> Iterator[str]:
+        """Candidates whose change is too small to notice; those of the same places together."""
+        alike: dict[tuple[int, ...], list[Arm]] = {}
+        for arm, claims in by_arm.items():
+            alike.setdefault(tuple(id(claim.place) for claim in claims), []).append(arm)
+        for arms in alike.values():
+            claims = [claim for arm in arms for claim in by_arm[arm]]
+            names = self._listed(self._arms(arms, question.have), "or")
+            have = self._arm(question.have, *arms)
+            words = f"{self._opening(question)} {have} to {names}, {_words(question, claims[0])}"
+            yield self._unnoticed(words, claims, question)
+
+    def _unnoticed(self, words: str, claims: Sequence[Compare], question: Asked) -> str:
+        places = _distinct(claims)
+        return _readable(
+            [f"{words} {_unnoticed(claims, at)}." for at in self._ats(places, question)]
+        )
+
+    def _of_arm(
+        self, question: Asked, arm: Arm, claims: Sequence[Compare]
+    ) -> tuple[list[str], list[str]]:
+        """One candidate over its places: a sentence for each direction of change, the one that
+        holds at most places first; and what is undecided.
+        """
+        opening = f"{self._opening(question)} {self._pair(question.have, arm)}"
+        groups = [group for group in _groups(claims) if group]
+        groups.sort(key=lambda group: (-len(group), -max(map(_size, group))))
+        leads: list[str] = []
+        undecided: list[str] = []
+        for group in groups:
+            words = f"{opening}, {_words(question, group[0])}"
+            if group[0].verdict is Verdict.TOO_FEW:
+                undecided.append(f"{words} {_few(group, self._at(_distinct(group), question))}.")
+            elif group[0].verdict is Verdict.UNNOTICED:
+                leads.append(self._unnoticed(words, group, question))
+            else:
+                leads.append(self._ranged(words, group, question))
+        return leads, undecided
+
+    def _ranged(self, words: str, group: Sequence[Compare], question: Asked) -> str:
+        """Changes of one direction: each, or the least and the most, with their places."""
+        verb = _verb(group[0])
+        if len(group) == 1:
+            (only,) = group
+            at = self._at([only.place], question)
+            return _readable(
+                [f"{words} {verb} {tell(only)}{at}." for tell in (_amount, _by, _short)]
+            )
+        ordered = sorted(group, key=_size)
+        least, most = ordered[0], ordered[-1]
+        if _alike(group):
+            ats = self._ats(_distinct(group), question)
+            return _readable([f"{words} {verb} by {_spanned(group)}{at}." for at in ats])
+        each = [(claim, self._at([claim.place], question)) for claim in group]
+        if len(group) <= _MOST_TOLD:
+            return _readable(
+                [
+                    f"{words} {verb} {_enumerated([f'{tell(c)}{at}' for c, at in each])}."
+                    for tell in (_by, _bare)
+                ]
+            )
+        first, last = (self._at([claim.place], question) for claim in (least, most))
+        return f"{words} {verb} by {_size_of(least)}{first} to {_size_of(most)}{last}."
+
+    def _side_by_side(
+        self, question: Asked, claims: Sequence[Compare]
+    ) -> tuple[list[str], list[str]]:
+        """Several candidates at one place: one sentence for each direction of change."""
+        at = self._at(question.places, question)
+        leads: list[str] = []
+        undecided: list[str] = []
+        claims = sorted(claims, key=lambda claim: question.to.index(claim.to))
+        for group in sorted(filter(None, _groups(claims)), key=lambda g: -max(map(_size, g))):
+            have = self._arm(question.have, *(claim.to for claim in group))
+            arms = self._arms([claim.to for claim in group], question.have)
+            words = f"From {have} to {self._listed(arms, 'or')}, {_words(question, group[0])}"
+            if group[0].verdict is Verdict.UNNOTICED:
+                leads.append(f"{words} {_unnoticed(group, at)}.")
+            elif group[0].verdict is Verdict.TOO_FEW:
+                undecided.append(f"{words} {_few(group, at)}.")
+            elif len(group) == 1:
+                leads.append(self._ranged(words, group, question))
+            elif _alike(group):
+                leads.append(f"{words} {_verb(group[0])} by {_spanned(group)}{at}.")
+            else:
+                words = f"From {have}, {_words(question, group[0])} {_verb(group[0])}"
+                leads.append(_each_arm(words, group, arms, at))
+        return leads, undecided
+
+    def _ends(self, question: Asked, claims: Sequence[Compare]) -> list[str]:
+        """Many candidates at many places: the least and the most of each direction."""
+        found = []
+        for group in sorted(_groups(claims), key=len, reverse=True):
+            if not group:
+                continue
+            have = self._arm(question.have, *(claim.to for claim in group))
+            words = f"{self._opening(question)} {have}, {_words(question, group[0])}"
+            ordered = sorted(group, key=_size)
+            if group[0].verdict not in _CHANGED:
+                count = len({claim.to for claim in group})
+                tell = _few if group[0].verdict is Verdict.TOO_FEW else _unnoticed
+                places = self._at(_distinct(group), question)
+                found.append(f"{words} {tell(group, f' with {count} choices{places}')}.")
+                continue
+            ends = [
+                f"{_size_of(one)} with {self._arm(one.to, question.have)}"
+                f"{self._at([one.place], question)}"
+                for one in dict.fromkeys((ordered[0], ordered[-1]))
+            ]
+            found.append(f"{words} {_verb(group[0])} by {' to '.join(ends)}.")
+        return found
+
+    def _turns(self, question: Asked, crossings: Sequence[Crossing]) -> Iterator[str]:
+        """Where the answer turns; places where it turns alike are told together."""
+        groups: dict[tuple[Arm | None, float, float, Verdict, Verdict], list[Crossing]] = {}
+        of_candidates = question.along in question.axes
+        for one in crossings:
+            key = (
+                None if of_candidates else one.to,
+                one.last, one.first, one.below.verdict, one.above.verdict,
+            )  # fmt: skip
+            groups.setdefault(key, []).append(one)
+        for group in groups.values():
+            one = max(group, key=lambda crossing: _size(crossing.above))
+            mine = level_name(one.factor, question.have[one.factor]) if of_candidates else ""
+            last, first = (
+                _beyond(level_name(one.factor, _plain(level)), mine)
+                for level in (one.last, one.first)
+            )
+            at = self._at([crossing.place for crossing in group], question, without=one.factor)
+            words = _words(question, one.above)
+            up_to, from_on = _turned(one.below), _turned(one.above)
+            if of_candidates:
+                yield (
+                    f"{self._opening(question)} {self._arm(question.have, one.to)}, {words} "
+                    f"{up_to} up to {last}, and {from_on} at {first}{at}."
+                )
+            else:
+                yield (
+                    f"{self._opening(question)} {self._pair(question.have, one.to)}, {words} "
+                    f"{up_to} up to {last}, and {from_on} at {first}{at}."
+                )
+
+    def _refused(self, question: Asked, impossible: Sequence[Possible]) -> list[str]:
+        """The candidates that cannot be had, by reason."""
+        by_reason: dict[tuple[str, tuple[int, ...]], list[Possible]] = {}
+        for one in impossible:
+            key = (one.reason, tuple(id(place) for place in one.places))
+            by_reason.setdefault(key, []).append(one)
+        found = []
+        for (reason, _), group in by_reason.items():
+            others = [question.have, *question.to]
+            arms = self._listed([self._arm(one.arm, *others) for one in group], "and")
+            at = self._at(group[0].places, question)
+            found.append(f"{arms} cannot be had{at}: {self._reason(reason, group[0].arm)}.")
+        return [line[:1].upper() + line[1:] for line in found]
+
+    def _fallen(self, question: Asked, fallbacks: Sequence[Fallback]) -> list[str]:
+        """The candidates whose link falls back, with the reason."""
+        found = []
+        others = [question.have, *question.to]
+        for one in fallbacks:
+            at = self._at(one.places, question)
+            link = one.link.partition(" (")[0]
+            line = f"{self._arm(one.arm, *others)} falls back to {link}{at}: {one.reason}."
+            found.append(line[:1].upper() + line[1:])
+        return found
+
+    def _reason(self, reason: str, arm: Arm) -> str:
+        """A testbed's reason without the machine's name of the policy."""
+        policy = str(dict(arm.levels).get("policy", ""))
+        if not policy:
+            return reason
+        return reason.removeprefix(f"{policy}: ").replace(policy, self.names.spoken(policy))
+
+    def _unmeasured(self, answered: Answered) -> list[str]:
+        question = answered.question
+        refused = {(one.arm, id(place)) for one in answered.impossible for place in one.places}
+        reasons: dict[str, dict[Arm, list[Place]]] = {}
+        for claim in answered.compares:
+            ends = {(claim.to, id(claim.place)), (claim.have, id(claim.place))}
+            if claim.verdict is Verdict.UNMEASURED and not ends & refused:
+                reasons.setdefault(claim.reason, {}).setdefault(claim.to, []).append(claim.place)
+        found = []
+        for reason, arms in reasons.items():
+            told = [
+                f"{self._arm(arm, question.have)}{self._at(places, question)}"
+                for arm, places in arms.items()
+            ]
+            found.append(f"Not measured: {self._listed(told, 'or')}: {reason}.")
+        return found
+
+    def _parts(self, parts: Parts) -> list[str]:
+        """The largest parts of a change, in percent of what was."""
+        costs = [(name, part) for name, part in parts.parts if part.value > 0]
+        if parts.total <= 0 or not costs:
+            return []
+        costs.sort(key=lambda pair: -pair[1].value)
+        told = [
+            f"{_PARTS.get(name, name)} {plain_percent(part.value)}"
+            for name, part in costs[:3]
+            if part.value >= 0.05 * parts.total
+        ]
+        if not told:
+            return []
+        claim = parts.compare
+        return [
+            f"Of the {_size_of(claim)} from {self._pair(claim.have, claim.to)}"
+            f"{self._where(claim.place)}, {', '.join(told)}."
+        ]
+
+    def _held(self, answered: Answered) -> list[str]:
+        """The limits other than the air, and their cells."""
+        question = answered.question
+        by_holder: dict[str, list[Limit]] = {}
+        for one in answered.limits:
+            if one.held in (Held.CPU, Held.WIRE):
+                who = _WIRE if one.held is Held.WIRE else f"the CPU of {one.host}"
+                by_holder.setdefault(who, []).append(one)
+        found = []
+        for who, held in by_holder.items():
+            where = f"in {len(held)} of {len(answered.limits)} cells"
+            arms = list(dict.fromkeys(one.arm for one in held))
+            whole = [one for one in answered.limits if one.arm in arms]
+            if len(held) == len(answered.limits):
+                where = "everywhere"
+            elif len(whole) == len(held) and len(arms) <= _MOST_TOLD:
+                others = [arm for arm in (question.have, *question.to) if arm not in arms]
+                where = f"with {self._listed([self._arm(arm, *others) for arm in arms], 'and')}"
+            found.append(f"Not the air but {who} limits throughput {where}{_CURES.get(who, '')}.")
+        return found
+
+    def _opening(self, question: Asked) -> str:
+        """``From``, after what all of several places share."""
+        shared = self._shared(question) if len(question.places) > 1 else ""
+        return f"{shared[:1].upper()}{shared[1:]}: from" if shared else "From"
+
+    def _pair(self, have: Arm, to: Arm) -> str:
+        (arm,) = self._arms([to], have)
+        return f"{self._arm(have, to)} to {arm}"
+
+    def _arms(self, arms: Sequence[Arm], have: Arm) -> list[str]:
+        """Candidates without the words that they share with what one has."""
+        mine = self._arm(have, *arms)
+        return _without_noun([_number_of(self._arm(arm, have), mine) for arm in arms], mine)
+
+    def _arm(self, arm: Arm, *against: Arm) -> str:
+        """The levels of an arm in which it differs from others."""
+        return " and ".join(
+            self._level(axis, level)
+            for axis, level in arm.levels
+            if any(str(other[axis]) != str(level) for other in against)
+        )
+
+    def _level(self, axis: str, level: Level) -> str:
+        return self.names.spoken(str(level)) if axis == "policy" else self.names.level(axis, level)
+
+    def _at(self, here: Sequence[Place], question: Asked, without: str | None = None) -> str:
+        """``(TCP, 5 clients)``: the levels by which places are told apart; of an only place, those
+        that vary in the plan.
+        """
+        return self._ats(here, question, without)[0]
+
+    def _ats(self, here: Sequence[Place], question: Asked, without: str | None = None) -> list[str]:
+        """Descriptions of some places of a question, the fullest first."""
+        of = question.places
+        if len(of) == 1:
+            return [self._where(of[0])]
+        varying = [axis for axis in _varying(of) if axis != without]
+        texts = list(
+            dict.fromkeys(
+                ", ".join(self._level(a, v) for a, v in place.levels if a in varying)
+                for place in here
+            )
+        )
+        if texts in ([], [""]):
+            return [""]
+        counted = f" at {len(here)} of {len(of)} places"
+        if len(here) == len(of):
+            counted = f" at all {len(of)} places"
+        described = self._described(here, varying) if len(texts) > 1 else texts[0]
+        if described:
+            return [f" ({described})", *([counted] if len(texts) > _MOST_TOLD else [])]
+        if len(texts) <= _MOST_TOLD and len("; ".join(texts)) <= _DESCRIBED_FEW:
+            return [f" ({'; '.join(texts)})"]
+        return [counted]
+
+    def _described(self, here: Sequence[Place], varying: Sequence[str]) -> str:
+        """``UDP and TCP, 1 to 8 clients``: places that are all combinations of some levels."""
+        levels: dict[str, dict[str, Level]] = {axis: {} for axis in varying}
+        for place in here:
+            for axis, level in place.levels:
+                if axis in levels:
+                    levels[axis].setdefault(str(level), level)
+        combinations = 1
+        for of in levels.values():
+            combinations *= len(of)
+        if combinations != len({place.levels for place in here}):
+            return ""
+        texts = [self._levels(axis, list(of.values())) for axis, of in levels.items()]
+        text = ", ".join(texts)
+        room = _DESCRIBED_FEW if len(here) <= _MOST_TOLD else _DESCRIBED
+        return text if all(texts) and len(text) <= room else ""
+
+    def _levels(self, axis: str, levels: Sequence[Level]) -> str:
+        """Some levels of one axis: named, or the first and the last number."""
+        names = [self._level(axis, level) for level in levels]
+        numbers = [
+            one for one in levels if isinstance(one, int | float) and not isinstance(one, bool)
+        ]
+        if len(levels) > 2 and len(numbers) == len(levels):
+            return _merged(self._level(axis, min(numbers)), self._level(axis, max(numbers)))
+        if axis == "policy" and len(levels) > 2 and len(levels) == self._count_of_policies:
+            return f"all {len(levels)} policies"
+        return "; ".join(names) if any("," in name for name in names) else _enumerated(names)
+
+    @property
+    def _count_of_policies(self) -> int:
+        return len({cell.policy for cell in self.names.cells})
+
+    def _where(self, place: Place) -> str:
+        """The levels of one place that vary in the plan."""
+        words = list(dict.fromkeys(self._told_levels(place)))
+        return f" ({', '.join(words)})" if words else ""
+
+    def _shared(self, question: Asked) -> str:
+        """The levels that all places of a question share and that vary in the plan."""
+        varying = _varying(question.places)
+        first = question.places[0]
+        shared = tuple((a, v) for a, v in first.levels if a not in varying)
+        return ", ".join(dict.fromkeys(self._told_levels(Place(shared, {}))))
+
+    def _told_levels(self, place: Place) -> Iterator[str]:
+        several = {
+            "scenario": len(self.names.scenarios) > 1,
+            "traffic": len(self.names.traffics) > 1,
+            "policy": self._count_of_policies > 1,
+        }
+        for axis, level in place.levels:
+            varies = several.get(axis, axis in self.names.levels)
+            if varies and not _is_absent(level) and not self._is_plain(axis, level):
+                yield self._level(axis, level)
+
+    def _is_plain(self, axis: str, level: Level) -> bool:
+        """Whether a level is the first of a factor that is a variant of some policies."""
+        return axis in self.names.of_policies and level == self.names.plain.get(axis)
+
+    def _listed(self, items: Sequence[str], word: str) -> str:
+        items = list(dict.fromkeys(items))
+        if len(items) > 2 * _MOST_TOLD:
+            return f"{len(items)} choices"
+        return _enumerated(items, word)
+
+
+def reproduced(claims: Sequence[Reproduces], names: Names) -> Told:
+    """How many printed values are met, by data set, quantity, kind and instrument.
+
+    ``leads``: without a fit, and the profile set that meets the largest share of the values that it
+    was not fitted to, if it is a larger one. Values that a profile was fitted to are counted apart:
+    to meet them proves nothing.
+    """
+    groups: dict[tuple[str, str, Printed, str], list[Reproduces]] = {}
+    for claim in claims:
+        key = (claim.dataset, claim.quantity, claim.kind, claim.instrument)
+        groups.setdefault(key, []).append(claim)
+    leads: list[str] = []
+    extras: list[str] = []
+    for number, group in enumerate(groups.values()):
+        plain_ones = [claim for claim in group if not claim.fits]
+        told = plain_ones if len(plain_ones) <= 2 else plain_ones[:1]
+        others = [claim for claim in group if claim not in told and claim.total]
+        best = max(others, key=_met, default=None)
+        if best and (not told or _met(best) > max(map(_met, told))):
+            told = [*told, best]
+        lines = [
+            _of_printed(one, names) if index == 0 else _of_further(one, names)
+            for index, one in enumerate(told)
+        ]
+        (extras if number else leads).extend(lines)
+        extras += [_of_printed(one, names) for one in group if one not in told]
+    return Told(tuple(leads), tuple(extras))
+
+
+def _met(claim: Reproduces) -> float:
+    return claim.met / claim.total if claim.total else 0.0
+
+
+def _of_printed(claim: Reproduces, names: Names) -> str:
+    near = "one point" if claim.quantity == "overhead" else plain_percent(claim.within)
+    near = near.replace(".0 %", " %")
+    count, met = (claim.total, claim.met) if claim.total else (claim.fitted, claim.fitted_met)
+    opening = _opening_of(claim, names)
+    others = "other " if claim.total and claim.fitted else ""
+    if count == 1:
+        verb = "is" if met else "is not"
+        said = f"the {others}printed {_noun(claim, 1)} {verb} met within {near}"
+    else:
+        verb = "is" if met == 1 else "are"
+        of = f"of {'the ' if others else ''}{count} {others}printed {_noun(claim, count)}"
+        said = f"{met or 'none'} {of} {verb} met within {near}"
+    if claim.above:
+        verb = "is" if claim.above == 1 else "are"
+        said += f" and {claim.above} {verb} above what the PHY can carry"
+    line = (
+        f"{opening}{said}: printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
+    )
+    if not claim.total:
+        line += "; all were fitted to"
+    return f"{line[:1].upper()}{line[1:]}."
+
+
+def _of_further(claim: Reproduces, names: Names) -> str:
+    """The same of another variant of the model: without what the sentence before it says."""
+    verb = "is" if claim.met == 1 else "are"
+    of = f"the {claim.total} others" if claim.fitted else f"{claim.total}"
+    line = f"{_opening_of(claim, names)}{claim.met or 'none'} of {of} {verb} met"
+    if not claim.fitted:
+        line += f": printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
+    return f"{line}."
+
+
+def _opening_of(claim: Reproduces, names: Names) -> str:
+    """``With a serial card (17 to 57 us per frame), ``: the variant of the model."""
+    times = [_fit(fit) for fit in sorted(claim.fits, key=lambda fit: fit.place)]
+    fits = f" ({_enumerated(times)})" if times else ""
+    if claim.axis:
+        return f"With {names.level(claim.axis, claim.variant)}{fits}, "
+    if claim.fits:
+        return f"With fitted devices{fits}, "
+    if claim.instrument:
+        return f"Read by {claim.instrument}{' (fitted)' if claim.fitted_instrument else ''}, "
+    return ""
+
+
+def _noun(claim: Reproduces, count: int) -> str:
+    many = "s" if count > 1 else ""
+    if claim.quantity == "overhead":
+        noun = f"overhead{many}"
+    elif claim.quantity == "throughput_bps":
+        noun = f"throughput{many}"
+    else:
+        noun = f"value{many} of {spoken(claim.quantity).words}"
+    if claim.kind is Printed.COMBINED:
+        return f"{noun} over several kinds of traffic"
+    if claim.kind is Printed.VALUE:
+        return noun
+    what = "difference" if claim.kind is Printed.DIFFERENCE else "ratio"
+    return f"{what}{many} of {spoken(claim.quantity).words}"
+
+
+def _fit(fit: Fit) -> str:
+    said = span(fit.low, fit.high, "s", is_share=False)
+    return _FITS[fit.place].format(said) if fit.place in _FITS else said
+
+
+def _span(claim: Reproduces, ends: tuple[float, float]) -> str:
+    is_share = claim.quantity == "overhead" and claim.unit == "1"
+    return span(*ends, claim.unit, is_share=is_share)
+
+
+def _varying(places: Sequence[Place]) -> list[str]:
+    """The axes whose level is not the same at all places, in their order."""
+    levels: dict[str, set[str]] = {}
+    for place in places:
+        for axis, level in place.levels:
+            levels.setdefault(axis, set()).add(str(level))
+    return [axis for axis, values in levels.items() if len(values) > 1]
+
+
+def _distinct(claims: Sequence[Compare]) -> list[Place]:
+    return list({id(claim.place): claim.place for claim in claims}.values())
+
+
+def _groups(claims: Sequence[Compare]) -> list[list[Compare]]:
+    """Claims that fall, that rise, that are too small to be noticed, and that are undecided."""
+    changed = [claim for claim in claims if claim.verdict in _CHANGED]
+    return [
+        [claim for claim in changed if claim.change.value <= 0],  # type: ignore[union-attr]
+        [claim for claim in changed if claim.change.value > 0],  # type: ignore[union-attr]
+        [claim for claim in claims if claim.verdict is Verdict.UNNOTICED],
+        [claim for claim in claims if claim.verdict is Verdict.TOO_FEW],
+    ]
+
+
+def _readable(options: Sequence[str]) -> str:
+    """The first sentence that is short enough, or the shortest."""
+    return next((one for one in options if len(one) <= _READABLE), min(options, key=len))
+
+
+def _enumerated(items: Sequence[str], word: str = "and") -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}"
+
+
+def _merged(low: str, high: str) -> str:
+    """``1 to 8 clients`` of ``1 client`` and ``8 clients``."""
+    first, last = low.split(), high.split()
+    ahead = 0
+    while ahead < min(len(first), len(last)) - 1 and first[ahead] == last[ahead]:
+        ahead += 1
+    return " ".join([*first[: ahead + 1], "to", *last[ahead:]])
+
+
+def _largest(claims: Sequence[Compare]) -> float:
+    """The change of the largest amount, with its sign turned so that the best comes first."""
+    worst = max(claims, key=_size)
+    sign = {Verdict.GAINS: -1.0, Verdict.COSTS: 1.0}.get(worst.verdict, 0.0)
+    return sign * _size(worst)
+
+
+def _all(claims: Sequence[Compare], verdict: Verdict) -> bool:
+    return all(claim.verdict is verdict for claim in claims)
+
+
+def _size(claim: Compare) -> float:
+    assert claim.change is not None
+    return abs(claim.change.value)
+
+
+def _words(question: Asked, claim: Compare) -> str:
+    """The metric, and whose it is."""
+    if claim.clients is not None:
+        return "the number of clients that join"
+    of = f' of station "{question.station}"' if question.station else ""
+    return spoken(claim.metric).words + of
+
+
+def _verb(claim: Compare) -> str:
+    assert claim.change is not None
+    return "rises" if claim.change.value > 0 else "falls"
+
+
+def _change(claim: Compare) -> str:
+    """The change of one claim: a verb phrase."""
+    if claim.change is None:
+        return f"was not measured: {claim.reason}"
+    if claim.verdict is Verdict.UNNOTICED:
+        return _unnoticed([claim])
+    if claim.verdict is Verdict.TOO_FEW:
+        return _few([claim])
+    return f"{_verb(claim)} {_amount(claim)}"
+
+
+def _unnoticed(group: Sequence[Compare], at: str = "") -> str:
+    """No interval of a group holds a change that anyone would notice. ``at``: where."""
+    largest = max(group, key=_bound)
+    bound = _bound(largest)
+    if bound == 0:
+        values = {claim.after.value for claim in group if claim.after is not None}
+        clients = {claim.clients for claim in group}
+        if len(values) == len(clients) == 1 and group[0].clients is not None:
+            return f"stays {_alone(group[0], is_after=True)}{at}"
+        return f"does not change{at}"
+    assert largest.change is not None
+    most = at_most(bound, largest.change.unit, _is_percent(largest))
+    return f"changes by {most}{at}: {_NOTHING}"
+
+
+def _bound(claim: Compare) -> float:
+    """The largest change that the interval allows."""
+    assert claim.change is not None
+    if claim.change.is_deterministic or claim.change.is_equal:
+        return abs(claim.change.value)
+    return max(abs(claim.change.low), abs(claim.change.high))
+
+
+def _few(group: Sequence[Compare], at: str = "") -> str:
+    known = [claim.more for claim in group if claim.more is not None]
+    more = max(known, default=0)
+    trials = "trial" if more == 1 else "trials"
+    need = f"; {more} more {trials} of each cell would decide" if known else ""
+    widest = max(group, key=_size)
+    assert widest.change is not None
+    amount_ = percent(widest.change) if _is_percent(widest) else shown(widest.change)
+    return f"changes by {amount_}{at}: too few trials to tell{need}"
+
+
+def _turned(claim: Compare) -> str:
+    if claim.verdict is Verdict.UNNOTICED:
+        return f"changes by {_NOTHING}"
+    return f"{_verb(claim)} {_short(claim)}"
+
+
+def _is_percent(claim: Compare) -> bool:
+    return claim.is_share or spoken(claim.metric).told == "points"
+
+
+def _amount(claim: Compare) -> str:
+    """``by 1.1 ± 0.1 %``, or ``by 37.0 ± 2.1 ms, from 57.0 to 20.0 ms``."""
+    assert claim.change is not None
+    assert claim.before is not None
+    assert claim.after is not None
+    if claim.clients is not None:
+        return f"from {_of_clients(claim)}"
+    if claim.is_share:
+        if _is_manifold(claim):
+            return share_from_to(claim.change, claim.before, claim.after)
+        said = f"by {percent(absolute(claim.change))}"
+        if _size(claim) < _LARGE:
+            return said
+        return f"{said}, {share_from_to(claim.change, claim.before, claim.after)}"
+    if spoken(claim.metric).told == "points":
+        return points(claim.change, claim.before, claim.after)
+    by = amount(claim.change, claim.before, claim.after)
+    return f"by {by}, {from_to(claim.change, claim.before, claim.after)}"
+
+
+def _by(claim: Compare) -> str:
+    """One of several changes: ``by 1.1 ± 0.1 %``, or ``from 57.0 to 20.0 ms``."""
+    assert claim.change is not None
+    assert claim.before is not None
+    assert claim.after is not None
+    if claim.clients is not None:
+        return f"from {_of_clients(claim)}"
+    if _is_manifold(claim):
+        return share_from_to(claim.change, claim.before, claim.after)
+    if claim.is_share:
+        return f"by {percent(absolute(claim.change))}"
+    if _is_percent(claim):
+        return points_from_to(claim.change, claim.before, claim.after)
+    return from_to(claim.change, claim.before, claim.after)
+
+
+def _bare(claim: Compare) -> str:
+    """The amount of a change without its interval, or both values."""
+    if claim.clients is not None or _is_manifold(claim):
+        return _by(claim)
+    return f"by {_size_of(claim)}"
+
+
+def _size_of(claim: Compare) -> str:
+    """The amount of a change, without its interval."""
+    assert claim.change is not None
+    size = absolute(claim.change)
+    if claim.clients is not None:
+        return f"{size.value * claim.clients:.3g} clients"
+    if _is_percent(claim):
+        return f"{bare(size, 0.01)} {'%' if claim.is_share else 'points'}"
+    return bare(size)
+
+
+def _is_manifold(claim: Compare) -> bool:
+    return claim.is_share and claim.change is not None and claim.change.value >= _MANIFOLD
+
+
+def _each_arm(words: str, group: Sequence[Compare], arms: Sequence[str], at: str) -> str:
+    """Changes of several candidates at one place, which have the value before in common."""
+    ordered = list(zip(group, arms, strict=True))
+    if not all(arm[:1].isdigit() for arm in arms):
+        ordered.sort(key=lambda pair: _size(pair[0]))
+    if len(group) > _MOST_TOLD + 1:
+        ordered.sort(key=lambda pair: _size(pair[0]))
+        (least, first), *_, (most, last) = ordered
+        between = f"{len(group) - 2} others lie between"
+        return (
+            f"{words} by {_size_of(least)} with {first} to {_size_of(most)} with {last}{at}; "
+            f"{between}."
+        )
+    if all(_is_percent(c) and c.clients is None and not _is_manifold(c) for c in group):
+        options = [
+            f"{words} {_enumerated([f'{tell(c)} with {arm}' for c, arm in ordered])}{at}."
+            for tell in (_by, _bare)
+        ]
+        return _readable(options)
+    before = _alone(ordered[-1][0], is_after=False)
+    ends = [f"to {_alone(claim, is_after=True)} with {arm}" for claim, arm in ordered]
+    return f"{words} from {before} {_enumerated(ends)}{at}."
+
+
+def _alone(claim: Compare, *, is_after: bool) -> str:
+    """The value before or after, alone with its unit: two or three significant digits."""
+    found = claim.after if is_after else claim.before
+    assert found is not None
+    assert claim.change is not None
+    if claim.clients is not None:
+        return f"{found.value * claim.clients:.3g} of {claim.clients}"
+    if spoken(claim.metric).told == "points":
+        return plain_percent(found.value)
+    return plain(found.value, found.unit)
+
+
+def _short(claim: Compare) -> str:
+    return _bare(claim) if claim.is_share else _by(claim)
+
+
+def _of_clients(claim: Compare) -> str:
+    assert claim.before is not None
+    assert claim.after is not None
+    assert claim.clients is not None
+    before, after = (one.value * claim.clients for one in (claim.before, claim.after))
+    return f"{before:.4g} to {after:.4g} of {claim.clients}"
+
+
+def _alike(group: Sequence[Compare]) -> bool:
+    """Whether the changes of a group differ by less than the widest of their intervals."""
+    if any(claim.clients is not None for claim in group):
+        return False
+    changes = [claim.change for claim in group if claim.change is not None]
+    values = [abs(one.value) for one in changes]
+    widest = max((one.half_width for one in changes if one.half_width == one.half_width), default=0)
+    return max(values) - min(values) <= widest
+
+
+def _spanned(group: Sequence[Compare]) -> str:
+    sizes = [_size(claim) for claim in group]
+    assert group[0].change is not None
+    text = span(min(sizes), max(sizes), group[0].change.unit, is_share=_is_percent(group[0]))
+    if _is_percent(group[0]) and not group[0].is_share:
+        text = text.replace(" %", " points")
+    return text
+
+
+def _without_noun(arms: Sequence[str], have: str) -> list[str]:
+    """``ML-DSA-44`` of ``ML-DSA-44 certificates`` beside ``P-256 certificates``."""
+    split = [text.split() for text in (*arms, have)]
+    count = 0
+    for words in zip(*(reversed(words) for words in split), strict=False):
+        # The rest may be no bare number, whose unit this is.
+        rest = [words_[: len(words_) - count - 1] for words_ in split]
+        if len(set(words)) > 1 or not words[0].isalpha() or not all(rest):
+            break
+        if any(one[0] in ("a", "an") for one in rest):
+            break
+        if any(one[-1].replace(".", "").isdigit() for one in rest):
+            break
+        count += 1
+    return [" ".join(words[: len(words) - count]) for words in split[:-1]]
+
+
+def _number_of(level: str, like: str) -> str:
+    """``400 packets`` of ``a queue of 400 packets`` beside ``a queue of 50 packets``."""
+    rest = _beyond(level, like)
+    return rest if rest[:1].isdigit() and rest.count(" ") == 1 else level
+
+
+def _beyond(level: str, like: str) -> str:
+    """``1340 octets`` of ``a tunnel MTU of 1340 octets`` beside ``a tunnel MTU of 1280 octets``."""
+    words, others = level.split(), like.split()
+    while len(words) > 1 and others and words[0] == others[0]:
+        words, others = words[1:], others[1:]
+    return " ".join(words)
+
+
+def _is_absent(level: Level) -> bool:
+    """Whether a level says that something is not there."""
+    return level is False or level == "none" or (isinstance(level, float) and level == 0)
+
+
+def _plain(level: float) -> float | int:
+    return int(level) if level == int(level) else level

@@ -1,0 +1,197 @@
+"""A study's questions resolved to cells: what one has, the candidates, and the places.
+
+Two cells belong to one place of a question if they differ only in the axes that the question
+changes. Cells of different places are never averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from airtoll.errors import StudyError
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.spoken import spoken
+from airtoll.plan import Cell, Plan
+from airtoll.policies import resolve
+from airtoll.study import Level, Question, Study
+
+#: The policy of most networks of today: what one has unless a study says otherwise.
+TODAY: Final = "wpa2-psk-ccmp"
+
+_PATTERNS: Final = ("scenario", "traffic")
+Levels = tuple[tuple[str, Level], ...]
+
+
+@frozen
+class Arm:
+    """Levels of the axes that a question changes, in the order of the question."""
+
+    levels: Levels
+
+    def __getitem__(self, axis: str) -> Level:
+        return dict(self.levels)[axis]
+
+
+@frozen
+class Place:
+    """The levels that all cells of a place share, and the cell of each arm that the plan has."""
+
+    levels: Levels
+    cells: Mapping[Arm, Cell] = field(eq=False, repr=False)
+
+
+@frozen
+class Asked:
+    """One question with its cells.
+
+    ``places`` are in the order of the study; each has the cell of ``have`` and of a candidate or
+    more. ``unnoticed``: a share where changes of the metric are told as one, else in its unit.
+    """
+
+    text: str
+    metric: str
+    have: Arm
+    to: tuple[Arm, ...]
+    places: tuple[Place, ...] = field(repr=False)
+    unnoticed: float
+    along: str | None = None
+    station: str | None = None
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes that the question changes."""
+        return tuple(axis for axis, _ in self.have.levels)
+
+
+def today_of(study: Study) -> str:
+    """The policy that one has, by the study."""
+    head = study.study
+    if head.today is not None:
+        return head.today
+    if head.baseline != "open" or study.compare or TODAY not in study.grid["policy"]:
+        return head.baseline
+    return TODAY
+
+
+def asked(plan: Plan) -> tuple[Asked, ...]:
+    """The questions of a plan, most important first; those without cells are left out."""
+    study = plan.study
+    found = [_resolved(plan, question) for question in study.question]
+    there = tuple(one for one in found if one.places)
+    if there or not plan.cells:
+        return there
+    return tuple(one for question in _defaults(study) if (one := _resolved(plan, question)).places)
+
+
+def _defaults(study: Study) -> Iterator[Question]:
+    """From what one has to every other level; from the baseline to what one has, for scale.
+
+    A policy that no one would move to (an open network, a broken cipher) is no candidate of a
+    network that has a better one.
+    """
+    metrics = [metric for metric in study.answers if metric in METRICS]
+    if study.study.against:
+        for metric in metrics:
+            yield Question(metric=metric, have=dict(study.study.against))
+        return
+    today = today_of(study)
+    policies = [str(name) for name in study.grid["policy"] if name != today]
+    worth = [name for name in policies if not _is_worse(name)]
+    candidates = worth if worth and not _is_worse(today) else policies
+    to = tuple({"policy": name} for name in candidates)
+    for number, metric in enumerate(metrics):
+        yield Question(metric=metric, have={"policy": today}, to=to)
+        if number == 0 and today != study.study.baseline and study.study.baseline in policies:
+            yield Question(
+                metric=metric, have={"policy": study.study.baseline}, to=({"policy": today},)
+            )
+
+
+def _is_worse(name: str) -> bool:
+    policy = resolve(name)
+    return policy.is_baseline or bool(policy.broken)
+
+
+def refuse_questions(study: Study) -> None:
+    """Raise ``StudyError`` for a question about a metric that does not exist."""
+    for index, question in enumerate(study.question):
+        if question.metric not in METRICS:
+            raise StudyError(
+                f"{study.study.name}: question[{index}].metric: {question.metric!r} is no metric; "
+                "docs/reference/observations.md lists them"
+            )
+
+
+def _resolved(plan: Plan, question: Question) -> Asked:
+    have: dict[str, Level] = dict(question.have)
+    if not have or (any("policy" in table for table in question.to) and "policy" not in have):
+        have = {"policy": today_of(plan.study), **have}
+    axes = tuple(have)
+    cells = [cell for cell in plan.cells if _is_at(cell, question.where)]
+    candidates = [tuple({**have, **table}.items()) for table in question.to]
+    if not candidates:
+        mine = tuple(have.items())
+        candidates = [
+            levels
+            for levels in dict.fromkeys(
+                tuple((axis, _level(cell, axis)) for axis in axes) for cell in cells
+            )
+            if _same(levels) != _same(mine)
+        ]
+    arms = {_same(levels): Arm(levels) for levels in [tuple(have.items()), *candidates]}
+    places: dict[Any, tuple[Levels, dict[Arm, Cell]]] = {}
+    for cell in cells:
+        arm = arms.get(_same(tuple((axis, _level(cell, axis)) for axis in axes)))
+        if arm is None:
+            continue
+        rest = tuple((axis, level) for axis, level in _levels(cell) if axis not in axes)
+        places.setdefault(_same(rest), (rest, {}))[1][arm] = cell
+    mine_arm = arms[_same(tuple(have.items()))]
+    limit = question.unnoticed
+    return Asked(
+        text=question.ask or plan.study.study.question,
+        metric=question.metric,
+        have=mine_arm,
+        to=tuple(arm for arm in arms.values() if arm is not mine_arm),
+        places=tuple(
+            Place(levels, of) for levels, of in places.values() if mine_arm in of and len(of) > 1
+        ),
+        unnoticed=spoken(question.metric).unnoticed if limit is None else limit,
+        along=question.along,
+        station=question.station,
+    )
+
+
+def _levels(cell: Cell) -> Iterator[tuple[str, Level]]:
+    yield "scenario", cell.scenario
+    yield "traffic", cell.traffic
+    yield "policy", cell.policy
+    yield from cell.factors
+
+
+def _level(cell: Cell, axis: str) -> Level:
+    # A cell without the factor equals no level of it.
+    return dict(_levels(cell)).get(axis, "")
+
+
+def _same(levels: Sequence[tuple[str, Any]]) -> tuple[Any, ...]:
+    """Levels as they are compared: 1, 1.0 and true are equal, and different levels."""
+    return tuple((axis, str(level)) for axis, level in levels)
+
+
+def _is_at(cell: Cell, where: Mapping[str, Sequence[Level]]) -> bool:
+    own = dict(_levels(cell))
+    return all(
+        axis in own
+        and any(
+            fnmatchcase(str(own[axis]), str(one))
+            if axis in _PATTERNS
+            else str(own[axis]) == str(one)
+            for one in levels
+        )
+        for axis, levels in where.items()
+    )

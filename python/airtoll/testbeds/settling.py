@@ -1,0 +1,83 @@
+"""Trials whose halves differ: the scenarios that mean it, the causes elsewhere, and their cures.
+
+Takes a cell and the rows of a trial; gives the rows without the drifts that the study itself makes,
+and caveats that name a cause and its cure, also of fragments that only cost air. Decides nothing:
+the analysis compares trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from airtoll import _native
+from airtoll.analyse.settling import DRIFTS
+from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY
+from airtoll.plan import Cell
+from airtoll.testbeds.contract import Row
+from airtoll.testbeds.resolve import scenario_json
+
+#: Busy share of a CPU from which its queue grows.
+_OVERLOADED = 0.98
+#: Drift of a throughput, as a share of its mean, of which a cause is sought.
+_MATTERS = 0.1
+
+
+def without_planned_drifts(rows: Sequence[Row], cell: Cell) -> list[Row]:
+    """The rows; of a cell that changes by its study, without the difference of its halves.
+
+    Such are hand-overs and walks, transfers that end, and stations that come or go meanwhile.
+    """
+    settings, join = cell.settings, cell.settings.join
+    planned = (
+        settings.handover is not None
+        or any(load.transfer_bytes is not None for load in cell.load.loads)
+        or any(station.joins_at_s is not None for station in settings.stations)
+        or join.deauthenticate_at_s is not None
+    )
+    return [row for row in rows if not planned or row.metric not in DRIFTS]
+
+
+@lru_cache(maxsize=1024)
+def fragments(cell: Cell) -> tuple[str, ...]:
+    """The caveat of a cell whose tunnels cut datagrams into fragments, if they do."""
+    cut = [one for one in _native.fragmented_flows(scenario_json(cell)) if one[-1]]
+    return (FRAGMENTS + _of_fragments(cut),) if cut else ()
+
+
+def _of_fragments(cut: Sequence[tuple[str, int, int, int, bool]]) -> str:
+    flow, payload, fits, mtu, by_tunnel = cut[0]
+    others = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
+    why = "the tunnel makes fragments of" if by_tunnel else "fragments carry"
+    return (
+        f"{flow}{others}: {why} datagrams of {payload} octets; set payload_bytes to {fits} or "
+        f"less, or mtu_octets to {mtu}"
+    )
+
+
+def causes(rows: Sequence[Row], cell: Cell) -> tuple[str, ...]:
+    """Why a trial's halves differ, a line each; empty where they do not."""
+    values = {(row.metric, row.flow): row.value for row in rows if row.second is None}
+    drifting = {
+        flow
+        for (metric, flow), value in values.items()
+        if metric == "throughput_drift_bps"
+        and abs(value) > _MATTERS * values.get(("throughput_bps", flow), 0.0)
+    }
+    found = []
+    if drifting:
+        cut = [one for one in _native.fragmented_flows(scenario_json(cell)) if one[0] in drifting]
+        if cut:
+            found.append(f"a full queue drops a part of nearly each datagram: {_of_fragments(cut)}")
+    if any(metric in DRIFTS for metric, _flow in values):
+        busy = [
+            row.station
+            for row in rows
+            if row.metric == "cpu_share" and row.second is None and row.value >= _OVERLOADED
+        ]
+        found += [
+            f"the CPU of {name} is overloaded, and its queue grows for as long as the trial lasts; "
+            "offer less (offered_mbps), or measure TCP, which adapts"
+            for name in busy[:1]
+        ]
+    return tuple(NOT_SETTLED_BY + words for words in found)

@@ -1,0 +1,271 @@
+"""Run folders that were cut short, edited or made by another program: one line, no traceback.
+
+Each probe changes one file of a small run: a key or column that is gone, of another kind, or out of
+range, octets that were flipped, a file that was cut. The folder is then read, reported and resumed.
+The outcome is a result or an error of airtoll, whose message is one line.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from airtoll.cli.app import app
+from airtoll.errors import AirtollError, RunError, StorageError
+from airtoll.report import report_text
+from airtoll.run import run
+from airtoll.run.api import write
+
+STUDY = """
+[study]
+name = "small"
+title = "Small"
+[trials]
+repetitions = 2
+[scenario.home]
+[traffic.udp]
+transport = "udp"
+duration_s = 0.02
+[grid]
+policy = ["open", "wpa2-psk-ccmp"]
+"""
+
+#: Name of a probe, and the files that it changes; ``None`` removes one.
+Probe = tuple[str, dict[str, bytes | None]]
+
+#: A value of another kind or out of range, by name.
+VALUES: dict[str, Any] = {
+    "null": None,
+    "text": "x",
+    "negative": -3,
+    "half": 1.5,
+    "nan": float("nan"),
+    "list": [1],
+    "lists": [[1, 2]],
+    "table": {"a": 1},
+    "huge": 10**30,
+    "true": True,
+}
+TABLES = ("observations.parquet", "trials.parquet", "sketches.parquet", "theory.parquet")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hostile") / "small.toml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def good(study: Path) -> Path:
+    return run(study, out=study.parent / "good", jobs=1).path
+
+
+def of_octets(name: str, octets: bytes, flips: int) -> Iterator[Probe]:
+    """A file that is gone, empty, cut, another one, nested without end, or flipped in places."""
+    yield f"{name}: gone", {name: None}
+    yield f"{name}: empty", {name: b""}
+    yield f"{name}: cut", {name: octets[: len(octets) // 2]}
+    yield f"{name}: not text", {name: bytes(range(256)) + b"\n"}
+    yield f"{name}: nested", {name: b"[" * 200_000 + b"\n" + octets}
+    draw = random.Random(name)
+    for number in range(flips):
+        changed = bytearray(octets)
+        for _ in range(3):
+            changed[draw.randrange(len(changed))] = draw.randrange(256)
+        yield f"{name}: flipped {number}", {name: bytes(changed)}
+
+
+def of_manifest(good: Path) -> Iterator[Probe]:
+    whole = json.loads((good / "run.json").read_text())
+
+    def places(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+        if place:
+            yield place
+        for key in value if isinstance(value, dict) else ():
+            yield from places(value[key], (*place, key))
+
+    for place in places(whole):
+        for name, value in {"gone": ..., **VALUES}.items():
+            changed = json.loads(json.dumps(whole))
+            table = changed
+            for key in place[:-1]:
+                table = table[key]
+            if value is ...:
+                del table[place[-1]]
+            else:
+                table[place[-1]] = value
+            yield f"run.json: {'.'.join(place)} {name}", {"run.json": json.dumps(changed).encode()}
+
+
+def of_journal(good: Path) -> Iterator[Probe]:
+    first, *others = (good / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    record = json.loads(first)
+
+    def with_first(name: str, changed: Any) -> Probe:
+        line = json.dumps(changed).encode() + b"\n"
+        return f"journal: {name}", {"journal.jsonl": b"".join([line, *others])}
+
+    for key in record:
+        yield with_first(f"{key} gone", {k: v for k, v in record.items() if k != key})
+        for name, value in VALUES.items():
+            yield with_first(f"{key} {name}", {**record, key: value})
+    for part in ("rows", "sketches"):
+        for column in range(len(record[part][0])):
+            for name, value in {**VALUES, "infinite": 10**400}.items():
+                rows = [list(row) for row in record[part]]
+                rows[0][column] = value
+                yield with_first(f"{part} {column} {name}", {**record, part: rows})
+    yield with_first("a status of no kind", {**record, "status": "great"})
+    yield with_first("a cell of no kind", {**record, "cell": "no/such/cell"})
+    yield with_first("a list", [1, 2])
+
+
+def of_table(good: Path, name: str) -> Iterator[Probe]:
+    frame = pl.read_parquet(good / name)
+
+    def dumped(what: str, changed: pl.DataFrame) -> Probe:
+        buffer = io.BytesIO()
+        changed.write_parquet(buffer)
+        return f"{name}: {what}", {name: buffer.getvalue()}
+
+    yield dumped("no rows", frame.head(0))
+    yield dumped("no columns", frame.select())
+    for column, kind in frame.schema.items():
+        yield dumped(f"{column} gone", frame.drop(column))
+        for what, value in (
+            ("null", pl.lit(None).cast(kind)),
+            ("text", pl.lit("x")),
+            ("negative", pl.lit(-3)),
+            *([("nan", pl.lit(float("nan")))] if kind == pl.Float64 else []),
+        ):
+            yield dumped(f"{column} {what}", frame.with_columns(value.alias(column)))
+
+
+def probes(good: Path, flips: int) -> list[Probe]:
+    found = [*of_manifest(good), *of_journal(good)]
+    for name in TABLES:
+        found += of_table(good, name)
+    for name in ("run.json", "journal.jsonl", *TABLES):
+        found += of_octets(name, (good / name).read_bytes(), flips)
+    return found
+
+
+def spoilt(good: Path, place: Path, files: dict[str, bytes | None]) -> Path:
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(good, place)
+    for name, content in files.items():
+        if content is None:
+            (place / name).unlink()
+        else:
+            (place / name).write_bytes(content)
+    return place
+
+
+def outcome(step: Callable[[], object]) -> BaseException | None:
+    """The error that a step ends with; panics of libraries are no ``Exception``."""
+    try:
+        step()
+    except BaseException as error:
+        return error
+    return None
+
+
+def in_one_line(error: BaseException) -> bool:
+    """Whether it is an error of airtoll with one line."""
+    return isinstance(error, AirtollError) and "\n" not in str(error)
+
+
+def test_a_changed_folder_is_read_and_resumed_without_a_traceback(
+    good: Path, study: Path, tmp_path: Path
+) -> None:
+    """Every 17th probe: each file, and each kind of change."""
+    refused = 0
+    for name, files in probes(good, flips=2)[::17]:
+        place = spoilt(good, tmp_path / "run", files)
+        for step in (
+            lambda place=place: report_text([place], form="csv"),
+            lambda place=place: run(study, out=place, resume=True, jobs=1),
+        ):
+            error = outcome(step)
+            assert error is None or in_one_line(error), f"{name}: {type(error).__name__}: {error}"
+            refused += error is not None
+    assert refused > 10
+
+
+@pytest.mark.slow
+def test_every_command_on_every_change(good: Path, study: Path, tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    commands = [
+        ["report", str(place), "--no-what-if"],
+        ["report", str(place), str(good), "--format", "csv"],
+        ["advise", "--run", str(place)],
+        ["audit", str(place)],
+        ["compare", str(place), "tripathi2008"],
+        ["plan", str(study), "--detect", "1%", "--pilot", str(place)],
+        ["run", str(study), "--resume", "--out", str(place), "--no-report"],
+    ]
+    tracebacks = []
+    for name, files in probes(good, flips=30):
+        for command in commands:
+            spoilt(good, place, files)
+            error = CliRunner().invoke(app, command).exception
+            known = error is None or isinstance(error, SystemExit)
+            if not known and not in_one_line(error):
+                tracebacks.append(f"{name}: {command[0]}: {type(error).__name__}: {error}")
+    assert tracebacks == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("run.json: seed text", "seed is 'x', not a number from 0 on"),
+        ("run.json: study.text gone", "study.text is missing"),
+        ("run.json: study null", "study is None, not a table"),
+        ("run.json: repetitions huge", "repetitions is 10000.*, not a number from 1 on"),
+        ("run.json: cut", "no run manifest"),
+        ("run.json: nested", "nested too deeply"),
+        ("observations.parquet: value nan", "'value' holds values that are no numbers"),
+        ("observations.parquet: cell null", "'cell' lacks values"),
+        ("observations.parquet: policy text", "is none of the study in run.json"),
+        ("trials.parquet: status text", "'status' holds others than failed, ok"),
+        ("trials.parquet: cell gone", "column 'cell' is missing"),
+        ("trials.parquet: cut", "no readable Parquet table"),
+        ("sketches.parquet: counts gone", "column 'counts' is missing"),
+    ],
+)
+def test_the_message_names_file_and_fault(
+    good: Path, tmp_path: Path, name: str, words: str
+) -> None:
+    files = dict(probes(good, flips=0))[name]
+    place = spoilt(good, tmp_path / "run", files)
+    with pytest.raises((RunError, StorageError), match=words) as caught:
+        report_text([place], form="csv")
+    assert str(place / next(iter(files))) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["rows 4 nan", "rows 0 null", "rows 3 half", "seed negative", "trial half", "a cell of no kind",
+     "a status of no kind", "a list", "sketches 4 negative", "caveats text", "attempt true"],
+)  # fmt: skip
+def test_a_journal_of_another_kind_writes_no_table(good: Path, tmp_path: Path, name: str) -> None:
+    from airtoll.run import open_run
+
+    place = spoilt(good, tmp_path / "run", dict(of_journal(good))[f"journal: {name}"])
+    before = (place / "observations.parquet").read_bytes()
+    opened = open_run(place)
+    with pytest.raises(
+        StorageError, match=r"journal\.jsonl: (line 1 )?(is damaged|names the cell)"
+    ):
+        write(opened.folder, opened.folder.plan(), "simulator")
+    assert (place / "observations.parquet").read_bytes() == before

@@ -1,0 +1,318 @@
+"""Sentences from claims: from what to what, where, and no more than the interval allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from airtoll.analyse import Estimate
+from airtoll.analyse.estimate import DETERMINISTIC
+from airtoll.answer import (
+    Answered,
+    Compare,
+    Fallback,
+    Fit,
+    Held,
+    Limit,
+    Possible,
+    Printed,
+    Reproduces,
+    Verdict,
+)
+from airtoll.answer.compared import judge
+from airtoll.answer.crossings import crossings
+from airtoll.observe.metrics import METRICS
+from airtoll.observe.spoken import spoken
+from airtoll.plan import make_plan
+from airtoll.present.names import Names
+from airtoll.present.words import Teller, reproduced
+from airtoll.question import asked
+from airtoll.study import parse
+
+STUDY = """
+[study]
+name = "tells"
+title = "tells"
+[scenario.near]
+label = "near the access point"
+[scenario.far]
+label = "far from it"
+[traffic.udp]
+label = "UDP"
+transport = "udp"
+[traffic.call]
+label = "a call"
+transport = "udp"
+[profile_set.air]
+label = "the air alone"
+[profile_set.card]
+label = "a serial card"
+ideal = "esp32"
+[grid]
+policy = ["open", "wpa2-psk-ccmp", "wpa3-sae-ccmp", "wpa3-sae-gcmp-256", "wpa2-psk-ccmp+wireguard"]
+profile_set = ["air", "card"]
+"scenario.queue_packets" = [50, 400, 800]
+{question}
+"""
+HERE = 'where = { scenario = "near", traffic = "udp", profile_set = "air"%s }'
+SHORT = ', "scenario.queue_packets" = 50'
+
+
+def estimate(value: float, half: float | None, unit: str) -> Estimate:
+    if half is None:
+        return Estimate(value, float("nan"), float("nan"), 0.95, 10, DETERMINISTIC, unit)
+    return Estimate(value, value - half, value + half, 0.95, 10, "t", unit)
+
+
+class Telling:
+    """A question whose changes are stated, in the order of its places and candidates."""
+
+    def __init__(self, question: str, unit: str, *values: tuple[float, float, float | None]):
+        """``values``: before, after and the half width of the change, in the metric's unit."""
+        plan = make_plan(parse(STUDY.format(question=question), Path("tells.toml")).study)
+        (self.question,) = asked(plan)
+        self.teller = Teller(Names(plan.cells))
+        told = spoken(self.question.metric)
+        places = [(p, a) for p in self.question.places for a in self.question.to if a in p.cells]
+        assert len(places) == len(values)
+        self.claims = []
+        for (place, arm), (before, after, half) in zip(places, values, strict=True):
+            scale = 1 / before if told.told == "share" else 1.0
+            change = estimate(
+                (after - before) * scale,
+                None if half is None else half * scale,
+                "1" if told.told == "share" else unit,
+            )
+            verdict, more = judge(
+                change, self.question.unnoticed, METRICS[self.question.metric].better
+            )
+            self.claims.append(
+                Compare(
+                    self.question.metric,
+                    place,
+                    self.question.have,
+                    arm,
+                    estimate(before, half, unit),
+                    estimate(after, half, unit),
+                    change,
+                    told.told == "share",
+                    verdict,
+                    more,
+                )
+            )
+
+    def leads(self, **others: object) -> tuple[str, ...]:
+        return self.teller.answer(self.answered(**others)).leads
+
+    def answered(self, **others: object) -> Answered:
+        fields = {"limits": (), "impossible": (), "fallbacks": (), "parts": None} | others
+        found = tuple(crossings(self.question, self.claims))
+        return Answered(self.question, tuple(self.claims), found, **fields)  # type: ignore[arg-type]
+
+
+def policies(to: str, where: str = HERE % SHORT, metric: str = "throughput_bps") -> str:
+    return (
+        f'[[question]]\nmetric = "{metric}"\nfrom = {{ policy = "wpa2-psk-ccmp" }}\n{to}\n{where}'
+    )
+
+
+ONE = 'to = [{ policy = "wpa2-psk-ccmp+wireguard" }]'
+TWO = 'to = [{ policy = "wpa3-sae-ccmp" }, { policy = "wpa2-psk-ccmp+wireguard" }]'
+
+
+def test_one_change_has_its_interval_and_its_place():
+    telling = Telling(policies(ONE), "bit/s", (20e6, 19e6, 0.04e6))
+    assert telling.leads() == (
+        "From WPA2-Personal to WPA2-Personal + WireGuard, throughput falls by 5.00 ± 0.20 % "
+        "(near the access point, UDP, the air alone, a queue of 50 packets).",
+    )
+
+
+def test_a_large_change_names_both_values_where_there_is_room():
+    telling = Telling(policies(ONE), "bit/s", (20e6, 10e6, 0.4e6))
+    assert "throughput falls by 50.0 ± 2.0 % (near" in telling.leads()[0]
+    assert telling.teller.claim(telling.claims[0]) == (
+        "From WPA2-Personal to WPA2-Personal + WireGuard, throughput falls by 50.0 ± 2.0 %, "
+        "from 20.00 to 10.00 Mb/s."
+    )
+
+
+def test_more_than_the_double_is_told_by_both_values_alone():
+    telling = Telling(policies(ONE), "bit/s", (2e6, 28e6, 0.4e6))
+    (line,) = telling.leads()
+    assert "throughput rises from 2.00 to 28.00 Mb/s" in line
+
+
+def test_candidates_at_one_place_stand_side_by_side():
+    telling = Telling(
+        policies(TWO, metric="delay_s"), "s", (0.020, 0.057, 0.002), (0.020, 0.120, 0.002)
+    )
+    assert telling.leads() == (
+        "From WPA2-Personal, the mean delay rises from 20 ms to 57 ms with WPA3-Personal CCMP-128 "
+        "and to 120 ms with WPA2-Personal + WireGuard (near the access point, UDP, the air alone, "
+        "a queue of 50 packets).",
+    )
+
+
+def test_equal_changes_are_told_together():
+    telling = Telling(policies(TWO), "bit/s", (20e6, 19.0e6, 0.04e6), (20e6, 19.02e6, 0.04e6))
+    (line,) = telling.leads()
+    assert line.startswith(
+        "From WPA2-Personal to WPA3-Personal CCMP-128 or WPA2-Personal + WireGuard, "
+        "throughput falls by 4.9 to 5.0 % ("
+    )
+
+
+def test_an_unnoticed_change_is_as_large_as_its_interval_allows():
+    telling = Telling(policies(ONE), "bit/s", (20e6, 19.96e6, 0.1e6))
+    (line,) = telling.leads()
+    # 0.2 % of what was, and up to 0.7 % within the interval.
+    assert "throughput changes by at most 0.70 % (near the access point" in line
+    assert line.endswith("): nothing that anyone would notice.")
+
+
+def test_an_undecided_change_says_so():
+    telling = Telling(policies(ONE), "bit/s", (20e6, 19.8e6, 0.6e6))
+    (line,) = telling.leads()
+    assert "throughput changes by -1.0 ± 3.0 % (" in line
+    assert "): too few trials to tell; 40 more trials of each cell would decide." in line
+
+
+def test_places_are_named_each_after_what_they_share():
+    where = 'where = { traffic = "udp", profile_set = "air"' + SHORT + " }"
+    telling = Telling(policies(ONE, where), "bit/s", (20e6, 19e6, 4e4), (20e6, 17e6, 4e4))
+    assert telling.leads() == (
+        "UDP, the air alone, a queue of 50 packets: from WPA2-Personal to WPA2-Personal + "
+        "WireGuard, throughput falls by 5.0 % (near the access point) and by 15 % (far from it).",
+    )
+
+
+def test_what_holds_at_most_places_comes_first():
+    where = 'where = { traffic = "udp", profile_set = "air", scenario = "near" }'
+    same, less = (20e6, 19.99e6, 1e4), (20e6, 17e6, 4e4)
+    telling = Telling(policies(ONE, where), "bit/s", same, same, less)
+    first, second = telling.leads()
+    assert "throughput changes by at most 0.10 % " in first
+    assert "throughput falls by 15.00 ± 0.20 % (" in second
+    assert second.endswith("(a queue of 800 packets).")
+
+
+QUEUES = """[[question]]
+metric = "delay_s"
+from = { "scenario.queue_packets" = 50 }
+to = [{ "scenario.queue_packets" = 400 }, { "scenario.queue_packets" = 800 }]
+where = { policy = "open", scenario = "near", traffic = "udp", profile_set = "air" }
+"""
+
+
+def test_further_levels_leave_out_the_words_of_the_first():
+    telling = Telling(QUEUES, "s", (0.08, 0.7, 0.01), (0.08, 1.4, 0.01))
+    assert telling.leads() == (
+        "From a queue of 50 packets, the mean delay rises from 80 ms to 700 ms with 400 packets "
+        "and to 1.4 s with 800 packets (near the access point, UDP, an open network, "
+        "the air alone).",
+    )
+
+
+def test_the_level_from_which_on_it_changes():
+    telling = Telling(
+        QUEUES + 'along = "scenario.queue_packets"\n', "s", (0.08, 0.081, 0.001), (0.08, 1.4, 0.01)
+    )
+    assert telling.leads() == (
+        "From a queue of 50 packets, the mean delay changes by nothing that anyone would notice "
+        "up to 400 packets, and rises from 0.08 to 1.40 s at 800 packets (near the access "
+        "point, UDP, an open network, the air alone).",
+    )
+
+
+def test_candidates_that_cannot_be_had_and_links_that_fall_back():
+    telling = Telling(policies(TWO), "bit/s", (20e6, 19e6, 4e4), (20e6, 17e6, 4e4))
+    question = telling.question
+    refused = Possible(question.to[0], "wpa3-sae-ccmp: no association", question.places)
+    falls = Fallback(question.have, "802.11ax (no multi-link)", "too old", question.places)
+    told = telling.teller.answer(telling.answered(impossible=(refused,), fallbacks=(falls,)))
+    assert told.leads[-1].startswith("WPA3-Personal CCMP-128 cannot be had (near")
+    assert told.leads[-1].endswith("): no association.")
+    assert told.reasons[0].startswith("WPA2-Personal falls back to 802.11ax (near")
+    assert told.reasons[0].endswith("): too old.")
+
+
+def test_who_holds_throughput_back():
+    telling = Telling(policies(TWO), "bit/s", (20e6, 19e6, 4e4), (20e6, 17e6, 4e4))
+    question = telling.question
+    (place,) = question.places
+    limits = tuple(
+        Limit(cell, place, arm, Held.CPU if "wireguard" in str(arm) else Held.AIR, "phone", 1.0)
+        for arm, cell in place.cells.items()
+    )
+    (line,) = telling.teller.answer(telling.answered(limits=limits)).extras
+    assert line == (
+        "Not the air but the CPU of phone limits throughput with WPA2-Personal + WireGuard."
+    )
+
+
+def claim(**values: object) -> Reproduces:
+    fields = {
+        "dataset": "paper", "quantity": "overhead", "kind": Printed.VALUE, "axis": "",
+        "variant": "", "instrument": "", "within": 0.01, "met": 5, "total": 20, "fitted_met": 0,
+        "fitted": 0, "median": 0.02, "printed": (0.0056, 0.1516), "ours": (0.0099, 0.0146),
+        "unit": "1",
+    }  # fmt: skip
+    return Reproduces(**{**fields, **values})  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def names() -> Names:
+    return Names(make_plan(parse(STUDY.format(question=""), Path("tells.toml")).study).cells)
+
+
+def test_printed_values_are_counted_and_fitted_ones_apart(names):
+    air = claim(axis="profile_set", variant="air")
+    card = claim(
+        axis="profile_set", variant="card", met=6, total=10, fitted=10, fitted_met=10,
+        ours=(0.015, 0.038),
+        fits=(Fit("card.cipher.frame_us", 16.5e-6, 57e-6),),
+    )  # fmt: skip
+    assert reproduced([air, card], names).leads == (
+        "With the air alone, 5 of 20 printed overheads are met within one point: "
+        "printed 0.56 to 15 %, ours 0.99 to 1.5 %.",
+        "With a serial card (17 to 57 us per frame), 6 of the 10 others are met.",
+    )
+
+
+def test_a_fit_that_predicts_nothing_better_is_not_in_the_answer(names):
+    told = reproduced(
+        [
+            claim(axis="profile_set", variant="air"),
+            claim(axis="profile_set", variant="card", fits=(Fit("card", 1e-6, 1e-6),)),
+        ],
+        names,
+    )
+    assert len(told.leads) == 1
+    assert told.extras[0].startswith("With a serial card (1.0 us), 5 of 20")
+
+
+def test_values_that_were_all_fitted_to_prove_nothing(names):
+    (line,) = reproduced([claim(total=0, met=0, fitted=4, fitted_met=4)], names).leads
+    assert line.endswith("; all were fitted to.")
+
+
+def test_impossible_printed_values_and_differences(names):
+    several = claim(quantity="throughput_bps", unit="bit/s", within=0.05, printed=(1e6, 14e6),
+                    ours=(1e6, 6.7e6), above=10)  # fmt: skip
+    one = claim(quantity="throughput_bps", kind=Printed.DIFFERENCE, unit="bit/s", within=0.05,
+                met=0, total=1, printed=(5e6, 5e6), ours=(-1e6, -1e6))  # fmt: skip
+    told = reproduced([several, one], names)
+    assert told.leads == (
+        "5 of 20 printed throughputs are met within 5 % and 10 are above what the PHY can carry: "
+        "printed 1.0 to 14 Mb/s, ours 1.0 to 6.7 Mb/s.",
+    )
+    assert told.extras == (
+        "The printed difference of throughput is not met within 5 %: "
+        "printed 5.0 Mb/s, ours -1.0 Mb/s.",
+    )
+
+
+def test_no_verdict_but_the_undecided_one_speaks_of_trials():
+    assert {verdict.value for verdict in Verdict if "trials" in verdict.value} == {"too few trials"}

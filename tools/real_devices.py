@@ -1,0 +1,506 @@
+"""Write the page on real devices: predicted against printed figures of chips and routers.
+
+Simulates each configuration whose source states its PHY, predicts WireGuard on machines whose
+processor is known, and writes the tables and the figure of docs/reference/real-devices.md between
+its markers. With --check it says whether the page is out of date. ``--chip NAME`` compares the
+rows of one chip only, which is quick, and writes nothing. It changes no word outside the markers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import statistics
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from attrs import evolve, frozen
+
+from airtoll.analyse.audit import audit
+from airtoll.analyse.tunnel_hosts import Machine, fit, halves, machines
+from airtoll.drawing.plate import INK, develop_panel, legend_below, new_plate
+from airtoll.observe.datasets import list_datasets, load_dataset
+from airtoll.plan import Cell, make_plan
+from airtoll.report.palette import colour
+from airtoll.run.host_limit import host_limit, predict, throughput_bps
+from airtoll.study import Study
+from airtoll.study.generations import GENERATIONS
+from airtoll.testbeds.simulator import Simulator
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reference" / "real-devices.md"
+PICTURE = ROOT / "docs" / "pictures" / "real-devices.svg"
+README = ROOT / "README.md"
+_MARK = re.compile(r"<!-- devices: (.+?) -->\n(.*?)<!-- end of devices -->\n", re.DOTALL)
+
+#: Data sets whose links say the MCS, so that a cell can be simulated.
+CHIPS: Final = ("nxp-chips", "qualcomm-qcc74x")
+#: Basic rates of a network at 2.4 GHz that takes stations of 802.11b, too: NXP prints "BGN mode".
+_B_RATES: Final = (1.0, 2.0, 5.5, 11.0)
+#: Default length of a datagram of iperf 2.
+_IPERF_OCTETS: Final = 1470
+#: A printed figure within this share of the stated load is the load.
+_AT_LOAD: Final = 0.03
+#: Half of the last printed digit of NXP's tables, bit/s.
+_HALF_DIGIT: Final = 0.5e6
+#: Loss of throughput under WPA2 or WPA3 beyond which a device, not the air, is the cause: CCMP adds
+#: 16 octets to each frame of 1,500.
+_OWN: Final = 0.03
+_SECURED: Final = ("wpa2-psk-ccmp", "wpa3-sae-ccmp")
+
+
+@frozen
+class Reading:
+    """One printed throughput and ours. ``air_bps``: None without a PHY that can be simulated."""
+
+    dataset: str
+    device: str
+    role: str
+    link: str
+    sends: bool
+    transport: str
+    policy: str
+    printed_bps: float
+    air_bps: float | None
+    cell: Cell | None
+    limit: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The place of a reading without its policy."""
+        return (self.dataset, self.device, self.role, self.link, str(self.sends), self.transport)
+
+    @property
+    def error(self) -> float:
+        """Air over printed, less 1."""
+        assert self.air_bps is not None
+        return self.air_bps / self.printed_bps - 1
+
+
+@cache
+def cell_of(link: str, way: str, transport: str, policy: str) -> Cell:
+    """The cell of a link, written as ``phy band width mcs guard``."""
+    phy, band, width, mcs, guard = link.split()
+    scenario: dict[str, Any] = {
+        "phy": phy,
+        "band": band,
+        "width_mhz": int(width),
+        "mcs": int(mcs),
+        "guard_interval_ns": int(guard),
+        "wired": {"rate_mbps": 1000},
+    }
+    if band == "2.4":
+        scenario["basic_rates_mbps"] = list(_B_RATES)
+    load: dict[str, Any] = {"transport": transport, "direction": way, "duration_s": 1.0}
+    if transport == "udp":
+        load["payload_bytes"] = _IPERF_OCTETS
+    data = {
+        "study": {"name": "devices", "title": "Devices", "baseline": "open"},
+        "scenario": {"link": scenario},
+        "traffic": {"load": load},
+        "grid": {"scenario": ["link"], "traffic": ["load"], "policy": [policy]},
+    }
+    return make_plan(Study.model_validate(data)).cells[0]
+
+
+@cache
+def air_bps(link: str, way: str, transport: str, policy: str) -> float:
+    """Throughput of the simulated air, without any host."""
+    return throughput_bps(cell_of(link, way, transport, policy), Simulator())
+
+
+def readings(chip: str | None = None) -> Iterator[Reading]:
+    """Printed throughputs of chips with ours."""
+    for name in CHIPS:
+        dataset = load_dataset(name)
+        impossible = {
+            finding.where
+            for finding in audit(dataset)
+            if finding.kind == "above_phy_ceiling" and finding.severity == "error"
+        }
+        for row in dataset.figures.iter_rows(named=True):
+            configuration = row["configuration"]
+            if "smallest buffers" in configuration:
+                continue
+            device = configuration.split(" 802.11")[0].removesuffix(" access point")
+            device = device.removesuffix(" station")
+            if chip is not None and device != chip:
+                continue
+            link = next(
+                one
+                for one in dataset.meta["link"]
+                if fnmatchcase(configuration, one["configuration"])
+            )
+            written = " ".join(
+                str(link[key]) for key in ("phy", "band", "width_mhz", "mcs", "guard_interval_ns")
+            )
+            ap = " access point " in configuration
+            sends = configuration.endswith((" TX", " uplink"))
+            bands = {one["band"] for one in GENERATIONS[link["phy"]]["bands"]}
+            transport, policy = row["transport"].lower(), row["policy"] or "open"
+            air, cell = None, None
+            if f"{link['band']}ghz" in bands:
+                way = "up" if sends != ap else "down"
+                cell = cell_of(written, way, transport, policy)
+                air = air_bps(written, way, transport, policy)
+            bad = any(
+                words.startswith(f"{configuration}, {row['security']}, {row['transport']}")
+                for words in impossible
+            )
+            at = float(row["offered_mbps"]) * 1e6 if row["offered_mbps"] else math.inf
+            limit = ""
+            if bad:
+                limit = "impossible"
+            elif at * (1 - _AT_LOAD) <= row["si"] <= at and air is not None and air > at:
+                limit = "load"
+            yield Reading(
+                name,
+                device,
+                "access point" if ap else "station",
+                written,
+                sends,
+                transport,
+                policy,
+                row["si"],
+                air,
+                cell,
+                limit,
+            )
+
+
+def limited(found: Sequence[Reading]) -> list[Reading]:
+    """The readings with their limit: ``air`` where the same device prints as much elsewhere.
+
+    A device that prints a throughput in one direction, role and transport has a host for it. Where
+    the air carries no more than that, the air is the limit; where it carries more, the host may be.
+    """
+    most: dict[tuple[str, ...], float] = {}
+    for one in found:
+        if one.limit != "impossible":
+            place = (one.dataset, one.device, one.role, str(one.sends), one.transport)
+            most[place] = max(most.get(place, 0.0), one.printed_bps)
+    judged = []
+    for one in found:
+        place = (one.dataset, one.device, one.role, str(one.sends), one.transport)
+        if one.limit == "" and one.air_bps is not None:
+            limit = "air" if one.air_bps <= most.get(place, 0.0) else "host"
+            judged.append(evolve(one, limit=limit))
+        else:
+            judged.append(one)
+    return judged
+
+
+def kinds(found: Sequence[Reading]) -> list[str]:
+    """Errors of the air alone by kind of reading."""
+    lines = _head("readings", "limit", "number", "median error", "median size", "90 % below")
+    simulated = [one for one in found if one.air_bps is not None]
+    for transport, role in itertools.product(("udp", "tcp"), ("station", "access point")):
+        for limit in ("air", "host", "load", "impossible"):
+            own = [
+                one.error
+                for one in simulated
+                if (one.transport, one.role, one.limit) == (transport, role, limit)
+            ]
+            if own:
+                lines.append(_errors(f"{transport.upper()}, chip as {role}", limit, own))
+    return lines
+
+
+def directions(found: Sequence[Reading]) -> list[str]:
+    """Errors of air-limited UDP of stations by device, direction and band."""
+    lines = _head(
+        "chip", "direction", "band", "number", "median error", "median size", "90 % below"
+    )
+    groups: dict[tuple[str, str, str], list[float]] = {}
+    for one in found:
+        if (one.transport, one.role, one.limit) == ("udp", "station", "air"):
+            way = "sends" if one.sends else "receives"
+            groups.setdefault((one.device, way, one.link.split()[1]), []).append(one.error)
+    for (device, way, band), own in groups.items():
+        lines.append(_errors(device, f"{way} | {band} GHz", own))
+    return lines
+
+
+def overheads(found: Sequence[Reading]) -> list[str]:
+    """Overheads of UDP under WPA2 and WPA3 against what rounding allows."""
+    lines = _head(
+        "chip", "overheads", "inside rounding", "the device's own", "printed mean", "ours, mean"
+    )
+    by_key = _by_key(found)
+    per_chip: dict[str, list[tuple[bool, bool, float, float]]] = {}
+    for group in by_key.values():
+        free = group.get("open")
+        if free is None or (free.transport, free.role) != ("udp", "station"):
+            continue
+        for policy in _SECURED:
+            one = group.get(policy)
+            if one is None or one.air_bps is None or "air" not in (one.limit, free.limit):
+                continue
+            if {one.limit, free.limit} & {"load", "impossible"}:
+                continue
+            assert free.air_bps is not None
+            ours = 1 - one.air_bps / free.air_bps
+            low = 1 - (one.printed_bps + _HALF_DIGIT) / (free.printed_bps - _HALF_DIGIT)
+            high = 1 - (one.printed_bps - _HALF_DIGIT) / (free.printed_bps + _HALF_DIGIT)
+            # Faster with encryption, or slower than any octets explain: not the cipher's octets.
+            own = high < 0 or low > _OWN
+            printed = 1 - one.printed_bps / free.printed_bps
+            per_chip.setdefault(one.device, []).append((low <= ours <= high, own, printed, ours))
+    every = [row for rows in per_chip.values() for row in rows]
+    for device, rows in [*per_chip.items(), ("all", every)]:
+        inside, own = sum(row[0] for row in rows), sum(row[1] for row in rows)
+        means = (statistics.fmean(row[column] for row in rows) for column in (2, 3))
+        shown = " | ".join(f"{100 * mean:.2f} %" for mean in means)
+        lines.append(f"| {device} | {len(rows)} | {inside} | {own} | {shown} |")
+    return lines
+
+
+def fitted(found: Sequence[Reading]) -> list[str]:
+    """Secured throughputs predicted from the open reading of the same chip and link."""
+    lines = _head(
+        "readings", "limit of the open one", "number", "median error", "median size", "90 % below"
+    )
+    errors: dict[tuple[str, str, str], list[float]] = {}
+    for group in _by_key(found).values():
+        free = group.get("open")
+        if free is None or free.cell is None or free.limit in ("load", "impossible"):
+            continue
+        secured = [policy for policy in _SECURED if policy in group]
+        if not secured or free.error < -0.09:
+            continue
+        limit = host_limit(free.cell, free.printed_bps)
+        for one in predict(free.cell, limit, secured):
+            if group[one.policy].limit != "impossible":
+                error = one.predicted_bps / group[one.policy].printed_bps - 1
+                errors.setdefault((free.transport, free.role, limit.limit), []).append(error)
+    for transport, role in itertools.product(("udp", "tcp"), ("station", "access point")):
+        for limit in ("air", "host"):
+            own = errors.get((transport, role, limit), [])
+            if own:
+                lines.append(_errors(f"{transport.upper()}, chip as {role}", limit, own))
+        both = [e for limit in ("air", "host") for e in errors.get((transport, role, limit), [])]
+        if both:
+            lines.append(_errors(f"{transport.upper()}, chip as {role}", "either", both))
+    return lines
+
+
+def wireguard() -> list[str]:
+    """WireGuard on machines that the fit has seen, and on the others."""
+    every = machines(load_dataset("wg-bench"))
+    lines = _head("fit sees", "predicted", "number", "median error", "median size", "90 % below")
+    one, other = halves(every)
+    for name, seen, unseen in (
+        ("every second machine", one, other),
+        ("the others", other, one),
+    ):
+        overhead = fit(seen)
+        own = [overhead.error(machine) for machine in unseen]
+        lines.append(_errors(name, "the unseen half", own))
+        lines.append(_errors(name, "the seen half", [overhead.error(m) for m in seen]))
+    unseen_socs = _leave_one_soc_out(every)
+    lines.append(_errors("all other SoCs of the kind of core", "each SoC", unseen_socs))
+    return lines
+
+
+def _leave_one_soc_out(every: Sequence[Machine]) -> list[float]:
+    errors: list[float] = []
+    for soc in dict.fromkeys(machine.soc for machine in every):
+        seen = [machine for machine in every if machine.soc != soc]
+        own = [machine for machine in every if machine.soc == soc]
+        if own[0].core in {machine.core for machine in seen}:
+            overhead = fit(seen)
+            errors += [overhead.error(machine) for machine in own]
+    return errors
+
+
+def cores() -> list[str]:
+    """The fitted overheads."""
+    overhead = fit(halves(machines(load_dataset("wg-bench")))[0])
+    lines = _head("core", "cycles per packet, both ends and hosts")
+    for kind, cycles in overhead.packet_cycles.items():
+        lines.append(f"| {kind} | {cycles:,.0f} |")
+    lines.append(f"| share that one core does, all kinds | {overhead.serial_share:.3f} |")
+    return lines
+
+
+def collected() -> list[str]:
+    """How many figures each data set has, and how many have a prediction."""
+    lines = _head("data set", "figures", "predicted", "why not the others")
+    reasons = {
+        "nxp-chips": "smallest buffers; 802.11ac at 2.4 GHz, which has no PHY here",
+        "qualcomm-qcc74x": "",
+        "wg-bench": "cores without published cycles, or whose clock no text states",
+        "espressif-chips": "width, MCS and security are not stated; the bus limits hosted chips",
+        "nordic-nrf70": "PHY is not stated; the host limits",
+        "silabs-siwx917": "MCS is not stated",
+        "tunnels-on-routers": "one reading of ESP is in a fit, the others lack conditions",
+        "joins-and-handovers": "what a time contains (scans, flash, DHCP) is not stated",
+    }
+    counts = dict.fromkeys(reasons, 0)
+    for one in readings():
+        counts[one.dataset] += one.air_bps is not None
+    counts["wg-bench"] = len(machines(load_dataset("wg-bench")))
+    for name in list_datasets():
+        dataset = load_dataset(name)
+        if dataset.of_devices:
+            height = dataset.figures.height
+            why = "" if counts[name] == height else reasons[name]
+            lines.append(f"| {name} | {height} | {counts[name]} | {why} |")
+    return lines
+
+
+def headline(found: Sequence[Reading]) -> list[str]:
+    """The first lines of the page: numbers only."""
+    air = [one for one in found if one.limit == "air" and one.transport == "udp"]
+    stations = [abs(one.error) for one in air if one.role == "station"]
+    receiving = [abs(o.error) for o in air if o.role == "station" and not o.sends]
+    every = machines(load_dataset("wg-bench"))
+    seen, unseen = halves(every)
+    overhead = fit(seen)
+    wg = [abs(overhead.error(machine)) for machine in unseen]
+    return [
+        f"UDP of {len({o.device for o in air})} chips that the air limits: {len(stations)} readings"
+        f" as stations, median error {_percent(stations)}"
+        f" ({_percent(receiving)} where the chip receives). WireGuard on {len(wg)} machines that"
+        f" the fit has not seen: median error {_percent(wg)}."
+    ]
+
+
+def picture(found: Sequence[Reading]) -> str:
+    """The scatter plot as SVG."""
+    plate, axes = new_plate(5.0, "")
+    overhead = fit(halves(machines(load_dataset("wg-bench")))[0])
+    unseen = halves(machines(load_dataset("wg-bench")))[1]
+    groups: list[tuple[str, str, int, list[tuple[float, float]]]] = [
+        ("air limits (UDP, TCP)", "o", 0, _points(found, "air")),
+        ("host may limit", "s", 1, _points(found, "host")),
+        ("stated load", "X", 6, _points(found, "load")),
+        ("impossible", "X", 3, _points(found, "impossible")),
+        (
+            "WireGuard, unseen machines",
+            "o",
+            2,
+            [(m.printed_bps, overhead.throughput_bps(m)) for m in unseen],
+        ),
+    ]
+    values = [v / 1e6 for *_, points in groups for point in points for v in point]
+    ends = (0.85 * min(values), 1.15 * max(values))
+    axes.plot(ends, ends, color=INK, lw=0.8)
+    for share in (0.9, 1.1):
+        axes.plot(ends, [share * end for end in ends], color=INK, lw=0.6, ls=":")
+    for words, marker, index, points in groups:
+        for number, (printed, ours) in enumerate(points):
+            axes.plot(
+                printed / 1e6, ours / 1e6, marker, ms=3.5, color=colour(index), alpha=0.6,
+                label=words if number == 0 else None,
+            )  # fmt: skip
+    axes.set_log()
+    axes.set_xlim(*ends)
+    axes.set_ylim(*ends)
+    axes.set_xlabel("printed throughput, Mb/s")
+    axes.set_ylabel("airtoll's throughput, Mb/s")
+    legend_below(plate, columns=2)
+    _, files = develop_panel(plate, "real-devices", ("svg",))
+    return next(iter(files.values())).decode()
+
+
+def _points(found: Sequence[Reading], limit: str) -> list[tuple[float, float]]:
+    own = [(o.printed_bps, o.air_bps) for o in found if o.limit == limit and o.air_bps]
+    # One mark for equal pairs: rounded figures of three policies coincide.
+    return list(dict.fromkeys((printed, round(ours, -5)) for printed, ours in own))
+
+
+def _by_key(found: Iterable[Reading]) -> dict[tuple[str, ...], dict[str, Reading]]:
+    groups: dict[tuple[str, ...], dict[str, Reading]] = {}
+    for one in found:
+        if one.air_bps is not None:
+            groups.setdefault(one.key, {})[one.policy] = one
+    return groups
+
+
+def _head(*heads: str) -> list[str]:
+    return ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+
+
+def _errors(first: str, second: str, errors: Sequence[float]) -> str:
+    sizes = sorted(abs(error) for error in errors)
+    cells = (
+        first,
+        second,
+        str(len(errors)),
+        f"{100 * statistics.median(errors):+.1f} %",
+        f"{100 * statistics.median(sizes):.1f} %",
+        f"{100 * float(np.quantile(sizes, 0.9)):.1f} %",
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+def _percent(sizes: Sequence[float]) -> str:
+    return f"{100 * statistics.median(sizes):.1f} %"
+
+
+def sections(found: Sequence[Reading]) -> Mapping[str, list[str]]:
+    """Every part of the page by the name in its marker."""
+    return {
+        "headline": headline(found),
+        "collected": collected(),
+        "kinds": kinds(found),
+        "directions": directions(found),
+        "overheads": overheads(found),
+        "fitted": fitted(found),
+        "wireguard": wireguard(),
+        "cores": cores(),
+    }
+
+
+def main() -> int:
+    """Write or check the page; 1 if it is out of date."""
+    arguments = sys.argv[1:]
+    chips = [value for flag, value in itertools.pairwise(arguments) if flag == "--chip"]
+    old = PAGE.read_text("utf-8")
+    if chips or "--machines" in arguments:
+        return _rows_hold(old, chips, with_machines="--machines" in arguments)
+    found = limited(list(readings()))
+    parts = sections(found)
+    new = _MARK.sub(
+        lambda mark: (
+            f"<!-- devices: {mark.group(1)} -->\n"
+            + "\n".join(parts[mark.group(1)])
+            + "\n<!-- end of devices -->\n"
+        ),
+        old,
+    )
+    drawn = picture(found)
+    fresh = PICTURE.is_file() and PICTURE.read_text("utf-8") == drawn
+    if "--check" in arguments:
+        if new != old or not fresh:
+            sys.stderr.write(f"out of date: {PAGE.relative_to(ROOT)}; run tools/real_devices.py\n")
+            return 1
+        return 0
+    PAGE.write_text(new, "utf-8")
+    PICTURE.write_text(drawn, "utf-8")
+    return 0
+
+
+def _rows_hold(page: str, chips: Sequence[str], *, with_machines: bool) -> int:
+    """1 if a row of these chips, or of WireGuard, is not on the page."""
+    lines: list[str] = []
+    for chip in chips:
+        found = limited(list(readings(chip)))
+        lines += directions(found)[2:] + overheads(found)[2:3]
+    if with_machines:
+        lines += wireguard()[2:] + cores()[2:]
+    missing = [line for line in lines if line not in page.splitlines()]
+    for line in missing:
+        sys.stderr.write(f"not on the page: {line}\n")
+    return int(bool(missing))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
