@@ -163,9 +163,9 @@ fn limits(py: Python<'_>, scenario_json: &str) -> Vec<LimitRow> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(weak_link_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(fragmented_flows, module)?)?;
     module.add_function(wrap_pyfunction!(highest_mcs, module)?)?;
     module.add_function(wrap_pyfunction!(station_rates, module)?)?;
     module.add_function(wrap_pyfunction!(limits, module)?)?;
-    module.add_function(wrap_pyfunction!(fragmented_flows, module)?)?;
     module.add_function(wrap_pyfunction!(black_hole_rows, module)?)
 }

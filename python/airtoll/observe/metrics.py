@@ -10,10 +10,6 @@ from typing import Final, Literal, NamedTuple
 
 #: Prefix of a caveat: the CPU, not the air, limited the measured values.
 NOT_RADIO: Final = "no radio throughput: "
-#: Prefix of a caveat: rates that the study does not state.
-RATE: Final = "rate: "
-#: Prefix of a caveat: a queue, a window or a wire, not the air, limits the throughput.
-LIMIT: Final = "limit: "
 #: Prefix of a caveat: the cause for which the halves of a trial differ, and the cure.
 NOT_SETTLED_BY: Final = "not settled: "
 #: Prefix of a caveat: a tunnel cuts datagrams into fragments.
@@ -21,6 +17,10 @@ FRAGMENTS: Final = "fragments: "
 #: Prefix of a caveat: a cipher runs on a device whose profile has no cost of it.
 UNPRICED: Final = "cost unknown: "
 
+#: Prefix of a caveat: rates that the study does not state.
+RATE: Final = "rate: "
+#: Prefix of a caveat: a queue, a window or a wire, not the air, limits the throughput.
+LIMIT: Final = "limit: "
 
 #: Which of two values is better: more of it, less of it, or neither.
 Direction = Literal["more", "less", "neither"]

@@ -18,7 +18,7 @@ from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.fairness import jain
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.analyse.settling import in_words
-from airtoll.analyse.wire import fills_the_wire
+from airtoll.answer import Held
 from airtoll.observe.metrics import LIMIT, METRICS, NOT_RADIO, OVERHEAD, RATE, name_of
 from airtoll.observe.metrics import quantity as known
 from airtoll.plan import Cell
@@ -301,10 +301,10 @@ def headline(summary: RunSummary) -> list[str]:
         *printed.leads,
         *(line for one in told for line in one.leads),
         *(line for one in told for line in one.reasons),
-        *_of_fragments(summary),
-        *_of_drifts(summary, "delay_s"),
         *_of_queues(summary),
         *_of_rates(summary),
+        *_of_fragments(summary),
+        *_of_drifts(summary, "delay_s"),
         *_of_joins(summary),
         *printed.extras,
         *(line for one in told for line in one.extras),
@@ -422,9 +422,9 @@ def _of_unknown_costs(summary: RunSummary) -> list[str]:
 
 
 def _of_queues(summary: RunSummary) -> list[str]:
-    """The queues and windows that limit, in one sentence; wires have one of their own."""
+    """The queues and windows that limit, in one sentence; a wire that an answer names is told."""
     of_wires = any(
-        fills_the_wire(one.cell, one.estimate.value) for one in readings(summary, THROUGHPUT)
+        one.held is Held.WIRE for answered in summary.answered for one in answered.limits
     )
     said = [
         text.removeprefix(LIMIT)

@@ -11,15 +11,7 @@ from pathlib import Path
 from airtoll import _native
 from airtoll.errors import ProfileError, TrialFault
 from airtoll.plan import Cell, Trial
-from airtoll.testbeds import (
-    bridging,
-    gating,
-    joining,
-    loads,
-    roaming,
-    station_rates,
-    unpriced,
-)
+from airtoll.testbeds import bridging, gating, joining, loads, roaming, station_rates, unpriced
 from airtoll.testbeds.contract import Measured, Skip, rows_of
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
@@ -68,8 +60,7 @@ class Analytic:
         except (ValueError, _native.Fault, _native.PanicException) as error:
             raise TrialFault(f"the closed forms stopped: {error}") from error
         return Measured(
-            rows=tuple(rows_of(columns)),
-            caveats=(*notes, *unpriced.caveats(trial.cell)),
+            rows=tuple(rows_of(columns)), caveats=(*notes, *unpriced.caveats(trial.cell))
         )
 
     def environment(self) -> dict[str, str]:

@@ -183,11 +183,11 @@ class Simulator:
             caveats=(
                 *gating.notes(trial.cell),
                 *_black_holes(trial.cell),
-                *_rate(trial.cell),
-                *_limits(trial.cell),
                 *settling.fragments(trial.cell),
                 *settling.causes(rows, trial.cell),
                 *unpriced.caveats(trial.cell),
+                *_rate(trial.cell),
+                *_limits(trial.cell),
                 *([caveat] if caveat else []),
             ),
             files=() if own is None else tuple(sorted(own.iterdir())),
