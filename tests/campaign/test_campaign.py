@@ -18,7 +18,7 @@ scenarios = importlib.util.module_from_spec(_SPEC)
 sys.modules[_SPEC.name] = scenarios
 _SPEC.loader.exec_module(scenarios)
 
-QUICK, ALL = 200, 5000
+QUICK, ALL = 80, 5000
 EACH = 20
 
 
