@@ -69,7 +69,7 @@ def test_fragments_before_a_full_queue_are_no_cost_of_a_vpn(tmp_path, seconds, t
         "Cause: a full queue drops a part of nearly each datagram: A-down: the tunnel" in lines[0]
     )
     assert "makes fragments of datagrams of 1472 octets" in lines[0]
-    assert lines[0].endswith("set payload_bytes to 1412 or less, or mtu_octets to 1564.")
+    assert lines[0].endswith("set payload_bytes to 1392 or less, or mtu_octets to 1580.")
     assert not any(" costs " in line or "same throughput" in line for line in lines)
     for policy in ("wireguard", "ipsec-aes-gcm"):
         cost = summary.analysis.overhead(f"home/{policy}/udp")
@@ -83,7 +83,7 @@ def test_fragments_before_a_full_queue_are_no_cost_of_a_vpn(tmp_path, seconds, t
 
 
 @pytest.mark.parametrize(
-    "cure", [{"traffic": "payload_bytes = 1412"}, {"scenario": "mtu_octets = 1564"}]
+    "cure", [{"traffic": "payload_bytes = 1392"}, {"scenario": "mtu_octets = 1580"}]
 )
 def test_the_cure_that_the_answer_names_gives_a_cost_that_settles(tmp_path, cure):
     summary = vpn(tmp_path, trials=4, **cure)
@@ -102,8 +102,8 @@ def test_fragments_that_settle_are_named_as_a_part_of_the_cost(tmp_path):
     (line,) = (line for line in headline(summary) if line.startswith("Fragments"))
     assert line == (
         "Fragments are a part of the cost in 2 cells (first: Open + WireGuard): A-up: the tunnel "
-        "makes fragments of datagrams of 1472 octets; set payload_bytes to 1412 or less, or "
-        "mtu_octets to 1564."
+        "makes fragments of datagrams of 1472 octets; set payload_bytes to 1392 or less, or "
+        "mtu_octets to 1580."
     )
 
 

@@ -109,7 +109,11 @@ impl Link {
                 .fragmentation_threshold_octets
                 .filter(|_| !(data.aggregates() && (ampdu_octets > 0 || data.always_ampdu()))),
             per_mpdu_octets: [header, node.cipher.mpdu_octets() as u32],
-            protection: bss.protection,
+            // Frames in other bands have no DSSS stations to protect them from.
+            protection: match band {
+                Band::Ghz2_4 => bss.protection,
+                _ => Protection::None,
+            },
             preamble,
         })
     }

@@ -709,7 +709,7 @@ impl Mac {
         let state = &mut self.links[link];
         // Frames that another radio lost keep their BlockAckReq due.
         state.request_due &= state.has_several_ways();
-        state.request_attempts = 0;
+        state.request_failed = None;
         if request {
             // The bitmap acknowledges every MPDU that the receiver holds.
             for mpdu in &mut state.window {
@@ -827,7 +827,8 @@ impl Mac {
             self.links[link].request_due |= exchange.aggregate && sent;
             self.report_rate(cx, at, count, count);
         } else {
-            self.links[link].ask_again_or_give_up();
+            let lifetime = self.lifetime_of(id);
+            self.links[link].ask_again_or_give_up(cx.now(), lifetime);
         }
         let before = cx.outbox.len();
         self.settle(cx, id, link, false);

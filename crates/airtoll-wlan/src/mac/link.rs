@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use airtoll_phy as phy;
 use airtoll_security::CipherSuite;
-use airtoll_units::Instant;
+use airtoll_units::{Duration, Instant};
 
 use super::flow_queues::FlowQueues;
 use super::fragmentation::{Division, Pieces};
@@ -13,6 +13,10 @@ use super::window::Window;
 use crate::id::{FlowId, LinkId, ModeId, PacketId, RadioId};
 use crate::medium::KnownSuccess;
 use crate::observe::ledger::Octets;
+
+/// The longest time that a BlockAckReq is repeated: the lifetime of MSDUs in ns-3's queues (512 TU in the
+/// standard, dot11MaxTransmitMSDULifetime).
+const MOST_REQUESTED: Duration = Duration::from_nanos(500_000_000);
 
 /// Packets of one MPDU that occupy their sender's socket.
 #[derive(Debug, Clone, Copy)]
@@ -162,8 +166,8 @@ pub(crate) struct TxLink {
     /// A BlockAckReq goes before anything else: an A-MPDU got no BlockAck, or frames that were sent
     /// under the agreement are given up and the receiver's window has to move on (10.25.6.3).
     pub(super) request_due: bool,
-    /// Attempts of that BlockAckReq that failed.
-    pub(super) request_attempts: u8,
+    /// When that BlockAckReq failed first.
+    pub(super) request_failed: Option<Instant>,
     /// Whether frames are sent under a block ack agreement, A-MPDU or not.
     pub(super) agreement: bool,
     /// Entries of the contender's order that were taken out of turn.
@@ -244,7 +248,7 @@ impl TxLink {
             next_sequence: 0,
             handed_up: 0,
             request_due: false,
-            request_attempts: 0,
+            request_failed: None,
             agreement: false,
             taken_early: 0,
             prompt: false,
@@ -450,15 +454,16 @@ impl TxLink {
         }
     }
 
-    /// A BlockAckReq failed: it is due again, unless it had its last attempt. A receiver that hears
-    /// none of them moves its window on by the next MPDUs that it gets.
-    pub(super) fn ask_again_or_give_up(&mut self) {
-        self.request_attempts += 1;
-        let last = self.request_attempts >= self.max_attempts;
+    /// A BlockAckReq failed at `now`: it is due again until MPDUs that waited since its first failure are
+    /// older than their lifetime. A receiver that hears none of them moves its window on by the next MPDUs
+    /// that it gets (10.25.6.6).
+    pub(super) fn ask_again_or_give_up(&mut self, now: Instant, lifetime: Duration) {
+        let first = *self.request_failed.get_or_insert(now);
+        let last = now - first >= lifetime.min(MOST_REQUESTED);
         // With several radios another one may have made it due meanwhile.
         self.request_due = !last || (self.has_several_ways() && self.request_due);
         if last {
-            self.request_attempts = 0;
+            self.request_failed = None;
         }
     }
 
