@@ -132,32 +132,41 @@ def test_a_gate_that_cannot_tell_does_not_pass(place):
     assert any(line.startswith("too few trials: ") for line in few.stdout.splitlines())
 
 
-def _as_if(place: Path, name: str, factor: float) -> Path:
-    """The run ``met`` as if its throughput had been another one, and as another seed's."""
+def _as_if(place: Path, name: str, change, **manifest) -> None:
+    """The run ``met`` with other records in its journal."""
     folder = place / name
     shutil.copytree(place / "met", folder)
     journal = RunFolder(folder).journal
-    records = [json.loads(line) for line in journal.read_text().splitlines()]
-    journal.write_text("".join(json.dumps(_scaled(record, factor)) + "\n" for record in records))
-    manifest = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps(manifest | {"seed": 2}))
+    records = [change(json.loads(line)) for line in journal.read_text().splitlines()]
+    journal.write_text("".join(json.dumps(record) + "\n" for record in records))
+    held = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(held | manifest))
     write(RunFolder(folder), RunFolder(folder).plan(), "simulator")
-    return folder
 
 
-def _scaled(value, factor):
-    """A record whose values of throughput are scaled, wherever they are in it."""
-    if isinstance(value, list) and value and value[0] == "throughput_bps":
-        return [v * factor if isinstance(v, float) and v > 1 else v for v in value]
-    if isinstance(value, dict):
-        if value.get("metric") == "throughput_bps":
-            return value | {"value": value["value"] * factor}
-        return {key: _scaled(inner, factor) for key, inner in value.items()}
-    return [_scaled(inner, factor) for inner in value] if isinstance(value, list) else value
+def _scaled(factor: float):
+    """Records whose throughput is another one."""
+
+    def change(record):
+        rows = [
+            [*row[:4], row[4] * factor if row[0] == "throughput_bps" else row[4], row[5]]
+            for row in record["rows"]
+        ]
+        return record | {"rows": rows, "sketches": []}
+
+    return change
+
+
+def _failing(record):
+    """Records in which one trial of a required cell failed."""
+    if (record["cell"], record["trial"]) != ("home/wpa2-psk-ccmp/udp", 6):
+        return record
+    reason = "the server did not answer"
+    return record | {"status": "failed", "reason": reason, "rows": [], "sketches": []}
 
 
 def test_a_run_that_is_worse_than_an_earlier_one_fails(place):
-    _as_if(place, "better", 1.2)
+    _as_if(place, "better", _scaled(1.2), seed=2)
     done = airtoll(place, "gate", "met", "--compare-with", "better", "--junit", "since.xml")
     assert done.returncode == 1, done.stdout + done.stderr
     failed = [line for line in done.stdout.splitlines() if line.startswith("failed: ")]
@@ -166,7 +175,7 @@ def test_a_run_that_is_worse_than_an_earlier_one_fails(place):
     assert failed[0].endswith("[home/open/udp] (since better)")
     suite = ElementTree.parse(place / "since.xml").getroot().find("testsuite")
     assert suite.get("failures") == "4"
-    _as_if(place, "worse", 0.8)
+    _as_if(place, "worse", _scaled(0.8), seed=2)
     better = airtoll(place, "gate", "met", "--compare-with", "worse")
     assert better.returncode == 0, better.stdout
 
@@ -204,3 +213,27 @@ def test_a_gate_that_checks_nothing_is_refused_before_the_run(place, arguments, 
     assert done.returncode in (2, 3)
     assert said in done.stderr.splitlines()[-1]
     assert not (place / "runs").exists()
+
+
+def test_a_value_of_the_trials_that_did_not_fail_does_not_pass(place):
+    _as_if(place, "partly", _failing)
+    done = airtoll(place, "gate", "partly")
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "1 of 6 trials failed: the server did not answer" in done.stdout
+    assert "[home/wpa2-psk-ccmp/udp]" in done.stdout
+    since = airtoll(place, "gate", "partly", "--compare-with", "met")
+    lines = [line for line in since.stdout.splitlines() if line.endswith("(since met)")]
+    assert [line.partition(";")[2].partition(":")[0] for line in lines] == [" 1 of 6 trials failed"]
+
+
+def test_a_cell_that_failed_since_the_earlier_run_does_not_pass(place):
+    _as_if(place, "none", lambda record: record | {"status": "failed", "reason": "no air",
+                                                   "rows": [], "sketches": []}
+           if record["cell"] == "home/open/slow" else record)  # fmt: skip
+    done = airtoll(place, "gate", "none", "--compare-with", "met")
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "not measured: throughput; no air [home/open/slow] (since met)" in done.stdout
+    # The other way round there is nothing to compare with: the cell is named.
+    back = airtoll(place, "gate", "met", "--compare-with", "none")
+    assert back.returncode == 0
+    assert "1 cell (first: home/open/slow)" in back.stderr

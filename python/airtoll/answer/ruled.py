@@ -42,8 +42,8 @@ def _ruled(one: Required, measured: Measured) -> Iterator[Ruled]:
                 # The only flow of a station needs no name.
                 yield claim if len(parts) > 1 else evolve(claim, flow=None)
         return
-    for claim in compared(one.asked, measured):
-        yield _of_change(require, measured, claim)
+    for change in compared(one.asked, measured):
+        yield _of_change(require, measured, change)
 
 
 def _parts(analysis: Analysis, require: Require, cell: Cell) -> list[tuple[str | None, str | None]]:
@@ -158,13 +158,18 @@ def _without_gaps(claim: Ruled, measured: Measured, cells: tuple[Cell, ...]) -> 
     if claim.ruling is not Ruling.MET:
         return claim
     for cell in cells:
-        rows = measured.trials.filter(pl.col("cell") == cell.name)
-        done = rows.filter(pl.col("status") == "ok")["trial"].unique()
-        failed = rows.filter(
-            (pl.col("status") == "failed") & ~pl.col("trial").is_in(done.implode())
-        )
-        if failed.height:
-            count = failed["trial"].n_unique()
-            reason = f"{count} of {count + len(done)} trials failed: {failed['reason'][0]}"
-            return evolve(claim, ruling=Ruling.UNMEASURED, reason=reason)
+        count, words = failures(measured, cell)
+        if count:
+            return evolve(claim, ruling=Ruling.UNMEASURED, reason=words)
     return claim
+
+
+def failures(measured: Measured, cell: Cell) -> tuple[int, str]:
+    """The trials of a cell that failed at every attempt: their number, and a reason in words."""
+    rows = measured.trials.filter(pl.col("cell") == cell.name)
+    done = rows.filter(pl.col("status") == "ok")["trial"].unique()
+    failed = rows.filter((pl.col("status") == "failed") & ~pl.col("trial").is_in(done.implode()))
+    if failed.is_empty():
+        return 0, ""
+    count = failed["trial"].n_unique()
+    return count, f"{count} of {count + len(done)} trials failed: {failed['reason'][0]}"

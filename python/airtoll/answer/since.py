@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from airtoll.answer.claims import Compare, Ruled, Ruling, Verdict
 from airtoll.answer.compared import RUN, compared
 from airtoll.answer.measured import Measured
+from airtoll.answer.ruled import failures
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.spoken import spoken
 from airtoll.plan import Cell
@@ -68,7 +69,13 @@ def since(before: Measured, now: Measured, *, same_seed: bool) -> Since:
             cell = claim.place.cells[_NOW]
             if not _was_asked(claim, cell, now):
                 continue
-            found.append(_ruled(claim, earlier[cell.name], cell, question.unnoticed))
+            ruled = _ruled(claim, earlier[cell.name], cell, question.unnoticed)
+            count, words = failures(now, cell)
+            is_open = ruled.ruling in (Ruling.MET, Ruling.TOO_FEW)
+            if is_open and count > failures(before, earlier[cell.name])[0]:
+                # A value of fewer trials says nothing of those that now fail.
+                ruled = evolve(ruled, ruling=Ruling.UNMEASURED, reason=words)
+            found.append(ruled)
     left_out = tuple(cell for cell in now.plan.cells if cell.name not in earlier)
     return Since(tuple(found), left_out)
 
