@@ -13,7 +13,6 @@ from airtoll.testbeds.resolve import AP, SERVER, scenario
 from airtoll.testbeds.simulator import Simulator
 from airtoll.testbeds.unpriced import note
 
-
 #: The longest payload that WireGuard's interface passes whole, and that of a full Ethernet frame.
 WHOLE, FULL = 1392, 1472
 
