@@ -284,6 +284,10 @@ def in_reading_order(summary: RunSummary) -> list[Cell]:
     return [cell for cells in places.values() for cell in cells]
 
 
+#: Sentences that answer a study, before those of cells without a figure.
+_FIRST: Final = 2
+
+
 def headline(summary: RunSummary) -> list[str]:
     """The verdict on printed values; the answers to the study's questions in sentences, the first
     question first; then what limits them.
@@ -293,11 +297,12 @@ def headline(summary: RunSummary) -> list[str]:
     teller = Teller(summary.names)
     told = [teller.answer(one) for one in summary.answered]
     printed = reproduced(summary.reproduced, summary.names)
+    leads = [*printed.leads, *(line for one in told for line in one.leads)]
     lines = [
         *_of_limits(summary),
+        *leads[:_FIRST],
         *_of_silence(summary),
-        *printed.leads,
-        *(line for one in told for line in one.leads),
+        *leads[_FIRST:],
         *_of_drifts(summary, THROUGHPUT),
         *_of_unknown_costs(summary),
         *(line for one in told for line in one.reasons),
