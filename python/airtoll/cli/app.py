@@ -62,7 +62,11 @@ COMMANDS: Final = {
         "Write the report of a run, or one report that compares several runs.",
     ),
     "show": Lazy("showing", "show", "Show the answer of a run again, or one of its tables."),
-    "compare": Lazy("reporting", "compare", "Compare a run with printed figures, cell by cell."),
+    "compare": Lazy(
+        "reporting",
+        "compare",
+        "Compare a run with printed figures, cell by cell: every row, or those of some tables.",
+    ),
     "advise": Lazy(
         "advise",
         "advise_command",
