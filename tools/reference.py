@@ -51,6 +51,7 @@ TABLES = [
     ("traffic", "`[traffic.NAME]`", model.Traffic),
     ("beside", "`[[traffic.NAME.beside]]`", model.Beside),
     ("question", "`[[question]]`", model.Question),
+    ("require", "`[[require]]`", model.Require),
     ("compare", "`[[compare]]`", model.Compare),
     ("instrument", "`[instrument.NAME]`", model.Instrument),
 ]

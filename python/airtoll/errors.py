@@ -3,6 +3,7 @@
 Takes nothing, gives the exception tree below, never imports another part of airtoll.
 
     AirtollError                exit 1
+    ├── RequirementFailed       exit 1   a requirement of a gate that a run does not meet
     ├── UsageError              exit 2   an invalid argument
     ├── StudyError              exit 2   an invalid study file
     ├── PolicyError             exit 2   an unknown policy, or one that cannot be composed
@@ -15,7 +16,7 @@ Takes nothing, gives the exception tree below, never imports another part of air
     ├── TestbedError            exit 4   a testbed that failed after its check had passed
     │   ├── TrialFault          exit 4   a trial that failed inside; the others go on
     │   └── EnvironmentProblem  exit 4   a tool, module or right that is missing
-    ├── NotMeasured             exit 5   a question that the trials at hand did not ask
+    ├── NotMeasured             exit 5   no answer: not measured, or too few trials to tell
     └── Interrupted             exit 130 stopped by the user; resumable
 
 The message is one line. It names the file, key or host and says what to do.
@@ -35,6 +36,12 @@ class AirtollError(Exception):
     def __str__(self) -> str:
         """The message as one printable line, whatever a file or a name in it holds."""
         return "".join(c if c.isprintable() else "?" for c in super().__str__())
+
+
+class RequirementFailed(AirtollError):
+    """A gate with a requirement that a run does not meet; the message counts them."""
+
+    exit_code = 1
 
 
 class UsageError(AirtollError):
@@ -120,7 +127,7 @@ class EnvironmentProblem(TestbedError):
 
 
 class NotMeasured(AirtollError):
-    """No answer, because something was not measured; the message names it and why."""
+    """No answer: something was not measured, or too few trials tell it; the message says which."""
 
     exit_code = 5
 

@@ -13,8 +13,11 @@ from airtoll.testbeds.resolve import AP, SERVER, scenario
 from airtoll.testbeds.simulator import Simulator
 from airtoll.testbeds.unpriced import note
 
+#: The longest payload that WireGuard's interface passes whole, and that of a full Ethernet frame.
+WHOLE, FULL = 1392, 1472
 
-def cell_of(policy: str = "wpa2-psk-ccmp+wireguard", **settings: Any) -> Cell:
+
+def cell_of(policy: str = "wpa2-psk-ccmp+wireguard", payload: int = WHOLE, **settings: Any) -> Cell:
     data = {
         "study": {"name": "ends", "title": "Ends", "baseline": policy},
         "scenario": {
@@ -27,7 +30,14 @@ def cell_of(policy: str = "wpa2-psk-ccmp+wireguard", **settings: Any) -> Cell:
                 **settings,
             }
         },
-        "traffic": {"load": {"transport": "udp", "direction": "down", "duration_s": 0.3}},
+        "traffic": {
+            "load": {
+                "transport": "udp",
+                "payload_bytes": payload,
+                "direction": "down",
+                "duration_s": 0.3,
+            }
+        },
         "grid": {"scenario": ["one"], "traffic": ["load"], "policy": [policy]},
     }
     return make_plan(Study.model_validate(data)).cells[0]
@@ -56,11 +66,22 @@ def test_it_negotiates_and_passes_on_what_comes_out() -> None:
     assert at_router == pytest.approx(at_server, rel=0.01)
 
 
+def test_the_router_cuts_what_its_interface_does_not_pass_whole() -> None:
+    ends = {"tunnel_end": "access-point"}
+    trial = Simulator().measure(
+        Trial(cell=cell_of(payload=FULL, **ends), number=1, attempt=1, seed=1)
+    )
+    assert any("set payload_bytes to 1392 or less" in caveat for caveat in trial.caveats)
+    cut, whole = (throughput(cell_of(payload=octets, **ends)) for octets in (FULL, WHOLE))
+    assert cut < 0.97 * whole
+    assert cut == pytest.approx(throughput(cell_of(payload=FULL)), rel=0.01)
+
+
 def test_the_router_is_the_limit_where_it_ends_the_tunnel() -> None:
     slow = {"ap": {"profile": "mt7621"}}
     ends = throughput(cell_of(tunnel_end="access-point", **slow))
-    # 880 MHz over 64,074 cycles that one core does for each packet of 1412 octets of data.
-    assert ends == pytest.approx(8 * 1412 * 880e6 / 64_074, rel=0.05)
+    # 880 MHz over 64,074 cycles that one core does for each packet.
+    assert ends == pytest.approx(8 * WHOLE * 880e6 / 64_074, rel=0.05)
     assert throughput(cell_of(tunnel_end="server", **slow)) > 2 * ends
 
 

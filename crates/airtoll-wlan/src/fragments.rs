@@ -4,6 +4,7 @@
 //! Nothing is simulated.
 
 use airtoll_engine::Streams;
+use airtoll_security::TunnelSuite;
 
 use crate::application::{Application as _, SocketKind};
 use crate::black_hole::tunnels_between;
@@ -41,7 +42,18 @@ pub fn fragmented(scenario: &Scenario) -> Vec<Fragmented> {
         let application = flow.pattern.application(kind, any);
         let payload = application.datagram_octets()?;
         let ends = [named(&flow.source)?, named(&flow.destination)?];
-        let tunnels = tunnels_between(ends);
+        let mut tunnels = tunnels_between(ends);
+        if tunnels.is_empty() {
+            // A tunnel that ends on the way. Interfaces of WireGuard alone cut what they forward.
+            let on_the_way = ends.iter().flat_map(|end| {
+                let of_interfaces = end.tunnels.iter().filter(|tunnel| {
+                    let suite = tunnel.encapsulation.map(|of| of.suite);
+                    suite == Some(TunnelSuite::WireGuard)
+                });
+                of_interfaces.filter_map(|tunnel| Some([*end, named(&tunnel.peer)?]))
+            });
+            tunnels = on_the_way.flat_map(tunnels_between).collect();
+        }
         let mtu = ends[0].mtu_octets.min(ends[1].mtu_octets);
         let packet = |payload| Ends::datagram_octets(flow.ip.header_octets(), payload);
         let outer = |payload| {

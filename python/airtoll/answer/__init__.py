@@ -19,6 +19,8 @@ from airtoll.answer.claims import (
     Possible,
     Printed,
     Reproduces,
+    Ruled,
+    Ruling,
     Sum,
     Verdict,
 )
@@ -26,6 +28,8 @@ from airtoll.answer.gained import gained
 from airtoll.answer.layered import layered
 from airtoll.answer.measured import Measured
 from airtoll.answer.reproduced import Readings, within
+from airtoll.answer.ruled import ruled
+from airtoll.answer.since import Since, since
 
 __all__ = [
     "Answered",
@@ -44,11 +48,16 @@ __all__ = [
     "Printed",
     "Readings",
     "Reproduces",
+    "Ruled",
+    "Ruling",
+    "Since",
     "Sum",
     "Verdict",
     "answered",
     "gained",
     "layered",
     "printed",
+    "ruled",
+    "since",
     "within",
 ]

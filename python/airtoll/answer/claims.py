@@ -55,6 +55,45 @@ class Compare:
     clients: int | None = None
 
 
+class Ruling(Enum):
+    """Whether a requirement holds at one place. Only ``MET`` passes a gate."""
+
+    MET = "met"
+    FAILED = "failed"
+    #: The interval holds the limit.
+    TOO_FEW = Verdict.TOO_FEW.value
+    #: The cell has no value, or not one of all of its trials.
+    UNMEASURED = Verdict.UNMEASURED.value
+    #: The value still changes with the length of the trial.
+    UNSETTLED = Verdict.UNSETTLED.value
+
+
+@frozen
+class Ruled:
+    """One requirement at one place.
+
+    ``at_least`` and ``at_most``: limits of ``value``, in its unit; None without one. ``value``: a
+    mean, of join and hand-over times a median, or the change of ``compare``; None with
+    ``UNMEASURED`` where there is none. ``compare``: the change that is required, or, without
+    limits, the change since an earlier run. ``flow`` and ``station``: the part of the cell; None:
+    the whole. ``more`` and ``reason``: as in ``Compare``, with ``TOO_FEW``, ``UNMEASURED`` and
+    ``UNSETTLED``. ``name``: the study's name of the requirement.
+    """
+
+    metric: str
+    cell: Cell
+    ruling: Ruling
+    value: Estimate | None
+    name: str = ""
+    at_least: float | None = None
+    at_most: float | None = None
+    compare: Compare | None = None
+    flow: str | None = None
+    station: str | None = None
+    more: int | None = None
+    reason: str = ""
+
+
 @frozen
 class Parts:
     """Where the change of one throughput goes: parts of the airtime per delivered bit.
@@ -230,4 +269,6 @@ class Layered:
     limit: Limit | None
 
 
-Claim = Compare | Parts | Limit | Crossing | Possible | Fallback | Reproduces | Gain | Layered
+Claim = (
+    Compare | Ruled | Parts | Limit | Crossing | Possible | Fallback | Reproduces | Gain | Layered
+)

@@ -22,6 +22,8 @@ from airtoll.plan import Cell
 from airtoll.question import Arm, Asked, Place
 
 _JOINED: Final = "joined_ratio"
+#: The axis of a change since an earlier run.
+RUN: Final = "run"
 #: Names of the arms in an analysis of one question; the reference is the first.
 _HAVE: Final = "have"
 #: Metrics that the totals of a metric are weighted by.
@@ -97,9 +99,10 @@ def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
 def _shares_numbers(question: Asked, measured: Measured) -> bool:
     """Whether trials of equal number may be taken in pairs.
 
-    The simulator's common random numbers are common to the policies of one place alone.
+    The simulator's common random numbers are common to the policies of one place, and to runs of
+    one seed.
     """
-    return measured.testbed != "simulator" or question.axes == ("policy",)
+    return measured.testbed != "simulator" or question.axes in (("policy",), (RUN,))
 
 
 def _judged(
@@ -125,11 +128,11 @@ def _judged(
         clients=_clients(place.cells[arm]) if metric == _JOINED else None,
     )
     part = _part(analysis, question, mine) if analysis else None
-    before = None if analysis is None or part is None else _level(analysis, mine, metric, part)
-    after = None if analysis is None or part is None else _level(analysis, other, metric, part)
+    before = None if analysis is None or part is None else level_in(analysis, mine, metric, part)
+    after = None if analysis is None or part is None else level_in(analysis, other, metric, part)
     claim = evolve(claim, before=before, after=after)
     if analysis is None or part is None or before is None or after is None:
-        return evolve(claim, reason=_why_unmeasured(measured, other if before else mine))
+        return evolve(claim, reason=why_unmeasured(measured, other if before else mine))
     for one in (before, after):
         if not one.is_settled:
             return evolve(claim, verdict=Verdict.UNSETTLED, reason=one.method)
@@ -156,7 +159,7 @@ def _clients(cell: Cell) -> int:
     return cell.settings.clients or len(cell.settings.stations)
 
 
-def _level(
+def level_in(
     analysis: Analysis, cell: str, metric: str, part: tuple[str | None, str | None]
 ) -> Estimate | None:
     """The value of one cell; of times whose changes are shifts of medians, the median."""
@@ -289,14 +292,19 @@ def judge(
 def _more(change: Estimate, unnoticed: float) -> int | None:
     """Further trials of each cell until the interval decides, if its width shrinks as 1/sqrt(n)."""
     wanted = max(abs(change.value), unnoticed - abs(change.value))
-    half, trials = change.half_width, max(change.n // 2, 2)
+    return further(change.half_width, wanted, max(change.n // 2, 2))
+
+
+def further(half: float, wanted: float, trials: int) -> int | None:
+    """Further trials until half an interval is ``wanted``, if it shrinks as 1/sqrt(n)."""
     if not math.isfinite(half) or wanted <= 0:
         return None
     more = math.ceil(trials * ((half / wanted) ** 2 - 1))
     return max(1, more) if more <= _MOST_MORE else None
 
 
-def _why_unmeasured(measured: Measured, cell: str) -> str:
+def why_unmeasured(measured: Measured, cell: str) -> str:
+    """The reason for which a cell has no value."""
     rows = measured.trials.filter(pl.col("cell") == cell)
     for status in ("skipped", "failed"):
         reasons = rows.filter(pl.col("status") == status)["reason"].drop_nulls()

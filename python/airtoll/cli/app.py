@@ -67,6 +67,11 @@ COMMANDS: Final = {
         "compare",
         "Compare a run with printed figures, cell by cell: every row, or those of some tables.",
     ),
+    "gate": Lazy(
+        "gate",
+        "gate",
+        "Check the requirements of a run's study, or that it is not worse than an earlier run.",
+    ),
     "advise": Lazy(
         "advise",
         "advise_command",
@@ -123,9 +128,10 @@ COMMANDS: Final = {
 }
 
 EPILOG = (
-    "Exit codes: 0 done; 1 error; 2 invalid input (study, option, file); "
+    "Exit codes: 0 done; 1 error, or a requirement failed; 2 invalid input (study, option, file); "
     "3 the run or its folder failed, finished trials are kept; 4 the testbed or its environment "
-    "failed; 130 interrupted, resumable. Data goes to stdout, everything else to stderr."
+    "failed; 5 not measured, or too few trials to tell; 130 interrupted, resumable. Data "
+    "goes to stdout, everything else to stderr."
 )
 
 SETTINGS: Final[dict[str, Any]] = {

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 
+from airtoll.cli import gate as gates
+from airtoll.cli.gate import CompareWithOption, JunitOption
 from airtoll.cli.output import (
     JsonOption,
     emit_json,
@@ -33,7 +35,7 @@ from airtoll.cli.reporting import print_run
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import RunError, UsageError
 from airtoll.observe.folder import RunFolder
-from airtoll.plan import Plan
+from airtoll.plan import Plan, make_plan
 from airtoll.report import page_of, write_report
 from airtoll.report.summary import summarise
 from airtoll.run import MOST_JOBS, CellCheck
@@ -170,6 +172,16 @@ def run(
     live_wait: Annotated[
         bool, typer.Option("--live-wait", help="With --live: serve the report until Ctrl-C.")
     ] = False,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate",
+            help="Check the study's requirements: exit code 1 if one fails, 5 if one cannot be "
+            "told.",
+        ),
+    ] = False,
+    compare_with: CompareWithOption = None,
+    junit: JunitOption = None,
     json: JsonOption = False,
 ) -> None:
     """Run a study, write its tables and report, and print the results.
@@ -178,6 +190,15 @@ def run(
     """
     if not live and (live_port is not None or live_wait):
         raise UsageError("--live-port and --live-wait go with --live")
+    if not gate and (compare_with is not None or junit is not None):
+        raise UsageError("--compare-with and --junit go with --gate")
+    values = values_in(lab, study, parse_values(set_ or []), as_printed=as_printed)
+    earlier = None
+    if gate:
+        file = prepare(study, as_printed=as_printed, values=values)
+        earlier = gates.prepared(
+            make_plan(file.study), on if lab is None else None, compare_with, junit
+        )
     console = err()
     # The end that a system asks for is one by Ctrl-C: what was started is stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -200,7 +221,7 @@ def run(
                 resume=resume,
                 repeat_faults=repeat_faults,
                 as_printed=as_printed,
-                values=values_in(lab, study, parse_values(set_ or []), as_printed=as_printed),
+                values=values,
                 captures=captures,
                 executor=executor,
                 scheduler=scheduler,
@@ -238,9 +259,17 @@ def run(
         if page is not None:
             page.finish(written.read_text("utf-8") if written else page_of(result.path))
             open_.callback(_until_interrupted if live_wait else page.farewell)
+        if gate:
+            summary = summary or summarise(result.path)
         print_run(result, json=json, summary=summary)
+        checked = None
+        if gate and summary is not None:
+            checked = gates.checked(summary, earlier)
+            gates.tell(checked, junit, err() if json else out())
         refuse_faults(result, study)
         refuse_no_result(result.path, result.trials())
+        if checked is not None:
+            gates.refuse(checked)
 
 
 def _say_captures(folder: RunFolder, plan: Plan) -> None:

@@ -104,6 +104,12 @@ def plain(value: float, unit: str) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {name}".rstrip()
 
 
+def exact(value: float, unit: str, *, is_percent: bool) -> str:
+    """A stated number with all of its digits: ``20 Mb/s``, ``-3 %``."""
+    factor, name = (0.01, "%") if is_percent else scale_of(value, unit)
+    return f"{value / factor:.12g} {name}".rstrip()
+
+
 def at_most(bound: float, unit: str, is_share: bool) -> str:
     """``at most 0.19 %``: two significant digits, rounded up."""
     factor, name = (0.01, "%") if is_share else scale_of(bound, unit)

@@ -26,15 +26,19 @@ from airtoll.answer import (
     Possible,
     Printed,
     Reproduces,
+    Ruled,
+    Ruling,
     Sum,
     Verdict,
 )
+from airtoll.observe.metrics import OVERHEAD, name_of, quantity
 from airtoll.observe.spoken import spoken
 from airtoll.present.digits import (
     absolute,
     amount,
     at_most,
     bare,
+    exact,
     from_to,
     percent,
     plain,
@@ -214,6 +218,44 @@ class Teller:
     def change(self, claim: Compare) -> str:
         """The change of one metric, without the policies."""
         return f"{spoken(claim.metric).words} {_change(claim)}"
+
+    def required(self, claim: Ruled) -> str:
+        """A requirement without its place: ``throughput is at least 20 Mb/s``, or its name."""
+        if claim.name:
+            return claim.name
+        if claim.at_least is None and claim.at_most is None:
+            return f"{_of_ruled(claim)} is not worse"
+        if claim.compare is None:
+            return f"{_of_ruled(claim)} is {_limits(claim)}"
+        pair = self._pair(claim.compare.have, claim.compare.to)
+        return f"from {pair}, {_of_ruled(claim)} changes by {_limits(claim)}"
+
+    def ruled(self, claim: Ruled) -> str:
+        """Whether a requirement holds at its place, in one line with value, limit and cell."""
+        limits = _limits(claim)
+        parts = [f'"{claim.name}"'] if claim.name else []
+        if claim.value is None or claim.ruling is Ruling.UNMEASURED:
+            required = f", {limits} is required" if limits else ""
+            parts += [f"{_of_ruled(claim)}{required}", claim.reason]
+        elif claim.compare is None:
+            is_percent = quantity(claim.metric).percent
+            value = percent(claim.value) if is_percent else shown(claim.value)
+            parts.append(f"{_of_ruled(claim)} is {value}, {limits} is required")
+        else:
+            said = f"{_of_ruled(claim)} {_change(claim.compare)}"
+            if limits:
+                is_percent = _is_percent(claim.compare)
+                value = percent(claim.value) if is_percent else shown(claim.value)
+                pair = self._pair(claim.compare.have, claim.compare.to)
+                said = f"from {pair}, {_of_ruled(claim)} changes by {value}"
+                said += f", {limits} is required"
+            parts.append(said)
+        if claim.ruling is Ruling.UNSETTLED:
+            parts.append(claim.reason)
+        if claim.ruling is Ruling.TOO_FEW and limits and claim.more is not None:
+            trials = "trial" if claim.more == 1 else "trials"
+            parts.append(f"{claim.more} more {trials} of each cell would decide")
+        return f"{claim.ruling.value}: {'; '.join(parts)} [{claim.cell.name}]"
 
     def _by_reason(self, head: str, claims: Sequence[Possible]) -> list[str]:
         by_reason: dict[str, list[str]] = {}
@@ -800,6 +842,28 @@ def _change(claim: Compare) -> str:
     if claim.verdict is Verdict.TOO_FEW:
         return _few([claim])
     return f"{_verb(claim)} {_amount(claim)}"
+
+
+def _of_ruled(claim: Ruled) -> str:
+    """The metric of a requirement, and whose it is."""
+    words = name_of(claim.metric) if claim.metric == OVERHEAD else spoken(claim.metric).words
+    if claim.station is not None:
+        words += f' of station "{claim.station}"'
+    return f'{words} of flow "{claim.flow}"' if claim.flow is not None else words
+
+
+def _limits(claim: Ruled) -> str:
+    """``at least 20 Mb/s and at most 25 Mb/s``: the limits as the study has them."""
+    is_percent = quantity(claim.metric).percent
+    unit = quantity(claim.metric).unit
+    if claim.compare is not None:
+        is_percent = _is_percent(claim.compare)
+    limits = (("at least", claim.at_least), ("at most", claim.at_most))
+    return " and ".join(
+        f"{words} {exact(limit, unit, is_percent=is_percent)}"
+        for words, limit in limits
+        if limit is not None
+    )
 
 
 def _unnoticed(group: Sequence[Compare], at: str = "") -> str:

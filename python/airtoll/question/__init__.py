@@ -1,8 +1,20 @@
-"""The questions of a plan: from what one has to what one could have, place by place.
+"""The questions and requirements of a plan, place by place.
 
-Takes a plan; gives :class:`Asked` values that name cells. Never reads a measured value.
+Takes a plan; gives :class:`Asked` and :class:`Required` values that name cells. Never reads a
+measured value.
 """
 
-from airtoll.question.asked import Arm, Asked, Place, asked, refuse_questions, today_of
+from airtoll.question.asked import Arm, Asked, Place, asked, levels_of, refuse_questions, today_of
+from airtoll.question.required import Required, required
 
-__all__ = ["Arm", "Asked", "Place", "asked", "refuse_questions", "today_of"]
+__all__ = [
+    "Arm",
+    "Asked",
+    "Place",
+    "Required",
+    "asked",
+    "levels_of",
+    "refuse_questions",
+    "required",
+    "today_of",
+]

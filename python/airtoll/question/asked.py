@@ -80,11 +80,11 @@ def today_of(study: Study) -> str:
 def asked(plan: Plan) -> tuple[Asked, ...]:
     """The questions of a plan, most important first; those without cells are left out."""
     study = plan.study
-    found = [_resolved(plan, question) for question in study.question]
+    found = [resolved(plan, question) for question in study.question]
     there = tuple(one for one in found if one.places)
     if there or not plan.cells:
         return there
-    return tuple(one for question in _defaults(study) if (one := _resolved(plan, question)).places)
+    return tuple(one for question in _defaults(study) if (one := resolved(plan, question)).places)
 
 
 def _defaults(study: Study) -> Iterator[Question]:
@@ -126,29 +126,30 @@ def refuse_questions(study: Study) -> None:
             )
 
 
-def _resolved(plan: Plan, question: Question) -> Asked:
+def resolved(plan: Plan, question: Question) -> Asked:
+    """A question with its cells; it has no place where the plan lacks them."""
     have: dict[str, Level] = dict(question.have)
     if not have or (any("policy" in table for table in question.to) and "policy" not in have):
         have = {"policy": today_of(plan.study), **have}
     axes = tuple(have)
-    cells = [cell for cell in plan.cells if _is_at(cell, question.where)]
+    cells = [cell for cell in plan.cells if is_at(cell, question.where)]
     candidates = [tuple({**have, **table}.items()) for table in question.to]
     if not candidates:
         mine = tuple(have.items())
         candidates = [
             levels
             for levels in dict.fromkeys(
-                tuple((axis, _level(cell, axis)) for axis in axes) for cell in cells
+                tuple((axis, level_of(cell, axis)) for axis in axes) for cell in cells
             )
             if _same(levels) != _same(mine)
         ]
     arms = {_same(levels): Arm(levels) for levels in [tuple(have.items()), *candidates]}
     places: dict[Any, tuple[Levels, dict[Arm, Cell]]] = {}
     for cell in cells:
-        arm = arms.get(_same(tuple((axis, _level(cell, axis)) for axis in axes)))
+        arm = arms.get(_same(tuple((axis, level_of(cell, axis)) for axis in axes)))
         if arm is None:
             continue
-        rest = tuple((axis, level) for axis, level in _levels(cell) if axis not in axes)
+        rest = tuple((axis, level) for axis, level in levels_of(cell) if axis not in axes)
         places.setdefault(_same(rest), (rest, {}))[1][arm] = cell
     mine_arm = arms[_same(tuple(have.items()))]
     limit = question.unnoticed
@@ -166,16 +167,18 @@ def _resolved(plan: Plan, question: Question) -> Asked:
     )
 
 
-def _levels(cell: Cell) -> Iterator[tuple[str, Level]]:
+def levels_of(cell: Cell) -> Iterator[tuple[str, Level]]:
+    """The axes and factors of a cell with their levels."""
     yield "scenario", cell.scenario
     yield "traffic", cell.traffic
     yield "policy", cell.policy
     yield from cell.factors
 
 
-def _level(cell: Cell, axis: str) -> Level:
+def level_of(cell: Cell, axis: str) -> Level:
+    """The level of a cell on an axis; empty where it lacks the factor."""
     # A cell without the factor equals no level of it.
-    return dict(_levels(cell)).get(axis, "")
+    return dict(levels_of(cell)).get(axis, "")
 
 
 def _same(levels: Sequence[tuple[str, Any]]) -> tuple[Any, ...]:
@@ -183,8 +186,9 @@ def _same(levels: Sequence[tuple[str, Any]]) -> tuple[Any, ...]:
     return tuple((axis, str(level)) for axis, level in levels)
 
 
-def _is_at(cell: Cell, where: Mapping[str, Sequence[Level]]) -> bool:
-    own = dict(_levels(cell))
+def is_at(cell: Cell, where: Mapping[str, Sequence[Level]]) -> bool:
+    """Whether a cell has the levels of ``where``; scenarios and traffics may be patterns."""
+    own = dict(levels_of(cell))
     return all(
         axis in own
         and any(

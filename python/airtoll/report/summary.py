@@ -28,7 +28,7 @@ from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_value
 from airtoll.analyse.selection import select_rows
-from airtoll.answer import Answered, Measured, Reproduces, answered, printed
+from airtoll.answer import Answered, Measured, Reproduces, Ruled, answered, printed, ruled
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY, UNPRICED
@@ -102,17 +102,23 @@ class RunSummary:
     @cached_property
     def answered(self) -> tuple[Answered, ...]:
         """The questions of the study with their claims, most important first."""
-        return answered(self._measured)
+        return answered(self.measured)
+
+    @cached_property
+    def ruled(self) -> tuple[Ruled, ...]:
+        """The requirements of the study, place by place."""
+        return ruled(self.measured)
 
     @cached_property
     def reproduced(self) -> tuple[Reproduces, ...]:
         """How many printed values are met."""
         from airtoll.report.combined import reproduced_combined
 
-        return (*reproduced_combined(self), *printed(self._measured, self))
+        return (*reproduced_combined(self), *printed(self.measured, self))
 
     @cached_property
-    def _measured(self) -> Measured:
+    def measured(self) -> Measured:
+        """The values that claims are made from."""
         return Measured(
             plan=self.plan,
             testbed=self.manifest["testbed"],

@@ -44,7 +44,7 @@ from airtoll.observe.tables import (
     write_tables,
 )
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
-from airtoll.question import refuse_questions
+from airtoll.question import refuse_questions, required
 from airtoll.run import cluster
 from airtoll.run.cluster import Cluster
 from airtoll.run.execute import Progress, Totals, execute
@@ -299,6 +299,8 @@ def prepare(
         if problem is not None:
             raise StudyError(f"{head}: compare[{index}].readings: {problem}")
     refuse_questions(file.study)
+    if file.study.require:
+        required(make_plan(file.study))
     return file
 
 

@@ -31,7 +31,7 @@ from airtoll.study.model import (
     WiredLink,
     with_level,
 )
-from airtoll.study.question import Level, Question
+from airtoll.study.question import Level, Question, Require
 
 __all__ = [
     "DEFAULT_ANSWERS",
@@ -43,6 +43,7 @@ __all__ = [
     "Load",
     "Phy",
     "Question",
+    "Require",
     "Rerun",
     "Scenario",
     "Select",

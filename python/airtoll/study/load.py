@@ -23,7 +23,7 @@ from airtoll.errors import PolicyError, StudyError
 from airtoll.foreign_text import shown
 from airtoll.policies import resolve
 from airtoll.study.model import Compare, Scenario, Study, Traffic, with_level
-from airtoll.study.question import Level, Question
+from airtoll.study.question import Level, Question, Require
 from airtoll.study.source import check_values, parse_toml, read_text
 
 _AXES = ("scenario", "policy", "traffic")
@@ -101,7 +101,8 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
 
     A smaller grid narrows the patterns of ``exclude`` and the questions, which lose the levels that
     it lacks, and drops the comparisons (``compare``) of cells that it lacks. A question keeps its
-    place if its grid has other levels there.
+    place if its grid has other levels there. A requirement loses the levels that the grid lacks and
+    is refused without any.
 
     Raises ``StudyError`` for a key that does not exist or a value that is invalid.
     """
@@ -118,6 +119,9 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
         data["question"] = [
             _asked_in(one, table, grid) for one, table in asked if _is_in(one, grid)
         ]
+    if "require" not in values and data.get("require"):
+        data["require"] = [_asked_in(one, table, grid) for one, table in
+                           zip(file.study.require, data["require"], strict=True)]  # fmt: skip
     if "compare" not in values and data.get("compare"):
         pairs = zip(file.study.compare, data["compare"], strict=True)
         data["compare"] = [table for entry, table in pairs if _has_cells(entry, grid)]
@@ -166,20 +170,27 @@ def _is_in(question: Question, grid: Mapping[str, Any]) -> bool:
     return not question.to or any(_has_candidate(grid, table) for table in question.to)
 
 
-def _asked_in(question: Question, table: dict[str, Any], grid: Mapping[str, Any]) -> dict[str, Any]:
-    """A question's table without the candidates and places that a grid lacks.
+def _asked_in(
+    question: Question | Require, table: dict[str, Any], grid: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A table of a question or requirement without the candidates and places that a grid lacks.
 
-    A place of which the grid has no level is left out: the answer holds for the levels there are.
+    A place of which the grid has no level is left out of a question: the answer holds for the
+    levels there are. A requirement keeps it, and is refused.
     """
+    is_question = isinstance(question, Question)
     found = dict(table)
     if question.to:
-        found["to"] = [dict(one) for one in question.to if _has_candidate(grid, one)]
+        there = [dict(one) for one in question.to if _has_candidate(grid, one)]
+        found["to"] = there if there or is_question else [dict(one) for one in question.to]
     if question.where:
-        places = {
-            axis: [level for level in levels if _has_level(grid, axis, level)]
-            for axis, levels in question.where.items()
-        }
-        found["where"] = {axis: levels for axis, levels in places.items() if levels}
+        found["where"] = {}
+        for axis, levels in question.where.items():
+            left = [level for level in levels if _has_level(grid, axis, level)]
+            if left or not is_question:
+                found["where"][axis] = left or list(levels)
+    if not isinstance(question, Question):
+        return found
     if question.along is not None and question.along not in grid:
         found.pop("along")
     return found
@@ -404,9 +415,14 @@ def _check_against(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Pa
 
 
 def _check_questions(study: Study, grid: Mapping[str, tuple[Level, ...]], path: Path) -> None:
-    """Every level of a question is in the grid, and each candidate differs from what one has."""
-    for index, question in enumerate(study.question):
-        place = f"{path}: question[{index}]"
+    """Every level of a question or requirement is in the grid, and each candidate differs from
+    what one has.
+    """
+    both: list[tuple[str, Question | Require]] = [
+        *((f"{path}: question[{index}]", one) for index, one in enumerate(study.question)),
+        *((f"{path}: require[{index}]", one) for index, one in enumerate(study.require)),
+    ]
+    for place, question in both:
         tables = [("from", {k: (v,) for k, v in question.have.items()}), ("where", question.where)]
         tables += [
             (f"to[{at}]", {k: (v,) for k, v in table.items()})
@@ -431,6 +447,8 @@ def _check_questions(study: Study, grid: Mapping[str, tuple[Level, ...]], path: 
             for axis in table:
                 if axis not in question.have and axis != "policy":
                     raise StudyError(f"{place}.from: name the level of {axis} that one has")
+        if not isinstance(question, Question):
+            continue
         if question.along is not None and question.along not in grid:
             raise StudyError(
                 f"{place}.along: {question.along!r} is no factor of the grid; "

@@ -14,7 +14,7 @@ from airtoll.policies import resolve
 from airtoll.study.generations import GENERATIONS, band_of, default_spaces
 from airtoll.study.handover import Handover
 from airtoll.study.join import Join, Radius
-from airtoll.study.question import Level, Question
+from airtoll.study.question import Level, Question, Require
 from airtoll.study.table import (
     Count,
     Db,
@@ -1283,6 +1283,9 @@ class Study(Table):
         (),
         description="questions that the study answers, most important first; default: one for each "
         "of `study.answers`, from `study.today` to every other policy",
+    )
+    require: tuple[Require, ...] = Field(
+        (), description="requirements that `airtoll run --gate` and `airtoll gate` check"
     )
     compare: tuple[Compare, ...] = ()
     instrument: dict[str, Instrument] = Field(

@@ -1,0 +1,239 @@
+"""A gate: exit codes, lines and JUnit XML of requirements, on runs that are made here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from airtoll.observe.folder import RunFolder
+from airtoll.run.api import write
+
+HEAD = """
+[study]
+name = "gated"
+title = "A gate"
+answers = ["throughput_bps"]
+[trials]
+repetitions = 6
+[scenario.home]
+phy = "802.11g"
+stations = [{ name = "A" }, { name = "B" }]
+[traffic.udp]
+transport = "udp"
+duration_s = 0.1
+[traffic.slow]
+transport = "udp"
+offered_mbps = 1
+duration_s = 0.1
+[grid]
+policy = ["open", "wpa2-psk-ccmp"]
+"""
+#: 54 Mb/s carry about 30 Mb/s: met by far, failed by far, and at the value itself.
+MET = """
+[[require]]
+metric = "throughput_bps"
+where = { policy = "wpa2-psk-ccmp", traffic = "udp" }
+at_least = 20e6
+at_most = 40e6
+"""
+FAILED = """
+[[require]]
+name = 'no <more> & no "less"'
+metric = "throughput_bps"
+where = { traffic = "udp" }
+at_least = 50e6
+"""
+UNMEASURED = """
+[[require]]
+metric = "voice_mos"
+where = { policy = "open", traffic = "udp" }
+at_least = 4
+"""
+CHANGE = """
+[[require]]
+metric = "throughput_bps"
+from = { policy = "open" }
+where = { traffic = "udp" }
+at_least = -0.2
+[[require]]
+metric = "overhead"
+where = { traffic = "udp" }
+at_most = 0.2
+"""
+
+
+def airtoll(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "airtoll.cli", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study that meets its requirements, and its run."""
+    folder = tmp_path_factory.mktemp("gate")
+    (folder / "met.toml").write_text(HEAD + MET + CHANGE)
+    done = airtoll(folder, "run", "met.toml", "--out", "met", "--no-report", "--gate")
+    assert done.returncode == 0, done.stderr
+    # Of the change and of the overhead there is one place each.
+    assert "gate: 3 checks: 3 met" in done.stdout
+    return folder
+
+
+def test_a_failed_requirement_fails_the_build_with_its_line_and_its_case(place):
+    (place / "failed.toml").write_text(HEAD + MET + FAILED)
+    done = airtoll(place, "run", "failed.toml", "--out", "failed", "--no-report", "--gate",
+                   "--junit", "gate.xml")  # fmt: skip
+    assert done.returncode == 1
+    assert "3 checks: 1 met, 2 failed" in done.stderr.splitlines()[-1]
+    lines = [line for line in done.stdout.splitlines() if line.startswith("failed: ")]
+    assert len(lines) == 2
+    assert "± " in lines[0]
+    assert "Mb/s, at least 50 Mb/s is required [home/open/udp]" in lines[0]
+    suite = ElementTree.parse(place / "gate.xml").getroot().find("testsuite")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "2", "0")
+    cases = suite.findall("testcase")
+    assert [case.find("failure") is not None for case in cases] == [False, True, True]
+    assert cases[1].get("name") == 'no <more> & no "less" [home/open/udp]'
+    assert cases[1].find("failure").get("message") == lines[0]
+    assert all(case.get("classname") and case.get("time") for case in cases)
+    # The same of the run that exists.
+    again = airtoll(place, "gate", "failed")
+    assert again.returncode == 1
+    assert [line for line in again.stdout.splitlines() if line.startswith("failed: ")] == lines
+
+
+def test_a_gate_that_cannot_tell_does_not_pass(place):
+    (place / "unmeasured.toml").write_text(HEAD + MET + UNMEASURED)
+    done = airtoll(place, "run", "unmeasured.toml", "--out", "unmeasured", "--no-report", "--gate",
+                   "--junit", "unmeasured.xml")  # fmt: skip
+    assert done.returncode == 5
+    line = next(line for line in done.stdout.splitlines() if line.startswith("not measured: "))
+    assert "no trial measured it [home/open/udp]" in line
+    suite = ElementTree.parse(place / "unmeasured.xml").getroot().find("testsuite")
+    assert (suite.get("failures"), suite.get("errors")) == ("0", "1")
+    assert suite.findall("testcase")[1].find("error").get("type") == "not measured"
+    value = json.loads(airtoll(place, "gate", "met", "--json").stdout)[0]["value"]["value"]
+    limit = f"at_least = {value}"
+    (place / "few.toml").write_text(HEAD + MET.replace("at_least = 20e6", limit))
+    few = airtoll(place, "run", "few.toml", "--out", "few", "--no-report", "--gate")
+    assert few.returncode == 5
+    assert any(line.startswith("too few trials: ") for line in few.stdout.splitlines())
+
+
+def _as_if(place: Path, name: str, change, **manifest) -> None:
+    """The run ``met`` with other records in its journal."""
+    folder = place / name
+    shutil.copytree(place / "met", folder)
+    journal = RunFolder(folder).journal
+    records = [change(json.loads(line)) for line in journal.read_text().splitlines()]
+    journal.write_text("".join(json.dumps(record) + "\n" for record in records))
+    held = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(held | manifest))
+    write(RunFolder(folder), RunFolder(folder).plan(), "simulator")
+
+
+def _scaled(factor: float):
+    """Records whose throughput is another one."""
+
+    def change(record):
+        rows = [
+            [*row[:4], row[4] * factor if row[0] == "throughput_bps" else row[4], row[5]]
+            for row in record["rows"]
+        ]
+        return record | {"rows": rows, "sketches": []}
+
+    return change
+
+
+def _failing(record):
+    """Records in which one trial of a required cell failed."""
+    if (record["cell"], record["trial"]) != ("home/wpa2-psk-ccmp/udp", 6):
+        return record
+    reason = "the server did not answer"
+    return record | {"status": "failed", "reason": reason, "rows": [], "sketches": []}
+
+
+def test_a_run_that_is_worse_than_an_earlier_one_fails(place):
+    _as_if(place, "better", _scaled(1.2), seed=2)
+    done = airtoll(place, "gate", "met", "--compare-with", "better", "--junit", "since.xml")
+    assert done.returncode == 1, done.stdout + done.stderr
+    failed = [line for line in done.stdout.splitlines() if line.startswith("failed: ")]
+    assert len(failed) == 4
+    assert "throughput falls by 16" in failed[0]
+    assert failed[0].endswith("[home/open/udp] (since better)")
+    suite = ElementTree.parse(place / "since.xml").getroot().find("testsuite")
+    assert suite.get("failures") == "4"
+    _as_if(place, "worse", _scaled(0.8), seed=2)
+    better = airtoll(place, "gate", "met", "--compare-with", "worse")
+    assert better.returncode == 0, better.stdout
+
+
+def test_equal_runs_are_not_worse(place):
+    shutil.copytree(place / "met", place / "same")
+    done = airtoll(place, "gate", "met", "--compare-with", "same")
+    assert done.returncode == 0, done.stdout
+    assert "gate: 7 checks: 7 met" in done.stdout
+
+
+def test_cells_of_other_settings_are_not_compared(place):
+    (place / "slow.toml").write_text(HEAD.replace('"802.11g"', '"802.11g"\nrate_mbps = 6'))
+    done = airtoll(place, "run", "slow.toml", "--out", "slow", "--no-report", "--gate",
+                   "--compare-with", "met")  # fmt: skip
+    assert done.returncode == 5
+    assert "another scenario.rate_mbps in this cell" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "none.toml", "--gate"], "add a [[require]] table"),
+        (["run", "met.toml", "--junit", "a.xml"], "go with --gate"),
+        (["run", "met.toml", "--gate", "--junit", "no/a.xml"], "its folder does not exist"),
+        (["run", "met.toml", "--gate", "--on", "analytic", "--compare-with", "met"],
+         "is a run on simulator, not on analytic"),
+        (["gate", "met", "--compare-with", "met"], "is the run itself"),
+        (["gate", "nothing"], "no run folder"),
+    ],
+)  # fmt: skip
+def test_a_gate_that_checks_nothing_is_refused_before_the_run(place, arguments, said):
+    (place / "none.toml").write_text(HEAD)
+    done = airtoll(place, *arguments)
+    assert done.returncode in (2, 3)
+    assert said in done.stderr.splitlines()[-1]
+    assert not (place / "runs").exists()
+
+
+def test_a_value_of_the_trials_that_did_not_fail_does_not_pass(place):
+    _as_if(place, "partly", _failing)
+    done = airtoll(place, "gate", "partly")
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "1 of 6 trials failed: the server did not answer" in done.stdout
+    assert "[home/wpa2-psk-ccmp/udp]" in done.stdout
+    since = airtoll(place, "gate", "partly", "--compare-with", "met")
+    lines = [line for line in since.stdout.splitlines() if line.endswith("(since met)")]
+    assert [line.partition(";")[2].partition(":")[0] for line in lines] == [" 1 of 6 trials failed"]
+
+
+def test_a_cell_that_failed_since_the_earlier_run_does_not_pass(place):
+    _as_if(place, "none", lambda record: record | {"status": "failed", "reason": "no air",
+                                                   "rows": [], "sketches": []}
+           if record["cell"] == "home/open/slow" else record)  # fmt: skip
+    done = airtoll(place, "gate", "none", "--compare-with", "met")
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "not measured: throughput; no air [home/open/slow] (since met)" in done.stdout
+    # The other way round there is nothing to compare with: the cell is named.
+    back = airtoll(place, "gate", "met", "--compare-with", "none")
+    assert back.returncode == 0
+    assert "1 cell (first: home/open/slow)" in back.stderr
