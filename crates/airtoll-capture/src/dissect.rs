@@ -187,6 +187,17 @@ pub fn wire(wire: Wire, octets: &[u8]) -> Dissected<'_> {
     }
 }
 
+/// Octets of the IPv6 header of a packet and of its extension headers, as that of a fragment, before
+/// `payload` octets.
+fn ipv6_headers(octets: &[u8], payload: usize) -> usize {
+    let stated = match octets.get(4..6) {
+        Some(&[high, low]) => usize::from(u16::from_be_bytes([high, low])),
+        _ => 0,
+    };
+    let whole = (ipv6::LEN + stated).min(octets.len());
+    whole.saturating_sub(payload).max(ipv6::LEN)
+}
+
 /// The IPv4 fragment of UDP that a packet of a wire is, if it is one.
 pub fn fragment(wire: Wire, octets: &[u8]) -> Option<Ipv4Repr<'_>> {
     let (kind, octets) = network(wire, octets)?;
@@ -241,7 +252,7 @@ fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
                 } else {
                     transport(ip.protocol, ip.payload)
                 };
-                inner.header_octets += ipv6::LEN;
+                inner.header_octets += ipv6_headers(octets, ip.payload.len());
                 if inner.content != Content::Other {
                     inner.ends = Some((ip.source.into(), ip.destination.into()));
                 }

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
-from airtoll.study.generations import GENERATIONS, default_spaces
+from airtoll.study.generations import GENERATIONS, band_of, default_spaces
 from airtoll.study.handover import Handover
 from airtoll.study.join import Join, Radius
 from airtoll.study.question import Level, Question, Require
@@ -763,6 +763,7 @@ class Scenario(Table):
                 'airtime_fairness needs queue_type = "fq_codel": other queues serve packets in the '
                 "order in which they came"
             )
+        self._near_dsss()
         if self.slot_time_us is not None:
             if self.phy != "802.11g":
                 slot_us = default_spaces(self.phy)["slot_us"]
@@ -788,6 +789,22 @@ class Scenario(Table):
                 if getattr(station, key) is not None and phy["mcs_top"] is None:
                     raise ValueError(f"station {station.name}: {phy['name']} has no {key}")
         return self
+
+    def _near_dsss(self) -> None:
+        """DSSS frames, their preamble, and the frames that guard others from them: 2.4 GHz."""
+        if self.protection == "none" and self.preamble is None:
+            return
+        links = () if self.mlo is None else self.mlo.links
+        bands = [f"{one.band}ghz" for one in links] or [band_of(self)]
+        if "2.4ghz" not in bands:
+            place = f"{self.phy} here is at {' and '.join(bands).replace('ghz', '')} GHz"
+            if self.protection != "none":
+                raise ValueError(
+                    f"protection is from stations of 802.11b, which are at 2.4 GHz; {place}"
+                )
+            raise ValueError(f"preamble is that of DSSS frames, which are at 2.4 GHz; {place}")
+        if self.protection != "none" and self.phy == "802.11b":
+            raise ValueError("protection is for OFDM frames; 802.11b has none")
 
     @model_validator(mode="after")
     def _names(self) -> Self:
@@ -848,6 +865,8 @@ _MESSAGES = {
     "request-response": ("request_bytes", "response_bytes"),
     "dns": ("query_bytes", "answer_bytes"),
 }
+#: Applications whose next message follows the answer, or the clock of a codec.
+_PACED_BY_THEMSELVES = ("request-response", "voip", "http", "dns")
 
 
 class Load(Table):
@@ -958,6 +977,10 @@ class Load(Table):
                 raise ValueError("mtu_probing is for transport = 'tcp'")
         elif self.socket_buffer_kbytes is not None:
             raise ValueError("socket_buffer_kbytes is for transport = 'udp'")
+        if self.offered_mbps is not None and self.application in _PACED_BY_THEMSELVES:
+            raise ValueError(
+                f"offered_mbps is for streams: {self.application} sends at a pace of its own"
+            )
         if self.arrivals == "poisson":
             if self.application != "stream" or self.transfer_bytes is not None:
                 raise ValueError("arrivals = 'poisson' is for a stream without transfer_bytes")

@@ -118,6 +118,15 @@ CAPABILITY: Final = Capability(
             "`airtoll profiles list`",
         ),
         Feature(
+            "a transfer at a stated rate",
+            lambda cell: any(
+                load.transfer_bytes is not None and load.offered_mbps is not None
+                for load in cell.load.loads
+            ),
+            "offered_mbps: a simulated transfer (transfer_bytes) goes as fast as the channel takes "
+            "it",
+        ),
+        Feature(
             "a microwave oven outside 2.4 GHz",
             lambda cell: _oven_elsewhere(cell),
             'radio.interferer.kind = "microwave": ovens radiate at 2.4 GHz; the scenario has '

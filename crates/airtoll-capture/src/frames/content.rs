@@ -123,12 +123,16 @@ impl Frames<'_> {
             return self.msdu(slot, frame, plain, airtime_ns);
         }
         let mut all = Found::default();
+        let mut carried = 0;
         for subframe in Subframes::new(plain) {
+            carried += 14 + subframe.msdu.len();
             let found = self.msdu(slot, frame, subframe.msdu, airtime_ns);
             all.eapol |= found.eapol;
             all.eap |= found.eap;
             all.header_octets += 14 + found.header_octets;
         }
+        // Subframes but the last are padded to four octets, which are no payload.
+        all.header_octets += plain.len().saturating_sub(carried);
         all
     }
 

@@ -482,7 +482,12 @@ impl<'w> Frames<'w> {
                         self.note_number(&frame, opened.suite, opened.packet_number, None);
                         let plain = self.keyring.plaintext(&opened).to_vec();
                         let plain = without_michael(&plain, michael);
-                        security = opened.suite.frame_octets();
+                        // Michael's MIC is behind the last fragment alone.
+                        security = if control.more_fragments() {
+                            opened.suite.mpdu_octets()
+                        } else {
+                            opened.suite.frame_octets()
+                        };
                         found = self.body(slot, &frame, plain, airtime_ns);
                         self.note_cipher(station, ap, opened.suite);
                         self.watch(slot, on_air.octets, Status::Decrypted, found, plain);
