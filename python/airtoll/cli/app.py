@@ -103,6 +103,11 @@ COMMANDS: Final = {
         "playground",
         "Write a page of lessons for a class hour; it opens offline and simulates in the browser.",
     ),
+    "lesson": Lazy(
+        "lesson",
+        "lesson",
+        "Write tasks, solutions, a handshake with its keys and the playground for a class hour.",
+    ),
     "doctor": Lazy(
         "doctoring",
         "doctor",
