@@ -62,6 +62,11 @@ COMMANDS: Final = {
         "Write the report of a run, or one report that compares several runs.",
     ),
     "show": Lazy("showing", "show", "Show the answer of a run again, or one of its tables."),
+    "cite": Lazy(
+        "citing",
+        "cite",
+        "Print BibTeX of airtoll, of a study or run, and of the papers behind its readings.",
+    ),
     "compare": Lazy("reporting", "compare", "Compare a run with printed figures, cell by cell."),
     "advise": Lazy(
         "advise",
