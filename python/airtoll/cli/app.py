@@ -67,7 +67,11 @@ COMMANDS: Final = {
         "cite",
         "Print BibTeX of airtoll, of a study or run, and of the papers behind its readings.",
     ),
-    "compare": Lazy("reporting", "compare", "Compare a run with printed figures, cell by cell."),
+    "compare": Lazy(
+        "reporting",
+        "compare",
+        "Compare a run with printed figures, cell by cell: every row, or those of some tables.",
+    ),
     "advise": Lazy(
         "advise",
         "advise_command",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +21,7 @@ from airtoll.capture.reports import capture_report
 from airtoll.errors import UsageError
 from airtoll.lesson.sheet import html, markdown
 from airtoll.lesson.tasks import tasks
-from airtoll.observe.replacing import put_text, replacing, scratch_folder, storage_error
+from airtoll.observe.replacing import put_text, replacing, storage_error
 from airtoll.policies import resolve
 from airtoll.report import browser
 from airtoll.report.playground import render
@@ -66,17 +67,16 @@ def write_lesson(
     files = _purposes(with_page)
     if not force:
         _refuse_foreign(folder, files)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error(folder, error) from error
-    with scratch_folder(folder) as scratch:
-        _make(scratch, name, seed, with_page)
+    with tempfile.TemporaryDirectory() as made:
+        _make(Path(made), name, seed, with_page)
         for file in files:
             target = folder / file
-            target.parent.mkdir(exist_ok=True)
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise storage_error(target.parent, error) from error
             with replacing(target) as place:
-                shutil.copyfile(scratch / file, place)
+                shutil.copyfile(Path(made) / file, place)
     record = {
         "airtoll": __version__,
         "seed": seed,

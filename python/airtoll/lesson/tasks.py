@@ -196,7 +196,7 @@ def _handshake(capture: CaptureReport, folder: str) -> Task:
         ),
         command=f"airtoll capture report {folder}/air.pcapng --keys {folder}/keys.json",
         blanks=(
-            Blank("messages from the first authentication frame to the keys", f"{messages}"),
+            Blank("messages before the first data frame", f"{messages}"),
             Blank("of these, frames with EAPOL", f"{capture.data['eapol_frames']}"),
             Blank("time of the join", _milliseconds(seconds)),
             Blank("octets of the key exchange", f"{octets['key_exchange']}"),
