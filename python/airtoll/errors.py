@@ -79,6 +79,12 @@ class RunError(AirtollError):
     exit_code = 3
 
 
+class AllSkipped(RunError):
+    """The testbed carries out no cell of a plan; the message names the first reason."""
+
+    exit_code = 3
+
+
 class StorageError(RunError):
     """A file or folder that cannot be used: damaged, held by another process, no run folder."""
 

@@ -125,7 +125,8 @@ def test_advice_on_nothing_says_that_nothing_was_measured(
 ) -> None:
     done = airtoll(place, "advise", *arguments)
     assert done.returncode == 5
-    assert "nothing was measured, so no policy is judged: all " in done.stderr
+    assert "nothing was measured, so no policy is judged: " in done.stderr
+    assert ": all " in done.stderr
     assert "; first, " in done.stderr
     assert "meets the needs" not in done.stdout
 
@@ -152,4 +153,8 @@ def test_nothing_to_choose_from_is_no_success(place: Path) -> None:
         done = airtoll(place, *arguments)
         assert done.returncode in (2, 3), (arguments, done.stdout)
         assert says in done.stderr
-        assert done.stderr.count("\n") == 1
+        # `ciphers bench` says so of a quick build before the error.
+        lines = [
+            x for x in done.stderr.splitlines() if not x.startswith("This module is the quick")
+        ]
+        assert len(lines) == 1

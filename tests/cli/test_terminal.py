@@ -164,9 +164,9 @@ def test_a_table_is_shown_by_request_with_chosen_rows_and_columns(finished: Path
     rows = shown("costs", "--csv", "--columns", "policy,where", "--where", "traffic=udp")
     assert rows.splitlines() == [
         "policy,where",
-        "Open,udp",
-        '"WPA2-Personal, CCMP-128",udp',
-        '"WPA3-Personal, GCMP-256",udp',
+        'Open,"UDP, 1472 octets"',
+        '"WPA2-Personal, CCMP-128","UDP, 1472 octets"',
+        '"WPA3-Personal, GCMP-256","UDP, 1472 octets"',
     ]
     latex = shown("costs", "--latex", "--caption", "Cost & place", "--label", "tab:mine")
     assert r"\caption{Cost \& place}" in latex

@@ -31,13 +31,13 @@ import polars as pl
 from attrs import evolve
 
 from airtoll.errors import AirtollError
+from airtoll.foreign_text import name_problem
 from airtoll.observe.imports import folder
 from airtoll.observe.imports.files import FORMATS, Place, read_file
 from airtoll.observe.imports.trial import observations_of, trials_of
 from airtoll.observe.imports.value import range_problem
 from airtoll.report import write_report
 from airtoll.report.imported import read_imported
-from airtoll.study.source import name_problem
 
 SAMPLES = Path(__file__).parent / "samples"
 TABLE = (

@@ -64,12 +64,15 @@ def test_fitted_rows_are_marked_and_left_out_of_the_error(summary):
 
 
 def test_printed_values_are_counted_by_set_of_profiles_without_those_of_the_fit(summary):
-    (overheads,) = (line for line in headline(summary) if line.startswith("Printed overheads"))
-    for devices in ("datasheet", "fitted", "card"):
-        assert f"with {devices} profiles" in overheads
-    fitted = [
+    said = headline(summary)
+    of_card = [
         one
         for one in summary.comparisons
-        if one.quantity == "overhead" and summary.seen(one) == "fitted" and "card" in one.cell
+        if one.quantity == "overhead" and one.cell.partition("profile_set=")[2].startswith("card")
     ]
-    assert f"(the other {len(fitted)} were fitted to)" in overheads
+    fitted = [one for one in of_card if summary.seen(one) == "fitted"]
+    assert 0 < len(fitted) < len(of_card)
+    assert said[0].startswith("With the air alone, ")
+    assert f"of {len(of_card)} printed overheads are met" in said[0]
+    assert said[1].startswith("With a serial card fitted to one client")
+    assert f" of the {len(of_card) - len(fitted)} others are met" in said[1]

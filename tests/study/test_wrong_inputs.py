@@ -29,7 +29,10 @@ def changed(old, new):
         (TEXT.encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
         (TEXT + "\nx = " + "[" * 5000 + "]" * 5000, "nested too deep; at most 32 levels"),
         (".".join("a" * 5000) + " = 1\n" + TEXT, "a dotted key has more than 32 parts"),
-        (TEXT + "\nx = " + "[" * 40 + "]" * 40, r"grid\.x.*nested too deep; at most 32 levels"),
+        (
+            TEXT + "\nx = " + "[" * 40 + "]" * 40,
+            r"question\[1\]\.x.*nested too deep; at most 32 levels",
+        ),
         (TEXT + "\nx = 1" + "0" * 5000, "a number is out of range"),
         (changed("payload_bytes = 1472", "payload_bytes = 0x" + "f" * 9999), "out of range"),
         (TEXT + "#" * (1 << 20), "is too large; a study file has at most 1048576 octets"),

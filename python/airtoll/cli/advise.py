@@ -46,7 +46,7 @@ from airtoll.cli.advise_from import advise_from
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import named
 from airtoll.cli.progress import View
-from airtoll.errors import DatasetError, NotMeasured, StudyError, UsageError
+from airtoll.errors import AllSkipped, DatasetError, NotMeasured, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.metrics import FRAGMENTS
 from airtoll.observe.tables import not_radio, read_observations, read_trials, with_caveat
@@ -388,16 +388,19 @@ def _measure(
         err().print(f"taking the run in {out_folder}: it asked the same", soft_wrap=True)
         return same
     err().print(f"running {len(policies)} policies in {scenario} (study {name})")
-    with View(on, quiet=True) as view:
-        return run(
-            name,
-            on=on,
-            out=out_folder,
-            instead=True,
-            values=cast(Mapping[str, Level], values),
-            progress=view.advance,
-            on_phase=view.phase,
-        )
+    try:
+        with View(on, quiet=True) as view:
+            return run(
+                name,
+                on=on,
+                out=out_folder,
+                instead=True,
+                values=cast(Mapping[str, Level], values),
+                progress=view.advance,
+                on_phase=view.phase,
+            )
+    except AllSkipped as error:
+        raise NotMeasured(f"nothing was measured, so no policy is judged: {error}") from error
 
 
 def _study_of(scenario: str) -> tuple[str, str, Study]:

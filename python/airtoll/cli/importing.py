@@ -20,6 +20,7 @@ from airtoll.analyse.quantities import show_overhead
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.cli.places import named
 from airtoll.errors import UsageError
+from airtoll.foreign_text import name_problem, shown, shown_line
 from airtoll.observe.datasets import COLUMNS, load_dataset
 from airtoll.observe.imported import MANIFEST, Manifest, read_manifest
 from airtoll.observe.imports.files import FORMATS, Place, Source, read_file
@@ -27,7 +28,6 @@ from airtoll.observe.imports.folder import ImportFolder, opened
 from airtoll.policies import resolve
 from airtoll.report import write_report
 from airtoll.report.imported import Imported, read_imported
-from airtoll.study.source import name_problem, shown, shown_line
 
 
 def import_command(

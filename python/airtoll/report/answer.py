@@ -295,11 +295,11 @@ def headline(summary: RunSummary) -> list[str]:
     printed = reproduced(summary.reproduced, summary.names)
     lines = [
         *_of_limits(summary),
-        *_of_drifts(summary, THROUGHPUT),
-        *_of_unknown_costs(summary),
         *_of_silence(summary),
         *printed.leads,
         *(line for one in told for line in one.leads),
+        *_of_drifts(summary, THROUGHPUT),
+        *_of_unknown_costs(summary),
         *(line for one in told for line in one.reasons),
         *_of_queues(summary),
         *_of_rates(summary),

@@ -21,6 +21,7 @@ from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.published import refuse_readings
 from airtoll.errors import (
+    AllSkipped,
     DiskRefused,
     EnvironmentProblem,
     Interrupted,
@@ -384,7 +385,7 @@ def _save_what_can_be(folder: RunFolder, plan: Plan, testbed: str, state: str) -
 
 
 def _refuse_all_skipped(study: Study, bed: Testbed, trials: int | None) -> None:
-    """A run without any cell leaves no folder. Raises ``RunError`` with the first reason.
+    """A run without any cell leaves no folder. Raises ``AllSkipped`` with the first reason.
 
     Raises ``StudyError`` for more trials than a run has.
     """
@@ -395,7 +396,7 @@ def _refuse_all_skipped(study: Study, bed: Testbed, trials: int | None) -> None:
         if skip is None:
             return
         first = first or f"{cell.name}: {skip.reason}"
-    raise RunError(f"{study.study.name}: all {len(plan.cells)} cells are skipped; first, {first}")
+    raise AllSkipped(f"{study.study.name}: all {len(plan.cells)} cells are skipped; first, {first}")
 
 
 def octets_of_captures(plan: Plan, bed: Testbed) -> float:

@@ -20,10 +20,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from airtoll.errors import PolicyError, StudyError
+from airtoll.foreign_text import shown
 from airtoll.policies import resolve
 from airtoll.study.model import Compare, Scenario, Study, Traffic, with_level
 from airtoll.study.question import Level, Question
-from airtoll.study.source import check_values, parse_toml, read_text, shown
+from airtoll.study.source import check_values, parse_toml, read_text
 
 _AXES = ("scenario", "policy", "traffic")
 #: A file in the root of a checkout; no installed package has it next to it.

@@ -10,18 +10,16 @@ import codecs
 import math
 import re
 import tomllib
-import unicodedata
 from pathlib import Path
 from typing import Any
 
 from airtoll.errors import StudyError
+from airtoll.foreign_text import name_problem, shown, shown_line, unprintable
 
 #: Largest study file, octets. The largest shipped one has 20,000.
 MOST_OCTETS = 1 << 20
 #: Deepest nesting of tables and lists.
 MOST_LEVELS = 32
-#: Longest key, and longest name of a scenario, traffic, profile set or station.
-LONGEST_NAME = 100
 #: Longest value of the keys that hold prose, and longest other text.
 LONGEST_PROSE = 10_000
 LONGEST_TEXT = 200
@@ -30,7 +28,6 @@ _PROSE = frozenset({"about", "title", "question", "source", "caveat", "leaves_ou
 _LARGEST_INTEGER = 2**63 - 1
 _LARGEST_NUMBER = 1e15
 
-_LONGEST_SHOWN = 60
 _OTHER_ENCODINGS = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -39,8 +36,6 @@ _OTHER_ENCODINGS = {
 }
 #: A chain of dotted key parts. The TOML reader needs quadratic time for a long one.
 _CHAIN = re.compile(rf"(?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*){{{MOST_LEVELS}}}")
-#: Characters that reorder the text around them on a terminal.
-_REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def read_text(path: Path) -> str:
@@ -117,41 +112,13 @@ def check_values(data: dict[str, Any], path: Path) -> None:
                 raise StudyError(f"{path}: {place}: {shown(value)}: {problem}")
 
 
-def name_problem(name: object) -> str | None:
-    """Why a text cannot be a key or a name; ``None`` if it can."""
-    if not isinstance(name, str) or not name:
-        return "a name needs at least one character"
-    if len(name) > LONGEST_NAME:
-        return f"a name has at most {LONGEST_NAME} characters, this one has {len(name)}"
-    if _unprintable(name, allowed=""):
-        return "a name has no control characters"
-    if name[0] in "=+-@":
-        return "a name does not start with =, +, - or @ (a spreadsheet reads a formula)"
-    return None
-
-
-def shown(value: object) -> str:
-    """A value for a one-line message, shortened and without control characters."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):
-        text = f"({type(value).__name__})"
-    return shown_line(text)
-
-
-def shown_line(text: str) -> str:
-    """A text as a part of one line, shortened and without control characters."""
-    plain = "".join(c if c.isprintable() else "?" for c in text[: 10 * _LONGEST_SHOWN])
-    return plain if len(plain) <= 4 * _LONGEST_SHOWN else f"{plain[:_LONGEST_SHOWN]}..."
-
-
 def _value_problem(value: object, longest: int) -> str | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
         if len(value) > longest:
             return f"a text has at most {longest} characters, this one has {len(value)}"
-        if _unprintable(value, allowed="\n\t"):
+        if unprintable(value, allowed="\n\t"):
             return "a text has no control characters but line feeds and tabs"
         return None
     if isinstance(value, int):
@@ -161,11 +128,3 @@ def _value_problem(value: object, longest: int) -> str | None:
             return "must be a finite number"
         return None if abs(value) <= _LARGEST_NUMBER else "the number is out of range"
     return "must be a text, a number, true or false, a list or a table"
-
-
-def _unprintable(text: str, *, allowed: str) -> bool:
-    return any(
-        c not in allowed
-        and (unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in _REORDERING)
-        for c in text
-    )

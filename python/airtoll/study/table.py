@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from airtoll.study.source import name_problem
+from airtoll.foreign_text import name_problem
 
 
 def _named(name: str) -> str:

@@ -67,7 +67,7 @@ def test_a_negative_delay_of_a_stepped_clock_counts_as_none():
 
 
 def test_the_percentiles_of_a_run_are_those_of_all_its_packets():
-    trials = {number: measured(number) for number in range(1, 5)}
+    trials = {number: measured(number) for number in range(1, 11)}
     place = {
         "scenario": "s",
         "policy": "open",
@@ -108,6 +108,6 @@ def test_the_percentiles_of_a_run_are_those_of_all_its_packets():
     estimates = analyse(frame, sketches=sketches).estimates
     row = estimates.filter(metric="delay_p99_s", flow="probe").row(0, named=True)
     everything = np.concatenate([report(number)[1] for number in trials])
-    assert row["method"] == "all packets of 4 trials, bootstrap of trials"
+    assert row["method"] == "all packets of 10 trials, bootstrap of trials"
     assert row["value"] == pytest.approx(np.quantile(everything, 0.99), rel=0.03)
     assert row["low"] < row["value"] < row["high"]

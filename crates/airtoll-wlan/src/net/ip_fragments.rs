@@ -48,6 +48,17 @@ pub(crate) fn fragment_lengths(ip_octets: u32, mtu: u32, ipv6: bool) -> Vec<u32>
     lengths
 }
 
+/// Whether fragments enter the tunnels of the node that makes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// They do not.
+    None,
+    /// They do; the node sends the packet itself.
+    Own,
+    /// They do; the node forwards the packet.
+    Forwarded,
+}
+
 impl Net {
     /// How many packets a node's radio or wire gets for one of `ip_octets` octets that the node sends
     /// itself: its tunnels and its MTU may make fragments of it.
@@ -61,14 +72,13 @@ impl Net {
         packets.sum()
     }
 
-    /// Splits a packet that is longer than `mtu` (RFC 791 section 3.2, RFC 8200 section 4.5). With `enters`
-    /// the fragments enter the tunnels of the node, which sends them itself.
+    /// Splits a packet that is longer than `mtu` (RFC 791 section 3.2, RFC 8200 section 4.5).
     pub(super) fn fragment(
         &mut self,
         lower: &mut Lower,
         node: NodeId,
         packet: PacketId,
-        (mtu, enters): (u32, bool),
+        (mtu, entry): (u32, Entry),
         work: Duration,
     ) {
         let whole = lower.cx.packets.remove(packet);
@@ -114,11 +124,13 @@ impl Net {
             } else {
                 lower.device.transmit_time(node, ip_octets)
             };
-            if enters {
-                let effort = effort + self.encapsulate(lower, node, piece, true);
-                self.dispatch_own(lower, node, piece, effort);
-            } else {
-                self.dispatch(lower, node, piece, effort);
+            match entry {
+                Entry::None => self.dispatch(lower, node, piece, effort),
+                Entry::Own | Entry::Forwarded => {
+                    let own = entry == Entry::Own;
+                    let effort = effort + self.encapsulate(lower, node, piece, own);
+                    self.dispatch_own(lower, node, piece, effort);
+                }
             }
         }
     }

@@ -4,6 +4,7 @@
 use airtoll_units::{Duration, Instant};
 
 use super::Net;
+use super::ip_fragments::Entry;
 use crate::context::Action;
 use crate::device::Decrypted;
 use crate::event::PipeKind;
@@ -117,6 +118,11 @@ impl Net {
             let mut work = lower.device.forward_time(node, p.ip_octets) + effort;
             let of_the_link = p.resolves() || p.advertises() || p.is_group_traffic();
             if !self.nodes[node].tunnels.is_empty() && !of_the_link {
+                let mtu = self.forwarding_mtu(node, p.to);
+                if let Some(mtu) = mtu.filter(|mtu| p.ip_octets > *mtu) {
+                    self.fragment(lower, node, packet, (mtu, Entry::Forwarded), work);
+                    return;
+                }
                 work += self.encapsulate(lower, node, packet, false);
             }
             if lower.cx.packets[packet].layer() == layer {

@@ -3,6 +3,7 @@
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
+use super::ip_fragments::Entry;
 use super::{Net, Route};
 use crate::context::{Action, Context};
 use crate::device::Encrypted;
@@ -31,7 +32,7 @@ impl Net {
         if !self.nodes[node].tunnels.is_empty() {
             let to = lower.cx.packets[packet].to;
             if let Some(mtu) = self.own_tunnel_mtu(node, to).filter(|mtu| octets > *mtu) {
-                self.fragment(lower, node, packet, (mtu, true), work);
+                self.fragment(lower, node, packet, (mtu, Entry::Own), work);
                 return;
             }
             work += self.encapsulate(lower, node, packet, true);
@@ -49,7 +50,7 @@ impl Net {
                 return;
             }
             let mtu = self.nodes[node].mtu;
-            self.fragment(lower, node, packet, (mtu, false), work);
+            self.fragment(lower, node, packet, (mtu, Entry::None), work);
             return;
         }
         match self.way(&lower.cx, node, packet) {

@@ -212,6 +212,15 @@ impl Net {
         mtu_of_first(state.tunnels.as_slice(), to, state.mtu)
     }
 
+    /// MTU of the interface of a tunnel that takes a packet for `to` which a node forwards. Interfaces of
+    /// WireGuard alone have one: XFRM fragments the outer packet (`ip_output`).
+    pub(super) fn forwarding_mtu(&self, node: NodeId, to: NodeId) -> Option<u32> {
+        let state = &self.nodes[node];
+        let end = state.tunnels.iter().find(|end| end.takes(to, false))?;
+        let suite = end.encapsulation.map(|tunnel| tunnel.suite);
+        (suite == Some(TunnelSuite::WireGuard)).then(|| end.interface_mtu(state.mtu))
+    }
+
     /// Octets of a packet for `to` behind the tunnels that begin at a node, which sends it itself, and
     /// whether its outermost header is IPv6's.
     pub(super) fn outermost(

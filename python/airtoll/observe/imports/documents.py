@@ -23,7 +23,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from airtoll.errors import DatasetError
-from airtoll.study.source import shown_line
+from airtoll.foreign_text import shown_line
 
 #: Largest file, and largest text after decompression, octets.
 MOST_OCTETS: Final = 128 * 2**20

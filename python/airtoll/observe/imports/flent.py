@@ -25,9 +25,9 @@ import numpy as np
 from attrs import frozen
 
 from airtoll.errors import DatasetError
+from airtoll.foreign_text import name_problem, shown
 from airtoll.observe.imports.documents import Document
 from airtoll.observe.imports.value import Reading, Test, Value, needed, number, objects
-from airtoll.study.source import name_problem, shown
 
 #: Most series of a test.
 _MOST_SERIES: Final = 1000

@@ -27,12 +27,12 @@ import polars as pl
 from attrs import evolve, frozen
 
 from airtoll.errors import DatasetError, StorageError
+from airtoll.foreign_text import shown_line
 from airtoll.observe.imported import MANIFEST, as_text, as_texts, read_manifest
 from airtoll.observe.imports.files import Source
 from airtoll.observe.imports.trial import Row, Trial, observations_of, trials_of
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.tables import read_observations
-from airtoll.study.source import shown_line
 
 JOURNAL: Final = "imported.jsonl"
 _TABLES: Final = ("observations.parquet", "trials.parquet")

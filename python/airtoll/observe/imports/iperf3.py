@@ -25,6 +25,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from airtoll.errors import DatasetError
+from airtoll.foreign_text import shown, shown_line
 from airtoll.observe.imports.documents import Document
 from airtoll.observe.imports.value import (
     Reading,
@@ -35,7 +36,6 @@ from airtoll.observe.imports.value import (
     objects,
     range_problem,
 )
-from airtoll.study.source import shown, shown_line
 
 _AGREE: Final = 0.01
 _REVERSE: Final = "_bidir_reverse"

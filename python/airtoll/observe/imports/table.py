@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from airtoll.errors import DatasetError, PolicyError
+from airtoll.foreign_text import name_problem, shown, shown_line
 from airtoll.observe.datasets import UNITS
 from airtoll.observe.imports.documents import text_of
 from airtoll.observe.imports.trial import Place, Row, Trial
 from airtoll.observe.imports.value import range_problem
 from airtoll.observe.metrics import METRICS
 from airtoll.policies import resolve
-from airtoll.study.source import name_problem, shown, shown_line
 
 #: Most lines of a table.
 MOST_LINES: Final = 200_000

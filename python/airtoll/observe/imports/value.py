@@ -13,8 +13,8 @@ from typing import Any, Final
 from attrs import field, frozen
 
 from airtoll.errors import DatasetError
+from airtoll.foreign_text import name_problem, shown
 from airtoll.observe.metrics import METRICS, SHARES
-from airtoll.study.source import name_problem, shown
 
 #: Smallest and largest value of each unit. No instrument of today reads a larger one.
 RANGES: Final[dict[str, tuple[float, float]]] = {
