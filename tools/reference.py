@@ -50,6 +50,7 @@ TABLES = [
     ("scan", "`handover = { scan = {...} }`", handover.Scan),
     ("traffic", "`[traffic.NAME]`", model.Traffic),
     ("beside", "`[[traffic.NAME.beside]]`", model.Beside),
+    ("profile_set", "`[profile_set.NAME]`", model.ProfileSet),
     ("question", "`[[question]]`", model.Question),
     ("require", "`[[require]]`", model.Require),
     ("compare", "`[[compare]]`", model.Compare),

@@ -1,7 +1,8 @@
-"""Write the pages of the documentation site that are made: figures of studies, and the playground.
+"""Write the pages of the documentation site that are made: figures of studies, and the lesson.
 
 Runs some studies with few trials and copies their SVG files below docs/figures, with one page that
-shows them. Writes the playground and a page that leads to it. None of these is checked in.
+shows them. Writes the folder of `airtoll lesson` and a page that leads to it. None of these is
+checked in.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from airtoll.lesson import write_lesson
 from airtoll.report import browser, write_report
-from airtoll.report.playground import write_playground
 from airtoll.run import run
 from airtoll.study import load
-from airtoll.testbeds.lessons import lessons
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 #: Studies that finish in seconds, each with its trials.
@@ -23,7 +23,7 @@ STUDIES = {"quickstart": 3, "tripathi2008": 3, "beacon-tax": 2, "radius-distance
 
 def main() -> None:
     """Run the studies and write the pages."""
-    _playground()
+    _lessons()
     figures = DOCS / "figures"
     shutil.rmtree(figures, ignore_errors=True)
     lines = [
@@ -49,20 +49,29 @@ def main() -> None:
     (DOCS / "figures.md").write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def _playground() -> None:
-    """The playground of this site, or the reason why it has none."""
-    page = DOCS / "playground.html"
-    page.unlink(missing_ok=True)
+def _lessons() -> None:
+    """The lesson of this site, with the playground or the reason why it has none."""
+    shutil.rmtree(DOCS / "lesson", ignore_errors=True)
+    with_page = browser.module() is not None
+    write_lesson(DOCS / "lesson", with_page=with_page)
     lines = ["# Lessons in the browser", ""]
-    if browser.module() is None:
+    if with_page:
+        lines += [
+            "[Open the playground](lesson/playground.html): six lessons for a class hour.",
+            "",
+        ]
+    else:
         lines += [
             "This site was built without the simulator for browsers. `make web` builds it.",
             "",
         ]
-    else:
-        write_playground(lessons(), page)
-        lines += ["[Open the playground](playground.html): six lessons for a class hour.", ""]
-    lines += ["The [guide](guides/playground.md) has the lessons and their controls."]
+    lines += [
+        "[Tasks](lesson/tasks.html), [solutions](lesson/solutions.html), and "
+        "[a handshake](lesson/handshake.html) with its [frames](lesson/handshake/air.pcapng) and "
+        "[keys](lesson/handshake/keys.json).",
+        "",
+        "The [guide](guides/teaching.md) says how to make them.",
+    ]
     (DOCS / "lessons.md").write_text("\n".join(lines) + "\n", "utf-8")
 
 

@@ -1,11 +1,13 @@
-//! Lays the folders that ship with airtoll beside the build, from where the wheel takes them
-//! (`include` in `pyproject.toml`). The folders of the checkout stay their only home.
+//! Lays the folders and the file that ship with airtoll beside the build, from where the wheel takes them
+//! (`include` in `pyproject.toml`). The checkout stays their only home.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Folders at the root of the checkout that the package reads while it runs.
 const SHIPPED: [&str; 2] = ["studies", "datasets"];
+/// Its file that says how to cite it.
+const CITATION: &str = "CITATION.cff";
 
 fn main() -> io::Result<()> {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
@@ -22,6 +24,10 @@ fn main() -> io::Result<()> {
             io::Error::new(error.kind(), format!("{}: {error}", from.display()))
         })?;
     }
+    let from = root.join(CITATION);
+    println!("cargo::rerun-if-changed={}", from.display());
+    fs::copy(&from, data.join(CITATION))
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", from.display())))?;
     Ok(())
 }
 

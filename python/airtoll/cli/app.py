@@ -62,6 +62,11 @@ COMMANDS: Final = {
         "Write the report of a run, or one report that compares several runs.",
     ),
     "show": Lazy("showing", "show", "Show the answer of a run again, or one of its tables."),
+    "cite": Lazy(
+        "citing",
+        "cite",
+        "Print BibTeX of airtoll, of a study or run, and of the papers behind its readings.",
+    ),
     "compare": Lazy(
         "reporting",
         "compare",
@@ -111,6 +116,11 @@ COMMANDS: Final = {
         "playground",
         "playground",
         "Write a page of lessons for a class hour; it opens offline and simulates in the browser.",
+    ),
+    "lesson": Lazy(
+        "lesson",
+        "lesson",
+        "Write tasks, solutions, a handshake with its keys and the playground for a class hour.",
     ),
     "doctor": Lazy(
         "doctoring",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -12,6 +12,9 @@ from airtoll.cli.output import err
 from airtoll.cli.places import STANDARD_OUTPUT, named
 from airtoll.report.playground import render, write_playground
 from airtoll.testbeds.lessons import lessons
+
+#: Largest integer that a script in a page holds exactly.
+MOST_SEED: Final = 2**53 - 1
 
 
 def playground(
@@ -23,13 +26,16 @@ def playground(
             help="File to write; - is standard output.",
         ),
     ] = Path("playground.html"),
+    seed: Annotated[
+        int, typer.Option(min=0, max=MOST_SEED, help="Seed of every trial in the page.")
+    ] = 1,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a file that airtoll did not write.")
     ] = False,
 ) -> None:
     """Write a page of lessons for a class hour; it opens offline and simulates in the browser."""
     if out_ == STANDARD_OUTPUT:
-        sys.stdout.write(render(lessons()))
+        sys.stdout.write(render(lessons(seed)))
         return
-    page = write_playground(lessons(), out_, force=force)
+    page = write_playground(lessons(seed), out_, force=force)
     err().print(f"playground: {page}", soft_wrap=True)

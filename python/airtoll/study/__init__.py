@@ -6,6 +6,7 @@ file, key, value and what is allowed. Never expands the grid and never runs anyt
 
 from airtoll.study.load import (
     StudyFile,
+    data_file,
     data_folder,
     load,
     parse,
@@ -53,6 +54,7 @@ __all__ = [
     "Traffic",
     "Trials",
     "WiredLink",
+    "data_file",
     "data_folder",
     "load",
     "parse",

@@ -54,14 +54,26 @@ def data_folder(name: str) -> Path:
     In a checkout a copy inside the package is stale, so that it counts for nothing there. Raises
     ``StudyError`` if the installation lacks the folder.
     """
+    candidate = _shipped(name)
+    if candidate.is_dir():
+        return candidate
+    raise StudyError(f"{name}: the folder that ships with airtoll is missing; install it again")
+
+
+def data_file(name: str) -> Path:
+    """A file that ships with airtoll, from the same places. Raises ``StudyError`` without it."""
+    candidate = _shipped(name)
+    if candidate.is_file():
+        return candidate
+    raise StudyError(f"{name}: the file that ships with airtoll is missing; install it again")
+
+
+def _shipped(name: str) -> Path:
     # A package from a zip file would have no folders: installers unpack wheels.
     package = Path(str(files("airtoll")))
     root = package.parents[1]
     in_checkout = (root / _MARK_OF_A_CHECKOUT).is_file()
-    candidate = root / name if in_checkout else package / "data" / name
-    if candidate.is_dir():
-        return candidate
-    raise StudyError(f"{name}: the folder that ships with airtoll is missing; install it again")
+    return root / name if in_checkout else package / "data" / name
 
 
 def shipped() -> dict[str, Path]:

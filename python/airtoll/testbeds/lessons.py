@@ -24,8 +24,8 @@ _NETWORK: Final = ("quickstart", "udp")
 _ROAMING: Final = ("roaming2026", "call")
 
 
-def lessons() -> Scenarios:
-    """The scenarios of all lessons."""
+def lessons(seed: int = 1) -> Scenarios:
+    """The scenarios of all lessons; the page simulates them with ``seed``."""
     study, traffic = _NETWORK
     cell = next(c for c in make_plan(load(study).study).cells if c.traffic == traffic)
     cells = [evolve(cell, policy=name) for name in POLICIES]
@@ -36,6 +36,7 @@ def lessons() -> Scenarios:
         handovers=tuple(
             (_handover_name(one), _resolved(one)) for one in _handover_cells(*_ROAMING)
         ),
+        seed=seed,
     )
 
 

@@ -1,7 +1,7 @@
 (async () => {
   const data = JSON.parse(document.getElementById("playground-data").textContent);
-  const WARM_UP_S = 0.02;
-  const MEASURED_S = 0.1;
+  const WARM_UP_S = data.warm_up_s;
+  const MEASURED_S = data.measured_s;
   const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"];
   const lesson = (id) => document.getElementById(id);
   const valueOf = (id, name) => lesson(id).querySelector('[name="' + name + '"]').value;
@@ -24,7 +24,7 @@
     scenario.warm_up_s = WARM_UP_S;
     scenario.duration_s = WARM_UP_S + MEASURED_S;
     edit(scenario);
-    const { columns, error } = simulator.ask({ scenario, seeds: [1] });
+    const { columns, error } = simulator.ask({ scenario, seeds: [data.seed] });
     if (error) throw new Error(error);
     return columns;
   };
@@ -151,7 +151,7 @@
   let gapWords = "";
   const handOver = () => {
     const [, scenario] = data.handovers[Number(valueOf("handover", "handover"))];
-    const answer = simulator.ask({ scenario, seeds: [1], frames: true });
+    const answer = simulator.ask({ scenario, seeds: [data.seed], frames: true });
     if (answer.error) throw new Error(answer.error);
     const managed = (frame) => !["data", "null data", "Ack", "beacon"].includes(frame.kind);
     // The hand-over is the last run of frames that are neither data nor beacons.

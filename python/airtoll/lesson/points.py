@@ -1,0 +1,113 @@
+"""Points of the playground, simulated here: the same scenario, length and seed as on the page.
+
+Takes the playground's scenarios; gives the numbers that the page shows. ``report/browser`` has the
+same changes of a scenario as scripts.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any, Final
+
+from attrs import frozen
+
+from airtoll import _native
+from airtoll.report.playground import MEASURED_S, WARM_UP_S, Scenarios
+
+#: Bits in a megabit.
+_MEGA: Final = 1e6
+
+
+@frozen
+class Point:
+    """The rows of one trial."""
+
+    metrics: list[str]
+    values: list[float]
+    stations: list[str | None]
+    seconds: list[int | None]
+
+    def total(self, metric: str) -> float:
+        """The sum of a metric over its rows."""
+        pairs = zip(self.metrics, self.values, strict=True)
+        return float(sum(value for name, value in pairs if name == metric))
+
+    def throughput(self, station: str | None = None) -> float:
+        """Throughput in Mbit/s of a station, or of all."""
+        rows = zip(self.metrics, self.values, self.stations, self.seconds, strict=True)
+        return sum(
+            value / _MEGA
+            for name, value, owner, second in rows
+            if name == "throughput_bps" and second is None and station in (None, owner)
+        )
+
+
+def network(
+    scenarios: Scenarios,
+    policy: int,
+    *,
+    payload: int | None = None,
+    rate: int | None = None,
+    stations: int = 1,
+    slow: int | None = None,
+) -> Point:
+    """A trial of the lessons' network under a policy.
+
+    ``payload`` in octets; ``rate`` and ``slow`` are places in the list of rates: of all stations,
+    and of the second one.
+    """
+    scenario = json.loads(scenarios.network[policy][1])
+    if payload is not None:
+        for flow in scenario["flows"]:
+            flow["pattern"]["payload_octets"] = payload
+    if rate is not None:
+        for bss in scenario["bss"]:
+            bss["rate"] = json.loads(scenarios.rates[rate][1])
+    _copy_first(scenario, stations)
+    if slow is not None:
+        second = [node for node in scenario["nodes"] if node["role"] == "station"][1]
+        second["rate"] = json.loads(scenarios.rates[slow][1])
+    scenario["warm_up_s"] = WARM_UP_S
+    scenario["duration_s"] = WARM_UP_S + MEASURED_S
+    return _simulated(scenario, scenarios.seed)
+
+
+def handover(scenarios: Scenarios, name: str) -> Point:
+    """A trial of the hand-over that the playground lists by this name."""
+    return _simulated(json.loads(dict(scenarios.handovers)[name]), scenarios.seed)
+
+
+def names(stations: int) -> list[str]:
+    """The names of so many stations of the network."""
+    return ["A", *(f"copy {number} of A" for number in range(2, stations + 1))]
+
+
+def _copy_first(scenario: dict[str, Any], stations: int) -> None:
+    first = names(1)[0]
+    (node,) = (one for one in scenario["nodes"] if one["name"] == first)
+    flows = list(scenario["flows"])
+    budgets = list(scenario["radio"]["budgets"])
+    for name in names(stations)[1:]:
+        scenario["nodes"].append({**copy.deepcopy(node), "name": name})
+        for flow in flows:
+            ends = {end: name if flow[end] == first else flow[end] for end in _ENDS}
+            scenario["flows"].append(
+                {
+                    **copy.deepcopy(flow),
+                    **ends,
+                    "name": f"{name} {flow['name']}",
+                    "station": name,
+                }
+            )
+        for budget in budgets:
+            nodes = [name if one == first else one for one in budget["nodes"]]
+            scenario["radio"]["budgets"].append({**budget, "nodes": nodes})
+
+
+_ENDS: Final = ("source", "destination")
+
+
+def _simulated(scenario: dict[str, Any], seed: int) -> Point:
+    rows = _native.simulate(json.dumps(scenario), [seed])
+    return Point(rows["metric"], rows["value"], rows["station"], rows["second"])

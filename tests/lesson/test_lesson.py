@@ -1,0 +1,178 @@
+"""A lesson's folder: deterministic by seed, answers of its own files, foreign files are kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from airtoll.capture.reports import capture_report
+from airtoll.errors import UsageError
+from airtoll.lesson import write_lesson
+from airtoll.plan import make_plan
+from airtoll.report import browser as in_pages
+from airtoll.run.api import prepare
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def rows(sheet: Path) -> dict[str, str]:
+    """The blanks of a sheet in Markdown, each with its value."""
+    found = dict(re.findall(r"^\| (.+) \| (.*) \|$", sheet.read_text("utf-8"), re.MULTILINE))
+    del found["find"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("lesson") / "class"
+    write_lesson(folder, with_page=False)
+    return folder
+
+
+def test_the_same_seed_gives_the_same_files_and_another_one_other_numbers(lesson, tmp_path):
+    write_lesson(tmp_path / "again", with_page=False)
+    assert files(tmp_path / "again") == files(lesson)
+    write_lesson(tmp_path / "other", seed=7, with_page=False)
+    assert rows(tmp_path / "other/solutions.md") != rows(lesson / "solutions.md")
+    assert rows(tmp_path / "other/tasks.md") == rows(lesson / "tasks.md")
+
+
+def test_tasks_have_blanks_and_solutions_have_a_number_in_each(lesson):
+    asked, solved = rows(lesson / "tasks.md"), rows(lesson / "solutions.md")
+    assert asked.keys() == solved.keys()
+    assert not any(asked.values())
+    assert all(re.match(r"\d", value) for value in solved.values())
+    page = (lesson / "solutions.html").read_text("utf-8")
+    assert all(f">{value}<" in page for value in solved.values())
+
+
+def test_numbers_of_the_solutions_are_those_of_the_standard(lesson):
+    solved = rows(lesson / "solutions.md")
+    # 27 octets a symbol at 54 Mbit/s (IEEE Std 802.11-2020, Table 17-4: 216 data bits).
+    (falls,) = (value for what, value in solved.items() if "falls" in what)
+    first, second = map(int, re.findall(r"\d+", falls)[1:])
+    assert second - first == 27
+    # Open System and association: two frames each (11.3).
+    # 4 frames with EAPOL, 8 octets of header and 8 of MIC with CCMP-128 (12.7.6, 12.5.3).
+    assert solved["messages before the first data frame"] == "8"
+    assert solved["of these, frames with EAPOL"] == "4"
+    assert solved["octets that the cipher adds to a data frame"] == "16"
+
+
+def test_the_keys_open_the_capture_and_its_page_names_no_scratch(lesson):
+    report = capture_report([lesson / "handshake/air.pcapng"], (), [lesson / "handshake/keys.json"])
+    assert report.data["decrypted"] == report.data["protected"] > 0
+    page = (lesson / "handshake.html").read_text("utf-8")
+    assert "air.pcapng" in page
+    assert tempfile.gettempdir() not in page
+
+
+def test_no_file_loads_something_from_elsewhere(lesson):
+    for path in lesson.glob("*.html"):
+        assert not re.search(r"(src|href)=\"?(https?:)?//|@import", path.read_text("utf-8"))
+
+
+def test_the_policy_of_the_handshake_changes_the_solutions(tmp_path):
+    write_lesson(tmp_path, policy="wpa3-sae-gcmp-256", with_page=False)
+    solved = rows(tmp_path / "solutions.md")
+    assert solved["octets that the cipher adds to a data frame"] == "24"
+    assert json.loads((tmp_path / "lesson.json").read_bytes())["policy"] == "wpa3-sae-gcmp-256"
+
+
+def test_own_files_are_replaced_and_others_are_kept(tmp_path):
+    write_lesson(tmp_path, with_page=False)
+    (tmp_path / "notes.txt").write_text("mine")
+    write_lesson(tmp_path, seed=2, with_page=False)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    before = files(tmp_path)
+    (tmp_path / "tasks.md").write_text("edited by the teacher")
+    with pytest.raises(UsageError, match=r"tasks\.md: exists"):
+        write_lesson(tmp_path, seed=3, with_page=False)
+    assert files(tmp_path) == before | {"tasks.md": b"edited by the teacher"}
+    write_lesson(tmp_path, seed=2, with_page=False, force=True)
+    assert files(tmp_path) == before
+
+
+def test_a_file_that_was_there_is_not_overwritten(tmp_path):
+    (tmp_path / "solutions.html").write_text("mine")
+    with pytest.raises(UsageError, match=r"solutions\.html: exists"):
+        write_lesson(tmp_path, with_page=False)
+    assert files(tmp_path) == {"solutions.html": b"mine"}
+
+
+def test_an_open_network_has_a_handshake_without_keys(tmp_path):
+    write_lesson(tmp_path, policy="open", with_page=False)
+    solved = rows(tmp_path / "solutions.md")
+    assert solved["of these, frames with EAPOL"] == "0"
+    assert solved["octets that the cipher adds to a data frame"] == "0"
+
+
+def airtoll(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "airtoll.cli", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_command_says_what_it_wrote(tmp_path):
+    done = airtoll("lesson", str(tmp_path / "class"), "--no-page")
+    assert done.returncode == 0, done.stderr
+    named = {line.split()[0] for line in done.stdout.splitlines()}
+    assert named | {"lesson.json"} == set(files(tmp_path / "class"))
+    assert airtoll("lesson", str(tmp_path / "other"), "--policy", "telepathy").returncode == 2
+    assert not (tmp_path / "other").exists()
+
+
+def test_commands_of_the_sheet_name_studies_and_their_keys(lesson):
+    text = (lesson / "tasks.md").read_text("utf-8")
+    commands = re.findall(r"^airtoll run (\S+)(?: --set (\S+)=(\d+))?$", text, re.MULTILINE)
+    assert commands
+    for study, key, value in commands:
+        assert make_plan(prepare(study, values={key: int(value)} if key else {}).study).cells
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(in_pages.module() is None, reason=in_pages.NOT_BUILT)
+def test_the_page_shows_the_numbers_of_the_solutions(browser, tmp_path):
+    write_lesson(tmp_path, seed=5)
+    solved = rows(tmp_path / "solutions.md")
+    tab = browser.new_page()
+    tab.goto((tmp_path / "playground.html").as_uri())
+    tab.wait_for_function("window.airtoll !== undefined")
+
+    def numbers(lesson: str) -> list[str]:
+        return re.findall(
+            r"[\d.]+ (?:%|Mbit/s|ms)", tab.locator(f"#{lesson} figcaption").inner_text()
+        )
+
+    tab.locator('#payload [name="rate"]').select_option("0")
+    assert numbers("payload")[1:] == [
+        solved[f"cost of CCMP at 6 Mbit/s and {octets} octets"] for octets in (72, 1472)
+    ]
+    assert numbers("contention") == [
+        solved["throughput of all, 1 station, 1472 octets"],
+        solved["throughput of all, 10 stations, 1472 octets"],
+        solved["air for repetitions, 10 stations, 1472 octets"],
+    ]
+    tab.locator('#slow [name="slow"]').select_option("0")
+    fast = solved["throughput of the fast station, slow one at 6 Mbit/s"]
+    assert numbers("slow")[-1] == fast
+    name = "WPA2-Personal, CCMP-128: full"
+    tab.locator('#handover [name="handover"]').select_option(label=name)
+    assert solved[f"gap of the call, {name}"] in numbers("handover")
+    tab.close()
