@@ -30,7 +30,8 @@ _CIPHERS: Final = {
     "GCMP": Cipher.GCMP_128,
     "GCMP-256": Cipher.GCMP_256,
 }
-_KEY_MANAGEMENT: Final = {
+#: AKM suites as iw prints them -> names of the table of suites.
+KEY_MANAGEMENT: Final = {
     "FT/IEEE 802.1X/SHA-384": "ft-802.1x-sha384",
     "IEEE 802.1X/SUITE-B-192": "802.1x-suite-b-192",
     "IEEE 802.1X/SUITE-B": "802.1x-suite-b",
@@ -46,7 +47,7 @@ _KEY_MANAGEMENT: Final = {
 }
 #: A suite that iw has no word for.
 _SELECTOR: Final = re.compile(r"([0-9a-f]{2}-[0-9a-f]{2}-[0-9a-f]{2})[:-](\d+)")
-_SUITE: Final = re.compile("|".join([_SELECTOR.pattern, *(re.escape(w) for w in _KEY_MANAGEMENT)]))
+_SUITE: Final = re.compile("|".join([_SELECTOR.pattern, *(re.escape(w) for w in KEY_MANAGEMENT)]))
 _BLOCKS: Final = {
     "HT operation": "802.11n",
     "HT capabilities": "802.11n",
@@ -215,7 +216,7 @@ def _ciphers(value: str) -> list[Cipher]:
 
 
 def _named(found: re.Match[str]) -> Akm | None:
-    if found[0] in _KEY_MANAGEMENT:
-        return Akm(_KEY_MANAGEMENT[found[0]])
+    if found[0] in KEY_MANAGEMENT:
+        return Akm(KEY_MANAGEMENT[found[0]])
     oui, kind = found.groups()
     return akm_of_selector(f"{oui}-{kind}")

@@ -182,6 +182,20 @@ class Cipher(StrEnum):
         return _ciphers()[self]["permits_high_throughput"]
 
 
+class ManagementCipher(StrEnum):
+    """A group management cipher suite, by its airtoll name."""
+
+    BIP_CMAC_128 = "bip-cmac-128"
+    BIP_CMAC_256 = "bip-cmac-256"
+    BIP_GMAC_128 = "bip-gmac-128"
+    BIP_GMAC_256 = "bip-gmac-256"
+
+    @property
+    def selector(self) -> str:
+        """OUI and suite type in an RSNE, as hostapd prints them."""
+        return str(_ciphers()[self]["selector"])
+
+
 @cache
 def akm_of(word: str, generation: str, cipher: Cipher) -> Akm | None:
     """The AKM that a policy's word names in a generation (``wpa``, ``wpa2``, ``wpa3``, ``owe``).

@@ -20,7 +20,7 @@ from attrs import frozen
 from airtoll import _native
 from airtoll.border.answers import AnnouncedBss, AnnouncedSuites
 from airtoll.policies import Cipher, Generation, resolve
-from airtoll.policies.suites import Akm
+from airtoll.policies.suites import Akm, ManagementCipher
 from airtoll.testbeds.lab.access_point import LABELS, Settings, static_wep
 
 #: Rates of DSSS and CCK, Mb/s (IEEE Std 802.11-2020, 15.2.3 and 16.2.3).
@@ -32,8 +32,7 @@ _AGES: Final = (
 #: Least likeness of a name that is taken for a misspelt one.
 _ALIKE: Final = 0.6
 #: Group management cipher where the RSN element names none (IEEE Std 802.11-2020, 9.4.2.24.1).
-_BIP: Final = "00-0f-ac-6"
-_BIP_GMAC_256: Final = "00-0f-ac-12"
+_BIP: Final = ManagementCipher.BIP_CMAC_128
 
 
 @frozen
@@ -302,9 +301,9 @@ def _management(settings: Settings, rsn: AnnouncedSuites | None) -> list[Differe
     if seen != settings.link.pmf:
         found.append(Difference("pmf", seen, settings.link.pmf))
     elif seen != "off":
-        told = rsn["group_management"] or _BIP
+        told = rsn["group_management"] or _BIP.selector
         wide = settings.link.pmf == "required" and settings.link.cipher is Cipher.GCMP_256
-        asked = _BIP_GMAC_256 if wide else _BIP
+        asked = (ManagementCipher.BIP_GMAC_256 if wide else _BIP).selector
         if told != asked:
             found.append(
                 Difference("group management cipher", cipher_name(told), cipher_name(asked))
@@ -438,6 +437,7 @@ def _akms() -> dict[str, Akm]:
 def _ciphers() -> dict[str, str]:
     found = {cipher.selector: str(cipher.value).upper() for cipher in Cipher if cipher.selector}
     found |= {c.wpa_selector: str(c.value).upper() for c in Cipher if c.wpa_selector}
+    found |= {c.selector: str(c.value).upper() for c in ManagementCipher}
     return {selector: name for selector, name in found.items() if selector is not None}
 
 
@@ -450,16 +450,7 @@ def cipher_name(selector: str | None) -> str:
     """A suite's name, or its selector where the tables have none."""
     if selector is None:
         return "none"
-    return _ciphers().get(selector, _FURTHER.get(selector, selector))
-
-
-#: Group management ciphers, which are no link ciphers (IEEE Std 802.11-2020, table 9-149).
-_FURTHER: Final = {
-    "00-0f-ac-6": "BIP-CMAC-128",
-    "00-0f-ac-11": "BIP-GMAC-128",
-    "00-0f-ac-12": "BIP-GMAC-256",
-    "00-0f-ac-13": "BIP-CMAC-256",
-}
+    return _ciphers().get(selector, selector)
 
 
 def _names(selectors: Sequence[str], name: object) -> str:

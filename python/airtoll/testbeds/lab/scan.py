@@ -16,6 +16,8 @@ from typing import Final
 
 from airtoll import _native
 from airtoll.border.answers import AnnouncedBss
+from airtoll.network.iw import KEY_MANAGEMENT
+from airtoll.policies.suites import Akm
 from airtoll.testbeds.lab.air import announced
 from airtoll.testbeds.linux.hosts import Host, HostError
 
@@ -30,12 +32,7 @@ _WFA: Final = bytes((0x50, 0x6F, 0x9A))
 _CIPHERS: Final = {
     "WEP-40": 1, "TKIP": 2, "CCMP": 4, "WEP-104": 5, "AES-128-CMAC": 6, "NO-GROUP": 7, "GCMP": 8,
 }  # fmt: skip
-_AKMS: Final = {
-    "IEEE 802.1X": 1, "PSK": 2, "FT/IEEE 802.1X": 3, "FT/PSK": 4, "IEEE 802.1X/SHA-256": 5,
-    "PSK/SHA-256": 6, "TDLS/TPK": 7, "SAE": 8, "FT/SAE": 9, "IEEE 802.1X/SUITE-B": 11,
-    "IEEE 802.1X/SUITE-B-192": 12, "FT/IEEE 802.1X/SHA-384": 13, "FILS/SHA-256": 14,
-    "FILS/SHA-384": 15, "FT/FILS/SHA-256": 16, "FT/FILS/SHA-384": 17, "OWE": 18,
-}  # fmt: skip
+_AKMS: Final = {word: Akm(name).suite_type for word, name in KEY_MANAGEMENT.items()}
 _MFP: Final = {"MFP-required": 1 << 6, "MFP-capable": 1 << 7}
 _OFFSETS: Final = {"no secondary": 0, "above": 1, "below": 3}
 #: Octets of elements whose presence alone counts, by their titles.

@@ -14,7 +14,7 @@ from attrs import define, evolve, field
 from airtoll.border.answers import AnnouncedBss
 from airtoll.errors import TestbedError
 from airtoll.policies import Cipher
-from airtoll.policies.suites import Akm, akm_of, akms
+from airtoll.policies.suites import Akm, ManagementCipher, akm_of, akms
 from airtoll.study.generations import GENERATIONS
 from airtoll.testbeds.lab.access_point import LABELS, mode_of, security_of
 from airtoll.testbeds.lab.air import announced
@@ -24,6 +24,8 @@ BSSID: Final = "02:00:5e:00:53:01"
 _PRIVACY: Final = 0x0010
 _SHORT: Final = 0x0020
 _ESS: Final = 0x0001
+#: OUI of the elements of WPA and WPS.
+_MICROSOFT: Final = bytes((0x00, 0x50, 0xF2))
 _PMF_BITS: Final = {"off": 0, "optional": 1 << 7, "required": 3 << 6}
 _PMF_WORDS: Final = {"disabled": "off", "capable": "optional", "required": "required"}
 #: Widths above 20 MHz: middle of the channel from the primary one on, channel numbers.
@@ -195,9 +197,9 @@ class Router:
             if self.phy == "802.11be":
                 out += _tlv(255, bytes((108,)) + bytes(14))
         if self.kind.startswith("wpa-"):
-            out += _tlv(221, bytes.fromhex("0050f201") + self._wpa())
+            out += _tlv(221, _MICROSOFT + bytes((1,)) + self._wpa())
         if self.wps:
-            out += _tlv(221, bytes.fromhex("0050f204104a000110"))
+            out += _tlv(221, _MICROSOFT + bytes((4,)) + bytes.fromhex("104a000110"))
         if self.kind == "owe-transition":
             out += _tlv(221, bytes.fromhex("506f9a1c") + bytes(6) + bytes((4,)) + b"open")
         return bytes(out)
@@ -225,12 +227,13 @@ class Router:
         body += _list(selectors) + _list([akm.selector for akm in self.akms()])
         body += _PMF_BITS[self.pmf].to_bytes(2, "little")
         if self.pmf == "required" and self.ciphers == (Cipher.GCMP_256,):
-            body += b"\x00\x00" + _octets("00-0f-ac-12")
+            body += b"\x00\x00" + _octets(ManagementCipher.BIP_GMAC_256.selector)
         return body
 
     def _wpa(self) -> bytes:
         mixed = self.kind == "wpa-wpa2-psk"
-        akm = Akm("wpa-psk") if mixed or not self.akms() else self.akms()[0]
+        own = [] if mixed else self.akms()
+        akm = next(iter(own), Akm("wpa-psk"))
         ciphers = [Cipher.TKIP] if mixed else list(self.ciphers)
         body = b"\x01\x00" + _octets(self.group.wpa_selector)
         return body + _list([c.wpa_selector for c in ciphers]) + _list([akm.selector])
