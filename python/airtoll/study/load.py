@@ -114,13 +114,14 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     A smaller grid narrows the patterns of ``exclude`` and the questions, which lose the levels that
     it lacks, and drops the comparisons (``compare``) of cells that it lacks. A question keeps its
     place if its grid has other levels there. A requirement loses the levels that the grid lacks and
-    is refused without any.
+    is refused without any. A scenario or traffic with a value loses a label that has numbers.
 
     Raises ``StudyError`` for a key that does not exist or a value that is invalid.
     """
     data = file.study.model_dump(mode="python", exclude_unset=True)
     for key, value in values.items():
         _put(data, key, value, file.path)
+    _drop_stale_labels(data, values)
     grid = {
         axis: levels for axis, levels in data["grid"].items() if isinstance(levels, list | tuple)
     }
@@ -146,6 +147,18 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     except ValidationError as error:
         raise StudyError(_first_mistake(error, file.path)) from error
     return StudyFile(_check_grid(study, file.path), file.path, file.text, file.sha256)
+
+
+def _drop_stale_labels(data: dict[str, Any], values: Mapping[str, Level]) -> None:
+    """Drop labels that may state a number which a value replaces."""
+    for key in values:
+        kind, _, rest = key.partition(".")
+        name, _, field = rest.partition(".")
+        if kind not in ("scenario", "traffic") or not field or f"{kind}.{name}.label" in values:
+            continue
+        table = data.get(kind, {}).get(name)
+        if isinstance(table, dict) and any(map(str.isdigit, table.get("label") or "")):
+            del table["label"]
 
 
 def _narrowed(study: Study, grid: Mapping[str, Any]) -> list[dict[str, list[Level]]]:
