@@ -22,6 +22,8 @@ from airtoll.plan import Cell
 from airtoll.question import Arm, Asked, Place
 
 _JOINED: Final = "joined_ratio"
+#: The reason where the trials that counted have no value of the metric.
+NO_TRIAL: Final = "no trial measured it"
 #: The axis of a change since an earlier run.
 RUN: Final = "run"
 #: Names of the arms in an analysis of one question; the reference is the first.
@@ -310,7 +312,7 @@ def why_unmeasured(measured: Measured, cell: str) -> str:
         reasons = rows.filter(pl.col("status") == status)["reason"].drop_nulls()
         if len(reasons):
             return str(reasons[0])
-    return "no trial measured it"
+    return NO_TRIAL
 
 
 def of_arm(claims: Sequence[Compare], arm: Arm) -> list[Compare]:

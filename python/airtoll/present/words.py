@@ -31,6 +31,7 @@ from airtoll.answer import (
     Sum,
     Verdict,
 )
+from airtoll.answer.compared import NO_TRIAL
 from airtoll.observe.metrics import OVERHEAD, name_of, quantity
 from airtoll.observe.spoken import spoken
 from airtoll.present.digits import (
@@ -458,6 +459,10 @@ class Teller:
 
     def _unmeasured(self, answered: Answered) -> list[str]:
         question = answered.question
+        if answered.compares and all(
+            claim.reason == NO_TRIAL and claim.before is None for claim in answered.compares
+        ):
+            return [f"No trial measured {spoken(question.metric).words}."]
         refused = {(one.arm, id(place)) for one in answered.impossible for place in one.places}
         reasons: dict[str, dict[Arm, list[Place]]] = {}
         for claim in answered.compares:

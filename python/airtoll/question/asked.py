@@ -101,6 +101,13 @@ def _defaults(study: Study) -> Iterator[Question]:
     today = today_of(study)
     policies = [str(name) for name in study.grid["policy"] if name != today]
     worth = [name for name in policies if not _is_worse(name)]
+    if not worth and not _is_worse(today) and study.study.baseline in policies:
+        # The policy of today is the best of the grid: its cost against the baseline is left to ask.
+        for metric in metrics:
+            yield Question(
+                metric=metric, have={"policy": study.study.baseline}, to=({"policy": today},)
+            )
+        return
     candidates = worth if worth and not _is_worse(today) else policies
     to = tuple({"policy": name} for name in candidates)
     for number, metric in enumerate(metrics):

@@ -363,8 +363,29 @@ def _without_an_answer(summary: RunSummary) -> list[str]:
     if summary.silent:
         return []
     wanted = [name for name in summary.study.answers if name in METRICS]
+    there = [name for name in wanted if readings(summary, name)]
+    if there:
+        # There is nothing to compare with.
+        settled = [name for name in there if not summary.unsettled(name)]
+        return [_alone(summary, name) for name in settled]
     names = " and ".join(quantity_name(name) for name in wanted)
     return [f"These trials measured no {names}, which the study asks for."]
+
+
+def _alone(summary: RunSummary, metric: str) -> str:
+    """The values of a metric without a comparison: of the one cell, or the smallest and largest."""
+    found = sorted(readings(summary, metric), key=lambda reading: reading.estimate.value)
+    words = f"The {quantity_name(metric)} is"
+    if len(found) == 1:
+        where = summary.names.cell(found[0].cell.name)
+        return f"{words} {shown(metric, found[0].estimate)} ({where})."
+    least, most = (shown(metric, found[at].estimate) for at in (0, -1))
+    if least == most:
+        return f"{words} {least} in all {len(found)} cells."
+    return (
+        f"{words} from {least} ({summary.names.cell(found[0].cell.name)}) to {most} "
+        f"({summary.names.cell(found[-1].cell.name)}) in {len(found)} cells."
+    )
 
 
 def _of_silence(summary: RunSummary) -> list[str]:
