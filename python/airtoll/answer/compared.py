@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
@@ -313,8 +312,3 @@ def why_unmeasured(measured: Measured, cell: str) -> str:
         if len(reasons):
             return str(reasons[0])
     return NO_TRIAL
-
-
-def of_arm(claims: Sequence[Compare], arm: Arm) -> list[Compare]:
-    """The claims about one candidate."""
-    return [claim for claim in claims if claim.to == arm]

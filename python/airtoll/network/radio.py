@@ -42,22 +42,6 @@ def band_of_channel(channel: int) -> Band | None:
     return "5" if 32 <= channel <= 177 else None
 
 
-def band_in(text: str) -> Band | None:
-    """The band that a text names: ``5 GHz``, ``2,4 GHz``, ``6g``, ``5ghz``."""
-    found = re.search(r"(2[.,]4|2(?=g)|5|6)\s*g(?:hz)?\b", text.lower())
-    if found is None:
-        return None
-    return "2.4" if found[1].startswith("2") else "5" if found[1] == "5" else "6"
-
-
-def phy_in(text: str) -> str | None:
-    """The newest PHY that a text names: ``802.11ax``, ``11ac``, ``802.11b/g/n``."""
-    found = re.search(r"\b(?:802\.)?11\s?((?:be|ax|ac|n|g|a|b)(?:/(?:be|ax|ac|n|g|a|b))*)\b", text)
-    if found is None:
-        return None
-    return max((f"802.11{letters}" for letters in found[1].split("/")), key=PHYS.index)
-
-
 def width_of_class(operating_class: int) -> int | None:
     """Channel width of an operating class at 6 GHz, MHz; None for a class of another band."""
     if operating_class == _80_PLUS_80:

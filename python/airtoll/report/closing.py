@@ -14,8 +14,6 @@ from airtoll.report.summary import RunSummary
 
 #: Lines of the end of a command.
 MOST_LINES: Final = 12
-#: Lines of sentences where a table follows.
-_BESIDE_A_TABLE: Final = 4
 _GAP: Final = "  "
 #: Columns below which a table beside the policies says nothing.
 _NARROWEST: Final = 40

@@ -61,8 +61,6 @@ LABELS: Final = {
     "mac_filter": "MAC filter",
     "off": "Off",
 }
-#: Settings that beacons do not show, beside secrets.
-UNSEEN: Final = ("rts_threshold", "fragmentation_threshold", "frame_burst", "isolation")
 _PMF: Final = {"off": "disabled", "optional": "capable (optional)", "required": "required"}
 _HEX_DIGITS: Final = {40: 10, 104: 26}
 

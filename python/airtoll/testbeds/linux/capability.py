@@ -17,7 +17,7 @@ from airtoll.policies import Akm, Cipher, Generation
 from airtoll.policies.suites import eap_methods
 from airtoll.study import GroupLoad, Scenario, WiredLink
 from airtoll.study.handover import Walk
-from airtoll.study.join import Join, Radius
+from airtoll.study.join import Join
 from airtoll.study.model import Radio
 from airtoll.testbeds.capability import (
     Capability,
@@ -494,13 +494,6 @@ def _short_message(cell: Cell) -> str | None:
 def _eap(cell: Cell) -> bool:
     method = cell.security.link.eap_method
     return cell.settings.authenticate and method not in (None, "leap")
-
-
-def _has_radius_cable(cell: Cell) -> bool:
-    own, plain = cell.settings.radius, Radius()
-    if _eap(cell) and own.chain:
-        return True
-    return _eap(cell) and any(getattr(own, n) != getattr(plain, n) for n in _RADIUS_CABLE)
 
 
 def station_names(settings: Scenario) -> list[str]:
