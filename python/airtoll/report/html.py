@@ -26,6 +26,7 @@ from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
 from airtoll.report.handover import PARTS, gaps
 from airtoll.report.parts import SHORT, symbol_step
+from airtoll.report.setting import setting
 from airtoll.report.summary import Combined, RunSummary
 from airtoll.report.templates import page
 from airtoll.report.times import time_rows
@@ -190,6 +191,7 @@ def _values(
         "source": head.source,
         "manifest": summary.manifest,
         "question": head.question,
+        "setting": setting(summary.plan.cells),
         "headline": [line.replace(" %", "\u00a0%") for line in headline(summary)],
         "not_covered": not_covered(summary),
         "lines_open": _LINES_OPEN,
