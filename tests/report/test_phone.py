@@ -7,7 +7,9 @@ import re
 from airtoll.drawing.develop import develop
 from airtoll.drawing.plate import WIDTH
 from airtoll.plan import make_plan
+from airtoll.report.closing import printed_table
 from airtoll.report.figures.answer import answer
+from airtoll.report.html import render
 from airtoll.report.setting import setting
 from airtoll.report.summary import summarise
 from airtoll.run import run
@@ -76,3 +78,21 @@ def test_one_line_has_phy_mcs_level_clients_and_duration(tmp_path) -> None:
     assert setting(office) == (
         "802.11be, 5 GHz and 6 GHz, 80 to 320 MHz, MCS 13, 1 to 30 clients, 0.6 s a trial"
     )
+
+
+def test_the_papers_table_is_on_the_first_screen_beside_ours(tmp_path) -> None:
+    grid = {"scenario": ["single"], "traffic": ["udp"], "policy": ["open", "wep-104"]}
+    values = {
+        "grid": {**grid, "profile_set": ["datasheet"]},
+        "question": [],
+        "trials.repetitions": 2,
+    }
+    summary = summarise(run("tripathi2008", out=tmp_path / "run", values=values).path)
+    table = printed_table(summary)
+    assert table is not None
+    ((policy, (text,)),) = table.rows
+    assert (table.heads[0], policy, text.split(" | ")[0]) == ("printed", "WEP-104", "8.4")
+    page = render(summary, [], command="airtoll run tripathi2008")
+    top, _, rest = page.partition(text)
+    assert rest, "no table"
+    assert top.count('class="answer"') == 1

@@ -21,6 +21,7 @@ from airtoll.present.names import policy_name
 from airtoll.report import what_if
 from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
 from airtoll.report.authentication import STAGES, negotiation_stages
+from airtoll.report.closing import printed_table
 from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
@@ -191,6 +192,7 @@ def _values(
         "source": head.source,
         "manifest": summary.manifest,
         "question": head.question,
+        "printed_table": printed_table(summary),
         "setting": setting(summary.plan.cells),
         "headline": [line.replace(" %", "\u00a0%") for line in headline(summary)],
         "not_covered": not_covered(summary),
