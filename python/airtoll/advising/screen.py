@@ -129,7 +129,7 @@ def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:
     """The change of a metric; of joins, the part of the devices is named where it is unknown."""
     words = _sentence(_told(claim, teller))
     if claim.metric in _JOINS and not _knows_curves(decision.situation):
-        return f"{words}; on the air alone: the time of SAE and EAP on the devices is unknown."
+        return f"{words}; without the access point's time for SAE and EAP, which is unknown."
     return f"{words}."
 
 
@@ -195,6 +195,8 @@ def _in_short(outcome: Outcome, teller: Teller) -> str:
 def _assumed(decision: Decision) -> tuple[str, ...]:
     situation = decision.situation
     lines = [f"Measured in the simulator: {decision.setting}."]
+    if situation.place != "sensor":
+        lines.append("While they join, stations compute as one core of a PC at 2.1 GHz.")
     if situation.assumed:
         lines.append(f"Not said, so taken: {'; '.join(situation.assumed)}.")
     lines.append(f"Left out: {'; '.join(_left_out(situation))}.")
@@ -209,7 +211,7 @@ def _knows_curves(situation: Situation) -> bool:
 def _left_out(situation: Situation) -> Sequence[str]:
     if situation.place == "sensor":
         return ["DHCP, and TLS or MQTT above the message", "regulator and self-discharge"]
-    found = ["the computing time of stations"]
+    found = ["the computing time of stations while they send"]
     if situation.profile is None:
         found.append("the CPU of the access point (--profile)")
     elif not _knows_curves(situation):
