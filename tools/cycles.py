@@ -19,8 +19,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from rust_sources import Module, code, modules
+
 ROOT = Path(__file__).resolve().parents[1]
-Module = tuple[str, ...]
 
 #: Cycles that are there, by folder: mostly types of one protocol that name one another. Each set
 #: may only shrink. Remove a name that is no longer in its cycle.
@@ -200,17 +201,10 @@ def _resolved(target: Module, files: Mapping[Module, Path]) -> Module | None:
 
 def rust_imports(source: Path) -> Iterator[tuple[Module, Module]]:
     """Every path of one module of a crate that names another one."""
-    files = {
-        rust_module(file, source): file
-        for file in sorted(source.rglob("*.rs"))
-        if not _is_test(file.relative_to(source))
-    }
-    for module, file in list(files.items()):
-        for name in re.findall(r"#\[cfg\(test\)\]\s*mod (\w+);", file.read_text("utf-8")):
-            files.pop((*module, name), None)
+    files = modules(source)
     for module, file in files.items():
-        code = rust_code(file.read_text("utf-8"))
-        for path in rust_paths(code, module):
+        text = code(file.read_text("utf-8"))
+        for path in rust_paths(text, module):
             length = len(path)
             while length and path[:length] not in files:
                 length -= 1
@@ -218,61 +212,42 @@ def rust_imports(source: Path) -> Iterator[tuple[Module, Module]]:
                 yield module, path[:length]
 
 
-def rust_module(file: Path, source: Path) -> Module:
-    """The path of a module of a crate; () is the root."""
-    parts = file.relative_to(source).with_suffix("").parts
-    if parts[-1] == "mod" or parts in (("lib",), ("main",)):
-        parts = parts[:-1]
-    return parts
-
-
-def _is_test(file: Path) -> bool:
-    return any(part in ("tests", "tests.rs") or part.endswith("_tests.rs") for part in file.parts)
-
-
-def rust_code(text: str) -> str:
-    """Code without comments, strings and the tests at the end of a file."""
-    text = re.split(r"#\[cfg\(test\)\]\s*mod \w+ \{", text)[0]
-    text = re.sub(r'r#*"(?:.|\n)*?"#*|"(?:\\.|[^"\\])*"', '""', text)
-    return re.sub(r"//[^\n]*", "", text)
-
-
-def rust_paths(code: str, module: Module) -> Iterator[Module]:
-    """Paths from the root of the crate that code names with `crate`, `super` or `self`."""
-    for match in re.finditer(r"\b(?:crate|super|self)(?=::)", code):
-        if code[: match.start()].endswith("::"):
+def rust_paths(text: str, module: Module) -> Iterator[Module]:
+    """Paths from the root of the crate that a text names with `crate`, `super` or `self`."""
+    for match in re.finditer(r"\b(?:crate|super|self)(?=::)", text):
+        if text[: match.start()].endswith("::"):
             continue
         base = {"crate": (), "self": module, "super": module[:-1]}[match[0]]
-        yield from _tree(code, match.end(), base)[0]
+        yield from _tree(text, match.end(), base)[0]
 
 
-def _tree(code: str, at: int, base: Module) -> tuple[list[Module], int]:
+def _tree(text: str, at: int, base: Module) -> tuple[list[Module], int]:
     """The paths of a use tree that goes on at `at`, and where it ends."""
     space = re.compile(r"\s*")
-    at = space.match(code, at).end()  # type: ignore[union-attr]
-    if not code.startswith("::", at):
+    at = space.match(text, at).end()  # type: ignore[union-attr]
+    if not text.startswith("::", at):
         return [base], at
-    at = space.match(code, at + 2).end()  # type: ignore[union-attr]
-    if code.startswith("{", at):
+    at = space.match(text, at + 2).end()  # type: ignore[union-attr]
+    if text.startswith("{", at):
         found: list[Module] = []
         at += 1
         while True:
-            at = space.match(code, at).end()  # type: ignore[union-attr]
-            if at >= len(code) or code[at] == "}":
+            at = space.match(text, at).end()  # type: ignore[union-attr]
+            if at >= len(text) or text[at] == "}":
                 return found, at + 1
-            word = re.compile(r"\w+|\*").match(code, at)
+            word = re.compile(r"\w+|\*").match(text, at)
             if word is None:
                 return found, at
             inner = base if word[0] in ("self", "*") else (*base, word[0])
-            paths, at = _tree(code, word.end(), inner)
+            paths, at = _tree(text, word.end(), inner)
             found += paths
-            rest = re.compile(r"(?:\s*as\s+\w+)?\s*,?").match(code, at)
+            rest = re.compile(r"(?:\s*as\s+\w+)?\s*,?").match(text, at)
             at = rest.end() if rest else at
-    word = re.compile(r"\w+").match(code, at)
+    word = re.compile(r"\w+").match(text, at)
     if word is None:
         return [base], at
     inner = base[:-1] if word[0] == "super" else (*base, word[0])
-    return _tree(code, word.end(), inner)
+    return _tree(text, word.end(), inner)
 
 
 # All

@@ -11,8 +11,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def tool() -> ModuleType:
+@pytest.fixture
+def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
     spec = importlib.util.spec_from_file_location("cycles", ROOT / "tools/cycles.py")
     assert spec is not None
     assert spec.loader is not None
