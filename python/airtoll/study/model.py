@@ -770,12 +770,12 @@ class Scenario(Table):
                 raise ValueError(f"slot_time_us is for phy = '802.11g'; {self.phy} has {slot_us:g}")
             if self.slot_time_us == 9 and any(s.phy == "802.11b" for s in self.stations):
                 raise ValueError("slot_time_us: a cell with an 802.11b station has 20")
-        with_edca = self.edca or own["mcs_top"] is not None
+        self._without_mcs()
         given: list[tuple[str, Edca | None]] = [("", self.edca_parameters)]
         given += [("ap.", self.ap.edca_parameters)]
         given += [(f"station {s.name}: ", s.edca_parameters) for s in self.stations]
         for where, parameters in given:
-            if parameters is not None and not with_edca:
+            if parameters is not None and not self.with_edca:
                 raise ValueError(f"{where}edca_parameters need edca = true with {self.phy}")
         if self.edca_parameters is not None:
             for category in self.edca_parameters.categories:
@@ -789,6 +789,18 @@ class Scenario(Table):
                 if getattr(station, key) is not None and phy["mcs_top"] is None:
                     raise ValueError(f"station {station.name}: {phy['name']} has no {key}")
         return self
+
+    def _without_mcs(self) -> None:
+        """Settings of PHYs with MCSs, in a cell that has none."""
+        phys = {self.phy, *(station.phy or self.phy for station in self.stations)}
+        if any(GENERATIONS[phy]["mcs_top"] is not None for phy in phys):
+            return
+        if self.streams != 1:
+            raise ValueError(f"streams: {self.phy} has one spatial stream")
+        if self.ampdu_max_octets:
+            raise ValueError(f"ampdu_max_octets: {self.phy} has no A-MPDUs")
+        if self.amsdu_max_octets:
+            raise ValueError(f"amsdu_max_octets: {self.phy} has no A-MSDUs")
 
     def _near_dsss(self) -> None:
         """DSSS frames, their preamble, and the frames that guard others from them: 2.4 GHz."""
@@ -830,6 +842,11 @@ class Scenario(Table):
     def bridges(self, station: Station) -> bool:
         """Whether a station is a wireless bridge."""
         return self.bridge is not None and station.bridge is not False
+
+    @property
+    def with_edca(self) -> bool:
+        """Whether frames contend by access category: as `edca` says, and with every MCS."""
+        return self.edca or GENERATIONS[self.phy]["mcs_top"] is not None
 
     @property
     def four_addresses(self) -> bool:

@@ -18,7 +18,7 @@ from airtoll.policies import Cipher, Policy, Tunnel
 from airtoll.policies.transition import offers
 from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Edca, Load, Scenario, Station, Traffic
-from airtoll.study.generations import HIGHEST_MBPS, band_of, queue_packets
+from airtoll.study.generations import band_of, queue_packets
 from airtoll.study.model import Interferer, Radio
 from airtoll.testbeds import gating, multi_link, rates
 from airtoll.testbeds.bridging import bridged, end_of
@@ -295,7 +295,7 @@ def _bss(cell: Cell) -> border.Bss:
         basic_rates_mbps=settings.basic_rates_mbps,
         edca_parameters=_edca(settings.edca_parameters),
         txop_protection=border.TxopProtection(settings.txop_protection),
-        edca=True if settings.edca or settings.phy not in HIGHEST_MBPS else None,
+        edca=True if settings.with_edca else None,
         group=border.GroupDelivery(
             multicast_to_unicast=settings.multicast_to_unicast,
             per_client_keys=settings.per_client_gtk,
