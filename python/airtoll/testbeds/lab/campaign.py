@@ -96,6 +96,11 @@ class Campaign:
         self._touches = 0
         self._planned_touches = 0
 
+    def ask_hosts(self) -> None:
+        """Ask the hosts what they can do, before any cell is checked; says which do not answer."""
+        for line in self.bench.ask_hosts():
+            self._say(f"lab {self.lab.lab.name}: {line}")
+
     def check(self, cell: Cell) -> Skip | None:
         """Why the cell cannot be carried out, or None."""
         return self.bench.check(cell)

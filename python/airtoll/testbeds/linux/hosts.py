@@ -99,7 +99,12 @@ class Process(abc.ABC):
 
 
 class Host(abc.ABC):
-    """One machine or namespace. Use as an async context manager."""
+    """One machine or namespace. Use as an async context manager.
+
+    ``has_our_files``: whether it sees this machine's files.
+    """
+
+    has_our_files = True
 
     def __init__(self, name: str, run_id: str) -> None:
         self.name = name
@@ -373,6 +378,8 @@ class SshHost(Host):
     ``address``: user@host, host, or host with a port in ``options``. Host keys must be known:
     an unknown one is refused, by name, unless ``options`` says otherwise.
     """
+
+    has_our_files = False
 
     def __init__(
         self, name: str, run_id: str, address: str, options: SshOptions | None = None

@@ -45,6 +45,9 @@ from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
 from airtoll.testbeds.linux.job import Flow, Job, Outcome
 from airtoll.testbeds.linux.layout import BEHIND_PROXIES, PROXY, RADIUS, Layout
 from airtoll.testbeds.linux.namespaces import Address
+from airtoll.testbeds.linux.on_hosts.dns import UDP_PORT
+from airtoll.testbeds.linux.on_hosts.exchanges import HTTP_PORT
+from airtoll.testbeds.linux.on_hosts.ftp import PORT as FTP_PORT
 from airtoll.testbeds.linux.prompts import Prompts
 from airtoll.testbeds.linux.tcp_options import TcpOptions
 from airtoll.testbeds.linux.trial import TrialRun
@@ -369,14 +372,14 @@ class Stack:
     async def dns_server(self, node: str) -> None:
         """A waiting resolver on a node."""
         host, chain = self.hosts[node], self.credentials.dns
-        await self._server(node, dns.UDP_PORT, lambda: dns.serve(host, self.folder, chain))
+        await self._server(node, UDP_PORT, lambda: dns.serve(host, self.folder, chain))
 
     async def exchange_server(self, node: str, options: TcpOptions) -> None:
         """A waiting server of requests over TCP on a node."""
         host = self.hosts[node]
         await self._server(
             node,
-            exchanges.HTTP_PORT,
+            HTTP_PORT,
             lambda: exchanges.serve(host, self.folder, options),
             options,
         )
@@ -385,7 +388,7 @@ class Stack:
         """A waiting FTP server on a node, with the sockets and writes of a flow."""
         host = self.hosts[node]
         given = (TcpOptions.of(flow), flow.write_octets)
-        await self._server(node, ftp.PORT, lambda: ftp.serve(host, self.folder, flow), given)
+        await self._server(node, FTP_PORT, lambda: ftp.serve(host, self.folder, flow), given)
 
     async def irtt_server(self, node: str) -> None:
         """A waiting irtt server on a node."""

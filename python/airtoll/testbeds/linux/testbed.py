@@ -39,6 +39,7 @@ from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest, alive, identi
 from airtoll.testbeds.guest.uml import Errand
 from airtoll.testbeds.levels import level_dbm, reference_db
 from airtoll.testbeds.linux import (
+    beforehand,
     by_hand,
     credentials,
     crypto,
@@ -149,6 +150,8 @@ class Linux:
         self._cancelled = False
         #: One network name and one set of secrets for all sessions: a person types them once.
         self._secret: credentials.Credentials | None = secret
+        #: What the hosts of a laboratory said beforehand; None: they were not asked.
+        self.asked: beforehand.Asked | None = None
         #: Where a person reads the steps of stations that airtoll cannot drive; None: a terminal.
         self.prompts: Prompts | None = None
 
@@ -162,6 +165,13 @@ class Linux:
     def parallel(self) -> bool:
         """Whether each trial has a guest of its own, whose time no other guest takes."""
         return self._in_virtual_time()
+
+    def ask_hosts(self) -> list[str]:
+        """Ask the hosts of a laboratory what they can do; a line for each that does not answer."""
+        if self._lab is None:
+            return []
+        self.asked = asyncio.run(beforehand.ask(self._lab))
+        return self.asked.lines()
 
     def check(self, cell: Cell) -> Skip | None:
         """Why the cell cannot be carried out, or None."""
@@ -389,6 +399,8 @@ class Linux:
         if reason := CAPABILITY.why_not_in_laboratory(cell):
             return reason
         if self._lab.lab.ap is not None and (reason := not_with_another(cell, self._lab)):
+            return reason
+        if self.asked is not None and (reason := self.asked.why_not(cell, len(wanted))):
             return reason
         if any(station.by == "hand" for station in stations[: len(wanted)]):
             flow = flow_of(cell.settings, cell.load)

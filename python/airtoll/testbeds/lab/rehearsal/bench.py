@@ -46,6 +46,10 @@ class Rehearsal:
         """Names and secrets of the rehearsal."""
         return self._secret
 
+    def ask_hosts(self) -> list[str]:
+        """There is no host to ask."""
+        return []
+
     def check(self, cell: Cell) -> Skip | None:
         """Why the laboratory or the simulator cannot carry out the cell, or None."""
         own = len(self._lab.of("station"))
