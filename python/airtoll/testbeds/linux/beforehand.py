@@ -113,9 +113,7 @@ class Asked:
 
     def lines(self) -> list[str]:
         """One line for each host that did not answer."""
-        return [
-            f"{name}: not asked: {one.silent}" for name, one in self.hosts.items() if one.silent
-        ]
+        return [f"not asked: {one.silent}" for one in self.hosts.values() if one.silent]
 
     def why_not(self, cell: Cell, stations: int) -> str | None:
         """Why the hosts cannot carry out a cell with so many of the stations, or None."""

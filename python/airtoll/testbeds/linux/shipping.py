@@ -78,7 +78,7 @@ def too_old(said: str) -> str | None:
 
 
 def mend(name: str) -> str:
-    """What to do about a host without a fitting Python."""
+    """The cure of a host without a fitting Python."""
     return (
         f"on {name}: apt-get install --no-install-recommends python3 (opkg install python3-light "
         f"python3-openssl), {LEAST[0]}.{LEAST[1]} or later"

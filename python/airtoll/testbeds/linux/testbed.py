@@ -150,7 +150,7 @@ class Linux:
         self._cancelled = False
         #: One network name and one set of secrets for all sessions: a person types them once.
         self._secret: credentials.Credentials | None = secret
-        #: What the hosts of a laboratory said beforehand; None: they were not asked.
+        #: Answers of the hosts of a laboratory before the first trial; None: they were not asked.
         self.asked: beforehand.Asked | None = None
         #: Where a person reads the steps of stations that airtoll cannot drive; None: a terminal.
         self.prompts: Prompts | None = None
