@@ -89,7 +89,8 @@ def _stop(cell: Cell, campaign: Surveyed) -> Stop:
     setting: Hashable = None
     if campaign.lab.lab.ap is not None:
         setting = campaign.settings(cell)
-    return Stop(setting, places_of(cell), campaign.expected_s(cell))
+    places = {} if campaign.lab.wired else places_of(cell)
+    return Stop(setting, places, campaign.expected_s(cell))
 
 
 def lines(plan: Plan, campaign: Surveyed, skips: Sequence[Skip | None]) -> list[str]:

@@ -159,7 +159,7 @@ async def _of_host(name: str, described: LabHost, options: SshOptions) -> Answer
     waits: SshOptions = {"connect_timeout": _CONNECT_S, "login_timeout": _CONNECT_S, **options}
     try:
         async with connect(name, described, waits) as host:
-            return await look(host, described.role)
+            return await look(host, None if described.link == "cable" else described.role)
     except (TestbedError, TimeoutError) as error:
         return Answers(silent=str(error) or f"{name}: no answer within {_LIMIT_S:g} s")
 
@@ -172,11 +172,11 @@ def connect(name: str, described: LabHost, options: SshOptions) -> Host:
     return SshHost(name, "none", described.address, {**described.ssh_options, **options})
 
 
-async def look(host: Host, role: str) -> Answers:
-    """The answers of a connected host with this role."""
+async def look(host: Host, role: str | None) -> Answers:
+    """The answers of a connected host with this role; None: of one without a radio."""
     # A local host runs the programs by this Python.
     python = None if host.has_our_files else await shipping.without_python(host)
-    daemon = _DAEMONS.get(role)
+    daemon = _DAEMONS.get(role or "")
     lacks: tuple[str, ...] = ()
     if daemon is not None:
         done = await host.run(["sh", "-s"], stdin=script(daemon), check=False, limit_s=_LIMIT_S)

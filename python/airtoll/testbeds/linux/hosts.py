@@ -30,6 +30,14 @@ SshOptions = Mapping[str, Any]
 GRACE_S: Final = 30.0
 
 
+#: A host that is silent for a minute is lost: a cut network ends no connection by itself.
+_PATIENCE: Final[SshOptions] = {
+    "connect_timeout": 30,
+    "keepalive_interval": 15,
+    "keepalive_count_max": 4,
+}
+
+
 class HostError(TestbedError):
     """A command that failed, took too long, or a host that cannot be reached; names the host."""
 
@@ -387,7 +395,7 @@ class SshHost(Host):
         super().__init__(name, run_id)
         user, _, host = address.rpartition("@")
         self._address = host
-        self._options = {**({"username": user} if user else {}), **(options or {})}
+        self._options = {**_PATIENCE, **({"username": user} if user else {}), **(options or {})}
         self._connection: Any = None
 
     async def __aenter__(self) -> Self:

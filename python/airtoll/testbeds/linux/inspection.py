@@ -27,6 +27,7 @@ _NEEDED: Final = {
     "station": (("wpa_supplicant", "iw", "ip", "iperf3", "ping"), ("irtt", "swanctl", "wg")),
     "server": (("iperf3", "ip"), ("irtt", "freeradius", "radclient", "swanctl", "wg")),
     "radius": (("freeradius", "radclient"), ()),
+    "cabled": (("ip", "iperf3", "ping"), ("irtt", "swanctl", "wg")),
 }
 #: Clocks that differ by more give wrong times between captures of two hosts.
 _CLOCK_LIMIT_S: Final = 0.01
@@ -104,7 +105,7 @@ async def inspect(lab: Lab, options: Mapping[str, SshOptions] | None = None) -> 
 
 
 async def _look(host: Host, described: LabHost) -> Seen:
-    needed, wanted = _NEEDED[described.role]
+    needed, wanted = _NEEDED[_kind(described)]
     more = ("tcpdump",) if described.monitor or described.role == "server" else ()
     words = " ".join((*needed, *wanted, *more))
     head = f"TOOLS='{words}'\nRADIO='{_radio(described) or ''}'\n"
@@ -123,12 +124,17 @@ async def _look(host: Host, described: LabHost) -> Seen:
         clock_s = float(sections.get("clock", "")) - (wall + took_s / 2)
     except ValueError:  # BusyBox's date knows no %N
         clock_s = None
-    answers = await beforehand.look(host, described.role)
+    cabled = described.link == "cable"
+    answers = await beforehand.look(host, None if cabled else described.role)
     return Seen(sections, frozenset(tools), clock_s, took_s / 2, answers)
 
 
+def _kind(described: LabHost) -> str:
+    return "cabled" if described.link == "cable" else described.role
+
+
 def _radio(described: LabHost) -> str | None:
-    return described.interface if described.role in ("access-point", "station") else None
+    return described.interface if _kind(described) in ("access-point", "station") else None
 
 
 def findings(name: str, described: LabHost, lab: Lab, seen: Seen) -> list[Finding]:
@@ -144,7 +150,7 @@ _Part = tuple[str, State, str, str]
 
 
 def _tools(described: LabHost, seen: Seen) -> list[_Part]:
-    needed, wanted = _NEEDED[described.role]
+    needed, wanted = _NEEDED[_kind(described)]
     parts: list[_Part] = []
     grades: tuple[tuple[tuple[str, ...], State, str], ...] = (
         (needed, "problem", ""),

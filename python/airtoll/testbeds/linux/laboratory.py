@@ -86,7 +86,10 @@ class Laboratory(Stack):
             await host.__aenter__()
             self.hosts[node] = host
             await host.run(["mkdir", "-p", self.folder])
-            if described.interface is not None and node != "srv":
+            if described.link == "cable":
+                assert described.interface is not None
+                self.cabled[node] = described.interface
+            elif described.interface is not None and node != "srv":
                 self.radios[node] = await radios.physical(host, described.interface)
                 country = self._lab.lab.country
                 self._borrowed.append(await borrowed.borrow(host, described.interface, country))
@@ -124,7 +127,9 @@ class Laboratory(Stack):
         return FixedAddress(number, self._described[node].ip)
 
     async def set_address(self, node: str) -> None:
-        """Give a station's radio the address of the lab file."""
+        """Give a station's radio the address of the lab file; a cable's is there already."""
+        if node in self.cabled:
+            return
         described = self._described[node]
         length = 24 if ipaddress.ip_address(described.ip).version == 4 else 64
         interface = self.radios[node].interface

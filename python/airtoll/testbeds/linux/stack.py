@@ -95,6 +95,8 @@ class Stack:
         self.medium: medium.Medium | None = None
         #: The regulatory domain that access points announce.
         self.country: str | None = None
+        #: Node -> interface of the cable that takes the place of a station's radio.
+        self.cabled: dict[str, str] = {}
         #: Node -> a station without a driver, and the terminal of its prompts.
         self.by_hand: dict[str, Device] = {}
         self.prompts: Prompts | None = None

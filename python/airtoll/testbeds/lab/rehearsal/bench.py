@@ -25,7 +25,7 @@ from airtoll.testbeds.linux.capability import CAPABILITY, station_names
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.job import Foreign
 from airtoll.testbeds.linux.lab import Lab
-from airtoll.testbeds.linux.testbed import not_with_another
+from airtoll.testbeds.linux.testbed import not_with_another, not_with_cables
 from airtoll.testbeds.simulator import Simulator
 
 SAID: Final = "rehearsal: simulated; no radio and no access point took part"
@@ -56,6 +56,8 @@ class Rehearsal:
         if len(station_names(cell.settings)) > own:
             return Skip(f"the laboratory has {own} stations")
         reason = CAPABILITY.why_not_in_laboratory(cell)
+        if reason is None and self._lab.wired:
+            reason = not_with_cables(cell)
         if reason is None and self._lab.lab.ap is not None:
             reason = not_with_another(cell, self._lab)
         return Skip(reason) if reason else self._simulator.check(cell)
