@@ -10,6 +10,7 @@ from __future__ import annotations
 import abc
 import asyncio
 import contextlib
+import errno
 import os
 import shlex
 import signal
@@ -30,6 +31,9 @@ SshOptions = Mapping[str, Any]
 GRACE_S: Final = 30.0
 
 
+#: A host that is connected answers within this time, s.
+_ANSWER_S: Final = 10.0
+_FULL: Final = os.strerror(errno.ENOSPC)
 #: A host that is silent for a minute is lost: a cut network ends no connection by itself.
 _PATIENCE: Final[SshOptions] = {
     "connect_timeout": 30,
@@ -40,6 +44,13 @@ _PATIENCE: Final[SshOptions] = {
 
 class HostError(TestbedError):
     """A command that failed, took too long, or a host that cannot be reached; names the host."""
+
+
+class HostUnusableError(HostError):
+    """A host that takes no part for now: its connection broke, or its disk is full.
+
+    It says nothing about the policy under test, so that a trial with it is carried out again.
+    """
 
 
 @frozen
@@ -182,6 +193,10 @@ class Host(abc.ABC):
     def running(self, program: str) -> list[Process]:
         """The background processes of a program that were started here and still run."""
         return [one for one in self._started if one.name == program and one.running]
+
+    async def answers(self) -> bool:
+        """Whether it answers within seconds."""
+        return True
 
     async def close(self) -> None:
         """Stop every process that is still running, the latest first."""
@@ -408,16 +423,29 @@ class SshHost(Host):
         try:
             self._connection = await asyncssh.connect(self._address, **self._options)
         except (OSError, asyncssh.Error) as error:
-            raise HostError(f"{self.name}: cannot reach {self._address} by SSH: {error}") from error
+            raise HostUnusableError(
+                f"{self.name}: cannot reach {self._address} by SSH: {error}"
+            ) from error
         return self
 
     async def close(self) -> None:
-        """Stop what runs there, then leave."""
-        await super().close()
+        """Stop what runs there, then leave; a host that does not answer is left at once."""
+        if await self.answers():
+            await super().close()
+        self._started.clear()
         if self._connection is not None:
-            self._connection.close()
-            await self._connection.wait_closed()
+            self._connection.abort()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._connection.wait_closed(), _ANSWER_S)
             self._connection = None
+
+    async def answers(self) -> bool:
+        """Whether it answers within seconds."""
+        try:
+            await asyncio.wait_for(self._execute("true", None), _ANSWER_S)
+        except (HostError, TimeoutError):
+            return False
+        return True
 
     async def stream(self, argv: Sequence[str]) -> Any:
         """An asyncssh process with open pipes, for a client that reports events."""
@@ -437,7 +465,7 @@ class SshHost(Host):
         try:
             done = await self._connection.run(command, input=stdin or b"", encoding=None)
         except (OSError, asyncssh.Error) as error:
-            raise HostError(f"{self.name}: the SSH connection broke: {error}") from error
+            raise HostUnusableError(f"{self.name}: the SSH connection broke: {error}") from error
         status = done.exit_status if done.exit_status is not None else -1
         return status, done.stdout, done.stderr
 
@@ -489,7 +517,9 @@ class SshHost(Host):
         command = f"mkdir -p {folder} && umask 077 && cat > {file} && chmod {mode:o} {file}"
         status, _, err = await self._execute(command, octets)
         if status != 0:
-            raise HostError(f"{self.name}: cannot write {path}: {err.decode().strip()}")
+            said = err.decode(errors="replace").strip()
+            kind = HostUnusableError if _FULL in said else HostError
+            raise kind(f"{self.name}: cannot write {path}: {said}")
 
     async def get(self, path: str) -> bytes:
         """Read a file."""

@@ -41,7 +41,7 @@ from airtoll.testbeds.linux import (
 from airtoll.testbeds.linux.by_hand import Device
 from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
+from airtoll.testbeds.linux.hosts import Host, HostUnusableError, LocalHost, Process
 from airtoll.testbeds.linux.job import Flow, Job, Outcome
 from airtoll.testbeds.linux.layout import BEHIND_PROXIES, PROXY, RADIUS, Layout
 from airtoll.testbeds.linux.namespaces import Address
@@ -267,10 +267,15 @@ class Stack:
         await cleanup.clean(self.root, self.run_id)
 
     async def measure(self, job: Job) -> Outcome:
-        """Carry out one trial. A policy or traffic that did not come about is a failure by name."""
+        """Carry out one trial. A policy or traffic that did not come about is a failure by name.
+
+        Raises ``HostUnusableError`` where a host was lost meanwhile.
+        """
         trial = TrialRun(self, job)
         try:
             await trial.run()
+        except HostUnusableError:
+            raise
         except (TestbedError, TimeoutError) as error:
             trial.failure = trial.explained(str(error) or type(error).__name__)
             # A server with an unfinished test would refuse the next one.
