@@ -220,9 +220,13 @@ class LabTable(_Table):
         """The channel of the access point in a band (``2.4ghz``, ``5ghz``, ``6ghz``)."""
         if band == "6ghz":
             return self.channel_6ghz
-        low = band == "2.4ghz"
-        named = [channel for channel in self.channel if (channel <= _LAST_OF_2_4) == low]
+        named = self.names_channel_in(band)
         return named[0] if named else _CHANNELS[band]
+
+    def names_channel_in(self, band: str) -> list[int]:
+        """The named channels of a band, of 2.4 and 5 GHz."""
+        low = band == "2.4ghz"
+        return [channel for channel in self.channel if (channel <= _LAST_OF_2_4) == low]
 
 
 class Lab(_Table):

@@ -41,6 +41,7 @@ from airtoll.testbeds.levels import level_dbm, reference_db
 from airtoll.testbeds.linux import (
     beforehand,
     by_hand,
+    channel_plan,
     credentials,
     crypto,
     devices,
@@ -398,7 +399,11 @@ class Linux:
             return f"the laboratory has {len(stations)} stations"
         if reason := CAPABILITY.why_not_in_laboratory(cell):
             return reason
-        if self._lab.wired and (reason := not_with_cables(cell)):
+        if (
+            reason := not_with_cables(cell)
+            if self._lab.wired
+            else channel_plan.why_not(cell, self._lab)
+        ):
             return reason
         if self._lab.lab.ap is not None and (reason := not_with_another(cell, self._lab)):
             return reason
