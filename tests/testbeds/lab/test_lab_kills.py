@@ -178,6 +178,10 @@ def test_a_full_disk_of_the_runner_ends_the_run_and_keeps_its_trials(
         run = Run(bench, tmp_path)
 
         def fill() -> None:
+            log = small / "bench.log.jsonl"
+            with log.open("a") as lines:  # to the end of its last page, or the next line would fit
+                pad = 4096 - log.stat().st_size % 4096
+                lines.write(json.dumps({"event": "pad", "x": "x" * (pad + 4096 - 40)}) + "\n")
             subprocess.run(["sh", "-c", f"cat /dev/zero > {small}/full"], capture_output=True)
 
         status, said = run.after(1, fill)

@@ -197,7 +197,8 @@ def _system(described: LabHost, seen: Seen) -> list[_Part]:
                       if ":" in line)  # fmt: skip
         if states.get(radio) != "unmanaged":
             mend = f"nmcli device set {radio} managed no"
-            parts.append(("NetworkManager", "problem", f"it manages {radio}", mend))
+            said = f"it manages {radio}; a run takes the radio from it meanwhile"
+            parts.append(("NetworkManager", "note", said, mend))
     governor = seen.sections.get("governor", "")
     if governor and governor != "performance":
         mend = "echo performance > /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
