@@ -28,8 +28,9 @@ from airtoll.testbeds.capability import (
     only,
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.linux import devices, exchanges, freeradius, leap, rates
+from airtoll.testbeds.linux import devices, freeradius, leap, rates
 from airtoll.testbeds.linux.credentials import ALGORITHMS
+from airtoll.testbeds.linux.on_hosts.exchanges import too_short
 from airtoll.testbeds.resolve import station_list
 from airtoll.testbeds.roaming import caches_pmk
 
@@ -488,7 +489,7 @@ def _short_message(cell: Cell) -> str | None:
     load = cell.load
     if load.application != "http":
         return None
-    return exchanges.too_short(load.request_bytes, load.response_bytes)
+    return too_short(load.request_bytes, load.response_bytes)
 
 
 def _eap(cell: Cell) -> bool:
