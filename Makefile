@@ -97,6 +97,7 @@ lint: dev ## formatting, types, import contracts, plain English
 	$(STEP) "mypy" "30 s" $(BIN)/mypy
 	$(STEP) "Import contracts" "5 s" env PYTHONPATH=python $(BIN)/lint-imports
 	$(STEP) "Plain English" "5 s" $(BIN)/python tools/plain_english.py
+	$(STEP) "Limitations" "2 s" env PYTHONPATH=python $(BIN)/python tools/limitations.py --check
 	$(STEP) "Workflows" "1 s" $(BIN)/zizmor --offline --persona auditor --no-progress .github/workflows
 	$(STEP) "Border" "5 s, first 3 min" $(BIN)/python tools/border.py --check
 
@@ -105,6 +106,7 @@ border: dev ## write the Python classes of airtoll.border from the Rust types
 
 docs: build dev ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/limitations.py
 	$(BIN)/python tools/message_counts.py
 	$(BIN)/python tools/audit_pages.py
 	$(BIN)/python tools/study_pages.py
