@@ -169,10 +169,15 @@ class Station(Table):
         "the latter: of its own data) to dozing, ms; default: that of Linux's cfg80211 "
         "(ps_timeout)",
     )
+    dtim_wake: bool = Field(
+        False,
+        description="with `listen_interval`: the station wakes for every DTIM, too, where nothing "
+        "is sent to groups (it cannot know); where something is, it always does",
+    )
     battery_wh: Positive | None = Field(
         None,
-        description="energy of the station's battery, Wh, for `battery_h`; needs a profile with "
-        "power figures",
+        description="energy of the station's battery, Wh, for `battery_h`, or `battery_days` with "
+        "`duty`; needs a profile with power figures",
     )
     bridge: bool | None = Field(
         None, description="in a scenario with `bridge`: this station is a bridge; default: true"
@@ -232,6 +237,35 @@ class Station(Table):
                 if category.aifsn == 1:
                     raise ValueError("edca_parameters: aifsn of a station must be 2 to 15")
         return self
+
+
+class Duty(Table):
+    """A day of every station with power figures: it wakes, joins and sends messages now and then.
+
+    The trial measures one join and some messages; the day is worked out of both.
+    """
+
+    joins_per_day: NotNegative = Field(
+        1.0, description="joins in a day, each after a wake-up; needs `authenticate = true`"
+    )
+    messages_per_day: NotNegative = Field(
+        0.0, description="messages in a day: UDP datagrams of the traffic at `offered_mbps`"
+    )
+    between: Literal["deep-sleep", "doze"] = Field(
+        "deep-sleep",
+        description="between joins: deep-sleep: the radio is off and the station leaves the "
+        "network; doze: it stays associated and wakes for beacons (`listen_interval`)",
+    )
+    wake_ms: NotNegative | None = Field(
+        None,
+        description="from a wake-up to the first frame of the join, ms: start of the program, "
+        "set-up of the radio, scan; needed with joins",
+    )
+    message_ms: NotNegative = Field(
+        0.0,
+        description="the station stays awake so long for a message, ms, on top of what it does in "
+        "the trial: it waits for an answer",
+    )
 
 
 class MloLink(Table):
@@ -694,6 +728,11 @@ class Scenario(Table):
         1,
         description="beacons from one DTIM to the next; group-addressed frames wait for it where a "
         "station dozes (`listen_interval`)",
+    )
+    duty: Duty | None = Field(
+        None,
+        description="a day of stations with a battery, for `day_energy_j` and `battery_days`; "
+        "default: they do all day what they do in the trial",
     )
     handover: Handover | None = Field(
         None, description="a hand-over during the trial, with authenticate = true; default: none"

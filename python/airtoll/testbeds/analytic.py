@@ -101,7 +101,7 @@ def _no_closed_form(cell: Cell) -> str | None:
     if radio.interferer is not None:
         return "closed forms have no interferer"
     for station in cell.settings.stations:
-        if station.battery_wh is not None or station.dozes:
+        if station.battery_wh is not None or station.dozes or cell.settings.duty is not None:
             return "closed forms have no energy"
     return None
 
