@@ -15,7 +15,7 @@ from attrs import field, frozen
 
 from airtoll.errors import TestbedError
 from airtoll.plan import Cell
-from airtoll.policies import Cipher, Generation, Policy
+from airtoll.policies import Cipher, Generation
 from airtoll.testbeds.linux import shipping
 from airtoll.testbeds.linux.hosts import Host, LocalHost, SshHost, SshOptions
 from airtoll.testbeds.linux.lab import Lab, LabHost
@@ -35,13 +35,17 @@ class Knowledge:
     """
 
     name: str
-    asked: Callable[[Policy], bool]
+    asked: Callable[[Cell], bool]
     network: str
     access_point: str
 
 
-def _ciphers(policy: Policy) -> tuple[Cipher, Cipher]:
-    return policy.link.cipher, policy.link.group_cipher
+def _ciphers(cell: Cell) -> tuple[Cipher, Cipher]:
+    return cell.security.link.cipher, cell.security.link.group_cipher
+
+
+def _validates_channels(cell: Cell) -> bool:
+    return cell.settings.operating_channel_validation and cell.security.link.pmf != "off"
 
 
 _PSK: Final = 'psk="airtoll-asks"'
@@ -49,41 +53,48 @@ _WEP: Final = (Cipher.WEP_40, Cipher.WEP_104)
 KNOWLEDGE: Final = (
     Knowledge(
         "WEP",
-        lambda policy: any(one in _WEP for one in _ciphers(policy)),
+        lambda cell: any(one in _WEP for one in _ciphers(cell)),
         "key_mgmt=NONE\nwep_key0=0102030405\nwep_tx_keyidx=0",
         "wep_default_key=0\nwep_key0=0102030405",
     ),
     Knowledge(
         "TKIP",
-        lambda policy: Cipher.TKIP in _ciphers(policy),
+        lambda cell: Cipher.TKIP in _ciphers(cell),
         f"key_mgmt=WPA-PSK\nproto=WPA\npairwise=TKIP\ngroup=TKIP\n{_PSK}",
         "wpa=1\nwpa_key_mgmt=WPA-PSK\nwpa_pairwise=TKIP\nwpa_passphrase=airtoll-asks",
     ),
     Knowledge(
         "SAE",
-        lambda policy: policy.link.akm is not None and policy.link.akm.is_sae,
+        lambda cell: cell.security.link.akm is not None and cell.security.link.akm.is_sae,
         f"key_mgmt=SAE\nieee80211w=2\n{_PSK}",
         "wpa=2\nwpa_key_mgmt=SAE\nrsn_pairwise=CCMP\nieee80211w=2\nwpa_passphrase=airtoll-asks",
     ),
     Knowledge(
         "OWE",
-        lambda policy: policy.link.generation is Generation.OWE,
+        lambda cell: cell.security.link.generation is Generation.OWE,
         "key_mgmt=OWE\nieee80211w=2",
         "wpa=2\nwpa_key_mgmt=OWE\nrsn_pairwise=CCMP\nieee80211w=2",
     ),
     Knowledge(
         "Suite B (192 bit)",
-        lambda policy: policy.link.akm is not None and policy.link.akm.is_192_bit,
+        lambda cell: cell.security.link.akm is not None and cell.security.link.akm.is_192_bit,
         'key_mgmt=WPA-EAP-SUITE-B-192\npairwise=GCMP-256\ngroup=GCMP-256\nidentity="a"',
         "wpa=2\nwpa_key_mgmt=WPA-EAP-SUITE-B-192\nrsn_pairwise=GCMP-256\nieee8021x=1\n"
         "own_ip_addr=127.0.0.1\nauth_server_addr=127.0.0.1\nauth_server_shared_secret=a",
     ),
     Knowledge(
         "fast transition (802.11r)",
-        lambda policy: policy.link.fast_transition,
+        lambda cell: cell.security.link.fast_transition,
         f"key_mgmt=FT-PSK\n{_PSK}",
         "wpa=2\nwpa_key_mgmt=FT-PSK\nrsn_pairwise=CCMP\nwpa_passphrase=airtoll-asks\n"
         "nas_identifier=a\nmobility_domain=0102",
+    ),
+    Knowledge(
+        "operating channel validation",
+        _validates_channels,
+        f"key_mgmt=WPA-PSK-SHA256\nieee80211w=2\nocv=1\n{_PSK}",
+        "wpa=2\nwpa_key_mgmt=WPA-PSK-SHA256\nrsn_pairwise=CCMP\nieee80211w=2\nocv=1\n"
+        "wpa_passphrase=airtoll-asks",
     ),
 )
 
@@ -124,7 +135,7 @@ class Asked:
                 if why is not None:
                     return f"{cell.load.application}: {name}: {why}; {shipping.mend(name)}"
         for one in KNOWLEDGE:
-            if not one.asked(cell.security):
+            if not one.asked(cell):
                 continue
             for name in used:
                 if one.name in self.hosts.get(name, NOTHING).lacks:

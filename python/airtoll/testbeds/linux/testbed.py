@@ -53,6 +53,7 @@ from airtoll.testbeds.linux import (
     newcomers,
     parted_cell,
     rates,
+    recipes,
     timeline,
     worker,
 )
@@ -409,9 +410,21 @@ class Linux:
             return reason
         if self.asked is not None and (reason := self.asked.why_not(cell, len(wanted))):
             return reason
-        if any(station.by == "hand" for station in stations[: len(wanted)]):
+        used = stations[: len(wanted)]
+        if any(station.by != "airtoll" for station in used):
             flow = flow_of(cell.settings, cell.load)
             if reason := by_hand.why_not(cell.security, flow, cell.settings.topology):
+                return reason
+        if self._lab.lab.ap is not None and any(station.by == "hand" for station in used):
+            return (
+                'by = "hand" with [lab.ap]: neither end says which policy came about; the access '
+                'point has to be a host that airtoll drives, or the station by = "android" or '
+                '"windows"'
+            )
+        for station in used:
+            if station.by in ("android", "windows") and (
+                reason := recipes.why_not(station.by, cell.security)
+            ):
                 return reason
         moves, own = cell.settings.handover, len(self._lab.of("access-point"))
         if moves is not None and self._lab.lab.ap is not None:
