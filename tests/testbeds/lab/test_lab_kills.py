@@ -134,6 +134,20 @@ def test_a_killed_runner_goes_on_where_it_was(bench: Machines, tmp_path: Path, c
 
 
 @pytest.mark.slow
+def test_a_killed_sshd_loses_nothing_and_leaves_nothing(bench: Machines, tmp_path: Path) -> None:
+    run = Run(bench, tmp_path)
+
+    def kill() -> None:
+        # Those of the connections: what they had started goes on, and keeps its ports.
+        run.on("desk", "pkill -KILL -f 'sshd: root'")
+        run.on("laptop", "pkill -KILL -f 'sshd: root'")
+
+    status, said = run.after(1, kill)
+    assert status == 0, said
+    run.check_whole()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("cut_s", [5, 90])
 def test_a_cut_network_loses_nothing(bench: Machines, tmp_path: Path, cut_s: float) -> None:
     run = Run(bench, tmp_path, patience_s=200)
