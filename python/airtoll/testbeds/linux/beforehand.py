@@ -8,7 +8,7 @@ first, and names a line that it was built without. Never changes a host.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from attrs import field, frozen
@@ -16,7 +16,7 @@ from attrs import field, frozen
 from airtoll.errors import TestbedError
 from airtoll.plan import Cell
 from airtoll.policies import Cipher, Generation
-from airtoll.testbeds.linux import shipping
+from airtoll.testbeds.linux import environment, shipping
 from airtoll.testbeds.linux.hosts import Host, LocalHost, SshHost, SshOptions
 from airtoll.testbeds.linux.lab import Lab, LabHost
 
@@ -24,6 +24,14 @@ from airtoll.testbeds.linux.lab import Lab, LabHost
 _LIMIT_S: Final = 30.0
 _CONNECT_S: Final = 8.0
 _INTERFACE: Final = "airtoll-none"
+#: Program -> its Debian package, of the programs that hosts are asked for.
+TOOLS: Final = {
+    "ping": "iputils-ping",
+    **{
+        tool: environment.TOOLS[tool][0]
+        for tool in ("iperf3", "irtt", "swanctl", "charon-systemd", "wg", "freeradius", "radclient")
+    },
+}
 _DAEMONS: Final = {"station": "wpa_supplicant", "access-point": "hostapd"}
 
 
@@ -103,11 +111,13 @@ KNOWLEDGE: Final = (
 class Answers:
     """The answers of a host. ``python``: why its Python does not fit, or None.
 
-    ``lacks``: names of ``KNOWLEDGE`` that its daemon refuses. ``silent``: why it was not asked.
+    ``lacks``: names of ``KNOWLEDGE`` that its daemon refuses. ``without``: programs of ``TOOLS``
+    that are not installed. ``silent``: why it was not asked.
     """
 
     python: str | None = None
     lacks: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     silent: str | None = None
 
 
@@ -134,6 +144,16 @@ class Asked:
                 why = self.hosts.get(name, NOTHING).python
                 if why is not None:
                     return f"{cell.load.application}: {name}: {why}; {shipping.mend(name)}"
+        for role, tools in tools_of(cell).items():
+            used_in = self.lab.of(role)[: stations if role == "station" else 1]
+            for name in used_in:
+                lacking = [t for t in tools if t in self.hosts.get(name, NOTHING).without]
+                if lacking:
+                    packages = sorted({TOOLS[tool] for tool in lacking})
+                    return (
+                        f"{_subject(cell, lacking)}: {name} has no {', '.join(lacking)}; "
+                        f"on {name}: {environment.install(packages)}"
+                    )
         for one in KNOWLEDGE:
             if not one.asked(cell):
                 continue
@@ -145,6 +165,28 @@ class Asked:
                         "build of it, or another host"
                     )
         return None
+
+
+def tools_of(cell: Cell) -> dict[str, tuple[str, ...]]:
+    """Role -> programs that the cell's traffic and policy need on its hosts, but the daemons."""
+    load = cell.load
+    both: tuple[str, ...] = ()
+    if load.application in ("stream", "voip"):
+        both += ("iperf3",)
+    probed = load.application in ("stream", "voip", "ftp")
+    if probed or (load.application == "request-response" and load.transport == "udp"):
+        both += ("irtt",)
+    kinds = {tunnel.kind for tunnel in cell.security.tunnels}
+    both += ("swanctl", "charon-systemd") if "esp" in kinds else ()
+    both += ("wg",) if "wireguard" in kinds else ()
+    method = cell.security.link.eap_method
+    radius = ("freeradius", "radclient") if method not in (None, "leap") else ()
+    return {"station": (*both, "ping"), "server": (*both, *radius)}
+
+
+def _subject(cell: Cell, tools: Sequence[str]) -> str:
+    of_policy = {"swanctl", "charon-systemd", "wg", "freeradius", "radclient"}
+    return cell.policy if of_policy & {*tools} else cell.load.application
 
 
 def uses_programs(cell: Cell) -> bool:
@@ -192,7 +234,11 @@ async def look(host: Host, role: str | None) -> Answers:
     if daemon is not None:
         done = await host.run(["sh", "-s"], stdin=script(daemon), check=False, limit_s=_LIMIT_S)
         lacks = refused(done.stdout)
-    return Answers(python, lacks)
+    words = " ".join(TOOLS)
+    asks = f"for tool in {words}; do command -v $tool >/dev/null 2>&1 || echo $tool; done"
+    done = await host.run(["sh", "-c", asks], check=False, limit_s=_LIMIT_S)
+    told = done.stdout.split()
+    return Answers(python, lacks, tuple(tool for tool in TOOLS if tool in told))
 
 
 def script(daemon: str) -> str:
