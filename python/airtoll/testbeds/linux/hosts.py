@@ -32,11 +32,11 @@ GRACE_S: Final = 30.0
 
 
 #: A host that is connected answers within this time, s.
-_ANSWER_S: Final = 10.0
+_ANSWER_S: Final = 20.0
 _FULL: Final = os.strerror(errno.ENOSPC)
 #: A host that is silent for a minute is lost: a cut network ends no connection by itself.
 _PATIENCE: Final[SshOptions] = {
-    "connect_timeout": 30,
+    "connect_timeout": 60,
     "keepalive_interval": 15,
     "keepalive_count_max": 4,
 }
