@@ -40,7 +40,7 @@ from airtoll.policies import resolve
 from airtoll.profiles import load
 from airtoll.run.explained_inputs import Inputs, Side, pair_of, readings_of, side_of
 from airtoll.run.explaining import AP, STATION, Link, least_link, setting_of
-from airtoll.study.generations import GENERATIONS
+from airtoll.study.generations import GENERATIONS, phy_name
 
 #: Lines of text are no longer than this in a pipe, too.
 _WIDEST: Final = 100
@@ -141,7 +141,7 @@ def explain_command(
     firsts, seconds = [one for one, _ in pairs], [one for _, one in pairs]
     policies, assumed = _policies(from_, to, firsts, seconds)
     link = Link(
-        phy,
+        phy_name(phy),
         width_mhz=width,
         mcs=mcs,
         streams=streams,
@@ -199,10 +199,10 @@ def _profiles(given: Sequence[str]) -> dict[str, str]:
         if place in found:
             raise UsageError(f"--profile {text}: the {place} has {found[place]} already")
         try:
-            load(name)
+            # A file is no name of a profile.
+            found[place] = name if name.endswith(".toml") else load(name).name
         except ProfileError as error:
             raise UsageError(f"--profile {text}: {error}") from error
-        found[place] = name
     return found
 
 

@@ -351,10 +351,10 @@ def _stem(path: Path) -> str:
 
 
 def _named(name: str) -> str | None:
-    """The policy that a file is named after; ``wpa3`` is WPA3-Personal."""
+    """The policy that a file is named after."""
     for text in (name.lower(), re.split(r"[-_. ](?:udp|tcp|up|down|\d)", name.lower())[0]):
         try:
-            return resolve("wpa3-sae-ccmp" if text == "wpa3" else text).name
+            return resolve(text).name
         except PolicyError:
             continue
     return None
