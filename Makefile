@@ -189,7 +189,11 @@ bench-ciphers: ## the ciphers against OpenSSL, built from source, in one process
 
 FUZZ_SECONDS ?= 60
 
-fuzz: ## every fuzz target for FUZZ_SECONDS seconds each
+$(VENV)/.fuzz: $(VENV)/.ready requirements-fuzz.lock
+	$(STEP) "Fuzzer of Python" "5 s" env PYTHON=$(PYTHON) sh tools/venv.sh $(VENV) requirements-fuzz.lock
+	@touch $@
+
+fuzz: build dev $(VENV)/.fuzz ## every fuzz target for FUZZ_SECONDS seconds each
 	$(STEP) "Fuzz targets: build" "4 min, then 5 s" sh tools/fuzz.sh build
 	$(STEP) --show "Fuzzing" "$(FUZZ_SECONDS) s per target" sh tools/fuzz.sh run $(FUZZ_SECONDS)
 

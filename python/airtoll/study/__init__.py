@@ -18,6 +18,7 @@ from airtoll.study.load import (
 from airtoll.study.model import (
     DEFAULT_ANSWERS,
     Compare,
+    Duty,
     Edca,
     GroupLoad,
     Head,
@@ -38,6 +39,7 @@ from airtoll.study.question import Level, Question, Require
 __all__ = [
     "DEFAULT_ANSWERS",
     "Compare",
+    "Duty",
     "Edca",
     "GroupLoad",
     "Head",
