@@ -145,6 +145,8 @@ _SCENARIO: Final = {
     "stations.twt_interval_ms": only(None, reason="has no effect: power save is off here"),
     "stations.twt_duration_ms": only(8.192, reason="has no effect: power save is off here"),
     "stations.doze_after_ms": only(100.0, reason="has no effect: power save is off here"),
+    "duty": only(None, reason="has no effect: no power is measured here"),
+    "stations.dtim_wake": only(False, reason="has no effect: power save is off here"),
     "stations.battery_wh": only(None, reason="has no effect: no power is measured here"),
     "stations.bridge": acts(),
     "stations.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
