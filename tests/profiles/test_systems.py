@@ -27,5 +27,5 @@ def test_a_known_operating_system_is_kept(tmp_path: Path) -> None:
 
 def test_a_name_is_known_in_any_case_of_letters() -> None:
     assert load("MT7621").name == "mt7621"
-    with pytest.raises(ProfileError, match="did you mean .mt762"):
+    with pytest.raises(ProfileError, match=r"did you mean .mt762"):
         load("MT762X")
