@@ -100,6 +100,10 @@ _FITS: Final = {
 }
 
 
+#: A chance below this one is told as below it.
+_LEAST_CHANCE: Final = 0.001
+
+
 @frozen
 class Told:
     """Sentences: those that answer, the reasons of what cannot be had, and what else is known."""
@@ -149,6 +153,25 @@ class Teller:
         """One change at one place, as a sentence."""
         words = spoken(claim.metric).words
         return f"From {self._pair(claim.have, claim.to)}, {words} {_change(claim)}."
+
+    def measured(self, claim: Compare, p: float) -> str:
+        """One change as a sentence with both values and, where it is real, its chance ``p``."""
+        words = f"From {self._pair(claim.have, claim.to)}, {spoken(claim.metric).words}"
+        change, before, after = claim.change, claim.before, claim.after
+        assert change is not None
+        assert before is not None
+        assert after is not None
+        if spoken(claim.metric).told == "points":
+            both = points_from_to(change, before, after)
+        else:
+            both = (share_from_to if claim.is_share else from_to)(change, before, after)
+        said = _change(claim)
+        if claim.verdict in (Verdict.UNNOTICED, Verdict.TOO_FEW):
+            return f"{words} {said} ({both})."
+        chance = "p < 0.001" if p < _LEAST_CHANCE else f"p = {p:.2g}"
+        real = "real" if math.isnan(p) else f"real ({chance})"
+        said = said if both in said else f"{said}, {both}"
+        return f"{words} {said}: {real}."
 
     def gain(self, claim: Gain) -> list[str]:
         """The security that a policy adds, and the stations that it leaves out."""
