@@ -5,7 +5,7 @@ Takes an index or a kind; gives a colour. Source: Okabe and Ito, Color Universal
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from airtoll.analyse.decomposition import REMAINDER
 
@@ -41,3 +41,22 @@ PARTS: Final = {
 def colour(index: int) -> str:
     """A colour for the series of that index; colours repeat after seven."""
     return COLOURS[index % len(COLOURS)]
+
+
+#: Markers of series: filled ones and rings, so that they differ without colour.
+_MARKERS: Final = ("o", "s", "D", "X")
+
+
+def course(index: int) -> dict[str, Any]:
+    """The marker of a series: rings get smaller, so that those of equal values lie inside one
+    another.
+    """
+    return {
+        "marker": _MARKERS[index % len(_MARKERS)],
+        "ms": max(3.5, 8.5 - 1.6 * index),
+        "mew": 1.2,
+        "markerfacecolor": "none",
+        "color": colour(index),
+        "ls": "-",
+        "lw": max(1.0, 2.8 - 0.6 * index),
+    }
