@@ -24,7 +24,7 @@ use crate::observe::Observation;
 use crate::scenario;
 
 use channel::Clash;
-pub(crate) use channel::{Channel, FrameKind, Gap, Transmission};
+pub(crate) use channel::{Channel, FrameKind, Gap, Origin, Transmission};
 pub(crate) use fading::Fading;
 use interference::Interference;
 pub(crate) use interference::Turn;
@@ -37,6 +37,7 @@ pub(crate) use reception::KnownSuccess;
 struct Node {
     host: NodeId,
     channel: ChannelId,
+    origin: Origin,
     /// Sensing class.
     class: ClassId,
     /// Classes that hear it.
@@ -82,6 +83,7 @@ impl Medium {
         let radio = self.nodes.push(Node {
             host,
             channel: ChannelId::new(0),
+            origin: Origin::Own,
             class: ClassId::new(0),
             ears: Vec::new(),
             engaged_until: Instant::ZERO,
@@ -128,6 +130,39 @@ impl Medium {
         }
         self.channels.push(channel);
         classes
+    }
+
+    /// Radios of a channel are of neighbours' BSSs; `access_points`: those of the own ones.
+    pub fn set_neighbours(&mut self, radios: &[RadioId], access_points: &[RadioId]) {
+        for &radio in radios {
+            let senses = |ap: &RadioId| self.nodes[radio].ears.contains(&self.nodes[*ap].class);
+            let heard = access_points.iter().any(senses);
+            self.nodes[radio].origin = if heard {
+                Origin::Neighbour
+            } else {
+                Origin::Far
+            };
+            let channel = self.nodes[radio].channel;
+            self.channels[channel].share();
+        }
+    }
+
+    /// Whether a neighbour's BSS is on any channel.
+    pub fn has_neighbours(&self) -> bool {
+        self.nodes.iter().any(|node| node.origin != Origin::Own)
+    }
+
+    /// Whether a radio is of a BSS whose results count.
+    #[inline]
+    pub fn is_own(&self, radio: RadioId) -> bool {
+        self.nodes[radio].origin == Origin::Own
+    }
+
+    /// The silence on the channel of a radio belongs from now on to an exchange of it.
+    #[inline]
+    pub fn pause(&mut self, radio: RadioId, gap: Gap) {
+        let node = &self.nodes[radio];
+        self.channels[node.channel].pause(node.origin, gap);
     }
 
     /// Adds an interferer; gives when its first burst begins.
@@ -275,7 +310,7 @@ impl Medium {
     ) -> TransmissionId {
         let now = cx.now();
         let state = &mut self.nodes[node];
-        let (id, host) = (state.channel, state.host);
+        let (id, host, origin) = (state.channel, state.host, state.origin);
         let end = now + length;
         state.last_sent = (now, end);
         state.engaged_until = state.engaged_until.max(end);
@@ -285,6 +320,7 @@ impl Medium {
         channel.begin(Transmission {
             number: transmission,
             node,
+            origin,
             contender,
             kind,
             start: now,
