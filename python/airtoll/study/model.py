@@ -443,7 +443,7 @@ class Neighbours(Table):
     )
     offered_mbps: Positive | None = Field(
         None,
-        description="rate of each flow of the neighbours, Mb/s, a Poisson process; default: saturated",
+        description="rate of each of their flows, Mb/s, a Poisson process; default: saturated",
     )
     direction: Literal["up", "down", "both"] = Field(
         "both", description="direction of their flows, one for each station and direction"
