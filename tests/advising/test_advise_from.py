@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from airtoll.advising import situation
+from airtoll.advising import Choice, decided, screen, situation
 from airtoll.advising.candidates import candidates
 from airtoll.analyse.advice import Needs
 from airtoll.answer import gained
@@ -147,3 +147,21 @@ def test_a_transition_excludes_no_station():
     assert not gained(have, resolve("wpa2-wpa3-psk-transition")).excludes
     assert not gained(have, resolve("wpa2-psk-ccmp+wireguard")).excludes
     assert gained(have, resolve("wpa2-eap-tls-ccmp")).excludes
+
+
+def test_a_battery_decides_for_a_sensor() -> None:
+    """SAE costs a sensor that joins for every message most of its battery, and others nothing."""
+    decision, measures = decided(
+        situation("wpa2-psk-ccmp", profile="esp32-c3"), named=("wpa3-sae-ccmp",), trials=2
+    )
+    assert decision.situation.place == "sensor"
+    assert decision.choice is Choice.KEEP
+    (line,) = (s.lines for s in screen(decision, measures.names).sections if "Other" in s.title)
+    assert "days if it joins for every message" in line[0]
+    assert "nothing that anyone would notice if it stays associated" in line[0]
+
+
+def test_a_join_that_a_profile_does_not_price_is_unknown() -> None:
+    found = candidates(situation("wpa2-psk-ccmp", profile="esp32"), ("wpa3-sae-ccmp",), Needs())
+    assert not found.measured
+    assert found.unknown[0].reason == "esp32 has no cost of p-256-field-power"

@@ -15,6 +15,7 @@ from airtoll.testbeds import neighbours
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
+from airtoll.testbeds.what_if import what_if
 
 TWO: dict[str, Any] = {"cells": 2, "level_dbm": -75.0, "stations": 3}
 LAX: dict[str, Any] = {"phy": "802.11ax", "width_mhz": 80, "mcs": 7}
@@ -211,3 +212,8 @@ def test_closed_forms_have_no_neighbours() -> None:
     skip = Analytic().check(cell_of(TWO))
     assert skip is not None
     assert "no neighbours" in skip.reason
+
+
+def test_a_panel_has_no_neighbours() -> None:
+    assert what_if(plan_of(None)) is not None
+    assert what_if(plan_of(TWO)) is None

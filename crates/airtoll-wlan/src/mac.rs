@@ -406,11 +406,7 @@ impl Mac {
     #[inline]
     fn want(&self, cx: &mut Context, medium: &mut Medium, contender: ContenderId, more: bool) {
         let contender = &self.contenders[contender];
-        if !medium.is_own(contender.node) {
-            return;
-        }
-        medium.book(cx, contender.channel);
-        medium.channel_mut(contender.channel).want(more);
+        medium.want(cx, contender.channel, contender.node, more);
     }
 }
 

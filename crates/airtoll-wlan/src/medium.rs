@@ -158,11 +158,30 @@ impl Medium {
         self.nodes[radio].origin == Origin::Own
     }
 
-    /// The silence on the channel of a radio belongs from now on to an exchange of it.
+    /// The silence on a channel belongs from now on to an exchange of a radio on it.
     #[inline]
-    pub fn pause(&mut self, radio: RadioId, gap: Gap) {
-        let node = &self.nodes[radio];
-        self.channels[node.channel].pause(node.origin, gap);
+    pub fn pause(&mut self, channel: ChannelId, radio: RadioId, gap: Gap) {
+        let state = &mut self.channels[channel];
+        if !state.is_shared() {
+            state.pause(gap);
+            return;
+        }
+        match self.nodes[radio].origin {
+            Origin::Own => state.pause(gap),
+            Origin::Neighbour => state.pause_for_neighbour(),
+            Origin::Far => {}
+        }
+    }
+
+    /// Another contender of a radio has a frame for its channel, or one fewer.
+    #[inline]
+    pub fn want(&mut self, cx: &mut Context, channel: ChannelId, radio: RadioId, more: bool) {
+        let state = &mut self.channels[channel];
+        if state.is_shared() && self.nodes[radio].origin != Origin::Own {
+            return;
+        }
+        state.book(cx);
+        state.want(more);
     }
 
     /// Adds an interferer; gives when its first burst begins.
@@ -228,12 +247,6 @@ impl Medium {
     /// The channel's part of the medium.
     pub fn channel(&self, channel: ChannelId) -> &Channel {
         &self.channels[channel]
-    }
-
-    /// The channel's part of the medium, to be changed.
-    #[inline]
-    pub fn channel_mut(&mut self, channel: ChannelId) -> &mut Channel {
-        &mut self.channels[channel]
     }
 
     /// Until when a node transmits or owes a response.

@@ -21,6 +21,8 @@ from airtoll.policies.standing import strength
 from airtoll.profiles import load
 from airtoll.question import Arm
 
+#: Metrics of which a stronger policy may cost a stated share.
+_BORNE: Final = (THROUGHPUT, "battery_days")
 _NO_VALUE: Final = (Verdict.UNMEASURED, Verdict.UNSETTLED)
 
 
@@ -163,7 +165,7 @@ def _of_policies(claim: Compare) -> Compare:
 
 def _bears(claims: Sequence[Compare], most_loss: float) -> bool:
     for claim in claims:
-        if claim.metric != THROUGHPUT or claim.change is None:
+        if claim.metric not in _BORNE or claim.change is None:
             continue
         if claim.verdict is Verdict.UNNOTICED:
             continue

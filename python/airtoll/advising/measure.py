@@ -50,6 +50,10 @@ PARTS: Final[dict[str, tuple[Part, ...]]] = {
         Part("handover_gap_s", "office-walk", "call", 5, roams=True, joins=True),
         Part("join_all_time_s", "office-storm", "short", 5, joins=True),
     ),
+    "sensor": (
+        Part("battery_days", "sensor", "message", 3),
+        Part("battery_days", "sensor-associated", "message", 3),
+    ),
 }
 
 
@@ -176,6 +180,9 @@ def _scenario(situation: Situation, name: str) -> dict[str, Any]:
     for key in ("mcs", "streams", "width_mhz", "rate_mbps", "band"):
         if own.get(key) is None:
             own.pop(key, None)
+    if situation.place == "sensor":
+        own["stations"] = [{**own["stations"][0], "profile": situation.profile}]
+        return own
     if situation.profile is not None:
         own["ap"] = {**own.get("ap", {}), "profile": situation.profile}
     if "clients" in own:
@@ -190,6 +197,8 @@ def _radio(situation: Situation) -> dict[str, Any]:
     """PHY, band, width, MCS and streams: two streams, near the access point."""
     phy = situation.phy
     band = situation.band
+    if situation.place == "sensor":
+        return {"phy": phy, "band": band}
     bands = [one["band"].removesuffix("ghz") for one in GENERATIONS[phy]["bands"]]
     if band not in bands:
         band = None
@@ -209,6 +218,11 @@ def _setting(situation: Situation) -> str:
     """PHY, width, rate, clients and devices in one line."""
     radio = _radio(situation)
     words = [situation.phy]
+    if situation.place == "sensor":
+        words += [f"{situation.band} GHz"] if situation.band else []
+        words += ["20 MHz", "-60 dBm", f"station {situation.profile}", "a battery of 3.7 Wh"]
+        words.append("a message of 200 octets every 15 minutes")
+        return ", ".join(words)
     words += [f"{radio['band']} GHz"] if radio["band"] else []
     words += [f"{radio['width_mhz']} MHz"] if radio["width_mhz"] else []
     words += [f"MCS {radio['mcs']}"] if radio["mcs"] is not None else []

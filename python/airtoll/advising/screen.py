@@ -24,6 +24,12 @@ from airtoll.profiles import load
 _MOST_NAMED: Final = 5
 #: Operation of SAE and of certificates that a profile has if it has any.
 _CURVES: Final = "p-256-scalar-mul"
+#: Scenario of a sensor -> its way of life.
+_LIVES: Final = {
+    "sensor": "if it joins for every message",
+    "sensor-associated": "if it stays associated",
+}
+_BATTERY: Final = "battery_days"
 _JOINS: Final = ("negotiation_time_s", "join_all_time_s")
 
 
@@ -121,10 +127,17 @@ def _chosen(decision: Decision, teller: Teller) -> list[Section]:
 
 def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:
     """The change of a metric; of joins, the part of the devices is named where it is unknown."""
-    words = _sentence(teller.change(claim))
+    words = _sentence(_told(claim, teller))
     if claim.metric in _JOINS and not _knows_curves(decision.situation):
         return f"{words}; on the air alone: the time of SAE and EAP on the devices is unknown."
     return f"{words}."
+
+
+def _told(claim: Compare, teller: Teller) -> str:
+    """The change of a metric, of a sensor with the way of life that it holds for."""
+    where = dict(claim.place.levels).get("scenario")
+    lives = _LIVES.get(str(where), "") if claim.metric == _BATTERY else ""
+    return f"{teller.change(claim)} {lives}".rstrip()
 
 
 def _not_taken(decision: Decision) -> tuple[str, ...]:
@@ -140,7 +153,8 @@ def _not_taken(decision: Decision) -> tuple[str, ...]:
         found.append(f"No stronger than {have}: {listed}.")
     if dear:
         listed = ", ".join(policy_name(one.policy).replace(", ", " ") for one in dear)
-        found.append(f"Stronger, and too dear in throughput (--max-overhead): {listed}.")
+        of = "battery life" if decision.situation.place == "sensor" else "throughput"
+        found.append(f"Stronger, and too dear in {of} (--max-overhead): {listed}.")
     return tuple(found)
 
 
@@ -170,8 +184,9 @@ def _in_short(outcome: Outcome, teller: Teller) -> str:
         claim
         for claim in outcome.claims
         if claim.verdict in (Verdict.COSTS, Verdict.GAINS, Verdict.CHANGES, Verdict.TOO_FEW)
+        or claim.metric == _BATTERY
     ]
-    phrases = [teller.change(claim) for claim in changed]
+    phrases = [_told(claim, teller) for claim in changed]
     cost = "; ".join(phrases) or "costs nothing that anyone would notice"
     weak = f"; {'; '.join(outcome.gain.left)}" if outcome.gain.left else ""
     return f"{policy_name(outcome.policy).replace(', ', ' ')}: {cost}{weak}."
@@ -192,6 +207,8 @@ def _knows_curves(situation: Situation) -> bool:
 
 
 def _left_out(situation: Situation) -> Sequence[str]:
+    if situation.place == "sensor":
+        return ["DHCP, and TLS or MQTT above the message", "regulator and self-discharge"]
     found = ["the computing time of stations"]
     if situation.profile is None:
         found.append("the CPU of the access point (--profile)")

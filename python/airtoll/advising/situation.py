@@ -16,12 +16,17 @@ from airtoll.errors import PolicyError, UsageError
 from airtoll.network import Network, read
 from airtoll.policies import resolve
 from airtoll.policies.gates import why_not_at_6ghz
+from airtoll.profiles import load
 from airtoll.study.generations import GENERATIONS
 
-Place = Literal["home", "office"]
-PLACES: Final[tuple[Place, ...]] = ("home", "office")
+Place = Literal["home", "office", "sensor"]
+PLACES: Final[tuple[Place, ...]] = ("home", "office", "sensor")
 #: PHY of a place where nothing names one.
-_PHY: Final[dict[Place, str]] = {"home": "802.11ac", "office": "802.11ax"}
+_PHY: Final[dict[Place, str]] = {
+    "home": "802.11ac",
+    "office": "802.11ax",
+    "sensor": "802.11n",
+}
 #: Clients that one access point of an office serves.
 CLIENTS_PER_AP: Final = 50
 
@@ -101,6 +106,15 @@ def _chosen(source: str, found: Sequence[Network], wanted: str | None) -> Networ
     return network
 
 
+def _of_station(profile: str, phy: str | None, band: str | None) -> tuple[str | None, str | None]:
+    """PHY and band of a station: those of its network that it has, or its own."""
+    able = load(profile).capabilities
+    phys = able.phys.values if able.phys is not None else ()
+    bands = able.bands.values if able.bands is not None else ()
+    chosen = phy if not phys or phy in phys else phys[-1]
+    return chosen, band if not bands or band in bands else bands[0]
+
+
 def situation(
     source: str,
     *,
@@ -112,21 +126,37 @@ def situation(
     band: str | None = None,
     clients: int | None = None,
     requests_per_s: float | None = None,
+    said: bool = True,
 ) -> Situation:
-    """The situation of a policy's name or a file, and of options. Raises ``UsageError``."""
+    """The situation of a policy's name or a file, and of options. Raises ``UsageError``.
+
+    ``said``: whether anyone named the policy.
+    """
     network = network_of(source, wanted)
     have = resolve(source).name if network is None else network.policy
     assert have is not None
     assumed = [] if network is None else list(network.assumed)
+    assumed += [] if said else [f"{have} today (--from)"]
     enterprise = resolve(have).link.eap_method is not None
-    if place is None:
+    energy = load(profile).energy if profile is not None else None
+    powers = energy is not None and energy.sleep_w is not None
+    if place == "sensor" and not powers:
+        raise UsageError(
+            "--place sensor: needs --profile of a station with power figures, such as esp32-c3"
+        )
+    if place is None and powers:
+        place = "sensor"
+        assumed.append("a battery-powered station (--place)")
+    elif place is None:
         place = "office" if enterprise or (clients or 1) > 10 else "home"
         assumed.append(f"{'an' if place == 'office' else 'a'} {place} (--place)")
     if radius is None:
-        radius = enterprise or place == "office"
+        radius = enterprise or place != "home"
         assumed.append(f"{'a' if radius else 'no'} RADIUS server (--8021x or --no-8021x)")
     elif enterprise and not radius:
         raise UsageError(f"--no-8021x: {have} has a RADIUS server")
+    if place == "sensor" and (clients is not None or requests_per_s is not None):
+        raise UsageError("--clients and --requests: for --place office")
     at = band or (network.band if network is not None else None)
     if at == "6" and (reason := why_not_at_6ghz(resolve(have))):
         raise UsageError(f"--from {have}: not at 6 GHz: {reason}; say --band 5, or another --from")
@@ -135,6 +165,8 @@ def situation(
     if place == "home" and clients is not None:
         raise UsageError("--clients: for --place office; a home has one station here")
     known = network.phy if network is not None else None
+    if place == "sensor" and profile is not None:
+        phy, at = _of_station(profile, phy or known, at)
     chosen = phy or known or _PHY[place]
     if phy is None and known is None:
         assumed.append(f"{chosen} (--phy)")

@@ -124,7 +124,7 @@ def _judged(
         before=None,
         after=None,
         change=None,
-        is_share=spoken(metric).told == "share",
+        is_share=spoken(metric).is_share,
         verdict=Verdict.UNMEASURED,
         clients=_clients(place.cells[arm]) if metric == _JOINED else None,
     )
@@ -151,7 +151,7 @@ def _judged(
             change = _share(analysis, mine, other, metric, part)
     if change is None:
         return evolve(claim, reason="the value before is zero")
-    unnoticed = question.unnoticed if claim.is_share == (spoken(metric).told == "share") else 0.0
+    unnoticed = question.unnoticed if claim.is_share == (spoken(metric).is_share) else 0.0
     verdict, more = judge(change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart)
     return evolve(claim, change=change, verdict=verdict, more=more)
 

@@ -82,6 +82,8 @@ LIMITS = {
     "negotiation": "--max-negotiation",
     "handover": "--max-handover",
 }
+#: The policy that one has where nothing but a device is named.
+_USUAL = "wpa2-psk-ccmp"
 #: Heading of the options that --from needs.
 _FROM = "From what you have"
 _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
@@ -100,7 +102,10 @@ def advise_command(
     ] = None,
     place: Annotated[
         str | None,
-        typer.Option(help="home, or office (hand-overs, many joins).", rich_help_panel=_FROM),
+        typer.Option(
+            help="home, office (hand-overs, many joins), or sensor (a battery).",
+            rich_help_panel=_FROM,
+        ),
     ] = None,
     ssid: Annotated[
         str | None,
@@ -182,7 +187,8 @@ def advise_command(
     profile: Annotated[
         str | None,
         typer.Option(
-            help="Device profile for every station and the AP; with --from, of the AP (router)."
+            help="Device profile for every station and the AP; with --from, of the AP (router), "
+            "or of a battery-powered station (esp32-c3)."
         ),
     ] = None,
     trials: Annotated[
@@ -203,6 +209,8 @@ def advise_command(
 
     A router at home: `airtoll advise --from wpa2-psk-ccmp --profile mt7621`.
 
+    A battery: `airtoll advise --from wpa2-psk-ccmp --profile esp32-c3`.
+
     An office: `airtoll advise --from hostapd.conf --place office --clients 400 --requests 150`.
 
     A broken policy is never recommended. Exits with 5 where no policy can be recommended because
@@ -210,6 +218,9 @@ def advise_command(
     """
     if band not in (None, "2.4", "5", "6"):
         raise UsageError(f"--band {band}: allowed are 2.4, 5, 6")
+    said = have is not None
+    if not said and profile is not None and scenario is None and run_folder is None:
+        have = _USUAL
     if have is None:
         for option, value in (
             ("--place", place), ("--ssid", ssid), ("--phy", phy), ("--clients", clients),
@@ -266,6 +277,7 @@ def advise_command(
                 band=band,
                 clients=clients,
                 requests_per_s=requests,
+                said=said,
             ),
             named=policy,
             needs=needs,

@@ -971,7 +971,9 @@ def _size_of(claim: Compare) -> str:
 
 
 def _is_manifold(claim: Compare) -> bool:
-    return claim.is_share and claim.change is not None and claim.change.value >= _MANIFOLD
+    if not claim.is_share or claim.change is None:
+        return False
+    return claim.change.value >= _MANIFOLD or spoken(claim.metric).told == "values"
 
 
 def _each_arm(words: str, group: Sequence[Compare], arms: Sequence[str], at: str) -> str:

@@ -255,10 +255,10 @@ def joining(
         for name, policy in policies.items()
     ):
         resolved = _with_radius(cell, resolved, host, access_point)
-    options = _options(cell)
+    usual = options(cell)
     links = {node.name: 1 + len(node.multi_link) for node in resolved.nodes}
     # Objects that stations share are written once (``airtoll.border.canonical``).
-    options_of = {count: evolve(options, links=count) for count in set(links.values())}
+    options_of = {count: evolve(usual, links=count) for count in set(links.values())}
     each = {policy.name: policy for policy in policies.values()}
     specs = {name: policy.native() for name, policy in each.items()}
     joins_at_s = _joins_at_s(cell, policies)
@@ -305,7 +305,8 @@ def _joins_at_s(cell: Cell, names: Iterable[str]) -> dict[str, float | None]:
     return {name: named.get(name, last) for name in names}
 
 
-def _options(cell: Cell) -> border.Options:
+def options(cell: Cell) -> border.Options:
+    """Options of the negotiations of a cell."""
     join, radius = cell.settings.join, cell.settings.radius
     return border.Options(
         tls=border.TlsVersion(join.tls),

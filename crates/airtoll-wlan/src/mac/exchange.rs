@@ -531,7 +531,7 @@ impl Mac {
     ) {
         let contender = &self.contenders[id];
         let at = cx.now() + medium.sifs(contender.channel);
-        medium.pause(contender.node, gap);
+        medium.pause(contender.channel, contender.node, gap);
         for &node in engaged {
             medium.engage(node, at);
         }

@@ -184,14 +184,23 @@ impl Channel {
         self.shared = true;
     }
 
+    /// Whether a neighbour's BSS is on it.
+    #[inline]
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared
+    }
+
     /// The silence from now on belongs to an exchange.
     #[inline]
-    pub(super) fn pause(&mut self, origin: Origin, gap: Gap) {
-        match origin {
-            Origin::Own => self.gap = gap,
-            // The own exchange of a hidden node goes on.
-            Origin::Neighbour if self.gap == Gap::Open => self.gap = Gap::Neighbour,
-            Origin::Neighbour | Origin::Far => {}
+    pub(super) fn pause(&mut self, gap: Gap) {
+        self.gap = gap;
+    }
+
+    /// The silence from now on belongs to a neighbour's exchange, unless an own one of hidden nodes goes
+    /// on.
+    pub(super) fn pause_for_neighbour(&mut self) {
+        if self.gap == Gap::Open {
+            self.gap = Gap::Neighbour;
         }
     }
 
@@ -358,7 +367,7 @@ impl Channel {
     }
 
     /// Books a stretch without a frame that counts.
-    #[inline]
+    #[inline(always)]
     fn book_silence(&mut self, cx: &mut Context, span: Duration) {
         match self.gap {
             Gap::Response => cx.observe_air(Air::Ack, span),
@@ -379,6 +388,7 @@ impl Channel {
 
     /// Books a stretch of a channel with neighbours: by the own frames on it, else by those of
     /// neighbours that an own access point senses.
+    #[cold]
     #[inline(never)]
     fn book_shared(&mut self, cx: &mut Context, span: Duration) {
         let (mut own, mut only, mut heard) = (0_u32, None, false);

@@ -118,13 +118,16 @@ impl Radio {
         let bss_of = |name: Option<&str>| scenario.bss.iter().find(|bss| Some(&*bss.name) == name);
         let bsss: Vec<_> = radios.iter().map(|(_, name, _)| bss_of(*name)).collect();
         let stated = |i: usize| bsss[i]?.neighbour?.level_dbm;
-        for (i, j) in (0..nodes).flat_map(|i| (0..nodes).map(move |j| (i, j))) {
-            let apart =
-                radios[i].1 != radios[j].1 && radios[i].1.is_some() && radios[j].1.is_some();
-            let levels = [stated(i), stated(j)].into_iter().flatten();
-            if let Some(level) = levels.reduce(f64::min).filter(|_| apart) {
-                given[i * nodes + j] = true;
-                level_dbm[i * nodes + j] = level;
+        let any_level = |bss: &Bss| bss.neighbour.is_some_and(|n| n.level_dbm.is_some());
+        if scenario.bss.iter().any(any_level) {
+            for (i, j) in (0..nodes).flat_map(|i| (0..nodes).map(move |j| (i, j))) {
+                let (from, to) = (radios[i].1, radios[j].1);
+                let apart = from != to && from.is_some() && to.is_some();
+                let levels = [stated(i), stated(j)].into_iter().flatten();
+                if let Some(level) = levels.reduce(f64::min).filter(|_| apart) {
+                    given[i * nodes + j] = true;
+                    level_dbm[i * nodes + j] = level;
+                }
             }
         }
         let mut reuse: Vec<Reuse> = Vec::new();
@@ -249,17 +252,17 @@ impl Radio {
 
     /// Whether `to` senses `from`; every node senses itself.
     pub fn hears(&self, to: RadioId, from: RadioId) -> bool {
-        to == from
-            || (self.power(from, to) >= self.sensed_from(to, from) && !self.are_hidden(from, to))
+        let mut least = self.carrier_sense_dbm;
+        if !self.reuse.is_empty() {
+            least = self.sensed_from(to, from);
+        }
+        to == from || (self.power(from, to) >= least && !self.are_hidden(from, to))
     }
 
-    /// Level from which `to` senses frames of `from`, dBm.
-    #[inline]
+    /// Level from which `to` senses frames of `from` where some node reuses the channel, dBm.
+    #[cold]
     fn sensed_from(&self, to: RadioId, from: RadioId) -> f64 {
-        let ends = [to, from].map(|radio| self.reuse.get(radio.index()));
-        let [Some(to), Some(from)] = ends else {
-            return self.carrier_sense_dbm;
-        };
+        let [to, from] = [to, from].map(|radio| self.reuse[radio.index()]);
         let other = from.color > 0 && from.color != to.color;
         let level = to.obss_pd_dbm.filter(|_| other);
         level.map_or(self.carrier_sense_dbm, |level| {

@@ -27,7 +27,7 @@ from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, Usage
 from airtoll.observe.journal import BROKEN, SketchTuple
 from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
-from airtoll.policies import resolve
+from airtoll.policies import Generation, resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.study.generations import band_of, queue_packets, wire_mbps
 from airtoll.study.join import Radius
@@ -39,7 +39,9 @@ from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest, alive, identi
 from airtoll.testbeds.guest.uml import Errand
 from airtoll.testbeds.levels import level_dbm, reference_db
 from airtoll.testbeds.linux import (
+    beforehand,
     by_hand,
+    channel_plan,
     credentials,
     crypto,
     devices,
@@ -149,6 +151,8 @@ class Linux:
         self._cancelled = False
         #: One network name and one set of secrets for all sessions: a person types them once.
         self._secret: credentials.Credentials | None = secret
+        #: Answers of the hosts of a laboratory before the first trial; None: they were not asked.
+        self.asked: beforehand.Asked | None = None
         #: Where a person reads the steps of stations that airtoll cannot drive; None: a terminal.
         self.prompts: Prompts | None = None
 
@@ -163,10 +167,17 @@ class Linux:
         """Whether each trial has a guest of its own, whose time no other guest takes."""
         return self._in_virtual_time()
 
+    def ask_hosts(self) -> list[str]:
+        """Ask the hosts of a laboratory what they can do; a line for each that does not answer."""
+        if self._lab is None:
+            return []
+        self.asked = asyncio.run(beforehand.ask(self._lab))
+        return self.asked.lines()
+
     def check(self, cell: Cell) -> Skip | None:
         """Why the cell cannot be carried out, or None."""
         in_lab = self._lab is not None
-        foreign = self._lab is not None and self._lab.lab.ap is not None
+        foreign = self._lab is not None and (self._lab.lab.ap is not None or self._lab.wired)
         reason = (
             self.missing()
             or CAPABILITY.why_not_policy(cell.security, self._hostapd_version(), foreign=foreign)
@@ -388,7 +399,15 @@ class Linux:
             return f"the laboratory has {len(stations)} stations"
         if reason := CAPABILITY.why_not_in_laboratory(cell):
             return reason
+        if (
+            reason := not_with_cables(cell)
+            if self._lab.wired
+            else channel_plan.why_not(cell, self._lab)
+        ):
+            return reason
         if self._lab.lab.ap is not None and (reason := not_with_another(cell, self._lab)):
+            return reason
+        if self.asked is not None and (reason := self.asked.why_not(cell, len(wanted))):
             return reason
         if any(station.by == "hand" for station in stations[: len(wanted)]):
             flow = flow_of(cell.settings, cell.load)
@@ -480,6 +499,20 @@ class Linux:
 def _lacking(cell: Cell) -> str | None:
     chosen = {s.name: gating.policy_of(cell, s) for s in cell.settings.stations}
     return abilities.why_not(cell, chosen)
+
+
+def not_with_cables(cell: Cell) -> str | None:
+    """Why a cell needs radios, where cables take their place, or None."""
+    link, settings = cell.security.link, cell.settings
+    if link.generation is not Generation.OPEN or cell.security.access_control:
+        return f'{cell.policy}: link = "cable": without a radio there is no security of the link'
+    if settings.handover is not None:
+        return 'handover: link = "cable": stations with cables do not move'
+    if any(station.joins_at_s is not None for station in station_list(settings)):
+        return 'stations.joins_at_s: link = "cable": there is no join'
+    if settings.authenticate and settings.join.deauthenticate_at_s is not None:
+        return 'join.deauthenticate_at_s: link = "cable": there is no association'
+    return None
 
 
 def not_with_another(cell: Cell, lab: Lab) -> str | None:
