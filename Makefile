@@ -96,6 +96,8 @@ lint: dev ## formatting, types, import contracts, plain English
 	$(STEP) "ruff format" "1 s" $(BIN)/ruff format --check .
 	$(STEP) "mypy" "30 s" $(BIN)/mypy
 	$(STEP) "Import contracts" "5 s" env PYTHONPATH=python $(BIN)/lint-imports
+	$(STEP) "Import cycles" "3 s" $(BIN)/python tools/cycles.py
+	$(STEP) "Tuples of equal types" "2 s" $(BIN)/python tools/tuples.py
 	$(STEP) "Plain English" "5 s" $(BIN)/python tools/plain_english.py
 	$(STEP) "Limitations" "2 s" env PYTHONPATH=python $(BIN)/python tools/limitations.py --check
 	$(STEP) "Workflows" "1 s" $(BIN)/zizmor --offline --persona auditor --no-progress .github/workflows

@@ -286,20 +286,46 @@ def _reading(
     values = [statistics.fmean(o.value for o in s) if s else None for s in (before, after)]
     targets = [one.target for one in (*after, *before) if one.target is not None]
     error = math.hypot(*(_spread(side) for side in (before, after)))
-    return Reading(quantity, flow, values[0], values[1], error, targets[0] if targets else None)
+    spread, freedom = _of_trials(before, after)
+    return Reading(
+        quantity,
+        flow,
+        values[0],
+        values[1],
+        error,
+        targets[0] if targets else None,
+        spread,
+        freedom,
+    )
 
 
-def _spread(samples: Sequence[Sample]) -> float:
-    """Standard deviation of the mean."""
-    if not samples:
-        return 0.0
+def _of_trials(before: Sequence[Sample], after: Sequence[Sample]) -> tuple[float, float]:
+    """Standard deviation of a change by its trials, and degrees of freedom (Welch, Satterthwaite).
+
+    The assumed spread of a single test has infinitely many.
+    """
+    variances = [(_own_spread(side) ** 2, len(side) - 1) for side in (before, after) if side]
+    total = sum(variance for variance, _ in variances)
+    told = sum(variance**2 / freedom for variance, freedom in variances if freedom > 0)
+    return math.sqrt(total), total**2 / told if told > 0 else math.inf
+
+
+def _own_spread(samples: Sequence[Sample]) -> float:
+    """Standard deviation of the mean by the samples alone."""
     if len(samples) == 1:
         return samples[0].spread
     values = [one.value for one in samples]
     own = statistics.stdev(values) / math.sqrt(len(values))
     if samples[0].quantity not in _SHARES:
         own /= max(statistics.fmean(values), 1e-12)
-    return max(own, _MEAN)
+    return own
+
+
+def _spread(samples: Sequence[Sample]) -> float:
+    """Standard deviation of the mean, as a mechanism has to meet it."""
+    if len(samples) < 2:
+        return samples[0].spread if samples else 0.0
+    return max(_own_spread(samples), _MEAN)
 
 
 def _joined(sides: Sequence[Side], named: str | None) -> Side:
@@ -325,10 +351,10 @@ def _stem(path: Path) -> str:
 
 
 def _named(name: str) -> str | None:
-    """The policy that a file is named after; ``wpa3`` is WPA3-Personal."""
+    """The policy that a file is named after."""
     for text in (name.lower(), re.split(r"[-_. ](?:udp|tcp|up|down|\d)", name.lower())[0]):
         try:
-            return resolve("wpa3-sae-ccmp" if text == "wpa3" else text).name
+            return resolve(text).name
         except PolicyError:
             continue
     return None

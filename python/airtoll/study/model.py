@@ -7,11 +7,11 @@ Quantities carry their unit in the key. ``None`` means the value of the standard
 import math
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
-from airtoll.study.generations import GENERATIONS, band_of, default_spaces
+from airtoll.study.generations import GENERATIONS, band_of, default_spaces, phy_name
 from airtoll.study.handover import Handover
 from airtoll.study.join import Join, Radius
 from airtoll.study.question import Level, Question, Require
@@ -29,7 +29,10 @@ from airtoll.study.table import (
     WireRate,
 )
 
-Phy = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"]
+Phy = Annotated[
+    Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"],
+    BeforeValidator(lambda value: phy_name(value) if isinstance(value, str) else value),
+]
 Topology = Literal[
     "uplink",
     "downlink",

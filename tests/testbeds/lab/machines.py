@@ -84,11 +84,6 @@ class Machine:
             self._process.wait()
             self._process = None
 
-    def end_sessions(self) -> None:
-        """Kill its sshd with all connections, and nothing else; then start a new one."""
-        self.cut_power()
-        self.switch_on()
-
     def plug(self, cable: str, state: str) -> None:
         """Pull out or plug in ``test0`` or ``control0``: down or up."""
         command("ip", "-n", self.space, "link", "set", cable, state)

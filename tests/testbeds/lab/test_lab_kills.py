@@ -19,6 +19,9 @@ from airtoll.observe.journal import BROKEN, Record, read
 from .machines import Machines, end, machines
 from .test_namespaces import airtoll, study
 
+#: Each carries out a campaign or two over SSH.
+pytestmark = pytest.mark.slow
+
 LOADS = ("asks", "names")
 TRIALS = 3
 
@@ -100,7 +103,7 @@ class Run:
         return done.stdout.strip()
 
 
-@pytest.mark.parametrize("name", ["laptop", pytest.param("desk", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["laptop", "desk"])
 def test_a_host_that_loses_its_power_comes_back(bench: Machines, tmp_path: Path, name: str) -> None:
     run = Run(bench, tmp_path)
 
@@ -118,7 +121,6 @@ def test_a_host_that_loses_its_power_comes_back(bench: Machines, tmp_path: Path,
     assert f"trials: {len(LOADS) * TRIALS} measured" in report.read_text()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_killed_runner_goes_on_where_it_was(bench: Machines, tmp_path: Path, count: int) -> None:
     run = Run(bench, tmp_path)
@@ -133,7 +135,19 @@ def test_a_killed_runner_goes_on_where_it_was(bench: Machines, tmp_path: Path, c
     assert [(r.cell, r.trial, r.rows) for r in run.ok()][: len(kept)] == kept
 
 
-@pytest.mark.slow
+def test_a_killed_sshd_loses_nothing_and_leaves_nothing(bench: Machines, tmp_path: Path) -> None:
+    run = Run(bench, tmp_path)
+
+    def kill() -> None:
+        # Those of the connections: what they had started goes on, and keeps its ports.
+        run.on("desk", "pkill -KILL -f 'sshd: root'")
+        run.on("laptop", "pkill -KILL -f 'sshd: root'")
+
+    status, said = run.after(1, kill)
+    assert status == 0, said
+    run.check_whole()
+
+
 @pytest.mark.parametrize("cut_s", [5, 90])
 def test_a_cut_network_loses_nothing(bench: Machines, tmp_path: Path, cut_s: float) -> None:
     run = Run(bench, tmp_path, patience_s=200)
@@ -148,7 +162,6 @@ def test_a_cut_network_loses_nothing(bench: Machines, tmp_path: Path, cut_s: flo
     run.check_whole()
 
 
-@pytest.mark.slow
 def test_a_full_disk_of_a_host_is_named_and_its_trials_are_made_up_for(
     bench: Machines, tmp_path: Path
 ) -> None:
@@ -167,7 +180,6 @@ def test_a_full_disk_of_a_host_is_named_and_its_trials_are_made_up_for(
     run.check_whole()
 
 
-@pytest.mark.slow
 def test_a_full_disk_of_the_runner_ends_the_run_and_keeps_its_trials(
     bench: Machines, tmp_path: Path
 ) -> None:

@@ -34,8 +34,12 @@ traffic = ["stream", "names"]
 """
 
 
-def plan() -> Plan:
-    return make_plan(parse(STUDY, Path("asked.toml")).study)
+def plan(*policies: str) -> Plan:
+    text = STUDY
+    if policies:
+        text = STUDY[: STUDY.index("policy =")] + f"policy = {['open', *policies]!r}\n"
+        text += 'traffic = ["stream", "names"]\n'
+    return make_plan(parse(text, Path("asked.toml")).study)
 
 
 def lab() -> Lab:
@@ -69,6 +73,22 @@ def test_cells_whose_programs_a_host_cannot_run_are_refused_with_host_and_cure()
     found = reasons(Asked(lab(), {"desk": Answers(python="no python3")}))
     assert {traffic for _, traffic in found} == {"names"}
     assert found["open", "names"].startswith("dns: desk: no python3; on desk: apt-get install")
+
+
+def test_cells_whose_tools_a_host_lacks_are_refused_with_the_packages() -> None:
+    found = reasons(Asked(lab(), {"laptop": Answers(without=("irtt", "wg"))}))
+    assert {traffic for _, traffic in found} == {"stream"}
+    assert found["open", "stream"] == (
+        "stream: laptop has no irtt; on laptop: apt-get install --no-install-recommends irtt"
+    )
+    server = reasons(Asked(lab(), {"desk": Answers(without=("freeradius",))}))
+    assert server == {}
+    more = plan("wpa2-eap-tls-ccmp", "wireguard", "ipsec-aes-gcm").cells
+    needed = {cell.policy: beforehand.tools_of(cell) for cell in more}
+    assert "wg" in needed["wireguard"]["station"]
+    assert "swanctl" in needed["ipsec-aes-gcm"]["server"]
+    assert "freeradius" in needed["wpa2-eap-tls-ccmp"]["server"]
+    assert "freeradius" not in needed["wpa2-eap-tls-ccmp"]["station"]
 
 
 def test_a_host_that_is_not_reached_is_said_and_refuses_nothing() -> None:

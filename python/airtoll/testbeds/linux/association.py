@@ -166,6 +166,10 @@ async def station(progress: Progress, name: str) -> None:
         return
     if node in stack.by_hand:
         device = stack.by_hand[node]
+        if device.driver is not None:
+            held = await by_hand.join_by_recipe(progress, name, device, device.driver)
+            progress.by_hand[name] = held
+            return
         # Only now: a study that does without this station needs no terminal.
         stack.prompts = stack.prompts or Terminal(device.name)
         await by_hand.certificates(progress, stack.root)

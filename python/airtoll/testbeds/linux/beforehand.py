@@ -8,15 +8,15 @@ first, and names a line that it was built without. Never changes a host.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from attrs import field, frozen
 
 from airtoll.errors import TestbedError
 from airtoll.plan import Cell
-from airtoll.policies import Cipher, Generation, Policy
-from airtoll.testbeds.linux import shipping
+from airtoll.policies import Cipher, Generation
+from airtoll.testbeds.linux import environment, shipping
 from airtoll.testbeds.linux.hosts import Host, LocalHost, SshHost, SshOptions
 from airtoll.testbeds.linux.lab import Lab, LabHost
 
@@ -24,6 +24,14 @@ from airtoll.testbeds.linux.lab import Lab, LabHost
 _LIMIT_S: Final = 30.0
 _CONNECT_S: Final = 8.0
 _INTERFACE: Final = "airtoll-none"
+#: Program -> its Debian package, of the programs that hosts are asked for.
+TOOLS: Final = {
+    "ping": "iputils-ping",
+    **{
+        tool: environment.TOOLS[tool][0]
+        for tool in ("iperf3", "irtt", "swanctl", "charon-systemd", "wg", "freeradius", "radclient")
+    },
+}
 _DAEMONS: Final = {"station": "wpa_supplicant", "access-point": "hostapd"}
 
 
@@ -35,13 +43,17 @@ class Knowledge:
     """
 
     name: str
-    asked: Callable[[Policy], bool]
+    asked: Callable[[Cell], bool]
     network: str
     access_point: str
 
 
-def _ciphers(policy: Policy) -> tuple[Cipher, Cipher]:
-    return policy.link.cipher, policy.link.group_cipher
+def _ciphers(cell: Cell) -> tuple[Cipher, Cipher]:
+    return cell.security.link.cipher, cell.security.link.group_cipher
+
+
+def _validates_channels(cell: Cell) -> bool:
+    return cell.settings.operating_channel_validation and cell.security.link.pmf != "off"
 
 
 _PSK: Final = 'psk="airtoll-asks"'
@@ -49,41 +61,48 @@ _WEP: Final = (Cipher.WEP_40, Cipher.WEP_104)
 KNOWLEDGE: Final = (
     Knowledge(
         "WEP",
-        lambda policy: any(one in _WEP for one in _ciphers(policy)),
+        lambda cell: any(one in _WEP for one in _ciphers(cell)),
         "key_mgmt=NONE\nwep_key0=0102030405\nwep_tx_keyidx=0",
         "wep_default_key=0\nwep_key0=0102030405",
     ),
     Knowledge(
         "TKIP",
-        lambda policy: Cipher.TKIP in _ciphers(policy),
+        lambda cell: Cipher.TKIP in _ciphers(cell),
         f"key_mgmt=WPA-PSK\nproto=WPA\npairwise=TKIP\ngroup=TKIP\n{_PSK}",
         "wpa=1\nwpa_key_mgmt=WPA-PSK\nwpa_pairwise=TKIP\nwpa_passphrase=airtoll-asks",
     ),
     Knowledge(
         "SAE",
-        lambda policy: policy.link.akm is not None and policy.link.akm.is_sae,
+        lambda cell: cell.security.link.akm is not None and cell.security.link.akm.is_sae,
         f"key_mgmt=SAE\nieee80211w=2\n{_PSK}",
         "wpa=2\nwpa_key_mgmt=SAE\nrsn_pairwise=CCMP\nieee80211w=2\nwpa_passphrase=airtoll-asks",
     ),
     Knowledge(
         "OWE",
-        lambda policy: policy.link.generation is Generation.OWE,
+        lambda cell: cell.security.link.generation is Generation.OWE,
         "key_mgmt=OWE\nieee80211w=2",
         "wpa=2\nwpa_key_mgmt=OWE\nrsn_pairwise=CCMP\nieee80211w=2",
     ),
     Knowledge(
         "Suite B (192 bit)",
-        lambda policy: policy.link.akm is not None and policy.link.akm.is_192_bit,
+        lambda cell: cell.security.link.akm is not None and cell.security.link.akm.is_192_bit,
         'key_mgmt=WPA-EAP-SUITE-B-192\npairwise=GCMP-256\ngroup=GCMP-256\nidentity="a"',
         "wpa=2\nwpa_key_mgmt=WPA-EAP-SUITE-B-192\nrsn_pairwise=GCMP-256\nieee8021x=1\n"
         "own_ip_addr=127.0.0.1\nauth_server_addr=127.0.0.1\nauth_server_shared_secret=a",
     ),
     Knowledge(
         "fast transition (802.11r)",
-        lambda policy: policy.link.fast_transition,
+        lambda cell: cell.security.link.fast_transition,
         f"key_mgmt=FT-PSK\n{_PSK}",
         "wpa=2\nwpa_key_mgmt=FT-PSK\nrsn_pairwise=CCMP\nwpa_passphrase=airtoll-asks\n"
         "nas_identifier=a\nmobility_domain=0102",
+    ),
+    Knowledge(
+        "operating channel validation",
+        _validates_channels,
+        f"key_mgmt=WPA-PSK-SHA256\nieee80211w=2\nocv=1\n{_PSK}",
+        "wpa=2\nwpa_key_mgmt=WPA-PSK-SHA256\nrsn_pairwise=CCMP\nieee80211w=2\nocv=1\n"
+        "wpa_passphrase=airtoll-asks",
     ),
 )
 
@@ -92,11 +111,13 @@ KNOWLEDGE: Final = (
 class Answers:
     """The answers of a host. ``python``: why its Python does not fit, or None.
 
-    ``lacks``: names of ``KNOWLEDGE`` that its daemon refuses. ``silent``: why it was not asked.
+    ``lacks``: names of ``KNOWLEDGE`` that its daemon refuses. ``without``: programs of ``TOOLS``
+    that are not installed. ``silent``: why it was not asked.
     """
 
     python: str | None = None
     lacks: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     silent: str | None = None
 
 
@@ -123,8 +144,18 @@ class Asked:
                 why = self.hosts.get(name, NOTHING).python
                 if why is not None:
                     return f"{cell.load.application}: {name}: {why}; {shipping.mend(name)}"
+        for role, tools in tools_of(cell).items():
+            used_in = self.lab.of(role)[: stations if role == "station" else 1]
+            for name in used_in:
+                lacking = [t for t in tools if t in self.hosts.get(name, NOTHING).without]
+                if lacking:
+                    packages = sorted({TOOLS[tool] for tool in lacking})
+                    return (
+                        f"{_subject(cell, lacking)}: {name} has no {', '.join(lacking)}; "
+                        f"on {name}: {environment.install(packages)}"
+                    )
         for one in KNOWLEDGE:
-            if not one.asked(cell.security):
+            if not one.asked(cell):
                 continue
             for name in used:
                 if one.name in self.hosts.get(name, NOTHING).lacks:
@@ -134,6 +165,28 @@ class Asked:
                         "build of it, or another host"
                     )
         return None
+
+
+def tools_of(cell: Cell) -> dict[str, tuple[str, ...]]:
+    """Role -> programs that the cell's traffic and policy need on its hosts, but the daemons."""
+    load = cell.load
+    both: tuple[str, ...] = ()
+    if load.application in ("stream", "voip"):
+        both += ("iperf3",)
+    probed = load.application in ("stream", "voip", "ftp")
+    if probed or (load.application == "request-response" and load.transport == "udp"):
+        both += ("irtt",)
+    kinds = {tunnel.kind for tunnel in cell.security.tunnels}
+    both += ("swanctl", "charon-systemd") if "esp" in kinds else ()
+    both += ("wg",) if "wireguard" in kinds else ()
+    method = cell.security.link.eap_method
+    radius = ("freeradius", "radclient") if method not in (None, "leap") else ()
+    return {"station": (*both, "ping"), "server": (*both, *radius)}
+
+
+def _subject(cell: Cell, tools: Sequence[str]) -> str:
+    of_policy = {"swanctl", "charon-systemd", "wg", "freeradius", "radclient"}
+    return cell.policy if of_policy & {*tools} else cell.load.application
 
 
 def uses_programs(cell: Cell) -> bool:
@@ -181,7 +234,11 @@ async def look(host: Host, role: str | None) -> Answers:
     if daemon is not None:
         done = await host.run(["sh", "-s"], stdin=script(daemon), check=False, limit_s=_LIMIT_S)
         lacks = refused(done.stdout)
-    return Answers(python, lacks)
+    words = " ".join(TOOLS)
+    asks = f"for tool in {words}; do command -v $tool >/dev/null 2>&1 || echo $tool; done"
+    done = await host.run(["sh", "-c", asks], check=False, limit_s=_LIMIT_S)
+    told = done.stdout.split()
+    return Answers(python, lacks, tuple(tool for tool in TOOLS if tool in told))
 
 
 def script(daemon: str) -> str:

@@ -32,11 +32,11 @@ GRACE_S: Final = 30.0
 
 
 #: A host that is connected answers within this time, s.
-_ANSWER_S: Final = 10.0
+_ANSWER_S: Final = 20.0
 _FULL: Final = os.strerror(errno.ENOSPC)
 #: A host that is silent for a minute is lost: a cut network ends no connection by itself.
 _PATIENCE: Final[SshOptions] = {
-    "connect_timeout": 30,
+    "connect_timeout": 60,
     "keepalive_interval": 15,
     "keepalive_count_max": 4,
 }
@@ -359,11 +359,15 @@ class LocalHost(Host):
     async def put(self, path: str, data: bytes | str, mode: int = 0o600) -> None:
         """Write a file, and its folder where that is missing."""
         target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
         octets = data.encode() if isinstance(data, str) else data
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(octets)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(octets)
+        except OSError as error:
+            kind = HostUnusableError if error.errno == errno.ENOSPC else HostError
+            raise kind(f"{self.name}: cannot write {path}: {error.strerror}") from error
 
     async def get(self, path: str) -> bytes:
         """Read a file."""
@@ -466,6 +470,9 @@ class SshHost(Host):
             done = await self._connection.run(command, input=stdin or b"", encoding=None)
         except (OSError, asyncssh.Error) as error:
             raise HostUnusableError(f"{self.name}: the SSH connection broke: {error}") from error
+        if done.exit_status is None and done.exit_signal is None:
+            # asyncssh raises nothing where the connection ends under a command.
+            raise HostUnusableError(f"{self.name}: the SSH connection broke under a command")
         status = done.exit_status if done.exit_status is not None else -1
         return status, done.stdout, done.stderr
 

@@ -89,8 +89,10 @@ async def inspect(lab: Lab, options: Mapping[str, SshOptions] | None = None) -> 
     """
     found: list[Finding] = []
     for name, described in lab.host.items():
-        if described.by == "hand":
+        if described.by != "airtoll":
             said = "driven by hand: nothing can be asked"
+            if described.by != "hand":
+                said = f'by = "{described.by}": a trial asks it; no device has run this recipe yet'
             found.append(Finding(name, "host", "note", said))
             continue
         try:

@@ -49,8 +49,8 @@ _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 _ADDRESS = r"^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9:\[][A-Za-z0-9_.:%\[\]-]*$"
 
 Role = Literal["access-point", "station", "server", "radius"]
-#: The driver of a host: airtoll with daemons of its own, or a person.
-By = Literal["airtoll", "hand"]
+#: The driver of a host: airtoll with daemons of its own, a person, or a recipe (``recipes``).
+By = Literal["airtoll", "hand", "android", "windows"]
 #: The link of a station: a radio, or a cable that is there already.
 LinkKind = Literal["radio", "cable"]
 #: The shipped command that sets an access point with OpenWrt.
@@ -76,7 +76,9 @@ def _checked_ip(value: str) -> str:
 class LabHost(_Table):
     """One host. ``address``: "local", host, or user@host; ``port`` is that of its sshd.
 
-    ``link``: of a station; a cable is not set up, and takes no access point.
+    ``link``: of a station; a cable is not set up, and takes no access point. ``by``: who drives it;
+    the address of an Android device is its serial (``adb devices``). ``iperf3``: its path on an
+    Android or Windows device.
     """
 
     role: Role
@@ -89,6 +91,7 @@ class LabHost(_Table):
     known_hosts: str | None = None
     identity: str | None = None
     by: By = "airtoll"
+    iperf3: str | None = Field(None, pattern=r"^[A-Za-z0-9_./:\\-]+$")
     link: LinkKind = "radio"
 
     @property
@@ -112,14 +115,20 @@ class LabHost(_Table):
                     "[lab.ap], and not as a host"
                 )
             raise ValueError(f'only a station can be by = "{self.by}"')
-        if self.link == "cable" and (self.role != "station" or self.by == "hand"):
+        if self.iperf3 is not None and self.by not in ("android", "windows"):
+            raise ValueError("iperf3 is the path on an Android or Windows device")
+        if self.link == "cable" and (self.role != "station" or self.by != "airtoll"):
             raise ValueError('link = "cable" is for a station that airtoll drives')
         if self.link == "cable" and self.monitor is not None:
             raise ValueError('link = "cable" and a monitor: there is no radio to listen to')
         if self.by == "hand":
             return self
+        if self.by == "android" and self.address is None:
+            raise ValueError("needs an address, the serial of `adb devices`")
         if self.address is None:
             raise ValueError('needs an address ("local", or user@host)')
+        if self.by != "airtoll":
+            return self
         if self.role in ("access-point", "station") and self.interface is None:
             kind = "cable" if self.link == "cable" else "radio"
             raise ValueError(f"needs the interface of its {kind}")

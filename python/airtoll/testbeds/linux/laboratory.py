@@ -20,6 +20,7 @@ from airtoll.errors import TestbedError
 from airtoll.testbeds.linux import borrowed, cleanup, conditions, radios
 from airtoll.testbeds.linux.by_hand import Device
 from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.devices_driven import Driver
 from airtoll.testbeds.linux.hosts import (
     Host,
     HostError,
@@ -86,9 +87,10 @@ class Laboratory(Stack):
         for node, name in names.items():
             described = self._lab.host[name]
             self._described[node] = described
-            if described.by == "hand":
+            if described.by != "airtoll":
                 limit_s = self._lab.lab.hand_limit_s
-                self.by_hand[node] = Device(name, described.ip, limit_s)
+                driver = Driver.of(described)
+                self.by_hand[node] = Device(name, described.ip, limit_s, driver)
                 continue
             host = self._host(node, name, described)
             await host.__aenter__()

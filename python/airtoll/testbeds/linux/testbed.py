@@ -27,7 +27,7 @@ from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, Usage
 from airtoll.observe.journal import BROKEN, SketchTuple
 from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial
-from airtoll.policies import Generation, resolve
+from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.study.generations import band_of, queue_packets, wire_mbps
 from airtoll.study.join import Radius
@@ -40,14 +40,13 @@ from airtoll.testbeds.guest.uml import Errand
 from airtoll.testbeds.levels import level_dbm, reference_db
 from airtoll.testbeds.linux import (
     beforehand,
-    by_hand,
-    channel_plan,
     credentials,
     crypto,
     devices,
     environment,
     handover,
     hostapd,
+    lab_cells,
     ledger,
     medium,
     newcomers,
@@ -393,35 +392,10 @@ class Linux:
     def _lab_reason(self, cell: Cell) -> str | None:
         if self._lab is None:
             return None
-        stations = [self._lab.host[name] for name in self._lab.of("station")]
-        wanted = station_names(cell.settings)
-        if len(wanted) > len(stations):
-            return f"the laboratory has {len(stations)} stations"
-        if reason := CAPABILITY.why_not_in_laboratory(cell):
+        if reason := lab_cells.why_not(cell, self._lab, flow_of(cell.settings, cell.load)):
             return reason
-        if (
-            reason := not_with_cables(cell)
-            if self._lab.wired
-            else channel_plan.why_not(cell, self._lab)
-        ):
-            return reason
-        if self._lab.lab.ap is not None and (reason := not_with_another(cell, self._lab)):
-            return reason
-        if self.asked is not None and (reason := self.asked.why_not(cell, len(wanted))):
-            return reason
-        if any(station.by == "hand" for station in stations[: len(wanted)]):
-            flow = flow_of(cell.settings, cell.load)
-            if reason := by_hand.why_not(cell.security, flow, cell.settings.topology):
-                return reason
-        moves, own = cell.settings.handover, len(self._lab.of("access-point"))
-        if moves is not None and self._lab.lab.ap is not None:
-            return (
-                "handover: hand-overs need access points that airtoll drives (hosts, no [lab.ap])"
-            )
-        if moves is not None and own < max(ACCESS_POINTS, *moves.path):
-            count = max(ACCESS_POINTS, *moves.path)
-            return f"the hand-overs need {count} access points; the laboratory has {own}"
-        return None
+        stations = len(station_names(cell.settings))
+        return None if self.asked is None else self.asked.why_not(cell, stations)
 
     def _channel_reason(self, cell: Cell) -> str | None:
         asked = cell.settings.operating_channel_validation and cell.security.link.pmf != "off"
@@ -499,35 +473,6 @@ class Linux:
 def _lacking(cell: Cell) -> str | None:
     chosen = {s.name: gating.policy_of(cell, s) for s in cell.settings.stations}
     return abilities.why_not(cell, chosen)
-
-
-def not_with_cables(cell: Cell) -> str | None:
-    """Why a cell needs radios, where cables take their place, or None."""
-    link, settings = cell.security.link, cell.settings
-    if link.generation is not Generation.OPEN or cell.security.access_control:
-        return f'{cell.policy}: link = "cable": without a radio there is no security of the link'
-    if settings.handover is not None:
-        return 'handover: link = "cable": stations with cables do not move'
-    if any(station.joins_at_s is not None for station in station_list(settings)):
-        return 'stations.joins_at_s: link = "cable": there is no join'
-    if settings.authenticate and settings.join.deauthenticate_at_s is not None:
-        return 'join.deauthenticate_at_s: link = "cable": there is no association'
-    return None
-
-
-def not_with_another(cell: Cell, lab: Lab) -> str | None:
-    """Why an access point that airtoll does not drive cannot take part in a cell, or None."""
-    ap, settings, link = lab.lab.ap, cell.settings, cell.security.link
-    assert ap is not None
-    if ap.phys is not None and settings.phy not in ap.phys:
-        return f"phy = {settings.phy}: [lab.ap] phys lists {', '.join(ap.phys)}"
-    if any(link == evolve(resolve(name).link, eap_method=link.eap_method) for name in ap.lacks):
-        return f"{cell.policy}: [lab.ap] lacks it"
-    if settings.authenticate and settings.join.deauthenticate_at_s is not None:
-        return "join.deauthenticate_at_s: only an access point that airtoll drives deauthenticates"
-    if any(settings.bridges(station) for station in settings.stations):
-        return "stations.bridge: four addresses need an access point that airtoll drives"
-    return None
 
 
 def job_of(
