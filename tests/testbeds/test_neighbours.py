@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airtoll.testbeds.what_if import what_if
 from pydantic import ValidationError
 
 from airtoll.capture import capture_report
@@ -15,7 +16,6 @@ from airtoll.testbeds import neighbours
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
-from airtoll.testbeds.what_if import what_if
 
 TWO: dict[str, Any] = {"cells": 2, "level_dbm": -75.0, "stations": 3}
 LAX: dict[str, Any] = {"phy": "802.11ax", "width_mhz": 80, "mcs": 7}
