@@ -83,6 +83,7 @@ _PARTS: Final = {
     "airtime_contention_s": "waiting for the medium",
     "airtime_card_s": "waiting for the card",
     "airtime_interference_s": "waiting for an interferer",
+    "airtime_neighbours_s": "frames of neighbours",
     "airtime_retry_s": "retries and collisions",
     "airtime_protection_s": "RTS and CTS",
     "airtime_management_s": "management frames",

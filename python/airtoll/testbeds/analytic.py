@@ -100,6 +100,8 @@ def _no_closed_form(cell: Cell) -> str | None:
         return "closed forms have hosts that know the path's MTU"
     if radio.interferer is not None:
         return "closed forms have no interferer"
+    if settings.neighbours is not None or radio.obss_pd_dbm is not None:
+        return "closed forms have one cell: no neighbours"
     for station in cell.settings.stations:
         if station.battery_wh is not None or station.dozes or cell.settings.duty is not None:
             return "closed forms have no energy"

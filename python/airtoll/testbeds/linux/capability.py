@@ -177,6 +177,10 @@ _SCENARIO: Final = {
     "radio.rician_k_db": only(None, reason="has no effect: the medium has mean levels"),
     "radio.coherence_ms": only(25.0, reason="has no effect: the medium has mean levels"),
     "radio.interferer": only(None, reason="has no effect: the medium has no interferer"),
+    "radio.obss_pd_dbm": only(None, reason="has no effect: the medium has no BSS color"),
+    "neighbours": only(
+        None, reason="needs cells of others, which this testbed does not set up: one access point"
+    ),
     "radio.capture_db": only(None, reason="has no effect: the medium has no capture"),
     "authenticate": acts("stations always authenticate here"),
     "radius.profile": acts(_PROFILE),
