@@ -89,14 +89,19 @@ agarwal-linux: build dev medium system guest ## agarwal2005's 648 cells on the r
 	$(BIN)/airtoll run agarwal2005 --on linux --vm --trials 1 --out $(RUNS)/agarwal2005-linux \
 		$$(test ! -e $(RUNS)/agarwal2005-linux || echo --resume)
 
-lint: dev ## formatting, types, import contracts, plain English
+lint: dev ## formatting, types, import contracts, cycles, packages, plain English
 	$(STEP) "cargo fmt" "1 s" cargo fmt --all --check
 	$(STEP) "clippy" "2 min" cargo clippy $(SHARED) --workspace --all-targets --quiet -- -D warnings
 	$(STEP) "ruff check" "1 s" $(BIN)/ruff check .
 	$(STEP) "ruff format" "1 s" $(BIN)/ruff format --check .
 	$(STEP) "mypy" "30 s" $(BIN)/mypy
 	$(STEP) "Import contracts" "5 s" env PYTHONPATH=python $(BIN)/lint-imports
+	$(STEP) "Import cycles" "3 s" $(BIN)/python tools/cycles.py
+	$(STEP) "Tuples of equal types" "2 s" $(BIN)/python tools/tuples.py
 	$(STEP) "Plain English" "5 s" $(BIN)/python tools/plain_english.py
+	$(STEP) "Limitations" "2 s" env PYTHONPATH=python $(BIN)/python tools/limitations.py --check
+	$(STEP) "Packages of the crates" "5 s" cargo package --quiet --locked --no-verify --allow-dirty --workspace \
+		--exclude airtoll-python --exclude airtoll-web
 	$(STEP) "Workflows" "1 s" $(BIN)/zizmor --offline --persona auditor --no-progress .github/workflows
 	$(STEP) "Border" "5 s, first 3 min" $(BIN)/python tools/border.py --check
 
@@ -105,6 +110,7 @@ border: dev ## write the Python classes of airtoll.border from the Rust types
 
 docs: build dev ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/limitations.py
 	$(BIN)/python tools/message_counts.py
 	$(BIN)/python tools/audit_pages.py
 	$(BIN)/python tools/study_pages.py
@@ -185,7 +191,11 @@ bench-ciphers: ## the ciphers against OpenSSL, built from source, in one process
 
 FUZZ_SECONDS ?= 60
 
-fuzz: ## every fuzz target for FUZZ_SECONDS seconds each
+$(VENV)/.fuzz: $(VENV)/.ready requirements-fuzz.lock
+	$(STEP) "Fuzzer of Python" "5 s" env PYTHON=$(PYTHON) sh tools/venv.sh $(VENV) requirements-fuzz.lock
+	@touch $@
+
+fuzz: build dev $(VENV)/.fuzz ## every fuzz target for FUZZ_SECONDS seconds each
 	$(STEP) "Fuzz targets: build" "4 min, then 5 s" sh tools/fuzz.sh build
 	$(STEP) --show "Fuzzing" "$(FUZZ_SECONDS) s per target" sh tools/fuzz.sh run $(FUZZ_SECONDS)
 

@@ -41,6 +41,7 @@ TABLES = [
     ("bridge", "`bridge = {...}`", model.Bridge),
     ("radio", "`radio = {...}`", model.Radio),
     ("group_load", "`group_load = {...}`", model.GroupLoad),
+    ("neighbours", "`neighbours = {...}`", model.Neighbours),
     ("interferer", "`radio = { interferer = {...} }`", model.Interferer),
     ("radius", "`radius = {...}`", join.Radius),
     ("proxies", "`radius = { proxies = [{...}] }`", join.Proxy),

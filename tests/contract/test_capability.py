@@ -72,6 +72,11 @@ _OVEN: Fields = {
         "absent_s": 2.0,
     },
 }
+_CELLS: Fields = {"scenario.neighbours": {"cells": 2, "level_dbm": -70.0}}
+_PLACED: Fields = {
+    "scenario.stations": [{"name": "A", "position_m": [2.0, 0.0]}],
+    "scenario.neighbours": {"positions_m": [[25.0, 0.0]]},
+}
 _WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7}
 PROFILE = "p4-3.2ghz-rt61"
 
@@ -193,6 +198,19 @@ CASES: dict[str, tuple[Any, Fields]] = {
         {"scenario.radio.fading": "rician", "scenario.radio.rician_k_db": 3.0},
     ),
     "scenario.radio.coherence_ms": (5.0, {"scenario.radio.fading": "rayleigh"}),
+    "scenario.radio.obss_pd_dbm": (-74.0, {**_CELLS, "scenario.phy": "802.11ax"}),
+    "scenario.neighbours.cells": (3, _CELLS),
+    "scenario.neighbours.level_dbm": (-80.0, _CELLS),
+    "scenario.neighbours.positions_m": ([[20.0, 0.0], [0.0, 30.0]], _PLACED),
+    "scenario.neighbours.stations": (2, _CELLS),
+    "scenario.neighbours.station_dbm": (-70.0, _CELLS),
+    "scenario.neighbours.station_m": (9.0, _PLACED),
+    "scenario.neighbours.offered_mbps": (3.0, _CELLS),
+    "scenario.neighbours.direction": ("down", _CELLS),
+    "scenario.neighbours.payload_bytes": (300, _CELLS),
+    "scenario.neighbours.policy": ("wpa3-sae-gcmp-256", _CELLS),
+    "scenario.neighbours.mcs": (3, {**_CELLS, **_N}),
+    "scenario.neighbours.rate_mbps": (12.0, _CELLS),
     "scenario.radio.interferer.kind": ("neighbour", _OVEN),
     "scenario.radio.interferer.level_dbm": (-60.0, _OVEN),
     "scenario.radio.interferer.duty": (0.3, _OVEN),

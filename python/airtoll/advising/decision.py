@@ -110,6 +110,9 @@ def decide(
             if claim.to["policy"] == name and claim.have["policy"] == have.name
         )
         missing = next((c for c in claims if c.verdict in _NO_VALUE), None)
+        if missing is not None and missing.fails:
+            impossible.append(Possible(Arm((("policy", name),)), _fails(situation, missing), ()))
+            continue
         if missing is not None or not claims:
             reason = missing.reason if missing is not None else "no trial measured it"
             unknown.append(Possible(Arm((("policy", name),)), reason, ()))
@@ -149,6 +152,15 @@ def decide(
         setting=measures.setting,
         layered=layered,
         tunnel_unknown=tunnel_unknown,
+    )
+
+
+def _fails(situation: Situation, claim: Compare) -> str:
+    """The reason for which the clients of an office do not come back."""
+    share = situation.requests_per_s / situation.access_points
+    return (
+        f"after a power cut {claim.reason} at {share:.4g} RADIUS requests/s for each access point; "
+        "a faster server (--requests) or smaller certificates (--chain) are needed"
     )
 
 

@@ -174,9 +174,10 @@ def _roaming(names: Sequence[str], *, fast: bool) -> list[str]:
 
 def _scenario(situation: Situation, name: str) -> dict[str, Any]:
     """The scenario of the file with the PHY, devices and numbers of the situation."""
-    text = resources.files(__package__).joinpath("places.toml").read_text("utf-8")
-    own: dict[str, Any] = tomllib.loads(text)["scenario"][name]
+    own = _of_file(name)
     own |= _radio(situation)
+    if own.get("authenticate"):
+        own["join"] = {**own.get("join", {}), "chain": situation.chain}
     for key in ("mcs", "streams", "width_mhz", "rate_mbps", "band"):
         if own.get(key) is None:
             own.pop(key, None)
@@ -191,6 +192,26 @@ def _scenario(situation: Situation, name: str) -> dict[str, Any]:
         share = situation.requests_per_s / situation.access_points
         own["radius"] = {**own["radius"], "requests_per_s": share}
     return own
+
+
+def _of_file(name: str) -> dict[str, Any]:
+    text = resources.files(__package__).joinpath("places.toml").read_text("utf-8")
+    found: dict[str, Any] = tomllib.loads(text)["scenario"][name]
+    return found
+
+
+def storm(situation: Situation) -> str:
+    """The joins of an office after a power cut in one line."""
+    spread_s = _of_file("office-storm")["join"]["spread_ms"] / 1000
+    words = f"after a power cut all laptops start within {spread_s:g} s"
+    if not situation.radius:
+        return words
+    share = situation.requests_per_s / situation.access_points
+    each = f", {share:.4g} for each access point" if situation.access_points > 1 else ""
+    return (
+        f"{words}; the RADIUS server answers {situation.requests_per_s:g} requests/s{each}; "
+        f"{situation.chain} certificates"
+    )
 
 
 def _radio(situation: Situation) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.advising.decision import Choice, Decision, Outcome
-from airtoll.advising.situation import Situation
+from airtoll.advising.measure import storm
+from airtoll.advising.situation import Situation, place_of
 from airtoll.answer import Compare, Verdict
 from airtoll.network import Network
 from airtoll.policies import resolve
@@ -96,6 +97,9 @@ def _understood(situation: Situation) -> tuple[str, ...]:
         lines += [f"{_sentence(words)}." for words in network.remarks]
         lines += [f"Contradiction: {words}." for words in network.contradictions]
         lines += _ignored(network)
+        if situation.beside:
+            others = ", ".join(dict.fromkeys(map(place_of, situation.beside)))
+            lines.append(f"Not about the others in the file (--ssid, --band): {others}.")
     lines += [f"Broken: {one.what}." for one in policy.broken]
     return tuple(lines)
 
@@ -122,7 +126,19 @@ def _chosen(decision: Decision, teller: Teller) -> list[Section]:
     return [
         Section("It costs", tuple(_cost(claim, decision, teller) for claim in outcome.claims)),
         Section("It gains", tuple(teller.gain(outcome.gain))),
+        Section("How", (_how(decision.situation, outcome.policy),)),
     ]
+
+
+def _how(situation: Situation, policy: str) -> str:
+    """The command that prints the settings of a policy, for the program that one has."""
+    formats = " ".join(situation.network.formats).lower() if situation.network else ""
+    program = next(
+        (word for word in ("hostapd", "wpa_supplicant", "openwrt") if word in formats), ""
+    )
+    option = program.replace("_", "-") or "openwrt"
+    others = "" if program else ", or --hostapd, --wpa-supplicant"
+    return f"`airtoll policies show {policy} --{option}`{others} prints its settings."
 
 
 def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:
@@ -195,6 +211,8 @@ def _in_short(outcome: Outcome, teller: Teller) -> str:
 def _assumed(decision: Decision) -> tuple[str, ...]:
     situation = decision.situation
     lines = [f"Measured in the simulator: {decision.setting}."]
+    if situation.place == "office":
+        lines.append(f"{_sentence(storm(situation))}.")
     if situation.place != "sensor":
         lines.append("While they join, stations compute as one core of a PC at 2.1 GHz.")
     if situation.assumed:
@@ -216,5 +234,7 @@ def _left_out(situation: Situation) -> Sequence[str]:
         found.append("the CPU of the access point (--profile)")
     elif not _knows_curves(situation):
         found.append(f"the time of SAE and EAP on the CPU of {situation.profile}, unpublished")
+    if situation.place == "office":
+        found.append("the scan before a hand-over, which every policy has (walk-by-level)")
     found.append("fading and other networks")
     return found

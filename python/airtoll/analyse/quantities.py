@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from airtoll.analyse.estimate import Estimate
+if TYPE_CHECKING:
+    from airtoll.analyse.estimate import Estimate
 
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "bit/s": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),

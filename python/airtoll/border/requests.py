@@ -99,6 +99,7 @@ __all__ = [
     "MobilityAgent",
     "MobilityDomain",
     "NamedGroup",
+    "Neighbour",
     "Nic",
     "NicStage",
     "Node",
@@ -758,6 +759,16 @@ class GroupDelivery(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class Neighbour(Value):
+    """A neighbour's BSS on the channel. Its traffic begins with the trial, before stations join."""
+
+    level_dbm: float | None = None
+    """Level at which its nodes and those of any other BSS hear one another, dBm; between two
+    BSSs that have one, the lower. Null: that of places and budgets.
+    """
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class Bss(Value):
     """One basic service set: an access point and its stations."""
 
@@ -874,6 +885,21 @@ class Bss(Value):
     group: GroupDelivery = GroupDelivery()
     """How the access point passes group-addressed frames on, and what it forwards between
     stations.
+    """
+
+    neighbour: Neighbour | None = None
+    """Set for a neighbour's BSS: it takes its part of the channel, and its traffic is in no
+    result. Null: results are those of this BSS.
+    """
+
+    color: int = 0
+    """BSS color (IEEE 802.11ax-2021, 26.11.4), 1 to 63; 0: none."""
+
+    obss_pd_dbm: float | None = None
+    """Its nodes do not sense frames of BSSs with another color below this level (OBSS PD level
+    of spatial reuse, IEEE 802.11ax-2021, 26.10.2.2), -82 to -62 dBm; null: they sense all
+    from the carrier sense level on. The limit of transmit power that comes with it is in
+    `tx_power_dbm` of the nodes.
     """
 
 

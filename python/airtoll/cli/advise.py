@@ -125,6 +125,13 @@ def advise_command(
             min=0.1, help="Requests/s that its RADIUS server answers.", rich_help_panel=_FROM
         ),
     ] = None,
+    chain: Annotated[
+        str | None,
+        typer.Option(
+            help="Certificates of its RADIUS server: rsa2048, p256, ...",
+            rich_help_panel=_FROM,
+        ),
+    ] = None,
     page_file: Annotated[
         Path | None,
         typer.Option(
@@ -230,7 +237,7 @@ def advise_command(
     if have is None:
         for option, value in (
             ("--place", place), ("--ssid", ssid), ("--phy", phy), ("--clients", clients),
-            ("--requests", requests), ("--out", page_file),
+            ("--requests", requests), ("--chain", chain), ("--out", page_file),
         ):  # fmt: skip
             if value is not None:
                 raise UsageError(f"{option}: needs --from, the policy or file of what you have")
@@ -283,6 +290,7 @@ def advise_command(
                 band=band,
                 clients=clients,
                 requests_per_s=requests,
+                chain=chain,
                 said=said,
             ),
             named=policy,

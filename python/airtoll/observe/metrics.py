@@ -437,6 +437,12 @@ METRICS: Final[dict[str, Metric]] = {
         SUM,
         LESS,
     ),
+    "airtime_neighbours_s": Metric(
+        "s",
+        "exchanges of neighbours that the own access point senses; only where the scenario has "
+        "neighbours",
+        SUM,
+    ),
     "airtime_retry_s": Metric("s", "failed exchanges: collisions and frame errors", SUM, LESS),
     "airtime_protection_s": Metric("s", "RTS, CTS and their SIFS", SUM),
     "airtime_management_s": Metric(

@@ -6,6 +6,7 @@ averaged: where the change differs from place to place, each place or both ends 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -82,6 +83,7 @@ _PARTS: Final = {
     "airtime_contention_s": "waiting for the medium",
     "airtime_card_s": "waiting for the card",
     "airtime_interference_s": "waiting for an interferer",
+    "airtime_neighbours_s": "frames of neighbours",
     "airtime_retry_s": "retries and collisions",
     "airtime_protection_s": "RTS and CTS",
     "airtime_management_s": "management frames",
@@ -97,6 +99,10 @@ _FITS: Final = {
     "host.rx_packet_cycles": "{} per packet that it receives",
     "radio.frame_burst_us": "bursts of {}",
 }
+
+
+#: A chance below this one is told as below it.
+_LEAST_CHANCE: Final = 0.001
 
 
 @frozen
@@ -148,6 +154,25 @@ class Teller:
         """One change at one place, as a sentence."""
         words = spoken(claim.metric).words
         return f"From {self._pair(claim.have, claim.to)}, {words} {_change(claim)}."
+
+    def measured(self, claim: Compare, p: float) -> str:
+        """One change as a sentence with both values and, where it is real, its chance ``p``."""
+        words = f"From {self._pair(claim.have, claim.to)}, {spoken(claim.metric).words}"
+        change, before, after = claim.change, claim.before, claim.after
+        assert change is not None
+        assert before is not None
+        assert after is not None
+        if spoken(claim.metric).told == "points":
+            both = points_from_to(change, before, after)
+        else:
+            both = (share_from_to if claim.is_share else from_to)(change, before, after)
+        said = _change(claim)
+        if claim.verdict in (Verdict.UNNOTICED, Verdict.TOO_FEW):
+            return f"{words} {said} ({both})."
+        chance = "p < 0.001" if p < _LEAST_CHANCE else f"p = {p:.2g}"
+        real = "real" if math.isnan(p) else f"real ({chance})"
+        said = said if both in said else f"{said}, {both}"
+        return f"{words} {said}: {real}."
 
     def gain(self, claim: Gain) -> list[str]:
         """The security that a policy adds, and the stations that it leaves out."""
@@ -843,7 +868,7 @@ def _change(claim: Compare) -> str:
     if claim.change is None:
         return f"was not measured: {claim.reason}"
     if claim.verdict is Verdict.UNNOTICED:
-        return _unnoticed([claim])
+        return _stays(claim)
     if claim.verdict is Verdict.TOO_FEW:
         return _few([claim])
     return f"{_verb(claim)} {_amount(claim)}"
@@ -884,6 +909,20 @@ def _unnoticed(group: Sequence[Compare], at: str = "") -> str:
     assert largest.change is not None
     most = at_most(bound, largest.change.unit, _is_percent(largest))
     return f"changes by {most}{at}: {_NOTHING}"
+
+
+def _stays(claim: Compare) -> str:
+    """An unnoticed change with the value that it is a change of."""
+    bound = _bound(claim)
+    if bound == 0 or claim.after is None or not math.isfinite(claim.after.value):
+        return _unnoticed([claim])
+    change_ = claim.change
+    assert change_ is not None
+    before, after = (_alone(claim, is_after=side) for side in (False, True))
+    if before != after and (change_.low > 0 or change_.high < 0):
+        return f"changes from {before} to {after}: {_NOTHING}"
+    most = at_most(bound, change_.unit, _is_percent(claim))
+    return f"stays {after} (a change of {most}: {_NOTHING})"
 
 
 def _bound(claim: Compare) -> float:

@@ -29,6 +29,7 @@ PARTS: Final = {
     "airtime_contention_s": "#E69F00",
     "airtime_card_s": "#D55E00",
     "airtime_interference_s": "#56B4E9",
+    "airtime_neighbours_s": "#009E73",
     "airtime_retry_s": "#CC79A7",
     "airtime_protection_s": "#56B4E9",
     "airtime_management_s": "#009E73",

@@ -24,10 +24,17 @@ from attrs import evolve, field, frozen
 
 from airtoll.analyse.explain import FACTORS, Flow, Quantity, Reading, Transport
 from airtoll.capture import capture_report
-from airtoll.errors import DatasetError, PolicyError, UsageError
+from airtoll.errors import CaptureError, DatasetError, PolicyError, UsageError
 from airtoll.observe.imports import iperf3
 from airtoll.observe.imports.documents import Document, documents, read_octets, text_of
 from airtoll.observe.imports.files import import_files
+from airtoll.observe.imports.naming import (
+    SUFFIXES,
+    format_of_documents,
+    left_out,
+    policy_in,
+    stem_of,
+)
 from airtoll.observe.imports.trial import Place
 from airtoll.policies import resolve
 from airtoll.run.explaining import Link, phy_rate_bps
@@ -64,7 +71,6 @@ _CAPTURED, _ONE_SHARE = 0.15, 0.015
 _AT_TARGET, _NEAR = 0.97, 0.85
 #: Parts of a capture's busiest second from which on a second has traffic, and steady traffic.
 _BUSY, _STEADY = 0.1, 0.7
-_SUFFIXES: Final = (".json", ".flent", ".csv", ".pcap", ".pcapng", ".cap")
 _NO_SIDE: Final = ("", "?", "-")
 _HT_RATE: Final = re.compile(r"(\S+) MCS (\d+)(?: x(\d+))? (\d+) MHz")
 _FORMATS: Final = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT": "802.11be"}
@@ -88,11 +94,15 @@ class Sample:
 
 @frozen
 class Side:
-    """The values of one of the two measurements, its policy if a file says so, and remarks."""
+    """The values of one of the two measurements, its policy if a file says so, and remarks.
+
+    ``lost``: files of a folder that cannot be read, each with its reason.
+    """
 
     samples: tuple[Sample, ...] = ()
     policy: str | None = None
     remarks: tuple[str, ...] = field(default=())
+    lost: tuple[str, ...] = field(default=())
 
 
 @frozen
@@ -176,12 +186,12 @@ def side_of(argument: str, inputs: Inputs) -> Side:
     """
     path = Path(argument)
     if path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.is_file() and _suffixes(p) & {*_SUFFIXES})
+        files = sorted(p for p in path.iterdir() if p.is_file() and _suffixes(p) & {*SUFFIXES})
         if not files:
-            raise UsageError(f"{argument}: the folder holds none of {', '.join(_SUFFIXES)}")
-        return _joined([_file(one, inputs) for one in files], _named(path.name))
+            raise UsageError(f"{argument}: the folder holds none of {', '.join(SUFFIXES)}")
+        return _joined(*_folder(files, inputs), policy_in(path.name))
     if path.is_file():
-        return _joined([_file(path, inputs)], _named(_stem(path)))
+        return _joined([_file(path, inputs)], (), policy_in(stem_of(path)))
     if argument in _NO_SIDE:
         return Side()
     quantity, flow, offered = parse_flow(inputs.flow)
@@ -189,6 +199,23 @@ def side_of(argument: str, inputs: Inputs) -> Side:
         raise UsageError(f"{argument}: no such file or folder, and no number (Mb/s)")
     value = _value(argument, quantity, argument)
     return Side((_stated(quantity, flow, value, offered),))
+
+
+def _folder(files: Sequence[Path], inputs: Inputs) -> tuple[list[Side], list[str]]:
+    """The files of a folder, and those that cannot be read; raises if none can."""
+    sides, lost = [], []
+    for file in files:
+        try:
+            sides.append(_file(file, inputs))
+        except (DatasetError, CaptureError) as error:
+            if len(files) == 1:
+                raise
+            lost.append(left_out(file, error))
+    if not sides:
+        raise DatasetError(f"{files[0].parent}: no file can be read: {'; '.join(lost[:3])}")
+    if lost:
+        lost[-1] += f"; {len(sides)} of {len(files)} count"
+    return sides, lost
 
 
 def pair_of(text: str, inputs: Inputs) -> tuple[Side, Side]:
@@ -286,23 +313,49 @@ def _reading(
     values = [statistics.fmean(o.value for o in s) if s else None for s in (before, after)]
     targets = [one.target for one in (*after, *before) if one.target is not None]
     error = math.hypot(*(_spread(side) for side in (before, after)))
-    return Reading(quantity, flow, values[0], values[1], error, targets[0] if targets else None)
+    spread, freedom = _of_trials(before, after)
+    return Reading(
+        quantity,
+        flow,
+        values[0],
+        values[1],
+        error,
+        targets[0] if targets else None,
+        spread,
+        freedom,
+    )
 
 
-def _spread(samples: Sequence[Sample]) -> float:
-    """Standard deviation of the mean."""
-    if not samples:
-        return 0.0
+def _of_trials(before: Sequence[Sample], after: Sequence[Sample]) -> tuple[float, float]:
+    """Standard deviation of a change by its trials, and degrees of freedom (Welch, Satterthwaite).
+
+    The assumed spread of a single test has infinitely many.
+    """
+    variances = [(_own_spread(side) ** 2, len(side) - 1) for side in (before, after) if side]
+    total = sum(variance for variance, _ in variances)
+    told = sum(variance**2 / freedom for variance, freedom in variances if freedom > 0)
+    return math.sqrt(total), total**2 / told if told > 0 else math.inf
+
+
+def _own_spread(samples: Sequence[Sample]) -> float:
+    """Standard deviation of the mean by the samples alone."""
     if len(samples) == 1:
         return samples[0].spread
     values = [one.value for one in samples]
     own = statistics.stdev(values) / math.sqrt(len(values))
     if samples[0].quantity not in _SHARES:
         own /= max(statistics.fmean(values), 1e-12)
-    return max(own, _MEAN)
+    return own
 
 
-def _joined(sides: Sequence[Side], named: str | None) -> Side:
+def _spread(samples: Sequence[Sample]) -> float:
+    """Standard deviation of the mean, as a mechanism has to meet it."""
+    if len(samples) < 2:
+        return samples[0].spread if samples else 0.0
+    return max(_own_spread(samples), _MEAN)
+
+
+def _joined(sides: Sequence[Side], lost: Sequence[str], named: str | None) -> Side:
     policies = {one.policy for one in sides if one.policy is not None}
     if len(policies) > 1:
         raise UsageError(f"one measurement has files of {' and '.join(sorted(policies))}")
@@ -310,28 +363,12 @@ def _joined(sides: Sequence[Side], named: str | None) -> Side:
         tuple(sample for one in sides for sample in one.samples),
         next(iter(policies), named),
         tuple(remark for one in sides for remark in one.remarks),
+        tuple(lost),
     )
 
 
 def _suffixes(path: Path) -> set[str]:
     return {suffix.lower() for suffix in path.suffixes}
-
-
-def _stem(path: Path) -> str:
-    name = path.name
-    while Path(name).suffix.lower() in (*_SUFFIXES, ".gz", ".zst"):
-        name = Path(name).stem
-    return name
-
-
-def _named(name: str) -> str | None:
-    """The policy that a file is named after; ``wpa3`` is WPA3-Personal."""
-    for text in (name.lower(), re.split(r"[-_. ](?:udp|tcp|up|down|\d)", name.lower())[0]):
-        try:
-            return resolve("wpa3-sae-ccmp" if text == "wpa3" else text).name
-        except PolicyError:
-            continue
-    return None
 
 
 def _file(path: Path, inputs: Inputs) -> Side:
@@ -360,19 +397,7 @@ def _documents(path: Path, fmt: str) -> list[Document]:
 
 def _json_kind(path: Path) -> str:
     fmt = "iperf3, flent or irtt (a table ends in .csv, a capture in .pcap)"
-    data = _documents(path, fmt)[0].data
-    keys = set(data) if isinstance(data, dict) else set()
-    for kind, own in (
-        ("iperf3", {"start", "intervals"}),
-        ("iperf3", {"start", "end"}),
-        ("iperf3", {"error"}),
-        ("iperf3", {"event", "data"}),
-        ("flent", {"metadata", "results"}),
-        ("irtt", {"round_trips", "stats"}),
-    ):
-        if own <= keys:
-            return kind
-    raise DatasetError(f"{path}: JSON, but none of iperf3 (--json), flent or irtt")
+    return format_of_documents(path, _documents(path, fmt))
 
 
 def _iperf3(path: Path, inputs: Inputs) -> Side:

@@ -4,6 +4,7 @@ Takes a TOML file; gives a checked, frozen :class:`Study`, or an error that name
 file, key, value and what is allowed. Never expands the grid and never runs anything.
 """
 
+from airtoll.study.built import as_toml, built
 from airtoll.study.load import (
     StudyFile,
     data_file,
@@ -22,6 +23,7 @@ from airtoll.study.model import (
     GroupLoad,
     Head,
     Load,
+    Neighbours,
     Phy,
     Rerun,
     Scenario,
@@ -44,6 +46,7 @@ __all__ = [
     "Head",
     "Level",
     "Load",
+    "Neighbours",
     "Phy",
     "Question",
     "Require",
@@ -56,6 +59,8 @@ __all__ = [
     "Traffic",
     "Trials",
     "WiredLink",
+    "as_toml",
+    "built",
     "data_file",
     "data_folder",
     "load",

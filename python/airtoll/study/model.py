@@ -7,11 +7,11 @@ Quantities carry their unit in the key. ``None`` means the value of the standard
 import math
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
-from airtoll.study.generations import GENERATIONS, band_of, default_spaces
+from airtoll.study.generations import GENERATIONS, band_of, default_spaces, phy_name
 from airtoll.study.handover import Handover
 from airtoll.study.join import Join, Radius
 from airtoll.study.question import Level, Question, Require
@@ -29,7 +29,10 @@ from airtoll.study.table import (
     WireRate,
 )
 
-Phy = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"]
+Phy = Annotated[
+    Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"],
+    BeforeValidator(lambda value: phy_name(value) if isinstance(value, str) else value),
+]
 Topology = Literal[
     "uplink",
     "downlink",
@@ -443,6 +446,92 @@ class Interferer(Table):
         return period * duty, period * (1 - duty)
 
 
+class Neighbours(Table):
+    """Cells of others on the channel: access points with active stations and beacons.
+
+    Where nodes sense one another they contend; below carrier sense they interfere. Results are of
+    the own cell, and the neighbours' airtime is a part of its ledger. PHY, width, beacons, access
+    rules and queues are those of the scenario.
+    """
+
+    cells: Annotated[int, Field(ge=0, le=20)] | None = Field(
+        None, description="number of cells; default: one, or one for each of `positions_m`"
+    )
+    level_dbm: Annotated[float, Field(ge=-150, le=0)] | None = Field(
+        None,
+        description="level at which nodes of different cells hear one another, dBm; this or "
+        "`positions_m`",
+    )
+    positions_m: tuple[tuple[Metre, Metre], ...] = Field(
+        (),
+        max_length=20,
+        description="places of their APs, metres, from which all levels follow; each station of "
+        "the own cell then needs `position_m`",
+    )
+    stations: Annotated[int, Field(ge=0, le=100)] = Field(
+        5, description="active stations of each cell; 0: the AP sends beacons alone"
+    )
+    station_dbm: Annotated[float, Field(ge=-110, le=0)] = Field(
+        -55.0,
+        description="with `level_dbm`: level between an AP and its stations in each cell, dBm",
+    )
+    station_m: Positive = Field(
+        5.0, description="with `positions_m`: distance of its stations from each AP, metres"
+    )
+    offered_mbps: Positive | None = Field(
+        None,
+        description="rate of each of their flows, Mb/s, a Poisson process; default: saturated",
+    )
+    direction: Literal["up", "down", "both"] = Field(
+        "both", description="direction of their flows, one for each station and direction"
+    )
+    payload_bytes: Annotated[int, Field(ge=1, le=1472)] = Field(
+        1472, description="octets of a UDP datagram of the neighbours"
+    )
+    policy: Annotated[tuple[str, ...], Field(max_length=20)] = Field(
+        (),
+        description="their policies, one for all or one for each cell; `same`: that of the own "
+        "cell; default: wpa2-psk-ccmp, at 6 GHz wpa3-sae-ccmp",
+    )
+    mcs: Annotated[int, Field(ge=0, le=31)] | None = Field(
+        None,
+        description="MCS index of their frames; default: the highest that the level between an AP "
+        "and its stations supports",
+    )
+    rate_mbps: Positive | None = Field(
+        None, description="their data rate b/a/g, Mb/s; default: highest"
+    )
+
+    @field_validator("policy", mode="before")
+    @classmethod
+    def _one_or_more(cls, names: Any) -> Any:
+        return (names,) if isinstance(names, str) else names
+
+    @field_validator("policy")
+    @classmethod
+    def _known_policies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name if name == "same" else _canonical(name) for name in names)
+
+    @model_validator(mode="after")
+    def _reached(self) -> Self:
+        if (self.level_dbm is None) == (not self.positions_m):
+            raise ValueError("level_dbm or positions_m is needed, and one of the two")
+        for names, key in ((self.positions_m, "positions_m"), (self.policy[1:], "policy")):
+            count = len(self.policy) if key == "policy" else len(self.positions_m)
+            if names and count < self.count:
+                raise ValueError(f"{key}: {count} for {self.count} cells")
+        if self.positions_m and self.station_dbm != -55.0:
+            raise ValueError("station_dbm goes with level_dbm; with positions_m use station_m")
+        if self.level_dbm is not None and self.station_m != 5.0:
+            raise ValueError("station_m goes with positions_m; with level_dbm use station_dbm")
+        return self
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return max(1, len(self.positions_m)) if self.cells is None else self.cells
+
+
 class Radio(Table):
     """Propagation and receivers."""
 
@@ -476,6 +565,13 @@ class Radio(Table):
     )
     interferer: Interferer | None = Field(
         None, description="a source of interference that defers to no one; default: none"
+    )
+    obss_pd_dbm: Annotated[float, Field(ge=-82, le=-62)] | None = Field(
+        None,
+        description="with `neighbours`, 802.11ax and later: no node senses frames of another BSS "
+        "color below this level, dBm, and above -82 dBm all nodes lower their power to at most "
+        "21 dBm less the excess (OBSS PD, IEEE Std 802.11ax-2021, 26.10.2); default: no spatial "
+        "reuse",
     )
 
     @model_validator(mode="after")
@@ -680,6 +776,11 @@ class Scenario(Table):
         description="stations are wireless bridges with a wired host each; default: no bridges",
     )
     radio: Radio = Field(Radio(), description="propagation and receivers")
+    neighbours: Neighbours | None = Field(
+        None,
+        description="cells of others on the same channel, such as `{ cells = 2, level_dbm = -75, "
+        "stations = 5 }`; default: none",
+    )
     authenticate: bool = Field(
         False,
         description="true: stations authenticate, associate and negotiate in simulated time "
@@ -809,12 +910,12 @@ class Scenario(Table):
                 raise ValueError(f"slot_time_us is for phy = '802.11g'; {self.phy} has {slot_us:g}")
             if self.slot_time_us == 9 and any(s.phy == "802.11b" for s in self.stations):
                 raise ValueError("slot_time_us: a cell with an 802.11b station has 20")
-        with_edca = self.edca or own["mcs_top"] is not None
+        self._without_mcs()
         given: list[tuple[str, Edca | None]] = [("", self.edca_parameters)]
         given += [("ap.", self.ap.edca_parameters)]
         given += [(f"station {s.name}: ", s.edca_parameters) for s in self.stations]
         for where, parameters in given:
-            if parameters is not None and not with_edca:
+            if parameters is not None and not self.with_edca:
                 raise ValueError(f"{where}edca_parameters need edca = true with {self.phy}")
         if self.edca_parameters is not None:
             for category in self.edca_parameters.categories:
@@ -822,12 +923,29 @@ class Scenario(Table):
                     raise ValueError(
                         "edca_parameters: aifsn of stations is 2 to 15; 1 is for ap.edca_parameters"
                     )
+        if self.neighbours is not None:
+            if own["mcs_top"] is None and self.neighbours.mcs is not None:
+                raise ValueError(f"neighbours.mcs: {own['name']} has no mcs")
+            if own["mcs_top"] is not None and self.neighbours.rate_mbps is not None:
+                raise ValueError(f"neighbours.rate_mbps: {own['name']} has MCSs (mcs)")
         for station in self.stations:
             phy = GENERATIONS[station.phy or self.phy]
             for key in ("mcs", "streams"):
                 if getattr(station, key) is not None and phy["mcs_top"] is None:
                     raise ValueError(f"station {station.name}: {phy['name']} has no {key}")
         return self
+
+    def _without_mcs(self) -> None:
+        """Settings of PHYs with MCSs, in a cell that has none."""
+        phys = {self.phy, *(station.phy or self.phy for station in self.stations)}
+        if any(GENERATIONS[phy]["mcs_top"] is not None for phy in phys):
+            return
+        if self.streams != 1:
+            raise ValueError(f"streams: {self.phy} has one spatial stream")
+        if self.ampdu_max_octets:
+            raise ValueError(f"ampdu_max_octets: {self.phy} has no A-MPDUs")
+        if self.amsdu_max_octets:
+            raise ValueError(f"amsdu_max_octets: {self.phy} has no A-MSDUs")
 
     def _near_dsss(self) -> None:
         """DSSS frames, their preamble, and the frames that guard others from them: 2.4 GHz."""
@@ -856,6 +974,12 @@ class Scenario(Table):
                     raise ValueError(f"hidden: no station {name!r}; there are {', '.join(names)}")
         if self.topology == "station-to-station" and len(names) < 2:
             raise ValueError("station-to-station needs two stations")
+        if self.neighbours is not None and self.neighbours.positions_m:
+            for station in self.stations:
+                if station.position_m is None:
+                    raise ValueError(
+                        f"station {station.name}: neighbours.positions_m needs its position_m"
+                    )
         if self.topology[0] in "nr" and (len(names) != 1 or self.clients):
             raise ValueError("two-domain topologies take one station, the mobile node")
         if self.bridge is None:
@@ -869,6 +993,11 @@ class Scenario(Table):
     def bridges(self, station: Station) -> bool:
         """Whether a station is a wireless bridge."""
         return self.bridge is not None and station.bridge is not False
+
+    @property
+    def with_edca(self) -> bool:
+        """Whether frames contend by access category: as `edca` says, and with every MCS."""
+        return self.edca or GENERATIONS[self.phy]["mcs_top"] is not None
 
     @property
     def four_addresses(self) -> bool:

@@ -289,7 +289,7 @@ def joining(
         )
     return evolve(
         resolved,
-        bss=tuple(_access_point(join, bss) for bss in resolved.bss),
+        bss=tuple(bss if bss.neighbour else _access_point(join, bss) for bss in resolved.bss),
         nodes=nodes,
         associations=associations,
         association_limit_s=join.limit_s,

@@ -52,7 +52,9 @@ _FIELDS: Final = _EDCA | {
     "scenario.bridge.host": "profile",
     "scenario.bridge.wired": "rate_mbps delay_us queue_packets",
     "scenario.radio": "tx_power_dbm noise_figure_db path_loss_exponent wall_db carrier_sense_dbm "
-    "capture_db shadowing_db fading rician_k_db coherence_ms",
+    "capture_db shadowing_db fading rician_k_db coherence_ms obss_pd_dbm",
+    "scenario.neighbours": "cells level_dbm positions_m stations station_dbm station_m "
+    "offered_mbps direction payload_bytes policy mcs rate_mbps",
     "scenario.radio.interferer": "kind level_dbm duty period_ms present_s absent_s",
     "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller mtu_bytes "
     "max_rounds max_received_flight_bytes max_sent_flight_bytes transport connection tls_chain",

@@ -29,6 +29,7 @@ from airtoll.testbeds import (
     limiting,
     loads,
     multi_link,
+    neighbours,
     path_mtu,
     roaming,
     settling,
@@ -90,6 +91,7 @@ class Simulator:
             CAPABILITY.why_not(cell)
             or gating.why_not(cell)
             or multi_link.why_not(gating.as_carried_out(cell), policies)
+            or neighbours.why_not(cell)
             or bridging.why_not(cell)
             or loads.why_not(cell)
             or path_mtu.why_not(cell)
@@ -133,6 +135,8 @@ class Simulator:
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""
         stations = len(station_list(cell.settings))
+        others = cell.settings.neighbours
+        stations += 0 if others is None else others.count * others.stations
         simulated_s = cell.load.duration_s
         if cell.load.transfer_bytes is not None and not cell.load.beside:
             rate = 1e6 * (cell.settings.rate_mbps or _COMMON_RATE_MBPS)

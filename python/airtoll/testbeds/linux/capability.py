@@ -28,8 +28,9 @@ from airtoll.testbeds.capability import (
     only,
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.linux import devices, exchanges, freeradius, leap, rates
+from airtoll.testbeds.linux import devices, freeradius, leap, rates
 from airtoll.testbeds.linux.credentials import ALGORITHMS
+from airtoll.testbeds.linux.on_hosts.exchanges import too_short
 from airtoll.testbeds.resolve import station_list
 from airtoll.testbeds.roaming import caches_pmk
 
@@ -176,6 +177,10 @@ _SCENARIO: Final = {
     "radio.rician_k_db": only(None, reason="has no effect: the medium has mean levels"),
     "radio.coherence_ms": only(25.0, reason="has no effect: the medium has mean levels"),
     "radio.interferer": only(None, reason="has no effect: the medium has no interferer"),
+    "radio.obss_pd_dbm": only(None, reason="has no effect: the medium has no BSS color"),
+    "neighbours": only(
+        None, reason="needs cells of others, which this testbed does not set up: one access point"
+    ),
     "radio.capture_db": only(None, reason="has no effect: the medium has no capture"),
     "authenticate": acts("stations always authenticate here"),
     "radius.profile": acts(_PROFILE),
@@ -490,7 +495,7 @@ def _short_message(cell: Cell) -> str | None:
     load = cell.load
     if load.application != "http":
         return None
-    return exchanges.too_short(load.request_bytes, load.response_bytes)
+    return too_short(load.request_bytes, load.response_bytes)
 
 
 def _eap(cell: Cell) -> bool:
