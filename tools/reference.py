@@ -40,6 +40,7 @@ TABLES = [
     ("wired", "`wired = {...}`", model.WiredLink),
     ("bridge", "`bridge = {...}`", model.Bridge),
     ("radio", "`radio = {...}`", model.Radio),
+    ("duty", "`duty = {...}`", model.Duty),
     ("group_load", "`group_load = {...}`", model.GroupLoad),
     ("neighbours", "`neighbours = {...}`", model.Neighbours),
     ("interferer", "`radio = { interferer = {...} }`", model.Interferer),
