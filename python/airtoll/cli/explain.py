@@ -24,6 +24,7 @@ from airtoll.analyse.explain import (
     deciding,
     rank,
 )
+from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import ProfileError, UsageError
@@ -327,6 +328,9 @@ def _mechanism(text: _Text, at: int, ranked: Ranked) -> None:
     if against:
         text.add(f"against: {'; '.join(against[:_MOST_READINGS])}", 3)
     text.add(f"do: {mechanism.remedy}", 3)
+    symptom = of_mechanism(mechanism.name)
+    if symptom is not None:
+        text.add(f"shown by: airtoll run {symptom.study}", 3)
 
 
 def _likelier(bits: float) -> str:
