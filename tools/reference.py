@@ -13,13 +13,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from airtoll import profiles
 from airtoll.analyse.explain.symptoms import SYMPTOMS
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.schema import OBSERVATIONS, TRIALS
-from airtoll.policies import catalogue
+from airtoll.policies import catalogue, resolve
 from airtoll.policies.gates import GATES, findings
 from airtoll.study import handover, join, model
-from airtoll.testbeds import simulated
+from airtoll.testbeds import simulated, visible
 from airtoll.testbeds.capability import Capability, paths
 from airtoll.testbeds.linux import capability as linux_capability
 from airtoll.testbeds.linux import parted_cell
@@ -236,6 +237,23 @@ def gates_page() -> str:
         lines.append(
             f"| `{policy.name}` | {'; '.join(at_eht) or 'EHT'} | {'; '.join(at_6) or 'allowed'} |"
         )
+    able = [one for one in profiles.shipped().values() if one.capabilities.phys is not None]
+    lines += [
+        "",
+        "## Devices",
+        "",
+        "Bands and PHY of the link that a device of each profile has to a network, at an access",
+        "point of 802.11be (`airtoll profiles networks [POLICY]...`). Countries close more bands.",
+        "",
+        f"| device | {' | '.join(f'`{name}`' for name in visible.COMMON)} |",
+        "|---" * (1 + len(visible.COMMON)) + "|",
+    ]
+    for profile in able:
+        cells = [
+            visible.in_words(visible.networks(profile.capabilities, resolve(name)))
+            for name in visible.COMMON
+        ]
+        lines.append(f"| `{profile.name}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -194,6 +194,16 @@ SYMPTOMS: Final = (
         mechanism="group traffic",
     ),
     Symptom(
+        "a device does not see a network, or has no 6 GHz or no Wi-Fi 7 there",
+        "transition-modes",
+        ("grid.policy", "stations.client", "band", "security_gates"),
+        (),
+        "6 GHz takes WPA3 or OWE without a transition mode, Wi-Fi 7 takes GCMP-256, and a device "
+        "may lack either (airtoll profiles networks)",
+        "RSN overriding, or a second network for old devices; a country that opens the band",
+        "invisible hidden missing 6ghz band wifi 7 eht gcmp country client old device see ssid",
+    ),
+    Symptom(
         "joins take seconds when all people come at once",
         "reauthentication-storm",
         ("clients", "radius.requests_per_s", "join.spread_ms"),
