@@ -882,6 +882,11 @@ class Bss(Value):
     first.
     """
 
+    restart_at_s: float | None = None
+    """The access point restarts so long after the traffic began, s, at once and without a frame:
+    its associations and PMKSAs are lost; null: never. The stations have to join first.
+    """
+
     group: GroupDelivery = GroupDelivery()
     """How the access point passes group-addressed frames on, and what it forwards between
     stations.
@@ -1445,6 +1450,11 @@ class Node(Value):
     and no sender hears of it: path MTU discovery meets a black hole (RFC 2923, 2.1).
     """
 
+    drops_fragments: bool = False
+    """It drops IP fragments that it would pass on, and packets that it would have to fragment,
+    as a firewall does that inspects no fragments; no sender hears of it.
+    """
+
     battery_wh: float | None = None
     """Energy of its battery, Wh; null: none."""
 
@@ -1657,6 +1667,14 @@ class Faults(Value):
     silent_server: bool = False
     """The RADIUS server does not answer."""
 
+    stale_pmksa: bool = False
+    """The station asks to go on from a PMKSA that the AP does not have. Acts with SAE and with
+    802.1X.
+    """
+
+    keeps_stale_pmksa: bool = False
+    """It keeps that PMKSA after the AP has refused it."""
+
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Options(Value):
@@ -1720,6 +1738,16 @@ class Options(Value):
 
     anti_clogging: bool = False
     """Whether the AP asks for anti-clogging tokens."""
+
+    authentication_timeout_ms: int | None = None
+    """Time that the AP waits for the next authentication frame of SAE before it deauthenticates
+    the station, ms; null: as long as a station repeats its frames.
+    """
+
+    group_update_count: int = 4
+    """Transmissions of a message that renews group keys before the AP deauthenticates the
+    station.
+    """
 
     cookies: bool = False
     """Whether the gateway is under load and WireGuard asks for cookies."""
@@ -1800,6 +1828,12 @@ class Association(Value):
 
     spread_us: int = 0
     """The start is drawn uniformly from this long after the earliest, us."""
+
+    tries_again: bool = False
+    """A station whose join failed begins again, until the limit of the associations."""
+
+    maps_passphrase: bool = False
+    """The station maps its passphrase to a key before each join (IEEE 802.11-2020, J.4.1)."""
 
     authentication_server: str | None = None
     """Node with the RADIUS server; needed with an EAP method."""

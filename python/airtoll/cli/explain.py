@@ -33,6 +33,7 @@ from airtoll.analyse.explain import (
     octets_alone,
     rank,
 )
+from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
@@ -435,6 +436,9 @@ def _mechanism(text: _Text, at: int, ranked: Ranked, *, mends: bool) -> None:
         text.add(f"against: {'; '.join(against[:_MOST_READINGS])}", 3)
     if mends:
         text.add(f"do: {mechanism.remedy}", 3)
+    symptom = of_mechanism(mechanism.name)
+    if symptom is not None:
+        text.add(f"shown by: airtoll run {symptom.study}", 3)
 
 
 def _likelier(bits: float) -> str:

@@ -177,6 +177,12 @@ class Station(Table):
         description="with `listen_interval`: the station wakes for every DTIM, too, where nothing "
         "is sent to groups (it cannot know); where something is, it always does",
     )
+    caches_psk: bool = Field(
+        True,
+        description="the station keeps the key that follows from its passphrase; false: it maps "
+        "the passphrase (PBKDF2, 2 x 4096 rounds; IEEE Std 802.11-2020, J.4.1) before it joins, as "
+        "after a cold boot (WPA and WPA2 with a passphrase)",
+    )
     battery_wh: Positive | None = Field(
         None,
         description="energy of the station's battery, Wh, for `battery_h`, or `battery_days` with "
@@ -330,6 +336,28 @@ class AccessPoint(Table):
         None,
         description="burst of the AP's frames, microseconds; 0 = none; default: the longer of the "
         "scenario's and its profile's",
+    )
+    authentication_timeout_s: Annotated[float, Field(ge=0.01, le=3600)] | None = Field(
+        None,
+        description="SAE: time that the AP waits for the next authentication frame of a station "
+        "before it deauthenticates the station (reason code 2), s; default: as long as a station "
+        "repeats its frames",
+    )
+    restart_at_s: Positive | None = Field(
+        None,
+        description="time after the start of the traffic, s, at which the AP restarts at once and "
+        "without a frame: associations, keys and PMKSAs are lost, and stations learn of it by the "
+        "refusal of their data, with PMF after an SA Query; default: never",
+    )
+
+
+class Card(Table):
+    """Faults of the radios or their drivers under a policy."""
+
+    no_aggregation: tuple[str, ...] = Field(
+        (),
+        description="policies under which no A-MPDU is sent: the block ack session does not come "
+        "about, as with drivers whose protected or software-encrypted frames are not aggregated",
     )
 
 
@@ -768,6 +796,7 @@ class Scenario(Table):
     mlo: Mlo | None = Field(
         None, description="multi-link operation of the AP and its stations; default: one link"
     )
+    card: Card = Field(Card(), description="faults of radios or drivers under a policy")
     ap: AccessPoint = Field(AccessPoint(), description="the access point")
     server: WiredHost = Field(WiredHost(), description="the wired host")
     wired: WiredLink = Field(WiredLink(), description="the wired link")

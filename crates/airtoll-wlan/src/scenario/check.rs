@@ -373,6 +373,9 @@ impl Scenario {
         if let Some(after) = bss.deauthenticate_at_s {
             positive(&format!("{at}.deauthenticate_at_s"), after)?;
         }
+        if let Some(after) = bss.restart_at_s {
+            positive(&format!("{at}.restart_at_s"), after)?;
+        }
         let field = if let Some(period) = bss.group_rekey_s {
             positive(&format!("{at}.group_rekey_s"), period)?;
             format!("{at}.group_rekey_s")
