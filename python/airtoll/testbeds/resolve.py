@@ -362,6 +362,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         power_save=_power_save(station, profile),
         battery_wh=station.battery_wh,
     )
+    node = _with_spacing(node, profile, settings, station.phy)
     own = rates.link_rates(cell.settings, station, cell.load.duration_s)
     of_links = tuple(
         rates.bss_rate(multi_link.alone(cell.settings, number), cell.load.duration_s)
@@ -406,7 +407,7 @@ def _power_save(station: Station, profile: Profile) -> border.PowerSave | None:
 
 def _ap_node(cell: Cell, profile: Profile) -> border.Node:
     settings = cell.settings
-    return border.Node(
+    node = border.Node(
         name=AP,
         role=border.Role.ACCESS_POINT,
         bss=BSS,
@@ -420,6 +421,26 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         black_hole=settings.pmtud == "black_hole",
         queue=evolve(_queue(settings, profile), airtime_fairness=settings.airtime_fairness),
         frame_burst_us=_burst(settings, settings.ap.frame_bursting_us, profile),
+    )
+    return _with_spacing(node, profile, settings, None)
+
+
+def _with_spacing(
+    node: border.Node, profile: Profile, settings: Scenario, phy: str | None
+) -> border.Node:
+    """The node with the MPDU spacing of its device, where it has A-MPDUs."""
+    spacing = profile.radio.mpdu_start_spacing_us
+    if spacing is None and not profile.radio.cipher_delimiters:
+        return node
+    if (phy or settings.phy) in HIGHEST_MBPS or settings.ampdu_max_octets == 0:
+        return node
+    return evolve(
+        node,
+        mpdu_start_spacing_us=0.0 if spacing is None else spacing.value,
+        cipher_delimiters=tuple(
+            border.CipherDelimiters(cipher=cipher, count=int(count.value))
+            for cipher, count in profile.radio.cipher_delimiters.items()
+        ),
     )
 
 

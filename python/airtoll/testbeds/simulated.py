@@ -57,7 +57,7 @@ _FIELDS: Final = _EDCA | {
     "max_rounds max_received_flight_bytes max_sent_flight_bytes transport connection tls_chain",
     "scenario.radius.proxies": "profile rate_mbps delay_ms loss_ratio state_bytes",
     "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes max_rounds "
-    "ike_group ike_additional ike_chain ike_fragment_bytes cached_pmk tls_resumption "
+    "ike_group ikev1_group ike_additional ike_chain ike_fragment_bytes cached_pmk tls_resumption "
     "anti_clogging anti_clogging_threshold cookies cookie_threshold rosenpass cryptobinding "
     "mobile_ip first_at_home advertisement_s "
     "movement_detection fault spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s "
