@@ -248,6 +248,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.join.certificate_compression": (True, {**_EAP, "scenario.join.tls": "1.3"}),
     "scenario.join.eap_fragment_bytes": (500, _EAP),
     "scenario.join.ike_group": ("x25519", _IKE),
+    "scenario.join.ikev1_group": ("modp1536", {**_IKE, "policy": "ipsec-3des-sha1"}),
     "scenario.join.ike_additional": ("mlkem768", _IKE),
     "scenario.join.ike_chain": ("p256", _IKE),
     "scenario.join.ike_fragment_bytes": (1280, {**_IKE, "scenario.join.ike_chain": "rsa2048"}),

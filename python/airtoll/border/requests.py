@@ -35,6 +35,7 @@ __all__ = [
     "Bss",
     "CaptureOptions",
     "CipherCost",
+    "CipherDelimiters",
     "CipherSuite",
     "CongestionControl",
     "Cost",
@@ -921,6 +922,19 @@ class Role(StrEnum):
     """Host or switch on the wire; forwards between its links."""
 
 
+@frozen(kw_only=True, eq=False, repr=False)
+class CipherDelimiters(Value):
+    """Delimiters of four octets after every MPDU of an A-MPDU but the last, where the MPDUs have
+    a cipher: time that the cipher of a sender needs between two MPDUs.
+    """
+
+    cipher: CipherSuite
+    """Which cipher."""
+
+    count: int
+    """Delimiters after each MPDU."""
+
+
 class TunnelSuite(StrEnum):
     """The transform of an ESP security association in tunnel mode, WireGuard or OpenVPN.
 
@@ -1413,6 +1427,17 @@ class Node(Value):
     ) = None
     """EDCA parameters of this node alone, TXOP limits among them, in the BSS's order; null: the
     BSS's.
+    """
+
+    mpdu_start_spacing_us: float = 0.0
+    """Minimum MPDU Start Spacing that this node announces: in an A-MPDU for it an MPDU starts at
+    least so long after the one before it, us: 0 (no restriction), 0.25, 0.5, 1, 2, 4, 8 or 16
+    (IEEE 802.11-2020, table 9-184). Its PHY aggregates (802.11n and later).
+    """
+
+    cipher_delimiters: tuple[CipherDelimiters, ...] = ()
+    """Delimiters without content that this node puts between the MPDUs of its A-MPDUs where they
+    have a cipher. Its PHY aggregates.
     """
 
     four_address: bool = False

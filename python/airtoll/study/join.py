@@ -37,6 +37,8 @@ Group = Literal[
 ]
 
 
+#: Group of IKEv1, as a study writes it -> its number (RFC 2409, section 6; RFC 3526).
+IKEV1_GROUPS: Final = {"modp1024": 2, "modp1536": 5, "modp2048": 14}
 #: First key exchange of IKEv2, as a study writes it -> its identifier (IANA, transform type 4).
 IKE_GROUPS: Final = {
     "modp2048": 14,
@@ -216,6 +218,12 @@ class Join(Table):
         "modp2048",
         description="IKEv2: key exchange in IKE_SA_INIT; ML-KEM alone as in "
         "draft-ietf-ipsecme-ikev2-mlkem",
+    )
+    ikev1_group: Literal["modp1024", "modp1536", "modp2048"] = Field(
+        "modp1024",
+        description="group of tunnels with IKEv1, for main mode and for quick mode (FreeS/WAN's "
+        "pluto proposes modp1536 first; Windows 2000 and XP have none above modp1024); policies "
+        "without IKEv1 have none",
     )
     ike_additional: Literal["none", "mlkem512", "mlkem768", "mlkem1024"] = Field(
         "none",

@@ -1250,9 +1250,15 @@ class Select(Table):
 
 
 class Rerun(Table):
-    """Repeat a trial whose value is too far below the earlier ones (McCarter, 5.4.1.3)."""
+    """Repeat a trial whose value is too far below the earlier ones (McCarter, 5.4.1.3), or until
+    two attempts agree (Tepšić)."""
 
     below_sigma: Positive = Field(5.0, description="standard deviations below the mean")
+    agreement: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None,
+        description="in place of `below_sigma`: a trial is measured again until an attempt and the "
+        "one before it agree (smaller over larger is at least this), and the last one counts",
+    )
     minimum_trials: Annotated[int, Field(ge=2)] = Field(2, description="trials before it applies")
     metric: str = Field("throughput_bps", description="metric that the rule reads")
     limit: Count = Field(5, description="attempts per trial at most")

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
-from airtoll.study.join import IKE_GROUPS, SIGNATURES, Join, Proxy, Radius
+from airtoll.study.join import IKE_GROUPS, IKEV1_GROUPS, SIGNATURES, Join, Proxy, Radius
 from airtoll.testbeds import gating
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.wires import cable
@@ -145,8 +145,14 @@ def _no_tls(cell: Cell, policies: Sequence[Policy]) -> str | None:
 
 
 def _no_ike(cell: Cell, policies: Sequence[Policy]) -> str | None:
-    """Why the settings of IKEv2 are invalid, or None."""
+    """Why the settings of IKE are invalid, or None."""
     join, default = cell.settings.join, Join()
+    if join.ikev1_group != default.ikev1_group:
+        if not cell.settings.authenticate:
+            return "join.ikev1_group needs authenticate = true"
+        for policy in policies:
+            if len({tunnel.key_exchange for tunnel in policy.tunnels} & {"ikev1", "ikev2"}) > 1:
+                return f"join.ikev1_group: {policy.name} has IKEv1 and IKEv2, which share one group"
     own = [
         name
         for name in ("ike_group", "ike_additional", "ike_chain", "ike_fragment_bytes")
@@ -292,10 +298,13 @@ def joining(
         for name, policy in policies.items()
     ):
         resolved = _with_radius(cell, resolved, host, access_point)
-    usual = options(cell)
     links = {node.name: 1 + len(node.multi_link) for node in resolved.nodes}
     # Objects that stations share are written once (``airtoll.border.canonical``).
-    options_of = {count: evolve(usual, links=count) for count in set(links.values())}
+    plain = options(cell)
+    kinds = {name: (links[name], _ike_group(join, policy)) for name, policy in policies.items()}
+    options_of = {
+        kind: evolve(plain, links=kind[0], ike_group=kind[1]) for kind in set(kinds.values())
+    }
     each = {policy.name: policy for policy in policies.values()}
     specs = {name: policy.native() for name, policy in each.items()}
     joins_at_s = _joins_at_s(cell, policies)
@@ -305,7 +314,7 @@ def joining(
         border.Association(
             station=name,
             policy=specs[policy.name],
-            options=options_of[links[name]],
+            options=options_of[kinds[name]],
             tries_again=join.tries_again,
             maps_passphrase=maps[name],
             during_traffic=joins_at_s[name] is not None,
@@ -343,6 +352,13 @@ def _joins_at_s(cell: Cell, names: Iterable[str]) -> dict[str, float | None]:
     # Further clients are like the last station.
     last = cell.settings.stations[-1].joins_at_s
     return {name: named.get(name, last) for name in names}
+
+
+def _ike_group(join: Join, policy: Policy) -> int:
+    """The number of the group of a policy's IKE; 0: the usual one of its version."""
+    if any(tunnel.key_exchange == "ikev1" for tunnel in policy.tunnels):
+        return 0 if join.ikev1_group == Join().ikev1_group else IKEV1_GROUPS[join.ikev1_group]
+    return 0 if join.ike_group == Join().ike_group else IKE_GROUPS[join.ike_group]
 
 
 def _maps_passphrase(cell: Cell, policies: Mapping[str, Policy]) -> dict[str, bool]:
@@ -383,8 +399,6 @@ def options(cell: Cell) -> border.Options:
         beacon_protection=gating.protects_beacons(cell.settings),
         operating_channel_validation=cell.settings.operating_channel_validation,
         station_rounds=join.max_rounds,
-        # 0: the usual group of each version.
-        ike_group=0 if join.ike_group == Join().ike_group else IKE_GROUPS[join.ike_group],
         ike_additional=(
             None
             if join.ike_additional == "none"

@@ -18,7 +18,7 @@ from airtoll.policies import Cipher, Policy, Tunnel
 from airtoll.policies.transition import offers
 from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Duty, Edca, Load, Scenario, Station, Traffic
-from airtoll.study.generations import band_of, queue_packets
+from airtoll.study.generations import HIGHEST_MBPS, band_of, queue_packets
 from airtoll.study.model import Interferer, Radio
 from airtoll.testbeds import cards, gating, multi_link, neighbours, rates
 from airtoll.testbeds.bridging import bridged, end_of
@@ -429,6 +429,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         battery_wh=station.battery_wh,
         duty=_duty(settings.duty, profile),
     )
+    node = _with_spacing(node, profile, settings, station.phy)
     own = rates.link_rates(cell.settings, station, cell.load.duration_s)
     of_links = tuple(
         rates.bss_rate(multi_link.alone(cell.settings, number), cell.load.duration_s)
@@ -503,7 +504,7 @@ def _duty(duty: Duty | None, profile: Profile) -> border.Duty | None:
 
 def _ap_node(cell: Cell, profile: Profile) -> border.Node:
     settings = cell.settings
-    return border.Node(
+    node = border.Node(
         name=AP,
         role=border.Role.ACCESS_POINT,
         bss=BSS,
@@ -517,6 +518,26 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         black_hole=settings.pmtud == "black_hole",
         queue=evolve(_queue(settings, profile), airtime_fairness=settings.airtime_fairness),
         frame_burst_us=_burst(settings, settings.ap.frame_bursting_us, profile),
+    )
+    return _with_spacing(node, profile, settings, None)
+
+
+def _with_spacing(
+    node: border.Node, profile: Profile, settings: Scenario, phy: str | None
+) -> border.Node:
+    """The node with the MPDU spacing of its device, where it has A-MPDUs."""
+    spacing = profile.radio.mpdu_start_spacing_us
+    if spacing is None and not profile.radio.cipher_delimiters:
+        return node
+    if (phy or settings.phy) in HIGHEST_MBPS or settings.ampdu_max_octets == 0:
+        return node
+    return evolve(
+        node,
+        mpdu_start_spacing_us=0.0 if spacing is None else spacing.value,
+        cipher_delimiters=tuple(
+            border.CipherDelimiters(cipher=cipher, count=int(count.value))
+            for cipher, count in profile.radio.cipher_delimiters.items()
+        ),
     )
 
 

@@ -62,7 +62,8 @@ _FIELDS: Final = _EDCA | {
     "connection tls_chain",
     "scenario.radius.proxies": "profile rate_mbps delay_ms loss_ratio state_bytes",
     "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes max_rounds "
-    "ike_group ike_additional ike_chain ike_fragment_bytes cached_pmk pmksa tls_resumption "
+    "ike_group ikev1_group ike_additional ike_chain ike_fragment_bytes cached_pmk pmksa "
+    "tls_resumption "
     "anti_clogging anti_clogging_threshold cookies cookie_threshold rosenpass cryptobinding "
     "mobile_ip first_at_home advertisement_s "
     "multiplication_ms tries_again group_rekey_tries "

@@ -773,6 +773,12 @@ CAPABILITY: Final = Capability(
                     devices.with_card,
                     "the medium has no network card and no frame bursts, which a profile has",
                 ),
+                (
+                    "a profile with octets between MPDUs",
+                    devices.with_spacing,
+                    "the medium has no MPDU start spacing and no further delimiters, which a "
+                    "profile has",
+                ),
             )
         ),
     ),
