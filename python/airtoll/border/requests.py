@@ -2149,6 +2149,9 @@ class CongestionControl(StrEnum):
     CUBIC = "cubic"
     """CUBIC (RFC 9438)."""
 
+    BBR = "bbr"
+    """BBR version 1 with pacing (draft-cardwell-iccrg-bbr-congestion-control-00)."""
+
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TransportUdp(Value):

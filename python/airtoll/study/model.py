@@ -1111,8 +1111,10 @@ class Load(Table):
     window_kbytes: Annotated[float, Field(gt=0, le=1_048_576)] | None = Field(
         None, description="TCP window, 1024 octets; RFC 7323 allows 2^30 octets"
     )
-    tcp: Literal["newreno", "cubic"] | None = Field(
-        None, description="congestion control; default: the host profile's"
+    tcp: Literal["newreno", "cubic", "bbr"] | None = Field(
+        None,
+        description="congestion control; `bbr` is version 1 with pacing, as in Linux; default: the "
+        "host profile's",
     )
     timestamps: bool | None = Field(None, description="TCP timestamps; default: the profile's")
     sack: bool | None = Field(None, description="TCP SACK; default: the profile's")

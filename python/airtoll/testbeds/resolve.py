@@ -61,6 +61,7 @@ _CONSTANT_LOSS = border.PathLossConstant(loss_db=CONSTANT_LOSS_DB)
 _CONGESTION_CONTROLS = {
     "newreno": border.CongestionControl.NEW_RENO,
     "cubic": border.CongestionControl.CUBIC,
+    "bbr": border.CongestionControl.BBR,
 }
 
 
