@@ -9,6 +9,7 @@
 
 mod association;
 mod bss;
+mod builder;
 mod check;
 mod flow;
 mod group;
@@ -28,6 +29,7 @@ pub use bss::{
     Aggregation, Announced, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Neighbour,
     Protection, Rate, Standard, TxopProtection,
 };
+pub use builder::ScenarioBuilder;
 pub use flow::{AccessCategory, Flow, IpVersion, Transport, UdpOptions};
 pub use group::{GroupDelivery, GroupMessage, GroupSource};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
