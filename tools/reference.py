@@ -44,6 +44,7 @@ TABLES = [
     ("bridge", "`bridge = {...}`", model.Bridge),
     ("radio", "`radio = {...}`", model.Radio),
     ("group_load", "`group_load = {...}`", model.GroupLoad),
+    ("duty", "`duty = {...}`", model.Duty),
     ("neighbours", "`neighbours = {...}`", model.Neighbours),
     ("interferer", "`radio = { interferer = {...} }`", model.Interferer),
     ("radius", "`radius = {...}`", join.Radius),
