@@ -96,7 +96,10 @@ lint: dev ## formatting, types, import contracts, plain English
 	$(STEP) "ruff format" "1 s" $(BIN)/ruff format --check .
 	$(STEP) "mypy" "30 s" $(BIN)/mypy
 	$(STEP) "Import contracts" "5 s" env PYTHONPATH=python $(BIN)/lint-imports
+	$(STEP) "Import cycles" "3 s" $(BIN)/python tools/cycles.py
+	$(STEP) "Tuples of equal types" "2 s" $(BIN)/python tools/tuples.py
 	$(STEP) "Plain English" "5 s" $(BIN)/python tools/plain_english.py
+	$(STEP) "Limitations" "2 s" env PYTHONPATH=python $(BIN)/python tools/limitations.py --check
 	$(STEP) "Workflows" "1 s" $(BIN)/zizmor --offline --persona auditor --no-progress .github/workflows
 	$(STEP) "Border" "5 s, first 3 min" $(BIN)/python tools/border.py --check
 
@@ -105,6 +108,7 @@ border: dev ## write the Python classes of airtoll.border from the Rust types
 
 docs: build dev ## write the generated pages of docs/reference and docs/studies
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/limitations.py
 	$(BIN)/python tools/message_counts.py
 	$(BIN)/python tools/audit_pages.py
 	$(BIN)/python tools/study_pages.py
@@ -185,7 +189,11 @@ bench-ciphers: ## the ciphers against OpenSSL, built from source, in one process
 
 FUZZ_SECONDS ?= 60
 
-fuzz: ## every fuzz target for FUZZ_SECONDS seconds each
+$(VENV)/.fuzz: $(VENV)/.ready requirements-fuzz.lock
+	$(STEP) "Fuzzer of Python" "5 s" env PYTHON=$(PYTHON) sh tools/venv.sh $(VENV) requirements-fuzz.lock
+	@touch $@
+
+fuzz: build dev $(VENV)/.fuzz ## every fuzz target for FUZZ_SECONDS seconds each
 	$(STEP) "Fuzz targets: build" "4 min, then 5 s" sh tools/fuzz.sh build
 	$(STEP) --show "Fuzzing" "$(FUZZ_SECONDS) s per target" sh tools/fuzz.sh run $(FUZZ_SECONDS)
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fuzz targets. Usage: fuzz.sh build | fuzz.sh run SECONDS. `run` gives each target that many seconds, from its seeds
-# and from what earlier calls found; an input that fails stays in fuzz/artifacts.
+# and from what earlier calls found; an input that fails stays in fuzz/artifacts. Those of Rust are in fuzz/targets, those
+# of Python in fuzz/python, which `make fuzz` gives their fuzzer.
 set -eu
 cd "$(dirname "$0")/../fuzz"
 host=$(rustc -vV | sed -n 's/^host: //p')
@@ -25,4 +26,12 @@ for target in targets/*.rs; do
   # shellcheck disable=SC2086
   "$folder/$host/release/$name" -max_total_time="$seconds" -max_len=4096 -verbosity=0 \
     -print_final_stats=1 -artifact_prefix="artifacts/$name-" "corpus/$name" $seeds
+done
+python=${PYTHON_OF_FUZZ:-../.venv/bin/python}
+for target in studies imports journals run_folders; do
+  mkdir -p "corpus/$target"
+  echo "fuzz $target"
+  # -max_len: a study is longer than a frame.
+  "$python" "python/$target.py" "corpus/$target" -max_total_time="$seconds" -max_len=16384 -verbosity=0 \
+    -print_final_stats=1 -artifact_prefix="artifacts/$target-"
 done

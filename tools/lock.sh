@@ -1,6 +1,6 @@
 #!/bin/sh
-# Write requirements.lock (the base install and its build) and requirements-dev.lock (all that the tests, the
-# site and the linters use) with exact versions and hashes for every platform. Versions that stand there stay;
+# Write requirements.lock (the base install and its build), requirements-dev.lock (all that the tests, the
+# site and the linters use) and requirements-fuzz.lock (the fuzzer of Python) with exact versions and hashes for every platform. Versions that stand there stay;
 # `tools/lock.sh --upgrade` takes the newest. Needs `make venv`, which brings uv.
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,3 +12,4 @@ compile() {
 compile --python-version 3.11 --group build pyproject.toml --output-file requirements.lock "$@"
 compile --python-version 3.11.5 --group build --all-extras --constraint requirements.lock \
   pyproject.toml --output-file requirements-dev.lock "$@"
+compile --python-version 3.11 --group pyproject.toml:fuzz --output-file requirements-fuzz.lock "$@"

@@ -30,6 +30,7 @@ PAGES = (
     ROOT / "docs/studies/transition-modes.md",
     ROOT / "docs/studies/roaming.md",
     ROOT / "docs/studies/always-on-vpn.md",
+    ROOT / "docs/studies/esp32-battery.md",
     ROOT / "docs/studies/group-traffic.md",
     ROOT / "docs/studies/tunnel-mtu.md",
     ROOT / "docs/studies/joining-a-busy-cell.md",
@@ -258,6 +259,28 @@ def waits(summary: RunSummary) -> list[str]:
     return lines
 
 
+LIVES = {
+    "quarter": "deep sleep, a join every 15 minutes",
+    "hourly": "deep sleep, a join every hour",
+    "associated": "associated, every tenth beacon",
+    "dtim": "associated, every DTIM (each third beacon)",
+}
+
+
+def days(summary: RunSummary) -> list[str]:
+    """Energy of a join and of a day, and days of a battery, by way of life and policy."""
+    lines = ["| sensor | policy | a join, mJ | a day, J | battery, days |", "|---|---|---|---|---|"]
+    wanted = (("join_energy_j", 1e3, 1), ("day_energy_j", 1, 2), ("battery_days", 1, 0))
+    for scenario, title in LIVES.items():
+        for policy in ("wpa2-psk-ccmp", "wpa3-sae-ccmp", "wpa2-eap-tls-ccmp"):
+            shown = []
+            for metric, scale, digits in wanted:
+                found = summary.analysis.estimate(f"{scenario}/{policy}/message", metric)
+                shown.append("-" if found is None else f"{scale * found.value:.{digits}f}")
+            lines.append(f"| {title} | {policy} | {' | '.join(shown)} |")
+    return lines
+
+
 def periods(summary: RunSummary) -> list[str]:
     """Delay of a message to a phone of 802.11ax, its power and hours, by its way to doze."""
     lines = [
@@ -427,6 +450,7 @@ STATED: Mapping[str, Callable[[], list[str]]] = {"choices-of-clients": choices}
 TABLES: Mapping[str, tuple[str, Callable[[RunSummary], list[str]]]] = {
     "cost-of-choices": ("transition-modes", cost_of_choices),
     "battery-by-keepalive": ("always-on-vpn", batteries),
+    "battery-of-a-sensor": ("esp32-battery", days),
     "groups-air": ("group-traffic", group_air),
     "groups-delay": ("group-traffic", group_delays),
     "delay-by-listen-interval": ("always-on-vpn", waits),

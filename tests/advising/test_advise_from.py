@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from airtoll.advising import situation
+from airtoll.advising import Choice, decided, screen, situation
 from airtoll.advising.candidates import candidates
 from airtoll.analyse.advice import Needs
 from airtoll.answer import gained
@@ -127,6 +127,8 @@ def test_wpa3_is_kept():
         (["--from", "open", "--out", "page.pdf"], "ends in .html"),
         (["--from", "wpa2-psk-ccmp", "--band", "6"], "6 GHz"),
         (["--place", "home"], "--place: needs --from"),
+        (["--from", "wpa2-psk-ccmp", "--chain", "p256"], "there is none (--8021x)"),
+        (["--from", "wpa2-eap-tls-ccmp", "--chain", "rsa"], "allowed are rsa2048"),
     ],
 )
 def test_options_that_cannot_act_are_refused(arguments, words):
@@ -142,8 +144,84 @@ def test_needs_are_reasons():
     assert found.measured == ("wpa3-sae-ccmp",)
 
 
-def test_a_transition_excludes_no_station():
+def test_a_transition_excludes_no_station_and_its_end_does():
+    mixed, new = resolve("wpa2-wpa3-psk-transition"), resolve("wpa3-sae-ccmp")
+    ended = gained(mixed, new)
+    assert ended.excludes
+    assert ended.bridge == ""
+    assert not gained(new, mixed).excludes
     have = resolve("wpa2-psk-ccmp")
     assert not gained(have, resolve("wpa2-wpa3-psk-transition")).excludes
     assert not gained(have, resolve("wpa2-psk-ccmp+wireguard")).excludes
     assert gained(have, resolve("wpa2-eap-tls-ccmp")).excludes
+
+
+def test_a_battery_decides_for_a_sensor() -> None:
+    """SAE costs a sensor that joins for every message most of its battery, and others nothing."""
+    decision, measures = decided(
+        situation("wpa2-psk-ccmp", profile="esp32-c3"), named=("wpa3-sae-ccmp",), trials=2
+    )
+    assert decision.situation.place == "sensor"
+    assert decision.choice is Choice.KEEP
+    (line,) = (s.lines for s in screen(decision, measures.names).sections if "Other" in s.title)
+    assert "days if it joins for every message" in line[0]
+    assert "nothing that anyone would notice) if it stays associated" in line[0]
+
+
+def test_a_join_that_a_profile_does_not_price_is_unknown() -> None:
+    found = candidates(situation("wpa2-psk-ccmp", profile="esp32"), ("wpa3-sae-ccmp",), Needs())
+    assert not found.measured
+    assert found.unknown[0].reason == "esp32 has no cost of p-256-field-power"
+
+
+RADIOS = """
+config wifi-device 'radio0'
+	option band '2g'
+	option channel '1'
+	option htmode 'HT20'
+config wifi-device 'radio1'
+	option band '5g'
+	option channel '36'
+	option htmode 'VHT80'
+config wifi-iface
+	option device 'radio0'
+	option mode 'ap'
+	option ssid 'home'
+	option encryption 'psk2'
+	option key 'secret-of-home'
+config wifi-iface
+	option device 'radio1'
+	option mode 'ap'
+	option ssid 'home'
+	option encryption '{}'
+	option key 'secret-of-home'
+"""
+
+
+def test_one_name_on_two_bands_is_told_apart_by_the_band(tmp_path):
+    file = tmp_path / "wireless"
+    file.write_text(RADIOS.format("sae"))
+    with pytest.raises(
+        UsageError, match=r"say --band GHZ: home \(2.4 GHz, wpa2-psk-ccmp\), home \("
+    ):
+        situation(str(file))
+    chosen = situation(str(file), band="2.4")
+    assert (chosen.have, chosen.phy, chosen.band) == ("wpa2-psk-ccmp", "802.11n", "2.4")
+    assert [one.band for one in chosen.beside] == ["5"]
+    with pytest.raises(UsageError, match=r"--band 6: .* has home \(2.4 GHz"):
+        situation(str(file), band="6")
+    # The same security on both bands: the answer is about the newer radio, and says so.
+    file.write_text(RADIOS.format("psk2"))
+    both = situation(str(file))
+    assert (both.band, [one.band for one in both.beside]) == ("5", ["2.4"])
+
+
+def test_clients_that_never_come_back_are_a_reason_and_not_a_gap():
+    made = advised(
+        "--from", "wpa2-psk-ccmp", "--place", "office", "--clients", "8", "--requests", "0.2",
+        "--policy", "wpa3-ft-eap-tls-ccmp", "--json",
+    )  # fmt: skip
+    data = json.loads(made.stdout)
+    assert data["choice"] == "keep"
+    assert "of 8 clients joined within 120 s" in data["impossible"]["wpa3-ft-eap-tls-ccmp"]
+    assert "--chain" in data["impossible"]["wpa3-ft-eap-tls-ccmp"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,13 @@ def refused(*words: str) -> str:
     return line
 
 
+def shown(*words: str) -> str:
+    """The answer for people, in one line."""
+    done = RUNNER.invoke(app, ["explain", *words])
+    assert done.exit_code == 0, done.output
+    return " ".join(done.stdout.split())
+
+
 def iperf3(path: Path, mbps: float, *, reverse: int = 1, **test: Any) -> str:
     """A result of iperf3 with ten seconds; UDP with a target and a share of lost datagrams."""
     lost = test.pop("lost", 0.0)
@@ -60,8 +68,9 @@ class TestThreads:
     """Public threads whose cause its reporters, or the makers, found later."""
 
     def test_qca9984_has_no_block_ack_session_under_802_11w(self) -> None:
+        # The 250 Mb/s before are more than this link carries: they are of a wider one.
         found = explain(
-            *("250", "25", "--from", "wpa2", "--to", "wpa3-sae-ccmp", "--phy", "802.11ac"),
+            *("?", "25", "--from", "wpa2", "--to", "wpa3-sae-ccmp", "--phy", "802.11ac"),
             *("--width", "20", "--streams", "2", "--mcs", "8", "--guard-interval", "400"),
             *("--also", "rate=?:173"),
         )
@@ -162,9 +171,59 @@ class TestAnswer:
         assert max(map(len, lines)) <= 100
         assert "assumed: --from open --to wpa2-psk-ccmp" in done.stdout
 
-    def test_a_throughput_that_the_link_cannot_carry_is_said(self) -> None:
-        done = RUNNER.invoke(app, ["explain", "900", "500", "--phy", "802.11n"])
-        assert "at most, and 900 Mb/s were measured" in " ".join(done.stdout.split())
+    def test_a_throughput_that_the_link_cannot_carry_is_refused_with_the_link_that_does(
+        self,
+    ) -> None:
+        line = refused("238", "228", "--phy", "802.11ac")
+        assert "and 238 Mb/s were measured" in line
+        assert "--width 80 --streams 1" in line
+        assert explain("238", "228", "--phy", "802.11ac", "--width", "80")["mechanisms"]
+        assert "look at --phy" in refused("9000", "25", "--phy", "802.11n")
+        assert "--rate" in refused("400", "25", "--phy", "802.11g")
+
+    def test_a_first_value_that_is_not_known_is_the_one_that_was_supposed(self) -> None:
+        words = ("238", "200", "--phy", "802.11ac", "--width", "40", "--streams", "2")
+        found = explain(*words)["deciding"]
+        assert found["also"] == "udp-down,octets=200"
+        values = {one["mechanism"]: one["value"] for one in found["outcomes"]}
+        also = explain(*words, "--also", f"{found['also']}=?:144")
+        told = {one["name"]: one["readings"][1]["predicted"] for one in also["mechanisms"]}
+        assert told["octets"] == pytest.approx(values["octets"], rel=1e-6)
+        known = f"{found['also']}={found['before'] / 1e6}:144"
+        both = {o["name"]: o["weight"] for o in explain(*words, "--also", known)["mechanisms"]}
+        assert also["mechanisms"][0]["name"] == "octets"
+        assert both["octets"] == max(both.values())
+        slow = explain(*words, "--also", f"{found['also']}=?:95")["mechanisms"]
+        assert slow[0]["name"] == "another network"
+        assert {one["name"]: one["weight"] for one in slow}["octets"] < 0.1
+
+    def test_the_measurement_that_decides_says_under_which_policy(self) -> None:
+        text = shown("238", "200", *AC)
+        assert "measure it under wpa2-psk-ccmp, which is enough, and better under open" in text
+        assert "then add --also" in text
+
+    def test_measurements_that_do_not_differ_leave_nothing_to_explain(self) -> None:
+        found = explain("238", "238", *AC)
+        assert not found["differ"]
+        assert found["deciding"] is None
+        text = shown("238", "238", *AC)
+        assert text.startswith("The two do not differ beyond their spread (TCP down +0.0 %, 95 %")
+        assert "which is compatible with it" in text
+        assert "Decides" not in text
+        assert "wired link" in shown("94.1", "93.9", *AC)
+
+    def test_a_fall_that_the_octets_do_not_explain_is_divided(self) -> None:
+        link = ("--phy", "802.11ac", "--width", "40", "--streams", "2")
+        text = shown("238", "200", *link)
+        found = re.search(
+            r"octets explain ([0-9.]+) of the 38 Mb/s; ([0-9.]+) Mb/s are unexplained", text
+        )
+        assert found is not None
+        assert float(found[1]) + float(found[2]) == pytest.approx(38, abs=0.1)
+        assert "nothing to mend" not in text
+        assert "unexplained" not in shown(
+            "400", "22", "--from", "wpa2", "--to", "wpa2-psk-tkip", *AC
+        )
 
     def test_the_place_of_an_unknown_first_value_is_a_question_mark(self) -> None:
         found = explain("?", "22", "--to", "wpa2-psk-tkip", *AC)
@@ -203,6 +262,20 @@ class TestFiles:
         assert found["readings"][0]["before"] == pytest.approx(401e6)
         assert found["readings"][0]["error"] < 0.02
         assert found["remarks"] == []
+
+    def test_halves_of_one_series_do_not_differ_and_another_policy_does(
+        self, tmp_path: Path
+    ) -> None:
+        values = (238, 241, 235, 239, 240, 236, 242, 238)
+        sides = {"first": values[::2], "second": values[1::2], "wpa2": [0.93 * v for v in values]}
+        for name, side in sides.items():
+            (tmp_path / name).mkdir()
+            for trial, value in enumerate(side):
+                iperf3(tmp_path / name / f"{trial}.json", value)
+        first, second, other = (str(tmp_path / name) for name in sides)
+        assert not explain(first, second, *AC)["differ"]
+        assert explain(first, other, *AC)["differ"]
+        assert "compatible" in shown(first, second, *AC)
 
     def test_a_wired_client_turns_the_directions(self, tmp_path: Path) -> None:
         pair = iperf3(tmp_path / "open.json", 400), iperf3(tmp_path / "wpa2.json", 380)

@@ -164,6 +164,10 @@ CASES: dict[str, tuple[Any, Fields]] = {
         _PHONE_AX | {"scenario.stations.twt_interval_ms": 512.0},
     ),
     "scenario.stations.battery_wh": (5.0, {"scenario.stations.profile": "htc-dream-nic"}),
+    "scenario.stations.dtim_wake": (
+        True,
+        {"scenario.stations.profile": "htc-dream-nic", "scenario.stations.listen_interval": 3},
+    ),
     "scenario.stations.bridge": (False, _BRIDGE),
     "scenario.stations.frame_bursting_us": (2000.0, {}),
     "scenario.clients": (1, {}),
@@ -372,6 +376,25 @@ CASES |= {
     "scenario.isolation": (True, {}),
     "scenario.proxy_arp": (True, {}),
     "scenario.dtim_period": (3, _DOZES),
+}
+_SENSOR: Fields = {
+    "policy": "wpa2-psk-ccmp",
+    "scenario.authenticate": True,
+    "scenario.phy": "802.11g",
+    "scenario.stations.profile": "esp32-c3",
+    "scenario.duty": {"joins_per_day": 2.0, "wake_ms": 300.0},
+}
+_SENDS: Fields = _SENSOR | {"traffic.transport": "udp", "traffic.offered_mbps": 0.01}
+CASES |= {
+    "scenario.duty.joins_per_day": (9.0, _SENSOR),
+    "scenario.duty.wake_ms": (200.0, _SENSOR),
+    "scenario.duty.messages_per_day": (9.0, _SENDS),
+    "scenario.duty.message_ms": (
+        10.0,
+        _SENDS
+        | {"scenario.duty": {"joins_per_day": 2.0, "wake_ms": 300.0, "messages_per_day": 9.0}},
+    ),
+    "scenario.duty.between": ("doze", _SENSOR | {"scenario.stations.listen_interval": 3}),
 }
 _EDCA = {"aifsn": 9, "cw_min": 31, "cw_max": 2047, "txop_us": 3200.0}
 CASES |= {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 
@@ -61,6 +62,7 @@ def test_a_display_name_is_understood():
         ("WPA2-PSK (AES)", "wpa2-psk-ccmp"),
         ("psk2", "wpa2-psk-ccmp"),
         ("sae-mixed", "wpa2-wpa3-psk-transition"),
+        ("wpa3", "wpa3-sae-ccmp"),
     ],
 )
 def test_words_of_vendors_are_understood(word, policy):
@@ -70,5 +72,26 @@ def test_words_of_vendors_are_understood(word, policy):
 
 
 def test_a_word_with_two_meanings_asks_which():
-    with pytest.raises(PolicyError, match="write WPA3-Personal or WPA3-Enterprise"):
-        resolve("WPA3")
+    with pytest.raises(PolicyError, match="write WPA2-Enterprise or WPA3-Enterprise"):
+        resolve("Enterprise")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("wpa2-eap-tls-ccmp-ft", "wpa2-ft-eap-tls-ccmp"),
+        ("wpa2-pks-ccmp", "wpa2-psk-ccmp"),
+        ("wpa3-sae-ext-gcm-256", "wpa3-sae-ext-gcmp-256"),
+        ("WPA2-Persnal", "wpa2-psk-ccmp"),
+        ("wpa3-sae-gcmp+wiregaurd", "wpa3-sae-gcmp+wireguard"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_nearest(written, meant):
+    with pytest.raises(PolicyError, match=f"did you mean {re.escape(meant)}\\?"):
+        resolve(written)
+
+
+def test_a_name_that_is_near_to_none_gets_no_guess():
+    with pytest.raises(PolicyError) as refused:
+        resolve("quantum")
+    assert "did you mean" not in str(refused.value)

@@ -15,7 +15,7 @@ from airtoll.observe.replacing import put_text, replacing, sweep
 from airtoll.report import FORMATS, browser, write_report
 from airtoll.report.playground import write_playground
 from airtoll.run import run
-from airtoll.testbeds.lessons import lessons
+from airtoll.run.lessons import lessons
 
 MINE = "year,cost\n2026,12\n"
 

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from airtoll import _native
 from airtoll.report import browser as in_pages
 from airtoll.report.playground import LESSONS
-from airtoll.testbeds.lessons import lessons
+from airtoll.run.lessons import lessons
 
 pytestmark = [
     pytest.mark.browser,

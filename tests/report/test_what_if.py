@@ -14,10 +14,10 @@ from airtoll.report import browser as in_pages
 from airtoll.report import write_report
 from airtoll.report.what_if import Choice
 from airtoll.run import run
+from airtoll.run.what_if import what_if
 from airtoll.study import load
 from airtoll.testbeds import resolve
 from airtoll.testbeds.resolve import scenario_json
-from airtoll.testbeds.what_if import what_if
 
 BUILT = pytest.mark.skipif(in_pages.module() is None, reason=in_pages.NOT_BUILT)
 #: Studies whose first cells differ in PHY, aggregation, cards, joins, tunnels and hand-overs.

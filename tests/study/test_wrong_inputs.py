@@ -120,3 +120,34 @@ def test_a_grid_without_cells_is_refused():
     study = with_values(load("quickstart"), {"exclude": [{"scenario": ["home"]}]}).study
     with pytest.raises(StudyError, match="exclude: leaves no cell"):
         make_plan(study)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("streams = 2", "streams: 802.11g has one spatial stream"),
+        ("ampdu_max_octets = 65535", "ampdu_max_octets: 802.11g has no A-MPDUs"),
+        ("amsdu_max_octets = 3839", "amsdu_max_octets: 802.11g has no A-MSDUs"),
+    ],
+)
+def test_a_setting_of_mcs_phys_is_refused_where_no_node_has_one(tmp_path, given, expected):
+    file = tmp_path / "study.toml"
+    text = re.sub(r'phy = "[^"]+"', f'phy = "802.11g"\n{given}', TEXT, count=1)
+    file.write_text(text)
+    with pytest.raises(StudyError, match=expected):
+        load(file)
+    off = text.replace(given, f"{given.split(' =')[0]} = {int('streams' in given)}")
+    file.write_text(off)
+    assert load(file).study.scenario
+
+
+def test_an_access_category_needs_a_cell_with_edca(tmp_path):
+    file = tmp_path / "study.toml"
+    text = changed("payload_bytes = 1472", 'payload_bytes = 1472\nwmm = "voice"')
+    text = re.sub(r'phy = "[^"]+"', 'phy = "802.11g"', text, count=1)
+    file.write_text(text)
+    with pytest.raises(StudyError, match=r"traffic\.\w+\.wmm: no cell of this traffic has access"):
+        make_plan(load(file).study)
+    both = text.replace(GRID, f'{GRID}\n"scenario.edca" = [false, true]')
+    file.write_text(both)
+    assert make_plan(load(file).study).cells

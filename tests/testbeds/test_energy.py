@@ -129,3 +129,110 @@ def test_a_station_that_hands_over_does_not_doze() -> None:
     skip = Simulator().check(cell)
     assert skip is not None
     assert "a station that hands over does not doze" in skip.reason
+
+
+SENSOR = {"profile": "esp32-c3", "battery_wh": 3.7}
+DAY = {"joins_per_day": 96, "messages_per_day": 96, "wake_ms": 309, "message_ms": 100}
+
+
+def day_of(
+    policy: str, duty: dict[str, Any], station: dict[str, Any] | None = None, **settings: Any
+) -> dict[str, float]:
+    data = {
+        "study": {"name": "day", "title": "Day", "baseline": "wpa2-psk-ccmp"},
+        "scenario": {
+            "one": {
+                "phy": "802.11g",
+                "authenticate": True,
+                "duty": duty,
+                "stations": [{"name": "A"} | (station or SENSOR)],
+            }
+            | settings
+        },
+        "traffic": {"load": {"transport": "udp", "duration_s": 60} | every(10, 200)},
+        "grid": {"scenario": ["one"], "traffic": ["load"], "policy": [policy]},
+    }
+    plan = make_plan(Study.model_validate(data), repetitions=1)
+    (cell,) = plan.cells
+    testbed = Simulator()
+    skip = testbed.check(cell)
+    if skip is not None:
+        raise ValueError(skip.reason)
+    found = testbed.measure(plan.trial(cell, 1, 1))
+    values = {r.metric: r.value for r in found.rows if r.station == "A" and r.second is None}
+    return values | {f"caveat: {words}": 1.0 for words in found.caveats}
+
+
+def test_a_day_is_its_wake_ups_joins_messages_and_sleep() -> None:
+    values = day_of("wpa3-sae-ccmp", DAY)
+    energy = energy_of("esp32-c3")
+    assert values["wake_energy_j"] == pytest.approx(0.309 * energy.wake_w.value)
+    # Awake for the whole join; the CPU works for most of it, and the radio sends for moments.
+    cost = load("esp32-c3").seconds
+    operation = load("esp32-c3").operation
+    cpu_s = 4 * cost(operation["p-256-scalar-mul"]) + 8 * cost(operation["p-256-field-power"])
+    low = energy.idle_w.value * values["join_time_s"] + energy.cpu_w.value * cpu_s
+    assert low < values["join_energy_j"] < low + 0.01
+    waits = 0.1 * (energy.idle_w.value - energy.sleep_w.value)
+    assert waits < values["message_energy_j"] < waits + 1e-3
+    each = sum(values[f"{part}_energy_j"] for part in ("wake", "join", "message"))
+    rest_s = 86_400 - 96 * (0.309 + values["join_time_s"])
+    day = 96 * each + energy.sleep_w.value * rest_s
+    assert values["day_energy_j"] == pytest.approx(day, rel=1e-4)
+    assert values["battery_days"] == pytest.approx(3.7 * 3600 / values["day_energy_j"])
+    assert "battery_h" not in values
+
+
+def test_what_a_profile_does_not_know_is_unknown() -> None:
+    """The profile `esp32` has no cost of SAE: its join has no energy, and its day none."""
+    known = day_of("wpa2-psk-ccmp", DAY, {"profile": "esp32", "battery_wh": 3.7})
+    assert known["battery_days"] > 0
+    unknown = day_of("wpa3-sae-ccmp", DAY, {"profile": "esp32", "battery_wh": 3.7})
+    assert not {"join_energy_j", "day_energy_j", "battery_days"} & unknown.keys()
+    assert any("esp32 has no cost of p-256" in words for words in unknown)
+
+
+def test_an_association_costs_its_beacons_and_the_doze_after_a_message() -> None:
+    station = SENSOR | {"listen_interval": 10}
+    duty = {"joins_per_day": 0, "messages_per_day": 96, "between": "doze"}
+    values = day_of("wpa2-psk-ccmp", duty, station)
+    energy = energy_of("esp32-c3")
+    share = energy.beacon_awake_ms.value / 1e3 / (10 * BEACON_S)
+    dozing_w = energy.idle_w.value * share + energy.doze_w.value * (1 - share)
+    # 100 ms awake after each message.
+    awake_j = 0.1 * (energy.idle_w.value - dozing_w)
+    assert values["message_energy_j"] == pytest.approx(awake_j, rel=0.1)
+    day = dozing_w * 86_400 + 96 * values["message_energy_j"]
+    assert values["day_energy_j"] == pytest.approx(day, rel=1e-6)
+
+
+def test_a_station_that_wakes_for_every_dtim_dozes_less() -> None:
+    station = {"profile": "esp32", "listen_interval": 10}
+    without = measured(station, every(600))
+    often = measured(station | {"dtim_wake": True}, every(600))
+    same = measured({"profile": "esp32", "listen_interval": 1}, every(600))
+    third = measured(station | {"dtim_wake": True}, every(600), dtim_period=3)
+    assert often == same
+    assert same["power_w"] > third["power_w"] > without["power_w"]
+    down = {"direction": "down"} | every(7.03)
+    assert measured(station | {"dtim_wake": True}, down)["delay_s"] < BEACON_S
+
+
+@pytest.mark.parametrize(
+    ("duty", "station", "settings", "reason"),
+    [
+        (DAY, {"profile": "laptop-ax"}, {}, "power figures"),
+        (DAY, SENSOR, {"authenticate": False}, "needs authenticate = true"),
+        ({"joins_per_day": 1}, SENSOR, {}, "needs duty.wake_ms"),
+        (DAY | {"wake_ms": 1e6}, SENSOR, {}, "longer than a day"),
+        (DAY | {"between": "doze"}, SENSOR, {}, "needs listen_interval"),
+        (DAY, SENSOR | {"listen_interval": 3}, {}, 'needs duty.between = "doze"'),
+        (DAY, {"profile": "htc-dream-nic"}, {}, "in deep sleep is not known"),
+        ({"joins_per_day": 0, "wake_ms": 3}, SENSOR, {}, "joins_per_day above 0"),
+        ({"wake_ms": 3, "message_ms": 3}, SENSOR, {}, "needs duty.messages_per_day"),
+        (DAY, SENSOR | {"dtim_wake": True}, {}, "dtim_wake needs listen_interval"),
+    ],
+)
+def test_a_day_without_meaning_is_refused(duty, station, settings, reason) -> None:
+    with pytest.raises(ValueError, match=reason.replace(".", r"\.")):
+        day_of("wpa2-psk-ccmp", duty, station, **settings)

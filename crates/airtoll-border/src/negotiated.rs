@@ -1,6 +1,6 @@
 //! A negotiation without loss: its messages, the work of each party, the outcome.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use airtoll_handshakes::failure::Failure;
 use airtoll_handshakes::negotiation::{Stage, StageRecord};
@@ -83,6 +83,8 @@ pub struct PartyTotals {
     pub party: Party,
     /// Its work, operations of one kind added up.
     pub operations: Vec<Operation>,
+    /// Names under which a device profile prices the heavy ones: public keys, and passphrases.
+    pub heavy: Vec<String>,
 }
 
 /// How a negotiation ended.
@@ -225,9 +227,15 @@ fn totals(records: &[StageRecord]) -> NegotiatedTotals {
             .collect(),
         by_party: by_party
             .into_iter()
-            .map(|(party, operations)| PartyTotals {
-                party,
-                operations: merge(&operations),
+            .map(|(party, operations)| {
+                let operations = merge(&operations);
+                let heavy = operations.iter().filter(|one| one.is_heavy());
+                let heavy: BTreeSet<String> = heavy.map(|one| one.priced().0).collect();
+                PartyTotals {
+                    party,
+                    operations,
+                    heavy: heavy.into_iter().collect(),
+                }
             })
             .collect(),
     }

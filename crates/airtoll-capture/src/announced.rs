@@ -1,8 +1,8 @@
-//! Networks that a capture of the air announces: takes capture files, gives one announcement per
-//! BSSID, the last one that was heard.
+//! Announcements of networks in captures of the air: takes capture files, gives every beacon and probe
+//! response of an infrastructure BSS, or the last one per BSSID.
 //!
-//! Beacons come before probe responses: those state a name that the network hides, and no DTIM
-//! period. Never reads data frames.
+//! `airtoll_wire::ieee80211::Announcement` interprets the elements. In [`heard_bss`] beacons come before
+//! probe responses: those state a name that the network hides, and no DTIM period.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,6 +19,8 @@ use crate::link::{Link, LinkReader, Radio};
 
 /// Timestamp, interval and capability before the elements (IEEE 802.11-2020, 9.3.3.2).
 const FIXED_OCTETS: usize = 12;
+/// Capability information: infrastructure BSS.
+const ESS: u16 = 1;
 
 /// Suites of an RSN or WPA element; each as OUI and type, `00-0f-ac-4`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -131,7 +133,7 @@ impl AnnouncedBss {
             wps: seen.wps,
             owe_transition: seen.owe_transition,
             overriding: seen.overriding,
-            mobility_domain: seen.mobility_domain,
+            mobility_domain: seen.mobility_domain.is_some(),
             stations: seen.load.map(|(stations, _)| stations),
             busy_share: seen
                 .load
@@ -156,7 +158,7 @@ fn suites(repr: &RsnRepr) -> AnnouncedSuites {
     }
 }
 
-fn selector([a, b, c, kind]: [u8; 4]) -> String {
+pub(crate) fn selector([a, b, c, kind]: [u8; 4]) -> String {
     format!("{a:02x}-{b:02x}-{c:02x}-{kind}")
 }
 
@@ -174,9 +176,47 @@ pub struct HeardBss {
     /// Channel frequency, MHz, where the receiver states it.
     pub frequency_mhz: Option<u16>,
     /// Level at the receiver, dBm, where it states it.
-    pub signal_dbm: Option<f64>,
+    pub signal_dbm: Option<i8>,
     /// Whether it was a beacon.
     pub is_beacon: bool,
+}
+
+impl HeardBss {
+    /// Its elements, interpreted.
+    pub fn announcement(&self) -> Announcement {
+        Announcement::parse(
+            self.capability,
+            self.interval_tu,
+            &Elements::new(&self.elements),
+            self.frequency_mhz,
+        )
+    }
+}
+
+/// Gives every announcement of captures to `take`, with its place among all packets, from 1. Returns the
+/// number of packets.
+///
+/// # Errors
+/// A file that cannot be opened or is no capture.
+pub(crate) fn each_announcement(
+    files: &[PathBuf],
+    mut take: impl FnMut(HeardBss, u64),
+) -> Result<u64, CaptureError> {
+    let mut packets = 0;
+    for file in files {
+        let mut reader = Reader::open(file)?;
+        let mut link = LinkReader::default();
+        while let Some(packet) = reader.next_packet() {
+            packets += 1;
+            if let Link::Air { mpdu, radio, .. } = link.read(&packet)
+                && !radio.bad_fcs
+                && let Some(heard) = heard(mpdu, radio)
+            {
+                take(heard, packets);
+            }
+        }
+    }
+    Ok(packets)
 }
 
 /// The networks of captures, one per BSSID, in the order of their BSSIDs.
@@ -185,28 +225,15 @@ pub struct HeardBss {
 /// A file that cannot be opened or is no capture.
 pub fn heard_bss(files: &[PathBuf]) -> Result<Vec<HeardBss>, CaptureError> {
     let mut found: BTreeMap<MacAddress, HeardBss> = BTreeMap::new();
-    for file in files {
-        let mut reader = Reader::open(file)?;
-        let mut link = LinkReader::default();
-        while let Some(packet) = reader.next_packet() {
-            let Link::Air { mpdu, radio, .. } = link.read(&packet) else {
-                continue;
-            };
-            if radio.bad_fcs {
-                continue;
-            }
-            if let Some(heard) = heard(mpdu, radio)
-                && (heard.is_beacon
-                    || !found.get(&heard.bssid).is_some_and(|known| known.is_beacon))
-            {
-                found.insert(heard.bssid, heard);
-            }
+    each_announcement(files, |heard, _| {
+        if heard.is_beacon || !found.get(&heard.bssid).is_some_and(|known| known.is_beacon) {
+            found.insert(heard.bssid, heard);
         }
-    }
+    })?;
     Ok(found.into_values().collect())
 }
 
-/// The announcement that a frame is, `None` for other frames.
+/// The announcement that a frame is, `None` for other frames and for those of an IBSS.
 fn heard(mpdu: &[u8], radio: Radio) -> Option<HeardBss> {
     let frame = Frame::new(mpdu).ok()?;
     let control = frame.control();
@@ -223,13 +250,16 @@ fn heard(mpdu: &[u8], radio: Radio) -> Option<HeardBss> {
     else {
         return None;
     };
+    if capability & ESS == 0 {
+        return None;
+    }
     Some(HeardBss {
-        bssid: frame.address3()?,
+        bssid: frame.address3().filter(|bssid| !bssid.is_group())?,
         capability,
         interval_tu: interval,
         elements: frame.body().get(FIXED_OCTETS..)?.to_vec(),
         frequency_mhz: radio.frequency_mhz,
-        signal_dbm: radio.signal_dbm.map(f64::from),
+        signal_dbm: radio.signal_dbm,
         is_beacon: kind == subtype::BEACON,
     })
 }

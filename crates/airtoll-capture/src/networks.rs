@@ -1,5 +1,5 @@
-//! Networks that announce themselves in a capture: takes beacons and probe responses, gives one record
-//! per BSSID.
+//! Networks that announce themselves in a capture: takes the announcements of `announced`, gives one
+//! record per BSSID.
 //!
 //! Needs no join and no key. Later frames of a BSS replace what earlier ones said. Memory is bounded:
 //! BSSs beyond [`MAX_NETWORKS`] are counted only.
@@ -8,30 +8,20 @@ use std::path::PathBuf;
 
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::element::{Elements, extension, id};
-use airtoll_wire::ieee80211::frame::management_subtype as subtype;
-use airtoll_wire::ieee80211::ft::MdeRepr;
-use airtoll_wire::ieee80211::operation::{self, Generation};
 use airtoll_wire::ieee80211::rsne::{
     OUI_WFA, WFA_OWE_TRANSITION, WFA_RSNE_OVERRIDE, WFA_RSNE_OVERRIDE_2,
 };
 use airtoll_wire::ieee80211::suite::OUI_WPA;
-use airtoll_wire::ieee80211::{Element, Frame, Kind, Management, RsnRepr};
+use airtoll_wire::ieee80211::{AnnouncedPhy, Announcement, Element, RsnRepr};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::announced::{HeardBss, each_announcement, selector};
 use crate::error::CaptureError;
-use crate::file::Reader;
-use crate::link::{Link, LinkReader, Radio};
 
 /// Most BSSs that are kept.
 pub const MAX_NETWORKS: usize = 4096;
-/// Element of the load of a BSS (9.4.2.27): stations, utilisation, admission capacity.
-const BSS_LOAD: u8 = 11;
-/// Capability information: infrastructure BSS.
-const ESS: u16 = 1;
-/// Capability information: privacy.
-const PRIVACY: u16 = 1 << 4;
 /// Elements that are read, or that change neither policy nor channel.
 const KNOWN: &[u8] = &[
     id::SSID,
@@ -39,7 +29,7 @@ const KNOWN: &[u8] = &[
     id::DSSS_PARAMETER,
     id::TRAFFIC_INDICATION,
     id::COUNTRY,
-    BSS_LOAD,
+    id::BSS_LOAD,
     id::ERP,
     id::HT_CAPABILITIES,
     id::RSN,
@@ -144,22 +134,11 @@ pub struct OfferReport {
 /// A file that is no capture.
 pub fn networks(files: &[PathBuf]) -> Result<NetworksReport, CaptureError> {
     let mut found = Networks::default();
-    for path in files {
-        let mut reader = Reader::open(path)?;
-        let mut link = LinkReader::default();
-        while let Some(packet) = reader.next_packet() {
-            found.frames += 1;
-            if let Link::Air { mpdu, radio, .. } = link.read(&packet)
-                && !radio.bad_fcs
-            {
-                found.take(mpdu, &radio);
-            }
-        }
-    }
+    let frames = each_announcement(files, |heard, place| found.take(&heard, place))?;
     Ok(NetworksReport {
         networks: found.list,
         left_out: found.left_out,
-        frames: found.frames,
+        frames,
     })
 }
 
@@ -168,51 +147,23 @@ struct Networks {
     list: Vec<NetworkReport>,
     places: FxHashMap<u64, usize>,
     left_out: u64,
-    frames: u64,
 }
 
 impl Networks {
-    fn take(&mut self, mpdu: &[u8], radio: &Radio) {
-        let Ok(frame) = Frame::new(mpdu) else { return };
-        let control = frame.control();
-        let announces = [subtype::BEACON, subtype::PROBE_RESPONSE].contains(&control.subtype());
-        if control.kind() != Kind::Management || control.protected() || !announces {
-            return;
-        }
-        let Some(bssid) = frame.bssid().filter(|bssid| !bssid.is_group()) else {
-            return;
-        };
-        let Ok(Management::Beacon {
-            interval,
-            capability,
-            elements,
-            ..
-        }) = Management::parse(control.subtype(), frame.body())
-        else {
-            return;
-        };
-        if capability & ESS == 0 {
-            return;
-        }
-        let place = match self.places.get(&bssid.to_u64()) {
+    fn take(&mut self, heard: &HeardBss, frame: u64) {
+        let place = match self.places.get(&heard.bssid.to_u64()) {
             Some(place) => *place,
             None if self.list.len() >= MAX_NETWORKS => {
                 self.left_out += 1;
                 return;
             }
             None => {
-                self.places.insert(bssid.to_u64(), self.list.len());
-                self.list.push(NetworkReport::new(bssid, self.frames));
+                self.places.insert(heard.bssid.to_u64(), self.list.len());
+                self.list.push(NetworkReport::new(heard.bssid, frame));
                 self.list.len() - 1
             }
         };
-        let network = &mut self.list[place];
-        network.frames += 1;
-        network.frequency_mhz = radio.frequency_mhz.or(network.frequency_mhz);
-        network.signal_dbm = radio.signal_dbm.or(network.signal_dbm);
-        network.beacon_interval_tu = interval;
-        network.privacy = capability & PRIVACY != 0;
-        network.learn(&elements);
+        self.list[place].learn(heard);
     }
 }
 
@@ -245,72 +196,65 @@ impl NetworkReport {
         }
     }
 
-    fn learn(&mut self, elements: &Elements<'_>) {
-        self.rsn = None;
-        self.wpa = None;
-        self.rates_mbps.clear();
-        self.basic_rates_mbps.clear();
-        for element in elements.clone() {
-            self.read(&element);
+    fn learn(&mut self, heard: &HeardBss) {
+        let seen = heard.announcement();
+        self.frames += 1;
+        self.frequency_mhz = heard.frequency_mhz.or(self.frequency_mhz);
+        self.signal_dbm = heard.signal_dbm.or(self.signal_dbm);
+        self.beacon_interval_tu = seen.interval_tu;
+        self.privacy = seen.privacy;
+        self.channel = seen.channel.or(self.channel);
+        self.width_mhz = seen.width_mhz;
+        self.at_6ghz = seen.at_6ghz;
+        self.phy = phy(&seen).map(str::to_owned);
+        let rate = |units: &u8| f64::from(units & 0x7f) / 2.0;
+        self.rates_mbps = seen.rates.iter().map(rate).collect();
+        let basic = seen.rates.iter().filter(|units| **units & 0x80 != 0);
+        self.basic_rates_mbps = basic.map(rate).collect();
+        if !seen.ssid.is_empty() {
+            self.ssid = Some(String::from_utf8_lossy(&seen.ssid).into_owned());
         }
-        self.width_mhz = operation::width_mhz(elements);
-        self.channel = operation::primary_channel(elements).or(self.channel);
-        self.at_6ghz = elements
-            .find_extension(extension::HE_6GHZ_CAPABILITIES)
-            .is_some();
-        self.phy = match operation::generation(elements) {
-            Some(Generation::Eht) => Some("802.11be"),
-            Some(Generation::He) => Some("802.11ax"),
-            Some(Generation::Vht) => Some("802.11ac"),
-            Some(Generation::Ht) => Some("802.11n"),
-            None if self.only_dsss() => Some("802.11b"),
-            None => None,
+        if let Some(letters) = seen.country {
+            self.country = Some(String::from_utf8_lossy(&letters).into_owned());
         }
-        .map(str::to_owned);
+        self.stations = seen.load.map(|(stations, _)| stations).or(self.stations);
+        self.wpa = seen.wpa.map(OfferReport::of);
+        self.rsn = seen.rsn.map(OfferReport::of);
+        // A probe response may leave these out.
+        replace(
+            &mut self.rsn_override,
+            seen.rsn_override.map(OfferReport::of),
+        );
+        replace(
+            &mut self.rsn_override_2,
+            seen.rsn_override_2.map(OfferReport::of),
+        );
+        self.owe_transition |= seen.owe_transition;
+        let domain = seen.mobility_domain;
+        replace(
+            &mut self.mobility_domain,
+            domain.map(|mde| format!("{:02x}{:02x}", mde.mdid[0], mde.mdid[1])),
+        );
+        for element in Elements::new(&heard.elements) {
+            self.note_unread(&element);
+        }
     }
 
-    /// Whether all rates are those of DSSS.
-    fn only_dsss(&self) -> bool {
-        !self.rates_mbps.is_empty()
-            && self
-                .rates_mbps
-                .iter()
-                .all(|rate| *rate <= 11.0 && *rate != 6.0 && *rate != 9.0)
-    }
-
-    fn read(&mut self, element: &Element<'_>) {
+    fn note_unread(&mut self, element: &Element<'_>) {
         match element.id {
-            id::SSID if !element.body.iter().all(|octet| *octet == 0) => {
-                self.ssid = Some(String::from_utf8_lossy(element.body).into_owned());
-            }
-            id::SUPPORTED_RATES | id::EXTENDED_RATES => {
-                for octet in element.body {
-                    let rate = f64::from(octet & 0x7f) / 2.0;
-                    // Numbers from 120 on are membership selectors of BSSs, not rates.
-                    if octet & 0x7f < 120 && octet & 0x7f > 0 {
-                        self.rates_mbps.push(rate);
-                        if octet & 0x80 != 0 {
-                            self.basic_rates_mbps.push(rate);
-                        }
-                    }
+            id::VENDOR => match element.vendor() {
+                None => self.other("221".to_owned()),
+                // WPA, WMM and WPS.
+                Some((OUI_WPA, 1 | 2 | 4, _))
+                | Some((
+                    OUI_WFA,
+                    WFA_RSNE_OVERRIDE | WFA_RSNE_OVERRIDE_2 | WFA_OWE_TRANSITION,
+                    _,
+                )) => {}
+                Some(([a, b, c], kind, _)) => {
+                    self.other(format!("221 {a:02x}-{b:02x}-{c:02x}-{kind}"));
                 }
-            }
-            id::COUNTRY if element.body.len() >= 2 => {
-                let letters = &element.body[..2];
-                if letters.iter().all(u8::is_ascii_uppercase) {
-                    self.country = Some(String::from_utf8_lossy(letters).into_owned());
-                }
-            }
-            BSS_LOAD if element.body.len() >= 2 => {
-                self.stations = Some(u16::from_le_bytes([element.body[0], element.body[1]]));
-            }
-            id::RSN => self.rsn = RsnRepr::parse(element.body).ok().map(OfferReport::of),
-            id::MOBILITY_DOMAIN => {
-                self.mobility_domain = MdeRepr::parse(element.body)
-                    .ok()
-                    .map(|mde| format!("{:02x}{:02x}", mde.mdid[0], mde.mdid[1]));
-            }
-            id::VENDOR => self.read_vendor(element),
+            },
             id::EXTENSION => {
                 if let Some((number, _)) = element.extension()
                     && !KNOWN_EXTENSIONS.contains(&number)
@@ -323,22 +267,6 @@ impl NetworkReport {
         }
     }
 
-    fn read_vendor(&mut self, element: &Element<'_>) {
-        let Some((oui, kind, body)) = element.vendor() else {
-            return self.other("221".to_owned());
-        };
-        let offer = || RsnRepr::parse(body).ok().map(OfferReport::of);
-        match (oui, kind) {
-            (OUI_WPA, 1) => self.wpa = RsnRepr::parse_wpa(body).ok().map(OfferReport::of),
-            // WMM and WPS.
-            (OUI_WPA, 2 | 4) => {}
-            (OUI_WFA, WFA_RSNE_OVERRIDE) => self.rsn_override = offer(),
-            (OUI_WFA, WFA_RSNE_OVERRIDE_2) => self.rsn_override_2 = offer(),
-            (OUI_WFA, WFA_OWE_TRANSITION) => self.owe_transition = true,
-            ([a, b, c], kind) => self.other(format!("221 {a:02x}-{b:02x}-{c:02x}-{kind}")),
-        }
-    }
-
     fn other(&mut self, name: String) {
         if !self.other_elements.contains(&name) && self.other_elements.len() < 64 {
             self.other_elements.push(name);
@@ -346,18 +274,36 @@ impl NetworkReport {
     }
 }
 
+/// Newest PHY; `None` where only the band could tell (802.11a or g), or where no rate is announced.
+fn phy(seen: &Announcement) -> Option<&'static str> {
+    match seen.phy {
+        AnnouncedPhy::A | AnnouncedPhy::G => None,
+        AnnouncedPhy::B if seen.rates.is_empty() => None,
+        phy => Some(phy.name()),
+    }
+}
+
+fn replace<T>(old: &mut Option<T>, new: Option<T>) {
+    if new.is_some() {
+        *old = new;
+    }
+}
+
 impl OfferReport {
     fn of(offer: RsnRepr) -> Self {
-        let text = |[a, b, c, kind]: [u8; 4]| format!("{a:02x}-{b:02x}-{c:02x}-{kind}");
         let pmf = match (offer.mfpr(), offer.mfpc()) {
             (true, _) => "required",
             (false, true) => "optional",
             _ => "off",
         };
         Self {
-            group: offer.group.map(|suite| text(suite.0)),
-            pairwise: offer.pairwise.iter().map(|suite| text(suite.0)).collect(),
-            akms: offer.akms.iter().map(|suite| text(suite.0)).collect(),
+            group: offer.group.map(|suite| selector(suite.0)),
+            pairwise: offer
+                .pairwise
+                .iter()
+                .map(|suite| selector(suite.0))
+                .collect(),
+            akms: offer.akms.iter().map(|suite| selector(suite.0)).collect(),
             pmf: pmf.to_owned(),
         }
     }

@@ -388,6 +388,21 @@ impl Operation {
         }
     }
 
+    /// Whether it takes a small device milliseconds: public keys, and the mapping of a passphrase.
+    #[must_use]
+    pub const fn is_heavy(&self) -> bool {
+        matches!(
+            self,
+            Self::Pbkdf2 { .. }
+                | Self::ModExp { .. }
+                | Self::EcScalarMul { .. }
+                | Self::FieldPower { .. }
+                | Self::Kem { .. }
+                | Self::Sign { .. }
+                | Self::Verify { .. }
+        )
+    }
+
     /// Adds `other` to this if both are the same kind of work; tells whether it did.
     pub fn absorb(&mut self, other: &Self) -> bool {
         match (self, other) {

@@ -95,7 +95,7 @@ fn captured_networks(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Vec<HeardR
     let found = py.detach(|| heard_bss(&files)).map_err(bad)?;
     let row = |heard: HeardBss| {
         let elements = PyBytes::new(py, &heard.elements).unbind();
-        let radio = (heard.frequency_mhz, heard.signal_dbm);
+        let radio = (heard.frequency_mhz, heard.signal_dbm.map(f64::from));
         (
             heard.bssid.to_string(),
             heard.capability,

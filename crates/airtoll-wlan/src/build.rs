@@ -331,7 +331,8 @@ impl Builder<'_> {
                 continue;
             }
             // It wakes for every DTIM, so that it receives frames to groups.
-            let dtim = groups.then_some(u32::from(bss.group.dtim_period));
+            let period = u32::from(bss.group.dtim_period);
+            let dtim = (groups || save.dtim).then_some(period);
             let beacons = save.listen_interval.into_iter().chain(dtim).min();
             let interval = plan.zip(beacons).map_or(Duration::MAX, |(plan, beacons)| {
                 Duration::from_nanos(plan.interval.as_nanos() * u64::from(beacons))
@@ -356,7 +357,10 @@ impl Builder<'_> {
             lower.cx.observers.set_dozing(host, dozing);
             let ends = (*radio, members[0]);
             let after = dozing.after;
-            let listens = save.listen_interval;
+            let listens = save.listen_interval.map(|listens| match save.dtim {
+                true => listens.min(period),
+                false => listens,
+            });
             lower.mac.set_power_save(ends, after, listens, periods);
         }
     }

@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::event::{Event, PipeKind};
 use crate::id::{NodeId, PacketId, Table};
 use crate::medium::Medium;
-use crate::observe::Observation;
+use crate::observe::{Observation, Times};
 use crate::scenario::{self, CryptoEngine};
 
 pub use host::{Host, Price, Server};
@@ -34,6 +34,10 @@ struct Node {
     energy: Option<scenario::Energy>,
     /// Energy of its battery, Wh, and whether it dozes.
     supply: (Option<f64>, bool),
+    duty: Option<scenario::Duty>,
+    joined: Option<Joined>,
+    /// It did heavy handshake operations of which it has no cost.
+    unpriced: bool,
     /// Packets that crossed its host since the warm-up.
     packets: u64,
     transmit: Pipe,
@@ -74,6 +78,17 @@ impl Node {
         self.packets += 1;
         Some((packet, self.host.cpu.work(at, work)))
     }
+}
+
+/// Times of the first join of a node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Joined {
+    /// From its first frame to its end.
+    pub took: Duration,
+    pub transmits: Duration,
+    pub receives: Duration,
+    /// Work of its CPU.
+    pub cpu: Duration,
 }
 
 /// A packet to be sent, once the CPU has worked for it.
@@ -119,6 +134,9 @@ impl Device {
             host: Host::new(model),
             energy: model.energy,
             supply: (node.battery_wh, node.power_save.is_some()),
+            duty: node.duty,
+            joined: None,
+            unpriced: false,
             packets: 0,
             transmit: Pipe::default(),
             encrypt: Pipe::default(),
@@ -148,8 +166,10 @@ impl Device {
     }
 
     /// CPU time of handshake operations.
-    pub fn operations_time(&self, node: NodeId, operations: &[Operation]) -> Duration {
-        self.nodes[node].host.operations_time(operations)
+    pub fn operations_time(&mut self, node: NodeId, operations: &[Operation]) -> Duration {
+        let node = &mut self.nodes[node];
+        node.unpriced |= node.host.lacks_a_cost_of(operations);
+        node.host.operations_time(operations)
     }
 
     /// Time to encrypt or decrypt a frame with `octets` of MSDU; counts it.
@@ -442,6 +462,28 @@ impl Device {
     /// Energy of a node's battery, Wh, and whether its radio dozes.
     pub fn supply(&self, node: NodeId) -> (Option<f64>, bool) {
         self.nodes[node].supply
+    }
+
+    /// The day of a node.
+    pub fn duty(&self, node: NodeId) -> Option<scenario::Duty> {
+        self.nodes[node].duty
+    }
+
+    /// A node has joined before the traffic, in this time, with these times of its radio.
+    pub fn joined(&mut self, node: NodeId, took: Duration, radio: Times) {
+        let (cpu, _) = self.busy(node);
+        self.nodes[node].joined = Some(Joined {
+            took,
+            transmits: radio.transmits,
+            receives: radio.receives,
+            cpu,
+        });
+    }
+
+    /// Times of the join of a node; `None` also where the costs of its handshakes are not known.
+    pub fn join(&self, node: NodeId) -> Option<Joined> {
+        let node = &self.nodes[node];
+        node.joined.filter(|_| !node.unpriced)
     }
 
     /// Packets that crossed the host of a node since the warm-up.

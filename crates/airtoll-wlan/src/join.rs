@@ -385,6 +385,12 @@ impl Join {
             if self.newcomers.has(id) {
                 self.newcomer_settled(now, id, out);
             } else {
+                if session.is_joined() {
+                    out.push(Action::Joined {
+                        station: session.station(),
+                        since: session.started,
+                    });
+                }
                 self.one_less(now, out);
             }
         } else if session.is_joined() {

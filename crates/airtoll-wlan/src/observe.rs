@@ -20,8 +20,8 @@ use crate::packet::{Loss, Packet};
 use groups::GroupMetrics;
 use ledger::{Air, Ledger, Octets, Unfinished};
 use metrics::FlowMetrics;
-pub(crate) use radios::{Dozing, Periods};
-use radios::{Radios, Times};
+use radios::Radios;
+pub(crate) use radios::{Dozing, Periods, Times};
 #[cfg(test)]
 use trace::Tracer;
 
@@ -211,6 +211,12 @@ impl Observers {
     /// Times of a node's radio up to `end`.
     pub fn radio(&self, node: NodeId, end: Instant) -> Times {
         self.radios.of(node, end)
+    }
+
+    /// Shares of the time in which the radio of a node that dozes is awake, and receives beacons, if nothing
+    /// is sent.
+    pub fn dozing_of(&self, node: NodeId) -> Option<(f64, f64)> {
+        self.radios.dozing_of(node)
     }
 
     /// Sets when a node's radio dozes.

@@ -1,5 +1,7 @@
 //! From counts to rows of observations.
 
+mod energy;
+
 use airtoll_units::Duration;
 
 use crate::flow::Flow;
@@ -350,7 +352,7 @@ impl Traffic<'_> {
         let lower = &self.stack.lower;
         for number in self.stack.net.nodes() {
             table.station = Some(self.stack.net.name(number).to_owned());
-            let (cpu, engines) = lower.device.busy(number);
+            let (cpu, _) = lower.device.busy(number);
             let cpu = cpu.as_secs_f64();
             if cpu > 0.0 {
                 table.put("cpu_share", cpu / span, "1");
@@ -365,33 +367,7 @@ impl Traffic<'_> {
                 table.put("rate_forbidden_bps", forbidden as f64, "bit/s");
                 table.put("rate_used_bps", used as f64, "bit/s");
             }
-            if let Some(e) = lower.device.energy(number) {
-                let times = self.observers().radio(number, lower.cx.end);
-                let dozes = times.dozes.as_secs_f64();
-                // Each radio of a multi-link device listens on its channel.
-                let radios = lower.mac.radios_of_device(lower.medium.radio_of(number));
-                let joule = e.idle_w * (span * radios.len() as f64 - dozes)
-                    + e.doze_w * dozes
-                    + e.transmit_w * times.transmits.as_secs_f64()
-                    + e.receive_w * times.receives.as_secs_f64()
-                    + e.cpu_w * cpu
-                    + e.packet_j * lower.device.packets(number) as f64
-                    + e.engine_w * engines.as_secs_f64();
-                let (battery_wh, dozing) = lower.device.supply(number);
-                table.put("power_w", joule / span, "W");
-                if dozing {
-                    table.put("doze_share", dozes / span, "1");
-                }
-                if let Some(energy) = battery_wh.filter(|_| joule > 0.0) {
-                    table.put("battery_h", energy * span / joule, "h");
-                }
-                if delivered > 0 {
-                    table.put(
-                        "energy_j_per_bit",
-                        joule / (delivered as f64 * 8.0),
-                        "J/bit",
-                    );
-                }
+            if let Some(joule) = self.energy_rows(number, span, delivered, table) {
                 *energy.get_or_insert(0.0) += joule;
             }
         }

@@ -33,8 +33,8 @@ pub use group::{GroupDelivery, GroupMessage, GroupSource};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use nic::{Meanwhile, Nic, NicStage, Overlap, StageKind};
 pub use node::{
-    CipherCost, CipherDelimiters, Cost, CryptoEngine, Discipline, Energy, Host, Node, PowerSave,
-    Queue, Role, TargetWakeTime, Tunnel, WiredLink,
+    CipherCost, CipherDelimiters, Cost, CryptoEngine, Discipline, Duty, Energy, Host, Node,
+    PowerSave, Queue, Role, TargetWakeTime, Tunnel, WiredLink,
 };
 pub use radio::{Fading, Interferer, LinkBudget, PathLoss, Presence, Radio, Wall};
 

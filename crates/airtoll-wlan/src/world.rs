@@ -674,6 +674,10 @@ impl World {
                     [station, access_point].map(|node| lower.medium.radio_of(node));
                 lower.mac.bar(station, access_point, knows);
             }
+            Action::Joined { station, since } => {
+                let radio = lower.cx.observers.radio(station, now);
+                lower.device.joined(station, now - since, radio);
+            }
             Action::BeginTraffic => self.begin_traffic(),
             Action::LinkStands { station } => net.set_away(station, false),
             Action::Admitted { hosts } => {

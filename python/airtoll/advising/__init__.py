@@ -3,7 +3,7 @@
 Takes a policy or a network and the place; gives claims, a decision and its words.
 """
 
-from airtoll.advising.advise import MOST_LOSS, decided
+from airtoll.advising.advise import MOST_LOSS, Advised, advise, decided
 from airtoll.advising.decision import Choice, Decision, Outcome
 from airtoll.advising.page import page
 from airtoll.advising.screen import Screen, Section, screen
@@ -11,6 +11,7 @@ from airtoll.advising.situation import Place, Situation, place_named, situation
 
 __all__ = [
     "MOST_LOSS",
+    "Advised",
     "Choice",
     "Decision",
     "Outcome",
@@ -18,6 +19,7 @@ __all__ = [
     "Screen",
     "Section",
     "Situation",
+    "advise",
     "decided",
     "page",
     "place_named",

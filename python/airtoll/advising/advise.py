@@ -6,18 +6,69 @@ Takes a situation; gives a :class:`Decision` and the words for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
+
+from attrs import frozen
 
 from airtoll.advising.candidates import TUNNEL, candidates
 from airtoll.advising.decision import Decision, decide, why_tunnel_unknown
 from airtoll.advising.measure import Measures, measure
-from airtoll.advising.situation import Situation
+from airtoll.advising.screen import Screen, screen
+from airtoll.advising.situation import Situation, situation
 from airtoll.analyse.advice import Needs
 from airtoll.answer import Layered, layered
 from airtoll.policies import resolve
 
 #: Share of throughput that a stronger policy may cost, unless an option says otherwise.
 MOST_LOSS: Final = 0.05
+
+
+@frozen
+class Advised:
+    """A decision and its words."""
+
+    decision: Decision
+    screen: Screen
+
+    @property
+    def policy(self) -> str | None:
+        """The policy that is recommended; None where there is none."""
+        return self.decision.policy
+
+    @property
+    def answer(self) -> str:
+        """The decision in one sentence."""
+        return self.screen.answer
+
+
+def advise(
+    have: str,
+    *,
+    candidates: Sequence[str] = (),
+    needs: Needs | None = None,
+    most_loss: float = MOST_LOSS,
+    trials: int | None = None,
+    **known: Any,
+) -> Advised:
+    """The policy to change to from the one that one has.
+
+    ``have``: a policy, or a file with networks. ``known``: what is known of the place, as
+    :func:`airtoll.advising.situation` takes it (``place``, ``phy``, ``profile``, ``clients``...).
+    ``candidates``: the only policies to consider. ``most_loss``: the share of throughput that a
+    stronger policy may cost. ``trials``: of each cell.
+
+    Measures in the simulator for some seconds. Raises ``UsageError`` for a place that is not
+    possible, ``PolicyError`` for an unknown policy.
+
+    >>> from airtoll import advise
+    >>> advised = advise("wpa2-psk-ccmp", place="home", candidates=["wpa3-sae-ccmp"], trials=2)
+    >>> advised.policy
+    'wpa3-sae-ccmp'
+    """
+    decision, measures = decided(
+        situation(have, **known), named=candidates, needs=needs, most_loss=most_loss, trials=trials
+    )
+    return Advised(decision, screen(decision, measures.names))
 
 
 def decided(

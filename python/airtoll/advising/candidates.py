@@ -18,6 +18,7 @@ from airtoll.policies.gates import why_not_at_6ghz
 from airtoll.policies.standing import needs_8021x
 from airtoll.profiles import Profile, load
 from airtoll.question import Arm
+from airtoll.testbeds.daily import join_unknown
 
 #: Candidates of each place unless they are named.
 _OF_PLACE: Final = {
@@ -28,6 +29,10 @@ _OF_PLACE: Final = {
     "office": (
         "wpa3-sae-ccmp", "wpa3-ft-sae-ccmp", "wpa2-ft-eap-tls-ccmp", "wpa3-eap-peap-ccmp",
         "wpa3-eap-tls-ccmp", "wpa3-ft-eap-tls-ccmp", "wpa3-ft-eap-tls-gcmp-256",
+    ),
+    "sensor": (
+        "wpa2-psk-ccmp", "wpa2-wpa3-psk-transition", "wpa3-sae-ccmp", "wpa2-eap-tls-ccmp",
+        "wpa3-eap-tls-ccmp",
     ),
 }  # fmt: skip
 #: A public network has no secret, and its visitors cannot be given one.
@@ -62,7 +67,11 @@ def candidates(situation: Situation, named: Sequence[str], needs: Needs) -> Cand
             impossible.append(_possible(name, reason))
         elif reason := unmet(needs, policy):
             lacking.append(_possible(name, reason))
-        elif reason := why_unknown(profile, policy):
+        elif reason := (
+            join_unknown(policy, profile)
+            if situation.place == "sensor" and profile is not None
+            else why_unknown(profile, policy)
+        ):
             unknown.append(_possible(name, reason))
         else:
             measured.append(name)

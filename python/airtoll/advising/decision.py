@@ -21,6 +21,8 @@ from airtoll.policies.standing import strength
 from airtoll.profiles import load
 from airtoll.question import Arm
 
+#: Metrics of which a stronger policy may cost a stated share.
+_BORNE: Final = (THROUGHPUT, "battery_days")
 _NO_VALUE: Final = (Verdict.UNMEASURED, Verdict.UNSETTLED)
 
 
@@ -108,6 +110,9 @@ def decide(
             if claim.to["policy"] == name and claim.have["policy"] == have.name
         )
         missing = next((c for c in claims if c.verdict in _NO_VALUE), None)
+        if missing is not None and missing.fails:
+            impossible.append(Possible(Arm((("policy", name),)), _fails(situation, missing), ()))
+            continue
         if missing is not None or not claims:
             reason = missing.reason if missing is not None else "no trial measured it"
             unknown.append(Possible(Arm((("policy", name),)), reason, ()))
@@ -150,6 +155,15 @@ def decide(
     )
 
 
+def _fails(situation: Situation, claim: Compare) -> str:
+    """The reason for which the clients of an office do not come back."""
+    share = situation.requests_per_s / situation.access_points
+    return (
+        f"after a power cut {claim.reason} at {share:.4g} RADIUS requests/s for each access point; "
+        "a faster server (--requests) or smaller certificates (--chain) are needed"
+    )
+
+
 def _plain(claim: Possible) -> Possible:
     """The same of the policy alone, without the levels that go with it."""
     return Possible(Arm((("policy", claim.arm["policy"]),)), claim.reason, ())
@@ -163,7 +177,7 @@ def _of_policies(claim: Compare) -> Compare:
 
 def _bears(claims: Sequence[Compare], most_loss: float) -> bool:
     for claim in claims:
-        if claim.metric != THROUGHPUT or claim.change is None:
+        if claim.metric not in _BORNE or claim.change is None:
             continue
         if claim.verdict is Verdict.UNNOTICED:
             continue

@@ -50,6 +50,10 @@ PARTS: Final[dict[str, tuple[Part, ...]]] = {
         Part("handover_gap_s", "office-walk", "call", 5, roams=True, joins=True),
         Part("join_all_time_s", "office-storm", "short", 5, joins=True),
     ),
+    "sensor": (
+        Part("battery_days", "sensor", "message", 3),
+        Part("battery_days", "sensor-associated", "message", 3),
+    ),
 }
 
 
@@ -170,12 +174,16 @@ def _roaming(names: Sequence[str], *, fast: bool) -> list[str]:
 
 def _scenario(situation: Situation, name: str) -> dict[str, Any]:
     """The scenario of the file with the PHY, devices and numbers of the situation."""
-    text = resources.files(__package__).joinpath("places.toml").read_text("utf-8")
-    own: dict[str, Any] = tomllib.loads(text)["scenario"][name]
+    own = _of_file(name)
     own |= _radio(situation)
+    if own.get("authenticate"):
+        own["join"] = {**own.get("join", {}), "chain": situation.chain}
     for key in ("mcs", "streams", "width_mhz", "rate_mbps", "band"):
         if own.get(key) is None:
             own.pop(key, None)
+    if situation.place == "sensor":
+        own["stations"] = [{**own["stations"][0], "profile": situation.profile}]
+        return own
     if situation.profile is not None:
         own["ap"] = {**own.get("ap", {}), "profile": situation.profile}
     if "clients" in own:
@@ -186,10 +194,32 @@ def _scenario(situation: Situation, name: str) -> dict[str, Any]:
     return own
 
 
+def _of_file(name: str) -> dict[str, Any]:
+    text = resources.files(__package__).joinpath("places.toml").read_text("utf-8")
+    found: dict[str, Any] = tomllib.loads(text)["scenario"][name]
+    return found
+
+
+def storm(situation: Situation) -> str:
+    """The joins of an office after a power cut in one line."""
+    spread_s = _of_file("office-storm")["join"]["spread_ms"] / 1000
+    words = f"after a power cut all laptops start within {spread_s:g} s"
+    if not situation.radius:
+        return words
+    share = situation.requests_per_s / situation.access_points
+    each = f", {share:.4g} for each access point" if situation.access_points > 1 else ""
+    return (
+        f"{words}; the RADIUS server answers {situation.requests_per_s:g} requests/s{each}; "
+        f"{situation.chain} certificates"
+    )
+
+
 def _radio(situation: Situation) -> dict[str, Any]:
     """PHY, band, width, MCS and streams: two streams, near the access point."""
     phy = situation.phy
     band = situation.band
+    if situation.place == "sensor":
+        return {"phy": phy, "band": band}
     bands = [one["band"].removesuffix("ghz") for one in GENERATIONS[phy]["bands"]]
     if band not in bands:
         band = None
@@ -209,6 +239,11 @@ def _setting(situation: Situation) -> str:
     """PHY, width, rate, clients and devices in one line."""
     radio = _radio(situation)
     words = [situation.phy]
+    if situation.place == "sensor":
+        words += [f"{situation.band} GHz"] if situation.band else []
+        words += ["20 MHz", "-60 dBm", f"station {situation.profile}", "a battery of 3.7 Wh"]
+        words.append("a message of 200 octets every 15 minutes")
+        return ", ".join(words)
     words += [f"{radio['band']} GHz"] if radio["band"] else []
     words += [f"{radio['width_mhz']} MHz"] if radio["width_mhz"] else []
     words += [f"MCS {radio['mcs']}"] if radio["mcs"] is not None else []

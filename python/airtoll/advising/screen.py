@@ -12,7 +12,8 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.advising.decision import Choice, Decision, Outcome
-from airtoll.advising.situation import Situation
+from airtoll.advising.measure import storm
+from airtoll.advising.situation import Situation, place_of
 from airtoll.answer import Compare, Verdict
 from airtoll.network import Network
 from airtoll.policies import resolve
@@ -24,6 +25,12 @@ from airtoll.profiles import load
 _MOST_NAMED: Final = 5
 #: Operation of SAE and of certificates that a profile has if it has any.
 _CURVES: Final = "p-256-scalar-mul"
+#: Scenario of a sensor -> its way of life.
+_LIVES: Final = {
+    "sensor": "if it joins for every message",
+    "sensor-associated": "if it stays associated",
+}
+_BATTERY: Final = "battery_days"
 _JOINS: Final = ("negotiation_time_s", "join_all_time_s")
 
 
@@ -90,6 +97,9 @@ def _understood(situation: Situation) -> tuple[str, ...]:
         lines += [f"{_sentence(words)}." for words in network.remarks]
         lines += [f"Contradiction: {words}." for words in network.contradictions]
         lines += _ignored(network)
+        if situation.beside:
+            others = ", ".join(dict.fromkeys(map(place_of, situation.beside)))
+            lines.append(f"Not about the others in the file (--ssid, --band): {others}.")
     lines += [f"Broken: {one.what}." for one in policy.broken]
     return tuple(lines)
 
@@ -116,15 +126,34 @@ def _chosen(decision: Decision, teller: Teller) -> list[Section]:
     return [
         Section("It costs", tuple(_cost(claim, decision, teller) for claim in outcome.claims)),
         Section("It gains", tuple(teller.gain(outcome.gain))),
+        Section("How", (_how(decision.situation, outcome.policy),)),
     ]
+
+
+def _how(situation: Situation, policy: str) -> str:
+    """The command that prints the settings of a policy, for the program that one has."""
+    formats = " ".join(situation.network.formats).lower() if situation.network else ""
+    program = next(
+        (word for word in ("hostapd", "wpa_supplicant", "openwrt") if word in formats), ""
+    )
+    option = program.replace("_", "-") or "openwrt"
+    others = "" if program else ", or --hostapd, --wpa-supplicant"
+    return f"`airtoll policies show {policy} --{option}`{others} prints its settings."
 
 
 def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:
     """The change of a metric; of joins, the part of the devices is named where it is unknown."""
-    words = _sentence(teller.change(claim))
+    words = _sentence(_told(claim, teller))
     if claim.metric in _JOINS and not _knows_curves(decision.situation):
-        return f"{words}; on the air alone: the time of SAE and EAP on the devices is unknown."
+        return f"{words}, without the unknown time that the devices themselves compute."
     return f"{words}."
+
+
+def _told(claim: Compare, teller: Teller) -> str:
+    """The change of a metric, of a sensor with the way of life that it holds for."""
+    where = dict(claim.place.levels).get("scenario")
+    lives = _LIVES.get(str(where), "") if claim.metric == _BATTERY else ""
+    return f"{teller.change(claim)} {lives}".rstrip()
 
 
 def _not_taken(decision: Decision) -> tuple[str, ...]:
@@ -140,7 +169,8 @@ def _not_taken(decision: Decision) -> tuple[str, ...]:
         found.append(f"No stronger than {have}: {listed}.")
     if dear:
         listed = ", ".join(policy_name(one.policy).replace(", ", " ") for one in dear)
-        found.append(f"Stronger, and too dear in throughput (--max-overhead): {listed}.")
+        of = "battery life" if decision.situation.place == "sensor" else "throughput"
+        found.append(f"Stronger, and too dear in {of} (--max-overhead): {listed}.")
     return tuple(found)
 
 
@@ -170,8 +200,9 @@ def _in_short(outcome: Outcome, teller: Teller) -> str:
         claim
         for claim in outcome.claims
         if claim.verdict in (Verdict.COSTS, Verdict.GAINS, Verdict.CHANGES, Verdict.TOO_FEW)
+        or claim.metric == _BATTERY
     ]
-    phrases = [teller.change(claim) for claim in changed]
+    phrases = [_told(claim, teller) for claim in changed]
     cost = "; ".join(phrases) or "costs nothing that anyone would notice"
     weak = f"; {'; '.join(outcome.gain.left)}" if outcome.gain.left else ""
     return f"{policy_name(outcome.policy).replace(', ', ' ')}: {cost}{weak}."
@@ -180,6 +211,8 @@ def _in_short(outcome: Outcome, teller: Teller) -> str:
 def _assumed(decision: Decision) -> tuple[str, ...]:
     situation = decision.situation
     lines = [f"Measured in the simulator: {decision.setting}."]
+    if situation.place == "office":
+        lines.append(f"{_sentence(storm(situation))}.")
     if situation.assumed:
         lines.append(f"Not said, so taken: {'; '.join(situation.assumed)}.")
     lines.append(f"Left out: {'; '.join(_left_out(situation))}.")
@@ -192,10 +225,14 @@ def _knows_curves(situation: Situation) -> bool:
 
 
 def _left_out(situation: Situation) -> Sequence[str]:
+    if situation.place == "sensor":
+        return ["DHCP, and TLS or MQTT above the message", "regulator and self-discharge"]
     found = ["the computing time of stations"]
     if situation.profile is None:
         found.append("the CPU of the access point (--profile)")
     elif not _knows_curves(situation):
         found.append(f"the time of SAE and EAP on the CPU of {situation.profile}, unpublished")
+    if situation.place == "office":
+        found.append("the scan before a hand-over, which every policy has (walk-by-level)")
     found.append("fading and other networks")
     return found

@@ -16,14 +16,22 @@ from airtoll.errors import PolicyError, UsageError
 from airtoll.network import Network, read
 from airtoll.policies import resolve
 from airtoll.policies.gates import why_not_at_6ghz
+from airtoll.profiles import load
 from airtoll.study.generations import GENERATIONS
+from airtoll.study.join import SIGNATURES, Join
 
-Place = Literal["home", "office"]
-PLACES: Final[tuple[Place, ...]] = ("home", "office")
+Place = Literal["home", "office", "sensor"]
+PLACES: Final[tuple[Place, ...]] = ("home", "office", "sensor")
 #: PHY of a place where nothing names one.
-_PHY: Final[dict[Place, str]] = {"home": "802.11ac", "office": "802.11ax"}
+_PHY: Final[dict[Place, str]] = {
+    "home": "802.11ac",
+    "office": "802.11ax",
+    "sensor": "802.11n",
+}
 #: Clients that one access point of an office serves.
 CLIENTS_PER_AP: Final = 50
+#: Certificates of a RADIUS server where nothing else is known.
+CHAIN: Final[str] = Join.model_fields["chain"].default
 
 
 @frozen
@@ -31,7 +39,9 @@ class Situation:
     """The network that one has.
 
     ``have``: canonical policy. ``requests_per_s``: of the RADIUS server, for all access points.
-    ``clients``: of all access points. ``assumed``: choices where nothing was said, sentences.
+    ``clients``: of all access points. ``chain``: kind of the certificates of server and clients, as
+    ``join.chain`` of a study. ``beside``: other networks of the file, which the answer is not
+    about. ``assumed``: choices where nothing was said, sentences.
     """
 
     have: str
@@ -44,7 +54,9 @@ class Situation:
     width_mhz: int | None = None
     clients: int = 1
     requests_per_s: float = 100.0
+    chain: str = CHAIN
     assumed: tuple[str, ...] = field(default=())
+    beside: tuple[Network, ...] = ()
 
     @property
     def access_points(self) -> int:
@@ -62,11 +74,12 @@ def place_named(word: str | None) -> Place | None:
     return None
 
 
-def network_of(source: str, wanted: str | None) -> Network | None:
-    """The network of a file; None where ``source`` names a policy.
+def networks_of(source: str, wanted: str | None, band: str | None) -> tuple[Network, ...]:
+    """The networks of a file, the one that is asked about first; none where ``source`` names a
+    policy.
 
-    ``wanted``: its SSID or BSSID. Raises ``UsageError`` where the file has several and none is in
-    use, ``PolicyError`` for a name that is neither.
+    ``wanted``: its SSID or BSSID. ``band``: GHz. Raises ``UsageError`` where the file has several
+    with different policies, ``PolicyError`` for a name that is neither.
     """
     if source != "-" and not Path(source).exists():
         try:
@@ -75,30 +88,60 @@ def network_of(source: str, wanted: str | None) -> Network | None:
             raise UsageError(f"--from {source}: neither a file nor a policy: {error}") from error
         if wanted is not None:
             raise UsageError("--ssid: --from names a policy, not a file with networks")
-        return None
+        return ()
     found = read(source)
     if not found:
         raise UsageError(f"--from {source}: no network in it (a capture needs beacons)")
-    return _chosen(source, found, wanted)
+    network = _chosen(source, found, wanted, band)
+    return (network, *(one for one in found if one is not network and one.enabled))
 
 
-def _chosen(source: str, found: Sequence[Network], wanted: str | None) -> Network:
-    known = ", ".join(dict.fromkeys(one.name for one in found))
+def _chosen(source: str, found: Sequence[Network], wanted: str | None, band: str | None) -> Network:
     if wanted is not None:
         named = [one for one in found if wanted in (one.ssid, one.bssid)]
         if not named:
-            raise UsageError(f"--ssid {wanted}: {source} has {known}")
+            raise UsageError(f"--ssid {wanted}: {source} has {_listed(found)}")
         found = named
     elif len(found) > 1:
         found = [one for one in found if one.in_use] or [one for one in found if one.enabled]
-    policies = {one.policy for one in found}
-    if len(policies) > 1:
-        raise UsageError(f"--from {source}: several networks; say --ssid NAME: {known}")
+    if band is not None and any(one.band is not None for one in found):
+        at = [one for one in found if one.band in (band, None)]
+        if not at:
+            raise UsageError(f"--band {band}: {source} has {_listed(found)}")
+        found = at
+    if len({one.policy for one in found}) > 1:
+        same_name = len({one.name for one in found}) == 1
+        option = "--band GHZ" if same_name else "--ssid NAME, or --band GHZ"
+        raise UsageError(
+            f"--from {source}: several networks with different security; say {option}: "
+            f"{_listed(found)}"
+        )
     # One network on several bands: the last is usually the newest radio.
     network = found[-1]
     if network.policy is None:
         raise UsageError(f"--from {source}: {network.name}: {'; '.join(network.remarks)}")
     return network
+
+
+def _listed(networks: Sequence[Network]) -> str:
+    """``home (2.4 GHz, wpa2-psk-ccmp), home (5 GHz, wpa3-sae-ccmp)``."""
+    return ", ".join(dict.fromkeys(place_of(one) for one in networks))
+
+
+def place_of(network: Network) -> str:
+    """A network's name with its band and policy."""
+    told = [f"{network.band} GHz"] if network.band else []
+    told += [network.policy] if network.policy else []
+    return f"{network.name} ({', '.join(told)})" if told else network.name
+
+
+def _of_station(profile: str, phy: str | None, band: str | None) -> tuple[str | None, str | None]:
+    """PHY and band of a station: those of its network that it has, or its own."""
+    able = load(profile).capabilities
+    phys = able.phys.values if able.phys is not None else ()
+    bands = able.bands.values if able.bands is not None else ()
+    chosen = phy if not phys or phy in phys else phys[-1]
+    return chosen, band if not bands or band in bands else bands[0]
 
 
 def situation(
@@ -112,21 +155,38 @@ def situation(
     band: str | None = None,
     clients: int | None = None,
     requests_per_s: float | None = None,
+    chain: str | None = None,
+    said: bool = True,
 ) -> Situation:
-    """The situation of a policy's name or a file, and of options. Raises ``UsageError``."""
-    network = network_of(source, wanted)
+    """The situation of a policy's name or a file, and of options. Raises ``UsageError``.
+
+    ``said``: whether anyone named the policy.
+    """
+    network, *beside = networks_of(source, wanted, band) or (None,)
     have = resolve(source).name if network is None else network.policy
     assert have is not None
     assumed = [] if network is None else list(network.assumed)
+    assumed += [] if said else [f"{have} today (--from)"]
     enterprise = resolve(have).link.eap_method is not None
-    if place is None:
+    energy = load(profile).energy if profile is not None else None
+    powers = energy is not None and energy.sleep_w is not None
+    if place == "sensor" and not powers:
+        raise UsageError(
+            "--place sensor: needs --profile of a station with power figures, such as esp32-c3"
+        )
+    if place is None and powers:
+        place = "sensor"
+        assumed.append("a battery-powered station (--place)")
+    elif place is None:
         place = "office" if enterprise or (clients or 1) > 10 else "home"
         assumed.append(f"{'an' if place == 'office' else 'a'} {place} (--place)")
     if radius is None:
-        radius = enterprise or place == "office"
+        radius = enterprise or place != "home"
         assumed.append(f"{'a' if radius else 'no'} RADIUS server (--8021x or --no-8021x)")
     elif enterprise and not radius:
         raise UsageError(f"--no-8021x: {have} has a RADIUS server")
+    if place == "sensor" and (clients is not None or requests_per_s is not None):
+        raise UsageError("--clients and --requests: for --place office")
     at = band or (network.band if network is not None else None)
     if at == "6" and (reason := why_not_at_6ghz(resolve(have))):
         raise UsageError(f"--from {have}: not at 6 GHz: {reason}; say --band 5, or another --from")
@@ -135,6 +195,8 @@ def situation(
     if place == "home" and clients is not None:
         raise UsageError("--clients: for --place office; a home has one station here")
     known = network.phy if network is not None else None
+    if place == "sensor" and profile is not None:
+        phy, at = _of_station(profile, phy or known, at)
     chosen = phy or known or _PHY[place]
     if phy is None and known is None:
         assumed.append(f"{chosen} (--phy)")
@@ -144,6 +206,14 @@ def situation(
         assumed.append(f"{CLIENTS_PER_AP} laptops (--clients)")
     if place == "office" and requests_per_s is None and radius:
         assumed.append("a RADIUS server that answers 100 requests/s (--requests)")
+    if chain is not None and not radius:
+        raise UsageError(
+            "--chain: certificates are of a RADIUS server, and there is none (--8021x)"
+        )
+    if chain is not None and chain not in SIGNATURES:
+        raise UsageError(f"--chain {chain}: allowed are {', '.join(SIGNATURES)}")
+    if chain is None and radius:
+        assumed.append(f"{CHAIN} certificates (--chain)")
     return Situation(
         have=have,
         place=place,
@@ -155,5 +225,7 @@ def situation(
         width_mhz=network.width_mhz if network is not None else None,
         clients=clients or (CLIENTS_PER_AP if place == "office" else 1),
         requests_per_s=requests_per_s or 100.0,
+        chain=chain or CHAIN,
         assumed=tuple(assumed),
+        beside=tuple(one for one in beside if one is not None),
     )

@@ -241,8 +241,15 @@ def estimate_of_row(row: dict[str, Any], level: float) -> Estimate:
     )
 
 
+class Measurement(Protocol):
+    """Observations that know the settings of their analysis; ``airtoll.run.Run`` is one."""
+
+    def analysis(self, level: float = ...) -> Analysis:
+        """The analysis by these settings."""
+
+
 def analyse(
-    observations: pl.DataFrame,
+    observations: pl.DataFrame | Measurement,
     trials: pl.DataFrame | None = None,
     *,
     baseline: str = "open",
@@ -257,6 +264,21 @@ def analyse(
     testbed: str | None = None,
 ) -> Analysis:
     """Analyse the observations of a run.
+
+    ``observations``: a table, or a run, which is analysed by the settings of its study; of the
+    options only ``level`` goes with a run.
+
+    >>> import polars as pl
+    >>> from airtoll.analyse import analyse
+    >>> table = pl.DataFrame({
+    ...     "cell": ["home/open/udp/"] * 3,
+    ...     "scenario": "home", "policy": "open", "traffic": "udp", "factors": "{}",
+    ...     "trial": [1, 2, 3], "attempt": 1, "metric": "throughput_bps",
+    ...     "flow": None, "station": None, "second": None,
+    ...     "value": [24.0e6, 25.0e6, 26.0e6], "unit": "bit/s",
+    ... })
+    >>> analyse(table).estimates.select("value", "n").row(0)
+    (25000000.0, 3)
 
     ``testbed``: that of all observations, where they do not say it (see ``has_no_chance``).
 
@@ -294,6 +316,11 @@ def analyse(
     selecting = None if select is None else select.metric
     # Rows that are needed after the estimates of a batch.
     later = pl.lit(value=True) if paired else pl.col("metric").is_in([THROUGHPUT, *TIMES])
+    if not isinstance(observations, pl.DataFrame):
+        given = [trials, select, margin, sketches, contrast, testbed]
+        if any(one is not None for one in given) or paired or baseline != "open":
+            raise UsageError("analyse: a run is analysed by its study; only level= goes with it")
+        return observations.analysis(level)
     fixed = has_no_chance(observations, testbed)
     unpriced = {} if trials is None else with_caveat(trials, UNPRICED)
     parts: list[tuple[pl.DataFrame, ...]] = []

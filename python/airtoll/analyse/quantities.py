@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from airtoll.analyse.estimate import Estimate
+if TYPE_CHECKING:
+    from airtoll.analyse.estimate import Estimate
 
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "bit/s": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
     "W": ((1.0, "W"), (1e-3, "mW"), (1e-6, "uW")),
+    "J": ((1.0, "J"), (1e-3, "mJ"), (1e-6, "uJ")),
+    "d": ((1.0, "days"),),
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
 }
 NOTHING = "–"

@@ -38,7 +38,8 @@ class Compare:
 
     ``change``: after - before, in the metric's unit or as a share of before (unit 1, ``is_share``);
     None without both values. ``more``: further trials of each cell that would decide, with
-    ``TOO_FEW`` (None: unknown). ``reason``: with ``UNMEASURED`` and ``UNSETTLED``.
+    ``TOO_FEW`` (None: unknown). ``reason``: with ``UNMEASURED`` and ``UNSETTLED``. ``fails``: there
+    is no value because some client never joined.
     """
 
     metric: str
@@ -53,6 +54,7 @@ class Compare:
     more: int | None = None
     reason: str = ""
     clients: int | None = None
+    fails: bool = False
 
 
 class Ruling(Enum):

@@ -21,6 +21,8 @@ from airtoll.plan import Cell
 from airtoll.question import Arm, Asked, Place
 
 _JOINED: Final = "joined_ratio"
+#: A time that exists where every client joined.
+ALL_JOINED: Final = "join_all_time_s"
 #: The reason where the trials that counted have no value of the metric.
 NO_TRIAL: Final = "no trial measured it"
 #: The axis of a change since an earlier run.
@@ -124,7 +126,7 @@ def _judged(
         before=None,
         after=None,
         change=None,
-        is_share=spoken(metric).told == "share",
+        is_share=spoken(metric).is_share,
         verdict=Verdict.UNMEASURED,
         clients=_clients(place.cells[arm]) if metric == _JOINED else None,
     )
@@ -133,7 +135,12 @@ def _judged(
     after = None if analysis is None or part is None else level_in(analysis, other, metric, part)
     claim = evolve(claim, before=before, after=after)
     if analysis is None or part is None or before is None or after is None:
-        return evolve(claim, reason=why_unmeasured(measured, other if before else mine))
+        lacking = other if before else mine
+        return evolve(
+            claim,
+            reason=why_unmeasured(measured, lacking),
+            fails=metric == ALL_JOINED and _joined(measured, lacking) is not None,
+        )
     for one in (before, after):
         if not one.is_settled:
             return evolve(claim, verdict=Verdict.UNSETTLED, reason=one.method)
@@ -151,9 +158,16 @@ def _judged(
             change = _share(analysis, mine, other, metric, part)
     if change is None:
         return evolve(claim, reason="the value before is zero")
-    unnoticed = question.unnoticed if claim.is_share == (spoken(metric).told == "share") else 0.0
+    unnoticed = question.unnoticed if claim.is_share == (spoken(metric).is_share) else 0.0
     verdict, more = judge(change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart)
     return evolve(claim, change=change, verdict=verdict, more=more)
+
+
+def _joined(measured: Measured, cell: str) -> float | None:
+    """The share of the clients that joined, where it is not all of them."""
+    rows = measured.observations.filter((pl.col("cell") == cell) & (pl.col("metric") == _JOINED))
+    share = rows["value"].mean()
+    return share if isinstance(share, float) and share < 1 else None
 
 
 def _clients(cell: Cell) -> int:
@@ -306,6 +320,14 @@ def further(half: float, wanted: float, trials: int) -> int | None:
 
 def why_unmeasured(measured: Measured, cell: str) -> str:
     """The reason for which a cell has no value."""
+    joined = _joined(measured, cell)
+    if joined is not None:
+        of = next(one for one in measured.plan.cells if one.name == cell)
+        clients = _clients(of)
+        return (
+            f"{joined * clients:.3g} of {clients} clients joined within "
+            f"{of.settings.join.limit_s:g} s"
+        )
     rows = measured.trials.filter(pl.col("cell") == cell)
     for status in ("skipped", "failed"):
         reasons = rows.filter(pl.col("status") == status)["reason"].drop_nulls()

@@ -12,11 +12,13 @@ def gained(have: Policy, to: Policy) -> Gain:
     faults = {one.what: None for one in (*have.broken, *have.weaknesses)}
     left = {one.what: None for one in (*to.broken, *to.weaknesses)}
     links = (to.link.transition, *to.link.overriding)
-    excludes = (
-        to.link != have.link
-        and have.link.transition is None
-        and not any(have.name.startswith(link) for link in links if link)
-    )
+    # Stations of a transition may be those of its older link.
+    weakest = have.link.transition or have.name
+    admits = any(weakest.startswith(link) for link in links if link)
+    if to.link.transition is not None and have.link.transition is None:
+        # Beside its older link a transition has the newer one.
+        admits |= (to.link.akm, to.link.cipher) == (have.link.akm, have.link.cipher)
+    excludes = to.link != have.link and not admits
     return Gain(
         have=have.name,
         to=to.name,
@@ -25,7 +27,7 @@ def gained(have: Policy, to: Policy) -> Gain:
         ended=tuple(what for what in faults if what not in left),
         left=tuple(left),
         excludes=excludes,
-        bridge=_bridge(have, to) if excludes else "",
+        bridge=_bridge(have, to) if excludes and have.link.transition is None else "",
     )
 
 

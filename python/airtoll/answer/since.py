@@ -153,7 +153,7 @@ def _is_not_worse(claim: Compare, unnoticed: float) -> bool:
     better = METRICS[claim.metric].better
     if claim.change is None or better == "neither":
         return False
-    limit = unnoticed if claim.is_share == (spoken(claim.metric).told == "share") else 0.0
+    limit = unnoticed if claim.is_share == (spoken(claim.metric).is_share) else 0.0
     worst = claim.change.low if better == "more" else -claim.change.high
     return worst >= -limit
 

@@ -521,6 +521,9 @@ class PartyTotals(TypedDict):
     operations: list[Operation]
     """Its work, operations of one kind added up."""
 
+    heavy: list[str]
+    """Names under which a device profile prices the heavy ones: public keys, and passphrases."""
+
 
 class NegotiatedTotals(TypedDict):
     """Sums over the messages of a negotiation."""

@@ -42,6 +42,7 @@ __all__ = [
     "CryptoEngine",
     "Discipline",
     "DsssPreamble",
+    "Duty",
     "EapLimits",
     "EapMethod",
     "EdcaParameters",
@@ -1309,6 +1310,11 @@ class PowerSave(Value):
     wait for these beacons: they keep its clock.
     """
 
+    dtim: bool = False
+    """It wakes for every DTIM, too, where nothing is sent to groups: it cannot know. Where
+    something is, it always does.
+    """
+
     twt: TargetWakeTime | None = None
     """Its agreement of target wake time; null: none."""
 
@@ -1317,6 +1323,33 @@ class PowerSave(Value):
 
     beacon_awake_us: float
     """It is awake this long for a beacon, us."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Duty(Value):
+    """A day of a station that joins and sends messages now and then, of which the life of its
+    battery follows.
+    """
+
+    joins_per_day: float
+    """Joins in a day, each after a wake-up."""
+
+    messages_per_day: float
+    """Messages in a day: datagrams of its flows."""
+
+    wake_us: float
+    """From a wake-up to the first frame of the join, us."""
+
+    wake_w: float
+    """Power in that time, W."""
+
+    message_awake_us: float
+    """It stays awake for each message so long, on top of what it does in the trial, us."""
+
+    sleep_w: float | None = None
+    """Power while it sleeps, W; null: it stays associated and dozes, with the beacons that it
+    wakes for.
+    """
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -1413,6 +1446,9 @@ class Node(Value):
 
     battery_wh: float | None = None
     """Energy of its battery, Wh; null: none."""
+
+    duty: Duty | None = None
+    """Its day; null: all day it does the same as in the trial."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -82,6 +82,8 @@ LIMITS = {
     "negotiation": "--max-negotiation",
     "handover": "--max-handover",
 }
+#: The policy that one has where nothing but a device is named.
+_USUAL = "wpa2-psk-ccmp"
 #: Heading of the options that --from needs.
 _FROM = "From what you have"
 _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
@@ -100,7 +102,10 @@ def advise_command(
     ] = None,
     place: Annotated[
         str | None,
-        typer.Option(help="home, or office (hand-overs, many joins).", rich_help_panel=_FROM),
+        typer.Option(
+            help="home, office (hand-overs, many joins), or sensor (a battery).",
+            rich_help_panel=_FROM,
+        ),
     ] = None,
     ssid: Annotated[
         str | None,
@@ -117,6 +122,13 @@ def advise_command(
         float | None,
         typer.Option(
             min=0.1, help="Requests/s that its RADIUS server answers.", rich_help_panel=_FROM
+        ),
+    ] = None,
+    chain: Annotated[
+        str | None,
+        typer.Option(
+            help="Certificates of its RADIUS server: rsa2048, p256, ...",
+            rich_help_panel=_FROM,
         ),
     ] = None,
     page_file: Annotated[
@@ -182,7 +194,8 @@ def advise_command(
     profile: Annotated[
         str | None,
         typer.Option(
-            help="Device profile for every station and the AP; with --from, of the AP (router)."
+            help="Device profile for every station and the AP; with --from, of the AP (router), "
+            "or of a battery-powered station (esp32-c3)."
         ),
     ] = None,
     trials: Annotated[
@@ -203,6 +216,8 @@ def advise_command(
 
     A router at home: `airtoll advise --from wpa2-psk-ccmp --profile mt7621`.
 
+    A battery: `airtoll advise --from wpa2-psk-ccmp --profile esp32-c3`.
+
     An office: `airtoll advise --from hostapd.conf --place office --clients 400 --requests 150`.
 
     A broken policy is never recommended. Exits with 5 where no policy can be recommended because
@@ -210,10 +225,13 @@ def advise_command(
     """
     if band not in (None, "2.4", "5", "6"):
         raise UsageError(f"--band {band}: allowed are 2.4, 5, 6")
+    said = have is not None
+    if not said and profile is not None and scenario is None and run_folder is None:
+        have = _USUAL
     if have is None:
         for option, value in (
             ("--place", place), ("--ssid", ssid), ("--phy", phy), ("--clients", clients),
-            ("--requests", requests), ("--out", page_file),
+            ("--requests", requests), ("--chain", chain), ("--out", page_file),
         ):  # fmt: skip
             if value is not None:
                 raise UsageError(f"{option}: needs --from, the policy or file of what you have")
@@ -266,6 +284,8 @@ def advise_command(
                 band=band,
                 clients=clients,
                 requests_per_s=requests,
+                chain=chain,
+                said=said,
             ),
             named=policy,
             needs=needs,

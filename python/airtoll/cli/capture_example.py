@@ -10,6 +10,7 @@ import typer
 from airtoll.cli.output import err, out
 from airtoll.errors import UsageError
 from airtoll.policies import resolve
+from airtoll.study.generations import phy_name
 from airtoll.testbeds.example import AIR, KEYS, compose
 
 
@@ -26,7 +27,7 @@ def example(
     target = folder or Path(name)
     if target.exists():
         raise UsageError(f"{target}: exists; name a new folder with --out")
-    compose(name, target, phy=phy, seed=seed)
+    compose(name, target, phy=phy_name(phy).removeprefix("802.11"), seed=seed)
     octets = sum(path.stat().st_size for path in target.iterdir())
     err().print(f"wrote {target}: {octets / 1000:.0f} kB", markup=False, soft_wrap=True)
     read = f"airtoll capture report {target / AIR} --keys {target / KEYS}"

@@ -97,6 +97,11 @@ def policies_list(json: JsonOption = False) -> None:
             "yes" if policy.weaknesses else "",
         )
     out().print(view)
+    out().print(
+        "More are composed of the same parts, such as wpa3-ft-eap-tls-ccmp or "
+        "wpa2-psk-ccmp+openvpn: `airtoll policies show NAME` reads any.",
+        soft_wrap=True,
+    )
 
 
 @policies.command("show")

@@ -6,6 +6,7 @@ ranked, with the figures that they would give, and the measurement that would de
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,14 +15,22 @@ from typing import Annotated, Any, Final
 import typer
 
 from airtoll.analyse.explain import (
+    FACTORS,
     Deciding,
+    Difference,
     Explained,
+    Flow,
+    Left,
     Quantity,
     Ranked,
     Ranking,
     Reading,
     Setting,
     deciding,
+    differ,
+    differences,
+    left_of,
+    octets_alone,
     rank,
 )
 from airtoll.analyse.quantities import show_value
@@ -29,9 +38,10 @@ from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import ProfileError, UsageError
 from airtoll.policies import resolve
 from airtoll.profiles import load
-from airtoll.run.explained_inputs import Inputs, Side, pair_of, readings_of, side_of
-from airtoll.run.explaining import AP, STATION, Link, setting_of
-from airtoll.study.generations import GENERATIONS
+from airtoll.run.explained_inputs import pair_of, readings_of, side_of
+from airtoll.run.explained_samples import Inputs, Side
+from airtoll.run.explaining import AP, STATION, Link, least_link, setting_of
+from airtoll.study.generations import GENERATIONS, phy_name
 
 #: Lines of text are no longer than this in a pipe, too.
 _WIDEST: Final = 100
@@ -132,7 +142,7 @@ def explain_command(
     firsts, seconds = [one for one, _ in pairs], [one for _, one in pairs]
     policies, assumed = _policies(from_, to, firsts, seconds)
     link = Link(
-        phy,
+        phy_name(phy),
         width_mhz=width,
         mcs=mcs,
         streams=streams,
@@ -146,11 +156,11 @@ def explain_command(
     _check(link)
     readings, remarks = readings_of(firsts, seconds)
     setting = setting_of(link, [one.flow for one in readings])
+    _refuse_impossible(link, setting, readings)
     ranking = rank(setting, readings)
-    found = deciding(setting, ranking, readings)
+    found = deciding(setting, ranking, readings) if differ(readings) else None
     if assumed:
         remarks.insert(0, f"assumed: {assumed}")
-    remarks = [*_impossible(setting, readings), *remarks]
     if json:
         emit_json(plain(setting, readings, ranking, found, remarks))
         return
@@ -190,10 +200,10 @@ def _profiles(given: Sequence[str]) -> dict[str, str]:
         if place in found:
             raise UsageError(f"--profile {text}: the {place} has {found[place]} already")
         try:
-            load(name)
+            # A file is no name of a profile.
+            found[place] = name if name.endswith(".toml") else load(name).name
         except ProfileError as error:
             raise UsageError(f"--profile {text}: {error}") from error
-        found[place] = name
     return found
 
 
@@ -214,20 +224,33 @@ def _check(link: Link) -> None:
                 raise UsageError(f"{option} {value}: {link.phy} has none; say --rate")
 
 
-def _impossible(setting: Setting, readings: Sequence[Reading]) -> list[str]:
-    """Remarks on throughputs that the stated link cannot carry."""
+def _refuse_impossible(link: Link, setting: Setting, readings: Sequence[Reading]) -> None:
+    """Refuse throughputs that the stated link cannot carry: no ranking holds for another link."""
     for one in readings:
         if one.quantity != "throughput_bps":
             continue
         air = setting.of(one.flow)
         for value, most in ((one.before, air.before), (one.after, air.after)):
             if value is not None and value > _MOST * most:
-                return [
-                    f"the stated link carries {_shown(most, 'throughput_bps')} of {one.flow.words} "
-                    f"at most, and {_shown(value, 'throughput_bps')} were measured: look at "
-                    "--width, --streams, --mcs and --guard-interval; the ranking needs them"
-                ]
-    return []
+                raise UsageError(
+                    f"{_link_words(link)} carries {_shown(most, 'throughput_bps')} of "
+                    f"{one.flow.words} at most, and {_shown(value, 'throughput_bps')} were "
+                    f"measured: {_cure(link, one.flow, value)}"
+                )
+
+
+def _cure(link: Link, flow: Flow, bps: float) -> str:
+    """The options that say another link, and the least of them that carries a throughput."""
+    if not link.has_mcs:
+        return "say the PHY with --phy, and its rate with --rate"
+    options = "say the link with --width, --streams, --mcs and --guard-interval"
+    asked = f"{options} (the station's `iw dev wlan0 link` tells them)"
+    least = least_link(link, flow.alone, bps)
+    if least is None:
+        return f"{asked}; no width of {link.phy} with up to four streams carries it: look at --phy"
+    return (
+        f"{asked}; the least that carries it is --width {least.width_mhz} --streams {least.streams}"
+    )
 
 
 def lines(
@@ -241,6 +264,9 @@ def lines(
 ) -> list[str]:
     """The answer as lines of at most ``width`` columns."""
     text = _Text(width)
+    same = not differ(readings)
+    if same:
+        _no_difference(text, readings)
     text.add(f"{setting.policies[0]}, then {setting.policies[1]}; {_link_words(link)}")
     for one in readings[:5]:
         text.add(f"{_kind(one)}: {_pair(one)}{_carries(setting, one)}", 2)
@@ -250,6 +276,9 @@ def lines(
         text.add(remark)
     text.add("")
     first = ranking.ranked[0]
+    if same:
+        _compatible(text, setting, readings, first)
+        return text.lines
     if not ranking.fits:
         worst = max(first.readings, key=lambda one: abs(one.deviations))
         text.add(
@@ -259,8 +288,10 @@ def lines(
     shown = [
         one for at, one in enumerate(ranking.ranked[:_SHOWN]) if at == 0 or one.weight >= _WORTH
     ]
+    left = left_of(setting, ranking)
     for at, ranked in enumerate(shown, 1):
-        _mechanism(text, at, ranked)
+        # Octets that leave a part unexplained need another remedy than none.
+        _mechanism(text, at, ranked, mends=left is None or ranked.mechanism.name != "octets")
     rest = [one for one in ranking.ranked if one not in shown and one.weight >= _NAMED]
     if rest:
         names = [f"{one.mechanism.name} {_percent(one.weight)}" for one in rest[:_MOST_NAMED]]
@@ -270,8 +301,76 @@ def lines(
     if ranking.fits and len(ranking.alike) > 1:
         names = [one.mechanism.name for one in ranking.alike[:_MOST_NAMED]]
         text.add(f"these readings cannot tell apart: {', '.join(names)}")
-    _decides(text, found, ranking)
+    if left is not None:
+        _left(text, left, first)
+    _decides(text, found, ranking, setting.policies)
     return text.lines
+
+
+def _no_difference(text: _Text, readings: Sequence[Reading]) -> None:
+    """The first line of an answer about two measurements that do not differ."""
+    said = [f"{_kind(one.reading)} {_change(one)}" for one in differences(readings)]
+    text.add(
+        "The two do not differ beyond their spread "
+        f"({'; '.join(said[:_MOST_READINGS])}): nothing to explain"
+    )
+
+
+def _change(one: Difference) -> str:
+    """``-4.1 %, 95 % interval -9.0 to +1.1``; of a share in points."""
+    factor = one.reading.quantity in FACTORS
+    change, low, high = (
+        100 * (math.expm1(x) if factor else x) for x in (one.change, one.low, one.high)
+    )
+    unit = "%" if factor else "points"
+    return f"{change:+.1f} {unit}, 95 % interval {low:+.1f} to {high:+.1f}"
+
+
+def _compatible(text: _Text, setting: Setting, readings: Sequence[Reading], first: Ranked) -> None:
+    """The cost of the octets of security, beside measurements that do not differ."""
+    for one in differences(readings):
+        reading = one.reading
+        if reading.quantity != "throughput_bps" or not reading.before:
+            continue
+        share = octets_alone(setting, reading) / reading.before
+        fits = one.low <= math.log(share) <= one.high
+        text.add(
+            f"{_kind(reading)}: the octets of security alone cost {100 * (1 - share):.1f} %, which "
+            + (
+                "is compatible with it"
+                if fits
+                else "is not compatible with it: look whether both were measured as stated"
+            )
+        )
+    if first.mechanism.where == "both":
+        say = first.mechanism.say(first.value)
+        text.add(
+            f"both may be limited by the same: {first.mechanism.name} "
+            f"({_percent(first.weight)}): {first.mechanism.words}" + (f"; {say}" if say else "")
+        )
+    if all(math.isinf(one.freedom) for one in readings):
+        text.add(
+            "a single test is taken to spread by 5 %: give several files on each side to see a "
+            "smaller difference"
+        )
+
+
+def _left(text: _Text, left: Left, first: Ranked) -> None:
+    """How much of a fall the octets and the best mechanism explain, and how much is left."""
+    said = [f"the security's octets explain {_mega(max(0.0, left.octets))}"]
+    best = first.mechanism.name
+    if best != "octets":
+        said.append(f"{best} {_mega(max(0.0, left.best))}")
+    unexplained = left.fell - max(0.0, left.octets, left.best)
+    text.add(
+        f"{_kind(left.reading)}: {' and '.join(said)} of the {_mega(left.fell)} Mb/s; "
+        f"{_mega(unexplained)} Mb/s are unexplained"
+    )
+
+
+def _mega(bps: float) -> str:
+    """A throughput in Mb/s, without the unit."""
+    return f"{bps / 1e6:.3g}"
 
 
 class _Text:
@@ -292,7 +391,7 @@ class _Text:
         ) or [""]
 
 
-def _mechanism(text: _Text, at: int, ranked: Ranked) -> None:
+def _mechanism(text: _Text, at: int, ranked: Ranked, *, mends: bool) -> None:
     mechanism = ranked.mechanism
     say = mechanism.say(ranked.value)
     text.add(
@@ -326,7 +425,8 @@ def _mechanism(text: _Text, at: int, ranked: Ranked) -> None:
     ]
     if against:
         text.add(f"against: {'; '.join(against[:_MOST_READINGS])}", 3)
-    text.add(f"do: {mechanism.remedy}", 3)
+    if mends:
+        text.add(f"do: {mechanism.remedy}", 3)
 
 
 def _likelier(bits: float) -> str:
@@ -335,7 +435,9 @@ def _likelier(bits: float) -> str:
     return f"{'over 1000' if bits >= 10 else format(ratio, '.2g')} times likelier"
 
 
-def _decides(text: _Text, found: Deciding | None, ranking: Ranking) -> None:
+def _decides(
+    text: _Text, found: Deciding | None, ranking: Ranking, policies: tuple[str, str]
+) -> None:
     if found is None:
         if len(ranking.alike) > 1:
             text.add("no measurement of the list would tell them apart")
@@ -343,6 +445,7 @@ def _decides(text: _Text, found: Deciding | None, ranking: Ranking) -> None:
     at = "" if found.offered_bps is None else f" ({found.offered_bps / 1e6:.3g} Mb/s)"
     text.add("")
     text.add(f"Decides, in {found.option.minutes:g} min: {found.option.words}{at}")
+    _where(text, found, policies)
     outcomes = [
         f"{one.mechanism} {_shown(one.value, found.option.quantity)} "
         f"({_interval(one.low, one.high, found.option.quantity)})"
@@ -350,6 +453,25 @@ def _decides(text: _Text, found: Deciding | None, ranking: Ranking) -> None:
     ]
     text.add("; ".join(outcomes), 3)
     text.add(f"then add --also {token_of(found)}=BEFORE:AFTER (? where not measured)", 3)
+
+
+def _where(text: _Text, found: Deciding, policies: tuple[str, str]) -> None:
+    """Under which of the two policies the measurement is to be made, and the figures are."""
+    first, second = policies
+    quantity, reading = found.option.quantity, found.reading
+    if quantity == "cable_bps":
+        return
+    if quantity == "again_bps":
+        text.add(f"measure it under {first}, as AFTER; it would give:", 3)
+        return
+    if reading is None or reading.before is None or not reading.supposed:
+        text.add(f"measure it under {second}, which is enough; it would give there:", 3)
+        return
+    text.add(
+        f"measure it under {second}, which is enough, and better under {first}, too; where {first} "
+        f"gives {_shown(reading.before, quantity)}, {second} would give:",
+        3,
+    )
 
 
 def token_of(found: Deciding) -> str:
@@ -446,6 +568,7 @@ def plain(
     return {
         "policies": list(setting.policies),
         "fits": ranking.fits,
+        "differ": differ(readings),
         "other_weight": ranking.other,
         "readings": [
             {
@@ -454,6 +577,7 @@ def plain(
                 "before": one.before,
                 "after": one.after,
                 "error": one.error,
+                "spread": one.spread,
                 "offered_bps": one.offered_bps,
             }
             for one in readings
@@ -468,6 +592,7 @@ def plain(
             "bits": found.bits,
             "offered_bps": found.offered_bps,
             "also": token_of(found),
+            "before": found.reading.before if found.reading is not None else None,
             "outcomes": [
                 {"mechanism": o.mechanism, "value": o.value, "low": o.low, "high": o.high}
                 for o in found.outcomes

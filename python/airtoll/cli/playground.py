@@ -11,7 +11,7 @@ import typer
 from airtoll.cli.output import err
 from airtoll.cli.places import STANDARD_OUTPUT, named
 from airtoll.report.playground import render, write_playground
-from airtoll.testbeds.lessons import lessons
+from airtoll.run.lessons import lessons
 
 #: Largest integer that a script in a page holds exactly.
 MOST_SEED: Final = 2**53 - 1

@@ -71,7 +71,13 @@ def survey(
     chosen = DEFAULT_CHANNELS[phy] if channels is None else _numbers(channels)
     places = [name.strip() for name in (positions or "").split(",") if name.strip()]
     console = err()
-    testbed = Linux(vm=vm_driver or vm, lab=None if lab is None else load(lab))
+    described = None if lab is None else load(lab)
+    if described is not None and not described.of("access-point"):
+        raise UsageError(
+            f"{lab}: a survey changes the channel: it needs a host with role = access-point, "
+            "which airtoll drives"
+        )
+    testbed = Linux(vm=vm_driver or vm, lab=described)
     if lacking := testbed.missing():
         raise EnvironmentProblem(f"survey: {lacking}")
     try:

@@ -16,7 +16,7 @@ from airtoll.report import browser
 from airtoll.report.imported import is_imported
 from airtoll.report.what_if import Panel
 from airtoll.run import open_run
-from airtoll.testbeds.what_if import what_if
+from airtoll.run.what_if import what_if
 
 WhatIfOption = Annotated[
     bool,

@@ -25,8 +25,8 @@ from airtoll.observe.replacing import put_text, replacing, storage_error
 from airtoll.policies import resolve
 from airtoll.report import browser
 from airtoll.report.playground import render
+from airtoll.run.lessons import lessons
 from airtoll.testbeds.example import AIR, KEYS, compose
-from airtoll.testbeds.lessons import lessons
 
 #: Files of a lesson, by what they are for.
 PAGE: Final = "playground.html"

@@ -15,7 +15,7 @@ from airtoll.capture.reports import CaptureReport
 from airtoll.lesson.points import Point, handover, names, network
 from airtoll.present.names import policy_name
 from airtoll.report.playground import LESSONS, MEASURED_S, Scenarios
-from airtoll.testbeds.what_if import POLICIES
+from airtoll.run.what_if import POLICIES
 
 _OPEN: Final = POLICIES.index("open")
 _CCMP: Final = POLICIES.index("wpa2-psk-ccmp")

@@ -332,6 +332,23 @@ METRICS: Final[dict[str, Metric]] = {
     "cpu_share": Metric("1", "busy share of one CPU", LARGEST, LESS, percent=True),
     "power_w": Metric("W", "mean power of a node, by its profile", MEAN, LESS, name="mean power"),
     "doze_share": Metric("1", "share of the time that a station dozed", MEAN, MORE, percent=True),
+    "join_energy_j": Metric(
+        "J",
+        "energy of a station's join, from its first frame on; none where its profile lacks the "
+        "cost of a handshake operation",
+        MEAN,
+        LESS,
+    ),
+    "wake_energy_j": Metric(
+        "J", "energy from a wake-up to the first frame of the join (`duty`)", MEAN, LESS
+    ),
+    "message_energy_j": Metric(
+        "J", "energy of a message beyond that of the time without it (`duty`)", MEAN, LESS
+    ),
+    "day_energy_j": Metric("J", "energy of a station in a day of its `duty`", MEAN, LESS),
+    "battery_days": Metric(
+        "d", "time that a station's battery lasts with its `duty`, days", MEAN, MORE
+    ),
     "battery_h": Metric("h", "time that a station's battery lasts at its mean power", MEAN, MORE),
     "energy_j_per_bit": Metric(
         "J/bit", "energy per delivered bit, by the device profile", SUM, LESS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-#: share: a change is told as a share of what was; difference: from what to what; points: of a
-#: share.
-Told = Literal["share", "difference", "points"]
+#: share: a change is told as a share of what was; values: by both values, though what goes
+#: unnoticed is a share; difference: from what to what; points: of a share.
+Told = Literal["share", "values", "difference", "points"]
 
 
 class Spoken(NamedTuple):
@@ -19,6 +19,11 @@ class Spoken(NamedTuple):
     words: str
     told: Told = "difference"
     unnoticed: float = 0.0
+
+    @property
+    def is_share(self) -> bool:
+        """Whether changes are shares of what was."""
+        return self.told in ("share", "values")
 
 
 #: A change of the delay of speech that no listener hears.
@@ -54,6 +59,11 @@ SPOKEN: Final[dict[str, Spoken]] = {
     "group_delivered_ratio": Spoken(
         "the share of group-addressed messages that arrive", "points", 0.001
     ),
+    "battery_days": Spoken("battery life", "values", 0.01),
+    "join_energy_j": Spoken("the energy of a join", "values", 0.01),
+    "wake_energy_j": Spoken("the energy of a wake-up", "values", 0.01),
+    "message_energy_j": Spoken("the energy of a message", "values", 0.01),
+    "day_energy_j": Spoken("the energy of a day", "values", 0.01),
     "battery_h": Spoken("battery life", "share", 0.01),
     "power_w": Spoken("mean power", "share", 0.01),
     "energy_j_per_bit": Spoken("energy per bit", "share", 0.01),

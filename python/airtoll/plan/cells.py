@@ -171,6 +171,7 @@ def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None
         )
     if len({cell.name for cell in cells}) != len(cells):
         raise StudyError(f"{study.study.name}: two cells of the grid have the same name")
+    _categories_act(study, cells)
     return Plan(study, seed, count, tuple(cells))
 
 
@@ -178,6 +179,20 @@ def trial_seed(study_seed: int, cell: str, number: int, attempt: int) -> int:
     """A 64-bit seed: the first eight octets of SHA-256 over the identity of the attempt."""
     text = f"airtoll\0{study_seed}\0{cell}\0{number}\0{attempt}".encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
+
+
+def _categories_act(study: Study, cells: list[Cell]) -> None:
+    """Access categories are of EDCA: one that is stated acts in a cell at least."""
+    acts: dict[str, bool] = {}
+    for cell in cells:
+        if any(load.wmm != "best-effort" for load in cell.load.loads):
+            acts[cell.traffic] = acts.get(cell.traffic, False) or cell.settings.with_edca
+    for name, does in acts.items():
+        if not does:
+            raise StudyError(
+                f"{study.study.name}: traffic.{name}.wmm: no cell of this traffic has access "
+                "categories; say edca = true in its scenario, or leave wmm out"
+            )
 
 
 def _patterns(study: Study) -> dict[str, dict[Level, int]]:

@@ -6,13 +6,14 @@ Takes a name or an alias; gives the policy. Reads the two tables that ship with 
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from functools import cache
 from importlib import resources
 
 from airtoll.errors import PolicyError
 from airtoll.policies.display import display_name
-from airtoll.policies.grammar import parse
+from airtoll.policies.grammar import link_names, parse
 from airtoll.policies.model import Policy
 
 _LISTED = (
@@ -81,7 +82,6 @@ _LISTED = (
 
 #: Word -> the names that it may stand for.
 _TWO_MEANINGS = {
-    "wpa3": ("WPA3-Personal", "WPA3-Enterprise"),
     "wpa": ("WPA-Personal", "WPA-Enterprise"),
     "enterprise": ("WPA2-Enterprise", "WPA3-Enterprise"),
     "personal": ("WPA2-Personal", "WPA3-Personal"),
@@ -105,14 +105,52 @@ def resolve(name: str) -> Policy:
     """The policy of a name, an alias or a display name, in any case of letters.
 
     Raises ``PolicyError`` if none is known, the parts cannot be joined, or the word is that of two
-    policies.
+    policies; it names the nearest policy, if one is near.
     """
     wanted = name.strip().lower()
     if wanted in _TWO_MEANINGS:
         raise PolicyError(f"policy {name!r}: write {' or '.join(_TWO_MEANINGS[wanted])}")
     hit = aliases().get(wanted)
     known = hit[0] if hit else _displayed().get(wanted)
-    return parse(known or wanted)
+    try:
+        return parse(known or wanted)
+    except PolicyError as error:
+        near = nearest(wanted)
+        if near is None:
+            raise
+        raise PolicyError(f"{error}; did you mean {near}?") from error
+
+
+def nearest(name: str) -> str | None:
+    """The name that is nearest to an unknown one: with the same words, else with similar ones."""
+    parts = [_nearest_part(part) for part in name.strip().lower().split("+")]
+    found = "+".join(part for part in parts if part is not None)
+    try:
+        return parse(found).name if None not in parts else None
+    except PolicyError:
+        return None
+
+
+def _nearest_part(part: str) -> str | None:
+    known = _parts()
+    if part in known:
+        return part
+    words = sorted(part.split("-"))
+    for name in known:
+        if sorted(name.split("-")) == words:
+            return name
+    near = difflib.get_close_matches(part, known, 1, cutoff=0.75)
+    if near:
+        return near[0]
+    aliased = difflib.get_close_matches(part, [a for a in aliases() if len(a) > 3], 1, cutoff=0.75)
+    return aliases()[aliased[0]][0] if aliased else None
+
+
+@cache
+def _parts() -> tuple[str, ...]:
+    """The parts of the listed policies, then every other link of the grammar."""
+    listed = [part for name in _LISTED for part in name.split("+")]
+    return tuple(dict.fromkeys([*listed, *link_names()]))
 
 
 @cache

@@ -18,6 +18,8 @@ tunnels the first one is innermost, and the last one is next to the link.
 
 from __future__ import annotations
 
+from itertools import product
+
 from attrs import evolve
 
 from airtoll.errors import PolicyError
@@ -126,6 +128,26 @@ def parse(name: str) -> Policy:
         broken=(*_broken(link, tunnels), *withdrawn(tunnels)),
         weaknesses=(*_weaknesses(link, tunnels), *caveats(link)),
     )
+
+
+def link_names() -> list[str]:
+    """The names of all links with an AKM that the grammar composes."""
+    found = []
+    for generation, ciphers in _GENERATION_CIPHERS.items():
+        for word in akm_words(generation):
+            methods = [m for m in eap_methods() if m.gives_keys] if word.endswith("eap") else [None]
+            for method, cipher in product(methods, ciphers):
+                parts = [generation, word, *([method] if method else []), cipher]
+                found.append("-".join(parts))
+    return [name for name in found if _is_policy(name)]
+
+
+def _is_policy(name: str) -> bool:
+    try:
+        parse(name)
+    except PolicyError:
+        return False
+    return True
 
 
 def link_name(

@@ -6,6 +6,7 @@ averaged: where the change differs from place to place, each place or both ends 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -843,7 +844,7 @@ def _change(claim: Compare) -> str:
     if claim.change is None:
         return f"was not measured: {claim.reason}"
     if claim.verdict is Verdict.UNNOTICED:
-        return _unnoticed([claim])
+        return _stays(claim)
     if claim.verdict is Verdict.TOO_FEW:
         return _few([claim])
     return f"{_verb(claim)} {_amount(claim)}"
@@ -884,6 +885,20 @@ def _unnoticed(group: Sequence[Compare], at: str = "") -> str:
     assert largest.change is not None
     most = at_most(bound, largest.change.unit, _is_percent(largest))
     return f"changes by {most}{at}: {_NOTHING}"
+
+
+def _stays(claim: Compare) -> str:
+    """An unnoticed change with the value that it is a change of."""
+    bound = _bound(claim)
+    if bound == 0 or claim.after is None or not math.isfinite(claim.after.value):
+        return _unnoticed([claim])
+    change_ = claim.change
+    assert change_ is not None
+    before, after = (_alone(claim, is_after=side) for side in (False, True))
+    if before != after and (change_.low > 0 or change_.high < 0):
+        return f"changes from {before} to {after}: {_NOTHING}"
+    most = at_most(bound, change_.unit, _is_percent(claim))
+    return f"stays {after} (a change of {most}: {_NOTHING})"
 
 
 def _bound(claim: Compare) -> float:
@@ -970,7 +985,9 @@ def _size_of(claim: Compare) -> str:
 
 
 def _is_manifold(claim: Compare) -> bool:
-    return claim.is_share and claim.change is not None and claim.change.value >= _MANIFOLD
+    if not claim.is_share or claim.change is None:
+        return False
+    return claim.change.value >= _MANIFOLD or spoken(claim.metric).told == "values"
 
 
 def _each_arm(words: str, group: Sequence[Compare], arms: Sequence[str], at: str) -> str:

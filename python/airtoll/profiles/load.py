@@ -25,16 +25,16 @@ def shipped() -> dict[str, Profile]:
 
 
 def load(name: str) -> Profile:
-    """The profile of a name, or of a TOML file.
+    """The profile of a name in any case of letters, or of a TOML file.
 
     Raises ``ProfileError`` if there is none.
     """
     if name.endswith(".toml"):
         return load_file(Path(name))
-    known = _texts()
-    if name in known:
-        return _shipped(name)
-    near = difflib.get_close_matches(name, known, 1)
+    known, wanted = _texts(), name.strip().lower()
+    if wanted in known:
+        return _shipped(wanted)
+    near = difflib.get_close_matches(wanted, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
     raise ProfileError(f"profile {name!r}: unknown; {hint}")
 

@@ -113,7 +113,8 @@ class Energy(_Table):
     ``idle_w``: awake. ``tx_w``, ``rx_w``, ``cpu_w``: on top while the radio transmits or receives
     and while the CPU works. ``doze_w``: in place of ``idle_w`` while it dozes. ``packet_mj``:
     energy of a packet that crosses the host, millijoules. ``beacon_awake_ms``: time awake for a
-    beacon.
+    beacon. ``sleep_w``: deep sleep, off the network. ``wake_w``: from a wake-up to the first frame
+    of a join; ``idle_w`` where it is not stated.
     """
 
     tx_w: Number
@@ -123,6 +124,8 @@ class Energy(_Table):
     doze_w: Number | None = None
     beacon_awake_ms: Number | None = None
     packet_mj: Number = _ZERO
+    sleep_w: Number | None = None
+    wake_w: Number | None = None
 
     @model_validator(mode="after")
     def _dozing(self) -> Energy:

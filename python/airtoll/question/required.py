@@ -102,7 +102,7 @@ def _refuse_metric(plan: Plan, require: Require, place: str) -> None:
             continue
         if is_share and abs(limit) > 1:
             raise StudyError(f"{place}.{key}: {limit:g} is no share; write 0.05 for 5 %")
-        if require.have and not is_share and spoken(metric).told == "share" and limit < -1:
+        if require.have and not is_share and spoken(metric).is_share and limit < -1:
             raise StudyError(
                 f"{place}.{key}: {limit:g}: no more than all can be lost; write -0.05 for 5 %"
             )

@@ -30,7 +30,7 @@ def write_report(
 ) -> Path:
     """Write the report of a run; HTML includes its figures, and CSV files for its cut tables.
 
-    With a ``panel`` (``airtoll.testbeds.what_if``) the page of one run simulates changes.
+    With a ``panel`` (``airtoll.run.what_if``) the page of one run simulates changes.
     ``for_print``: its figures also as PNG and PDF (``airtoll[print]``). Where these are in the
     folder already, they are always written anew.
     ``summary``: the first run, if it has been read already.

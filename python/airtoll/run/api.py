@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 from attrs import frozen
 
-from airtoll.analyse import analyse
+from airtoll.analyse import Analysis, analyse
 from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.published import refuse_readings
@@ -51,7 +51,7 @@ from airtoll.run.execute import Progress, Totals, execute
 from airtoll.run.precision import LEAST_TRIALS, next_repetitions, widest_half_width
 from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
-from airtoll.study import Level, Study, StudyFile, load, with_values
+from airtoll.study import Level, Study, StudyFile, built, load, with_values
 from airtoll.testbeds import captured, station_rates
 from airtoll.testbeds.contract import Skip, Testbed
 from airtoll.testbeds.registry import capability, make
@@ -84,6 +84,24 @@ class Run:
         """The status of every attempt (schema: ``airtoll.observe.schema.TRIALS``)."""
         return fitting(read_trials(self.path), self.path, self.folder.plan())
 
+    def analysis(self, level: float = 0.95) -> Analysis:
+        """Estimates, overheads and comparisons by the settings of the study.
+
+        ``level``: of the intervals.
+        """
+        from airtoll.report.summary import summarise
+
+        return summarise(self.path, level=level).analysis
+
+    def answer(self) -> list[str]:
+        """The answers to the questions of the study, one sentence each."""
+        from airtoll.present.words import Teller
+        from airtoll.report.summary import summarise
+
+        summary = summarise(self.path)
+        told = map(Teller(summary.names).answer, summary.answered)
+        return [sentence for one in told for sentence in (*one.leads, *one.reasons)]
+
     @property
     def places(self) -> list[str]:
         """Where the trials were carried out, if in more than one place: a run that was resumed."""
@@ -114,8 +132,12 @@ class CellCheck:
     rates: tuple[StationRate, ...] = ()
 
 
+#: A path, the name of a shipped study, or a study that was built in Python.
+StudyLike = str | Path | Study | Mapping[str, Any]
+
+
 def run(
-    study: str | Path,
+    study: StudyLike,
     *,
     on: str = "simulator",
     out: str | Path | None = None,
@@ -141,6 +163,7 @@ def run(
 ) -> Run:
     """Expand a study, run it, and write the tables.
 
+    ``study``: a path, the name of a shipped study, a :class:`Study`, or its tables as a mapping.
     ``out`` defaults to ``runs/NAME``, with a number appended if that folder holds a run.
     ``seed`` defaults to 1. ``resume`` continues the run there and keeps its seed, trials and
     values; an option that differs is refused. ``instead`` removes the files of the run that is
@@ -156,6 +179,13 @@ def run(
     the run waits for between trials, in words; an empty text ends the wait.
     Raises ``StudyError`` before anything runs, ``RunError`` where the testbed skips every cell,
     ``StorageError`` where another process writes the folder, ``Interrupted`` with everything kept.
+
+    >>> import tempfile
+    >>> from airtoll.run import run
+    >>> values = {"grid.traffic": ["udp"], "traffic.udp.duration_s": 0.1}
+    >>> done = run("quickstart", out=tempfile.mkdtemp(), trials=2, values=values)
+    >>> done.trials()["status"].unique().to_list()
+    ['ok']
     """
     file = prepare(study, as_printed=as_printed, values=values)
     most = most_trials or file.study.trials.most_trials
@@ -195,6 +225,8 @@ def run(
         folder = _folder(file, bed, place, seed, trials, resume, as_printed, values, real_stations)
         words = ["airtoll", "run", str(study), "--resume", "--out", str(folder.path)]
         again = f"`{shlex.join(words)}` continues"
+        if not isinstance(study, str | Path):
+            again = f"run(study, out={str(folder.path)!r}, resume=True) continues"
         try:
             return _run(
                 file,
@@ -278,10 +310,10 @@ def _run(
 
 
 def prepare(
-    study: str | Path, *, as_printed: bool = False, values: Mapping[str, Level] | None = None
+    study: StudyLike, *, as_printed: bool = False, values: Mapping[str, Level] | None = None
 ) -> StudyFile:
     """A study with the values of the options. Raises ``StudyError``."""
-    file = load(study)
+    file = load(study) if isinstance(study, str | Path) else built(study)
     merged = {**(file.study.as_printed if as_printed else {}), **(values or {})}
     file = with_values(file, merged) if merged else file
     for name in file.study.answers:
@@ -305,7 +337,7 @@ def prepare(
 
 
 def check(
-    study: str | Path,
+    study: StudyLike,
     *,
     on: str = "simulator",
     as_printed: bool = False,
@@ -314,7 +346,13 @@ def check(
     vm: bool | str = False,
     real_stations: int | None = None,
 ) -> tuple[Plan, list[CellCheck]]:
-    """The cells to run, the skipped cells with reasons, and the expected durations."""
+    """The cells to run, the skipped cells with reasons, and the expected durations.
+
+    >>> from airtoll.run import check
+    >>> plan, checks = check("quickstart", values={"trials.repetitions": 2})
+    >>> len(plan.cells), sum(one.skip is not None for one in checks)
+    (9, 0)
+    """
     file = prepare(study, as_printed=as_printed, values=values)
     plan = make_plan(file.study)
     bed = testbed or make(on, vm=vm, real_stations=real_stations)

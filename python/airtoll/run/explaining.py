@@ -119,6 +119,28 @@ def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
     )
 
 
+def least_link(link: Link, flow: Flow, bps: float) -> Link | None:
+    """The link with the least width, then streams, whose air carries ``bps``; None without one.
+
+    It has the highest MCS, and the guard interval of ``link``.
+    """
+    if not link.has_mcs:
+        return None
+    widths = GENERATIONS[link.phy]["widths_mhz"]
+    for streams in (1, 2, 3, 4):
+        for width in widths:
+            wider = evolve(link, width_mhz=width, streams=streams, mcs=None)
+            try:
+                carries = phy_rate_bps(wider) > bps and bps <= _carried(
+                    wider, flow, _with_ht(wider, wider.before), simulated=True
+                )
+            except StudyError:
+                continue
+            if carries:
+                return wider
+    return None
+
+
 def _lacks_engine(profile: Profile, suite: str | None) -> bool:
     """Whether the profile lists the ciphers that its radio has in hardware, and not this one."""
     hardware = profile.capabilities.hardware_ciphers

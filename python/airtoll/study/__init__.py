@@ -4,6 +4,7 @@ Takes a TOML file; gives a checked, frozen :class:`Study`, or an error that name
 file, key, value and what is allowed. Never expands the grid and never runs anything.
 """
 
+from airtoll.study.built import as_toml, built
 from airtoll.study.load import (
     StudyFile,
     data_file,
@@ -17,6 +18,7 @@ from airtoll.study.load import (
 from airtoll.study.model import (
     DEFAULT_ANSWERS,
     Compare,
+    Duty,
     Edca,
     GroupLoad,
     Head,
@@ -37,6 +39,7 @@ from airtoll.study.question import Level, Question, Require
 __all__ = [
     "DEFAULT_ANSWERS",
     "Compare",
+    "Duty",
     "Edca",
     "GroupLoad",
     "Head",
@@ -54,6 +57,8 @@ __all__ = [
     "Traffic",
     "Trials",
     "WiredLink",
+    "as_toml",
+    "built",
     "data_file",
     "data_folder",
     "load",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from airtoll import _native
@@ -48,6 +49,25 @@ WIRED_MBPS: Final = {
     "802.11ax": 2500.0,
     "802.11be": 10000.0,
 }
+
+
+#: Names of generations on boxes.
+_WI_FI: Final = {"4": "802.11n", "5": "802.11ac", "6": "802.11ax", "7": "802.11be"}
+_PHY: Final = re.compile(r"(?:ieee )?(?:802\.?)?(?:11)?([a-z]{1,2})")
+
+
+def phy_name(text: str) -> str:
+    """The name of a generation that a text means (``ac``, ``802.11AC``, ``Wi-Fi 5``).
+
+    A text without a meaning stays as it is.
+    """
+    wanted = text.strip().lower()
+    box = re.fullmatch(r"wi-?fi ?([4-7])", wanted)
+    if box:
+        return _WI_FI[box[1]]
+    letters = _PHY.fullmatch(wanted)
+    name = f"802.11{letters[1]}" if letters else ""
+    return name if name in GENERATIONS else text
 
 
 def queue_packets(settings: Scenario) -> int:

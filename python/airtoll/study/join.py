@@ -3,6 +3,7 @@
 Takes a parsed mapping; gives frozen values. The testbeds decide whether a policy fits.
 """
 
+import difflib
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -62,7 +63,10 @@ def _known(value: str) -> str:
                 raise ValueError(
                     f"is {name!r}, which airtoll models by size alone: write {name}-by-size"
                 )
-            raise ValueError(f"is {name!r}; allowed: {allowed}")
+            near = [short for short, long in SIGNATURES.items() if long == name]
+            near = near or difflib.get_close_matches(name, SIGNATURES, 1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise ValueError(f"no algorithm {name!r}; {hint}allowed: {allowed}")
     if len(names) > 3:
         raise ValueError(f"has {len(names)} algorithms; give leaf, issuing CA and root at most")
     return value

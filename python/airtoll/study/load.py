@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from importlib.resources import files
@@ -145,8 +146,37 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     try:
         study = Study.model_validate(data)
     except ValidationError as error:
+        written = _as_text(error, values)
+        if written:
+            return with_values(file, {**values, **written})
         raise StudyError(_first_mistake(error, file.path)) from error
     return StudyFile(_check_grid(study, file.path), file.path, file.text, file.sha256)
+
+
+def _as_text(error: ValidationError, values: Mapping[str, Level]) -> dict[str, Level]:
+    """Numbers among set values whose field is a text, as that text: ``tls=1.3``."""
+    found: dict[str, Level] = {}
+    for mistake in error.errors():
+        key = _dotted(mistake["loc"])
+        if key in values and _text_meant(mistake) is not None:
+            found[key] = str(values[key])
+    return found
+
+
+def _text_meant(mistake: Mapping[str, Any]) -> str | None:
+    """The text that a number was to be, where the field is a text and takes it."""
+    value = mistake["input"]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    is_text = mistake["type"] == "string_type"
+    return str(value) if is_text or str(value) in _choices(mistake) else None
+
+
+def _choices(mistake: Mapping[str, Any]) -> list[str]:
+    """The texts that a field allows."""
+    if mistake["type"] != "literal_error":
+        return []
+    return re.findall(r"'([^']*)'", mistake.get("ctx", {}).get("expected", ""))
 
 
 def _drop_stale_labels(data: dict[str, Any], values: Mapping[str, Level]) -> None:
@@ -280,7 +310,16 @@ def _first_mistake(error: ValidationError, path: Path) -> str:
         value = first["input"]
         whole = isinstance(value, dict | BaseModel) or (isinstance(value, list | tuple) and value)
         message = _in_words_of_toml(first)
-        text = f"{'' if whole else shown(value) + ': '}{message[:1].lower() + message[1:]}"
+        own = shown(value)
+        # Some messages name the value.
+        repeats = isinstance(value, str) and own in message
+        text = f"{'' if whole or repeats else own + ': '}{message[:1].lower() + message[1:]}"
+        meant = _text_meant(first)
+        if meant is not None:
+            text += f'; write it as a text: "{meant}"'
+        near = difflib.get_close_matches(str(value), _choices(first), 1)
+        if near and meant is None:
+            text += f"; did you mean {near[0]!r}?"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{path}: {where}: {text}{more}"
 
@@ -371,8 +410,8 @@ def _check_grid(study: Study, path: Path) -> Study:
             raise StudyError(f"{path}: grid.{axis}: two levels are equal; levels must differ")
     if not study.study.against and study.study.baseline not in policies:
         raise StudyError(
-            f"{path}: study.baseline: {study.study.baseline!r} is not in grid.policy; "
-            f"there are: {', '.join(policies)}"
+            f"{path}: study.baseline: {study.study.baseline!r} is not in grid.policy "
+            f"({', '.join(policies)}): add it there, or set study.baseline to one of them"
         )
     grid["policy"] = policies
     for key, levels in grid.items():

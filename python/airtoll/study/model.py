@@ -7,11 +7,11 @@ Quantities carry their unit in the key. ``None`` means the value of the standard
 import math
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
-from airtoll.study.generations import GENERATIONS, band_of, default_spaces
+from airtoll.study.generations import GENERATIONS, band_of, default_spaces, phy_name
 from airtoll.study.handover import Handover
 from airtoll.study.join import Join, Radius
 from airtoll.study.question import Level, Question, Require
@@ -29,7 +29,10 @@ from airtoll.study.table import (
     WireRate,
 )
 
-Phy = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"]
+Phy = Annotated[
+    Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"],
+    BeforeValidator(lambda value: phy_name(value) if isinstance(value, str) else value),
+]
 Topology = Literal[
     "uplink",
     "downlink",
@@ -169,10 +172,15 @@ class Station(Table):
         "the latter: of its own data) to dozing, ms; default: that of Linux's cfg80211 "
         "(ps_timeout)",
     )
+    dtim_wake: bool = Field(
+        False,
+        description="with `listen_interval`: the station wakes for every DTIM, too, where nothing "
+        "is sent to groups (it cannot know); where something is, it always does",
+    )
     battery_wh: Positive | None = Field(
         None,
-        description="energy of the station's battery, Wh, for `battery_h`; needs a profile with "
-        "power figures",
+        description="energy of the station's battery, Wh, for `battery_h`, or `battery_days` with "
+        "`duty`; needs a profile with power figures",
     )
     bridge: bool | None = Field(
         None, description="in a scenario with `bridge`: this station is a bridge; default: true"
@@ -232,6 +240,35 @@ class Station(Table):
                 if category.aifsn == 1:
                     raise ValueError("edca_parameters: aifsn of a station must be 2 to 15")
         return self
+
+
+class Duty(Table):
+    """A day of every station with power figures: it wakes, joins and sends messages now and then.
+
+    The trial measures one join and some messages; the day is worked out of both.
+    """
+
+    joins_per_day: NotNegative = Field(
+        1.0, description="joins in a day, each after a wake-up; needs `authenticate = true`"
+    )
+    messages_per_day: NotNegative = Field(
+        0.0, description="messages in a day: UDP datagrams of the traffic at `offered_mbps`"
+    )
+    between: Literal["deep-sleep", "doze"] = Field(
+        "deep-sleep",
+        description="between joins: deep-sleep: the radio is off and the station leaves the "
+        "network; doze: it stays associated and wakes for beacons (`listen_interval`)",
+    )
+    wake_ms: NotNegative | None = Field(
+        None,
+        description="from a wake-up to the first frame of the join, ms: start of the program, "
+        "set-up of the radio, scan; needed with joins",
+    )
+    message_ms: NotNegative = Field(
+        0.0,
+        description="the station stays awake so long for a message, ms, on top of what it does in "
+        "the trial: it waits for an answer",
+    )
 
 
 class MloLink(Table):
@@ -695,6 +732,11 @@ class Scenario(Table):
         description="beacons from one DTIM to the next; group-addressed frames wait for it where a "
         "station dozes (`listen_interval`)",
     )
+    duty: Duty | None = Field(
+        None,
+        description="a day of stations with a battery, for `day_energy_j` and `battery_days`; "
+        "default: they do all day what they do in the trial",
+    )
     handover: Handover | None = Field(
         None, description="a hand-over during the trial, with authenticate = true; default: none"
     )
@@ -770,12 +812,12 @@ class Scenario(Table):
                 raise ValueError(f"slot_time_us is for phy = '802.11g'; {self.phy} has {slot_us:g}")
             if self.slot_time_us == 9 and any(s.phy == "802.11b" for s in self.stations):
                 raise ValueError("slot_time_us: a cell with an 802.11b station has 20")
-        with_edca = self.edca or own["mcs_top"] is not None
+        self._without_mcs()
         given: list[tuple[str, Edca | None]] = [("", self.edca_parameters)]
         given += [("ap.", self.ap.edca_parameters)]
         given += [(f"station {s.name}: ", s.edca_parameters) for s in self.stations]
         for where, parameters in given:
-            if parameters is not None and not with_edca:
+            if parameters is not None and not self.with_edca:
                 raise ValueError(f"{where}edca_parameters need edca = true with {self.phy}")
         if self.edca_parameters is not None:
             for category in self.edca_parameters.categories:
@@ -789,6 +831,18 @@ class Scenario(Table):
                 if getattr(station, key) is not None and phy["mcs_top"] is None:
                     raise ValueError(f"station {station.name}: {phy['name']} has no {key}")
         return self
+
+    def _without_mcs(self) -> None:
+        """Settings of PHYs with MCSs, in a cell that has none."""
+        phys = {self.phy, *(station.phy or self.phy for station in self.stations)}
+        if any(GENERATIONS[phy]["mcs_top"] is not None for phy in phys):
+            return
+        if self.streams != 1:
+            raise ValueError(f"streams: {self.phy} has one spatial stream")
+        if self.ampdu_max_octets:
+            raise ValueError(f"ampdu_max_octets: {self.phy} has no A-MPDUs")
+        if self.amsdu_max_octets:
+            raise ValueError(f"amsdu_max_octets: {self.phy} has no A-MSDUs")
 
     def _near_dsss(self) -> None:
         """DSSS frames, their preamble, and the frames that guard others from them: 2.4 GHz."""
@@ -830,6 +884,11 @@ class Scenario(Table):
     def bridges(self, station: Station) -> bool:
         """Whether a station is a wireless bridge."""
         return self.bridge is not None and station.bridge is not False
+
+    @property
+    def with_edca(self) -> bool:
+        """Whether frames contend by access category: as `edca` says, and with every MCS."""
+        return self.edca or GENERATIONS[self.phy]["mcs_top"] is not None
 
     @property
     def four_addresses(self) -> bool:

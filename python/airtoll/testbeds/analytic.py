@@ -11,7 +11,6 @@ from pathlib import Path
 from airtoll import _native
 from airtoll.errors import ProfileError, TrialFault
 from airtoll.plan import Cell, Trial
-from airtoll.study.generations import GENERATIONS
 from airtoll.testbeds import bridging, gating, joining, loads, roaming, station_rates, unpriced
 from airtoll.testbeds.contract import Measured, Skip, rows_of
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
@@ -102,14 +101,13 @@ def _no_closed_form(cell: Cell) -> str | None:
     if radio.interferer is not None:
         return "closed forms have no interferer"
     for station in cell.settings.stations:
-        if station.battery_wh is not None or station.dozes:
+        if station.battery_wh is not None or station.dozes or cell.settings.duty is not None:
             return "closed forms have no energy"
     return None
 
 
 def _other_category(cell: Cell) -> str | None:
     """Traffic with a contention of its own; without EDCA there are no access categories."""
-    edca = cell.settings.edca or GENERATIONS[cell.settings.phy]["mcs_top"] is not None
-    if edca and cell.load.wmm != "best-effort":
+    if cell.settings.with_edca and cell.load.wmm != "best-effort":
         return "closed forms have best-effort traffic alone (wmm)"
     return None

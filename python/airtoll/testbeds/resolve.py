@@ -17,7 +17,7 @@ from airtoll.plan import Cell
 from airtoll.policies import Cipher, Policy, Tunnel
 from airtoll.policies.transition import offers
 from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
-from airtoll.study import Edca, Load, Scenario, Station, Traffic
+from airtoll.study import Duty, Edca, Load, Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS, band_of, queue_packets
 from airtoll.study.model import Interferer, Radio
 from airtoll.testbeds import gating, multi_link, rates
@@ -295,7 +295,7 @@ def _bss(cell: Cell) -> border.Bss:
         basic_rates_mbps=settings.basic_rates_mbps,
         edca_parameters=_edca(settings.edca_parameters),
         txop_protection=border.TxopProtection(settings.txop_protection),
-        edca=True if settings.edca or settings.phy not in HIGHEST_MBPS else None,
+        edca=True if settings.with_edca else None,
         group=border.GroupDelivery(
             multicast_to_unicast=settings.multicast_to_unicast,
             per_client_keys=settings.per_client_gtk,
@@ -361,6 +361,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         edca_parameters=_edca(station.edca_parameters),
         power_save=_power_save(station, profile),
         battery_wh=station.battery_wh,
+        duty=_duty(settings.duty, profile),
     )
     node = _with_spacing(node, profile, settings, station.phy)
     own = rates.link_rates(cell.settings, station, cell.load.duration_s)
@@ -395,6 +396,7 @@ def _power_save(station: Station, profile: Profile) -> border.PowerSave | None:
     twt = station.twt_interval_ms
     return border.PowerSave(
         listen_interval=station.listen_interval,
+        dtim=station.dtim_wake,
         twt=None
         if twt is None
         else border.TargetWakeTime(
@@ -402,6 +404,21 @@ def _power_save(station: Station, profile: Profile) -> border.PowerSave | None:
         ),
         after_us=station.doze_after_ms * 1e3,
         beacon_awake_us=energy.beacon_awake_ms.value * 1e3,
+    )
+
+
+def _duty(duty: Duty | None, profile: Profile) -> border.Duty | None:
+    energy = profile.energy
+    if duty is None or energy is None:
+        return None
+    sleep = energy.sleep_w if duty.between == "deep-sleep" else None
+    return border.Duty(
+        joins_per_day=duty.joins_per_day,
+        messages_per_day=duty.messages_per_day,
+        wake_us=(duty.wake_ms or 0.0) * 1e3,
+        wake_w=energy.wake_w.value if energy.wake_w is not None else energy.idle_w.value,
+        message_awake_us=duty.message_ms * 1e3,
+        sleep_w=None if sleep is None else sleep.value,
     )
 
 

@@ -38,13 +38,14 @@ _FIELDS: Final = _EDCA | {
     "tunnel_mtu_octets tunnel_end queue_max_delay_ms queue_type "
     "airtime_fairness clients rssi_dbm hidden authenticate device_costs address_resolution "
     "multicast_to_unicast per_client_gtk isolation proxy_arp dtim_period",
+    "scenario.duty": "joins_per_day messages_per_day between wake_ms message_ms",
     "scenario.group_load": "mdns_per_min mdns_bytes arp_per_min neighbor_per_min "
     "router_arp_per_min advertisement_s",
     "scenario.mlo": "mode",
     "scenario.mlo.links": "band width_mhz mcs streams rssi_dbm",
     "scenario.stations": "name profile link rssi_dbm position_m walls rate_mbps mcs streams phy "
     "policy client joins_at_s listen_interval twt_interval_ms twt_duration_ms doze_after_ms "
-    "battery_wh bridge frame_bursting_us",
+    "dtim_wake battery_wh bridge frame_bursting_us",
     "scenario.ap": "profile position_m frame_bursting_us",
     "scenario.server": "profile",
     "scenario.wired": "rate_mbps delay_us queue_packets",
@@ -85,7 +86,8 @@ def _waits_for_dtim(cell: Cell) -> bool:
     settings = cell.settings
     dozes = any(one.dozes for one in settings.stations)
     sends = not settings.group_load.is_empty or settings.address_resolution == "dynamic"
-    return dozes and sends and settings.beacons
+    wakes = any(one.dtim_wake for one in settings.stations)
+    return dozes and (sends or wakes) and settings.beacons
 
 
 def _without_figures(cell: Cell) -> bool:
@@ -217,8 +219,8 @@ CAPABILITY: Final = Capability(
         Feature(
             "a DTIM period that nothing waits for",
             lambda cell: cell.settings.dtim_period != 1 and not _waits_for_dtim(cell),
-            "dtim_period needs a station that dozes and group-addressed frames "
-            '(group_load, or address_resolution = "dynamic")',
+            "dtim_period needs a station that dozes, and group-addressed frames "
+            '(group_load, or address_resolution = "dynamic") or dtim_wake',
         ),
         Feature(
             "dozing of a station that hands over",

@@ -22,6 +22,7 @@ from airtoll.study.generations import HIGHEST_MBPS, queue_packets, wire_mbps
 from airtoll.study.join import Join
 from airtoll.testbeds import (
     bridging,
+    daily,
     first_join,
     gating,
     joining,
@@ -95,6 +96,7 @@ class Simulator:
             or roaming.why_not(cell, policies)
             or joining.why_not(cell, policies)
             or first_join.why_not(cell)
+            or daily.why_not(cell)
         )
         if problem:
             return Skip(problem)
@@ -114,7 +116,7 @@ class Simulator:
         """
         limits = (note.removeprefix(LIMIT) for note in _limits(cell))
         said = [*gating.notes(cell), *_black_holes(cell), self._weak(cell), *limits]
-        said.append(unpriced.note(cell))
+        said += [unpriced.note(cell), daily.unknown(cell)]
         return "; ".join(words for words in said if words) or None
 
     def _weak(self, cell: Cell) -> str | None:
@@ -186,6 +188,7 @@ class Simulator:
                 *settling.fragments(trial.cell),
                 *settling.causes(rows, trial.cell),
                 *unpriced.caveats(trial.cell),
+                *([day] if (day := daily.unknown(trial.cell)) else []),
                 *_rate(trial.cell),
                 *_limits(trial.cell),
                 *([caveat] if caveat else []),

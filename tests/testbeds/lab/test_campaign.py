@@ -10,9 +10,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from airtoll.border.answers import AnnouncedBss
-from airtoll.errors import EnvironmentProblem, TestbedError
+from airtoll.cli.app import app
+from airtoll.errors import EnvironmentProblem, TestbedError, UsageError
 from airtoll.observe.journal import BROKEN, Record
 from airtoll.plan import Cell, Plan, Trial
 from airtoll.run.api import run
@@ -465,3 +467,15 @@ def test_published_studies_run_as_campaigns(
         if entry.metric != "overhead":
             rows = (entry.cells.get("flow"), entry.cells.get("station"))
             assert {(cell.name, entry.metric, *rows) for cell in asked} <= set(seen)
+
+
+def test_a_survey_needs_an_access_point_that_airtoll_drives(tmp_path: Path) -> None:
+    file = tmp_path / "bench.toml"
+    file.write_text(
+        '[lab]\nname = "bench"\n[lab.ap]\nip = "10.0.0.1"\n[host.laptop]\nrole = "station"\n'
+        'address = "a"\ninterface = "wlan0"\nip = "10.0.0.2"\n[host.desk]\nrole = "server"\n'
+        'address = "local"\nip = "10.0.0.3"\n'
+    )
+    done = CliRunner().invoke(app, ["survey", "--lab", str(file), "--channels", "1,6"])
+    assert isinstance(done.exception, UsageError)
+    assert "role = access-point" in str(done.exception)

@@ -30,6 +30,22 @@ esac
 """
 
 
+#: An ``nmcli`` with one radio; a device lets go of it at the second look.
+NMCLI = """#!/bin/sh
+cd "$(dirname "$0")"
+echo "$*" >> asked
+case "$*" in
+  "-g GENERAL.NM-MANAGED device show wlan0") cat managed;;
+  "-g GENERAL.CON-UUID device show wlan0") cat active;;
+  "-g GENERAL.STATE device show wlan0")
+    if [ -e seen ]; then echo "10 (unmanaged)"; else echo "100 (connected)"; touch seen; fi;;
+  "device set wlan0 managed "*) echo "$5" > managed; [ "$5" = no ] && echo -- > active; exit 0;;
+  "connection up uuid "*) echo "$4" > active;;
+  *) exit 2;;
+esac
+"""
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program = tmp_path / "iw"
@@ -105,3 +121,37 @@ def test_a_program_that_does_not_get_ready_is_ended() -> None:
     said = re.search(r"said (\d+), not ready", str(caught.value))
     assert said is not None
     assert not Path(f"/proc/{said[1]}").exists()
+
+
+def with_manager(place: Path, managed: str, active: str) -> None:
+    program = place / "nmcli"
+    program.write_text(NMCLI)
+    program.chmod(0o700)
+    (place / "managed").write_text(f"{managed}\n")
+    (place / "active").write_text(f"{active}\n")
+
+
+@pytest.mark.parametrize("active", ["ed50f4f5-c0c5-4bb3-a931-5a4b3b784d68", "--"])
+def test_networkmanager_gets_the_radio_back_with_its_connection(place: Path, active: str) -> None:
+    with_manager(place, "yes", active)
+
+    async def use() -> None:
+        release = await borrow(LocalHost("here", "0123abcd"), "wlan0", None)
+        assert (place / "managed").read_text() == "no\n"
+        assert (place / "asked").read_text().count("GENERAL.STATE") == 2
+        await release()
+
+    asyncio.run(use())
+    assert (place / "managed").read_text() == "yes\n"
+    assert (place / "active").read_text() == f"{active}\n"
+    assert ("connection up" in (place / "asked").read_text()) == (active != "--")
+
+
+def test_a_radio_that_networkmanager_leaves_alone_stays_so(place: Path) -> None:
+    with_manager(place, "no", "--")
+
+    async def use() -> None:
+        await (await borrow(LocalHost("here", "0123abcd"), "wlan0", None))()
+
+    asyncio.run(use())
+    assert "device set" not in (place / "asked").read_text()

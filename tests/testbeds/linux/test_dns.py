@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.testbeds.linux import dns
+from airtoll.testbeds.linux import dns as driven
 from airtoll.testbeds.linux.credentials import Chain, fresh
+from airtoll.testbeds.linux.on_hosts import dns
 
 
 @pytest.fixture(scope="module")
@@ -82,14 +83,14 @@ def test_another_authority_is_refused(resolver: dns.Resolver, tmp_path: Path) ->
 
 def test_quantiles_are_of_the_lookups() -> None:
     times = tuple(number / 100 for number in range(1, 101))
-    found = {v.metric: v.value for v in dns.values(dns.Lookups(times, 0), "A")}
+    found = {v.metric: v.value for v in driven.values(dns.Lookups(times, 0), "A")}
     assert found == {
         "response_time_s": pytest.approx(0.505),
         "response_p50_s": 0.5,
         "response_p95_s": 0.95,
         "response_p99_s": 0.99,
     }
-    every = dns.distribution(dns.Lookups(times, 0), "A")
+    every = driven.distribution(dns.Lookups(times, 0), "A")
     assert every.nanoseconds == tuple(10_000_000 * number for number in range(1, 101))
 
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 import pytest
 from attrs import evolve
 
-from airtoll.testbeds.linux import exchanges
-from airtoll.testbeds.linux.exchanges import Client, Exchanges
+from airtoll.testbeds.linux import exchanges as driven
+from airtoll.testbeds.linux.on_hosts import exchanges
+from airtoll.testbeds.linux.on_hosts.exchanges import Client, Exchanges
 from airtoll.testbeds.linux.tcp_options import TcpOptions
 
 
@@ -122,7 +123,7 @@ def test_nonsense_ends_the_connection_and_not_the_server(
 
 def test_values_are_of_both_directions() -> None:
     times = tuple(number / 100 for number in range(1, 101))
-    found = {v.metric: v.value for v in exchanges.values(Exchanges(times, 5000, 2.0), "A", "A")}
+    found = {v.metric: v.value for v in driven.values(Exchanges(times, 5000, 2.0), "A", "A")}
     assert found == {
         "throughput_bps": 20_000.0,
         "response_time_s": pytest.approx(0.505),
@@ -130,5 +131,5 @@ def test_values_are_of_both_directions() -> None:
         "response_p95_s": 0.95,
         "response_p99_s": 0.99,
     }
-    every = exchanges.distribution(Exchanges((0.01,), 1, 1.0), "A", "A")
+    every = driven.distribution(Exchanges((0.01,), 1, 1.0), "A", "A")
     assert every.nanoseconds == (10_000_000,)

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from airtoll.testbeds.linux import ftp
-from airtoll.testbeds.linux.ftp import Client, Received, Sent, Transfer
+from airtoll.testbeds.linux import ftp as driven
+from airtoll.testbeds.linux.on_hosts import ftp
+from airtoll.testbeds.linux.on_hosts.ftp import Client, Received, Sent, Transfer
 from airtoll.testbeds.linux.tcp_options import TcpOptions
 
 
@@ -41,7 +42,7 @@ def test_a_file_arrives_whole(server: ftp.Server, upload: bool, address: str) ->
     )
     assert found.whole
     assert found.received.octets == found.received.window_octets == 3_000_001
-    rows = {row.metric: row.value for row in ftp.values(found, "A", "A", series=False)}
+    rows = {row.metric: row.value for row in driven.values(found, "A", "A", series=False)}
     assert 0 < rows["transfer_delay_s"] < 20
     assert rows["throughput_bps"] == pytest.approx(8 * 3_000_001 / rows["transfer_delay_s"])
 
@@ -53,7 +54,7 @@ def test_a_transfer_without_end_lasts_its_time(server: ftp.Server, upload: bool)
     assert found.span_s == pytest.approx(0.3)
     assert 0 < found.received.window_octets < found.received.octets
     assert found.received.last_s - found.sent.began_s == pytest.approx(0.4, abs=0.1)
-    rows = {row.metric: row.value for row in ftp.values(found, "A", "A", series=False)}
+    rows = {row.metric: row.value for row in driven.values(found, "A", "A", series=False)}
     assert rows.keys() == {"throughput_bps", "tcp_retransmissions"}
     assert rows["throughput_bps"] == found.received.window_octets * 8 / found.span_s
 
@@ -65,8 +66,8 @@ def test_a_file_that_takes_too_long_has_no_transfer_delay(server: ftp.Server) ->
 
 def test_values_of_a_transfer_by_hand() -> None:
     received = Received(12.0, 1000, 600, (500, 100))
-    found = Transfer(Sent(10.0, 3), received, True, 5.0)
-    rows = [(r.metric, r.value, r.second) for r in ftp.values(found, "A:up", "A", series=True)]
+    found = Transfer(Sent(10.0, 3), received, True, 5.0, 4.0)
+    rows = [(r.metric, r.value, r.second) for r in driven.values(found, "A:up", "A", series=True)]
     assert rows == [
         ("throughput_bps", 2400.0, None),
         ("transfer_delay_s", 2.0, None),

@@ -14,7 +14,13 @@ import pytest
 
 from airtoll.errors import EnvironmentProblem
 from airtoll.testbeds.linux import cleanup, hosts, iperf3
-from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost
+from airtoll.testbeds.linux.hosts import (
+    Host,
+    HostError,
+    HostUnusableError,
+    LocalHost,
+    SshHost,
+)
 
 RUN_ID = "0123abcd"
 
@@ -56,6 +62,26 @@ def test_files_move_as_they_are(opened: Opened, tmp_path: Path) -> None:
                 await host.get(str(tmp_path / "missing"))
             with pytest.raises(HostError, match=r"no .*never within 0.1 s"):
                 await host.wait_for(str(tmp_path / "never"), 0.1)
+
+    asyncio.run(steps())
+
+
+def test_a_full_disk_and_a_lost_connection_are_the_hosts_own(
+    opened: Opened, tmp_path: Path
+) -> None:
+    async def steps() -> None:
+        async with opened() as host:
+            assert await host.answers()
+            with pytest.raises(HostUnusableError, match=r"/dev/full: .*No space left on device"):
+                await host.put("/dev/full", "x" * 100_000)
+            with pytest.raises(HostError, match="cannot write") as caught:
+                await host.put("/proc/airtoll/file", "x")
+            assert not isinstance(caught.value, HostUnusableError)
+            if isinstance(host, SshHost):
+                # The parent of the shell is the sshd of this connection.
+                with pytest.raises(HostUnusableError, match="the SSH connection broke"):
+                    await host.run(["sh", "-c", "kill -9 $PPID; sleep 30"])
+                assert not await host.answers()
 
     asyncio.run(steps())
 
@@ -171,6 +197,31 @@ def test_only_runs_without_an_owner_are_abandoned(
             await cleanup.claim(host, "bbbb2222", owner=dead.pid)
             (tmp_path / "not-a-run").mkdir()
             assert await cleanup.abandoned(host) == ["bbbb2222"]
+
+    asyncio.run(steps())
+
+
+def test_what_a_killed_runner_left_on_a_host_goes_with_its_next_run(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cleanup, "FOLDER", str(tmp_path))
+
+    async def steps() -> None:
+        async with opened() as host:
+            for run_id in (RUN_ID, "aaaa1111"):  # this process has dropped both
+                await cleanup.claim_remote(host, run_id)
+            left = await host.start(["sleep", "300"], log=str(tmp_path / "log"))
+            other = tmp_path / "bbbb2222"
+            other.mkdir()
+            (other / "runner").write_text("another-machine 1 2 3\n")
+            (tmp_path / "cccc3333").mkdir()  # a run of this machine's own namespaces
+            assert await cleanup.clean_left(host, "aaaa1111") == [RUN_ID]
+            await left.wait(5.0)
+            assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == [
+                "aaaa1111",
+                "bbbb2222",
+                "cccc3333",
+            ]
 
     asyncio.run(steps())
 

@@ -121,7 +121,7 @@ def test_a_host_that_is_ready_has_no_problem_and_no_note(tmp_path: Path) -> None
         ({"phy": ""}, "radio", "problem", "wlan7 is no wireless interface"),
         ({"wpad": "812"}, "wpad", "problem", "holds the radio"),
         ({"wpad": "wpad-basic-mbedtls - 1"}, "wpad", "note", "no 802.1X"),
-        ({"manager": "9", "managed": "wlan7:connected"}, "NetworkManager", "problem", "wlan7"),
+        ({"manager": "9", "managed": "wlan7:connected"}, "NetworkManager", "note", "a run takes"),
         ({"governor": "powersave"}, "governor", "note", "powersave"),
         ({"route": "192.168.1.9 dev wlan7 src 192.168.1.1"}, "control", "problem", "under test"),
         ({"info": IW_PHY.replace("* AP", "* monitor")}, "modes", "problem", "no mode AP"),

@@ -68,6 +68,14 @@ def test_hosts_and_roles(tmp_path: Path) -> None:
         ("channel = 36", "chanel = 36", "lab.chanel: extra inputs"),
         ('role = "access-point"', 'role = "station"', "no host has role 'access-point'"),
         ("[lab]", "[lab", "no valid TOML"),
+        (
+            'role = "server"',
+            'role = "server"\nlink = "cable"',
+            "is for a station that airtoll drives",
+        ),
+        ('by = "hand"', 'by = "hand"\nlink = "cable"', "is for a station that airtoll"),
+        ('"wlp2s0"', '"eth0"\nlink = "cable"', "all stations have one, or none of them"),
+        ('"wlp2s0"', '"eth0"\nlink = "cable"\nmonitor = "m"', "there is no radio to listen to"),
     ],
 )
 def test_mistakes_name_file_key_and_cause(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -79,3 +87,14 @@ def test_mistakes_name_file_key_and_cause(tmp_path: Path, old: str, new: str, me
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none.toml: cannot be read"):
         lab.load(tmp_path / "none.toml")
+
+
+def test_cables_take_no_access_point(tmp_path: Path) -> None:
+    cabled = GOOD.replace('"wlp2s0"', '"eth0"\nlink = "cable"').partition("[host.phone]")
+    server = GOOD[GOOD.index("[host.server]") :]
+    with pytest.raises(UsageError, match="no access point takes part"):
+        load(tmp_path, cabled[0] + server)
+    head, _, rest = cabled[0].partition("[host.ap]")
+    laptop = rest[rest.index("[host.laptop]") :]
+    assert load(tmp_path, head + laptop + server).wired
+    assert not load(tmp_path, GOOD).wired

@@ -11,6 +11,7 @@ from airtoll.observe.schema import OBSERVATIONS
 from airtoll.observe.tables import SKETCHES
 from airtoll.testbeds.linux import dns, irtt
 from airtoll.testbeds.linux.job import Job, Outcome
+from airtoll.testbeds.linux.on_hosts.dns import Lookups
 from airtoll.testbeds.linux.testbed import _with_timeline
 
 PROBES = 400
@@ -28,7 +29,7 @@ def report(seed):
 
 def measured(seed):
     told, _ = report(seed)
-    lookups = dns.Lookups((0.25, 0.5, 0.5), 0)
+    lookups = Lookups((0.25, 0.5, 0.5), 0)
     outcome = Outcome(
         values=tuple(irtt.values(told, "A", one_clock=True)),
         distributions=(

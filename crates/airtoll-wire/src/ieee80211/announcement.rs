@@ -2,12 +2,13 @@
 //! elements, gives the network, its security, its rates, its channel and its timing.
 //!
 //! Sources: IEEE 802.11-2020 clauses 9.4.1.4 (capability information), 9.4.2.3 (rates), 9.4.2.4
-//! (DSSS parameter), 9.4.2.6 (TIM), 9.4.2.8 (country), 9.4.2.27 (BSS load), 9.4.2.56 (HT
-//! operation), 9.4.2.158 (VHT operation); IEEE 802.11ax-2021 clause 9.4.2.249 (HE operation); IEEE
-//! 802.11be-2024 clause 9.4.2.311 (EHT operation). Never judges what is announced.
+//! (DSSS parameter), 9.4.2.6 (TIM), 9.4.2.8 (country), 9.4.2.27 (BSS load). Width and channel are
+//! those of `operation`. Never judges what is announced.
 
 use super::element::{Elements, extension, id};
-use super::rsne::{self, RsnRepr};
+use super::ft::MdeRepr;
+use super::operation;
+use super::rsne::{self, OUI_WFA, RsnRepr, WFA_RSNE_OVERRIDE, WFA_RSNE_OVERRIDE_2};
 use super::suite::OUI_WPA;
 
 /// Capability bit: data frames are encrypted.
@@ -16,8 +17,8 @@ const PRIVACY: u16 = 0x0010;
 const SHORT_PREAMBLE: u16 = 0x0020;
 /// Rates of DSSS and CCK in 500 kb/s; all others are OFDM's.
 const DSSS_RATES: [u8; 4] = [2, 4, 11, 22];
-/// Membership selectors of the BSS (table 9-92): no rates, though they stand among them.
-const FIRST_SELECTOR: u8 = 122;
+/// Membership selectors of the BSS are among the rates and are none (table 9-92; 121 is EHT's).
+const FIRST_SELECTOR: u8 = 120;
 
 /// Newest generation of the PHY that the elements state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,10 +85,16 @@ pub struct Announcement {
     pub wps: bool,
     /// An OWE Transition Mode element names another BSS.
     pub owe_transition: bool,
+    /// RSNE Override element.
+    pub rsn_override: Option<RsnRepr>,
+    /// RSNE Override 2 element.
+    pub rsn_override_2: Option<RsnRepr>,
     /// An element overrides the RSN element for newer stations.
     pub overriding: bool,
-    /// A mobility domain is announced (fast BSS transition).
-    pub mobility_domain: bool,
+    /// Mobility domain (fast BSS transition).
+    pub mobility_domain: Option<MdeRepr>,
+    /// The BSS is at 6 GHz.
+    pub at_6ghz: bool,
     /// Associated stations and channel utilization of 255, where the access point states its load.
     pub load: Option<(u16, u8)>,
     /// An element cannot be read.
@@ -117,9 +124,13 @@ impl Announcement {
         };
         let rsn = element(elements.find_id(id::RSN), false);
         let wpa = element(elements.find_vendor(OUI_WPA, 1), true);
+        let rsn_override = element(elements.find_vendor(OUI_WFA, WFA_RSNE_OVERRIDE), false);
+        let rsn_override_2 = element(elements.find_vendor(OUI_WFA, WFA_RSNE_OVERRIDE_2), false);
+        let mobility_domain = elements.find_id(id::MOBILITY_DOMAIN).map(MdeRepr::parse);
+        damaged |= matches!(mobility_domain, Some(Err(_)));
         let ssid = elements.find_id(id::SSID).unwrap_or(&[]);
         let rates = rates(elements);
-        let channel = primary_channel(elements);
+        let channel = operation::primary_channel(elements);
         let at_2_4ghz = match (frequency_mhz, channel) {
             (Some(mhz), _) => mhz < 3_000,
             (None, Some(number)) => number <= 14,
@@ -138,19 +149,25 @@ impl Announcement {
             phy: phy(elements, &rates, at_2_4ghz),
             rates,
             channel,
-            width_mhz: width_mhz(elements),
+            width_mhz: operation::width_mhz(elements),
             dtim_period: elements
                 .find_id(id::TRAFFIC_INDICATION)
                 .and_then(|body| body.get(1).copied()),
             country: elements
                 .find_id(id::COUNTRY)
-                .and_then(|body| body.first_chunk().copied()),
+                .and_then(|body| body.first_chunk().copied())
+                .filter(|letters: &[u8; 2]| letters.iter().all(u8::is_ascii_uppercase)),
             rsn,
             wpa,
             wps: elements.find_vendor(OUI_WPA, 4).is_some(),
             owe_transition: rsne::has_owe_transition(elements),
+            rsn_override,
+            rsn_override_2,
             overriding: rsne::has_override(elements),
-            mobility_domain: elements.find_id(id::MOBILITY_DOMAIN).is_some(),
+            mobility_domain: mobility_domain.and_then(Result::ok),
+            at_6ghz: elements
+                .find_extension(extension::HE_6GHZ_CAPABILITIES)
+                .is_some(),
             load: elements.find_id(id::BSS_LOAD).and_then(|body| match body {
                 [low, high, utilization, ..] => {
                     Some((u16::from_le_bytes([*low, *high]), *utilization))
@@ -166,19 +183,8 @@ fn rates(elements: &Elements<'_>) -> Vec<u8> {
     let listed = [id::SUPPORTED_RATES, id::EXTENDED_RATES]
         .map(|wanted| elements.find_id(wanted).unwrap_or(&[]));
     let mut all = listed.concat();
-    all.retain(|rate| rate & 0x7f < FIRST_SELECTOR);
+    all.retain(|rate| (1..FIRST_SELECTOR).contains(&(rate & 0x7f)));
     all
-}
-
-fn primary_channel(elements: &Elements<'_>) -> Option<u8> {
-    let first = |wanted| {
-        elements
-            .find_id(wanted)
-            .and_then(|body| body.first().copied())
-    };
-    first(id::DSSS_PARAMETER)
-        .or_else(|| first(id::HT_OPERATION))
-        .or_else(|| six_ghz(elements).map(|(channel, _)| channel))
 }
 
 fn phy(elements: &Elements<'_>, rates: &[u8], at_2_4ghz: bool) -> AnnouncedPhy {
@@ -209,45 +215,6 @@ fn phy(elements: &Elements<'_>, rates: &[u8], at_2_4ghz: bool) -> AnnouncedPhy {
         (false, true) => AnnouncedPhy::G,
         (false, false) => AnnouncedPhy::A,
     }
-}
-
-fn width_mhz(elements: &Elements<'_>) -> u16 {
-    // EHT operation: information is present with bit 0, and its control has the width.
-    if let Some([parameters, _, _, _, _, control, ..]) =
-        elements.find_extension(extension::EHT_OPERATION)
-        && parameters & 1 != 0
-    {
-        return 20 << (control & 7).min(4);
-    }
-    if let Some((_, width)) = six_ghz(elements) {
-        return width;
-    }
-    let ht = match elements.find_id(id::HT_OPERATION) {
-        // Secondary channel above or below, and any width.
-        Some([_, second, ..]) if second & 3 != 0 && second & 4 != 0 => 40,
-        _ => 20,
-    };
-    match elements.find_id(id::VHT_OPERATION) {
-        None | Some([0, ..]) => ht,
-        // The second centre names the middle of 160 MHz; or it is 80 MHz elsewhere.
-        Some([1, first, second, ..]) if *second != 0 && first.abs_diff(*second) == 8 => 160,
-        Some([2 | 3, ..]) => 160,
-        Some(_) => 80,
-    }
-}
-
-/// Primary channel and width of a BSS at 6 GHz, from its HE operation.
-fn six_ghz(elements: &Elements<'_>) -> Option<(u8, u16)> {
-    let body = elements.find_extension(extension::HE_OPERATION)?;
-    let parameters = u32::from_le_bytes([*body.first()?, *body.get(1)?, *body.get(2)?, 0]);
-    let present = |bit: u32| parameters >> bit & 1 == 1;
-    if !present(17) {
-        return None;
-    }
-    // Colour and MCSs; VHT operation with bit 14, largest co-hosted BSSID with bit 15.
-    let at = 6 + if present(14) { 3 } else { 0 } + usize::from(present(15));
-    let (primary, control) = (*body.get(at)?, *body.get(at + 1)?);
-    Some((primary, 20 << (control & 3)))
 }
 
 #[cfg(test)]
@@ -363,7 +330,10 @@ mod tests {
         element(id::BSS_LOAD, &[3, 0, 128, 0, 0], &mut out);
         let seen = read(&out, 2_412);
         assert!(
-            seen.ssid.is_empty() && seen.owe_transition && seen.mobility_domain && !seen.overriding
+            seen.ssid.is_empty()
+                && seen.owe_transition
+                && seen.mobility_domain.is_some()
+                && !seen.overriding
         );
         assert_eq!(seen.load, Some((3, 128)));
         let mut rsn = Vec::new();
@@ -371,6 +341,8 @@ mod tests {
         RsnRepr::single(suite, suite, AkmSelector([0, 0x0f, 0xac, 24])).emit_element(&mut rsn);
         rsne::emit_override(&rsn, 1, &mut out);
         assert!(read(&out, 2_412).overriding);
+        let akms = read(&out, 2_412).rsn_override_2.map(|offer| offer.akms);
+        assert_eq!(akms, Some(vec![AkmSelector([0, 0x0f, 0xac, 24])]));
         element(id::RSN, &[1], &mut out);
         assert!(read(&out, 2_412).damaged);
     }

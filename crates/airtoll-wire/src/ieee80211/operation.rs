@@ -1,45 +1,10 @@
-//! The channel and the PHY of a BSS: takes the elements of its beacon, gives width, primary channel and
-//! the newest generation that they announce.
+//! The channel of a BSS: takes the elements of its beacon, gives width and primary channel.
 //!
 //! Sources: IEEE 802.11-2020 clauses 9.4.2.56 (HT Operation) and 9.4.2.158 (VHT Operation, table 9-274);
 //! IEEE 802.11ax-2021 clause 9.4.2.249 (HE Operation); IEEE 802.11be-2024 clause 9.4.2.311 (EHT Operation).
 //! Never judges whether the elements agree; `capability` writes them.
 
 use super::element::{Elements, extension, id};
-
-/// A generation of the PHY that has elements of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Generation {
-    /// HT: 802.11n.
-    Ht,
-    /// VHT: 802.11ac.
-    Vht,
-    /// HE: 802.11ax.
-    He,
-    /// EHT: 802.11be.
-    Eht,
-}
-
-/// The newest generation whose capabilities are among the elements.
-pub fn generation(elements: &Elements<'_>) -> Option<Generation> {
-    if elements
-        .find_extension(extension::EHT_CAPABILITIES)
-        .is_some()
-    {
-        Some(Generation::Eht)
-    } else if elements
-        .find_extension(extension::HE_CAPABILITIES)
-        .is_some()
-    {
-        Some(Generation::He)
-    } else if elements.find_id(id::VHT_CAPABILITIES).is_some() {
-        Some(Generation::Vht)
-    } else {
-        elements
-            .find_id(id::HT_CAPABILITIES)
-            .map(|_| Generation::Ht)
-    }
-}
 
 /// Number of the primary channel.
 pub fn primary_channel(elements: &Elements<'_>) -> Option<u8> {
@@ -87,17 +52,18 @@ fn of_vht(elements: &Elements<'_>) -> Option<u16> {
         return None;
     };
     match (width, first.abs_diff(*second)) {
-        (1, _) if *second == 0 => Some(80),
-        // 160 MHz, or 80+80 MHz.
-        (1..=3, _) => Some(160),
+        // Centres 8 channels apart: 160 MHz; more than 16: 80+80 MHz.
+        (1, 8 | 17..) if *second != 0 => Some(160),
+        (1, _) => Some(80),
+        (2 | 3, _) => Some(160),
         _ => None,
     }
 }
 
 fn of_ht(elements: &Elements<'_>) -> u16 {
     match elements.find_id(id::HT_OPERATION) {
-        // Secondary channel above (1) or below (3).
-        Some([_, information, ..]) if information & 3 != 0 => 40,
+        // Secondary channel above (1) or below (3), and stations may use it (bit 2).
+        Some([_, information, ..]) if information & 3 != 0 && information & 4 != 0 => 40,
         _ => 20,
     }
 }
@@ -107,7 +73,7 @@ mod tests {
     use super::super::capability::{self, PhySetUp};
     use super::*;
 
-    fn announced(generation: Generation, width_mhz: u16, at_6ghz: bool) -> Vec<u8> {
+    fn announced((he, eht): (bool, bool), width_mhz: u16, at_6ghz: bool) -> Vec<u8> {
         let phy = PhySetUp {
             width_mhz,
             streams: 2,
@@ -118,38 +84,32 @@ mod tests {
         };
         let mut out = Vec::new();
         if !at_6ghz {
-            capability::ht_capabilities(&mut out, &phy);
             capability::ht_operation(&mut out, &phy);
+            if width_mhz > 40 {
+                capability::vht_operation(&mut out, &phy);
+            }
         }
-        if !at_6ghz && generation >= Generation::Vht {
-            capability::vht_capabilities(&mut out, &phy);
-            capability::vht_operation(&mut out, &phy);
-        }
-        if generation >= Generation::He {
-            capability::he_capabilities(&mut out, &phy);
+        if he {
             capability::he_operation(&mut out, &phy);
         }
-        if generation >= Generation::Eht {
-            capability::eht_capabilities(&mut out, &phy);
+        if eht {
             capability::eht_operation(&mut out, &phy);
         }
         out
     }
 
     #[test]
-    fn width_and_generation_are_those_that_were_announced() {
-        for (newest, widths, at_6ghz) in [
-            (Generation::Ht, &[20, 40][..], false),
-            (Generation::Vht, &[20, 40, 80, 160], false),
-            (Generation::He, &[20, 40, 80, 160], false),
-            (Generation::He, &[20, 40, 80, 160], true),
-            (Generation::Eht, &[20, 40, 80, 160, 320], true),
+    fn width_and_channel_are_those_that_were_announced() {
+        for (newer, widths, at_6ghz) in [
+            ((false, false), &[20, 40, 80, 160][..], false),
+            ((true, false), &[20, 40, 80, 160], false),
+            ((true, false), &[20, 40, 80, 160], true),
+            ((true, true), &[20, 40, 80, 160, 320], true),
         ] {
             for width in widths {
-                let octets = announced(newest, *width, at_6ghz);
+                let octets = announced(newer, *width, at_6ghz);
                 let elements = Elements::new(&octets);
-                assert_eq!(width_mhz(&elements), *width, "{newest:?} {width}");
-                assert_eq!(generation(&elements), Some(newest));
+                assert_eq!(width_mhz(&elements), *width, "{newer:?} {width}");
                 assert_eq!(primary_channel(&elements), Some(37));
             }
         }
@@ -158,7 +118,39 @@ mod tests {
     #[test]
     fn a_beacon_without_these_elements_has_20_mhz() {
         let elements = Elements::new(&[id::DSSS_PARAMETER, 1, 11]);
-        assert_eq!((width_mhz(&elements), generation(&elements)), (20, None));
+        assert_eq!(width_mhz(&elements), 20);
         assert_eq!(primary_channel(&elements), Some(11));
+    }
+
+    #[test]
+    fn a_secondary_channel_that_stations_may_not_use_counts_as_20_mhz() {
+        let ht = |information: u8| {
+            let mut octets = vec![id::HT_OPERATION, 22, 36, information];
+            octets.resize(24, 0);
+            width_mhz(&Elements::new(&octets))
+        };
+        assert_eq!((ht(1), ht(5), ht(7), ht(4)), (20, 40, 40, 20));
+    }
+
+    #[test]
+    fn two_centres_of_vht_are_160_mhz() {
+        let vht = |body: [u8; 3]| {
+            let [width, first, second] = body;
+            width_mhz(&Elements::new(&[
+                id::VHT_OPERATION,
+                5,
+                width,
+                first,
+                second,
+                0,
+                0,
+            ]))
+        };
+        assert_eq!(vht([1, 42, 0]), 80);
+        assert_eq!((vht([1, 42, 50]), vht([1, 42, 155])), (160, 160));
+        assert_eq!(
+            (vht([2, 50, 0]), vht([3, 42, 155]), vht([0, 0, 0])),
+            (160, 160, 20)
+        );
     }
 }

@@ -245,6 +245,13 @@ impl Host {
         Duration::from_nanos((ns + 0.5) as u64)
     }
 
+    /// Whether heavy ones among handshake operations have no cost.
+    #[must_use]
+    pub fn lacks_a_cost_of(&self, operations: &[Operation]) -> bool {
+        let lacks = |one: &Operation| !self.operations.contains_key(&one.priced().0);
+        operations.iter().any(|one| one.is_heavy() && lacks(one))
+    }
+
     /// Time in the stack of a packet of `octets` that the host sends.
     #[inline]
     #[must_use]

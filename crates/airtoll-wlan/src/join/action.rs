@@ -90,6 +90,11 @@ pub(crate) enum Action {
         access_point: NodeId,
         knows: bool,
     },
+    /// A station has joined before the traffic, by a session that began at `since`.
+    Joined {
+        station: NodeId,
+        since: Instant,
+    },
     /// All stations have joined that join before the traffic.
     BeginTraffic,
     /// The link of a station that joins during the traffic stands.

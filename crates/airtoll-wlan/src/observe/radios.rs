@@ -145,6 +145,20 @@ impl Radios {
         self.nodes[node].awake_until = Instant::ZERO + dozing.after;
     }
 
+    /// Shares of the time in which a dozing node is awake for beacons, and receives them.
+    pub(super) fn dozing_of(&self, node: NodeId) -> Option<(f64, f64)> {
+        let dozing = self.nodes[node].dozing?;
+        let share = |part: Duration, whole: Duration| match whole {
+            Duration::MAX => 0.0,
+            _ => part.as_secs_f64() / whole.as_secs_f64(),
+        };
+        let served = dozing
+            .periods
+            .map_or(0.0, |periods| share(periods.length, periods.interval));
+        let awake = share(dozing.awake, dozing.interval) + served;
+        Some((awake.min(1.0), share(dozing.beacon, dozing.interval)))
+    }
+
     /// The times of a node up to `end`.
     pub(super) fn of(&self, node: NodeId, end: Instant) -> Times {
         self.nodes[node].silent_until(end)

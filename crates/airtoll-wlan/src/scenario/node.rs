@@ -92,6 +92,9 @@ pub struct Node {
     /// Energy of its battery, Wh; null: none.
     #[serde(default)]
     pub battery_wh: Option<f64>,
+    /// Its day; null: all day it does the same as in the trial.
+    #[serde(default)]
+    pub duty: Option<Duty>,
 }
 
 impl Node {
@@ -123,6 +126,10 @@ pub struct PowerSave {
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub listen_interval: Option<u32>,
+    /// It wakes for every DTIM, too, where nothing is sent to groups: it cannot know. Where something is, it
+    /// always does.
+    #[serde(default)]
+    pub dtim: bool,
     /// Its agreement of target wake time; null: none.
     #[serde(default)]
     pub twt: Option<TargetWakeTime>,
@@ -130,6 +137,25 @@ pub struct PowerSave {
     pub after_us: f64,
     /// It is awake this long for a beacon, us.
     pub beacon_awake_us: f64,
+}
+
+/// A day of a station that joins and sends messages now and then, of which the life of its battery follows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Duty {
+    /// Joins in a day, each after a wake-up.
+    pub joins_per_day: f64,
+    /// Messages in a day: datagrams of its flows.
+    pub messages_per_day: f64,
+    /// From a wake-up to the first frame of the join, us.
+    pub wake_us: f64,
+    /// Power in that time, W.
+    pub wake_w: f64,
+    /// It stays awake for each message so long, on top of what it does in the trial, us.
+    pub message_awake_us: f64,
+    /// Power while it sleeps, W; null: it stays associated and dozes, with the beacons that it wakes for.
+    #[serde(default)]
+    pub sleep_w: Option<f64>,
 }
 
 /// An individual, implicit, unannounced agreement of target wake time (IEEE 802.11ax-2021, 26.8.2): the

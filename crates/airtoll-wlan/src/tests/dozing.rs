@@ -19,6 +19,7 @@ fn downlink(listen_interval: Option<u32>, seconds: f64) -> Scenario {
     );
     scenario.nodes[0].power_save = listen_interval.map(|listen_interval| PowerSave {
         listen_interval: Some(listen_interval),
+        dtim: false,
         twt: None,
         after_us: 100_000.0,
         beacon_awake_us: 3_000.0,
@@ -119,6 +120,7 @@ fn served(interval_ms: f64, duration_ms: f64) -> Scenario {
     let mut scenario = downlink(Some(1), 300.0);
     scenario.nodes[0].power_save = Some(PowerSave {
         listen_interval: None,
+        dtim: false,
         twt: Some(TargetWakeTime {
             interval_us: interval_ms * 1e3,
             duration_us: duration_ms * 1e3,

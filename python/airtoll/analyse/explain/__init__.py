@@ -7,10 +7,19 @@ testbed: the figures of the air come from one.
     evidence.py    readings, traffics and the setting in which they were taken
     mechanisms/    what each mechanism predicts for a reading
     ranking.py     the posterior over mechanisms, and whether anything fits
+    differing.py   whether the measurements differ, and what the best mechanism leaves unexplained
     deciding.py    the cheapest measurement that tells the leading mechanisms apart
 """
 
 from airtoll.analyse.explain.deciding import Deciding, Option, Outcome, deciding
+from airtoll.analyse.explain.differing import (
+    Difference,
+    Left,
+    differ,
+    differences,
+    left_of,
+    octets_alone,
+)
 from airtoll.analyse.explain.evidence import (
     FACTORS,
     Air,
@@ -30,8 +39,10 @@ __all__ = [
     "Air",
     "Change",
     "Deciding",
+    "Difference",
     "Explained",
     "Flow",
+    "Left",
     "Mechanism",
     "Option",
     "Outcome",
@@ -43,5 +54,9 @@ __all__ = [
     "Setting",
     "Transport",
     "deciding",
+    "differ",
+    "differences",
+    "left_of",
+    "octets_alone",
     "rank",
 ]

@@ -12,7 +12,14 @@ from typing import Final
 
 from attrs import field, frozen
 
-from airtoll.analyse.explain.evidence import FACTORS, Flow, Quantity, Reading, Setting
+from airtoll.analyse.explain.evidence import (
+    FACTORS,
+    Flow,
+    Quantity,
+    Reading,
+    Setting,
+    supposed,
+)
 from airtoll.analyse.explain.mechanisms import predicted
 from airtoll.analyse.explain.ranking import Ranked, Ranking
 
@@ -53,12 +60,16 @@ class Outcome:
 
 @frozen
 class Deciding:
-    """The measurement, what each mechanism predicts for it, and the information it brings, bits."""
+    """The measurement, what each mechanism predicts for it, and the information it brings, bits.
+
+    ``reading``: the measurement with its value before, measured or supposed, if there is one.
+    """
 
     option: Option
     outcomes: tuple[Outcome, ...]
     bits: float
     offered_bps: float | None = None
+    reading: Reading | None = field(default=None, repr=False)
 
 
 _DOWN: Final = Flow("tcp", True)
@@ -139,37 +150,21 @@ def deciding(setting: Setting, ranking: Ranking, readings: Sequence[Reading]) ->
     return best if best is not None and best.bits > _WORTHLESS else None
 
 
-def _first(setting: Setting, option: Option, readings: Sequence[Reading]) -> float | None:
-    """The value before, of the reading itself or by the efficiency of another one."""
-    for one in readings:
-        if (one.quantity, one.flow) == (option.quantity, option.flow):
-            return one.before
-    if option.quantity not in ("throughput_bps", "again_bps"):
-        return None
-    shares = [
-        one.before / setting.of(one.flow).before
-        for one in readings
-        if one.quantity == "throughput_bps" and one.before is not None
-    ]
-    own = [
-        one.before
-        for one in readings
-        if (one.quantity, one.flow) == ("throughput_bps", option.flow) and one.before is not None
-    ]
-    if own:
-        return own[0]
-    return min(shares) * setting.of(option.flow).before if shares else None
-
-
 def _information(
     setting: Setting, leading: Sequence[Ranked], option: Option, readings: Sequence[Reading]
 ) -> Deciding:
-    before = _first(setting, option, readings)
     offered = None
     if option.offered_share is not None:
         firsts = [r.before for r in readings if r.quantity == "throughput_bps" and r.before]
         offered = option.offered_share * (min(firsts) if firsts else setting.of(option.flow).before)
-    reading = Reading(option.quantity, option.flow, before, None, offered_bps=offered)
+    before = next(
+        (r.before for r in readings if (r.quantity, r.flow) == (option.quantity, option.flow)), None
+    )
+    reading = supposed(
+        setting,
+        Reading(option.quantity, option.flow, before, None, offered_bps=offered),
+        readings,
+    )
     factor = option.quantity in FACTORS
     mixtures = [_mixture(setting, one, reading, factor) for one in leading]
     total = sum(one.weight for one in leading)
@@ -201,6 +196,7 @@ def _information(
         tuple(_outcome(one, mix, factor) for one, mix in zip(leading, mixtures, strict=True)),
         bits,
         offered,
+        reading,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from attrs import evolve, field, frozen
@@ -79,7 +80,9 @@ class Reading:
 
     ``before`` or ``after`` is None where it was not measured. ``error``: standard deviation of the
     change by the spread of the trials (of the logarithm for factors); 0 where it is unknown.
-    ``offered_bps``: load under which a loss was measured; None where it is unknown.
+    ``offered_bps``: load under which a loss was measured; None where it is unknown. ``spread``,
+    ``freedom``: standard deviation of the change by the trials alone, and its degrees of freedom.
+    ``supposed``: ``before`` follows from other readings (:func:`supposed`).
     """
 
     quantity: Quantity
@@ -88,6 +91,9 @@ class Reading:
     after: float | None
     error: float = 0.0
     offered_bps: float | None = None
+    spread: float = 0.0
+    freedom: float = math.inf
+    supposed: bool = False
 
 
 @frozen
@@ -158,3 +164,23 @@ class Setting:
     def of(self, flow: Flow) -> Air:
         """The air of a flow. Raises ``KeyError``."""
         return self.air[flow.alone]
+
+
+def supposed(setting: Setting, reading: Reading, readings: Sequence[Reading]) -> Reading:
+    """A throughput with a value before, where it has none and other readings suggest one.
+
+    The flow then had the least share of the air that another one was measured to have.
+    """
+    if reading.before is not None or reading.quantity not in ("throughput_bps", "again_bps"):
+        return reading
+    firsts = {
+        one.flow: one.before
+        for one in readings
+        if one.quantity == "throughput_bps" and one.before is not None
+    }
+    if reading.flow in firsts:
+        return evolve(reading, before=firsts[reading.flow])
+    shares = [before / setting.of(flow).before for flow, before in firsts.items()]
+    if not shares:
+        return reading
+    return evolve(reading, before=min(shares) * setting.of(reading.flow).before, supposed=True)

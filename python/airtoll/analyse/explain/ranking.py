@@ -16,9 +16,10 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from airtoll.analyse.explain.evidence import FACTORS, THROUGHPUTS, Reading, Setting
+from airtoll.analyse.explain.evidence import FACTORS, THROUGHPUTS, Reading, Setting, supposed
 from airtoll.analyse.explain.mechanisms import (
     MECHANISMS,
+    UNSEEN,
     Mechanism,
     Predicted,
     Prior,
@@ -127,7 +128,7 @@ def rank(
 
     Raises ValueError without such a reading.
     """
-    told = [one for one in readings if one.after is not None]
+    told = [_believed(setting, one, readings) for one in readings if one.after is not None]
     if not told:
         raise ValueError("no reading has a value after")
     firsts = [
@@ -159,6 +160,15 @@ def rank(
     ]
     ranked.sort(key=lambda one: -one.weight)
     return Ranking(tuple(ranked), math.exp(other - top) / total)
+
+
+def _believed(setting: Setting, reading: Reading, readings: Sequence[Reading]) -> Reading:
+    """The reading with a supposed value before, which is less certain than a measured one."""
+    found = supposed(setting, reading, readings)
+    if not found.supposed:
+        return found
+    own = reading.error or _UNKNOWN_ERROR.get(reading.quantity, 0.01)
+    return evolve(found, error=math.hypot(own, UNSEEN))
 
 
 def _weighed(

@@ -15,6 +15,7 @@ from airtoll.testbeds.contract import Skip
 from airtoll.testbeds.lab.access_point import Settings
 from airtoll.testbeds.lab.places import places_of
 from airtoll.testbeds.lab.touches import Stop, Tour, tour
+from airtoll.testbeds.linux import channel_plan
 from airtoll.testbeds.linux.capability import CAPABILITY
 from airtoll.testbeds.linux.lab import Lab
 
@@ -89,7 +90,8 @@ def _stop(cell: Cell, campaign: Surveyed) -> Stop:
     setting: Hashable = None
     if campaign.lab.lab.ap is not None:
         setting = campaign.settings(cell)
-    return Stop(setting, places_of(cell), campaign.expected_s(cell))
+    places = {} if campaign.lab.wired else places_of(cell)
+    return Stop(setting, places, campaign.expected_s(cell))
 
 
 def lines(plan: Plan, campaign: Surveyed, skips: Sequence[Skip | None]) -> list[str]:
@@ -106,6 +108,9 @@ def lines(plan: Plan, campaign: Surveyed, skips: Sequence[Skip | None]) -> list[
             f"trials.order = {plan.study.trials.order}: the access point is set before almost "
             "every trial"
         )
+    if not campaign.lab.wired:
+        notes = (channel_plan.note(cell, campaign.lab) for cell in runs)
+        found += [f"note: {one}" for one in dict.fromkeys(notes) if one is not None]
     left_out: dict[str, str] = {}
     for cell in runs:
         left_out |= CAPABILITY.left_out_of(cell)

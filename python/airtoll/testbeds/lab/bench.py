@@ -58,6 +58,9 @@ class Bench(Protocol):
     def secret(self) -> Credentials:
         """Names and secrets of the campaign, the same after a restart."""
 
+    def ask_hosts(self) -> list[str]:
+        """Ask the hosts what they can do; a line for each that does not answer."""
+
     def check(self, cell: Cell) -> Skip | None:
         """Why no station can carry out the cell, or None."""
 
@@ -99,6 +102,10 @@ class Hosts:
     def secret(self) -> Credentials:
         """Those of the laboratory."""
         return self._linux.secret
+
+    def ask_hosts(self) -> list[str]:
+        """Ask the hosts what they can do; a line for each that does not answer."""
+        return self._linux.ask_hosts()
 
     def check(self, cell: Cell) -> Skip | None:
         """Why no station can carry out the cell, or None."""

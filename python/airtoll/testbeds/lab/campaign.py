@@ -8,6 +8,7 @@ silence leads to another touch. An answer of a person, or the end of a command, 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shlex
 import time
 from collections.abc import Callable
@@ -16,11 +17,11 @@ from typing import Final, TypeVar
 
 from attrs import define, evolve
 
-from airtoll.errors import EnvironmentProblem, TestbedError
+from airtoll.errors import EnvironmentProblem, StorageError, TestbedError
 from airtoll.observe.journal import BROKEN
 from airtoll.plan import Cell, Plan, Trial
 from airtoll.testbeds.contract import Measured, Skip
-from airtoll.testbeds.lab import alerts, command
+from airtoll.testbeds.lab import alerts, command, daily
 from airtoll.testbeds.lab.access_point import Settings, wanted
 from airtoll.testbeds.lab.agenda import tour_of
 from airtoll.testbeds.lab.air import Difference, Verified, doubts, verify
@@ -38,8 +39,9 @@ _BETWEEN_S: Final = 5.0
 #: Touches by a command before its setting is given up, and joins that point to a key.
 _COMMANDS: Final = 2
 _JOINS: Final = 3
-#: Between two tries of a host that is not reached, s.
+#: Between two tries of a host that is not reached, s; less where a run waits for a short time.
 _RETRY_S: Final = 30.0
+_RETRIES: Final = 20
 #: After its power came back, s.
 _BOOT_S: Final = 120.0
 _DONE: Final = "Enter when it is done; skip leaves it out"
@@ -93,8 +95,18 @@ class Campaign:
         #: Digest of a setting, or place -> why it was left out.
         self._given_up: dict[str, str] = {}
         self._addresses: tuple[str, ...] = ()
+        #: The day of the last event, and why the log does not take the last trial's.
+        self._day: str | None = None
+        self._unkept: StorageError | None = None
+        #: The end of the wait whose trouble has been told.
+        self._in_trouble_until: float | None = None
         self._touches = 0
         self._planned_touches = 0
+
+    def ask_hosts(self) -> None:
+        """Ask the hosts what they can do, before any cell is checked; says which do not answer."""
+        for line in self.bench.ask_hosts():
+            self._say(f"lab {self.lab.lab.name}: {line}")
 
     def check(self, cell: Cell) -> Skip | None:
         """Why the cell cannot be carried out, or None."""
@@ -124,7 +136,10 @@ class Campaign:
 
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Set the access point and the places, look at the channel, and carry out the trial."""
+        if self._unkept is not None:
+            raise self._unkept
         try:
+            self._close_days()
             return self._measure(trial, captures)
         except LeftOutError as error:
             self.log.add("left out", cell=trial.cell.name, trial=trial.number, why=str(error))
@@ -143,8 +158,29 @@ class Campaign:
         self.bench.cancel()
 
     def close(self) -> None:
-        """Leave the hosts as they were."""
+        """Leave the hosts as they were, and write the report of the day."""
         self.bench.close()
+        with contextlib.suppress(StorageError):  # the run has said so, or its disk is full
+            if self.log.day in self.log.days():
+                self._report(self.log.day)
+
+    def _close_days(self) -> None:
+        """Write and send the reports of the days that are over, since the last one."""
+        today = self.log.day
+        if self._day is None:
+            self._day = next(iter(self.log.days()[-1:]), today)
+        if self._day == today:
+            return
+        over, self._day = self._day, today
+        text = self._report(over)
+        subject = f"airtoll: {self.lab.lab.name}: {over}"
+        for line in alerts.send(self.lab.lab.alert, subject, text):
+            self.log.add("alert failed", why=line)
+
+    def _report(self, day: str) -> str:
+        text = daily.report(self.lab.lab.name, day, self.log.read())
+        self.log.keep_report(day, text)
+        return text
 
     def _measure(self, trial: Trial, captures: Path | None) -> Measured:
         cell = trial.cell
@@ -321,6 +357,8 @@ class Campaign:
 
     def _move(self, cell: Cell) -> None:
         """Have stations carried to the places of a cell."""
+        if self.lab.wired:
+            return
         places = {name: place.words for name, place in places_of(cell).items()}
         moved = {name: words for name, words in places.items() if self._at.get(name) != words}
         if not moved:
@@ -351,13 +389,14 @@ class Campaign:
         mhz = settings.frequency_mhz
         for left in reversed(range(busy.repeat + 1)):
             first = self._patiently(lambda: self.bench.surroundings(mhz))
-            self._clock.wait(busy.look_s)
+            if not self.lab.wired:
+                self._clock.wait(busy.look_s)
             begun = self._patiently(lambda: self.bench.surroundings(mhz))
             measured = self._carried(trial, captures, foreign)
             after = self._patiently(lambda: self.bench.surroundings(mhz))
             before = _share(first, begun, others=False)
             during = _share(begun, after, others=True)
-            self.log.add(
+            self._note(
                 "trial",
                 cell=trial.cell.name,
                 trial=trial.number,
@@ -379,6 +418,13 @@ class Campaign:
             )
             return evolve(measured, caveats=(*measured.caveats, said))
         raise AssertionError("a range that is never empty")
+
+    def _note(self, event: str, **values: object) -> None:
+        """Log a measured trial; a log that cannot be written ends the run, after the trial."""
+        try:
+            self.log.add(event, **values)
+        except StorageError as error:
+            self._unkept = error
 
     def _carried(self, trial: Trial, captures: Path | None, foreign: Foreign | None) -> Measured:
         give_up = self._clock.now() + self.lab.lab.patience_s
@@ -409,10 +455,12 @@ class Campaign:
                 self._trouble(str(error), give_up)
 
     def _trouble(self, why: str, give_up: float) -> None:
-        if give_up - self._clock.now() > self.lab.lab.patience_s - _RETRY_S / 2:
+        retry_s = min(_RETRY_S, self.lab.lab.patience_s / _RETRIES)
+        if self._in_trouble_until != give_up:
+            self._in_trouble_until = give_up
             self._alert(why)  # once, and not at every try
         self.bench.drop()
-        self._clock.wait(_RETRY_S)
+        self._clock.wait(retry_s)
 
     def _alert(self, why: str) -> None:
         self.log.add("trouble", why=why)

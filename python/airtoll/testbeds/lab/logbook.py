@@ -6,10 +6,11 @@ places of stations, so that a restart touches nothing without need.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class Logbook:
 
     def __init__(self, lab_file: Path | None, clock: Callable[[], str] = now) -> None:
         self.events: list[dict[str, object]] = []
+        self.reports: dict[str, str] = {}
         self._file = None if lab_file is None else lab_file.with_name(f"{lab_file.stem}.log.jsonl")
         self._state_file = (
             None if lab_file is None else lab_file.with_name(f"{lab_file.stem}.state.json")
@@ -43,12 +45,61 @@ class Logbook:
             self.events.append(line)
             return
         try:
-            with self._file.open("a", encoding="utf-8") as out:
-                out.write(json.dumps(line) + "\n")
-                out.flush()
-                os.fsync(out.fileno())
+            self._append(self._file, json.dumps(line).encode() + b"\n")
         except OSError as error:
             raise storage_error(self._file, error) from error
+
+    @staticmethod
+    def _append(file: Path, octets: bytes) -> None:
+        with file.open("a+b", buffering=0) as out:
+            end = out.seek(0, os.SEEK_END)
+            if end:  # a killed process, or a full disk, may have left half a line
+                out.seek(end - 1)
+                octets = octets if out.read(1) == b"\n" else b"\n" + octets
+            try:
+                left = memoryview(octets)
+                while left:
+                    left = left[out.write(left) :]
+                os.fsync(out.fileno())
+            except OSError:
+                out.truncate(end)
+                raise
+
+    @property
+    def day(self) -> str:
+        """The day of now, as in the times of events."""
+        return self._clock()[:10]
+
+    def days(self) -> list[str]:
+        """The days that have events, in order."""
+        return sorted({str(event.get("at", ""))[:10] for event in self.read()})
+
+    def read(self) -> Iterator[dict[str, object]]:
+        """All events. Half a line, as a kill leaves it, is none. Raises ``StorageError``."""
+        if self._file is None:
+            yield from self.events
+            return
+        try:
+            with self._file.open(encoding="utf-8", errors="replace") as lines:
+                for line in lines:
+                    with contextlib.suppress(ValueError):
+                        if isinstance(event := json.loads(line), dict):
+                            yield event
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise storage_error(self._file, error) from error
+
+    def keep_report(self, day: str, text: str) -> None:
+        """Write the report of a day beside the log. Raises ``StorageError``."""
+        if self._file is None:
+            self.reports[day] = text
+            return
+        path = self._file.with_name(f"{self._file.name.partition('.log.')[0]}.report-{day}.txt")
+        try:
+            path.write_text(text, "utf-8")
+        except OSError as error:
+            raise storage_error(path, error) from error
 
     @property
     def setting(self) -> str | None:

@@ -1,6 +1,7 @@
 """Campaigns from a lab file: on its hosts, or as a rehearsal.
 
-Takes the path of a ``lab.toml``; gives a campaign. Never connects to a host before the first trial.
+Takes the path of a ``lab.toml``; gives a campaign. Hosts are asked what they can do, and nothing
+on them is changed before the first trial.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def campaign(
     vm: bool | str = False,
     on_phase: Callable[[str], None] | None = None,
 ) -> Campaign:
-    """A campaign on the hosts of a lab file."""
+    """A campaign on the hosts of a lab file, which have been asked what they can do."""
     lab = load(lab_file)
     linux = Linux(
         vm=vm,
@@ -44,7 +45,7 @@ def campaign(
         linux.prompts = terminal
         return terminal
 
-    return Campaign(
+    found = Campaign(
         lab,
         Hosts(linux),
         prompts=prompts,
@@ -52,6 +53,8 @@ def campaign(
         folder=lab_file.parent,
         say=_say,
     )
+    found.ask_hosts()
+    return found
 
 
 def rehearsal(lab_file: Path) -> Campaign:

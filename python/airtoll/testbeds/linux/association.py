@@ -69,8 +69,8 @@ async def radius(progress: Progress) -> None:
 async def access_points(progress: Progress) -> None:
     """Start every access point of the layout, in its order."""
     stack, job, policy = progress.stack, progress.job, progress.policy
-    if job.foreign is not None:
-        return  # it is on the air, as was verified before
+    if job.foreign is not None or stack.cabled:
+        return  # it is on the air, as was verified before, or there is none
     accept = None
     if any(control.value == "mac-acl" for control in policy.access_control):
         accept = f"{stack.folder}/accept"
@@ -161,8 +161,15 @@ async def station(progress: Progress, name: str) -> None:
     Raises ``TestbedError`` with the state that was reached.
     """
     stack, node = progress.stack, progress.layout.nodes[name]
+    if node in stack.cabled:
+        progress.cabled.append(name)
+        return
     if node in stack.by_hand:
         device = stack.by_hand[node]
+        if device.driver is not None:
+            held = await by_hand.join_by_recipe(progress, name, device, device.driver)
+            progress.by_hand[name] = held
+            return
         # Only now: a study that does without this station needs no terminal.
         stack.prompts = stack.prompts or Terminal(device.name)
         await by_hand.certificates(progress, stack.root)

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import io
 import shlex
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 from attrs import define, frozen
@@ -19,39 +20,56 @@ from airtoll.errors import TestbedError
 from airtoll.policies import Cipher, Generation, Policy
 from airtoll.testbeds.linux import acknowledged, hostapd, iperf3, prompts
 from airtoll.testbeds.linux.credentials import USER, Credentials
+from airtoll.testbeds.linux.devices_driven import Driver
 from airtoll.testbeds.linux.hosts import Host, Process
 from airtoll.testbeds.linux.job import Flow, Value
 from airtoll.testbeds.linux.prompts import Prompts, SkippedError
+from airtoll.testbeds.linux.recipes import Link
 
 if TYPE_CHECKING:
     from airtoll.testbeds.linux.progress import Progress
 
 _CONNECTED: Final = "AP-STA-CONNECTED"
+#: A server that serves once ends this long after its client at most, s.
+_ENDS_S: Final = 30.0
 _MISMATCH: Final = ("AP-STA-POSSIBLE-PSK-MISMATCH", "CTRL-EVENT-EAP-FAILURE")
 #: 00-0F-AC suites as hostapd prints them for a station.
 
 
 @frozen
 class Device:
-    """A device of the lab file: its name there, its address, and how long a step may take, s."""
+    """A device of the lab file: its name there, its address, and how long a step may take, s.
+
+    ``driver``: runs the recipe of its system; None: a person follows prompts.
+    """
 
     name: str
     ip: str
     limit_s: float
+    driver: Driver | None = None
 
 
 @define
 class ByHand:
-    """A device that is associated: its MAC address and its access point."""
+    """A device that is associated: its MAC address and its access point.
+
+    ``access_point``: None where airtoll does not drive it; then ``account`` asks the device.
+    """
 
     device: Device
-    prompts: Prompts
+    prompts: Prompts | None
     address: str
-    access_point: hostapd.AccessPoint
+    access_point: hostapd.AccessPoint | None
+    account: Callable[[], Awaitable[Link]] | None = None
 
     async def state(self) -> dict[str, str]:
-        """The station as the access point reports it."""
-        return await self.access_point.station(self.address)
+        """The station as the access point reports it, or as it does itself."""
+        if self.access_point is not None:
+            return await self.access_point.station(self.address)
+        assert self.account is not None
+        link = await self.account()
+        flags = "[AUTHORIZED]" if link.connected else "none"
+        return {"flags": flags, **({"signal": link.signal} if link.signal else {})}
 
 
 def why_not(policy: Policy, flow: Flow, topology: str) -> str | None:
@@ -70,6 +88,49 @@ def why_not(policy: Policy, flow: Flow, topology: str) -> str | None:
             "TCP acknowledges, not which datagrams arrive"
         )
     return None
+
+
+async def join_by_recipe(progress: Progress, name: str, device: Device, driver: Driver) -> ByHand:
+    """Have a device join by its recipe; gives it once both ends say that the policy came about.
+
+    Raises ``TestbedError`` with the differences.
+    """
+    stack, foreign = progress.stack, progress.job.foreign
+    access_point = None if foreign is not None else progress.access_points[0]
+    if foreign is not None:
+        bssid = foreign.bssid
+    else:
+        bssid = stack.radios[progress.access_points[0].host.name].address
+        progress.access_points[0].control.forget()
+    secret = stack.credentials
+    progress.undo.push_async_callback(driver.leave, stack.root, secret)
+    try:
+        link = await driver.join(stack.root, progress.policy, secret, bssid, device.limit_s)
+    except TestbedError as error:
+        raise TestbedError(f"{name}: {error}") from error
+    told = {"driven": f"by the recipe for {driver.system}", "bssid": bssid}
+    for key, value in (("security", link.security), ("cipher", link.cipher)):
+        told |= {} if value is None else {f"device:{key}": value}
+    progress.caveats.append(f"{name}: {RECIPE.format(system=driver.system)}")
+    address = link.address
+    if address is None and access_point is not None:
+        # Android tells its own address to some callers only.
+        event = await access_point.control.wait_for(_CONNECTED, limit_s=device.limit_s)
+        address = event.text.split()[1]
+    held = ByHand(device, None, address or "", access_point, lambda: driver.link(stack.root))
+    if access_point is not None:
+        seen = await held.state()
+        told |= {f"ap:{key}": seen[key] for key in REPORTED_BY_AP if key in seen}
+        if wrong := differences(progress.policy, seen):
+            raise TestbedError(
+                f"{name}: policy {progress.policy.name} did not come about: {'; '.join(wrong)}"
+            )
+    progress.negotiated[name] = told
+    return held
+
+
+#: Said of every trial with a recipe.
+RECIPE: Final = "driven by the recipe for {system}, which has not been tried on a device"
 
 
 async def join(progress: Progress, name: str, device: Device, terminal: Prompts) -> ByHand:
@@ -253,7 +314,13 @@ async def carry(progress: Progress, name: str, index: int, flow: Flow) -> list[V
     looks = acknowledged.Looks()
     looking = asyncio.create_task(looks.take(host, port)) if flow.direction == "down" else None
     try:
-        await prompts.step(terminal, text, _served(process), flow.duration_s + device.limit_s)
+        limit_s = flow.duration_s + device.limit_s
+        if device.driver is not None:
+            await device.driver.run(progress.stack.root, command, limit_s)
+            await process.wait(_ENDS_S)
+        else:
+            assert terminal is not None
+            await prompts.step(terminal, text, _served(process), limit_s)
     except SkippedError:
         progress.conditions.skipped_by_hand += (name,)
         progress.caveats.append(f"{name}: its traffic was skipped by hand: no values of it")
@@ -275,7 +342,8 @@ async def carry(progress: Progress, name: str, index: int, flow: Flow) -> list[V
         values = [Value("throughput_bps", rate, "bit/s", label, name)]
     else:
         values = iperf3.server_values(report, label, name)
-    terminal.say(f"{device.name}: its traffic is measured")
+    if terminal is not None:
+        terminal.say(f"{device.name}: its traffic is measured")
     return values
 
 

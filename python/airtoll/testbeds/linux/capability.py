@@ -28,8 +28,9 @@ from airtoll.testbeds.capability import (
     only,
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.linux import devices, exchanges, freeradius, leap, rates
+from airtoll.testbeds.linux import devices, freeradius, leap, rates
 from airtoll.testbeds.linux.credentials import ALGORITHMS
+from airtoll.testbeds.linux.on_hosts.exchanges import too_short
 from airtoll.testbeds.resolve import station_list
 from airtoll.testbeds.roaming import caches_pmk
 
@@ -144,6 +145,8 @@ _SCENARIO: Final = {
     "stations.twt_interval_ms": only(None, reason="has no effect: power save is off here"),
     "stations.twt_duration_ms": only(8.192, reason="has no effect: power save is off here"),
     "stations.doze_after_ms": only(100.0, reason="has no effect: power save is off here"),
+    "duty": only(None, reason="has no effect: no power is measured here"),
+    "stations.dtim_wake": only(False, reason="has no effect: power save is off here"),
     "stations.battery_wh": only(None, reason="has no effect: no power is measured here"),
     "stations.bridge": acts(),
     "stations.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
@@ -488,7 +491,7 @@ def _short_message(cell: Cell) -> str | None:
     load = cell.load
     if load.application != "http":
         return None
-    return exchanges.too_short(load.request_bytes, load.response_bytes)
+    return too_short(load.request_bytes, load.response_bytes)
 
 
 def _eap(cell: Cell) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import abc
 import asyncio
 import contextlib
+import errno
 import os
 import shlex
 import signal
@@ -30,8 +31,26 @@ SshOptions = Mapping[str, Any]
 GRACE_S: Final = 30.0
 
 
+#: A host that is connected answers within this time, s.
+_ANSWER_S: Final = 20.0
+_FULL: Final = os.strerror(errno.ENOSPC)
+#: A host that is silent for a minute is lost: a cut network ends no connection by itself.
+_PATIENCE: Final[SshOptions] = {
+    "connect_timeout": 60,
+    "keepalive_interval": 15,
+    "keepalive_count_max": 4,
+}
+
+
 class HostError(TestbedError):
     """A command that failed, took too long, or a host that cannot be reached; names the host."""
+
+
+class HostUnusableError(HostError):
+    """A host that takes no part for now: its connection broke, or its disk is full.
+
+    It says nothing about the policy under test, so that a trial with it is carried out again.
+    """
 
 
 @frozen
@@ -99,7 +118,12 @@ class Process(abc.ABC):
 
 
 class Host(abc.ABC):
-    """One machine or namespace. Use as an async context manager."""
+    """One machine or namespace. Use as an async context manager.
+
+    ``has_our_files``: whether it sees this machine's files.
+    """
+
+    has_our_files = True
 
     def __init__(self, name: str, run_id: str) -> None:
         self.name = name
@@ -169,6 +193,10 @@ class Host(abc.ABC):
     def running(self, program: str) -> list[Process]:
         """The background processes of a program that were started here and still run."""
         return [one for one in self._started if one.name == program and one.running]
+
+    async def answers(self) -> bool:
+        """Whether it answers within seconds."""
+        return True
 
     async def close(self) -> None:
         """Stop every process that is still running, the latest first."""
@@ -331,11 +359,15 @@ class LocalHost(Host):
     async def put(self, path: str, data: bytes | str, mode: int = 0o600) -> None:
         """Write a file, and its folder where that is missing."""
         target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
         octets = data.encode() if isinstance(data, str) else data
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(octets)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(octets)
+        except OSError as error:
+            kind = HostUnusableError if error.errno == errno.ENOSPC else HostError
+            raise kind(f"{self.name}: cannot write {path}: {error.strerror}") from error
 
     async def get(self, path: str) -> bytes:
         """Read a file."""
@@ -374,13 +406,15 @@ class SshHost(Host):
     an unknown one is refused, by name, unless ``options`` says otherwise.
     """
 
+    has_our_files = False
+
     def __init__(
         self, name: str, run_id: str, address: str, options: SshOptions | None = None
     ) -> None:
         super().__init__(name, run_id)
         user, _, host = address.rpartition("@")
         self._address = host
-        self._options = {**({"username": user} if user else {}), **(options or {})}
+        self._options = {**_PATIENCE, **({"username": user} if user else {}), **(options or {})}
         self._connection: Any = None
 
     async def __aenter__(self) -> Self:
@@ -393,16 +427,29 @@ class SshHost(Host):
         try:
             self._connection = await asyncssh.connect(self._address, **self._options)
         except (OSError, asyncssh.Error) as error:
-            raise HostError(f"{self.name}: cannot reach {self._address} by SSH: {error}") from error
+            raise HostUnusableError(
+                f"{self.name}: cannot reach {self._address} by SSH: {error}"
+            ) from error
         return self
 
     async def close(self) -> None:
-        """Stop what runs there, then leave."""
-        await super().close()
+        """Stop what runs there, then leave; a host that does not answer is left at once."""
+        if await self.answers():
+            await super().close()
+        self._started.clear()
         if self._connection is not None:
-            self._connection.close()
-            await self._connection.wait_closed()
+            self._connection.abort()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._connection.wait_closed(), _ANSWER_S)
             self._connection = None
+
+    async def answers(self) -> bool:
+        """Whether it answers within seconds."""
+        try:
+            await asyncio.wait_for(self._execute("true", None), _ANSWER_S)
+        except (HostError, TimeoutError):
+            return False
+        return True
 
     async def stream(self, argv: Sequence[str]) -> Any:
         """An asyncssh process with open pipes, for a client that reports events."""
@@ -422,7 +469,10 @@ class SshHost(Host):
         try:
             done = await self._connection.run(command, input=stdin or b"", encoding=None)
         except (OSError, asyncssh.Error) as error:
-            raise HostError(f"{self.name}: the SSH connection broke: {error}") from error
+            raise HostUnusableError(f"{self.name}: the SSH connection broke: {error}") from error
+        if done.exit_status is None and done.exit_signal is None:
+            # asyncssh raises nothing where the connection ends under a command.
+            raise HostUnusableError(f"{self.name}: the SSH connection broke under a command")
         status = done.exit_status if done.exit_status is not None else -1
         return status, done.stdout, done.stderr
 
@@ -474,7 +524,9 @@ class SshHost(Host):
         command = f"mkdir -p {folder} && umask 077 && cat > {file} && chmod {mode:o} {file}"
         status, _, err = await self._execute(command, octets)
         if status != 0:
-            raise HostError(f"{self.name}: cannot write {path}: {err.decode().strip()}")
+            said = err.decode(errors="replace").strip()
+            kind = HostUnusableError if _FULL in said else HostError
+            raise kind(f"{self.name}: cannot write {path}: {said}")
 
     async def get(self, path: str) -> bytes:
         """Read a file."""

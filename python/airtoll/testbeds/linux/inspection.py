@@ -13,9 +13,10 @@ from typing import Final, Literal
 from attrs import frozen
 
 from airtoll.errors import TestbedError
-from airtoll.testbeds.linux import environment, radios
+from airtoll.testbeds.linux import beforehand, environment, radios, shipping
+from airtoll.testbeds.linux.beforehand import NOTHING, Answers, connect
 from airtoll.testbeds.linux.conditions import parse_survey
-from airtoll.testbeds.linux.hosts import Host, LocalHost, SshHost, SshOptions
+from airtoll.testbeds.linux.hosts import Host, SshOptions
 from airtoll.testbeds.linux.lab import Lab, LabHost
 
 State = Literal["ok", "note", "problem"]
@@ -26,6 +27,7 @@ _NEEDED: Final = {
     "station": (("wpa_supplicant", "iw", "ip", "iperf3", "ping"), ("irtt", "swanctl", "wg")),
     "server": (("iperf3", "ip"), ("irtt", "freeradius", "radclient", "swanctl", "wg")),
     "radius": (("freeradius", "radclient"), ()),
+    "cabled": (("ip", "iperf3", "ping"), ("irtt", "swanctl", "wg")),
 }
 #: Clocks that differ by more give wrong times between captures of two hosts.
 _CLOCK_LIMIT_S: Final = 0.01
@@ -68,12 +70,16 @@ class Finding:
 
 @frozen
 class Seen:
-    """Answers of a host: the sections of the script, and its clock less ours with an error, s."""
+    """Answers of a host: the sections of the script, and its clock less ours with an error, s.
+
+    ``answers``: those about its Python and its daemon.
+    """
 
     sections: Mapping[str, str]
     tools: frozenset[str]
     clock_s: float | None
     within_s: float
+    answers: Answers = NOTHING
 
 
 async def inspect(lab: Lab, options: Mapping[str, SshOptions] | None = None) -> list[Finding]:
@@ -83,8 +89,10 @@ async def inspect(lab: Lab, options: Mapping[str, SshOptions] | None = None) -> 
     """
     found: list[Finding] = []
     for name, described in lab.host.items():
-        if described.by == "hand":
+        if described.by != "airtoll":
             said = "driven by hand: nothing can be asked"
+            if described.by != "hand":
+                said = f'by = "{described.by}": a trial asks it; no device has run this recipe yet'
             found.append(Finding(name, "host", "note", said))
             continue
         try:
@@ -98,16 +106,8 @@ async def inspect(lab: Lab, options: Mapping[str, SshOptions] | None = None) -> 
     return found
 
 
-def connect(name: str, described: LabHost, options: SshOptions) -> Host:
-    """The host of a laboratory, not connected yet."""
-    if described.address == "local":
-        return LocalHost(name, "none")
-    assert described.address is not None
-    return SshHost(name, "none", described.address, {**described.ssh_options, **options})
-
-
 async def _look(host: Host, described: LabHost) -> Seen:
-    needed, wanted = _NEEDED[described.role]
+    needed, wanted = _NEEDED[_kind(described)]
     more = ("tcpdump",) if described.monitor or described.role == "server" else ()
     words = " ".join((*needed, *wanted, *more))
     head = f"TOOLS='{words}'\nRADIO='{_radio(described) or ''}'\n"
@@ -126,16 +126,23 @@ async def _look(host: Host, described: LabHost) -> Seen:
         clock_s = float(sections.get("clock", "")) - (wall + took_s / 2)
     except ValueError:  # BusyBox's date knows no %N
         clock_s = None
-    return Seen(sections, frozenset(tools), clock_s, took_s / 2)
+    cabled = described.link == "cable"
+    answers = await beforehand.look(host, None if cabled else described.role)
+    return Seen(sections, frozenset(tools), clock_s, took_s / 2, answers)
+
+
+def _kind(described: LabHost) -> str:
+    return "cabled" if described.link == "cable" else described.role
 
 
 def _radio(described: LabHost) -> str | None:
-    return described.interface if described.role in ("access-point", "station") else None
+    return described.interface if _kind(described) in ("access-point", "station") else None
 
 
 def findings(name: str, described: LabHost, lab: Lab, seen: Seen) -> list[Finding]:
     """The checks of one host, from the answers that it gave."""
-    parts = [*_tools(described, seen), *_system(described, seen), *_clock(seen)]
+    parts = [*_tools(described, seen), *_programs(name, seen), *_system(described, seen)]
+    parts += _clock(seen)
     if _radio(described) is not None:
         parts += _of_radio(described, lab, seen)
     return [Finding(name, *part) for part in parts]
@@ -145,7 +152,7 @@ _Part = tuple[str, State, str, str]
 
 
 def _tools(described: LabHost, seen: Seen) -> list[_Part]:
-    needed, wanted = _NEEDED[described.role]
+    needed, wanted = _NEEDED[_kind(described)]
     parts: list[_Part] = []
     grades: tuple[tuple[tuple[str, ...], State, str], ...] = (
         (needed, "problem", ""),
@@ -167,6 +174,17 @@ def _tools(described: LabHost, seen: Seen) -> list[_Part]:
     return parts
 
 
+def _programs(name: str, seen: Seen) -> list[_Part]:
+    parts: list[_Part] = []
+    if (why := seen.answers.python) is not None:
+        said = f"{why}: cells with response times, DNS, HTTP or FTP are refused"
+        parts.append(("python", "note", said, shipping.mend(name)))
+    if lacks := seen.answers.lacks:
+        said = f"its daemon was built without {', '.join(lacks)}: policies with it are refused"
+        parts.append(("daemon", "note", said, "another build of the daemon, or another host"))
+    return parts
+
+
 def _system(described: LabHost, seen: Seen) -> list[_Part]:
     parts: list[_Part] = []
     radio = _radio(described)
@@ -181,7 +199,8 @@ def _system(described: LabHost, seen: Seen) -> list[_Part]:
                       if ":" in line)  # fmt: skip
         if states.get(radio) != "unmanaged":
             mend = f"nmcli device set {radio} managed no"
-            parts.append(("NetworkManager", "problem", f"it manages {radio}", mend))
+            said = f"it manages {radio}; a run takes the radio from it meanwhile"
+            parts.append(("NetworkManager", "note", said, mend))
     governor = seen.sections.get("governor", "")
     if governor and governor != "performance":
         mend = "echo performance > /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"

@@ -23,6 +23,13 @@ Takes a file; gives checked, frozen values. Never connects to a host:
     role = "station"
     by = "hand"                     # airtoll cannot drive it: it prompts, step by step
     ip = "192.168.1.40"
+
+    [host.laptop]
+    role = "station"
+    link = "cable"                  # no radio: hosts, programs and tunnels before there is one
+    address = "root@192.168.1.20"
+    interface = "eth0"
+    ip = "192.168.1.20"
 """
 
 from __future__ import annotations
@@ -42,8 +49,10 @@ _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 _ADDRESS = r"^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9:\[][A-Za-z0-9_.:%\[\]-]*$"
 
 Role = Literal["access-point", "station", "server", "radius"]
-#: The driver of a host: airtoll with daemons of its own, or a person.
-By = Literal["airtoll", "hand"]
+#: The driver of a host: airtoll with daemons of its own, a person, or a recipe (``recipes``).
+By = Literal["airtoll", "hand", "android", "windows"]
+#: The link of a station: a radio, or a cable that is there already.
+LinkKind = Literal["radio", "cable"]
 #: The shipped command that sets an access point with OpenWrt.
 OPENWRT: Final = "openwrt"
 #: Band (``2.4ghz``) -> channel where the lab file names none.
@@ -65,7 +74,12 @@ def _checked_ip(value: str) -> str:
 
 
 class LabHost(_Table):
-    """One host. ``address``: "local", host, or user@host; ``port`` is that of its sshd."""
+    """One host. ``address``: "local", host, or user@host; ``port`` is that of its sshd.
+
+    ``link``: of a station; a cable is not set up, and takes no access point. ``by``: who drives it;
+    the address of an Android device is its serial (``adb devices``). ``iperf3``: its path on an
+    Android or Windows device.
+    """
 
     role: Role
     address: str | None = Field(None, pattern=_ADDRESS)
@@ -77,6 +91,8 @@ class LabHost(_Table):
     known_hosts: str | None = None
     identity: str | None = None
     by: By = "airtoll"
+    iperf3: str | None = Field(None, pattern=r"^[A-Za-z0-9_./:\\-]+$")
+    link: LinkKind = "radio"
 
     @property
     def ssh_options(self) -> dict[str, object]:
@@ -99,12 +115,23 @@ class LabHost(_Table):
                     "[lab.ap], and not as a host"
                 )
             raise ValueError(f'only a station can be by = "{self.by}"')
+        if self.iperf3 is not None and self.by not in ("android", "windows"):
+            raise ValueError("iperf3 is the path on an Android or Windows device")
+        if self.link == "cable" and (self.role != "station" or self.by != "airtoll"):
+            raise ValueError('link = "cable" is for a station that airtoll drives')
+        if self.link == "cable" and self.monitor is not None:
+            raise ValueError('link = "cable" and a monitor: there is no radio to listen to')
         if self.by == "hand":
             return self
+        if self.by == "android" and self.address is None:
+            raise ValueError("needs an address, the serial of `adb devices`")
         if self.address is None:
             raise ValueError('needs an address ("local", or user@host)')
+        if self.by != "airtoll":
+            return self
         if self.role in ("access-point", "station") and self.interface is None:
-            raise ValueError("needs the interface of its radio")
+            kind = "cable" if self.link == "cable" else "radio"
+            raise ValueError(f"needs the interface of its {kind}")
         return self
 
 
@@ -202,9 +229,13 @@ class LabTable(_Table):
         """The channel of the access point in a band (``2.4ghz``, ``5ghz``, ``6ghz``)."""
         if band == "6ghz":
             return self.channel_6ghz
-        low = band == "2.4ghz"
-        named = [channel for channel in self.channel if (channel <= _LAST_OF_2_4) == low]
+        named = self.names_channel_in(band)
         return named[0] if named else _CHANNELS[band]
+
+    def names_channel_in(self, band: str) -> list[int]:
+        """The named channels of a band, of 2.4 and 5 GHz."""
+        low = band == "2.4ghz"
+        return [channel for channel in self.channel if (channel <= _LAST_OF_2_4) == low]
 
 
 class Lab(_Table):
@@ -218,11 +249,21 @@ class Lab(_Table):
         for role in ("station", "server"):
             if not self.of(role):
                 raise ValueError(f"no host has role {role!r}")
-        if self.lab.ap is None and not self.of("access-point"):
+        links = {self.host[name].link for name in self.of("station")}
+        if len(links) > 1:
+            raise ValueError('link = "cable": all stations have one, or none of them')
+        if self.wired and (self.lab.ap is not None or self.of("access-point")):
+            raise ValueError('link = "cable": no access point takes part; leave it out')
+        if not self.wired and self.lab.ap is None and not self.of("access-point"):
             raise ValueError("no host has role 'access-point', and there is no [lab.ap]")
         if self.lab.ap is not None and self.of("access-point"):
             raise ValueError("[lab.ap] and a host with role 'access-point': one of them alone")
         return self
+
+    @property
+    def wired(self) -> bool:
+        """Whether cables take the place of the stations' radios."""
+        return all(self.host[name].link == "cable" for name in self.of("station"))
 
     def of(self, role: str) -> list[str]:
         """Names of the hosts with this role, in the order of the file."""

@@ -20,7 +20,16 @@ from airtoll.errors import TestbedError
 from airtoll.testbeds.linux import borrowed, cleanup, conditions, radios
 from airtoll.testbeds.linux.by_hand import Device
 from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost, SshHost, SshOptions
+from airtoll.testbeds.linux.devices_driven import Driver
+from airtoll.testbeds.linux.hosts import (
+    Host,
+    HostError,
+    HostUnusableError,
+    LocalHost,
+    SshHost,
+    SshOptions,
+)
+from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.lab import Lab, LabHost
 from airtoll.testbeds.linux.namespaces import Address
 from airtoll.testbeds.linux.prompts import Prompts
@@ -78,15 +87,21 @@ class Laboratory(Stack):
         for node, name in names.items():
             described = self._lab.host[name]
             self._described[node] = described
-            if described.by == "hand":
+            if described.by != "airtoll":
                 limit_s = self._lab.lab.hand_limit_s
-                self.by_hand[node] = Device(name, described.ip, limit_s)
+                driver = Driver.of(described)
+                self.by_hand[node] = Device(name, described.ip, limit_s, driver)
                 continue
             host = self._host(node, name, described)
             await host.__aenter__()
             self.hosts[node] = host
-            await host.run(["mkdir", "-p", self.folder])
-            if described.interface is not None and node != "srv":
+            if isinstance(host, SshHost):
+                await cleanup.clean_left(host, self.run_id)
+                await cleanup.claim_remote(host, self.run_id)
+            if described.link == "cable":
+                assert described.interface is not None
+                self.cabled[node] = described.interface
+            elif described.interface is not None and node != "srv":
                 self.radios[node] = await radios.physical(host, described.interface)
                 country = self._lab.lab.country
                 self._borrowed.append(await borrowed.borrow(host, described.interface, country))
@@ -104,15 +119,27 @@ class Laboratory(Stack):
             {**described.ssh_options, **self._options.get(name, {})},
         )
 
+    async def measure(self, job: Job) -> Outcome:
+        """Carry out one trial; a failure while a host does not answer is the host's."""
+        outcome = await super().measure(job)
+        if outcome.failure is not None:
+            lost = [host.name for host in self.hosts.values() if not await host.answers()]
+            if lost:
+                raise HostUnusableError(f"{', '.join(lost)}: lost during the trial")
+        return outcome
+
     async def close(self) -> None:
-        """Stop everything that this run started, on every host, and give back what it changed."""
+        """Stop everything that this run started, on every host, and give back what it changed.
+
+        A host that does not answer is cleaned by the next run that reaches it.
+        """
         while self._borrowed:
             with contextlib.suppress(TestbedError, TimeoutError, OSError):
                 await self._borrowed.pop()()
         for host in self.hosts.values():
-            if isinstance(host, SshHost):
-                await cleanup.clean_processes(host, self.run_id)
-                await host.run(["rm", "-rf", self.folder], check=False)
+            if isinstance(host, SshHost) and await host.answers():
+                with contextlib.suppress(TestbedError):
+                    await cleanup.clean_remote(host, self.run_id)
         await super().close()
 
     def address(self, node: str) -> Address:
@@ -124,7 +151,9 @@ class Laboratory(Stack):
         return FixedAddress(number, self._described[node].ip)
 
     async def set_address(self, node: str) -> None:
-        """Give a station's radio the address of the lab file."""
+        """Give a station's radio the address of the lab file; a cable's is there already."""
+        if node in self.cabled:
+            return
         described = self._described[node]
         length = 24 if ipaddress.ip_address(described.ip).version == 4 else 64
         interface = self.radios[node].interface

@@ -97,7 +97,8 @@ class Layout:
                 f"linux: {len(self.job.stations)} stations; this stack has {self.stack.stations}"
             )
         for node in self.access_points:
-            if node not in self.stack.hosts and self.job.foreign is None:
+            driven = self.job.foreign is None and not self.stack.cabled
+            if node not in self.stack.hosts and driven:
                 raise TestbedError(f"linux: this stack has no access point {node}")
         if self.job.cable is not None and self.stack.virtual:
             await cables.lay(self.job.cable, self._cable_ends())
@@ -232,7 +233,8 @@ class Layout:
 
     def interface(self, name: str) -> str:
         """The interface of that node."""
-        return self.stack.radios[self.nodes[name]].interface
+        node = self.nodes[name]
+        return self.stack.cabled.get(node) or self.stack.radios[node].interface
 
     def target(self, name: str) -> str:
         """The node that a station's traffic goes to."""

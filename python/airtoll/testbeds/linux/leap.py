@@ -103,7 +103,7 @@ async def start(
         own=f"{base}.sock",
         ready=f"{base}.ready",
     )
-    return await programs.serve(host, base, "leap", settings, limit_s)
+    return await programs.serve(host, base, __name__, settings, limit_s)
 
 
 class Exchange:

@@ -30,7 +30,6 @@ from typing import Final
 import attrs
 from attrs import evolve, frozen
 
-import airtoll
 from airtoll import _native, border
 from airtoll.border.answers import Binding, Visit
 from airtoll.errors import TestbedError
@@ -147,7 +146,7 @@ async def start(host: Host, folder: str, settings: HomeAgent | ForeignAgent) -> 
     role = "home" if isinstance(settings, HomeAgent) else "foreign"
     base = f"{folder}/mobile-ip-{role}-{host.name}"
     told = evolve(settings, ready=f"{base}.ready")
-    return await programs.serve(host, base, "mobile_ip", told, role=role)
+    return await programs.serve(host, base, __name__, told, role=role)
 
 
 async def register(
@@ -159,15 +158,8 @@ async def register(
     """
     base = f"{folder}/mobile-ip-node-{host.name}.json"
     await host.put(base, json.dumps(attrs.asdict(evolve(settings, limit_s=limit_s - 15))))
-    root = str(Path(airtoll.__file__).resolve().parent.parent)
-    done = await host.run(
-        [
-            *("env", f"PYTHONPATH={root}", sys.executable),
-            *("-m", "airtoll.testbeds.linux.mobile_ip", "node", base),
-        ],
-        limit_s=limit_s,
-        check=False,
-    )
+    given = await programs.command(host, folder, __name__, "node", base)
+    done = await host.run(given.line, limit_s=limit_s, check=False)
     if done.status != 0 or not done.stdout.strip():
         words = done.stderr.strip().splitlines()
         raise MobileIpError(f"{host.name}: Mobile IP: {words[-1] if words else 'no answer'}")

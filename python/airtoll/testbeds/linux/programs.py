@@ -1,54 +1,60 @@
 """Small programs of this package that run on the hosts of a trial: servers and clients of traffic.
 
-A program is a module that reads its settings from a JSON file, most by :func:`main`. A server
-makes the file ``ready`` of its settings when it listens; a client prints one JSON value.
+A program is a module that reads its settings from a JSON file, most by ``on_hosts.entry``. A host
+with this machine's files runs it from them; another one gets it once (see ``shipping``).
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
 import attrs
+from attrs import frozen
 
 import airtoll
 from airtoll.errors import TestbedError
+from airtoll.testbeds.linux import shipping
 from airtoll.testbeds.linux.hosts import Host, Process
-from airtoll.testbeds.linux.plain import read
 
 #: Time beyond the work of a client for its start and a slow emulated CPU, seconds.
 _MARGIN_S: Final = 60.0
 _ROOT: Final = str(Path(airtoll.__file__).resolve().parent.parent)
 
 
-class Serves(Protocol):
-    """A server whose sockets listen."""
-
-    def serve(self) -> None:
-        """Answer until the process ends."""
-
-
-class Service(Protocol):
-    """Settings of a server."""
-
-    @property
-    def ready(self) -> str:
-        """Path of the file that the server makes when it listens."""
-
-
-_Service = TypeVar("_Service", bound=Service)
-_Client = TypeVar("_Client")
-
-
 class ProgramError(TestbedError):
     """A program that ended without a report."""
 
 
-def _command(module: str, role: str, path: str) -> list[str]:
-    return [sys.executable, "-m", f"airtoll.testbeds.linux.{module}", role, path]
+@frozen
+class Command:
+    """A command and its environment."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+
+    @property
+    def line(self) -> list[str]:
+        """Both as one argument vector."""
+        return [
+            *(["env"] if self.env else []),
+            *(f"{k}={v}" for k, v in self.env.items()),
+            *self.argv,
+        ]
+
+
+async def command(host: Host, folder: str, module: str, role: str, path: str) -> Command:
+    """The command of a program on a host, which has all that it needs when this returns.
+
+    ``folder``: the run's on that host. ``module``: the whole name. Raises ``EnvironmentProblem``
+    where the host has no Python for it, and ``TestbedError`` where the program cannot be sent.
+    """
+    if host.has_our_files:
+        return Command((sys.executable, "-m", module, role, path), {"PYTHONPATH": _ROOT})
+    return Command((*await shipping.ship(host, folder, module), role, path), {})
 
 
 async def serve(
@@ -66,10 +72,10 @@ async def serve(
     program's first argument.
     """
     values = attrs.asdict(settings)
+    given = await command(host, str(Path(base).parent), module, role, f"{base}.json")
     await host.run(["rm", "-f", values["ready"]])
     await host.put(f"{base}.json", json.dumps(values))
-    command, log = _command(module, role, f"{base}.json"), f"{base}.log"
-    async with host.starting(command, log=log, env={"PYTHONPATH": _ROOT}) as process:
+    async with host.starting(given.argv, log=f"{base}.log", env=given.env) as process:
         await host.wait_for(values["ready"], limit_s, process)
     return process
 
@@ -81,31 +87,11 @@ async def run(
 
     Raises :class:`ProgramError` with its last words.
     """
+    given = await command(host, str(Path(base).parent), module, "ask", f"{base}.json")
     await host.put(f"{base}.json", json.dumps(attrs.asdict(settings)))
-    done = await host.run(
-        ["env", f"PYTHONPATH={_ROOT}", *_command(module, "ask", f"{base}.json")],
-        limit_s=duration_s + _MARGIN_S,
-        check=False,
-    )
+    done = await host.run(given.line, limit_s=duration_s + _MARGIN_S, check=False)
     if done.status != 0 or not done.stdout.strip():
         words = done.stderr.strip().splitlines()
-        raise ProgramError(f"{host.name}: {module}: {words[-1] if words else 'no report'}")
+        name = module.rpartition(".")[2]
+        raise ProgramError(f"{host.name}: {name}: {words[-1] if words else 'no report'}")
     return json.loads(done.stdout)
-
-
-def main(
-    service: type[_Service],
-    listen: Callable[[_Service], Serves],
-    client: type[_Client],
-    ask: Callable[[_Client], attrs.AttrsInstance],
-) -> None:
-    """Carry out the role of the command line: serve for ever, or ask and print what was found."""
-    role, path = sys.argv[1:3]
-    values = json.loads(Path(path).read_text())
-    if role == "serve":
-        settings = read(service, values)
-        server = listen(settings)
-        Path(settings.ready).touch()
-        server.serve()
-    else:
-        sys.stdout.write(json.dumps(attrs.asdict(ask(read(client, values)))) + "\n")

@@ -31,7 +31,8 @@ class Progress:
     """One trial under way.
 
     ``negotiated``: station -> values read back; ``conditions``: radio and CPU; ``keys``: the key
-    log; ``by_hand``: stations that a person drives; ``servers``: access point -> its RADIUS server;
+    log; ``by_hand``: stations that a person drives; ``cabled``: those with a cable for a radio;
+    ``servers``: access point -> its RADIUS server;
     ``proxies``: RADIUS proxies before it;
     ``undo``: clean-up at the end of the trial, the latest first.
     """
@@ -51,6 +52,7 @@ class Progress:
     #: Supplicants of stations that join during the traffic, until they do.
     standing_by: dict[str, wpa_supplicant.Station] = field(factory=dict)
     by_hand: dict[str, ByHand] = field(factory=dict)
+    cabled: list[str] = field(factory=list)
     servers: dict[str, freeradius.Server] = field(factory=dict)
     proxies: list[freeradius.Server] = field(factory=list)
     undo: contextlib.AsyncExitStack = field(factory=contextlib.AsyncExitStack)
@@ -85,7 +87,7 @@ class Progress:
         Raises ``TestbedError`` naming the station whose packets do not come back.
         """
         ip = self.job.flow.ip if self.job.flow else "ipv4"
-        for name in list(self.stations if names is None else names):
+        for name in [*self.stations, *self.cabled] if names is None else list(names):
             done = await self.host(name).run(
                 [
                     *("ping", "-q", "-i", "0.2", "-c", "3", "-w", "40"),

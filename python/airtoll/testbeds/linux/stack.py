@@ -41,10 +41,13 @@ from airtoll.testbeds.linux import (
 from airtoll.testbeds.linux.by_hand import Device
 from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.hosts import Host, LocalHost, Process
+from airtoll.testbeds.linux.hosts import Host, HostUnusableError, LocalHost, Process
 from airtoll.testbeds.linux.job import Flow, Job, Outcome
 from airtoll.testbeds.linux.layout import BEHIND_PROXIES, PROXY, RADIUS, Layout
 from airtoll.testbeds.linux.namespaces import Address
+from airtoll.testbeds.linux.on_hosts.dns import UDP_PORT
+from airtoll.testbeds.linux.on_hosts.exchanges import HTTP_PORT
+from airtoll.testbeds.linux.on_hosts.ftp import PORT as FTP_PORT
 from airtoll.testbeds.linux.prompts import Prompts
 from airtoll.testbeds.linux.tcp_options import TcpOptions
 from airtoll.testbeds.linux.trial import TrialRun
@@ -92,6 +95,8 @@ class Stack:
         self.medium: medium.Medium | None = None
         #: The regulatory domain that access points announce.
         self.country: str | None = None
+        #: Node -> interface of the cable that takes the place of a station's radio.
+        self.cabled: dict[str, str] = {}
         #: Node -> a station without a driver, and the terminal of its prompts.
         self.by_hand: dict[str, Device] = {}
         self.prompts: Prompts | None = None
@@ -262,10 +267,15 @@ class Stack:
         await cleanup.clean(self.root, self.run_id)
 
     async def measure(self, job: Job) -> Outcome:
-        """Carry out one trial. A policy or traffic that did not come about is a failure by name."""
+        """Carry out one trial. A policy or traffic that did not come about is a failure by name.
+
+        Raises ``HostUnusableError`` where a host was lost meanwhile.
+        """
         trial = TrialRun(self, job)
         try:
             await trial.run()
+        except HostUnusableError:
+            raise
         except (TestbedError, TimeoutError) as error:
             trial.failure = trial.explained(str(error) or type(error).__name__)
             # A server with an unfinished test would refuse the next one.
@@ -369,14 +379,14 @@ class Stack:
     async def dns_server(self, node: str) -> None:
         """A waiting resolver on a node."""
         host, chain = self.hosts[node], self.credentials.dns
-        await self._server(node, dns.UDP_PORT, lambda: dns.serve(host, self.folder, chain))
+        await self._server(node, UDP_PORT, lambda: dns.serve(host, self.folder, chain))
 
     async def exchange_server(self, node: str, options: TcpOptions) -> None:
         """A waiting server of requests over TCP on a node."""
         host = self.hosts[node]
         await self._server(
             node,
-            exchanges.HTTP_PORT,
+            HTTP_PORT,
             lambda: exchanges.serve(host, self.folder, options),
             options,
         )
@@ -385,7 +395,7 @@ class Stack:
         """A waiting FTP server on a node, with the sockets and writes of a flow."""
         host = self.hosts[node]
         given = (TcpOptions.of(flow), flow.write_octets)
-        await self._server(node, ftp.PORT, lambda: ftp.serve(host, self.folder, flow), given)
+        await self._server(node, FTP_PORT, lambda: ftp.serve(host, self.folder, flow), given)
 
     async def irtt_server(self, node: str) -> None:
         """A waiting irtt server on a node."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import socket
 import struct
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
-from airtoll.testbeds.linux.job import Flow
+if TYPE_CHECKING:
+    from airtoll.testbeds.linux.job import Flow
 
 #: Names of a study's congestion controls where the kernel has another one.
 _KERNEL: Final = {"newreno": "reno"}

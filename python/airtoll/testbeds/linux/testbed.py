@@ -39,13 +39,14 @@ from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest, alive, identi
 from airtoll.testbeds.guest.uml import Errand
 from airtoll.testbeds.levels import level_dbm, reference_db
 from airtoll.testbeds.linux import (
-    by_hand,
+    beforehand,
     credentials,
     crypto,
     devices,
     environment,
     handover,
     hostapd,
+    lab_cells,
     ledger,
     medium,
     newcomers,
@@ -149,6 +150,8 @@ class Linux:
         self._cancelled = False
         #: One network name and one set of secrets for all sessions: a person types them once.
         self._secret: credentials.Credentials | None = secret
+        #: Answers of the hosts of a laboratory before the first trial; None: they were not asked.
+        self.asked: beforehand.Asked | None = None
         #: Where a person reads the steps of stations that airtoll cannot drive; None: a terminal.
         self.prompts: Prompts | None = None
 
@@ -163,10 +166,17 @@ class Linux:
         """Whether each trial has a guest of its own, whose time no other guest takes."""
         return self._in_virtual_time()
 
+    def ask_hosts(self) -> list[str]:
+        """Ask the hosts of a laboratory what they can do; a line for each that does not answer."""
+        if self._lab is None:
+            return []
+        self.asked = asyncio.run(beforehand.ask(self._lab))
+        return self.asked.lines()
+
     def check(self, cell: Cell) -> Skip | None:
         """Why the cell cannot be carried out, or None."""
         in_lab = self._lab is not None
-        foreign = self._lab is not None and self._lab.lab.ap is not None
+        foreign = self._lab is not None and (self._lab.lab.ap is not None or self._lab.wired)
         reason = (
             self.missing()
             or CAPABILITY.why_not_policy(cell.security, self._hostapd_version(), foreign=foreign)
@@ -382,27 +392,10 @@ class Linux:
     def _lab_reason(self, cell: Cell) -> str | None:
         if self._lab is None:
             return None
-        stations = [self._lab.host[name] for name in self._lab.of("station")]
-        wanted = station_names(cell.settings)
-        if len(wanted) > len(stations):
-            return f"the laboratory has {len(stations)} stations"
-        if reason := CAPABILITY.why_not_in_laboratory(cell):
+        if reason := lab_cells.why_not(cell, self._lab, flow_of(cell.settings, cell.load)):
             return reason
-        if self._lab.lab.ap is not None and (reason := not_with_another(cell, self._lab)):
-            return reason
-        if any(station.by == "hand" for station in stations[: len(wanted)]):
-            flow = flow_of(cell.settings, cell.load)
-            if reason := by_hand.why_not(cell.security, flow, cell.settings.topology):
-                return reason
-        moves, own = cell.settings.handover, len(self._lab.of("access-point"))
-        if moves is not None and self._lab.lab.ap is not None:
-            return (
-                "handover: hand-overs need access points that airtoll drives (hosts, no [lab.ap])"
-            )
-        if moves is not None and own < max(ACCESS_POINTS, *moves.path):
-            count = max(ACCESS_POINTS, *moves.path)
-            return f"the hand-overs need {count} access points; the laboratory has {own}"
-        return None
+        stations = len(station_names(cell.settings))
+        return None if self.asked is None else self.asked.why_not(cell, stations)
 
     def _channel_reason(self, cell: Cell) -> str | None:
         asked = cell.settings.operating_channel_validation and cell.security.link.pmf != "off"
@@ -480,21 +473,6 @@ class Linux:
 def _lacking(cell: Cell) -> str | None:
     chosen = {s.name: gating.policy_of(cell, s) for s in cell.settings.stations}
     return abilities.why_not(cell, chosen)
-
-
-def not_with_another(cell: Cell, lab: Lab) -> str | None:
-    """Why an access point that airtoll does not drive cannot take part in a cell, or None."""
-    ap, settings, link = lab.lab.ap, cell.settings, cell.security.link
-    assert ap is not None
-    if ap.phys is not None and settings.phy not in ap.phys:
-        return f"phy = {settings.phy}: [lab.ap] phys lists {', '.join(ap.phys)}"
-    if any(link == evolve(resolve(name).link, eap_method=link.eap_method) for name in ap.lacks):
-        return f"{cell.policy}: [lab.ap] lacks it"
-    if settings.authenticate and settings.join.deauthenticate_at_s is not None:
-        return "join.deauthenticate_at_s: only an access point that airtoll drives deauthenticates"
-    if any(settings.bridges(station) for station in settings.stations):
-        return "stations.bridge: four addresses need an access point that airtoll drives"
-    return None
 
 
 def job_of(

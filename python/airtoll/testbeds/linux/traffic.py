@@ -397,7 +397,7 @@ async def _ftp(progress: Progress, name: str, flow: Flow) -> list[Value]:
     )
     rows: list[Value] = []
     for (label, _), one in zip(parts, found, strict=True):
-        rows += ftp.values(one, label, name, series=flow.series)
+        rows += ftp.values(one, label, name, series=flow.series, one_clock=stack.virtual)
     return rows
 
 

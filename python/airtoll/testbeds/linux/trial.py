@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from airtoll.errors import StorageError, TestbedError
+from airtoll.observe.metrics import NOT_RADIO
 from airtoll.policies import resolve
 from airtoll.testbeds.linux import (
     association,
@@ -42,6 +43,10 @@ _WIRE_FILTER: Final = (
     f"udp port 500 or 4500 or {' or '.join(map(str, freeradius.PORTS))} or 51820 or 434 "
     "or icmp[0] = 9 or icmp[0] = 10 or ip[6:2] & 0x1fff != 0"
 )
+
+
+#: Said of trials without a radio.
+CABLED: Final = "a cable takes the place of each station's radio"
 
 
 class TrialRun:
@@ -160,6 +165,8 @@ class TrialRun:
         if stack.surveyed:
             progress.conditions.survey = {n: tuple(rows) for n, rows in stack.surveyed.items()}
         rated = any(value.metric == "throughput_bps" for value in progress.values)
+        if stack.cabled and rated:
+            progress.caveats.insert(0, NOT_RADIO + CABLED)
         if stack.virtual and stack.medium is None and rated:
             progress.caveats.insert(0, medium.NO_AIR)
         return Outcome(
@@ -174,7 +181,7 @@ class TrialRun:
             stations={
                 name: progress.address_of_radio(name)
                 for name, node in layout.nodes.items()
-                if name in progress.by_hand or node not in stack.by_hand
+                if name in progress.by_hand or node not in (*stack.by_hand, *stack.cabled)
             },
             access_points=self._bssids(),
             addresses=self._addresses(),

@@ -15,6 +15,7 @@ from airtoll.analyse.explain.mechanisms.air import AIR
 from airtoll.analyse.explain.mechanisms.devices import DEVICES
 from airtoll.analyse.explain.mechanisms.path import PATH
 from airtoll.analyse.explain.mechanisms.predicted import (
+    UNSEEN,
     Mechanism,
     Predicted,
     Prior,
@@ -28,6 +29,7 @@ MECHANISMS: Final[Mapping[str, Mechanism]] = {one.name: one for one in (*AIR, *D
 
 __all__ = [
     "MECHANISMS",
+    "UNSEEN",
     "Mechanism",
     "Predicted",
     "Prior",

@@ -19,6 +19,8 @@ from airtoll.analyse.explain.evidence import FACTORS, THROUGHPUTS, Air, Flow, Re
 #: Standard deviations of a throughput that only octets change: each, and all together.
 _OWN: Final = 0.012
 _TOGETHER: Final = 0.015
+#: Standard deviation of a throughput by its own flow, where nothing was measured of it before.
+UNSEEN: Final = 0.08
 #: Standard deviation of a share that a mechanism leaves as it was.
 _SHARE: Final = 0.015
 _RETRIES: Final = 0.03
@@ -95,7 +97,7 @@ def unchanged(setting: Setting, reading: Reading) -> Predicted:
     if quantity in THROUGHPUTS:
         air = setting.of(reading.flow)
         if before is None:
-            return Predicted(_HOME * air.after, 0.08, below=0.35, above=0.12)
+            return Predicted(_HOME * air.after, UNSEEN, below=0.35, above=0.12)
         return Predicted(before * air.after / air.before, _OWN, _TOGETHER, _TOGETHER)
     if quantity == "rate_bps":
         if before is None:
@@ -117,6 +119,8 @@ def usual_before(setting: Setting, reading: Reading) -> Predicted:
 
 def predicted(mechanism: Mechanism, setting: Setting, reading: Reading, value: Values) -> Predicted:
     """The value after a change by a mechanism; of readings that it leaves alone by octets alone."""
+    if reading.supposed and mechanism.before is not None:
+        reading = evolve(reading, before=mechanism.before(setting, reading, value).value)
     if reading.quantity == "again_bps":
         return _again(mechanism, setting, reading, value)
     own = mechanism.predicts(setting, reading, value)

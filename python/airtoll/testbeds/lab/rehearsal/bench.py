@@ -20,12 +20,11 @@ from airtoll.testbeds.contract import Measured, Skip
 from airtoll.testbeds.lab.access_point import static_wep, wanted, wep_bits
 from airtoll.testbeds.lab.bench import Surroundings
 from airtoll.testbeds.lab.rehearsal.router import Router
-from airtoll.testbeds.linux import credentials
-from airtoll.testbeds.linux.capability import CAPABILITY, station_names
+from airtoll.testbeds.linux import credentials, lab_cells
 from airtoll.testbeds.linux.credentials import Credentials
 from airtoll.testbeds.linux.job import Foreign
 from airtoll.testbeds.linux.lab import Lab
-from airtoll.testbeds.linux.testbed import not_with_another
+from airtoll.testbeds.linux.testbed import flow_of
 from airtoll.testbeds.simulator import Simulator
 
 SAID: Final = "rehearsal: simulated; no radio and no access point took part"
@@ -46,14 +45,13 @@ class Rehearsal:
         """Names and secrets of the rehearsal."""
         return self._secret
 
+    def ask_hosts(self) -> list[str]:
+        """There is no host to ask."""
+        return []
+
     def check(self, cell: Cell) -> Skip | None:
         """Why the laboratory or the simulator cannot carry out the cell, or None."""
-        own = len(self._lab.of("station"))
-        if len(station_names(cell.settings)) > own:
-            return Skip(f"the laboratory has {own} stations")
-        reason = CAPABILITY.why_not_in_laboratory(cell)
-        if reason is None and self._lab.lab.ap is not None:
-            reason = not_with_another(cell, self._lab)
+        reason = lab_cells.why_not(cell, self._lab, flow_of(cell.settings, cell.load))
         return Skip(reason) if reason else self._simulator.check(cell)
 
     def expected_s(self, cell: Cell) -> float:

@@ -14,9 +14,9 @@ from airtoll.plan import Cell, make_plan
 from airtoll.policies import resolve as resolve_policy
 from airtoll.present.names import policy_name
 from airtoll.report.playground import Scenarios
+from airtoll.run.what_if import POLICIES, path_loss_of, rates_of
 from airtoll.study import load
 from airtoll.testbeds.resolve import scenario
-from airtoll.testbeds.what_if import POLICIES, path_loss_of, rates_of
 
 #: Study and traffic of the network that most lessons change.
 _NETWORK: Final = ("quickstart", "udp")
