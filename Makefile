@@ -89,7 +89,7 @@ agarwal-linux: build dev medium system guest ## agarwal2005's 648 cells on the r
 	$(BIN)/airtoll run agarwal2005 --on linux --vm --trials 1 --out $(RUNS)/agarwal2005-linux \
 		$$(test ! -e $(RUNS)/agarwal2005-linux || echo --resume)
 
-lint: dev ## formatting, types, import contracts, plain English
+lint: dev ## formatting, types, import contracts, cycles, packages, plain English
 	$(STEP) "cargo fmt" "1 s" cargo fmt --all --check
 	$(STEP) "clippy" "2 min" cargo clippy $(SHARED) --workspace --all-targets --quiet -- -D warnings
 	$(STEP) "ruff check" "1 s" $(BIN)/ruff check .
@@ -100,6 +100,8 @@ lint: dev ## formatting, types, import contracts, plain English
 	$(STEP) "Tuples of equal types" "2 s" $(BIN)/python tools/tuples.py
 	$(STEP) "Plain English" "5 s" $(BIN)/python tools/plain_english.py
 	$(STEP) "Limitations" "2 s" env PYTHONPATH=python $(BIN)/python tools/limitations.py --check
+	$(STEP) "Packages of the crates" "5 s" cargo package --quiet --locked --no-verify --allow-dirty --workspace \
+		--exclude airtoll-python --exclude airtoll-web
 	$(STEP) "Workflows" "1 s" $(BIN)/zizmor --offline --persona auditor --no-progress .github/workflows
 	$(STEP) "Border" "5 s, first 3 min" $(BIN)/python tools/border.py --check
 

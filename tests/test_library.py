@@ -58,6 +58,20 @@ def test_importing_airtoll_imports_no_library() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_optional_parts_are_imported_when_asked_for() -> None:
+    optional = {
+        "distributed", "dask", "scipy", "matplotlib", "pandas", "asyncssh", "cryptography",
+        "airtoll.report.identified", "airtoll.report.playground", "airtoll.run.identifying",
+        "airtoll.lesson",
+    }  # fmt: skip
+    code = (
+        "import sys, airtoll.cli.app, airtoll.run, airtoll.analyse; "
+        f"sys.exit(', '.join({optional!r} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == ""
+
+
 def test_packages_are_called_and_stay_packages() -> None:
     from airtoll import analyse, run
     from airtoll.run import check

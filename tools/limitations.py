@@ -39,8 +39,7 @@ def refusals() -> str:
     ]
     return "\n".join(
         [
-            "Each reason is in [capabilities](reference/capabilities.md); "
-            "`airtoll check` prints those of a study.",
+            "Every reason: [capabilities](reference/capabilities.md), `airtoll check`.",
             "",
             "| testbed | fields with values that it refuses | combinations that it skips |",
             "|---|---|---|",

@@ -8,7 +8,7 @@ import pytest
 
 from airtoll.analyse import Estimate, analyse
 from airtoll.analyse.advice import Needs, advise, better_transport
-from airtoll.analyse.cost import as_cost, cost_in_words, predicate, sign_of
+from airtoll.analyse.cost import as_cost, cost_in_words, sign_of
 from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.observe.metrics import METRICS, SHARES, more_is_better, name_of
 from airtoll.study import load, shipped
@@ -35,32 +35,28 @@ def test_every_answer_of_a_shipped_study_has_a_direction():
 
 
 @pytest.mark.parametrize(
-    ("overhead", "words", "sentence"),
+    ("overhead", "words"),
     [
-        (cost(0.031, 0.029, 0.033, "1"), "it costs 3.10 [2.90, 3.30] %", "costs 3.10 ± 0.20 %"),
-        (cost(-0.004, -0.005, -0.003, "1"), "it gains 0.40 [0.30, 0.50] %", "gains 0.40 ± 0.10 %"),
+        (cost(0.031, 0.029, 0.033, "1"), "it costs 3.10 [2.90, 3.30] %"),
+        (cost(-0.004, -0.005, -0.003, "1"), "it gains 0.40 [0.30, 0.50] %"),
         (
             cost(0.001, -0.001, 0.003, "1"),
             "no measurable cost (at most 0.30 %)",
-            "has no measurable cost (at most 0.30 %)",
         ),
         # T2 - T1 is negative where security costs throughput.
-        (cost(-9e4, -1.77e5, -3e3, "bit/s"), "it costs 90 ± 87 kb/s", "costs 90 ± 87 kb/s"),
-        (cost(4e5, 3.5e5, 4.5e5, "bit/s"), "it gains 400 ± 50 kb/s", "gains 400 ± 50 kb/s"),
+        (cost(-9e4, -1.77e5, -3e3, "bit/s"), "it costs 90 ± 87 kb/s"),
+        (cost(4e5, 3.5e5, 4.5e5, "bit/s"), "it gains 400 ± 50 kb/s"),
         (
             cost(-1e5, -3.5e5, 1.5e5, "bit/s"),
             "no measurable cost (at most 350.0 kb/s)",
-            "has no measurable cost (at most 350.0 kb/s)",
         ),
-        (cost(0.0, math.nan, math.nan, "1"), "no measurable cost", "has no measurable cost"),
-        (cost(-0.02, math.nan, math.nan, "1"), "it gains 2.00 %", "gains 2.00 %"),
+        (cost(0.0, math.nan, math.nan, "1"), "no measurable cost"),
+        (cost(-0.02, math.nan, math.nan, "1"), "it gains 2.00 %"),
     ],
 )
-def test_a_cost_is_positive_in_words_and_a_gain_is_called_so(overhead, words, sentence):
+def test_a_cost_is_positive_in_words_and_a_gain_is_called_so(overhead, words):
     assert cost_in_words(overhead) == words
-    assert predicate(as_cost(overhead)) == sentence
-    for text in (words, sentence):
-        assert "-" not in text
+    assert "-" not in words
 
 
 def test_a_small_difference_is_never_shown_as_zero():

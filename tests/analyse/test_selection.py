@@ -11,7 +11,6 @@ from airtoll.analyse.selection import (
     keep_all,
     largest_possible_z,
     needs_rerun,
-    rule_named,
     select_rows,
     sigma_rule,
 )
@@ -115,9 +114,8 @@ def test_closest_of_twenty_pretends_precision():
 
 
 def test_unknown_rules_are_refused():
-    with pytest.raises(UsageError, match="closest_to_mean"):
-        rule_named("best")
+    frame = pl.DataFrame({"cell": ["a"], "trial": [1], "value": [1.0]})
     with pytest.raises(UsageError, match="lacks its number"):
-        rule_named("agreement")
+        select_rows(frame, ["cell"], "agreement", None)
     with pytest.raises(UsageError):
         closest_to_mean(0)

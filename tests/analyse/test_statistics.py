@@ -17,19 +17,16 @@ from airtoll.analyse.overhead import (
     Summary,
     mean_of_estimates,
     overhead,
-    overhead_bootstrap,
     overhead_of_summaries,
     ratio_fieller,
 )
 from airtoll.analyse.power import (
     minimum_detectable,
     power_of,
-    trials_for_precision,
     trials_needed,
 )
 from airtoll.analyse.series import (
     batch_means,
-    block_bootstrap,
     lag_one,
     mser,
     summarise_series,
@@ -158,9 +155,11 @@ def test_fieller_against_bootstrap_and_coverage():
         hits += overhead(x, y, "of_baseline").contains(1 / 25)
     assert 0.92 <= hits / 400 <= 0.98
     fieller = overhead(x, y, "of_secured")
-    boot = overhead_bootstrap(x, y, "of_secured", rng, resamples=4000)
-    assert fieller.value == pytest.approx(boot.value)
-    assert fieller.half_width == pytest.approx(boot.half_width, rel=0.3)
+    means_x, means_y = (
+        one[rng.integers(0, one.size, (4000, one.size))].mean(axis=1) for one in (x, y)
+    )
+    low, high = np.quantile((means_x - means_y) / means_y, [0.025, 0.975])
+    assert fieller.half_width == pytest.approx((high - low) / 2, rel=0.3)
 
 
 def test_fieller_of_nothing_is_the_whole_line():
@@ -224,15 +223,6 @@ def test_power_against_tables():
     assert smallest == pytest.approx(0.4992, abs=0.002)
 
 
-def test_trials_for_precision():
-    n = trials_for_precision(0.5, 1.0)
-    assert mean_half_width(n) <= 0.5 < mean_half_width(n - 1)
-
-
-def mean_half_width(n: int) -> float:
-    return float(stats.t.ppf(0.975, n - 1)) / math.sqrt(n)
-
-
 def test_mser_finds_a_warm_up():
     rng = np.random.default_rng(0)
     series = rng.normal(10, 0.3, 200)
@@ -244,7 +234,7 @@ def test_mser_finds_a_warm_up():
 
 def test_series_intervals_allow_for_correlation():
     rng = np.random.default_rng(4)
-    naive = batched = blocked = 0
+    naive = batched = 0
     for _ in range(200):
         noise = rng.normal(size=300)
         series = np.empty(300)
@@ -253,10 +243,8 @@ def test_series_intervals_allow_for_correlation():
             series[i] = 0.7 * series[i - 1] + noise[i]
         naive += mean_t(series, "s").contains(0.0)
         batched += batch_means(series, "s").contains(0.0)
-        blocked += block_bootstrap(series, "s", rng, block=20, resamples=300).contains(0.0)
     assert naive / 200 < 0.75
     assert batched / 200 > 0.85
-    assert blocked / 200 > 0.85
     assert lag_one(series) > 0.5
 
 

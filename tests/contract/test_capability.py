@@ -72,6 +72,11 @@ _OVEN: Fields = {
         "absent_s": 2.0,
     },
 }
+_CELLS: Fields = {"scenario.neighbours": {"cells": 2, "level_dbm": -70.0}}
+_PLACED: Fields = {
+    "scenario.stations": [{"name": "A", "position_m": [2.0, 0.0]}],
+    "scenario.neighbours": {"positions_m": [[25.0, 0.0]]},
+}
 _WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7}
 PROFILE = "p4-3.2ghz-rt61"
 
@@ -163,6 +168,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
         16.384,
         _PHONE_AX | {"scenario.stations.twt_interval_ms": 512.0},
     ),
+    "scenario.stations.caches_psk": (False, _PSK),
     "scenario.stations.battery_wh": (5.0, {"scenario.stations.profile": "htc-dream-nic"}),
     "scenario.stations.dtim_wake": (
         True,
@@ -176,6 +182,9 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.ap.profile": (PROFILE, {}),
     "scenario.ap.position_m": ([3.0, 4.0], _LEVEL),
     "scenario.ap.frame_bursting_us": (2000.0, {}),
+    "scenario.ap.authentication_timeout_s": (1.0, _SAE),
+    "scenario.ap.restart_at_s": (1.0, _PSK),
+    "scenario.card.no_aggregation": (["open"], _N),
     "scenario.server.profile": (PROFILE, {}),
     **{f"scenario.wired.{key}": (value, {}) for key, value in _WIRE.items()},
     "scenario.bridge.host.profile": (PROFILE, _BRIDGE),
@@ -193,6 +202,19 @@ CASES: dict[str, tuple[Any, Fields]] = {
         {"scenario.radio.fading": "rician", "scenario.radio.rician_k_db": 3.0},
     ),
     "scenario.radio.coherence_ms": (5.0, {"scenario.radio.fading": "rayleigh"}),
+    "scenario.radio.obss_pd_dbm": (-74.0, {**_CELLS, "scenario.phy": "802.11ax"}),
+    "scenario.neighbours.cells": (3, _CELLS),
+    "scenario.neighbours.level_dbm": (-80.0, _CELLS),
+    "scenario.neighbours.positions_m": ([[20.0, 0.0], [0.0, 30.0]], _PLACED),
+    "scenario.neighbours.stations": (2, _CELLS),
+    "scenario.neighbours.station_dbm": (-70.0, _CELLS),
+    "scenario.neighbours.station_m": (9.0, _PLACED),
+    "scenario.neighbours.offered_mbps": (3.0, _CELLS),
+    "scenario.neighbours.direction": ("down", _CELLS),
+    "scenario.neighbours.payload_bytes": (300, _CELLS),
+    "scenario.neighbours.policy": ("wpa3-sae-gcmp-256", _CELLS),
+    "scenario.neighbours.mcs": (3, {**_CELLS, **_N}),
+    "scenario.neighbours.rate_mbps": (12.0, _CELLS),
     "scenario.radio.interferer.kind": ("neighbour", _OVEN),
     "scenario.radio.interferer.level_dbm": (-60.0, _OVEN),
     "scenario.radio.interferer.duty": (0.3, _OVEN),
@@ -207,6 +229,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.radius.requests_per_s": (10.0, _EAP),
     "scenario.radius.controller": (PROFILE, _EAP),
     "scenario.radius.mtu_bytes": (576, _EAP),
+    "scenario.radius.fragments": ("dropped", _EAP),
     "scenario.radius.proxies.profile": (PROFILE, _PROXIED),
     "scenario.radius.proxies.rate_mbps": (10.0, _PROXIED),
     "scenario.radius.proxies.delay_ms": (50.0, _PROXIED),
@@ -230,6 +253,9 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.join.ike_chain": ("p256", _IKE),
     "scenario.join.ike_fragment_bytes": (1280, {**_IKE, "scenario.join.ike_chain": "rsa2048"}),
     "scenario.join.cached_pmk": (True, _EAP),
+    "scenario.join.pmksa": ("stale", _SAE),
+    "scenario.join.multiplication_ms": (100.0, _SAE),
+    "scenario.join.tries_again": (True, _PSK),
     "scenario.join.tls_resumption": (True, _EAP),
     "scenario.join.anti_clogging": (True, _SAE),
     "scenario.join.anti_clogging_threshold": (5, {**_SAE, "scenario.join.anti_clogging": True}),
@@ -258,6 +284,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
         {**_PSK, "scenario.stations": [{"name": "A"}, {"name": "B", "joins_at_s": 0.1}]},
     ),
     "scenario.join.group_rekey_s": (2.0, _PSK),
+    "scenario.join.group_rekey_tries": (10, {**_PSK, "scenario.join.group_rekey_s": 2.0}),
     "scenario.join.group_rekey_on_leave": (True, _MOVE),
     "scenario.join.deauthenticate_at_s": (2.0, _PSK),
     "scenario.join.limit_s": (30.0, _PSK),

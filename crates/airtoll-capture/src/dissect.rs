@@ -145,6 +145,15 @@ pub enum Content<'a> {
     Other,
 }
 
+/// IP addresses of the sender and the receiver of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct IpEnds {
+    /// Sender.
+    pub from: IpAddr,
+    /// Receiver.
+    pub to: IpAddr,
+}
+
 /// A payload and the octets of headers in front of application data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dissected<'a> {
@@ -153,7 +162,7 @@ pub struct Dissected<'a> {
     /// Octets of LLC, network and transport headers.
     pub header_octets: usize,
     /// IP addresses of sender and receiver, where the content is of use with them.
-    pub ends: Option<(IpAddr, IpAddr)>,
+    pub ends: Option<IpEnds>,
 }
 
 /// Reads an 802.11 MSDU.
@@ -239,7 +248,10 @@ fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
                 };
                 inner.header_octets += ipv4::LEN;
                 if inner.content != Content::Other {
-                    inner.ends = Some((ip.source.into(), ip.destination.into()));
+                    inner.ends = Some(IpEnds {
+                        from: ip.source.into(),
+                        to: ip.destination.into(),
+                    });
                 }
                 inner
             }
@@ -254,7 +266,10 @@ fn payload(kind: u16, octets: &[u8]) -> Dissected<'_> {
                 };
                 inner.header_octets += ipv6_headers(octets, ip.payload.len());
                 if inner.content != Content::Other {
-                    inner.ends = Some((ip.source.into(), ip.destination.into()));
+                    inner.ends = Some(IpEnds {
+                        from: ip.source.into(),
+                        to: ip.destination.into(),
+                    });
                 }
                 inner
             }

@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::dissect::RadiusPacket;
+use crate::dissect::{IpEnds, RadiusPacket};
 use crate::keys::{EspSa, Keys, Secret};
 
 /// Most requests whose answer is waited for.
@@ -134,11 +134,7 @@ impl Tunnels {
     }
 
     /// Checks and opens an ESP packet, from its SPI on; gives the packet inside and its protocol.
-    pub(crate) fn esp(
-        &mut self,
-        octets: &[u8],
-        ends: Option<(IpAddr, IpAddr)>,
-    ) -> Option<(Vec<u8>, u8)> {
+    pub(crate) fn esp(&mut self, octets: &[u8], ends: Option<IpEnds>) -> Option<(Vec<u8>, u8)> {
         let spi = octets
             .first_chunk::<4>()
             .map(|four| u32::from_be_bytes(*four));
@@ -146,8 +142,8 @@ impl Tunnels {
         let (mut outcome, mut inside) = (Outcome::NoKey, None);
         for (sa, key) in keys {
             let meant = |end: Option<IpAddr>, at: Option<IpAddr>| end.is_none() || end == at;
-            if !meant(sa.source, ends.map(|(from, _)| from))
-                || !meant(sa.destination, ends.map(|(_, to)| to))
+            if !meant(sa.source, ends.map(|ends| ends.from))
+                || !meant(sa.destination, ends.map(|ends| ends.to))
             {
                 continue;
             }
@@ -266,23 +262,27 @@ impl Tunnels {
 
     /// Whether a TCP segment may hold OpenVPN: on its own port, on a connection that is followed, or if it
     /// begins as a client's first packet does.
-    pub(crate) fn may_hold_openvpn(&self, segment: &[u8], ends: Option<(IpAddr, IpAddr)>) -> bool {
+    pub(crate) fn may_hold_openvpn(&self, segment: &[u8], ends: Option<IpEnds>) -> bool {
         let [a, b, c, d, ..] = *segment else {
             return false;
         };
-        let (from, to) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+        let ports = Ports {
+            from: u16::from_be_bytes([a, b]),
+            to: u16::from_be_bytes([c, d]),
+        };
         let header = segment
             .get(12)
             .map_or(0, |octet| usize::from(octet >> 4) * 4);
-        [from, to].contains(&openvpn::PORT)
-            || !self.streams.is_empty() && ends.is_some_and(|ends| self.follows(ends, (from, to)))
+        ports.of_openvpn()
+            || !self.streams.is_empty() && ends.is_some_and(|ends| self.follows(ends, ports))
             || segment.get(header..).is_some_and(begins_openvpn)
     }
 
     /// Whether either direction of a connection is followed.
-    fn follows(&self, (from, to): (IpAddr, IpAddr), (source, destination): (u16, u16)) -> bool {
-        self.streams.contains_key(&(from, source, to, destination))
-            || self.streams.contains_key(&(to, destination, from, source))
+    fn follows(&self, ends: IpEnds, ports: Ports) -> bool {
+        let IpEnds { from, to } = ends;
+        self.streams.contains_key(&(from, ports.from, to, ports.to))
+            || self.streams.contains_key(&(to, ports.to, from, ports.from))
     }
 
     /// The packets of OpenVPN that end in a TCP segment; `None` if the segment is of another protocol. A
@@ -290,15 +290,17 @@ impl Tunnels {
     pub(crate) fn openvpn(
         &mut self,
         segment: &TcpRepr<'_>,
-        ends: Option<(IpAddr, IpAddr)>,
+        ends: Option<IpEnds>,
     ) -> Option<Vec<Vec<u8>>> {
-        let (from, to) = ends?;
-        let ports = (segment.source, segment.destination);
-        let own_port = [ports.0, ports.1].contains(&openvpn::PORT);
-        if !own_port && !self.follows((from, to), ports) && !begins_openvpn(segment.payload) {
+        let ends = ends?;
+        let ports = Ports {
+            from: segment.source,
+            to: segment.destination,
+        };
+        if !ports.of_openvpn() && !self.follows(ends, ports) && !begins_openvpn(segment.payload) {
             return None;
         }
-        let flow = (from, ports.0, to, ports.1);
+        let flow = (ends.from, ports.from, ends.to, ports.to);
         if self.streams.len() >= MAX_STREAMS && !self.streams.contains_key(&flow) {
             self.streams.clear();
         }
@@ -351,6 +353,19 @@ const HEADER: usize = airtoll_wire::radius::HEADER_OCTETS;
 
 /// Addresses and ports of a direction of a TCP connection.
 type Flow = (IpAddr, u16, IpAddr, u16);
+
+/// TCP ports of the sender and the receiver of a segment.
+#[derive(Debug, Clone, Copy)]
+struct Ports {
+    from: u16,
+    to: u16,
+}
+
+impl Ports {
+    fn of_openvpn(self) -> bool {
+        [self.from, self.to].contains(&openvpn::PORT)
+    }
+}
 
 /// Whether a segment holds a client's first packet of OpenVPN, and no more.
 fn begins_openvpn(payload: &[u8]) -> bool {

@@ -5,6 +5,23 @@
 //! goes over the air. Never reads a clock and never opens a socket; message counts are counted
 //! from emitted octets, never looked up. Ciphers, key derivation and the tables of suites are
 //! `airtoll-security`'s.
+//!
+//! ```
+//! use airtoll_handshakes::{Negotiation, Options, Outcome, PolicySpec};
+//! use rand_chacha::ChaCha8Rng;
+//! use rand_chacha::rand_core::SeedableRng;
+//!
+//! let policy: PolicySpec = serde_json::from_str(
+//!     r#"{"name": "wpa2-psk-ccmp",
+//!         "link": {"cipher": "ccmp-128", "group_cipher": "ccmp-128", "akm": "psk"}}"#,
+//! )?;
+//! let random = Box::new(ChaCha8Rng::seed_from_u64(1));
+//! let (stages, _) = Negotiation::new(policy, Options::default(), random)?.run()?;
+//! let keys = stages.last().expect("a stage");
+//! assert!(matches!(keys.outcome, Outcome::Established(_)));
+//! assert_eq!(keys.emissions.len(), 4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(test)]
 mod adverse;

@@ -6,6 +6,14 @@
 //!
 //! Clause and equation numbers are those of IEEE Std 802.11-2020 (HE: IEEE Std 802.11ax-2021,
 //! EHT: IEEE Std 802.11be-2024) unless a line says otherwise.
+//!
+//! ```
+//! use airtoll_phy::{Band, OfdmRate, TxVector, airtime};
+//!
+//! // 20 us of preamble and header, then 57 symbols of 216 bits for 22 + 8 x 1534 bits.
+//! let vector = TxVector::ofdm(OfdmRate::M54, Band::Ghz5);
+//! assert_eq!(airtime(&vector, 1534).as_nanos(), 248_000);
+//! ```
 
 #[cfg(test)]
 extern crate self as airtoll_phy;

@@ -2,6 +2,15 @@
 //!
 //! Takes keys, frames and packets as octets; gives octets back. Never does IO, never reads a
 //! clock, never draws randomness: nonces, packet numbers and times come from the caller.
+//!
+//! ```
+//! use airtoll_security::keys::psk;
+//!
+//! // IEEE 802.11-2020, annex J.4.2.
+//! let key = psk::from_passphrase("password", b"IEEE")?;
+//! assert_eq!(key[..4], [0xf4, 0x2c, 0x6f, 0xc5]);
+//! # Ok::<(), airtoll_security::KeyError>(())
+//! ```
 
 pub mod aead;
 pub mod akm;

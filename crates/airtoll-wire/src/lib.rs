@@ -3,6 +3,15 @@
 //! One protocol per file, each in the same order: doc, view over octets with checked length,
 //! repr (owned or borrowed values), parse and emit, tests. Emit appends to a `Vec<u8>`.
 //! Never does IO, reads no clock, holds no state between frames, never panics on any input.
+//!
+//! ```
+//! use airtoll_wire::ieee80211::element::{Element, Elements, id};
+//!
+//! let mut octets = Vec::new();
+//! Element { id: id::SSID, body: b"home" }.emit(&mut octets);
+//! assert_eq!(octets, b"\x00\x04home");
+//! assert_eq!(Elements::new(&octets).find_id(id::SSID), Some(&b"home"[..]));
+//! ```
 
 pub mod ah;
 pub mod arp;

@@ -9,6 +9,7 @@
 
 mod association;
 mod bss;
+mod builder;
 mod check;
 mod flow;
 mod group;
@@ -25,9 +26,10 @@ pub(crate) use check::rates_of;
 
 pub use association::{Association, Reassociation};
 pub use bss::{
-    Aggregation, Announced, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate,
-    Standard, TxopProtection,
+    Aggregation, Announced, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Neighbour,
+    Protection, Rate, Standard, TxopProtection,
 };
+pub use builder::ScenarioBuilder;
 pub use flow::{AccessCategory, Flow, IpVersion, Transport, UdpOptions};
 pub use group::{GroupDelivery, GroupMessage, GroupSource};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
@@ -138,6 +140,20 @@ pub enum ScenarioError {
 }
 
 impl Scenario {
+    /// Whether a node is in a neighbour's BSS.
+    pub(crate) fn is_neighbours(&self, node: &Node) -> bool {
+        let own = |bss: &&Bss| node.is_in(&bss.name);
+        self.bss
+            .iter()
+            .any(|bss| bss.neighbour.is_some() && own(&bss))
+    }
+
+    /// Whether a flow is in a neighbour's BSS.
+    pub(crate) fn carries_for_neighbours(&self, flow: &Flow) -> bool {
+        let source = self.nodes.iter().find(|node| node.name == flow.source);
+        source.is_some_and(|node| self.is_neighbours(node))
+    }
+
     /// The access point of a BSS.
     pub(crate) fn access_point_of(&self, bss: &str) -> Option<&Node> {
         let own = |n: &&Node| n.role == Role::AccessPoint && n.is_in(bss);

@@ -506,6 +506,52 @@ fn tcp_stays_within_its_bounds() {
     }
 }
 
+/// The stations of two neighbours beside those of a cell, all of which hear one another.
+fn with_neighbours(scenario: &Scenario, cells: u32, stations: u32) -> Scenario {
+    let mut json = serde_json::to_value(scenario).unwrap();
+    for cell in 0..cells {
+        let name = format!("n{cell}");
+        let mut bss = json["bss"][0].clone();
+        bss["name"] = name.clone().into();
+        bss["neighbour"] = serde_json::json!({"level_dbm": -75.0});
+        json["bss"].as_array_mut().unwrap().push(bss);
+        let mut ap = json["nodes"][0].clone();
+        ap["name"] = format!("{name}/ap").into();
+        ap["bss"] = name.clone().into();
+        ap["role"] = "access_point".into();
+        json["nodes"].as_array_mut().unwrap().push(ap);
+        for station in 0..stations {
+            let (mut node, mut flow) = (json["nodes"][0].clone(), json["flows"][0].clone());
+            node["name"] = format!("{name}/{station}").into();
+            node["bss"] = name.clone().into();
+            flow["name"] = node["name"].clone();
+            flow["source"] = node["name"].clone();
+            flow["destination"] = format!("{name}/ap").into();
+            json["nodes"].as_array_mut().unwrap().push(node);
+            json["flows"].as_array_mut().unwrap().push(flow);
+        }
+    }
+    Scenario::from_json(&json.to_string()).unwrap()
+}
+
+#[test]
+fn saturated_neighbours_leave_the_share_of_bianchi() {
+    // The saturation throughput of all stations (Bianchi 2000), shared equally among them.
+    for (bss, own, cells, theirs, seconds) in [
+        (A54, 3, 1, 3, 600.0),
+        (A54, 5, 2, 5, 600.0),
+        (B11, 6, 1, 4, 600.0),
+    ] {
+        let alone = uplink(bss, own, "", &udp(1_472), seconds);
+        let all = uplink(bss, own + cells * theirs, "", &udp(1_472), seconds);
+        let share = f64::from(own) / f64::from(own + cells * theirs);
+        let theory = analytic_bps(&all) * share;
+        let ours = simulated_bps(&with_neighbours(&alone, cells, theirs), 1);
+        let off = ours / theory - 1.0;
+        assert!(off.abs() < 0.025, "{bss} {own} {cells} {theirs}: {off:+.4}");
+    }
+}
+
 #[test]
 fn spaced_mpdus_meet_the_closed_form_in_both_directions() {
     const N40: &str = r#""standard":"802.11n","width_mhz":40,"guard_interval_ns":400,"band":"2.4ghz",

@@ -60,20 +60,6 @@ def amount(cost: Estimate, *, ends: bool = False) -> str:
     return show_overhead(shown, ends=ends) if cost.unit == "1" else show_estimate(shown)
 
 
-def predicate(cost: Estimate, thing: str = "") -> str:
-    """``costs 3.1 ± 0.2 %``, ``gains 0.4 %`` or ``has no measurable cost (at most 0.1 %)``.
-
-    ``thing``: words after the amount, such as " of throughput".
-    """
-    sign = sign_of(cost)
-    if sign == "none":
-        most = most_of(cost)
-        return (
-            f"has {NO_COST}{thing.replace(' of ', ' in ', 1)}{f' (at most {most})' if most else ''}"
-        )
-    return f"{'costs' if sign == 'cost' else 'gains'} {amount(cost)}{thing}"
-
-
 def cost_in_words(overhead: Estimate, *, bare: bool = False) -> str:
     """A cost as a clause: ``it costs 3.1 %``, ``it gains 0.4 %``, ``no measurable cost``."""
     cost = as_cost(overhead)

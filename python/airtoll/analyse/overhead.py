@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike
 from airtoll.analyse.estimate import (
     DETERMINISTIC,
     EQUAL,
-    RESAMPLES,
     Array,
     Estimate,
     has_spread,
@@ -114,32 +113,6 @@ def overhead_value(baseline: float, secured: float, definition: Definition) -> f
     if definition == "of_secured":
         return (baseline - secured) / secured
     return secured - baseline
-
-
-def overhead_bootstrap(
-    baseline: ArrayLike,
-    secured: ArrayLike,
-    definition: Definition,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-) -> Estimate:
-    """Overhead with a percentile bootstrap interval, both samples resampled independently."""
-    x, y = sample(baseline), sample(secured)
-    unit = "bit/s" if definition == "difference_bps" else "1"
-    value = overhead_value(float(x.mean()), float(y.mean()), definition)
-    n = x.size + y.size
-    if min(x.size, y.size) < 2:
-        return Estimate(value, math.nan, math.nan, level, n, f"{definition}: too few", unit)
-    t1 = x[rng.integers(0, x.size, (resamples, x.size))].mean(axis=1)
-    t2 = y[rng.integers(0, y.size, (resamples, y.size))].mean(axis=1)
-    draws = {
-        "of_baseline": lambda: (t1 - t2) / t1,
-        "of_secured": lambda: (t1 - t2) / t2,
-        "difference_bps": lambda: t2 - t1,
-    }[definition]()
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(value, float(low), float(high), level, n, f"{definition}, bootstrap", unit)
 
 
 def ratio_fieller(numerator: Summary, denominator: Summary, level: float = 0.95) -> Estimate:

@@ -78,27 +78,3 @@ def trials_needed(
         else:
             high = middle
     return high
-
-
-def trials_for_precision(half_width: float, deviation: float, level: float = 0.95) -> int:
-    """Trials whose t interval of the mean has at most this half-width (same unit)."""
-    if half_width <= 0:
-        raise UsageError("the wanted half-width must be above zero")
-
-    def width(n: int) -> float:
-        return float(t_quantile(level, n - 1)) * deviation / math.sqrt(n)
-
-    low, high = 1, 2
-    while width(high) > half_width:
-        low, high = high, high * 2
-        if high > MOST_TRIALS:
-            raise UsageError(
-                f"more than {MOST_TRIALS} trials would be needed: ask for a wider interval"
-            )
-    while high - low > 1:
-        middle = (low + high) // 2
-        if width(middle) > half_width:
-            low = middle
-        else:
-            high = middle
-    return high

@@ -112,24 +112,6 @@ def largest_possible_z(n: int) -> float:
     return (n - 1) / math.sqrt(n) if n > 0 else 0.0
 
 
-def rule_named(
-    rule: str, *, keep: int | None = None, count: int | None = None, ratio: float | None = None
-) -> Rule:
-    """The rule of a study file: all, closest_to_mean, discard_first or agreement."""
-    if rule == "all":
-        return keep_all()
-    if rule == "closest_to_mean" and keep is not None:
-        return closest_to_mean(keep)
-    if rule == "discard_first" and count is not None:
-        return discard_first(count)
-    if rule == "agreement" and ratio is not None:
-        return agreement(ratio)
-    raise UsageError(
-        f"selection rule {rule!r} is unknown or lacks its number: "
-        "all, closest_to_mean(keep), discard_first(count), agreement(ratio)"
-    )
-
-
 def select_rows(
     frame: pl.DataFrame, by: list[str], rule: str, number: float | None
 ) -> pl.DataFrame:

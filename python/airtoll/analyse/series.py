@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from airtoll.analyse.estimate import RESAMPLES, Estimate, mean_t, sample
+from airtoll.analyse.estimate import Estimate, mean_t, sample
 
 
 def mser(values: ArrayLike, batch: int = 5) -> int:
@@ -50,34 +50,6 @@ def batch_means(values: ArrayLike, unit: str, batches: int = 10, level: float = 
     value = float(x.mean())
     half = inner.half_width
     return Estimate(value, value - half, value + half, level, x.size, "mean, batch means", unit)
-
-
-def block_bootstrap(
-    values: ArrayLike,
-    unit: str,
-    rng: np.random.Generator,
-    block: int | None = None,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-) -> Estimate:
-    """Mean of a series with a circular block bootstrap interval (Politis and Romano 1992).
-
-    ``block`` defaults to the cube root of the length, rounded up.
-    """
-    x = sample(values)
-    n = x.size
-    if n < 4:
-        value = float(x.mean()) if n else math.nan
-        return Estimate(value, math.nan, math.nan, level, n, "series too short", unit)
-    length = block or math.ceil(n ** (1 / 3))
-    count = math.ceil(n / length)
-    starts = rng.integers(0, n, size=(resamples, count))
-    index = (starts[:, :, np.newaxis] + np.arange(length)) % n
-    draws = x[index.reshape(resamples, -1)[:, :n]].mean(axis=1)
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(
-        float(x.mean()), float(low), float(high), level, n, f"mean, block {length}", unit
-    )
 
 
 def summarise_series(

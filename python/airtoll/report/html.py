@@ -21,11 +21,13 @@ from airtoll.present.names import policy_name
 from airtoll.report import what_if
 from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
 from airtoll.report.authentication import STAGES, negotiation_stages
+from airtoll.report.closing import printed_table
 from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
 from airtoll.report.handover import PARTS, gaps
 from airtoll.report.parts import SHORT, symbol_step
+from airtoll.report.setting import setting
 from airtoll.report.summary import Combined, RunSummary
 from airtoll.report.templates import page
 from airtoll.report.times import time_rows
@@ -191,6 +193,8 @@ def _values(
         "source": head.source,
         "manifest": summary.manifest,
         "question": head.question,
+        "printed_table": printed_table(summary),
+        "setting": setting(summary.plan.cells),
         "headline": [line.replace(" %", "\u00a0%") for line in headline(summary)],
         "not_covered": not_covered(summary),
         "lines_open": _LINES_OPEN,

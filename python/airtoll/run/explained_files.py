@@ -22,6 +22,7 @@ from airtoll.errors import DatasetError, UsageError
 from airtoll.observe.imports import iperf3
 from airtoll.observe.imports.documents import Document, documents, read_octets, text_of
 from airtoll.observe.imports.files import import_files
+from airtoll.observe.imports.naming import format_of_documents
 from airtoll.observe.imports.trial import Place
 from airtoll.run.explained_samples import (
     DATAGRAM,
@@ -96,19 +97,7 @@ def _documents(path: Path, fmt: str) -> list[Document]:
 
 def _json_kind(path: Path) -> str:
     fmt = "iperf3, flent or irtt (a table ends in .csv, a capture in .pcap)"
-    data = _documents(path, fmt)[0].data
-    keys = set(data) if isinstance(data, dict) else set()
-    for kind, own in (
-        ("iperf3", {"start", "intervals"}),
-        ("iperf3", {"start", "end"}),
-        ("iperf3", {"error"}),
-        ("iperf3", {"event", "data"}),
-        ("flent", {"metadata", "results"}),
-        ("irtt", {"round_trips", "stats"}),
-    ):
-        if own <= keys:
-            return kind
-    raise DatasetError(f"{path}: JSON, but none of iperf3 (--json), flent or irtt")
+    return format_of_documents(path, _documents(path, fmt))
 
 
 def _iperf3(path: Path, inputs: Inputs) -> Side:

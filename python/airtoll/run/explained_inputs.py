@@ -9,7 +9,6 @@ file are those of ``explained_files`` and ``explained_captures``.
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,8 +17,8 @@ from typing import Final
 from attrs import evolve
 
 from airtoll.analyse.explain import FACTORS, Flow, Quantity, Reading
-from airtoll.errors import PolicyError, UsageError
-from airtoll.policies import resolve
+from airtoll.errors import CaptureError, DatasetError, UsageError
+from airtoll.observe.imports.naming import SUFFIXES, left_out, policy_in, stem_of
 from airtoll.run.explained_captures import capture_side
 from airtoll.run.explained_files import document_side, table_side
 from airtoll.run.explained_samples import (
@@ -35,7 +34,6 @@ from airtoll.run.explained_samples import (
 
 #: Standard deviation of the mean of several throughputs of a home (logarithm).
 _MEAN = 0.01
-_SUFFIXES: Final = (".json", ".flent", ".csv", ".pcap", ".pcapng", ".cap")
 _CAPTURES: Final = {".pcap", ".pcapng", ".cap"}
 _NO_SIDE: Final = ("", "?", "-")
 
@@ -47,12 +45,12 @@ def side_of(argument: str, inputs: Inputs) -> Side:
     """
     path = Path(argument)
     if path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.is_file() and _suffixes(p) & {*_SUFFIXES})
+        files = sorted(p for p in path.iterdir() if p.is_file() and _suffixes(p) & {*SUFFIXES})
         if not files:
-            raise UsageError(f"{argument}: the folder holds none of {', '.join(_SUFFIXES)}")
-        return _joined([_file(one, inputs) for one in files], _named(path.name))
+            raise UsageError(f"{argument}: the folder holds none of {', '.join(SUFFIXES)}")
+        return _joined(*_folder(files, inputs), policy_in(path.name))
     if path.is_file():
-        return _joined([_file(path, inputs)], _named(_stem(path)))
+        return _joined([_file(path, inputs)], (), policy_in(stem_of(path)))
     if argument in _NO_SIDE:
         return Side()
     quantity, flow, offered = parse_flow(inputs.flow)
@@ -60,6 +58,23 @@ def side_of(argument: str, inputs: Inputs) -> Side:
         raise UsageError(f"{argument}: no such file or folder, and no number (Mb/s)")
     value = value_of(argument, quantity, argument)
     return Side((stated(quantity, flow, value, offered),))
+
+
+def _folder(files: Sequence[Path], inputs: Inputs) -> tuple[list[Side], list[str]]:
+    """The files of a folder, and those that cannot be read; raises if none can."""
+    sides, lost = [], []
+    for file in files:
+        try:
+            sides.append(_file(file, inputs))
+        except (DatasetError, CaptureError) as error:
+            if len(files) == 1:
+                raise
+            lost.append(left_out(file, error))
+    if not sides:
+        raise DatasetError(f"{files[0].parent}: no file can be read: {'; '.join(lost[:3])}")
+    if lost:
+        lost[-1] += f"; {len(sides)} of {len(files)} count"
+    return sides, lost
 
 
 def pair_of(text: str, inputs: Inputs) -> tuple[Side, Side]:
@@ -194,7 +209,7 @@ def _spread(samples: Sequence[Sample]) -> float:
     return max(_own_spread(samples), _MEAN)
 
 
-def _joined(sides: Sequence[Side], named: str | None) -> Side:
+def _joined(sides: Sequence[Side], lost: Sequence[str], named: str | None) -> Side:
     policies = {one.policy for one in sides if one.policy is not None}
     if len(policies) > 1:
         raise UsageError(f"one measurement has files of {' and '.join(sorted(policies))}")
@@ -202,28 +217,12 @@ def _joined(sides: Sequence[Side], named: str | None) -> Side:
         tuple(sample for one in sides for sample in one.samples),
         next(iter(policies), named),
         tuple(remark for one in sides for remark in one.remarks),
+        tuple(lost),
     )
 
 
 def _suffixes(path: Path) -> set[str]:
     return {suffix.lower() for suffix in path.suffixes}
-
-
-def _stem(path: Path) -> str:
-    name = path.name
-    while Path(name).suffix.lower() in (*_SUFFIXES, ".gz", ".zst"):
-        name = Path(name).stem
-    return name
-
-
-def _named(name: str) -> str | None:
-    """The policy that a file is named after."""
-    for text in (name.lower(), re.split(r"[-_. ](?:udp|tcp|up|down|\d)", name.lower())[0]):
-        try:
-            return resolve(text).name
-        except PolicyError:
-            continue
-    return None
 
 
 def _file(path: Path, inputs: Inputs) -> Side:

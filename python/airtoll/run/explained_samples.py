@@ -63,11 +63,15 @@ class Sample:
 
 @frozen
 class Side:
-    """The values of one of the two measurements, its policy if a file says so, and remarks."""
+    """The values of one of the two measurements, its policy if a file says so, and remarks.
+
+    ``lost``: files of a folder that cannot be read, each with its reason.
+    """
 
     samples: tuple[Sample, ...] = ()
     policy: str | None = None
     remarks: tuple[str, ...] = field(default=())
+    lost: tuple[str, ...] = field(default=())
 
 
 @frozen

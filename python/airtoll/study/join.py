@@ -119,6 +119,12 @@ class Radius(Table):
         description="path MTU between access point and server, bytes: a router fragments longer "
         "packets (RFC 791), and the loss of one fragment loses the packet; default: no router",
     )
+    fragments: Literal["pass", "dropped"] = Field(
+        "pass",
+        description="dropped: a firewall before the server (before the first proxy) passes no IP "
+        "fragment, so that a packet longer than the path MTU (`mtu_bytes`, 1500 without it) never "
+        "arrives",
+    )
     proxies: (
         Annotated[int, Field(ge=0, le=16)] | Annotated[tuple[Proxy, ...], Field(max_length=16)]
     ) = Field(
@@ -248,6 +254,13 @@ class Join(Table):
     cached_pmk: bool = Field(
         False, description="the PMK of an earlier association is still cached (PMKSA caching)"
     )
+    pmksa: Literal["fresh", "stale", "stale-kept"] = Field(
+        "fresh",
+        description="stale: the station names a PMKSA that the AP has lost (SAE, 802.1X): with "
+        "802.1X the AP goes on with EAP, with SAE it refuses the association (status 53), and the "
+        "station drops the PMKSA and begins anew at once, as wpa_supplicant; stale-kept: it keeps "
+        "the PMKSA and repeats the association (`tries_again`); fresh: there is no such PMKSA",
+    )
     tls_resumption: bool = Field(
         False,
         description="station and RADIUS server keep the TLS session of an earlier "
@@ -263,6 +276,11 @@ class Join(Table):
         0,
         description="with `anti_clogging`: the AP requires tokens once this many SAE handshakes "
         "are open (hostapd: 5); 0: always",
+    )
+    multiplication_ms: NotNegative | None = Field(
+        None,
+        description="SAE: time of a multiplication of a point on the stations' CPUs, ms; default: "
+        "that of their profiles",
     )
     cookies: bool = Field(
         False,
@@ -307,6 +325,11 @@ class Join(Table):
     fault: Literal["none", "wrong-passphrase", "wrong-certificate", "silent-server"] = Field(
         "none", description="the fault that the study injects"
     )
+    tries_again: bool = Field(
+        False,
+        description="a station whose join failed begins again after 0.1, 0.5, 1, 5 and then every "
+        "10 s (wpa_supplicant's pauses), until `limit_s`",
+    )
     spread_ms: NotNegative = Field(
         0.0,
         description="stations start at random times within this interval, milliseconds; with "
@@ -316,6 +339,12 @@ class Join(Table):
         None,
         description="interval at which the AP renews its group keys during the traffic, s "
         "(hostapd's wpa_group_rekey); default: never",
+    )
+    group_rekey_tries: Annotated[int, Field(ge=1, le=255)] = Field(
+        4,
+        description="transmissions of a new group key, the second after 0.5 s and further ones "
+        "every second, before the AP deauthenticates a station without an answer (hostapd's "
+        "wpa_group_update_count); a dozing station (`listen_interval`) hears them when it wakes",
     )
     group_rekey_on_leave: bool = Field(
         False,

@@ -4,7 +4,6 @@
 //! Opens no frame.
 
 use std::hash::{Hash, Hasher};
-use std::net::IpAddr;
 
 use airtoll_wire::MacAddress;
 use airtoll_wire::eapol::{Eapol, packet_type};
@@ -23,7 +22,7 @@ use rustc_hash::FxHasher;
 
 use super::Frames;
 use crate::analysis::Slot;
-use crate::dissect::{self, Content, Dissected, RadiusPacket};
+use crate::dissect::{self, Content, Dissected, IpEnds, RadiusPacket};
 use crate::leaves::Leave;
 use crate::link::Wire;
 use crate::session::steps::Protocol;
@@ -48,7 +47,7 @@ struct TunnelMessage {
 }
 
 impl TunnelMessage {
-    fn new(protocol: Protocol, opcode: u8, octets: &[u8], ends: Option<(IpAddr, IpAddr)>) -> Self {
+    fn new(protocol: Protocol, opcode: u8, octets: &[u8], ends: Option<IpEnds>) -> Self {
         let mut hasher = FxHasher::default();
         (octets, ends).hash(&mut hasher);
         Self {
@@ -73,7 +72,7 @@ struct Tunnelled {
 }
 
 impl Tunnelled {
-    fn of(protocol: Protocol, octets: &[u8], ends: Option<(IpAddr, IpAddr)>) -> Self {
+    fn of(protocol: Protocol, octets: &[u8], ends: Option<IpEnds>) -> Self {
         Self {
             is: true,
             messages: vec![TunnelMessage::new(protocol, 0, octets, ends)],
@@ -150,7 +149,9 @@ impl Frames<'_> {
         let (station, ap) = self.roles(frame);
         let from_station = station.is_some() && frame.transmitter() == station;
         let (station, ap) = self.associated(station, ap);
-        if let (Some(station), Some((source, _)), true) = (station, ends, from_station) {
+        if let (Some(station), Some(IpEnds { from: source, .. }), true) =
+            (station, ends, from_station)
+        {
             self.sessions.learn_owner(source, station);
         }
         let mut channel = None;
@@ -260,7 +261,7 @@ impl Frames<'_> {
     }
 
     /// A segment of TCP is of interest if OpenVPN may be in it.
-    fn of_interest<'a>(&self, content: Content<'a>, ends: Option<(IpAddr, IpAddr)>) -> Content<'a> {
+    fn of_interest<'a>(&self, content: Content<'a>, ends: Option<IpEnds>) -> Content<'a> {
         match content {
             Content::Tcp(octets) if !self.tunnels.may_hold_openvpn(octets, ends) => Content::Other,
             content => content,
@@ -269,7 +270,7 @@ impl Frames<'_> {
 
     /// The messages of a tunnel's handshake that a datagram holds. An ESP packet that opens may hold such
     /// a datagram, or another tunnel's packet.
-    fn tunnel(&mut self, content: &Content<'_>, ends: Option<(IpAddr, IpAddr)>) -> Tunnelled {
+    fn tunnel(&mut self, content: &Content<'_>, ends: Option<IpEnds>) -> Tunnelled {
         let Content::Esp(octets) = content else {
             return self.handshake(content, ends);
         };
@@ -295,7 +296,7 @@ impl Frames<'_> {
         tunnelled
     }
 
-    fn handshake(&mut self, content: &Content<'_>, ends: Option<(IpAddr, IpAddr)>) -> Tunnelled {
+    fn handshake(&mut self, content: &Content<'_>, ends: Option<IpEnds>) -> Tunnelled {
         match content {
             Content::Ike(octets) => {
                 self.tunnels.ike(octets);
@@ -586,7 +587,10 @@ impl Frames<'_> {
                 Some(joined) => {
                     whole = joined;
                     let mut dissected = dissect::transport(ip.protocol, &whole);
-                    dissected.ends = Some((ip.source.into(), ip.destination.into()));
+                    dissected.ends = Some(IpEnds {
+                        from: ip.source.into(),
+                        to: ip.destination.into(),
+                    });
                     dissected
                 }
             },
@@ -662,13 +666,8 @@ impl Frames<'_> {
 
     /// The stations that a packet of a wire is of and for: by their IP addresses, or else by
     /// their hardware addresses.
-    fn parties(
-        &self,
-        wire: Wire,
-        packet: &[u8],
-        ends: Option<(IpAddr, IpAddr)>,
-    ) -> Vec<MacAddress> {
-        let owned = ends.into_iter().flat_map(|(from, to)| [from, to]);
+    fn parties(&self, wire: Wire, packet: &[u8], ends: Option<IpEnds>) -> Vec<MacAddress> {
+        let owned = ends.into_iter().flat_map(|ends| [ends.from, ends.to]);
         let mut stations: Vec<_> = owned.filter_map(|end| self.sessions.owner(end)).collect();
         if stations.is_empty() {
             let (from, to) = hardware_addresses(wire, packet);
@@ -687,11 +686,11 @@ impl Frames<'_> {
         self.sessions.tunnel(&mut event, &Announced::default());
     }
 
-    fn agent_discovery(&mut self, slot: &Slot, advertises: bool, ends: Option<(IpAddr, IpAddr)>) {
+    fn agent_discovery(&mut self, slot: &Slot, advertises: bool, ends: Option<IpEnds>) {
         let stations = if advertises {
             self.sessions.take_solicitors()
         } else {
-            let station = ends.and_then(|(from, _)| self.sessions.owner(from));
+            let station = ends.and_then(|ends| self.sessions.owner(ends.from));
             station.inspect(|station| self.sessions.solicits(*station));
             station.into_iter().collect()
         };

@@ -89,10 +89,11 @@ pub struct StationRate {
 }
 
 /// The fixed rates of all stations, in the order of the nodes and of their links. Stations whose rate the
-/// simulator chooses are left out.
+/// simulator chooses are left out, and those of neighbours.
 #[must_use]
 pub fn station_rates(scenario: &Scenario) -> Vec<StationRate> {
-    let stations = scenario.nodes.iter().filter(|n| n.role == Role::Station);
+    let own = |n: &&Node| n.role == Role::Station && !scenario.is_neighbours(n);
+    let stations = scenario.nodes.iter().filter(own);
     let links = stations.flat_map(|station| station.bsss().map(move |bss| (station, bss)));
     links
         .filter_map(|(station, name)| {

@@ -90,6 +90,7 @@ pub fn limits(scenario: &Scenario) -> Vec<Limit> {
     let hops: Vec<Hop<'_>> = scenario
         .flows
         .iter()
+        .filter(|flow| !scenario.carries_for_neighbours(flow))
         .flat_map(|flow| hops_of(scenario, flow))
         .collect();
     let mut found = Vec::new();

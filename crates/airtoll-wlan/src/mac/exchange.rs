@@ -11,7 +11,7 @@ use super::{Mac, Mode};
 use crate::context::{Action, Context, Step};
 use crate::event::Event;
 use crate::id::{ContenderId, LinkId, ModeId, RadioId, TransmissionId};
-use crate::medium::{FrameKind, Gap, Medium, Transmission};
+use crate::medium::{FrameKind, Gap, Medium, Origin, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::{Air, Octets};
 use crate::scenario::Protection;
@@ -506,7 +506,9 @@ impl Mac {
                 let give_up = exchange.data_end + mode.timeout();
                 if medium.control_arrives(t, sender, mode.response(), octets) {
                     cx.observe_air(Air::Ack, alone);
-                    cx.observe(Observation::ControlOctets { octets });
+                    if t.origin == Origin::Own {
+                        cx.observe(Observation::ControlOctets { octets });
+                    }
                     cx.act(Action::Ended {
                         contender: id,
                         step: Step::Succeeded,
@@ -530,9 +532,9 @@ impl Mac {
         engaged: &[RadioId],
         response: bool,
     ) {
-        let channel = self.contenders[id].channel;
-        let at = cx.now() + medium.sifs(channel);
-        medium.channel_mut(channel).pause(gap);
+        let contender = &self.contenders[id];
+        let at = cx.now() + medium.sifs(contender.channel);
+        medium.pause(contender.channel, contender.node, gap);
         for &node in engaged {
             medium.engage(node, at);
         }
@@ -641,7 +643,7 @@ impl Mac {
         let charged = account.filter(|account| any || *account == number);
         if signalling {
             self.signalling_sent(cx, number, t.alone, any);
-        } else {
+        } else if t.origin == Origin::Own {
             cx.observe(Observation::Data {
                 alone: t.alone,
                 length,

@@ -50,6 +50,7 @@ impl Scenario {
             self.check_node(&format!("nodes[{i}]"), node)?;
             self.check_multi_link(&format!("nodes[{i}]"), node)?;
         }
+        self.check_neighbours()?;
         for (i, link) in self.links.iter().enumerate() {
             let at = format!("links[{i}]");
             for name in &link.nodes {
@@ -117,6 +118,72 @@ impl Scenario {
         }
         for (i, flow) in self.flows.iter().enumerate() {
             self.check_flow(&format!("flows[{i}]"), flow)?;
+        }
+        Ok(())
+    }
+
+    /// Nodes of neighbours join nowhere and move nowhere, and their traffic stays in their BSS.
+    fn check_neighbours(&self) -> Checked {
+        if self.bss.iter().all(|bss| bss.neighbour.is_none()) {
+            return Ok(());
+        }
+        if self.bss.iter().all(|bss| bss.neighbour.is_some()) {
+            return invalid("bss[0].neighbour", "set", "null for at least one BSS");
+        }
+        for (i, bss) in self.bss.iter().enumerate() {
+            let Some(neighbour) = bss.neighbour else {
+                continue;
+            };
+            let at = format!("bss[{i}]");
+            if let Some(level) = neighbour.level_dbm
+                && !(-150.0..=30.0).contains(&level)
+            {
+                return invalid(&format!("{at}.neighbour.level_dbm"), level, "-150 to 30");
+            }
+            let alone = |b: &Bss| b.neighbour.is_some() || b.channel != bss.channel;
+            if self.bss.iter().all(alone) {
+                let allowed = "the channel of a BSS that is no neighbour's";
+                return invalid(&format!("{at}.channel"), bss.channel, allowed);
+            }
+            if self.handovers.iter().any(|h| h.bss == bss.name) {
+                return invalid(
+                    &format!("{at}.neighbour"),
+                    "set",
+                    "null for the aim of a handover",
+                );
+            }
+        }
+        let theirs = |name: &str| {
+            let node = self.nodes.iter().find(|n| n.name == name);
+            node.filter(|n| self.is_neighbours(n))
+        };
+        for (i, association) in self.associations.iter().enumerate() {
+            if theirs(&association.station).is_some() {
+                let field = format!("associations[{i}].station");
+                return invalid(&field, &association.station, "no station of a neighbour");
+            }
+        }
+        for (i, node) in self.nodes.iter().enumerate() {
+            if !node.multi_link.is_empty() && self.is_neighbours(node) {
+                let field = format!("nodes[{i}].multi_link");
+                return invalid(
+                    &field,
+                    node.multi_link.join(", "),
+                    "empty in a neighbour's BSS",
+                );
+            }
+        }
+        for (i, flow) in self.flows.iter().enumerate() {
+            let ends = [theirs(&flow.source), theirs(&flow.destination)];
+            let bsss = ends.map(|end| end.and_then(|node| node.bss.as_deref()));
+            if bsss[0] != bsss[1] {
+                let allowed = "in the same neighbour's BSS as source, or in none";
+                return invalid(
+                    &format!("flows[{i}].destination"),
+                    &flow.destination,
+                    allowed,
+                );
+            }
         }
         Ok(())
     }
@@ -350,6 +417,9 @@ impl Scenario {
         if let Some(after) = bss.deauthenticate_at_s {
             positive(&format!("{at}.deauthenticate_at_s"), after)?;
         }
+        if let Some(after) = bss.restart_at_s {
+            positive(&format!("{at}.restart_at_s"), after)?;
+        }
         let field = if let Some(period) = bss.group_rekey_s {
             positive(&format!("{at}.group_rekey_s"), period)?;
             format!("{at}.group_rekey_s")
@@ -502,6 +572,7 @@ impl Bss {
         }
         not_negative(&format!("{at}.frame_burst_us"), self.frame_burst_us)?;
         not_negative(&format!("{at}.cca_time_us"), self.cca_time_us)?;
+        self.check_spatial_reuse(at)?;
         if let Some(octets) = self.fragmentation_threshold_octets
             && octets < 256
         {
@@ -511,6 +582,31 @@ impl Bss {
         if let Some(beacons) = &self.beacons {
             positive(&format!("{at}.beacons.interval_us"), beacons.interval_us)?;
             not_negative(&format!("{at}.beacons.offset_us"), beacons.offset_us)?;
+        }
+        Ok(())
+    }
+}
+
+impl Bss {
+    fn check_spatial_reuse(&self, at: &str) -> Checked {
+        let has_color = matches!(self.standard, Standard::Ax | Standard::Be);
+        if self.color > 63 || (self.color > 0 && !has_color) {
+            let allowed = if has_color {
+                "0 to 63"
+            } else {
+                "0 before 802.11ax"
+            };
+            return invalid(&format!("{at}.color"), self.color, allowed);
+        }
+        let Some(level) = self.obss_pd_dbm else {
+            return Ok(());
+        };
+        let field = format!("{at}.obss_pd_dbm");
+        if !(-82.0..=-62.0).contains(&level) {
+            return invalid(&field, level, "-82 to -62, or null");
+        }
+        if self.color == 0 {
+            return invalid(&field, level, "null without a BSS color");
         }
         Ok(())
     }

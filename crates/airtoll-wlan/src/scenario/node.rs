@@ -89,6 +89,10 @@ pub struct Node {
     /// sender hears of it: path MTU discovery meets a black hole (RFC 2923, 2.1).
     #[serde(default)]
     pub black_hole: bool,
+    /// It drops IP fragments that it would pass on, and packets that it would have to fragment, as a
+    /// firewall does that inspects no fragments; no sender hears of it.
+    #[serde(default)]
+    pub drops_fragments: bool,
     /// Energy of its battery, Wh; null: none.
     #[serde(default)]
     pub battery_wh: Option<f64>,
