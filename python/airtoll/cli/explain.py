@@ -39,7 +39,8 @@ from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
 from airtoll.policies import resolve
 from airtoll.profiles import load
-from airtoll.run.explained_inputs import Inputs, Side, pair_of, readings_of, side_of
+from airtoll.run.explained_inputs import pair_of, readings_of, side_of
+from airtoll.run.explained_samples import Inputs, Side
 from airtoll.run.explaining import AP, STATION, Link, least_link, setting_of
 from airtoll.study.generations import GENERATIONS, phy_name
 

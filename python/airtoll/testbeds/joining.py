@@ -300,11 +300,11 @@ def joining(
         resolved = _with_radius(cell, resolved, host, access_point)
     links = {node.name: 1 + len(node.multi_link) for node in resolved.nodes}
     # Objects that stations share are written once (``airtoll.border.canonical``).
-    plain = options(cell)
+    options_of: dict[tuple[int, int], border.Options] = {}
     kinds = {name: (links[name], _ike_group(join, policy)) for name, policy in policies.items()}
-    options_of = {
-        kind: evolve(plain, links=kind[0], ike_group=kind[1]) for kind in set(kinds.values())
-    }
+    for name, kind in kinds.items():
+        if kind not in options_of:
+            options_of[kind] = evolve(options(cell, policies[name]), links=kind[0])
     each = {policy.name: policy for policy in policies.values()}
     specs = {name: policy.native() for name, policy in each.items()}
     joins_at_s = _joins_at_s(cell, policies)
@@ -371,8 +371,8 @@ def _maps_passphrase(cell: Cell, policies: Mapping[str, Policy]) -> dict[str, bo
     }
 
 
-def options(cell: Cell) -> border.Options:
-    """Options of the negotiations of a cell."""
+def options(cell: Cell, policy: Policy) -> border.Options:
+    """Options of a policy's negotiations in a cell."""
     join, radius = cell.settings.join, cell.settings.radius
     return border.Options(
         tls=border.TlsVersion(join.tls),
@@ -399,6 +399,7 @@ def options(cell: Cell) -> border.Options:
         beacon_protection=gating.protects_beacons(cell.settings),
         operating_channel_validation=cell.settings.operating_channel_validation,
         station_rounds=join.max_rounds,
+        ike_group=_ike_group(join, policy),
         ike_additional=(
             None
             if join.ike_additional == "none"
