@@ -46,7 +46,15 @@ OWN_SECONDS = {"udp-b11-1-anomaly-x2": 600.0, "udp-ac80-mcs9-x10": 600.0}
 
 
 #: Cases that wait for a recording: ``record`` without names makes it.
-UNRECORDED = {"udp-b11-x100"}
+UNRECORDED = {
+    "udp-b11-x100",
+    "udp-a54-x3-beside-1x3",
+    "udp-a54-x2-beside-2x4",
+    "udp-b11-x2-beside-1x3",
+    "udp-n20-mcs7-x2-beside-1x2",
+    "udp-a54-x3-beside-1x3-75dbm",
+    "udp-a54-x2-hidden-1x2",
+}
 
 
 def record(names: list[str], seconds: float | None = None) -> None:
@@ -100,7 +108,7 @@ def served(bench: Any, case: Case) -> list[ns3_testbed.Reading]:
     readings: list[ns3_testbed.Reading] = []
     for number in range(1, 5 * case.seeds + 1):
         reading = ns3_testbed.run(bench, case, number)
-        silent = sum(octets == 0 for octets in reading.octets)
+        silent = sum(octets == 0 for octets in [*reading.octets, *reading.others])
         if silent:
             print(
                 f"{case.name}: run {number} left out, {silent} flows without an octet", flush=True

@@ -25,6 +25,7 @@ class Reading:
     """The result of one ns-3 run."""
 
     octets: list[int]
+    others: list[int]  # of the flows of neighbours
     delay_s: float | None
     beacon_octets: int
     cpu_s: float
@@ -63,10 +64,12 @@ def run(bench: Any, case: Case, number: int) -> Reading:
     if not text:
         raise RuntimeError(f"ns-3 failed on {case.name} (run {number})")
     *lines, beacon = text.split("\n")[:-1]
-    rows = [line.split() for line in lines]
+    all_rows = [line.split() for line in lines]
+    rows = all_rows[: len(case.flows)]
+    others = [int(r[0]) for r in all_rows[len(case.flows) :]]
     packets = sum(int(r[2]) for r in rows)
     delay = sum(float(r[1]) for r in rows) / packets if packets and case.kind != "tcp" else None
-    return Reading([int(r[0]) for r in rows], delay, int(beacon), cpu_s)
+    return Reading([int(r[0]) for r in rows], others, delay, int(beacon), cpu_s)
 
 
 def _alive(child: Any, queue: Any) -> bool:

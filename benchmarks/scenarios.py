@@ -45,6 +45,8 @@ class Case:
     offered: float | None = None  # Mb/s per flow, for delay
     rts: bool = False
     hidden: bool = False  # stations receive nothing of one another
+    # Further BSSs on the channel, saturated stations of each, and the level between BSSs.
+    neighbours: tuple[int, int, float] = (0, 0, -40.0)
     slow: tuple[int, float] = (0, 0)  # so many stations have this rate, Mb/s (n: MCS)
     rss_dbm: float = -40.0
     second: tuple[str, int, int] | None = None  # a second link: band, MCS, width in MHz
@@ -100,7 +102,9 @@ class Case:
         airtime_s = self.payload * 8 / (self.nominal_mbps * 1e6)
         if self.standard in "bag":
             airtime_s += 100e-6
-        return airtime_s * len(self.flows) / 1.33
+        cells, of_each, cross_dbm = self.neighbours
+        sensed = cells * of_each if cross_dbm >= -82 else 0
+        return airtime_s * (len(self.flows) + sensed) / 1.33
 
     def ns3(self, run: int) -> dict[str, Any]:
         """Attributes of ``Parameters`` in ``ns3/scenario.cc``."""
@@ -131,6 +135,9 @@ class Case:
             "secondWidth": self.second[2] if self.second else 20,
             "secondMode": f"EhtMcs{self.second[1]}" if self.second else "",
             "hidden": self.hidden,
+            "neighbourCells": self.neighbours[0],
+            "neighbourStations": self.neighbours[1],
+            "crossDbm": self.neighbours[2],
             "amsduMax": self.amsdu_max,
             "category": self.category,
             "wired": f"{self.wired[0]:g}Mbps" if self.wired else "",
@@ -252,14 +259,37 @@ class Case:
                 # Spread over one interval, by the golden ratio so that none coincide.
                 flow["start_s"] = (i * 0.618033988749895 % 1.0) * self.interval_s
             flows.append(flow)
+        radio: dict[str, Any] = {
+            # Radios transmit 16 dBm.
+            "path_loss": {"model": "constant", "loss_db": 16.0 - self.rss_dbm},
+            "hidden": list(combinations(stations, 2)) if self.hidden else [],
+        }
+        cells, of_each, cross_dbm = self.neighbours
+        if cross_dbm < self.rss_dbm:
+            # ns-3 detects a preamble that is 4 dB above what begins with it.
+            radio["preamble_capture_db"] = 4.0
+        for cell in range(cells):
+            name = f"neighbour{cell}"
+            bsss.append({**bss, "name": name, "neighbour": {"level_dbm": cross_dbm}})
+            theirs = [f"{name}/{station}" for station in range(of_each)]
+            nodes.append({"name": f"{name}/ap", "role": "access_point", "bss": name})
+            for station in theirs:
+                nodes.append({"name": station, "role": "station", "bss": name})
+                flow = {
+                    "name": station,
+                    "source": station,
+                    "destination": f"{name}/ap",
+                    "transport": transport,
+                    "pattern": pattern,
+                    "access_category": CATEGORIES[self.category],
+                }
+                if paced:
+                    flow["start_s"] = (len(flows) * 0.618033988749895 % 1.0) * self.interval_s
+                flows.append(flow)
         return {
             "duration_s": duration_s + warm_up_s,
             "warm_up_s": warm_up_s,
-            "radio": {
-                # Radios transmit 16 dBm.
-                "path_loss": {"model": "constant", "loss_db": 16.0 - self.rss_dbm},
-                "hidden": list(combinations(stations, 2)) if self.hidden else [],
-            },
+            "radio": radio,
             "bss": bsss,
             "nodes": [{**node, "host": {"tcp": "ns-3"}} for node in nodes],
             "links": wires,
@@ -328,6 +358,16 @@ def cases() -> list[Case]:
     udp("be20-mcs0-x1", "be", mcs=0)
     # ns-3.44 has no channels of 320 MHz.
     udp("be160-mcs9-x1", "be", mcs=9, width=160, duration_s=2.0, seeds=3)
+    short = {"duration_s": 5.0, "seeds": 4}
+    udp("a54-x3-beside-1x3", "a", stations=3, rate=54, neighbours=(1, 3, -40.0), **short)
+    udp("a54-x2-beside-2x4", "a", stations=2, rate=54, neighbours=(2, 4, -40.0), **short)
+    udp("b11-x2-beside-1x3", "b", stations=2, rate=11, neighbours=(1, 3, -40.0), **short)
+    udp("n20-mcs7-x2-beside-1x2", "n", stations=2, mcs=7, neighbours=(1, 2, -40.0), **short)
+    # Own frames survive a collision with theirs, if they began no later.
+    udp("a54-x3-beside-1x3-75dbm", "a", stations=3, rate=54, neighbours=(1, 3, -75.0), **short)
+    # No node senses the other cell, 30 dB below the own one.
+    far = {"rss_dbm": -55.0, "neighbours": (1, 2, -85.0)}
+    udp("a54-x2-hidden-1x2", "a", stations=2, rate=54, **far, **short)
     two_links = {"duration_s": 2.0, "seeds": 3}
     udp("be80-mcs5-mlo-x1", "be", mcs=5, width=80, second=("6ghz", 5, 80), **two_links)
     udp("be80-mcs9-20-mcs3-mlo-x1", "be", mcs=9, width=80, second=("2.4ghz", 3, 20), **two_links)

@@ -4,7 +4,9 @@
 // delays in seconds and packets, all after the warm-up; then the octets of a beacon. Interpreted
 // by the ns3 Python wheel. Node 0 is the access point, 1..n are stations on a circle of one
 // metre, n + 1 is a wired server if there is one; every pair of radios has the same received power,
-// so no frame captures another, or stations receive nothing of one another.
+// so no frame captures another, or stations receive nothing of one another. Further BSSs on the same
+// channel follow, each with saturated stations; nodes of different BSSs have a power of their own.
+// Their flows come after the others.
 
 #include <cmath>
 #include <map>
@@ -36,6 +38,9 @@ struct Parameters
     int secondWidth{20};
     std::string secondMode;
     bool hidden{false};        // stations do not hear one another
+    int neighbourCells{0};     // further BSSs
+    int neighbourStations{0};  // of each
+    double crossDbm{-40};      // between nodes of different BSSs
     unsigned amsduMax{0};      // octets; 0: no A-MSDU
     std::string category{"BE"}; // BE | BK | VI | VO
     std::string wired;         // data rate of a wire behind the access point, to a server
@@ -130,6 +135,9 @@ Run(const Parameters& p)
     NodeContainer nodes;
     bool server = !p.wired.empty();
     nodes.Create(p.stations + 1 + server);
+    int firstNeighbour = p.stations + 1 + server;
+    int perNeighbour = 1 + p.neighbourStations;
+    nodes.Create(p.neighbourCells * perNeighbour);
     NodeContainer apNode(nodes.Get(0));
     NodeContainer stationNodes;
     for (int i = 1; i <= p.stations; ++i)
@@ -225,6 +233,26 @@ Run(const Parameters& p)
         WifiHelper& helper = i > p.stations - p.slowStations ? slow : wifi;
         devices.Add(helper.Install(phy, mac, nodes.Get(i)));
     }
+    for (int cell = 0; cell < p.neighbourCells; ++cell)
+    {
+        std::ostringstream name;
+        name << "neighbour" << cell;
+        Ssid theirs(name.str());
+        mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(theirs));
+        int first = firstNeighbour + cell * perNeighbour;
+        devices.Add(wifi.Install(phy, mac, nodes.Get(first)));
+        mac.SetType("ns3::StaWifiMac",
+                    "Ssid",
+                    SsidValue(theirs),
+                    "ActiveProbing",
+                    BooleanValue(false),
+                    "MaxMissedBeacons",
+                    UintegerValue(1000000));
+        for (int i = 1; i <= p.neighbourStations; ++i)
+        {
+            devices.Add(wifi.Install(phy, mac, nodes.Get(first + i)));
+        }
+    }
     std::string all = "/NodeList/*/DeviceList/*/$ns3::WifiNetDevice/";
     if (aggregates)
     {
@@ -251,10 +279,36 @@ Run(const Parameters& p)
         double angle = 2 * M_PI * i / p.stations;
         places->Add(Vector(std::cos(angle), std::sin(angle), 0));
     }
+    for (int i = 0; i < p.neighbourCells * perNeighbour; ++i)
+    {
+        double angle = 2 * M_PI * i / (p.neighbourCells * perNeighbour);
+        places->Add(Vector(std::cos(angle), std::sin(angle), 0));
+    }
     mobility.SetPositionAllocator(places);
     mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
     mobility.Install(apNode);
     mobility.Install(stationNodes);
+    auto bssOf = [&](int node) {
+        return node < firstNeighbour ? -1 : (node - firstNeighbour) / perNeighbour;
+    };
+    int radios = firstNeighbour + p.neighbourCells * perNeighbour;
+    for (int i = firstNeighbour; i < radios; ++i)
+    {
+        mobility.Install(nodes.Get(i));
+    }
+    for (int i = firstNeighbour; i < radios; ++i)
+    {
+        for (int j = 0; j < i; ++j)
+        {
+            bool wiredHost = server && j == p.stations + 1;
+            if (!wiredHost && bssOf(i) != bssOf(j))
+            {
+                matrix->SetLoss(nodes.Get(i)->GetObject<MobilityModel>(),
+                                nodes.Get(j)->GetObject<MobilityModel>(),
+                                16.0206 - p.crossDbm);
+            }
+        }
+    }
     if (p.hidden)
     {
         for (int i = 1; i <= p.stations; ++i)
@@ -310,13 +364,22 @@ Run(const Parameters& p)
             ends.push_back(p.direction == "up" ? std::make_pair(i, far) : std::make_pair(far, i));
         }
     }
+    // The index of a node is that of its device: cases with neighbours have no server.
+    for (int cell = 0; cell < p.neighbourCells; ++cell)
+    {
+        int first = firstNeighbour + cell * perNeighbour;
+        for (int i = 1; i <= p.neighbourStations; ++i)
+        {
+            ends.emplace_back(first + i, first);
+        }
+    }
     Counts().resize(ends.size());
     for (uint32_t f = 0; f < ends.size(); ++f)
     {
         uint16_t port = 5000 + f;
         Ptr<Node> source = nodes.Get(ends[f].first);
         Ptr<Node> destination = nodes.Get(ends[f].second);
-        bool toServer = ends[f].second > p.stations;
+        bool toServer = server && ends[f].second == p.stations + 1;
         Ipv4Address to = toServer ? serverAddress : interfaces.GetAddress(ends[f].second);
         // Spread over one interval by the golden ratio, as airtoll's scenarios are; the runs differ
         // in their distance from the beacons.

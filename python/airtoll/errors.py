@@ -11,6 +11,7 @@ Takes nothing, gives the exception tree below, never imports another part of air
     ├── DatasetError            exit 2   a data set that is missing or malformed
     ├── CaptureError            exit 2   a file that is no capture
     ├── RunError                exit 3   a run that could not be finished; finished trials are kept
+    │   ├── PartlyRead          exit 3   files of several that cannot be read; the others count
     │   └── StorageError        exit 3   a folder or file that is damaged, held or no run folder
     │       └── DiskRefused     exit 3   the disk refused (full, read-only, no such folder)
     ├── TestbedError            exit 4   a testbed that failed after its check had passed
@@ -82,6 +83,12 @@ class CaptureError(AirtollError):
 
 class RunError(AirtollError):
     """A run that could not be finished; finished trials are kept."""
+
+    exit_code = 3
+
+
+class PartlyRead(RunError):
+    """Files of several that cannot be read; the others count. The message names each."""
 
     exit_code = 3
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from airtoll.analyse import Estimate
-from airtoll.analyse.estimate import DETERMINISTIC
+from airtoll.analyse.estimate import DETERMINISTIC, EQUAL
 from airtoll.answer import Verdict
 from airtoll.answer.compared import judge
 
@@ -58,3 +58,12 @@ def test_a_small_change_that_is_chance_among_many_is_undecided():
 def test_a_change_that_is_noticed_with_its_whole_interval_needs_no_correction():
     # Rank tests of few trials never pass Holm's at any distance of the times.
     assert judge(change(0.5, 0.1), 0.1, "less", holds=False)[0] is Verdict.COSTS
+
+
+def test_tied_readings_say_how_many_trials_an_exact_test_needs():
+    tied = Estimate(-0.2, math.nan, math.nan, 0.95, 6, f"difference, {EQUAL}", "1")
+    # Three against three: 2 of 20 ways are no less likely than 10 %; four against four: 2 of 70.
+    assert judge(tied, 0.01, "more") == (Verdict.TOO_FEW, 1)
+    single = Estimate(-0.2, math.nan, math.nan, 0.95, 2, f"difference, {EQUAL}", "1")
+    assert judge(single, 0.01, "more") == (Verdict.TOO_FEW, 3)
+    assert judge(tied, 0.01, "more", is_apart=True) == (Verdict.COSTS, None)

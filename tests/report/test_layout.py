@@ -11,7 +11,7 @@ import pytest
 from airtoll.drawing import Axes, Panel, Picture, develop, plate, ticks
 from airtoll.drawing.layout import layout
 from airtoll.drawing.lettering import fitted, width
-from airtoll.drawing.plate import Plate, legend_below, new_plate
+from airtoll.drawing.plate import WIDTH, Plate, legend_below, new_plate
 from airtoll.drawing.sheet import Disc, Sheet, Stroke, Words
 
 INK = "#0072B2"
@@ -182,4 +182,4 @@ def test_print_has_the_size_of_the_page():
     png = developed.files["p.png"]
     size = int.from_bytes(png[16:20]), int.from_bytes(png[20:24])
     assert size == (round(wide * 160 / 72), int(high * 160 / 72))
-    assert b"/MediaBox [ 0 0 309.6" in developed.files["p.pdf"]
+    assert f"/MediaBox [ 0 0 {72 * WIDTH:g}".encode() in developed.files["p.pdf"]

@@ -152,3 +152,21 @@ def test_the_terminal_begins_with_what_has_not_settled(tmp_path):
     assert out.exit_code == 0, out.output
     assert "The throughput has not settled in 2 of 3 cells" in out.output
     assert summary.unsettled("throughput_bps")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "cure"),
+    [
+        ("tunnel_mtu_octets = 1300", "tunnel_mtu_octets to 1500 with mtu_octets of 1"),
+        ("tunnel_mtu_octets = 1300\nmtu_octets = 2000", "tunnel_mtu_octets to 1500."),
+    ],
+)
+def test_the_cure_of_a_stated_tunnel_mtu_is_one_that_helps(tmp_path, scenario, cure):
+    """No MTU around a tunnel helps where the stated one of its interface cuts datagrams."""
+    vpn(tmp_path, trials=1, scenario=scenario)
+    text = (tmp_path / "vpn.toml").read_text().replace('topology = "downlink"\n', "")
+    (tmp_path / "vpn.toml").write_text(text)
+    lines = headline(summarise(run(tmp_path / "vpn.toml", out=tmp_path / "up").path))
+    (line,) = (line for line in lines if "fragments" in line.lower())
+    assert "set payload_bytes to 1272 or less, or " in line
+    assert cure in line

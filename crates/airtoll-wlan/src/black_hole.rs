@@ -33,7 +33,8 @@ pub fn black_holes(scenario: &Scenario) -> Vec<BlackHole> {
         return Vec::new();
     };
     let named = |name: &str| scenario.nodes.iter().find(|node| node.name == name);
-    let found = scenario.flows.iter().filter_map(|flow| {
+    let own = |flow: &&crate::scenario::Flow| !scenario.carries_for_neighbours(flow);
+    let found = scenario.flows.iter().filter(own).filter_map(|flow| {
         let Transport::Tcp(options) = &flow.transport else {
             return None;
         };

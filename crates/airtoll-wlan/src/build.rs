@@ -133,6 +133,8 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     };
     let groups = signalling::add_group_links(&mut world, source);
     if !scenario.associations.is_empty() {
+        let Stack { lower, flow, .. } = &mut world.stack;
+        flow.begin_neighbours(&mut lower.cx);
         joins::prepare(&mut world, source)?;
         roams::prepare(&mut world, source)?;
         roams::add_agents(&mut world, source);
@@ -181,6 +183,9 @@ impl Builder<'_> {
         for node in &self.scenario.nodes {
             lower.device.add_node(node);
             net.add_node(&node.name, node.role, (node.mtu_octets, node.black_hole));
+            if node.drops_fragments {
+                net.drop_fragments_at_last();
+            }
             lower.cx.observers.add_node();
         }
     }
@@ -224,6 +229,12 @@ impl Builder<'_> {
             let cca = Duration::from_secs_f64(cca.fold(0.0, f64::max) / 1e6);
             let classes = lower.medium.add_channel(channel, &members);
             lower.mac.add_channel(timing.slot, cca, classes);
+            let theirs = |b: &&usize| self.scenario.bss[**b].neighbour.is_some();
+            let (theirs, own): (Vec<&usize>, Vec<&usize>) = on_it.iter().partition(theirs);
+            let own: Vec<RadioId> = own.iter().map(|b| self.phys[**b].members[0]).collect();
+            for bss in theirs {
+                lower.medium.set_neighbours(&self.phys[*bss].members, &own);
+            }
         }
     }
 

@@ -43,6 +43,10 @@ pub(crate) struct Flow {
     missing: Vec<NodeId>,
     /// It starts when its ends have joined, during the traffic.
     joins: bool,
+    /// It is a neighbour's, and in no result.
+    neighbour: bool,
+    /// It has begun: a neighbour's begins with the trial.
+    begun: bool,
 }
 
 /// When an application may act.
@@ -75,7 +79,20 @@ impl Flow {
             span,
             missing: Vec::new(),
             joins: false,
+            neighbour: false,
+            begun: false,
         }
+    }
+
+    /// The same, of a neighbour's BSS or not.
+    pub const fn of_neighbour(mut self, neighbour: bool) -> Self {
+        self.neighbour = neighbour;
+        self
+    }
+
+    /// Whether it is in a neighbour's BSS, whose traffic is in no result.
+    pub const fn is_neighbours(&self) -> bool {
+        self.neighbour
     }
 
     /// When it starts.
@@ -133,6 +150,7 @@ impl Flow {
     }
 
     fn begin(&mut self, cx: &mut Context, number: FlowId) {
+        self.begun = true;
         self.application.begin(self.span.start);
         let event = Event::Application { flow: number };
         cx.schedule(self.span.start, event);
@@ -216,9 +234,21 @@ impl Flows {
         &self.flows[flow]
     }
 
+    /// The flows of neighbours begin with the trial, before stations join.
+    pub fn begin_neighbours(&mut self, cx: &mut Context) {
+        for (number, flow) in self.flows.pairs_mut() {
+            if flow.neighbour {
+                flow.begin(cx, number);
+            }
+        }
+    }
+
     /// The traffic begins `shift` after the trial: all actions of the flows count from then.
     pub fn begin(&mut self, cx: &mut Context, shift: Duration) {
         for (number, flow) in self.flows.pairs_mut() {
+            if flow.begun {
+                continue;
+            }
             let span = &mut flow.span;
             span.start += shift;
             if span.stop != Instant::MAX {

@@ -33,7 +33,8 @@ pub struct Fragmented {
 #[must_use]
 pub fn fragmented(scenario: &Scenario) -> Vec<Fragmented> {
     let named = |name: &str| scenario.nodes.iter().find(|node| node.name == name);
-    let found = scenario.flows.iter().filter_map(|flow| {
+    let own = |flow: &&crate::scenario::Flow| !scenario.carries_for_neighbours(flow);
+    let found = scenario.flows.iter().filter(own).filter_map(|flow| {
         let kind = flow.transport.socket_kind();
         if kind != SocketKind::Datagrams {
             return None;

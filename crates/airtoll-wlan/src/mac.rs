@@ -402,12 +402,11 @@ impl Mac {
         medium.sifs(self.contenders[contender].channel)
     }
 
-    /// Another contender of a channel has a frame, or one fewer.
+    /// Another own contender of a channel has a frame, or one fewer.
     #[inline]
     fn want(&self, cx: &mut Context, medium: &mut Medium, contender: ContenderId, more: bool) {
-        let channel = self.contenders[contender].channel;
-        medium.book(cx, channel);
-        medium.channel_mut(channel).want(more);
+        let contender = &self.contenders[contender];
+        medium.want(cx, contender.channel, contender.node, more);
     }
 }
 

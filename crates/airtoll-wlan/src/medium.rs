@@ -24,7 +24,7 @@ use crate::observe::Observation;
 use crate::scenario;
 
 use channel::Clash;
-pub(crate) use channel::{Channel, FrameKind, Gap, Transmission};
+pub(crate) use channel::{Channel, FrameKind, Gap, Origin, Transmission};
 pub(crate) use fading::Fading;
 use interference::Interference;
 pub(crate) use interference::Turn;
@@ -37,6 +37,7 @@ pub(crate) use reception::KnownSuccess;
 struct Node {
     host: NodeId,
     channel: ChannelId,
+    origin: Origin,
     /// Sensing class.
     class: ClassId,
     /// Classes that hear it.
@@ -82,6 +83,7 @@ impl Medium {
         let radio = self.nodes.push(Node {
             host,
             channel: ChannelId::new(0),
+            origin: Origin::Own,
             class: ClassId::new(0),
             ears: Vec::new(),
             engaged_until: Instant::ZERO,
@@ -128,6 +130,58 @@ impl Medium {
         }
         self.channels.push(channel);
         classes
+    }
+
+    /// Radios of a channel are of neighbours' BSSs; `access_points`: those of the own ones.
+    pub fn set_neighbours(&mut self, radios: &[RadioId], access_points: &[RadioId]) {
+        for &radio in radios {
+            let senses = |ap: &RadioId| self.nodes[radio].ears.contains(&self.nodes[*ap].class);
+            let heard = access_points.iter().any(senses);
+            self.nodes[radio].origin = if heard {
+                Origin::Neighbour
+            } else {
+                Origin::Far
+            };
+            let channel = self.nodes[radio].channel;
+            self.channels[channel].share();
+        }
+    }
+
+    /// Whether a neighbour's BSS is on any channel.
+    pub fn has_neighbours(&self) -> bool {
+        self.nodes.iter().any(|node| node.origin != Origin::Own)
+    }
+
+    /// Whether a radio is of a BSS whose results count.
+    #[inline]
+    pub fn is_own(&self, radio: RadioId) -> bool {
+        self.nodes[radio].origin == Origin::Own
+    }
+
+    /// The silence on a channel belongs from now on to an exchange of a radio on it.
+    #[inline]
+    pub fn pause(&mut self, channel: ChannelId, radio: RadioId, gap: Gap) {
+        let state = &mut self.channels[channel];
+        if !state.is_shared() {
+            state.pause(gap);
+            return;
+        }
+        match self.nodes[radio].origin {
+            Origin::Own => state.pause(gap),
+            Origin::Neighbour => state.pause_for_neighbour(),
+            Origin::Far => {}
+        }
+    }
+
+    /// Another contender of a radio has a frame for its channel, or one fewer.
+    #[inline]
+    pub fn want(&mut self, cx: &mut Context, channel: ChannelId, radio: RadioId, more: bool) {
+        let state = &mut self.channels[channel];
+        if state.is_shared() && self.nodes[radio].origin != Origin::Own {
+            return;
+        }
+        state.book(cx);
+        state.want(more);
     }
 
     /// Adds an interferer; gives when its first burst begins.
@@ -193,12 +247,6 @@ impl Medium {
     /// The channel's part of the medium.
     pub fn channel(&self, channel: ChannelId) -> &Channel {
         &self.channels[channel]
-    }
-
-    /// The channel's part of the medium, to be changed.
-    #[inline]
-    pub fn channel_mut(&mut self, channel: ChannelId) -> &mut Channel {
-        &mut self.channels[channel]
     }
 
     /// Until when a node transmits or owes a response.
@@ -275,7 +323,7 @@ impl Medium {
     ) -> TransmissionId {
         let now = cx.now();
         let state = &mut self.nodes[node];
-        let (id, host) = (state.channel, state.host);
+        let (id, host, origin) = (state.channel, state.host, state.origin);
         let end = now + length;
         state.last_sent = (now, end);
         state.engaged_until = state.engaged_until.max(end);
@@ -285,6 +333,7 @@ impl Medium {
         channel.begin(Transmission {
             number: transmission,
             node,
+            origin,
             contender,
             kind,
             start: now,

@@ -5,7 +5,7 @@ mod energy;
 use airtoll_units::Duration;
 
 use crate::flow::Flow;
-use crate::id::{FlowId, NodeId};
+use crate::id::{FlowId, NodeId, RadioId};
 use crate::join::Join;
 use crate::observe::Observers;
 use crate::observe::metrics::Statistics;
@@ -103,7 +103,8 @@ struct Traffic<'a> {
 impl Traffic<'_> {
     fn rows(&self, table: &mut Table) {
         let span = self.measured().as_secs_f64();
-        for (number, flow) in self.stack.flow.all().pairs() {
+        let all = self.stack.flow.all().pairs();
+        for (number, flow) in all.filter(|(_, flow)| !flow.is_neighbours()) {
             self.flow_rows((number, flow), span, table);
         }
         table.flow = None;
@@ -119,17 +120,24 @@ impl Traffic<'_> {
         &self.stack.lower.cx.observers
     }
 
+    /// Counts of the flows that are no neighbour's.
+    fn own_counts(&self) -> impl Iterator<Item = &Statistics> {
+        let all = self.stack.flow.all().pairs();
+        let own = all.filter(|(_, flow)| !flow.is_neighbours());
+        own.map(|(number, _)| self.observers().flows().of(number))
+    }
+
     /// Rates of the whole cell where flows have spans of their own, whose rates do not add up.
     fn whole_rates(&self, span: f64, table: &mut Table) {
         let flows = self.stack.flow.all();
         if flows.iter().all(|flow| flow.admitted().is_none()) {
             return;
         }
-        let counts = || self.observers().flows().all();
-        let delivered: u64 = counts().map(|s| s.delivered_octets).sum();
+        let delivered: u64 = self.own_counts().map(|s| s.delivered_octets).sum();
         table.put("throughput_bps", delivered as f64 * 8.0 / span, "bit/s");
-        if !flows.iter().any(Flow::is_saturated) {
-            let offered: u64 = counts().map(|s| s.offered_octets).sum();
+        let own = |flow: &&Flow| !flow.is_neighbours();
+        if !flows.iter().filter(own).any(Flow::is_saturated) {
+            let offered: u64 = self.own_counts().map(|s| s.offered_octets).sum();
             table.put("offered_bps", offered as f64 * 8.0 / span, "bit/s");
         }
     }
@@ -267,7 +275,7 @@ impl Traffic<'_> {
     /// Lost packets of the whole cell by cause: their sum is that of `packets_lost`.
     fn loss_rows(&self, table: &mut Table) {
         for cause in Loss::ALL {
-            let flows = self.observers().flows().all();
+            let flows = self.own_counts();
             let lost: u64 = flows.map(|f| f.losses[cause as usize]).sum();
             table.put(cause.metric(), lost as f64, "1");
         }
@@ -305,6 +313,9 @@ impl Traffic<'_> {
         if self.stack.lower.medium.has_interferers() {
             let waited = l.interference.as_secs_f64();
             table.put("airtime_interference_s", waited, "s");
+        }
+        if self.stack.lower.medium.has_neighbours() {
+            table.put("airtime_neighbours_s", l.neighbours.as_secs_f64(), "s");
         }
         for (metric, octets) in [
             ("octets_payload", l.octets.payload),
@@ -346,11 +357,11 @@ impl Traffic<'_> {
     }
 
     fn node_rows(&self, span: f64, table: &mut Table) {
-        let flows = self.observers().flows().all();
-        let delivered: u64 = flows.map(|f| f.delivered_octets).sum();
+        let delivered: u64 = self.own_counts().map(|f| f.delivered_octets).sum();
         let mut energy = None;
         let lower = &self.stack.lower;
-        for number in self.stack.net.nodes() {
+        let own = |node: &NodeId| lower.medium.is_own(RadioId::first_of(*node));
+        for number in self.stack.net.nodes().filter(own) {
             table.station = Some(self.stack.net.name(number).to_owned());
             let (cpu, _) = lower.device.busy(number);
             let cpu = cpu.as_secs_f64();

@@ -26,8 +26,8 @@ pub(crate) use check::rates_of;
 
 pub use association::{Association, Reassociation};
 pub use bss::{
-    Aggregation, Announced, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Protection, Rate,
-    Standard, TxopProtection,
+    Aggregation, Announced, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Neighbour,
+    Protection, Rate, Standard, TxopProtection,
 };
 pub use builder::ScenarioBuilder;
 pub use flow::{AccessCategory, Flow, IpVersion, Transport, UdpOptions};
@@ -35,8 +35,8 @@ pub use group::{GroupDelivery, GroupMessage, GroupSource};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use nic::{Meanwhile, Nic, NicStage, Overlap, StageKind};
 pub use node::{
-    CipherCost, Cost, CryptoEngine, Discipline, Duty, Energy, Host, Node, PowerSave, Queue, Role,
-    TargetWakeTime, Tunnel, WiredLink,
+    CipherCost, CipherDelimiters, Cost, CryptoEngine, Discipline, Duty, Energy, Host, Node,
+    PowerSave, Queue, Role, TargetWakeTime, Tunnel, WiredLink,
 };
 pub use radio::{Fading, Interferer, LinkBudget, PathLoss, Presence, Radio, Wall};
 
@@ -140,6 +140,20 @@ pub enum ScenarioError {
 }
 
 impl Scenario {
+    /// Whether a node is in a neighbour's BSS.
+    pub(crate) fn is_neighbours(&self, node: &Node) -> bool {
+        let own = |bss: &&Bss| node.is_in(&bss.name);
+        self.bss
+            .iter()
+            .any(|bss| bss.neighbour.is_some() && own(&bss))
+    }
+
+    /// Whether a flow is in a neighbour's BSS.
+    pub(crate) fn carries_for_neighbours(&self, flow: &Flow) -> bool {
+        let source = self.nodes.iter().find(|node| node.name == flow.source);
+        source.is_some_and(|node| self.is_neighbours(node))
+    }
+
     /// The access point of a BSS.
     pub(crate) fn access_point_of(&self, bss: &str) -> Option<&Node> {
         let own = |n: &&Node| n.role == Role::AccessPoint && n.is_in(bss);

@@ -12,6 +12,7 @@ mod fq_codel;
 mod hidden;
 mod interference;
 mod multi_link;
+mod neighbours;
 mod path_mtu;
 mod settling;
 mod wired_senders;

@@ -38,6 +38,7 @@ PARTS: Final[dict[str, str]] = {
     "airtime_contention_s": "waiting for the medium",
     "airtime_card_s": "waiting for the card: it prepares the next frame while the air is idle",
     "airtime_interference_s": "waiting for an interferer that makes the medium busy",
+    "airtime_neighbours_s": "frames of neighbours while the cell waits",
     "airtime_retry_s": "retries and collisions",
     "airtime_protection_s": "RTS and CTS",
     "airtime_management_s": "authentication, key handshakes and other management",

@@ -292,7 +292,7 @@ def judge(
         low = high = change.value
     if math.isnan(low) or math.isnan(high):
         if not (is_apart or (change.is_equal and change.value == 0)):
-            return Verdict.TOO_FEW, None
+            return Verdict.TOO_FEW, _more_of_tied(change)
         low = high = change.value
     if -unnoticed <= low and high <= unnoticed:
         return Verdict.UNNOTICED, None
@@ -308,6 +308,21 @@ def _more(change: Estimate, unnoticed: float) -> int | None:
     """Further trials of each cell until the interval decides, if its width shrinks as 1/sqrt(n)."""
     wanted = max(abs(change.value), unnoticed - abs(change.value))
     return further(change.half_width, wanted, max(change.n // 2, 2))
+
+
+def _more_of_tied(change: Estimate) -> int | None:
+    """Further trials of each cell until an exact test can set apart readings that are all equal on
+    each side: the least p of n trials against n is 2 of all ways to choose n of 2 n, of n pairs 2
+    of 2 to the power of n.
+    """
+    if not change.is_equal:
+        return None
+    done = max(change.n // 2, 1)
+    pairs = "pair" in change.method
+    enough = next(
+        n for n in range(1, 100) if 2 / (2**n if pairs else math.comb(2 * n, n)) < _CHANCE
+    )
+    return enough - done if enough > done else None
 
 
 def further(half: float, wanted: float, trials: int) -> int | None:

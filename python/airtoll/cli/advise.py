@@ -42,11 +42,12 @@ from airtoll.analyse.advice import (
 from airtoll.analyse.cost import as_cost, cost_in_words, sign_of
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_overhead
+from airtoll.cli import against as paper
 from airtoll.cli.advise_from import advise_from
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import named
 from airtoll.cli.progress import View
-from airtoll.errors import AllSkipped, DatasetError, NotMeasured, StudyError, UsageError
+from airtoll.errors import AllSkipped, NotMeasured, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.metrics import FRAGMENTS
 from airtoll.observe.tables import not_radio, read_observations, read_trials, with_caveat
@@ -210,6 +211,9 @@ def advise_command(
     compared_with: Annotated[
         str | None, typer.Option("--against", help="Data set whose choices are compared with ours.")
     ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="With --against: every place and option, too.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """From the policy you have to a better one (--from), or rank policies by needs and limits.
@@ -228,6 +232,8 @@ def advise_command(
     said = have is not None
     if not said and profile is not None and scenario is None and run_folder is None:
         have = _USUAL
+    if details and compared_with is None:
+        raise UsageError("--details: needs --against, whose screen is short")
     if have is None:
         for option, value in (
             ("--place", place), ("--ssid", ssid), ("--phy", phy), ("--clients", clients),
@@ -338,12 +344,27 @@ def advise_command(
     choices = _choices(compared_with, advices) if compared_with else []
     if json:
         emit_json(_plain(run_folder, analysis, advices, choices, unknown))
+    elif compared_with is not None and not details:
+        _print_short(compared_with, run_folder, advices, choices)
     else:
         _print(run_folder, analysis, advices, choices, unknown)
     if overall(advices) is None and any(advice.untold for advice in advices):
         raise NotMeasured(_not_measured(advices))
     if measured is not None:
         refuse_faults(measured, str(measured.folder.manifest()["study"]["name"]))
+
+
+def _print_short(
+    dataset: str, folder: Path, advices: Sequence[Advice], choices: Sequence[Choice]
+) -> None:
+    shown = paper.sections(dataset, folder, advices, choices)
+    console = out()
+    console.print(paper.title(dataset), style="bold")
+    for heading, lines in shown:
+        console.print(heading, style="bold")
+        for line in lines:
+            console.print(f"  {line}", markup=False)
+    console.print(f"from {folder}; every place and option: --details", style="dim")
 
 
 def _limits(words: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -531,7 +552,7 @@ def _not_measured(advices: Sequence[Advice]) -> str:
 def _choices(dataset: str, advices: Sequence[Advice]) -> list[Choice]:
     file = load_dataset(dataset).folder / "choices.csv"
     if not file.is_file():
-        raise DatasetError(f"{file}: missing; the data set recommends no policies")
+        return []
     with file.open(encoding="utf-8", newline="") as handle:
         printed = list(csv.DictReader(handle))
     rows = [

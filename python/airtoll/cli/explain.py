@@ -33,12 +33,14 @@ from airtoll.analyse.explain import (
     octets_alone,
     rank,
 )
+from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.output import JsonOption, emit_json, out
-from airtoll.errors import ProfileError, UsageError
+from airtoll.errors import PartlyRead, ProfileError, UsageError
 from airtoll.policies import resolve
 from airtoll.profiles import load
-from airtoll.run.explained_inputs import Inputs, Side, pair_of, readings_of, side_of
+from airtoll.run.explained_inputs import pair_of, readings_of, side_of
+from airtoll.run.explained_samples import Inputs, Side
 from airtoll.run.explaining import AP, STATION, Link, least_link, setting_of
 from airtoll.study.generations import GENERATIONS, phy_name
 
@@ -160,13 +162,22 @@ def explain_command(
     found = deciding(setting, ranking, readings) if differ(readings) else None
     if assumed:
         remarks.insert(0, f"assumed: {assumed}")
+    lost = list(dict.fromkeys(text for side in (*firsts, *seconds) for text in side.lost))
     if json:
-        emit_json(plain(setting, readings, ranking, found, remarks))
+        emit_json(plain(setting, readings, ranking, found, [*remarks, *lost]))
+        _refuse_lost(lost)
         return
     console = out()
     width_ = min(console.width, _WIDEST)
     for line in lines(link, setting, readings, ranking, found, remarks, width_):
         console.print(line, soft_wrap=True)
+    _refuse_lost(lost)
+
+
+def _refuse_lost(lost: Sequence[str]) -> None:
+    """End with the code of work that is done in part, where files could not be read."""
+    if lost:
+        raise PartlyRead("; ".join(lost))
 
 
 def _policies(
@@ -426,6 +437,9 @@ def _mechanism(text: _Text, at: int, ranked: Ranked, *, mends: bool) -> None:
         text.add(f"against: {'; '.join(against[:_MOST_READINGS])}", 3)
     if mends:
         text.add(f"do: {mechanism.remedy}", 3)
+    symptom = of_mechanism(mechanism.name)
+    if symptom is not None:
+        text.add(f"shown by: airtoll run {symptom.study}", 3)
 
 
 def _likelier(bits: float) -> str:

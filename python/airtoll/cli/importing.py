@@ -14,29 +14,42 @@ from typing import Annotated, Any
 import typer
 from attrs import evolve
 
-from airtoll.analyse import Analysis, Comparison
-from airtoll.analyse.analysis import estimate_of_row, repeats_its_cell
-from airtoll.analyse.quantities import show_overhead
+from airtoll.analyse import Comparison
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.cli.places import named
-from airtoll.errors import UsageError
+from airtoll.errors import DatasetError, PartlyRead, UsageError
 from airtoll.foreign_text import name_problem, shown, shown_line
 from airtoll.observe.datasets import COLUMNS, load_dataset
 from airtoll.observe.imported import MANIFEST, Manifest, read_manifest
 from airtoll.observe.imports.files import FORMATS, Place, Source, read_file
 from airtoll.observe.imports.folder import ImportFolder, opened
+from airtoll.observe.imports.naming import READINGS, format_of, left_out, policy_of
 from airtoll.policies import resolve
 from airtoll.report import write_report
-from airtoll.report.imported import Imported, read_imported
+from airtoll.report.imported import Imported, headline, read_imported, sentences
+from airtoll.report.imported_rows import estimates as estimate_rows
 
 
 def import_command(
     files: Annotated[
         list[Path],
-        typer.Argument(parser=named("FILES"), help="Files, one trial each (CSV may hold more)."),
+        typer.Argument(
+            parser=named("FILES"), help="Files or folders; one trial each file (CSV may hold more)."
+        ),
     ],
-    fmt: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMATS)}.")],
-    policy: Annotated[str, typer.Option(help="Policy that was in force.")] = "open",
+    fmt: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help=f"One of: {', '.join(FORMATS)}; default: by each file's content."
+        ),
+    ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="Policy that was in force; default: the one that a file or its folder is named "
+            "after (wpa3-1.json, wpa3/1.json), else open."
+        ),
+    ] = None,
     scenario: Annotated[str, typer.Option(help="Name of the set-up.")] = "imported",
     traffic: Annotated[
         str | None, typer.Option(help="Name of the traffic; default: the file's transport.")
@@ -58,6 +71,10 @@ def import_command(
         list[str] | None,
         typer.Option(help="Column of its readings, e.g. table=7-1 or transport=TCP; repeat."),
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Import nothing if one of several files cannot be read."),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Bring your own iperf3, irtt, flent or CSV readings into the observation schema."""
@@ -68,8 +85,22 @@ def import_command(
         if problem:
             raise UsageError(f"{option} {shown(name)}: {problem}")
     settings = _settings(baseline, against, readings)
-    place = Place(scenario=scenario, policy=policy, traffic=traffic)
-    sources = [read_file(file, fmt, place) for file in files]
+    place = Place(scenario=scenario, policy=policy or "open", traffic=traffic)
+    named_files = _within(files)
+    by_name = _policies(named_files, policy)
+    sources: list[Source] = []
+    lost: list[str] = []
+    for file in named_files:
+        own = evolve(place, policy=by_name[file])
+        try:
+            sources.append(read_file(file, fmt or format_of(file), own))
+        except DatasetError as error:
+            # A name with a mistake is none of a damaged file.
+            if strict or len(named_files) == 1 or not file.exists():
+                raise
+            lost.append(left_out(file, error))
+    if not sources:
+        raise DatasetError(f"none of {len(named_files)} files can be read: {'; '.join(lost[:3])}")
     with opened(folder) as store:
         added = store.add(sources)
         for note in added.notes:
@@ -89,15 +120,68 @@ def import_command(
             {
                 "folder": str(folder),
                 "files": [str(file) for file in added.files],
-                "notes": list(added.notes),
+                "notes": [*added.notes, *lost],
+                "answer": sentences(imported),
                 "caveats": [{"says": text, "trials": n} for text, n in _caveats(new).items()],
                 "estimates": imported.analysis.estimates.to_dicts(),
                 "overheads": imported.analysis.overheads.to_dicts(),
                 "published": [_plain(one) for one in imported.comparisons],
             }
         )
+        _refuse_lost(lost, sources)
         return
-    _print(folder, imported)
+    print_imported(folder, imported)
+    _refuse_lost(lost, sources)
+
+
+def _within(files: list[Path]) -> list[Path]:
+    """The files, and those of readings in the folders among them."""
+    found: list[Path] = []
+    for file in files:
+        if not file.is_dir():
+            found.append(file)
+            continue
+        inside = sorted(
+            one for one in file.iterdir() if one.is_file() and set(one.suffixes) & {*READINGS}
+        )
+        if not inside:
+            raise UsageError(f"{file}: the folder holds none of {', '.join(READINGS)}")
+        found += inside
+    return found
+
+
+def _policies(files: list[Path], stated: str | None) -> dict[Path, str]:
+    """The policy of each file: the stated one, else by its name, else open; and a line about it."""
+    by_name = {file: policy_of(file) for file in files}
+    if stated is not None:
+        own = resolve(stated).name
+        other = Counter(name for name in by_name.values() if name not in (None, own))
+        for name, count in other.items():
+            _say(
+                f"{_files(count)} named after {name} imported as {own}, as --policy says; leave "
+                "--policy out to take the names"
+            )
+        return dict.fromkeys(files, own)
+    counts = Counter(name for name in by_name.values() if name is not None)
+    if counts:
+        told = [f"{name} {count}" for name, count in counts.items()]
+        bare = len(files) - counts.total()
+        told += [f"open {bare}, which no name says"] if bare else []
+        _say(f"policies by the names of files or folders: {', '.join(told)}")
+    return {file: name or "open" for file, name in by_name.items()}
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' if count != 1 else ''}"
+
+
+def _refuse_lost(lost: list[str], sources: list[Source]) -> None:
+    """End with the code of work that is done in part, where files could not be read."""
+    if lost:
+        said = lost[:3] + ([f"and {len(lost) - 3} more"] if len(lost) > 3 else [])
+        raise PartlyRead(
+            f"{'; '.join(said)}; {len(sources)} of {len(sources) + len(lost)} imported"
+        )
 
 
 def _settings(
@@ -168,29 +252,22 @@ def _plain(one: Comparison) -> dict[str, Any]:
     }
 
 
-def _print(folder: Path, imported: Imported) -> None:
-    result: Analysis = imported.analysis
-    view = table(
-        shown_line(str(folder)),
-        ["cell", "flow", "metric", "value", "low", "high", "n", "unit"],
-        right=["value", "low", "high", "n"],
-    )
-    estimates = result.estimates.filter(~repeats_its_cell())
-    for row in estimates.head(shown_rows(estimates.height)).iter_rows(named=True):
-        numbers = [_number(row[name]) for name in ("value", "low", "high")]
-        view.add_row(
-            row["cell"], row["flow"] or "", row["metric"], *numbers, str(row["n"]), row["unit"]
-        )
-    out().print(view)
+def print_imported(folder: Path, imported: Imported) -> None:
+    """The answer in words, then the values with their units."""
+    console = out()
+    first, *_ = headline(imported)
+    console.print(first, markup=False, soft_wrap=True)
+    said = sentences(imported)
+    for line in said[: shown_rows(len(said))] or headline(imported)[1:]:
+        console.print(line, style="bold", markup=False, soft_wrap=True)
     rest = "airtoll report --format csv has all"
-    say_rest(estimates.height, rest)
-    for row in result.overheads.head(shown_rows(result.overheads.height)).iter_rows(named=True):
-        estimate = estimate_of_row(row, result.level)
-        bounds = "" if estimate.has_interval else "; no interval"
-        out().print(
-            f"overhead of {row['cell']} ({row['method']}): {show_overhead(estimate)}{bounds}"
-        )
-    say_rest(result.overheads.height, rest)
+    say_rest(len(said), rest)
+    rows = estimate_rows(imported.analysis)
+    view = table(shown_line(str(folder)), ["cell", "metric", "value", "n"], right=["value", "n"])
+    for row in rows[: shown_rows(len(rows))]:
+        view.add_row(row["cell"], row["metric"], row["value"], row["n"])
+    console.print(view)
+    say_rest(len(rows), rest)
     for one in imported.comparisons:
         error = one.absolute_error if one.quantity == "overhead" else one.relative_error
         unit = "points" if one.quantity == "overhead" else "%"
@@ -199,7 +276,3 @@ def _print(folder: Path, imported: Imported) -> None:
             f"{one.printed_unit}; yours is {100 * error:+.2f} {unit} off",
             markup=False,
         )
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None or value != value else f"{value:.6g}"

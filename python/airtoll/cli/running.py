@@ -45,7 +45,7 @@ from airtoll.run.api import prepare
 from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
 from airtoll.run.precision import LEAST_TRIALS
-from airtoll.testbeds import station_rates
+from airtoll.testbeds import neighbours, station_rates
 from airtoll.testbeds.captured import octets_of_captures
 
 if TYPE_CHECKING:
@@ -394,6 +394,7 @@ def check(
                         "runs": c.skip is None,
                         "reason": c.skip.reason if c.skip else None,
                         "warning": c.warning,
+                        "neighbours": None if c.skip else neighbours.words(c.cell),
                         "rates": [
                             {
                                 "station": one.station,
@@ -449,6 +450,9 @@ def check(
         err().print(f"warning: {count} cells: {text}")
     rates = Counter(note for c in cells if c.rates and (note := station_rates.note(c.cell)))
     for text, count in rates.most_common(shown_rows(len(rates))):
+        err().print(f"note: {count} cells: {text}")
+    around = Counter(said for c in cells if not c.skip and (said := neighbours.words(c.cell)))
+    for text, count in around.most_common(shown_rows(len(around))):
         err().print(f"note: {count} cells: {text}")
     _refuse_all_skipped(study, cells)
 

@@ -9,10 +9,12 @@ from typing import Annotated
 
 import typer
 
+from airtoll.cli.importing import print_imported
 from airtoll.cli.output import JsonOption, emit_json, out, table
 from airtoll.cli.reporting import print_closing
 from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell
+from airtoll.report.imported import is_imported, read_imported
 from airtoll.report.summary import summarise
 from airtoll.report.text import tabular
 from airtoll.report.views import VIEWS
@@ -49,6 +51,14 @@ def show(
         raise UsageError("--csv, --latex and --json exclude one another: choose one")
     if not latex and (caption is not None or label is not None):
         raise UsageError("--caption and --label go with --latex")
+    if is_imported(run):
+        if view is not None or json or csv_ or latex or where or columns:
+            raise UsageError(
+                f"{run}: holds imported readings, which have no tables by name; "
+                f"`airtoll report {run} --format csv|json|latex|markdown` has their values"
+            )
+        print_imported(run, read_imported(run))
+        return
     summary = summarise(run)
     if view is None:
         if where or columns or csv_ or latex:

@@ -21,7 +21,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 
-from airtoll.drawing.plate import Developed, Picture, Plate, develop_panel
+from airtoll.drawing.plate import Developed, Panel, Picture, Plate, develop_panel
 from airtoll.drawing.printing import FORMS
 
 #: A panel to print: its number, what is drawn, its stem, the forms of its files.
@@ -54,8 +54,20 @@ def develop(
     for picture in pictures:
         of_picture = [prints[next(rest)] for _panel in picture.panels]
         files = {name: text for _page, contents in of_picture for name, text in contents.items()}
-        found.append(Developed(picture, tuple(page for page, _contents in of_picture), files))
+        in_page = tuple(
+            _for_all_widths(panel, page)
+            for panel, (page, _contents) in zip(picture.panels, of_picture, strict=True)
+        )
+        found.append(Developed(picture, in_page, files))
     return found
+
+
+def _for_all_widths(panel: Panel, broad: str) -> str:
+    """A panel of the page's width together with the plates that a phone shows instead."""
+    if panel.slim is None:
+        return broad
+    slim = "".join(develop_panel(plate, "", ())[0] for plate in panel.slim())
+    return f'<div class="broad">{broad}</div><div class="slim">{slim}</div>'
 
 
 def child() -> None:

@@ -20,7 +20,7 @@ from airtoll.drawing.sheet import Disc, Shape, Sheet, Stroke, Words
 
 _TITLE: Final = 9.0
 _TEXT: Final = 8.5
-_LEGEND: Final = 8.0
+_LEGEND: Final = 8.5
 _PAD: Final = 3.0
 #: Length of a tick, and its distance from its text.
 _TICK: Final = 3.5

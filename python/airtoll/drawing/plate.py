@@ -22,8 +22,9 @@ from airtoll.observe.replacing import replacing, storage_error
 
 __all__ = ["INK", "Developed", "Panel", "Picture", "Plate", "new_plate"]
 
-#: Width of a panel, inches: narrow enough for a phone and for a column of a paper.
-WIDTH: Final = 4.3
+#: Width of a panel, inches: on a phone its smallest text is 12 px high, and it fits a column of a
+#: paper.
+WIDTH: Final = 3.55
 #: Width of a picture's only panel, inches: that of the page.
 WHOLE_WIDTH: Final = 8.8
 
@@ -44,10 +45,14 @@ class Plate:
 
 @frozen
 class Panel:
-    """One plate of a picture; ``draw`` makes it afresh each time."""
+    """One plate of a picture; ``draw`` makes it afresh each time.
+
+    ``slim``: the same as plates for a phone, where ``draw`` makes one of the page's width.
+    """
 
     title: str
     draw: Callable[[], Plate]
+    slim: Callable[[], Iterable[Plate]] | None = None
 
 
 @frozen
@@ -81,13 +86,13 @@ class Picture:
 def new_plate(height: float, title: str, *, wide: bool = False) -> tuple[Plate, Axes]:
     """An empty panel of that height in inches."""
     axes = Axes()
-    lines = [fill(line, 120 if wide else 56) for line in title.splitlines()]
+    lines = [fill(line, 120 if wide else 44) for line in title.splitlines()]
     return Plate(axes, "\n".join(lines), WHOLE_WIDTH if wide else WIDTH, height), axes
 
 
 def label(name: str, *, wide: bool = False) -> str:
     """A name as the label of a row: in lines that leave most of the panel to the data."""
-    return fill(name, 44 if wide else 24, break_long_words=False)
+    return fill(name, 44 if wide else 20, break_long_words=False)
 
 
 def end_of(values: Sequence[float]) -> float:

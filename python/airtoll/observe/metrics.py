@@ -183,6 +183,9 @@ METRICS: Final[dict[str, Metric]] = {
         name="share of clients that joined",
         percent=True,
     ),
+    "join_attempts": Metric(
+        "1", "times that a station began to join, where a failed join is repeated", MEAN, LESS
+    ),
     "join_all_time_s": Metric(
         "s",
         "start of the first join to the end of the last",
@@ -235,6 +238,9 @@ METRICS: Final[dict[str, Metric]] = {
     "rejoins": Metric("1", "rejoins of a deauthenticated station", SUM),
     "rejoin_gap_s": Metric(
         "s", "deauthentication to completed rejoin, mean", mean_by("rejoins"), LESS
+    ),
+    "outage_s": Metric(
+        "s", "sum of these times: seconds of clients that were off the network", SUM, LESS
     ),
     "rejoin_gap_longest_s": Metric("s", "the longest of these times", LARGEST, LESS),
     "rejoin_messages": Metric("1", "messages of the rejoins, repetitions included", SUM, LESS),
@@ -436,6 +442,12 @@ METRICS: Final[dict[str, Metric]] = {
         "medium busy; only where the scenario has an interferer",
         SUM,
         LESS,
+    ),
+    "airtime_neighbours_s": Metric(
+        "s",
+        "exchanges of neighbours that the own access point senses; only where the scenario has "
+        "neighbours",
+        SUM,
     ),
     "airtime_retry_s": Metric("s", "failed exchanges: collisions and frame errors", SUM, LESS),
     "airtime_protection_s": Metric("s", "RTS, CTS and their SIFS", SUM),

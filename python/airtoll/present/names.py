@@ -178,9 +178,10 @@ def _signature(name: str) -> str:
 
 @define(frozen=True, slots=False)
 class Names:
-    """Names of the cells of a plan."""
+    """Names of the cells of a plan, or of policies without a plan."""
 
     cells: Sequence[Cell]
+    policies: Sequence[str] = ()
 
     @cached_property
     def _of(self) -> dict[str, Cell]:
@@ -227,7 +228,7 @@ class Names:
     def _spoken(self) -> dict[str, str]:
         full = {
             policy: _in_a_sentence(policy_name(policy))
-            for policy in dict.fromkeys(cell.policy for cell in self.cells)
+            for policy in dict.fromkeys([*self.policies, *(cell.policy for cell in self.cells)])
         }
         short = {policy: words.replace(_CCMP, "") for policy, words in full.items()}
         # Only what ends with its cipher has others beside it: "WPA3-Personal GCMP-256".

@@ -83,6 +83,7 @@ _PARTS: Final = {
     "airtime_contention_s": "waiting for the medium",
     "airtime_card_s": "waiting for the card",
     "airtime_interference_s": "waiting for an interferer",
+    "airtime_neighbours_s": "frames of neighbours",
     "airtime_retry_s": "retries and collisions",
     "airtime_protection_s": "RTS and CTS",
     "airtime_management_s": "management frames",
@@ -98,6 +99,10 @@ _FITS: Final = {
     "host.rx_packet_cycles": "{} per packet that it receives",
     "radio.frame_burst_us": "bursts of {}",
 }
+
+
+#: A chance below this one is told as below it.
+_LEAST_CHANCE: Final = 0.001
 
 
 @frozen
@@ -149,6 +154,25 @@ class Teller:
         """One change at one place, as a sentence."""
         words = spoken(claim.metric).words
         return f"From {self._pair(claim.have, claim.to)}, {words} {_change(claim)}."
+
+    def measured(self, claim: Compare, p: float) -> str:
+        """One change as a sentence with both values and, where it is real, its chance ``p``."""
+        words = f"From {self._pair(claim.have, claim.to)}, {spoken(claim.metric).words}"
+        change, before, after = claim.change, claim.before, claim.after
+        assert change is not None
+        assert before is not None
+        assert after is not None
+        if spoken(claim.metric).told == "points":
+            both = points_from_to(change, before, after)
+        else:
+            both = (share_from_to if claim.is_share else from_to)(change, before, after)
+        said = _change(claim)
+        if claim.verdict in (Verdict.UNNOTICED, Verdict.TOO_FEW):
+            return f"{words} {said} ({both})."
+        chance = "p < 0.001" if p < _LEAST_CHANCE else f"p = {p:.2g}"
+        real = "real" if math.isnan(p) else f"real ({chance})"
+        said = said if both in said else f"{said}, {both}"
+        return f"{words} {said}: {real}."
 
     def gain(self, claim: Gain) -> list[str]:
         """The security that a policy adds, and the stations that it leaves out."""

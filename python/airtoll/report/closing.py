@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
+from attrs import frozen
+
 from airtoll.analyse import Comparison
 from airtoll.analyse.quantities import NOTHING
 from airtoll.present.names import policy_name
@@ -45,15 +47,25 @@ def closing(summary: RunSummary, width: int | None, *, after: int = 1) -> list[s
     return found + table
 
 
-def _printed(summary: RunSummary, width: int | None, room: int) -> list[str]:
-    """Printed overheads beside ours: a row per policy, a column per place, as many as fit."""
+@frozen
+class PrintedTable:
+    """Printed overheads beside ours: a row per policy, a text ``printed | ours`` per place."""
+
+    dataset: str
+    heads: tuple[str, ...]
+    places: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def printed_table(summary: RunSummary) -> PrintedTable | None:
+    """The printed overheads of a run beside ours; None where there are none."""
     here = [
         one
         for one in summary.comparisons
         if one.quantity == "overhead" and one.published.unit == "1" and _is_whole(summary, one)
     ]
     if not here:
-        return []
+        return None
     variants = _variants(summary, here)
     columns: dict[str, dict[str, dict[str, Comparison]]] = {}
     for one in here:
@@ -64,39 +76,48 @@ def _printed(summary: RunSummary, width: int | None, room: int) -> list[str]:
         variant = str(dict(cell.factors).get("profile_set", ""))
         if variant in variants:
             columns.setdefault(place, {}).setdefault(one.policy, {})[variant] = one
-    policies = list(dict.fromkeys(one.policy for one in here))
-    if room < len(policies) + 2:
+    ours = [summary.names.level("profile_set", name) if name else "ours" for name in variants]
+    rows = tuple(
+        (
+            policy_name(policy).replace(", ", " "),
+            tuple(_beside(of.get(policy, {}), variants) for of in columns.values()),
+        )
+        for policy in dict.fromkeys(one.policy for one in here)
+    )
+    return PrintedTable(here[0].dataset, ("printed", *ours), tuple(columns), rows)
+
+
+def _printed(summary: RunSummary, width: int | None, room: int) -> list[str]:
+    """The printed table as lines, with as many columns as fit."""
+    found = printed_table(summary)
+    if found is None or room < len(found.rows) + 2:
         return []
-    names = {policy: policy_name(policy).replace(", ", " ") for policy in policies}
-    first = max(map(len, names.values()))
-    texts = {
-        place: {policy: _beside(of.get(policy, {}), variants) for policy in policies}
-        for place, of in columns.items()
-    }
-    widths = {place: max(len(place), *map(len, of.values())) for place, of in texts.items()}
-    shown: list[str] = []
+    first = max(len(name) for name, _ in found.rows)
+    widths = [
+        max(len(place), *(len(texts[at]) for _, texts in found.rows))
+        for at, place in enumerate(found.places)
+    ]
+    shown = 0
     used = first
-    for place, own in widths.items():
+    for own in widths:
         if width is not None and used + len(_GAP) + own > max(width, _NARROWEST):
             break
-        shown.append(place)
+        shown += 1
         used += len(_GAP) + own
     if not shown:
         return []
-    ours = [summary.names.level("profile_set", name) if name else "ours" for name in variants]
-    dataset = here[0].dataset
-    left_out = len(texts) - len(shown)
+    left_out = len(found.places) - shown
     more = f" ({left_out} more: airtoll show)" if left_out else ""
-    title = f"Overhead, %: {' | '.join(['printed', *ours])} ({dataset}){more}"
-    head = " " * first + "".join(_GAP + place.rjust(widths[place]) for place in shown)
+    title = f"Overhead, %: {' | '.join(found.heads)} ({found.dataset}){more}"
+
+    def line(name: str, texts: Sequence[str]) -> str:
+        fields = (text.rjust(own) for text, own in zip(texts[:shown], widths, strict=False))
+        return (name.ljust(first) + "".join(_GAP + field for field in fields)).rstrip()
+
     return [
         *_wrapped(title, width),
-        head.rstrip(),
-        *(
-            names[policy].ljust(first)
-            + "".join(_GAP + texts[place][policy].rjust(widths[place]) for place in shown)
-            for policy in policies
-        ),
+        line("", found.places),
+        *(line(name, texts) for name, texts in found.rows),
     ]
 
 

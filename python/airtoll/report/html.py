@@ -21,14 +21,17 @@ from airtoll.present.names import policy_name
 from airtoll.report import what_if
 from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
 from airtoll.report.authentication import STAGES, negotiation_stages
+from airtoll.report.closing import printed_table
 from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
 from airtoll.report.handover import PARTS, gaps
 from airtoll.report.parts import SHORT, symbol_step
+from airtoll.report.setting import setting
 from airtoll.report.summary import Combined, RunSummary
 from airtoll.report.templates import page
 from airtoll.report.times import time_rows
+from airtoll.study import Rerun
 
 #: Rows of the longer lists; the run folder has the whole lists.
 _MOST_FINDINGS = 100
@@ -190,6 +193,8 @@ def _values(
         "source": head.source,
         "manifest": summary.manifest,
         "question": head.question,
+        "printed_table": printed_table(summary),
+        "setting": setting(summary.plan.cells),
         "headline": [line.replace(" %", "\u00a0%") for line in headline(summary)],
         "not_covered": not_covered(summary),
         "lines_open": _LINES_OPEN,
@@ -244,12 +249,7 @@ def _values(
         "times": time_rows(summary),
         "delays": delays,
         "warm_ups": study.trials.discard_first or "no",
-        "rerun": rerun
-        and (
-            f"A trial more than {rerun.below_sigma:g} deviations below the mean of those before "
-            f"it (at least {rerun.minimum_trials}) is run again; every such attempt is kept and "
-            "listed."
-        ),
+        "rerun": rerun and _rerun_words(rerun),
         "leaves_out": head.leaves_out,
         **_profiles(summary),
         "command": command,
@@ -521,6 +521,18 @@ def _published_row(summary: RunSummary, c: Comparison, standing: str) -> dict[st
         "note": summary.note(c).removesuffix(c.caveat).removesuffix("; "),
         "fitted": standing == "fitted",
     }
+
+
+def _rerun_words(rule: Rerun) -> str:
+    if rule.agreement is not None:
+        return (
+            "A trial is measured again until an attempt and the one before it agree to "
+            f"{100 * rule.agreement:g} %; each attempt is kept and listed, and the last one counts."
+        )
+    return (
+        f"A trial more than {rule.below_sigma:g} deviations below the mean of those before it (at "
+        f"least {rule.minimum_trials}) is run again; every such attempt is kept and listed."
+    )
 
 
 def _special_trials(

@@ -14,13 +14,15 @@ import polars as pl
 from attrs import frozen
 
 from airtoll.analyse import Analysis, Comparison, analyse, compare
-from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
-from airtoll.analyse.cost import as_cost, cost_sign
+from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.cost import cost_sign
 from airtoll.analyse.overhead import Definition
-from airtoll.analyse.quantities import show_overhead
+from airtoll.answer.brought import Brought, brought
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.imported import MANIFEST, Manifest, read_manifest
 from airtoll.observe.tables import read_observations, read_trials
+from airtoll.present.names import Names
+from airtoll.present.words import Teller
 
 if TYPE_CHECKING:
     from airtoll.analyse.audit import Finding
@@ -73,6 +75,7 @@ class Imported:
     comparisons: tuple[Comparison, ...]
     findings: tuple[Finding, ...]
     caveats: Mapping[str, int]
+    claims: tuple[Brought, ...] = ()
 
 
 def is_imported(folder: Path) -> bool:
@@ -102,7 +105,14 @@ def read_imported(folder: Path) -> Imported:
     counts = said.group_by("caveats", maintain_order=True).len().sort("len", descending=True)
     caveats = dict(counts.iter_rows())
     return Imported(
-        folder, manifest, observations, analysis, tuple(found), tuple(findings), caveats
+        folder,
+        manifest,
+        observations,
+        analysis,
+        tuple(found),
+        tuple(findings),
+        caveats,
+        tuple(brought(analysis)),
     )
 
 
@@ -123,14 +133,24 @@ def headline(imported: Imported) -> list[str]:
         return lines
     sign = cost_sign(str(overheads["unit"][0]))
     worst = overheads.sort(sign * pl.col("value")).row(-1, named=True)
-    verdict = whole_cells(analysis.comparisons).filter(cell=worst["cell"], metric=THROUGHPUT)[
-        "verdict"
-    ]
-    largest = as_cost(estimate_of_row(worst, analysis.level))
-    lines.append(
-        f"The largest overhead is {show_overhead(largest)} in {worst['cell']}: {verdict[0]}."
-    )
+    said = [one for one in imported.claims if one.claim.metric == THROUGHPUT]
+    lines += [sentence(imported, one) for one in said if one.cell == worst["cell"]][:1]
     return lines
+
+
+def sentences(imported: Imported) -> list[str]:
+    """Every claim in words, throughputs first."""
+    return [sentence(imported, one) for one in imported.claims]
+
+
+def sentence(imported: Imported, one: Brought) -> str:
+    """A claim in words; where the readings have several places or flows, with its own."""
+    policies = list(dict.fromkeys(imported.observations["policy"].cast(pl.String)))
+    said = Teller(Names((), policies)).measured(one.claim, one.p)
+    places = {tuple(other.claim.place.levels) for other in imported.claims}
+    where = [str(level) for _, level in one.claim.place.levels] if len(places) > 1 else []
+    where += [part for part in (one.flow, one.station) if part is not None]
+    return f"{', '.join(where)}: {said}" if where else said
 
 
 def whole_cells(frame: pl.DataFrame) -> pl.DataFrame:

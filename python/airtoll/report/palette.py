@@ -5,7 +5,7 @@ Takes an index or a kind; gives a colour. Source: Okabe and Ito, Color Universal
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from airtoll.analyse.decomposition import REMAINDER
 
@@ -29,6 +29,7 @@ PARTS: Final = {
     "airtime_contention_s": "#E69F00",
     "airtime_card_s": "#D55E00",
     "airtime_interference_s": "#56B4E9",
+    "airtime_neighbours_s": "#009E73",
     "airtime_retry_s": "#CC79A7",
     "airtime_protection_s": "#56B4E9",
     "airtime_management_s": "#009E73",
@@ -41,3 +42,22 @@ PARTS: Final = {
 def colour(index: int) -> str:
     """A colour for the series of that index; colours repeat after seven."""
     return COLOURS[index % len(COLOURS)]
+
+
+#: Markers of series: filled ones and rings, so that they differ without colour.
+_MARKERS: Final = ("o", "s", "D", "X")
+
+
+def course(index: int) -> dict[str, Any]:
+    """The marker of a series: rings get smaller, so that those of equal values lie inside one
+    another.
+    """
+    return {
+        "marker": _MARKERS[index % len(_MARKERS)],
+        "ms": max(3.5, 8.5 - 1.6 * index),
+        "mew": 1.2,
+        "markerfacecolor": "none",
+        "color": colour(index),
+        "ls": "-",
+        "lw": max(1.0, 2.8 - 0.6 * index),
+    }

@@ -21,6 +21,7 @@ SHORT: Final[dict[str, str]] = {
     "airtime_contention_s": "medium access",
     "airtime_card_s": "waiting for the card",
     "airtime_interference_s": "interference",
+    "airtime_neighbours_s": "neighbours",
     "airtime_retry_s": "retries, collisions",
     "airtime_protection_s": "RTS and CTS",
     "airtime_management_s": "handshakes",

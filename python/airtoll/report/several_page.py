@@ -139,7 +139,7 @@ def _dots(pair: Against) -> Plate:
     for place, label in ((0, "no difference found"), (3, "differs")):
         axes.plot([], [], "o", ms=4.5, color=colour(place), label=label)
     axes.axvline(0, color=INK, lw=0.8)
-    axes.set_yticks(range(len(found)), [c.cell for c in found], fontsize=7.5)
+    axes.set_yticks(range(len(found)), [c.cell for c in found], fontsize=8.5)
     axes.invert_yaxis()
     axes.set_xlabel("throughput against the first run, %")
     legend_below(plate, columns=2)

@@ -30,7 +30,11 @@ _MOST_TUNNELS: Final = 6
 
 
 def what_if(plan: Plan) -> Panel | None:
-    """The panel of a plan; ``None`` if its first cell has Mobile IP (a registration takes time)."""
+    """The panel of a plan.
+
+    ``None`` if its first cell has Mobile IP (a registration takes time) or neighbours, whose rates
+    and places the panel would change, too.
+    """
     if not plan.cells:
         return None
     cell = plan.cells[0]
@@ -38,7 +42,7 @@ def what_if(plan: Plan) -> Panel | None:
         start = _start(cell)
     except AirtollError:
         return None
-    if start.mobility_agents:
+    if start.mobility_agents or any(bss.neighbour is not None for bss in start.bss):
         return None
     own, own_tunnel = _parts(cell.policy)
     given = [_parts(one.policy) for one in plan.cells]

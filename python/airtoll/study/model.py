@@ -177,6 +177,12 @@ class Station(Table):
         description="with `listen_interval`: the station wakes for every DTIM, too, where nothing "
         "is sent to groups (it cannot know); where something is, it always does",
     )
+    caches_psk: bool = Field(
+        True,
+        description="the station keeps the key that follows from its passphrase; false: it maps "
+        "the passphrase (PBKDF2, 2 x 4096 rounds; IEEE Std 802.11-2020, J.4.1) before it joins, as "
+        "after a cold boot (WPA and WPA2 with a passphrase)",
+    )
     battery_wh: Positive | None = Field(
         None,
         description="energy of the station's battery, Wh, for `battery_h`, or `battery_days` with "
@@ -331,6 +337,28 @@ class AccessPoint(Table):
         description="burst of the AP's frames, microseconds; 0 = none; default: the longer of the "
         "scenario's and its profile's",
     )
+    authentication_timeout_s: Annotated[float, Field(ge=0.01, le=3600)] | None = Field(
+        None,
+        description="SAE: time that the AP waits for the next authentication frame of a station "
+        "before it deauthenticates the station (reason code 2), s; default: as long as a station "
+        "repeats its frames",
+    )
+    restart_at_s: Positive | None = Field(
+        None,
+        description="time after the start of the traffic, s, at which the AP restarts at once and "
+        "without a frame: associations, keys and PMKSAs are lost, and stations learn of it by the "
+        "refusal of their data, with PMF after an SA Query; default: never",
+    )
+
+
+class Card(Table):
+    """Faults of the radios or their drivers under a policy."""
+
+    no_aggregation: tuple[str, ...] = Field(
+        (),
+        description="policies under which no A-MPDU is sent: the block ack session does not come "
+        "about, as with drivers whose protected or software-encrypted frames are not aggregated",
+    )
 
 
 class WiredHost(Table):
@@ -446,6 +474,92 @@ class Interferer(Table):
         return period * duty, period * (1 - duty)
 
 
+class Neighbours(Table):
+    """Cells of others on the channel: access points with active stations and beacons.
+
+    Where nodes sense one another they contend; below carrier sense they interfere. Results are of
+    the own cell, and the neighbours' airtime is a part of its ledger. PHY, width, beacons, access
+    rules and queues are those of the scenario.
+    """
+
+    cells: Annotated[int, Field(ge=0, le=20)] | None = Field(
+        None, description="number of cells; default: one, or one for each of `positions_m`"
+    )
+    level_dbm: Annotated[float, Field(ge=-150, le=0)] | None = Field(
+        None,
+        description="level at which nodes of different cells hear one another, dBm; this or "
+        "`positions_m`",
+    )
+    positions_m: tuple[tuple[Metre, Metre], ...] = Field(
+        (),
+        max_length=20,
+        description="places of their APs, metres, from which all levels follow; each station of "
+        "the own cell then needs `position_m`",
+    )
+    stations: Annotated[int, Field(ge=0, le=100)] = Field(
+        5, description="active stations of each cell; 0: the AP sends beacons alone"
+    )
+    station_dbm: Annotated[float, Field(ge=-110, le=0)] = Field(
+        -55.0,
+        description="with `level_dbm`: level between an AP and its stations in each cell, dBm",
+    )
+    station_m: Positive = Field(
+        5.0, description="with `positions_m`: distance of its stations from each AP, metres"
+    )
+    offered_mbps: Positive | None = Field(
+        None,
+        description="rate of each of their flows, Mb/s, a Poisson process; default: saturated",
+    )
+    direction: Literal["up", "down", "both"] = Field(
+        "both", description="direction of their flows, one for each station and direction"
+    )
+    payload_bytes: Annotated[int, Field(ge=1, le=1472)] = Field(
+        1472, description="octets of a UDP datagram of the neighbours"
+    )
+    policy: Annotated[tuple[str, ...], Field(max_length=20)] = Field(
+        (),
+        description="their policies, one for all or one for each cell; `same`: that of the own "
+        "cell; default: wpa2-psk-ccmp, at 6 GHz wpa3-sae-ccmp",
+    )
+    mcs: Annotated[int, Field(ge=0, le=31)] | None = Field(
+        None,
+        description="MCS index of their frames; default: the highest that the level between an AP "
+        "and its stations supports",
+    )
+    rate_mbps: Positive | None = Field(
+        None, description="their data rate b/a/g, Mb/s; default: highest"
+    )
+
+    @field_validator("policy", mode="before")
+    @classmethod
+    def _one_or_more(cls, names: Any) -> Any:
+        return (names,) if isinstance(names, str) else names
+
+    @field_validator("policy")
+    @classmethod
+    def _known_policies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name if name == "same" else _canonical(name) for name in names)
+
+    @model_validator(mode="after")
+    def _reached(self) -> Self:
+        if (self.level_dbm is None) == (not self.positions_m):
+            raise ValueError("level_dbm or positions_m is needed, and one of the two")
+        for names, key in ((self.positions_m, "positions_m"), (self.policy[1:], "policy")):
+            count = len(self.policy) if key == "policy" else len(self.positions_m)
+            if names and count < self.count:
+                raise ValueError(f"{key}: {count} for {self.count} cells")
+        if self.positions_m and self.station_dbm != -55.0:
+            raise ValueError("station_dbm goes with level_dbm; with positions_m use station_m")
+        if self.level_dbm is not None and self.station_m != 5.0:
+            raise ValueError("station_m goes with positions_m; with level_dbm use station_dbm")
+        return self
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return max(1, len(self.positions_m)) if self.cells is None else self.cells
+
+
 class Radio(Table):
     """Propagation and receivers."""
 
@@ -479,6 +593,13 @@ class Radio(Table):
     )
     interferer: Interferer | None = Field(
         None, description="a source of interference that defers to no one; default: none"
+    )
+    obss_pd_dbm: Annotated[float, Field(ge=-82, le=-62)] | None = Field(
+        None,
+        description="with `neighbours`, 802.11ax and later: no node senses frames of another BSS "
+        "color below this level, dBm, and above -82 dBm all nodes lower their power to at most "
+        "21 dBm less the excess (OBSS PD, IEEE Std 802.11ax-2021, 26.10.2); default: no spatial "
+        "reuse",
     )
 
     @model_validator(mode="after")
@@ -675,6 +796,7 @@ class Scenario(Table):
     mlo: Mlo | None = Field(
         None, description="multi-link operation of the AP and its stations; default: one link"
     )
+    card: Card = Field(Card(), description="faults of radios or drivers under a policy")
     ap: AccessPoint = Field(AccessPoint(), description="the access point")
     server: WiredHost = Field(WiredHost(), description="the wired host")
     wired: WiredLink = Field(WiredLink(), description="the wired link")
@@ -683,6 +805,11 @@ class Scenario(Table):
         description="stations are wireless bridges with a wired host each; default: no bridges",
     )
     radio: Radio = Field(Radio(), description="propagation and receivers")
+    neighbours: Neighbours | None = Field(
+        None,
+        description="cells of others on the same channel, such as `{ cells = 2, level_dbm = -75, "
+        "stations = 5 }`; default: none",
+    )
     authenticate: bool = Field(
         False,
         description="true: stations authenticate, associate and negotiate in simulated time "
@@ -825,6 +952,11 @@ class Scenario(Table):
                     raise ValueError(
                         "edca_parameters: aifsn of stations is 2 to 15; 1 is for ap.edca_parameters"
                     )
+        if self.neighbours is not None:
+            if own["mcs_top"] is None and self.neighbours.mcs is not None:
+                raise ValueError(f"neighbours.mcs: {own['name']} has no mcs")
+            if own["mcs_top"] is not None and self.neighbours.rate_mbps is not None:
+                raise ValueError(f"neighbours.rate_mbps: {own['name']} has MCSs (mcs)")
         for station in self.stations:
             phy = GENERATIONS[station.phy or self.phy]
             for key in ("mcs", "streams"):
@@ -871,6 +1003,12 @@ class Scenario(Table):
                     raise ValueError(f"hidden: no station {name!r}; there are {', '.join(names)}")
         if self.topology == "station-to-station" and len(names) < 2:
             raise ValueError("station-to-station needs two stations")
+        if self.neighbours is not None and self.neighbours.positions_m:
+            for station in self.stations:
+                if station.position_m is None:
+                    raise ValueError(
+                        f"station {station.name}: neighbours.positions_m needs its position_m"
+                    )
         if self.topology[0] in "nr" and (len(names) != 1 or self.clients):
             raise ValueError("two-domain topologies take one station, the mobile node")
         if self.bridge is None:
@@ -973,8 +1111,10 @@ class Load(Table):
     window_kbytes: Annotated[float, Field(gt=0, le=1_048_576)] | None = Field(
         None, description="TCP window, 1024 octets; RFC 7323 allows 2^30 octets"
     )
-    tcp: Literal["newreno", "cubic"] | None = Field(
-        None, description="congestion control; default: the host profile's"
+    tcp: Literal["newreno", "cubic", "bbr"] | None = Field(
+        None,
+        description="congestion control; `bbr` is version 1 with pacing, as in Linux; default: the "
+        "host profile's",
     )
     timestamps: bool | None = Field(None, description="TCP timestamps; default: the profile's")
     sack: bool | None = Field(None, description="TCP SACK; default: the profile's")
@@ -1112,9 +1252,15 @@ class Select(Table):
 
 
 class Rerun(Table):
-    """Repeat a trial whose value is too far below the earlier ones (McCarter, 5.4.1.3)."""
+    """Repeat a trial whose value is too far below the earlier ones (McCarter, 5.4.1.3), or until
+    two attempts agree (Tepšić)."""
 
     below_sigma: Positive = Field(5.0, description="standard deviations below the mean")
+    agreement: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None,
+        description="in place of `below_sigma`: a trial is measured again until an attempt and the "
+        "one before it agree (smaller over larger is at least this), and the last one counts",
+    )
     minimum_trials: Annotated[int, Field(ge=2)] = Field(2, description="trials before it applies")
     metric: str = Field("throughput_bps", description="metric that the rule reads")
     limit: Count = Field(5, description="attempts per trial at most")

@@ -112,11 +112,12 @@ def folder_of(trial: Trial) -> str:
     return f"{cell}_{trial.number}_{trial.attempt}"
 
 
-#: Parts of the airtime ledger that no frame fills.
+#: Parts of the airtime ledger that no frame of the cell fills.
 _SILENT = (
     "airtime_contention_s",
     "airtime_card_s",
     "airtime_interference_s",
+    "airtime_neighbours_s",
     "airtime_idle_s",
 )
 #: Parts that must be known for the airtime of all frames.

@@ -15,6 +15,10 @@ from airtoll.study.generations import band_of
 _REFERENCE_DB: Final = {"2.4ghz": 40.2, "5ghz": 46.7, "6ghz": 47.9}
 #: The loss between all nodes where the study gives neither positions nor levels, dB.
 CONSTANT_LOSS_DB: Final = 60.0
+#: TXPWRref of a station with up to two streams, and OBSS_PDmin, dBm (IEEE Std 802.11ax-2021,
+#: 26.10.2.4).
+_REFERENCE_POWER_DBM: Final = 21.0
+_LEAST_OBSS_PD_DBM: Final = -82.0
 #: Interval at which a walking station measures its access point, seconds: 100 TU.
 _STEP_S: Final = 0.1024
 #: Share of places and of instants whose level a rate has to suit.
@@ -32,12 +36,27 @@ def level_dbm(settings: Scenario, station: Station) -> float | None:
     if level is not None:
         return level
     loss = loss_db(settings, station)
-    return None if loss is None else settings.radio.tx_power_dbm - loss
+    return None if loss is None else power_dbm(settings) - loss
+
+
+def power_dbm(settings: Scenario) -> float:
+    """Transmit power of all nodes, dBm: as stated, less what spatial reuse asks for."""
+    radio = settings.radio
+    if radio.obss_pd_dbm is None:
+        return radio.tx_power_dbm
+    limit = _REFERENCE_POWER_DBM - (radio.obss_pd_dbm - _LEAST_OBSS_PD_DBM)
+    return min(radio.tx_power_dbm, limit)
+
+
+def lowered_db(settings: Scenario) -> float:
+    """How far spatial reuse lowers the power of all nodes, and with it stated levels, dB."""
+    return settings.radio.tx_power_dbm - power_dbm(settings)
 
 
 def stated_level(settings: Scenario, station: Station) -> float | None:
-    """The level that the study states, dBm."""
-    return settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
+    """The level that the study states, dBm, less what spatial reuse lowers the power by."""
+    level = settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
+    return None if level is None else level - lowered_db(settings)
 
 
 def loss_db(settings: Scenario, station: Station) -> float | None:
@@ -67,7 +86,7 @@ def mean_level_dbm(settings: Scenario, station: Station, duration_s: float) -> f
     """
     if settings.topology[0] in "nr":
         # Two domains have one loss, whatever else the study says of places.
-        return settings.radio.tx_power_dbm - CONSTANT_LOSS_DB
+        return power_dbm(settings) - CONSTANT_LOSS_DB
     walks = settings.handover is not None and settings.handover.walk is not None
     if walks and station.position_m is not None and _moves(settings, station):
         return _lowest_on_the_way(settings, station, duration_s)
@@ -78,7 +97,7 @@ def mean_level_dbm(settings: Scenario, station: Station, duration_s: float) -> f
     if any(one.position_m is not None for one in settings.stations):
         # A node without a place is at the origin.
         loss = _distance_loss_db(settings, math.hypot(*settings.ap.position_m))
-    return settings.radio.tx_power_dbm - loss
+    return power_dbm(settings) - loss
 
 
 def sure_level_dbm(settings: Scenario, station: Station, duration_s: float) -> float:
@@ -109,7 +128,7 @@ def _lowest_on_the_way(settings: Scenario, station: Station, duration_s: float) 
         share = 1.0 if length == 0 else min(1.0, gone / length)
         place = [a + share * (b - a) for a, b in zip(begin, walk.to_m, strict=True)]
         loss = _distance_loss_db(settings, math.dist(place, points[point]))
-        return settings.radio.tx_power_dbm - loss
+        return power_dbm(settings) - loss
 
     lowest, at, not_before = math.inf, 0, 0.0
     for step in range(int(duration_s / _STEP_S) + 1):

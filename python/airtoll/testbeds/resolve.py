@@ -18,14 +18,20 @@ from airtoll.policies import Cipher, Policy, Tunnel
 from airtoll.policies.transition import offers
 from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Duty, Edca, Load, Scenario, Station, Traffic
-from airtoll.study.generations import band_of, queue_packets
+from airtoll.study.generations import HIGHEST_MBPS, band_of, queue_packets
 from airtoll.study.model import Interferer, Radio
-from airtoll.testbeds import gating, multi_link, rates
+from airtoll.testbeds import cards, gating, multi_link, neighbours, rates
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.groups import group_traffic
 from airtoll.testbeds.joining import Parties, joining
-from airtoll.testbeds.levels import CONSTANT_LOSS_DB, loss_db, reference_db, stated_level
+from airtoll.testbeds.levels import (
+    CONSTANT_LOSS_DB,
+    loss_db,
+    power_dbm,
+    reference_db,
+    stated_level,
+)
 from airtoll.testbeds.multi_link import BSS
 from airtoll.testbeds.roaming import roaming
 from airtoll.testbeds.wires import cable
@@ -55,6 +61,7 @@ _CONSTANT_LOSS = border.PathLossConstant(loss_db=CONSTANT_LOSS_DB)
 _CONGESTION_CONTROLS = {
     "newreno": border.CongestionControl.NEW_RENO,
     "cubic": border.CongestionControl.CUBIC,
+    "bbr": border.CongestionControl.BBR,
 }
 
 
@@ -145,6 +152,8 @@ def scenario(cell: Cell) -> border.Scenario:
             settings, [s.name for s in stations], SERVER if wired else None
         ),
     )
+    for each in neighbours.cells(cell):
+        resolved = _with_neighbour(resolved, each)
     if any(node.host.nic for node in nodes):
         # Cards put transmissions off the slot boundaries.
         bss = tuple(evolve(one, cca_time_us=CCA_US) for one in resolved.bss)
@@ -162,6 +171,60 @@ def scenario(cell: Cell) -> border.Scenario:
         AP,
     )
     return roaming(cell, joined, stations, AP)
+
+
+def _with_neighbour(resolved: border.Scenario, one: neighbours.Neighbour) -> border.Scenario:
+    """The scenario with the cell of a neighbour: its BSS, its nodes and their flows."""
+    bss = evolve(_bss(one.cell), name=one.name, neighbour=border.Neighbour(level_dbm=one.level_dbm))
+    if one.color:
+        first = evolve(resolved.bss[0], color=neighbours.OWN_COLOR, obss_pd_dbm=one.obss_pd_dbm)
+        resolved = evolve(resolved, bss=(first, *resolved.bss[1:]))
+        bss = evolve(bss, color=one.color, obss_pd_dbm=one.obss_pd_dbm)
+    if bss.beacons is not None:
+        offset_us = round(bss.beacons.interval_us * one.beacon_phase, 3)
+        bss = evolve(bss, beacons=evolve(bss.beacons, offset_us=offset_us))
+    nodes = []
+    for name, place in one.places.items():
+        role = border.Role.ACCESS_POINT if name == one.access_point else border.Role.STATION
+        nodes.append(
+            border.Node(
+                name=name,
+                role=role,
+                bss=one.name,
+                cipher=_data_cipher(one.cell.security),
+                position_m=(*place, 0.0),
+                tx_power_dbm=power_dbm(one.cell.settings),
+                queue=border.Queue(
+                    packets=queue_packets(one.cell.settings), max_delay_ms=MSDU_LIFETIME_MS
+                ),
+            )
+        )
+    radio = resolved.radio
+    if one.station_dbm is not None:
+        budgets = tuple(
+            border.LinkBudget(nodes=(name, one.access_point), rssi_dbm=one.station_dbm)
+            for name in one.stations
+        )
+        radio = evolve(radio, budgets=(*radio.budgets, *budgets))
+    flows = tuple(
+        border.Flow(
+            name=name,
+            station=station,
+            source=source,
+            destination=destination,
+            ip=border.IpVersion.IPV4,
+            transport=border.TransportUdp(),
+            pattern=one.pattern,
+        )
+        for name, station, source, destination in one.flows
+    )
+    return evolve(
+        resolved,
+        radio=radio,
+        bss=(*resolved.bss, bss),
+        nodes=(*resolved.nodes, *nodes),
+        flows=(*resolved.flows, *flows),
+    )
 
 
 def _two_domains(cell: Cell) -> border.Scenario:
@@ -281,7 +344,7 @@ def _bss(cell: Cell) -> border.Bss:
         rate=rates.bss_rate(settings, cell.load.duration_s),
         max_attempts=settings.retry_limit,
         aggregation=border.Aggregation(
-            ampdu_max_octets=settings.ampdu_max_octets,
+            ampdu_max_octets=_ampdu_max_octets(cell),
             amsdu_max_octets=settings.amsdu_max_octets,
             window=settings.block_ack_window,
         ),
@@ -339,6 +402,10 @@ def _edca(given: Edca | None) -> _Categories | None:
     return background, best_effort, video, voice
 
 
+#: Operation of a multiplication in group 19, which SAE uses here.
+SAE_MULTIPLICATION = "p-256-scalar-mul"
+
+
 def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node:
     settings = cell.settings
     policy = station_policy(cell, station)
@@ -352,8 +419,8 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         bss=first,
         multi_link=tuple(further),
         cipher=_data_cipher(policy),
-        host=_with_card(_host(profile, policy), profile),
-        tx_power_dbm=settings.radio.tx_power_dbm,
+        host=_with_card(_with_multiplication(cell, _host(profile, policy)), profile),
+        tx_power_dbm=power_dbm(settings),
         mtu_octets=_host_mtu(settings),
         queue=_queue(settings, profile),
         frame_burst_us=_burst(settings, station.frame_bursting_us, profile),
@@ -363,6 +430,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         battery_wh=station.battery_wh,
         duty=_duty(settings.duty, profile),
     )
+    node = _with_spacing(node, profile, settings, station.phy)
     own = rates.link_rates(cell.settings, station, cell.load.duration_s)
     of_links = tuple(
         rates.bss_rate(multi_link.alone(cell.settings, number), cell.load.duration_s)
@@ -376,6 +444,20 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
     if own != of_links or stated or node.standard is not None:
         return evolve(node, rate=own[0])
     return node
+
+
+def _with_multiplication(cell: Cell, host: border.Host) -> border.Host:
+    """A station's host with the time of SAE's multiplications that the study states, if it does."""
+    stated_ms = cell.settings.join.multiplication_ms
+    if stated_ms is None:
+        return host
+    return evolve(host, operations_ns={**host.operations_ns, SAE_MULTIPLICATION: stated_ms * 1e6})
+
+
+def _ampdu_max_octets(cell: Cell) -> int | None:
+    """The A-MPDU limit, octets: 0 under a policy that the study says is not aggregated."""
+    settings = cell.settings
+    return 0 if cards.stops_aggregation(cell) else settings.ampdu_max_octets
 
 
 def _path_mtu(settings: Scenario) -> int:
@@ -423,7 +505,7 @@ def _duty(duty: Duty | None, profile: Profile) -> border.Duty | None:
 
 def _ap_node(cell: Cell, profile: Profile) -> border.Node:
     settings = cell.settings
-    return border.Node(
+    node = border.Node(
         name=AP,
         role=border.Role.ACCESS_POINT,
         bss=BSS,
@@ -432,11 +514,31 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         edca_parameters=_edca(settings.ap.edca_parameters),
         cipher=_data_cipher(cell.security),
         host=_with_card(_host(profile, cell.security), profile),
-        tx_power_dbm=settings.radio.tx_power_dbm,
+        tx_power_dbm=power_dbm(settings),
         mtu_octets=_path_mtu(settings),
         black_hole=settings.pmtud == "black_hole",
         queue=evolve(_queue(settings, profile), airtime_fairness=settings.airtime_fairness),
         frame_burst_us=_burst(settings, settings.ap.frame_bursting_us, profile),
+    )
+    return _with_spacing(node, profile, settings, None)
+
+
+def _with_spacing(
+    node: border.Node, profile: Profile, settings: Scenario, phy: str | None
+) -> border.Node:
+    """The node with the MPDU spacing of its device, where it has A-MPDUs."""
+    spacing = profile.radio.mpdu_start_spacing_us
+    if spacing is None and not profile.radio.cipher_delimiters:
+        return node
+    if (phy or settings.phy) in HIGHEST_MBPS or settings.ampdu_max_octets == 0:
+        return node
+    return evolve(
+        node,
+        mpdu_start_spacing_us=0.0 if spacing is None else spacing.value,
+        cipher_delimiters=tuple(
+            border.CipherDelimiters(cipher=cipher, count=int(count.value))
+            for cipher, count in profile.radio.cipher_delimiters.items()
+        ),
     )
 
 
@@ -581,7 +683,7 @@ def _radio(settings: Scenario, stations: list[Station]) -> border.Radio:
     for name, own in zip(multi_link.names(settings), multi_link.each(settings), strict=True):
         budgets += _budgets(own, stations, None if settings.mlo is None else name)
     path_loss: border.PathLoss = _CONSTANT_LOSS
-    if any(s.position_m is not None for s in stations):
+    if any(s.position_m is not None for s in stations) or neighbours.have_places(settings):
         path_loss = border.PathLossLogDistance(
             reference_db=reference, exponent=radio.path_loss_exponent
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 from airtoll import _native
 from airtoll.analyse.settling import DRIFTS
@@ -34,25 +35,46 @@ def without_planned_drifts(rows: Sequence[Row], cell: Cell) -> list[Row]:
         or any(load.transfer_bytes is not None for load in cell.load.loads)
         or any(station.joins_at_s is not None for station in settings.stations)
         or join.deauthenticate_at_s is not None
+        or settings.ap.restart_at_s is not None
     )
     return [row for row in rows if not planned or row.metric not in DRIFTS]
+
+
+#: Octets of the headers of a datagram: IPv4 or IPv6, and UDP.
+_HEADERS: Final = (28, 48)
+#: Largest MTU that a study may set, octets.
+_LARGEST_MTU: Final = 9000
 
 
 @lru_cache(maxsize=1024)
 def fragments(cell: Cell) -> tuple[str, ...]:
     """The caveat of a cell whose tunnels cut datagrams into fragments, if they do."""
     cut = [one for one in _native.fragmented_flows(scenario_json(cell)) if one[-1]]
-    return (FRAGMENTS + _of_fragments(cut),) if cut else ()
+    return (FRAGMENTS + _of_fragments(cut, cell),) if cut else ()
 
 
-def _of_fragments(cut: Sequence[tuple[str, int, int, int, bool]]) -> str:
-    flow, payload, fits, mtu, by_tunnel = cut[0]
+def _of_fragments(cut: Sequence[tuple[str, int, int, int, bool]], cell: Cell) -> str:
+    flow, payload, fits, _, by_tunnel = cut[0]
     others = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
     why = "the tunnel makes fragments of" if by_tunnel else "fragments carry"
     return (
         f"{flow}{others}: {why} datagrams of {payload} octets; set payload_bytes to {fits} or "
-        f"less, or mtu_octets to {mtu}"
+        f"less{_other_cure(cut[0], cell)}"
     )
+
+
+def _other_cure(one: tuple[str, int, int, int, bool], cell: Cell) -> str:
+    """The MTU that keeps datagrams whole, where a study may set one that does."""
+    _, payload, fits, mtu, _ = one
+    stated = cell.settings.tunnel_mtu_octets
+    if stated is None or stated - fits not in _HEADERS:
+        return f", or mtu_octets to {mtu}"
+    # The stated MTU of the tunnel's interface cuts them, whatever the MTU around it.
+    inner = payload + stated - fits
+    if max(inner, mtu) > _LARGEST_MTU:
+        return ""
+    around = f" with mtu_octets of {mtu}" if mtu > cell.settings.mtu_octets else ""
+    return f", or tunnel_mtu_octets to {inner}{around}"
 
 
 def causes(rows: Sequence[Row], cell: Cell) -> tuple[str, ...]:
@@ -68,7 +90,9 @@ def causes(rows: Sequence[Row], cell: Cell) -> tuple[str, ...]:
     if drifting:
         cut = [one for one in _native.fragmented_flows(scenario_json(cell)) if one[0] in drifting]
         if cut:
-            found.append(f"a full queue drops a part of nearly each datagram: {_of_fragments(cut)}")
+            found.append(
+                f"a full queue drops a part of nearly each datagram: {_of_fragments(cut, cell)}"
+            )
     if any(metric in DRIFTS for metric, _flow in values):
         busy = [
             row.station

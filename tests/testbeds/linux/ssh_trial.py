@@ -47,7 +47,10 @@ async def main(results: Path) -> None:
             flow = Flow(transport="udp", offered_bps=5e5, payload_octets=500, duration_s=2)
             job = Job("ssh", "wpa2-eap-tls-ccmp", flow=flow, connect_limit_s=120)
             outcome = await laboratory.measure(job)
-    sys.stdout.write(json.dumps(outcome.to_json()) + "\n")
+            # Its programs are sent to the hosts, and run by the hosts' own Python.
+            asks = Flow(application="request-response", transport="tcp", duration_s=2)
+            asked = await laboratory.measure(Job("asks", "open", flow=asks, connect_limit_s=120))
+    sys.stdout.write(json.dumps([outcome.to_json(), asked.to_json()]) + "\n")
 
 
 def options(stack: Stack, node: str, shared: dict[str, object]) -> dict[str, object]:

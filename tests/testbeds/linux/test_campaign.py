@@ -389,8 +389,10 @@ def test_a_trial_over_ssh(testbed: Linux, tmp_path: Path) -> None:
     with drivers.make(tmp_path) as guest:
         done = guest.run([sys.executable, str(script), "/run/airtoll-share/trials"], timeout_s=600)
     assert done.status == 0, done.stderr.decode()
-    outcome = json.loads(done.stdout.splitlines()[-1])
+    outcome, asked = json.loads(done.stdout.splitlines()[-1])
     assert outcome["failure"] is None
+    assert asked["failure"] is None
+    assert any(value["metric"] == "response_time_s" for value in asked["values"])
     assert outcome["negotiated"]["A"]["selectedMethod"] == "13 (EAP-TLS)"
     values = {value["metric"]: value["value"] for value in outcome["values"]}
     assert values["throughput_bps"] == pytest.approx(5e5, rel=0.25)

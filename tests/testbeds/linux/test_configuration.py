@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import itertools
 
@@ -263,3 +264,38 @@ def test_a_cable_has_the_rate_of_an_ethernet() -> None:
 def test_a_cable_loses_packets() -> None:
     words = cables.arguments(cables.Cable(100e6, 0.05, 1000, loss_ratio=0.02), "sw0")
     assert "delay 50000.000us loss 2% rate" in " ".join(words)
+
+
+class Answers:
+    """A control interface with prepared answers, the last one for ever."""
+
+    def __init__(self, *answers: dict[str, str]) -> None:
+        self.left = ["".join(f"{key}={value}\n" for key, value in one.items()) for one in answers]
+
+    async def request(self, command: str) -> str:
+        assert command == "STATUS"
+        return self.left.pop(0) if len(self.left) > 1 else self.left[0]
+
+
+PORT = "Supplicant PAE state"
+LINKED = {"wpa_state": "COMPLETED", "key_mgmt": "WPA2/IEEE 802.1X/EAP"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "state"),
+    [
+        # The supplicant reports the link a moment before its port opens.
+        (({PORT: "AUTHENTICATING"}, {PORT: "AUTHENTICATED"}), "AUTHENTICATED"),
+        (({PORT: "HELD"}, {PORT: "AUTHENTICATED"}), "HELD"),
+        (
+            ({PORT: "AUTHENTICATING", "key_mgmt": "WPA2-PSK"}, {PORT: "AUTHENTICATED"}),
+            "AUTHENTICATING",
+        ),
+    ],
+)
+def test_a_port_of_802_1x_that_is_about_to_open_is_waited_for(
+    answers: tuple[dict[str, str], ...], state: str
+) -> None:
+    control = Answers(*({**LINKED, **one} for one in answers))
+    station = wpa_supplicant.Station(None, "wlan0", None, control)  # type: ignore[arg-type]
+    assert asyncio.run(station.connected(5.0))[PORT] == state

@@ -89,10 +89,11 @@ pub struct StationRate {
 }
 
 /// The fixed rates of all stations, in the order of the nodes and of their links. Stations whose rate the
-/// simulator chooses are left out.
+/// simulator chooses are left out, and those of neighbours.
 #[must_use]
 pub fn station_rates(scenario: &Scenario) -> Vec<StationRate> {
-    let stations = scenario.nodes.iter().filter(|n| n.role == Role::Station);
+    let own = |n: &&Node| n.role == Role::Station && !scenario.is_neighbours(n);
+    let stations = scenario.nodes.iter().filter(own);
     let links = stations.flat_map(|station| station.bsss().map(move |bss| (station, bss)));
     links
         .filter_map(|(station, name)| {
@@ -151,7 +152,7 @@ fn weak_link(scenario: &Scenario, station: &Node, bss: &str) -> Option<WeakLink>
         .nodes
         .iter()
         .any(|n| n.role == Role::Station && n.standard.unwrap_or(bss.standard) == Standard::B);
-    let link = Link::of(bss, station, dsss_present).ok()?;
+    let link = Link::of(bss, [station, ap], dsss_present).ok()?;
     let width_hz = f64::from(link.data.width().mhz()) * 1e6;
     let noise = noise_floor(width_hz, Db(scenario.radio.noise_figure_db));
     let octets = PACKET_OCTETS + link.around_packet_octets;

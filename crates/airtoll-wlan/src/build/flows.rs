@@ -82,8 +82,10 @@ impl Builder<'_> {
             let names = (flow.name.clone(), flow.station.clone());
             let category = flow.access_category as u8;
             let ends = Ends::new((source, destination), ip_header, category);
+            let theirs = &self.scenario.nodes[source.index()];
+            let neighbour = self.scenario.is_neighbours(theirs);
             let flow = Flow::new(names, ends, application, socket, span);
-            self.world.stack.flow.add(flow);
+            self.world.stack.flow.add(flow.of_neighbour(neighbour));
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::contention::Standing;
 use crate::context::{Action, Context};
 use crate::event::Event;
 use crate::id::{ContenderId, HandoverId, RadioId};
-use crate::medium::{Medium, Transmission};
+use crate::medium::{Medium, Origin, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::Air;
 
@@ -120,7 +120,9 @@ impl Mac {
         let mut more = false;
         if let Some(plan) = &mut self.nodes[node].beacon {
             let (_, octets) = plan.present();
-            cx.observe(Observation::ManagementOctets { octets });
+            if t.origin == Origin::Own {
+                cx.observe(Observation::ManagementOctets { octets });
+            }
             plan.waiting -= 1;
             more = plan.waiting > 0;
         }

@@ -8,6 +8,17 @@ use crate::observe::Observation;
 use crate::observe::ciphers::CipherWork;
 use crate::observe::ledger::{Air, Unfinished};
 
+/// Owner of a transmission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Of a BSS whose results count.
+    Own,
+    /// Of a neighbour's BSS, and an access point of the own ones senses it.
+    Neighbour,
+    /// Of a neighbour's BSS out of their reach.
+    Far,
+}
+
 /// Kind of a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
@@ -43,6 +54,7 @@ pub(crate) struct Transmission {
     /// Its number among those of its channel.
     pub number: TransmissionId,
     pub node: RadioId,
+    pub origin: Origin,
     /// Contender whose frame exchange it belongs to.
     pub contender: ContenderId,
     pub kind: FrameKind,
@@ -54,7 +66,7 @@ pub(crate) struct Transmission {
     pub protects: Duration,
     /// Others were on the air with it.
     pub overlapped: bool,
-    /// Time during which it was alone on the air.
+    /// Time during which it was alone on the air: beside neighbours' frames, too, and of these none.
     pub alone: Duration,
 }
 
@@ -87,6 +99,8 @@ pub(crate) enum Gap {
     Open,
     Response,
     Protection,
+    /// Of a neighbour's exchange.
+    Neighbour,
 }
 
 /// One radio channel.
@@ -111,8 +125,10 @@ pub(crate) struct Channel {
     /// How many transmissions began.
     begun: u32,
     free: Vec<TransmissionId>,
-    /// Contenders that have a frame.
+    /// Own contenders that have a frame.
     backlog: u32,
+    /// Whether a neighbour's BSS is on it.
+    shared: bool,
     /// Interferers that make the medium busy at present.
     interferers: u32,
     gap: Gap,
@@ -139,6 +155,7 @@ impl Channel {
             begun: 0,
             free: Vec::new(),
             backlog: 0,
+            shared: false,
             interferers: 0,
             gap: Gap::Open,
             booked: Instant::ZERO,
@@ -162,10 +179,29 @@ impl Channel {
         self.eifs_extra
     }
 
+    /// A neighbour's BSS is on it.
+    pub(super) fn share(&mut self) {
+        self.shared = true;
+    }
+
+    /// Whether a neighbour's BSS is on it.
+    #[inline]
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared
+    }
+
     /// The silence from now on belongs to an exchange.
     #[inline]
-    pub fn pause(&mut self, gap: Gap) {
+    pub(super) fn pause(&mut self, gap: Gap) {
         self.gap = gap;
+    }
+
+    /// The silence from now on belongs to a neighbour's exchange, unless an own one of hidden nodes goes
+    /// on.
+    pub(super) fn pause_for_neighbour(&mut self) {
+        if self.gap == Gap::Open {
+            self.gap = Gap::Neighbour;
+        }
     }
 
     /// An interferer begins to make the medium busy, or ends.
@@ -211,7 +247,9 @@ impl Channel {
     /// A transmission begins.
     #[inline]
     pub(super) fn begin(&mut self, t: Transmission) {
-        self.gap = Gap::Open;
+        if t.origin != Origin::Far {
+            self.gap = Gap::Open;
+        }
         match self.transmissions.get_mut(t.number) {
             Some(place) => *place = t,
             None => {
@@ -316,22 +354,58 @@ impl Channel {
         if !self.active.is_empty() {
             self.busy += span;
         }
+        if self.shared {
+            self.book_shared(cx, span);
+            return;
+        }
         match self.active.as_slice() {
-            [] => match self.gap {
-                Gap::Response => cx.observe_air(Air::Ack, span),
-                Gap::Protection => cx.observe_air(Air::Protection, span),
-                Gap::Open if self.backlog > 0 && self.interferers > 0 => {
-                    cx.observe_air(Air::Interference, span);
-                }
-                Gap::Open if self.backlog > 0 => cx.observe_air(Air::Contention, span),
-                Gap::Open => {
-                    cx.observe_air(Air::Idle, span);
-                    let span = self.ciphers.within(now - span, now);
-                    cx.observe(Observation::CiphersExposed { span });
-                }
-            },
+            [] => self.book_silence(cx, span),
             [only] => self.alone[*only] += span,
             // Two frames overlap: the time is lost to at least one of them.
+            _ => cx.observe_air(Air::Retry, span),
+        }
+    }
+
+    /// Books a stretch without a frame that counts.
+    #[inline(always)]
+    fn book_silence(&mut self, cx: &mut Context, span: Duration) {
+        match self.gap {
+            Gap::Response => cx.observe_air(Air::Ack, span),
+            Gap::Protection => cx.observe_air(Air::Protection, span),
+            Gap::Neighbour => cx.observe_air(Air::Neighbours, span),
+            Gap::Open if self.backlog > 0 && self.interferers > 0 => {
+                cx.observe_air(Air::Interference, span);
+            }
+            Gap::Open if self.backlog > 0 => cx.observe_air(Air::Contention, span),
+            Gap::Open => {
+                cx.observe_air(Air::Idle, span);
+                let now = cx.now();
+                let span = self.ciphers.within(now - span, now);
+                cx.observe(Observation::CiphersExposed { span });
+            }
+        }
+    }
+
+    /// Books a stretch of a channel with neighbours: by the own frames on it, else by those of
+    /// neighbours that an own access point senses.
+    #[cold]
+    #[inline(never)]
+    fn book_shared(&mut self, cx: &mut Context, span: Duration) {
+        let (mut own, mut only, mut heard) = (0_u32, None, false);
+        for &number in &self.active {
+            match self.transmissions[number].origin {
+                Origin::Own => {
+                    own += 1;
+                    only = Some(number);
+                }
+                Origin::Neighbour => heard = true,
+                Origin::Far => {}
+            }
+        }
+        match (own, only) {
+            (1, Some(only)) => self.alone[only] += span,
+            (0, _) if heard => cx.observe_air(Air::Neighbours, span),
+            (0, _) => self.book_silence(cx, span),
             _ => cx.observe_air(Air::Retry, span),
         }
     }

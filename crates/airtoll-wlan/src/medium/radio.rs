@@ -12,7 +12,7 @@ use airtoll_units::{Db, Dbm};
 
 use super::fading;
 use crate::id::{ClassId, NodeId, RadioId};
-use crate::scenario::{PathLoss, Scenario, Wall};
+use crate::scenario::{Bss, PathLoss, Scenario, Wall};
 
 /// Received powers of all pairs of radios.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(crate) struct Radio {
     shadowing_db: Vec<f64>,
     noise_figure: Db,
     carrier_sense_dbm: f64,
+    /// BSS colors and OBSS PD levels of all radios; empty where none has such a level.
+    reuse: Vec<Reuse>,
     hidden: Vec<(RadioId, RadioId)>,
     frame_errors: bool,
     preamble_capture: Option<f64>,
@@ -33,6 +35,15 @@ pub(crate) struct Radio {
     /// Success of the last control frame of each pair: what it was, and the probability.
     control: Vec<(Option<u32>, f64)>,
     places: Option<Places>,
+}
+
+/// Spatial reuse of a radio (IEEE 802.11ax-2021, 26.10.2).
+#[derive(Debug, Clone, Copy, Default)]
+struct Reuse {
+    /// BSS color; 0: none.
+    color: u8,
+    /// Frames of another color below it are not sensed, dBm.
+    obss_pd_dbm: Option<f64>,
 }
 
 /// Positions and walls that levels are computed from, in a scenario with moving stations.
@@ -104,6 +115,31 @@ impl Radio {
                 }
             }
         }
+        let bss_of = |name: Option<&str>| scenario.bss.iter().find(|bss| Some(&*bss.name) == name);
+        let bsss: Vec<_> = radios.iter().map(|(_, name, _)| bss_of(*name)).collect();
+        let stated = |i: usize| bsss[i]?.neighbour?.level_dbm;
+        let any_level = |bss: &Bss| bss.neighbour.is_some_and(|n| n.level_dbm.is_some());
+        if scenario.bss.iter().any(any_level) {
+            for (i, j) in (0..nodes).flat_map(|i| (0..nodes).map(move |j| (i, j))) {
+                let (from, to) = (radios[i].1, radios[j].1);
+                let apart = from != to && from.is_some() && to.is_some();
+                let levels = [stated(i), stated(j)].into_iter().flatten();
+                if let Some(level) = levels.reduce(f64::min).filter(|_| apart) {
+                    given[i * nodes + j] = true;
+                    level_dbm[i * nodes + j] = level;
+                }
+            }
+        }
+        let mut reuse: Vec<Reuse> = Vec::new();
+        if scenario.bss.iter().any(|bss| bss.obss_pd_dbm.is_some()) {
+            let of = |bss: &Option<&Bss>| {
+                bss.map_or_else(Reuse::default, |bss| Reuse {
+                    color: bss.color,
+                    obss_pd_dbm: bss.obss_pd_dbm,
+                })
+            };
+            reuse = bsss.iter().map(of).collect();
+        }
         for (level, shadowing) in level_dbm.iter_mut().zip(&shadowing_db) {
             *level += shadowing;
         }
@@ -114,6 +150,7 @@ impl Radio {
             level_dbm,
             noise_figure: Db(radio.noise_figure_db),
             carrier_sense_dbm: radio.carrier_sense_dbm,
+            reuse,
             hidden: radio
                 .hidden
                 .iter()
@@ -215,7 +252,22 @@ impl Radio {
 
     /// Whether `to` senses `from`; every node senses itself.
     pub fn hears(&self, to: RadioId, from: RadioId) -> bool {
-        to == from || (self.power(from, to) >= self.carrier_sense_dbm && !self.are_hidden(from, to))
+        let mut least = self.carrier_sense_dbm;
+        if !self.reuse.is_empty() {
+            least = self.sensed_from(to, from);
+        }
+        to == from || (self.power(from, to) >= least && !self.are_hidden(from, to))
+    }
+
+    /// Level from which `to` senses frames of `from` where some node reuses the channel, dBm.
+    #[cold]
+    fn sensed_from(&self, to: RadioId, from: RadioId) -> f64 {
+        let [to, from] = [to, from].map(|radio| self.reuse[radio.index()]);
+        let other = from.color > 0 && from.color != to.color;
+        let level = to.obss_pd_dbm.filter(|_| other);
+        level.map_or(self.carrier_sense_dbm, |level| {
+            level.max(self.carrier_sense_dbm)
+        })
     }
 
     /// Whether the scenario hides two nodes from each other: nothing of one reaches the other.

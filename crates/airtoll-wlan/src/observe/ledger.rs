@@ -21,6 +21,8 @@ pub(crate) struct Ledger {
     pub card: Duration,
     /// Time in which a frame waited because an interferer made the medium busy.
     pub interference: Duration,
+    /// Frame exchanges of neighbours' BSSs.
+    pub neighbours: Duration,
     pub retry: Duration,
     pub protection: Duration,
     pub management: Duration,
@@ -39,6 +41,7 @@ pub(crate) enum Air {
     Ack,
     Contention,
     Interference,
+    Neighbours,
     Retry,
     Protection,
     Management,
@@ -113,6 +116,7 @@ impl Observer for Ledger {
                 Air::Ack => self.ack += span,
                 Air::Contention => self.contention += span,
                 Air::Interference => self.interference += span,
+                Air::Neighbours => self.neighbours += span,
                 Air::Retry => self.retry += span,
                 Air::Protection => self.protection += span,
                 Air::Management => self.management += span,
@@ -151,6 +155,7 @@ impl Ledger {
             self.contention,
             self.card,
             self.interference,
+            self.neighbours,
             self.retry,
             self.protection,
             self.management,

@@ -81,11 +81,6 @@ impl FlowMetrics {
         &self.flows[flow]
     }
 
-    /// The counts of all flows.
-    pub fn all(&self) -> impl Iterator<Item = &Statistics> {
-        self.flows.iter()
-    }
-
     /// Whether every second is counted, too.
     pub fn has_series(&self) -> bool {
         self.series

@@ -104,9 +104,35 @@ pub struct Bss {
     /// one Deauthentication frame to every station, s; null: never. The stations have to join first.
     #[serde(default)]
     pub deauthenticate_at_s: Option<f64>,
+    /// The access point restarts so long after the traffic began, s, at once and without a frame: its
+    /// associations and PMKSAs are lost; null: never. The stations have to join first.
+    #[serde(default)]
+    pub restart_at_s: Option<f64>,
     /// How the access point passes group-addressed frames on, and what it forwards between stations.
     #[serde(default)]
     pub group: GroupDelivery,
+    /// Set for a neighbour's BSS: it takes its part of the channel, and its traffic is in no result. Null:
+    /// results are those of this BSS.
+    #[serde(default)]
+    pub neighbour: Option<Neighbour>,
+    /// BSS color (IEEE 802.11ax-2021, 26.11.4), 1 to 63; 0: none.
+    #[serde(default)]
+    pub color: u8,
+    /// Its nodes do not sense frames of BSSs with another color below this level (OBSS PD level of
+    /// spatial reuse, IEEE 802.11ax-2021, 26.10.2.2), -82 to -62 dBm; null: they sense all from the
+    /// carrier sense level on. The limit of transmit power that comes with it is in `tx_power_dbm` of
+    /// the nodes.
+    #[serde(default)]
+    pub obss_pd_dbm: Option<f64>,
+}
+
+/// A neighbour's BSS on the channel. Its traffic begins with the trial, before stations join.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Neighbour {
+    /// Level at which its nodes and those of any other BSS hear one another, dBm; between two BSSs that
+    /// have one, the lower. Null: that of places and budgets.
+    pub level_dbm: Option<f64>,
 }
 
 /// Security that an access point announces in beacons, probe and association responses.

@@ -4,11 +4,17 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use airtoll_phy::{Band, Legacy, TxVectorError, WidthRules};
+use airtoll_security::CipherSuite;
 
 use super::{
     Bss, Cost, Discipline, EdcaParameters, Flow, Interferer, LinkBudget, Node, PowerSave, Rate,
     Role, Scenario, ScenarioError, Standard, Transport,
 };
+
+/// Encodings of the Minimum MPDU Start Spacing, us (IEEE 802.11-2020, table 9-184); 0: no restriction.
+const MPDU_START_SPACINGS_US: [f64; 8] = [0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
+/// Delimiters that a descriptor of ath9k holds (8 bits).
+const MOST_DELIMITERS: u16 = 255;
 
 pub(super) type Checked = Result<(), ScenarioError>;
 
@@ -44,6 +50,7 @@ impl Scenario {
             self.check_node(&format!("nodes[{i}]"), node)?;
             self.check_multi_link(&format!("nodes[{i}]"), node)?;
         }
+        self.check_neighbours()?;
         for (i, link) in self.links.iter().enumerate() {
             let at = format!("links[{i}]");
             for name in &link.nodes {
@@ -111,6 +118,72 @@ impl Scenario {
         }
         for (i, flow) in self.flows.iter().enumerate() {
             self.check_flow(&format!("flows[{i}]"), flow)?;
+        }
+        Ok(())
+    }
+
+    /// Nodes of neighbours join nowhere and move nowhere, and their traffic stays in their BSS.
+    fn check_neighbours(&self) -> Checked {
+        if self.bss.iter().all(|bss| bss.neighbour.is_none()) {
+            return Ok(());
+        }
+        if self.bss.iter().all(|bss| bss.neighbour.is_some()) {
+            return invalid("bss[0].neighbour", "set", "null for at least one BSS");
+        }
+        for (i, bss) in self.bss.iter().enumerate() {
+            let Some(neighbour) = bss.neighbour else {
+                continue;
+            };
+            let at = format!("bss[{i}]");
+            if let Some(level) = neighbour.level_dbm
+                && !(-150.0..=30.0).contains(&level)
+            {
+                return invalid(&format!("{at}.neighbour.level_dbm"), level, "-150 to 30");
+            }
+            let alone = |b: &Bss| b.neighbour.is_some() || b.channel != bss.channel;
+            if self.bss.iter().all(alone) {
+                let allowed = "the channel of a BSS that is no neighbour's";
+                return invalid(&format!("{at}.channel"), bss.channel, allowed);
+            }
+            if self.handovers.iter().any(|h| h.bss == bss.name) {
+                return invalid(
+                    &format!("{at}.neighbour"),
+                    "set",
+                    "null for the aim of a handover",
+                );
+            }
+        }
+        let theirs = |name: &str| {
+            let node = self.nodes.iter().find(|n| n.name == name);
+            node.filter(|n| self.is_neighbours(n))
+        };
+        for (i, association) in self.associations.iter().enumerate() {
+            if theirs(&association.station).is_some() {
+                let field = format!("associations[{i}].station");
+                return invalid(&field, &association.station, "no station of a neighbour");
+            }
+        }
+        for (i, node) in self.nodes.iter().enumerate() {
+            if !node.multi_link.is_empty() && self.is_neighbours(node) {
+                let field = format!("nodes[{i}].multi_link");
+                return invalid(
+                    &field,
+                    node.multi_link.join(", "),
+                    "empty in a neighbour's BSS",
+                );
+            }
+        }
+        for (i, flow) in self.flows.iter().enumerate() {
+            let ends = [theirs(&flow.source), theirs(&flow.destination)];
+            let bsss = ends.map(|end| end.and_then(|node| node.bss.as_deref()));
+            if bsss[0] != bsss[1] {
+                let allowed = "in the same neighbour's BSS as source, or in none";
+                return invalid(
+                    &format!("flows[{i}].destination"),
+                    &flow.destination,
+                    allowed,
+                );
+            }
         }
         Ok(())
     }
@@ -212,6 +285,7 @@ impl Scenario {
                 }
             }
         }
+        self.check_mpdu_spacing(at, node)?;
         if node.four_address {
             let field = format!("{at}.four_address");
             if node.role != Role::Station {
@@ -302,9 +376,49 @@ impl Scenario {
         Ok(())
     }
 
+    /// A node spaces MPDUs where its PHY has A-MPDUs.
+    fn check_mpdu_spacing(&self, at: &str, node: &Node) -> Checked {
+        let field = format!("{at}.mpdu_start_spacing_us");
+        let spacing = node.mpdu_start_spacing_us;
+        if !MPDU_START_SPACINGS_US.contains(&spacing) {
+            return invalid(&field, spacing, "0, 0.25, 0.5, 1, 2, 4, 8 or 16");
+        }
+        for (i, own) in node.cipher_delimiters.iter().enumerate() {
+            let at = format!("{at}.cipher_delimiters[{i}]");
+            let mut before = node.cipher_delimiters[..i].iter();
+            let twice = before.any(|other| other.cipher == own.cipher);
+            if twice || !own.cipher.permits_high_throughput() || own.cipher == CipherSuite::Open {
+                let allowed = "once a cipher that A-MPDUs may have";
+                return invalid(&format!("{at}.cipher"), own.cipher.name(), allowed);
+            }
+            if !(1..=MOST_DELIMITERS).contains(&own.count) {
+                let allowed = format!("1 to {MOST_DELIMITERS}");
+                return invalid(&format!("{at}.count"), own.count, allowed);
+            }
+        }
+        let aggregates = || {
+            let mut own = self.bss.iter().filter(|bss| node.is_in(&bss.name));
+            own.any(|bss| {
+                let standard = node.standard.unwrap_or(bss.standard);
+                standard.descriptor().ampdu.is_some() && bss.aggregation.ampdu_max_octets != Some(0)
+            })
+        };
+        if (spacing > 0.0 || !node.cipher_delimiters.is_empty()) && !aggregates() {
+            if spacing > 0.0 {
+                return invalid(&field, spacing, "0 for a node that has no A-MPDUs");
+            }
+            let field = format!("{at}.cipher_delimiters");
+            return invalid(&field, "set", "empty for a node that has no A-MPDUs");
+        }
+        Ok(())
+    }
+
     fn check_group_keys(&self, at: &str, bss: &Bss) -> Checked {
         if let Some(after) = bss.deauthenticate_at_s {
             positive(&format!("{at}.deauthenticate_at_s"), after)?;
+        }
+        if let Some(after) = bss.restart_at_s {
+            positive(&format!("{at}.restart_at_s"), after)?;
         }
         let field = if let Some(period) = bss.group_rekey_s {
             positive(&format!("{at}.group_rekey_s"), period)?;
@@ -458,6 +572,7 @@ impl Bss {
         }
         not_negative(&format!("{at}.frame_burst_us"), self.frame_burst_us)?;
         not_negative(&format!("{at}.cca_time_us"), self.cca_time_us)?;
+        self.check_spatial_reuse(at)?;
         if let Some(octets) = self.fragmentation_threshold_octets
             && octets < 256
         {
@@ -467,6 +582,31 @@ impl Bss {
         if let Some(beacons) = &self.beacons {
             positive(&format!("{at}.beacons.interval_us"), beacons.interval_us)?;
             not_negative(&format!("{at}.beacons.offset_us"), beacons.offset_us)?;
+        }
+        Ok(())
+    }
+}
+
+impl Bss {
+    fn check_spatial_reuse(&self, at: &str) -> Checked {
+        let has_color = matches!(self.standard, Standard::Ax | Standard::Be);
+        if self.color > 63 || (self.color > 0 && !has_color) {
+            let allowed = if has_color {
+                "0 to 63"
+            } else {
+                "0 before 802.11ax"
+            };
+            return invalid(&format!("{at}.color"), self.color, allowed);
+        }
+        let Some(level) = self.obss_pd_dbm else {
+            return Ok(());
+        };
+        let field = format!("{at}.obss_pd_dbm");
+        if !(-82.0..=-62.0).contains(&level) {
+            return invalid(&field, level, "-82 to -62, or null");
+        }
+        if self.color == 0 {
+            return invalid(&field, level, "null without a BSS color");
         }
         Ok(())
     }

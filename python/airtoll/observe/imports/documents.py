@@ -49,6 +49,8 @@ _NO_NUMBER: Final = re.compile(
 )
 #: An exponent whose plus sign became a blank.
 _BLANK_EXPONENT: Final = re.compile(r"(?<=[0-9])([eE]) (?=[0-9]{1,3}\s{0,9}[,}\]])")
+#: The rest behind a fault of a file that is cut off: a part of a number or word, or nothing.
+_CUT: Final = re.compile(r"[-+.\w]*\s*")
 _BEGINS: Final = re.compile(r"^\{", re.MULTILINE)
 
 
@@ -212,8 +214,9 @@ def _reason(error: Exception, text: str) -> str:
         return "is nested too deeply"
     if not isinstance(error, json.JSONDecodeError):
         return shown_line(str(error))
-    if not text[error.pos :].strip():
-        return "a document ends too early: the file is cut off"
+    if error.msg.startswith("Unterminated string") or _CUT.fullmatch(text, error.pos):
+        last = text.rstrip().count("\n") + 1
+        return f"a document ends in the middle (line {last}): the file is cut off"
     return f"is no JSON: {error.msg} (line {error.lineno} column {error.colno})"
 
 

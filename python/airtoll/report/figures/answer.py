@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
+from textwrap import fill
 from typing import Any, Final
 
+import polars as pl
 from attrs import frozen
 
 from airtoll.analyse.quantities import scale_of
@@ -38,7 +40,7 @@ from airtoll.report.answer import (
     swept_factor,
 )
 from airtoll.report.figures.cost import answers_by_overhead, overhead_pictures
-from airtoll.report.palette import colour
+from airtoll.report.palette import colour, course
 from airtoll.report.summary import RunSummary
 
 #: Most marks of a picture of bars, most lines and panels of one of lines.
@@ -48,6 +50,8 @@ _FEW_PANELS: Final = 4
 _MOST_ROWS: Final = 24
 _MOST_COLUMNS: Final = 12
 _MOST_PANELS: Final = 12
+#: Columns of a map side by side on a phone.
+_SLIM_COLUMNS: Final = 3
 _TABLE: Final = "the table, or observations.parquet"
 
 
@@ -83,7 +87,10 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
         how = f"Bars with {_level(summary)} intervals."
     else:
         draw = partial(_map, summary, quantity)
-        how = "One number per cell, darker for more; point at it for its interval."
+        how = (
+            f"One number per cell with its {_level(summary)} interval; stronger colour for more, "
+            "orange below zero."
+        )
     end = end_of([abs(value.estimate.value) for value in values])
     if draw.func is not _map:
         ends = [value.estimate for value in values if value.estimate.has_interval]
@@ -102,7 +109,11 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
         + left_out(most - _MOST_ROWS, "rows", _TABLE)
         + left_out(columns - _MOST_COLUMNS, "columns", _TABLE),
         tuple(
-            Panel(title, partial(draw, part, title, end / factor))
+            Panel(
+                title,
+                partial(draw, part, title, end / factor),
+                partial(_slim, draw, part, title, end / factor),
+            )
             for title, part in panels[:_MOST_PANELS]
         ),
         open_panels=2,
@@ -119,7 +130,7 @@ def _placed(summary: RunSummary, values: Sequence[Reading], key: str | None) -> 
         cell = reading.cell
         row = names.variant(cell.policy, cell.factors_json)
         panel = names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy", axis))
-        places.append(_Place(panel, row, _column(cell, axis), reading))
+        places.append(_Place(panel, row, _column(summary, cell, axis), reading))
     if axis == "scenario":
         return places
     # A scenario with a single level of the axis has no columns: such scenarios become columns.
@@ -135,8 +146,8 @@ def _placed(summary: RunSummary, values: Sequence[Reading], key: str | None) -> 
 def _by_scenario(summary: RunSummary, place: _Place) -> _Place:
     cell = place.reading.cell
     panel = summary.names.place("", cell.traffic, "{}", ("scenario",))
-    return _Place(f"other scenarios{', ' + panel if panel else ''}", place.row, cell.scenario,
-                  place.reading)  # fmt: skip
+    return _Place(f"other scenarios{', ' + panel if panel else ''}", place.row,
+                  summary.names.level("scenario", cell.scenario), place.reading)  # fmt: skip
 
 
 def _widest_axis(summary: RunSummary) -> str:
@@ -146,11 +157,9 @@ def _widest_axis(summary: RunSummary) -> str:
     return max(axes, key=lambda name: axes[name])
 
 
-def _column(cell: Cell, axis: str) -> str:
-    if axis == "scenario":
-        return cell.scenario
-    if axis == "traffic":
-        return cell.traffic
+def _column(summary: RunSummary, cell: Cell, axis: str) -> str:
+    if axis in ("scenario", "traffic"):
+        return summary.names.level(axis, getattr(cell, axis))
     return short_level(axis, dict(cell.factors)[axis])
 
 
@@ -196,12 +205,13 @@ def _says(quantity: str, place: _Place) -> str:
 
 
 def _bars(
-    summary: RunSummary, quantity: str, places: Sequence[_Place], title: str, end: float
-) -> Plate:
+    summary: RunSummary, quantity: str, places: Sequence[_Place], title: str, end: float,
+    *, wide: bool = True,
+) -> Plate:  # fmt: skip
     factor, unit = scale(quantity, readings(summary, quantity))
     rows = list(dict.fromkeys(place.row for place in places))
     columns = list(dict.fromkeys(place.column for place in places))
-    plate, axes = new_plate(0.9 + 0.16 * len(rows) * max(2, len(columns)), title, wide=True)
+    plate, axes = new_plate(0.9 + 0.16 * len(rows) * max(2, len(columns)), title, wide=wide)
     thick = 0.84 / len(columns)
     labelled = set()
     for place in places:
@@ -222,9 +232,9 @@ def _bars(
             # Cut off by the axis: the number is written instead.
             axes.annotate(
                 f"{value:.4g}", (1.08 * end, at), xytext=(-3, 0),
-                ha="right", va="center", fontsize=7.5,
+                ha="right", va="center", fontsize=8.5,
             )  # fmt: skip
-    axes.set_yticks(range(len(rows)), [label(row, wide=True) for row in rows])
+    axes.set_yticks(range(len(rows)), [label(row, wide=wide) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     low = min(0.0, *(place.reading.estimate.value / factor for place in places))
     if end > 0:
@@ -243,9 +253,11 @@ def _lines(
     places: Sequence[_Place],
     title: str,
     end: float,
+    *,
+    wide: bool = True,
 ) -> Plate:
     factor, unit = scale(quantity, readings(summary, quantity))
-    plate, axes = new_plate(3.2, title, wide=True)
+    plate, axes = new_plate(3.2, title, wide=wide)
     of_row: dict[str, list[_Place]] = {}
     for place in places:
         of_row.setdefault(place.row, []).append(place)
@@ -253,13 +265,13 @@ def _lines(
         found.sort(key=lambda place: float(dict(place.reading.cell.factors)[key]))
         levels = [float(dict(place.reading.cell.factors)[key]) for place in found]
         values = [place.reading.estimate.value / factor for place in found]
-        axes.plot(levels, values, lw=1, color=colour(index), label=row)
+        axes.plot(levels, values, label=row, **course(index))
         for x, y, place in zip(levels, values, found, strict=True):
             estimate = place.reading.estimate
             if estimate.has_interval and math.isfinite(estimate.half_width):
                 ends = [estimate.low / factor, estimate.high / factor]
                 axes.plot([x, x], ends, "_-", ms=3.6, lw=0.9, color=colour(index))
-            dot = axes.plot(x, y, "o", ms=4, color=colour(index))
+            dot = axes.plot(x, y, "o", ms=2.5, color=colour(index))
             plate.say(dot, _says(quantity, place))
     if end > 0:
         low = min(0.0, *(place.reading.estimate.value / factor for place in places))
@@ -270,35 +282,99 @@ def _lines(
     return plate
 
 
-def _map(
-    summary: RunSummary, quantity: str, places: Sequence[_Place], title: str, end: float
-) -> Plate:
-    factor, _unit = scale(quantity, readings(summary, quantity))
-    rows = list(dict.fromkeys(place.row for place in places))[:_MOST_ROWS]
+def _slim(draw: Any, places: Sequence[_Place], title: str, end: float) -> Iterator[Plate]:
+    """The plates of a phone: a map in blocks of a few columns, below one another."""
+    if draw.func is not _map:
+        yield draw(places, title, end, wide=False)
+        return
     columns = list(dict.fromkeys(place.column for place in places))[:_MOST_COLUMNS]
-    lines = sum(label(row, wide=True).count("\n") for row in rows)
-    plate, axes = new_plate(0.75 + 0.24 * len(rows) + 0.12 * lines, title, wide=True)
+    for first in range(0, len(columns), _SLIM_COLUMNS):
+        some = columns[first : first + _SLIM_COLUMNS]
+        part = [place for place in places if place.column in some]
+        yield draw(part, title if first == 0 else "", end, wide=False)
+
+
+def _map(
+    summary: RunSummary, quantity: str, places: Sequence[_Place], title: str, end: float,
+    *, wide: bool = True,
+) -> Plate:  # fmt: skip
+    factor, unit = scale(quantity, readings(summary, quantity))
+    columns = list(dict.fromkeys(place.column for place in places))[:_MOST_COLUMNS]
+    refused = [one for one in _refused(summary, places) if one[1] in columns]
+    measured = (place.row for place in places)
+    rows = list(dict.fromkeys((*measured, *(row for row, _, _ in refused))))[:_MOST_ROWS]
+    intervals = any(place.reading.estimate.has_interval for place in places)
+    # All rows are as high as the one with most lines.
+    lines = max(1 + label(row, wide=wide).count("\n") for row in rows)
+    tall = len(rows) * max(0.34 if intervals else 0.24, 0.15 * lines)
+    # Names below the columns take as many lines as their width asks for.
+    letters = max(6, int((70 if wide else 22) / len(columns)))
+    below = max(fill(column, letters).count("\n") for column in columns)
+    tall += 0.14 * below
+    plate, axes = new_plate(0.95 + tall, title, wide=wide)
     # Times over several powers of ten: equal steps of the colour are equal ratios.
     values = [abs(reading.estimate.value) / factor for reading in readings(summary, quantity)]
     least = min((value for value in values if value > 0), default=0.0)
     wide_range = least > 0 and end > 30 * least
+    tiles: list[tuple[float, Any]] = []
     for place in places:
         if place.row not in rows or place.column not in columns:
             continue
         x, y = columns.index(place.column), rows.index(place.row)
-        value = place.reading.estimate.value / factor
+        estimate = place.reading.estimate
+        value = estimate.value / factor
         share = abs(value) / end if end else 0.0
         if wide_range:
             share = math.log(max(abs(value), least) / least) / math.log(end / least)
-        tile = axes.tile(x, y, 0.96, 0.92, color=colour(0), alpha=0.55 * min(1.0, share))
+        # The sign has a colour of its own, which is the same on a dark page.
+        tile = axes.tile(
+            x, y, 0.96, 0.92, color=colour(3 if value < 0 else 0), alpha=0.55 * min(1.0, share)
+        )
+        tiles.append((value, tile))
         plate.say(tile, _says(quantity, place))
-        axes.annotate(f"{value:.3g}", (x, y), ha="center", va="center", fontsize=8)
+        half = estimate.half_width / factor
+        told = estimate.has_interval and math.isfinite(half)
+        up = 5.0 if told else 0.0
+        axes.annotate(f"{value:.3g}", (x, y), xytext=(0, up), ha="center", va="center")
+        if told:
+            words = f"± {half:.2g}" if half else "± 0"
+            axes.annotate(words, (x, y), xytext=(0, -up), ha="center", va="center")
+    for row, column, reason in refused:
+        if row in rows:
+            x, y = columns.index(column), rows.index(row)
+            tile = axes.tile(x, y, 0.96, 0.92, color=INK, alpha=0.08)
+            plate.say(tile, f"{row} ({column}): not run: {reason}")
+            axes.annotate("not run", (x, y), ha="center", va="center")
+    # The legend: the ends of the colours that are drawn.
+    tiles.sort(key=lambda pair: pair[0])
+    for value, tile in {id(one[1]): one for one in (*tiles[:1], *tiles[-1:])}.values():
+        tile.label = f"{value:.3g} {unit}".rstrip()
     axes.set_xticks(range(len(columns)), [label(column) for column in columns])
-    axes.set_yticks(range(len(rows)), [label(row, wide=True) for row in rows])
+    axes.set_yticks(range(len(rows)), [label(row, wide=wide) for row in rows])
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.bare = True
     axis = swept_factor(summary)
     if axis:
         axes.set_xlabel(axis_name(axis))
+    legend_below(plate, columns=2)
     return plate
+
+
+def _refused(summary: RunSummary, places: Sequence[_Place]) -> Iterator[tuple[str, str, str]]:
+    """Row, column and reason of the cells of a panel that were not run."""
+    if not places:
+        return
+    axis = swept_factor(summary) or _widest_axis(summary)
+    panel = places[0].panel
+    names = summary.names
+    skipped = summary.trials.filter(pl.col("status") == "skipped").select("cell", "reason")
+    reasons = dict(skipped.unique().iter_rows())
+    for cell in summary.plan.cells:
+        reason = reasons.get(cell.name)
+        if reason is None:
+            continue
+        without = ("policy", axis)
+        if names.place(cell.scenario, cell.traffic, cell.factors_json, without) == panel:
+            row = names.variant(cell.policy, cell.factors_json)
+            yield row, _column(summary, cell, axis), reason

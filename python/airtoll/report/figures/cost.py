@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -33,7 +33,7 @@ from airtoll.drawing.plate import (
 from airtoll.observe.metrics import OVERHEAD
 from airtoll.present.names import axis_name, level_name, policy_name
 from airtoll.report.answer import quantities, readings, swept_factor
-from airtoll.report.palette import colour
+from airtoll.report.palette import colour, course
 from airtoll.report.summary import RunSummary
 
 #: Most policies on one axis without overlapping labels.
@@ -79,7 +79,7 @@ def pictures(summary: RunSummary) -> Iterator[Picture]:
             + left_out(left, "scenarios", _TABLE)
             + _bars_left_out(part for _, part in shown),
             tuple(
-                Panel(title, partial(_throughputs, summary, part, title, end, wide=len(shown) == 1))
+                _panel(title, partial(_throughputs, summary, part, title, end), len(shown) == 1)
                 for title, part in shown
             ),
             open_panels=4,
@@ -135,11 +135,17 @@ def overhead_pictures(summary: RunSummary, section: str) -> Iterator[Picture]:
         + left_out(left, "scenarios", _TABLE)
         + _bars_left_out(part for _, part in shown),
         tuple(
-            Panel(title, partial(_overheads, summary, part, title, limits, wide=len(shown) == 1))
+            _panel(title, partial(_overheads, summary, part, title, limits), len(shown) == 1)
             for title, part in shown
         ),
         wide=len(shown) == 1,
     )
+
+
+def _panel(title: str, draw: Callable[..., Plate], wide: bool) -> Panel:
+    """A panel of the page's width, with its form for a phone, or a narrow one."""
+    slim = (lambda: (draw(wide=False),)) if wide else None
+    return Panel(title, partial(draw, wide=wide), slim)
 
 
 def _limits(summary: RunSummary, parts: Iterable[pl.DataFrame]) -> tuple[float, float]:
@@ -260,7 +266,7 @@ def _overheads(
                 # Cut off by the axis: the number is written instead.
                 axes.annotate(
                     show_overhead(without_interval(estimate)), (limits[1], at), xytext=(-3, 0),
-                    ha="right", va="center", fontsize=7.5,
+                    ha="right", va="center", fontsize=8.5,
                 )  # fmt: skip
     if any(c.quantity == "overhead" for c in summary.comparisons):
         axes.plot([], [], **_printed_style(False), label="printed")
@@ -355,9 +361,7 @@ def _sweep_picture(summary: RunSummary, factor: str, section: str) -> Picture:
     for (scenario, traffic, others), rows in shown:
         title = summary.names.place(str(scenario), str(traffic), str(others))
         panels.append(
-            Panel(
-                title, partial(_sweep, summary, rows, factor, title, limits, wide=len(shown) == 1)
-            )
+            _panel(title, partial(_sweep, summary, rows, factor, title, limits), len(shown) == 1)
         )
     return Picture(
         "sweep",
@@ -389,28 +393,29 @@ def _sweep(
 ) -> Plate:
     scale, unit = _overhead_scale(summary)
     plate, axes = new_plate(2.9, title, wide=wide)
-    # The cost of a length is constant up to the next symbol: a slope would be a guess.
-    steps = factor.endswith(("_bytes", "_octets"))
     policies = frame["policy"].unique(maintain_order=True).head(_MOST_POLICIES)
     drawn = frame.filter(
         pl.col("policy").is_in(policies.implode()) & pl.col("level").is_in(_levels(frame).implode())
     )
-    for index, (key, rows) in enumerate(drawn.group_by("policy", maintain_order=True)):
+    # A policy looks the same in every panel.
+    every = summary.analysis.overheads["policy"].unique(maintain_order=True).to_list()
+    for key, rows in drawn.group_by("policy", maintain_order=True):
+        index = every.index(key[0])
         rows = rows.sort("level")
         value = scale * rows["value"].to_numpy()
         low, high = scale * rows["low"].to_numpy(), scale * rows["high"].to_numpy()
         axes.plot(
             rows["level"],
             value,
-            lw=1,
-            color=colour(index),
             label=policy_name(str(key[0])),
-            drawstyle="steps-post" if steps else "default",
+            **course(index),
         )
         for x, y, *ends in zip(rows["level"], value, low, high, strict=True):
             axes.plot([x, x], ends, "_-", ms=4, lw=1, color=colour(index))
-            dot = axes.plot(x, y, "o", ms=3.5, color=colour(index))
+            dot = axes.plot(x, y, "o", ms=2.5, color=colour(index))
             plate.say(dot, f"{policy_name(str(key[0]))}, {level_name(factor, x)}: {y:.2f} {unit}")
+    for policy in _refused(summary, title, factor, drawn["policy"].unique().to_list()):
+        axes.plot([], [], "x", color=INK, label=f"not run: {policy_name(policy)}")
     axes.axhline(0, color=INK, lw=0.8)
     if limits[1] > limits[0]:
         axes.set_ylim(*limits)
@@ -418,6 +423,20 @@ def _sweep(
     axes.set_ylabel(f"overhead, {unit}")
     legend_below(plate, columns=2)
     return plate
+
+
+def _refused(summary: RunSummary, title: str, factor: str, drawn: Collection[str]) -> Iterator[str]:
+    """Policies none of whose cells in a panel was run."""
+    trials = summary.trials.filter(pl.col("status") == "skipped")
+    skipped = trials.select("scenario", "traffic", "factors", "policy").unique(maintain_order=True)
+    told: set[str] = set()
+    for scenario, traffic, factors, policy in skipped.iter_rows():
+        if policy in drawn or policy in told:
+            continue
+        others = json.dumps({k: v for k, v in json.loads(factors).items() if k != factor})
+        if summary.names.place(scenario, traffic, others) == title:
+            told.add(policy)
+            yield policy
 
 
 def _levels(frame: pl.DataFrame) -> pl.Series:

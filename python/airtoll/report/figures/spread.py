@@ -211,7 +211,7 @@ def _dots(readings: pl.DataFrame, cells: pl.DataFrame, title: str) -> Plate:
                 )
         labels.append(label(f"{policy_name(policy)}, {traffic}"))
     axes.axvline(0, color=INK, lw=0.8)
-    axes.set_yticks(range(len(labels)), labels, fontsize=7.5)
+    axes.set_yticks(range(len(labels)), labels, fontsize=8.5)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.set_xlabel("throughput against the cell's mean, %")
     return plate

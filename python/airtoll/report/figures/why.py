@@ -120,7 +120,7 @@ def _waterfall(summary: RunSummary, cell: str, rows: Sequence[dict[str, Any]], t
 
 
 def _value_text(axes: Any, x: float, place: int, text: str) -> None:
-    axes.annotate(text, (x, place), xytext=(4, 0), va="center", fontsize=7.5)
+    axes.annotate(text, (x, place), xytext=(4, 0), va="center", fontsize=8.5)
 
 
 def _stairs(frame: FullFrame, marks: dict[int, list[str]], traffics: set[str]) -> Plate:
@@ -138,7 +138,7 @@ def _stairs(frame: FullFrame, marks: dict[int, list[str]], traffics: set[str]) -
         )
         axes.annotate(
             str(added), (added, cost), xytext=(0, 5),
-            ha="center", fontsize=7.5,
+            ha="center", fontsize=8.5,
         )  # fmt: skip
         axes.plot([], [], "o", ms=5, color=colour(index + 1), label=_names(added, names))
     axes.set_xlabel("octets added to the frame")

@@ -9,6 +9,7 @@ Option names: wpa_supplicant 2.10, wpa_supplicant.conf.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from attrs import frozen
@@ -161,6 +162,16 @@ def _eap(link: Link, credentials: Credentials, files: Files, tls: str) -> list[s
     return lines
 
 
+def _port_opens(status: dict[str, str]) -> bool:
+    """Whether the port of 802.1X is about to open: the link is complete a moment before it."""
+    management = status.get("key_mgmt", "")
+    with_eap = "802.1X" in management or "EAP" in management
+    return with_eap and status.get("Supplicant PAE state") == "AUTHENTICATING"
+
+
+#: Looks at the port of 802.1X after the link is complete, and the time between them, s.
+_PORT_LOOKS: Final = 40
+_PORT_S: Final = 0.05
 #: Age of a scan result that counts as new, whole seconds.
 _FRESH_S: Final = 1
 _A_DAY_S: Final = 86_400
@@ -203,6 +214,11 @@ class Station:
                 )
             except ControlError as error:
                 raise ControlError(f"{error} (state {await self._state()})") from error
+            status = await self.status()
+        for _ in range(_PORT_LOOKS):
+            if not _port_opens(status):
+                break
+            await asyncio.sleep(_PORT_S)
             status = await self.status()
         return status
 

@@ -1,0 +1,251 @@
+//! Cells of neighbours on the same channel.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::outcome::Row;
+use crate::scenario::Neighbour;
+
+/// A cell of `own` saturated stations beside `cells` neighbours with `stations` saturated ones each,
+/// whose nodes hear those of other cells at `level_dbm`.
+fn beside(
+    bss: &str,
+    own: usize,
+    (cells, stations): (usize, usize),
+    level_dbm: f64,
+    seconds: f64,
+) -> Scenario {
+    let mut scenario = uplink(own, bss, "", 1_472, seconds);
+    // Nodes of one cell hear one another at -45 dBm.
+    scenario.radio.path_loss = crate::scenario::PathLoss::Constant { loss_db: 61.0 };
+    let read = |value: Value| serde_json::from_value(value).unwrap();
+    for cell in 0..cells {
+        let name = format!("neighbour{cell}");
+        let mut theirs = scenario.bss[0].clone();
+        theirs.name.clone_from(&name);
+        theirs.neighbour = Some(Neighbour {
+            level_dbm: Some(level_dbm),
+        });
+        if theirs.color > 0 {
+            theirs.color += cell as u8 + 1;
+        }
+        scenario.bss.push(theirs);
+        let ap = format!("{name}/ap");
+        scenario.nodes.push(
+            serde_json::from_value(json!({"name": ap, "role": "access_point", "bss": name}))
+                .unwrap(),
+        );
+        for station in 0..stations {
+            let station = format!("{name}/{station}");
+            scenario.nodes.push(
+                serde_json::from_value(json!({"name": station, "role": "station", "bss": name}))
+                    .unwrap(),
+            );
+            scenario.flows.push(read(json!({
+                "name": station, "station": station, "source": station, "destination": ap,
+                "transport": {"protocol": "udp"},
+                "pattern": {"type": "saturated", "payload_octets": 1472},
+            })));
+        }
+    }
+    scenario.check().unwrap();
+    scenario
+}
+
+fn without_neighbours(outcome: &Outcome) -> Vec<&Row> {
+    let rows = outcome.rows.iter();
+    rows.filter(|r| r.metric != "airtime_neighbours_s")
+        .collect()
+}
+
+#[test]
+fn a_neighbour_takes_the_share_of_its_stations() {
+    // Eight stations of two cells that all hear one another contend as eight of one cell.
+    let whole = mbps(&simulate(&uplink(8, A54, "", 1_472, 20.0), 1));
+    let scenario = beside(A54, 4, (1, 4), -60.0, 20.0);
+    let outcome = simulate(&scenario, 1);
+    let share = mbps(&outcome) / whole;
+    assert!((share - 0.5).abs() < 0.01, "{share}");
+    // Half of the exchanges are theirs. They do not include the waiting between two.
+    let theirs = total(&outcome, "airtime_neighbours_s") / 20.0;
+    assert!((0.36..0.46).contains(&theirs), "{theirs}");
+}
+
+#[test]
+fn the_ledger_adds_up_whoever_senses_whom() {
+    // From all hear one another to none does.
+    for level in [-60.0, -81.0, -83.0, -95.0] {
+        for bss in [A54, B11, AX80] {
+            let mut scenario = beside(bss, 2, (2, 3), level, 1.0);
+            for bss in &mut scenario.bss {
+                bss.beacons = serde_json::from_str("{}").unwrap();
+            }
+            let world = world_after(&scenario, 3);
+            let mut world = world;
+            world.outcome();
+            let booked = world.stack.lower.cx.observers.ledger().total();
+            assert_eq!(booked, Duration::from_secs(1), "{bss} {level}");
+        }
+    }
+}
+
+#[test]
+fn a_neighbour_out_of_reach_changes_no_bit() {
+    let bss = format!(r#"{A54}, "beacons": {{}}"#);
+    let alone = simulate(&beside(&bss, 3, (0, 0), -60.0, 2.0), 4);
+    let far = simulate(&beside(&bss, 3, (2, 3), -149.0, 2.0), 4);
+    assert_eq!(without_neighbours(&alone), without_neighbours(&far));
+    assert_eq!(total(&far, "airtime_neighbours_s"), 0.0);
+    let nobody = alone
+        .rows
+        .iter()
+        .any(|r| r.metric == "airtime_neighbours_s");
+    assert!(!nobody);
+}
+
+#[test]
+fn results_are_of_the_own_cell_alone() {
+    let outcome = simulate(&beside(A54, 2, (2, 2), -60.0, 1.0), 1);
+    let theirs = |name: &Option<String>| name.as_ref().is_some_and(|n| n.starts_with("neigh"));
+    let rows = outcome.rows.iter();
+    let found = rows
+        .filter(|r| theirs(&r.flow) || theirs(&r.station))
+        .count();
+    assert_eq!(found, 0);
+    // Received octets are also on the books of the air.
+    let octets = total(&outcome, "octets_payload");
+    let received = total(&outcome, "packets_received") * 1_472.0;
+    assert!(
+        (octets - received).abs() <= 4.0 * 1_472.0,
+        "{octets} {received}"
+    );
+}
+
+#[test]
+fn idle_neighbours_cost_their_beacons() {
+    let bss = format!(r#"{A54}, "beacons": {{}}"#);
+    let mut scenario = beside(&bss, 1, (3, 0), -60.0, 10.0);
+    for (number, bss) in scenario.bss.iter_mut().enumerate() {
+        let beacons = bss.beacons.as_mut().unwrap();
+        beacons.offset_us = 20_000.0 * number as f64;
+    }
+    let world = world_after(&scenario, 1);
+    let ap = world
+        .view()
+        .stack
+        .lower
+        .mac
+        .beacon(world.stack.lower.medium.radios().last().unwrap());
+    let length = ap.unwrap().length.as_secs_f64();
+    let mut world = world;
+    let outcome = world.outcome();
+    let theirs = total(&outcome, "airtime_neighbours_s");
+    let beacons = 3.0 * (10.0 / 0.1024_f64).ceil();
+    assert!(
+        (theirs / (beacons * length) - 1.0).abs() < 0.01,
+        "{theirs} {beacons} {length}"
+    );
+}
+
+#[test]
+fn below_carrier_sense_a_neighbour_interferes_instead_of_contending() {
+    let alone = mbps(&simulate(&beside(A54, 1, (0, 0), -60.0, 4.0), 2));
+    let at = |level| {
+        let outcome = simulate(&beside(A54, 1, (1, 1), level, 4.0), 2);
+        (mbps(&outcome), total(&outcome, "airtime_neighbours_s"))
+    };
+    // One of two stations that sense each other.
+    let (contends, theirs) = at(-70.0);
+    assert!(
+        contends < 0.6 * alone && theirs > 1.0,
+        "{contends} {theirs}"
+    );
+    // 38 dB above the interference nothing of 54 Mb/s is lost.
+    let (hidden, theirs) = at(-83.0);
+    assert!(
+        (hidden / alone - 1.0).abs() < 0.01 && theirs == 0.0,
+        "{hidden} {theirs}"
+    );
+    // 15 dB above it nearly all is, where their frames are on the air.
+    let mut near = beside(A54, 1, (1, 1), -83.0, 4.0);
+    near.radio
+        .budgets
+        .push(serde_json::from_value(json!({"nodes": ["s0", "ap"], "rssi_dbm": -68.0})).unwrap());
+    let lost = mbps(&simulate(&near, 2));
+    assert!(lost < 0.3 * alone, "{lost} {alone}");
+}
+
+#[test]
+fn obss_pd_ignores_frames_of_other_colors_alone() {
+    let bss = |more: &str| format!(r#"{AX80}{more}"#);
+    let level = -75.0;
+    let at = |more: &str, same_color: bool| {
+        let mut scenario = beside(&bss(more), 1, (1, 1), level, 1.0);
+        if same_color {
+            let color = scenario.bss[0].color;
+            scenario.bss[1].color = color;
+        }
+        mbps(&simulate(&scenario, 5))
+    };
+    let alone = mbps(&simulate(&beside(&bss(""), 1, (0, 0), level, 1.0), 5));
+    let reuse = r#", "color": 1, "obss_pd_dbm": -72.0"#;
+    for (more, same_color, least, most) in [
+        ("", false, 0.45, 0.55),
+        (r#", "color": 1"#, false, 0.45, 0.55),
+        (reuse, true, 0.45, 0.55),
+        (r#", "color": 1, "obss_pd_dbm": -78.0"#, false, 0.45, 0.55),
+    ] {
+        let share = at(more, same_color) / alone;
+        assert!(
+            (least..most).contains(&share),
+            "{more} {same_color}: {share}"
+        );
+    }
+    // -45 dBm over -75: MCS 11 in 80 MHz needs about 35 dB and loses; both transmit at once.
+    let mut scenario = beside(&bss(reuse), 1, (1, 1), level, 1.0);
+    for bss in &mut scenario.bss {
+        bss.rate = serde_json::from_value(json!({"control": "fixed_mcs", "mcs": 7})).unwrap();
+    }
+    let both = mbps(&simulate(&scenario, 5));
+    scenario.bss.truncate(1);
+    scenario.nodes.retain(|n| !n.name.starts_with("neighbour"));
+    scenario.flows.truncate(1);
+    let one = mbps(&simulate(&scenario, 5));
+    assert!((both / one - 1.0).abs() < 0.01, "{both} {one}");
+}
+
+#[test]
+fn what_a_neighbour_cannot_have_is_refused() {
+    let refused = |change: &dyn Fn(&mut Scenario), field: &str| {
+        let mut scenario = beside(AX80, 1, (1, 1), -60.0, 1.0);
+        change(&mut scenario);
+        let error = scenario.check().unwrap_err().to_string();
+        assert!(error.contains(field), "{error}");
+    };
+    refused(
+        &|s| s.bss[0].neighbour = Some(Neighbour::default()),
+        "bss[0].neighbour",
+    );
+    refused(&|s| s.bss[1].channel = 7, "bss[1].channel");
+    refused(
+        &|s| {
+            s.bss[1].neighbour = Some(Neighbour {
+                level_dbm: Some(99.0),
+            })
+        },
+        "bss[1].neighbour.level_dbm",
+    );
+    refused(
+        &|s| s.flows[1].destination = "ap".to_owned(),
+        "flows[1].destination",
+    );
+    refused(&|s| s.bss[0].color = 64, "bss[0].color");
+    refused(
+        &|s| s.bss[0].obss_pd_dbm = Some(-70.0),
+        "bss[0].obss_pd_dbm",
+    );
+    refused(
+        &|s| (s.bss[0].color, s.bss[0].obss_pd_dbm) = (1, Some(-60.0)),
+        "bss[0].obss_pd_dbm",
+    );
+}

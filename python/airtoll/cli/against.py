@@ -1,0 +1,172 @@
+"""``airtoll advise --against``: a paper and our run on one screen.
+
+Takes a data set, its choices and a run; gives sections of lines: what the paper chose, how far its
+printed figures hold, and which policy then and now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from airtoll.analyse.advice import Advice, Choice, Option
+from airtoll.analyse.cost import as_cost
+from airtoll.analyse.quantities import show_overhead
+from airtoll.errors import DatasetError
+from airtoll.observe.datasets import load_dataset
+from airtoll.policies import display_name, resolve
+from airtoll.present.words import Teller, reproduced
+from airtoll.report.summary import summarise
+
+#: Policies of today, the cheapest first, among which the like of an old one is sought.
+_TODAY: Final = (
+    "owe-ccmp",
+    "wpa3-sae-ccmp",
+    "wpa3-eap-peap-ccmp",
+    "wpa3-eap-tls-ccmp",
+    "wpa3-eap-tls-gcmp-256",
+    "wpa3-eap-tls-ccmp+wireguard",
+)
+#: Sentences of answers that are shown.
+_MOST_ANSWERS: Final = 2
+
+Section = tuple[str, list[str]]
+
+
+def sections(
+    dataset: str, folder: Path, advices: Sequence[Advice], choices: Sequence[Choice]
+) -> list[Section]:
+    """Headings and their lines, for one screen.
+
+    Raises ``DatasetError`` where the run has nothing that the paper printed.
+    """
+    found: list[Section] = []
+    if choices:
+        found.append(("They chose", _theirs(choices)))
+    if (folder / "run.json").is_file():
+        summary = summarise(folder)
+        printed = [claim for claim in summary.reproduced if claim.dataset == dataset]
+        if not printed and not choices:
+            raise DatasetError(f"--against {dataset}: the run has no cell that it printed")
+        told = reproduced(printed, summary.names)
+        teller = Teller(summary.names)
+        answers = [line for one in summary.answered for line in teller.answer(one).leads]
+        found.append(("Their figures beside ours", list(told.leads) + answers[:_MOST_ANSWERS]))
+    elif not choices:
+        raise DatasetError(
+            f"--against {dataset}: it recommends no policies, and {folder} is no run"
+        )
+    if choices:
+        found.append(("Then: with the policies of that year", _then(advices, choices)))
+        found.append(("Today", _today(advices, choices)))
+    else:
+        found.append(("They chose", [f"{dataset} recommends no policy."]))
+    return [(title, lines) for title, lines in found if lines]
+
+
+def title(dataset: str) -> str:
+    """Authors, year and title of a data set."""
+    head: Mapping[str, Any] = load_dataset(dataset).meta["dataset"]
+    authors = [str(name).split()[-1] for name in head["authors"]]
+    return f"{' and '.join(authors)} {head['year']}: {head['title']}"
+
+
+def _theirs(choices: Iterable[Choice]) -> list[str]:
+    of: dict[str, list[str]] = {}
+    for choice in dict.fromkeys(choices):
+        of.setdefault(choice.theirs, []).append(f"{choice.scenario} {choice.traffic.upper()}")
+    return [f"{_name(policy)}: {', '.join(places)}." for policy, places in of.items()]
+
+
+def _then(advices: Sequence[Advice], choices: Sequence[Choice]) -> list[str]:
+    """Whether their choices hold among their policies, by the cost that we measure."""
+    chosen = {(one.scenario, one.traffic): one.theirs for one in choices}
+    costs: dict[str, list[Any]] = {}
+    stronger: dict[str, int] = {}
+    places = 0
+    for advice in advices:
+        theirs = chosen.get((advice.scenario, advice.traffic))
+        own = _option(advice, theirs)
+        if theirs is None or own is None or "overhead" not in own.figures:
+            continue
+        places += 1
+        costs.setdefault(theirs, []).append(as_cost(own.figures["overhead"][0]))
+        for other in advice.options:
+            more = set(other.services) > set(own.services) and "overhead" in other.figures
+            if more and not _is_dearer(other, own):
+                stronger[other.policy] = stronger.get(other.policy, 0) + 1
+    lines = []
+    for policy, found in costs.items():
+        low, high = min(found, key=_value), max(found, key=_value)
+        ends = show_overhead(low) if len(found) == 1 else f"{_bare(low)} to {_bare(high)}"
+        lines.append(f"{_name(policy)} costs {ends} of throughput here.")
+    if stronger:
+        best = max(stronger, key=lambda name: (stronger[name], name))
+        lines.append(
+            f"It does not hold in {stronger[best]} of {places} places: {_name(best)} has more "
+            "services there and costs no more that these trials can tell."
+        )
+    elif places:
+        lines.append(f"It holds in all {places} places: more services cost more there.")
+    return lines
+
+
+def _today(advices: Sequence[Advice], choices: Sequence[Choice]) -> list[str]:
+    """The policies of the paper that may still be used, and the like of its choices today."""
+    every = {option.policy: option for advice in advices for option in advice.options}
+    secret = [one for one in every.values() if "confidentiality" in one.services]
+    sound = [one.policy for one in secret if not one.broken]
+    lines = []
+    if secret and not sound:
+        lines.append(f"Its {len(secret)} policies that encrypt are all broken today.")
+    elif sound:
+        lines.append(f"Of its policies that encrypt, these may be used: {_listed(sound)}.")
+    for theirs in dict.fromkeys(choice.theirs for choice in choices):
+        flaws = [one.what for one in resolve(theirs).broken]
+        like = _like(theirs)
+        why = f" ({'; '.join(flaws)})" if flaws else ""
+        now = "keep it" if not flaws else "no single policy gives the same services"
+        lines.append(f"{_name(theirs)}{why}: {f'use {_name(like)} ({like})' if like else now}.")
+    return lines
+
+
+def _like(theirs: str) -> str | None:
+    """The first policy of today with all services of an old one that is broken."""
+    policy = resolve(theirs)
+    if not policy.broken:
+        return None
+    wanted = set(policy.services.names())
+    fits = (n for n in _TODAY if wanted <= set(resolve(n).services.names()))
+    return next(fits, None)
+
+
+def _option(advice: Advice, policy: str | None) -> Option | None:
+    return next((one for one in advice.options if one.policy == policy), None)
+
+
+def _is_dearer(other: Option, own: Option) -> bool:
+    """Whether the interval of a cost lies above that of another."""
+    one, two = (as_cost(option.figures["overhead"][0]) for option in (other, own))
+    return bool(one.low > two.high)
+
+
+def _value(cost: Any) -> float:
+    return float(cost.value)
+
+
+def _bare(cost: Any) -> str:
+    return show_overhead(cost).split(" ±")[0] if " ±" not in show_overhead(cost) else _short(cost)
+
+
+def _short(cost: Any) -> str:
+    number, _, rest = show_overhead(cost).partition(" ± ")
+    return f"{number} {rest.partition(' ')[2]}".rstrip()
+
+
+def _name(policy: str) -> str:
+    return display_name(resolve(policy)).replace(", ", " ")
+
+
+def _listed(policies: Sequence[str]) -> str:
+    return ", ".join(_name(policy) for policy in policies)

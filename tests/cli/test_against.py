@@ -1,0 +1,52 @@
+"""`airtoll advise --against`: a paper on one screen, details by request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from airtoll.cli.app import app
+from airtoll.run import run
+
+POLICIES = ["open", "8021x-tls", "ipsec-3des-sha1", "8021x-tls+wep-104+ipsec-3des-sha1"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("paper") / "run"
+    grid = {"scenario": ["N1"], "traffic": ["tcp"], "policy": POLICIES, "profile_set": ["laptop"]}
+    values = {"grid": grid, "question": [], "trials.repetitions": 3}
+    run("agarwal2005", out=out, values=values)
+    return out
+
+
+def advised(*arguments: str):
+    return CliRunner().invoke(app, ["advise", *arguments])
+
+
+def test_a_paper_is_one_screen(folder) -> None:
+    shown = advised("--run", str(folder), "--against", "agarwal2005")
+    assert shown.exit_code == 0, shown.output
+    lines = shown.stdout.splitlines()
+    assert len(lines) <= 24
+    assert lines[0].startswith("Agarwal and Wang 2005: ")
+    assert "  Open + IPsec 3DES SHA-1: N1 TCP." in lines
+    assert "none" not in shown.stdout.lower().split()
+    (today,) = (line for line in lines if "use WPA3-Personal" in line)
+    assert "3DES may not encrypt since 2024" in today
+    long = advised("--run", str(folder), "--against", "agarwal2005", "--details")
+    assert "Our choice beside the study's" in long.stdout
+
+
+def test_details_are_those_of_a_paper(folder) -> None:
+    refused = advised("--run", str(folder), "--details")
+    assert refused.exit_code != 0
+    assert "--details: needs --against" in str(refused.exception)
+
+
+def test_a_run_without_anything_of_the_paper_is_refused(folder) -> None:
+    refused = advised("--run", str(folder), "--against", "mccarter2006")
+    assert refused.exit_code != 0
+    assert "the run has no cell that it printed" in str(refused.exception)

@@ -1,0 +1,159 @@
+"""``airtoll import`` at the terminal: files by their names, damaged files, the answer in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from airtoll.cli.app import app
+from airtoll.errors import AirtollError, DatasetError, PartlyRead, UsageError
+from airtoll.observe.imports.naming import policy_in, policy_of
+from airtoll.observe.tables import read_trials
+
+OPEN = (239.0, 244.6, 234.2, 238.9, 240.1)
+WPA3 = (228.1, 225.3, 230.9, 226.4, 229.8)
+
+
+def result(path: Path, mbps: float) -> Path:
+    """A result of iperf3; tests differ by their cookie."""
+    sums = {"start": 0, "end": 10, "seconds": 10.0, "bytes": 1.25e6 * mbps}
+    sums["bits_per_second"] = 1e6 * mbps
+    test = {"protocol": "TCP", "num_streams": 1, "reverse": 1, "duration": 10, "omit": 0}
+    start = {"version": "iperf 3.16", "cookie": str(path), "test_start": test}
+    end = {"sum_sent": sums, "sum_received": sums}
+    interval = {"streams": [], "sum": sums}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"start": start, "intervals": [interval], "end": end}, indent=1))
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """Five results of an open network and five of WPA3, named after them."""
+    return [
+        result(tmp_path / f"{name}-{trial}.json", value)
+        for name, values in (("open", OPEN), ("wpa3", WPA3))
+        for trial, value in enumerate(values, 1)
+    ]
+
+
+def called(*words: object) -> Result:
+    return CliRunner().invoke(app, ["import", *map(str, words)])
+
+
+def cut(path: Path, share: float) -> None:
+    text = path.read_text()
+    path.write_text(text[: round(share * len(text))])
+
+
+def test_names_give_policies_and_contents_the_format(files: list[Path], tmp_path: Path) -> None:
+    done = called(*files, "--out", tmp_path / "o")
+    assert done.exit_code == 0, done.output
+    assert "policies by the names of files or folders: open 5, wpa3-sae-ccmp 5" in done.stderr
+    counts = read_trials(tmp_path / "o")["policy"].value_counts()
+    assert dict(counts.iter_rows()) == {"open": 5, "wpa3-sae-ccmp": 5}
+
+
+def test_the_answer_is_a_sentence_with_both_values_and_its_chance(
+    files: list[Path], tmp_path: Path
+) -> None:
+    done = called(*files, "--out", tmp_path / "o")
+    said = " ".join(done.stdout.split())
+    assert "From an open network to WPA3-Personal, throughput falls by 4.7 ±" in said
+    assert "from 239.4 to 228.1 Mb/s: real (p < 0.001)." in said
+    assert "bit/s" not in said.replace("Mb/s", "")
+    page = (tmp_path / "o" / "report.html").read_text("utf-8")
+    assert "From an open network to WPA3-Personal, throughput falls by 4.7" in page
+    shown = CliRunner().invoke(app, ["show", str(tmp_path / "o")])
+    assert shown.exit_code == 0
+    assert shown.stdout == done.stdout
+    refused = CliRunner().invoke(app, ["show", str(tmp_path / "o"), "costs"])
+    assert isinstance(refused.exception, UsageError)
+    assert "airtoll report" in str(refused.exception)
+
+
+def test_readings_that_do_not_tell_say_how_many_would(tmp_path: Path) -> None:
+    files = [
+        result(tmp_path / f"{name}-{trial}.json", value)
+        for name, values in (("open", (238.0, 231.0, 244.0)), ("wpa3", (236.0, 229.5, 243.0)))
+        for trial, value in enumerate(values)
+    ]
+    said = " ".join(called(*files, "--out", tmp_path / "o").stdout.split())
+    assert "too few trials to tell" in said
+    assert "real" not in said
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
+def test_a_cut_file_is_left_out_and_named(files: list[Path], tmp_path: Path, share: float) -> None:
+    cut(files[7], share)
+    done = called(*files, "--out", tmp_path / "o")
+    assert isinstance(done.exception, PartlyRead)
+    assert done.exception.exit_code == 3
+    line = str(done.exception)
+    assert line.startswith("wpa3-3.json ends in the middle (line ")
+    assert line.endswith("): left out; 9 of 10 imported")
+    assert "throughput falls by" in " ".join(done.stdout.split())
+    assert read_trials(tmp_path / "o").height == 9
+
+
+def test_a_cut_file_alone_or_under_strict_is_an_error(files: list[Path], tmp_path: Path) -> None:
+    cut(files[0], 0.5)
+    for words in ([files[0]], [*files, "--strict"]):
+        done = called(*words, "--out", tmp_path / "o")
+        assert isinstance(done.exception, DatasetError)
+        assert not (tmp_path / "o").exists()
+    done = called(*files[1:], tmp_path / "opne-9.json", "--out", tmp_path / "o")
+    assert "no such file" in str(done.exception)
+
+
+def test_a_stated_policy_against_the_names_is_said(files: list[Path], tmp_path: Path) -> None:
+    done = called(*files, "--policy", "open", "--out", tmp_path / "o")
+    assert "5 files named after wpa3-sae-ccmp imported as open" in done.stderr
+
+
+def test_folders_named_after_policies_are_imported(tmp_path: Path) -> None:
+    for name, values in (("open", OPEN), ("wpa2", WPA3)):
+        for trial, value in enumerate(values):
+            result(tmp_path / name / f"{trial}.json", value)
+    done = called(tmp_path / "open", tmp_path / "wpa2", "--out", tmp_path / "o")
+    assert done.exit_code == 0, done.output
+    assert set(read_trials(tmp_path / "o")["policy"]) == {"open", "wpa2-psk-ccmp"}
+
+
+def test_explain_leaves_a_cut_file_out_too(tmp_path: Path) -> None:
+    for name, values in (("open", OPEN), ("wpa3", WPA3)):
+        for trial, value in enumerate(values, 1):
+            result(tmp_path / name / f"{trial}.json", value)
+    cut(tmp_path / "wpa3" / "2.json", 0.5)
+    words = [str(tmp_path / "open"), str(tmp_path / "wpa3"), "--phy", "ac", "--width", "80"]
+    done = CliRunner().invoke(app, ["explain", *words])
+    assert isinstance(done.exception, AirtollError)
+    assert done.exception.exit_code == 3
+    assert "2.json ends in the middle" in str(done.exception)
+    assert str(done.exception).endswith("left out; 4 of 5 count")
+    assert "1. octets" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"),
+    [
+        ("wpa3", "wpa3-sae-ccmp"),
+        ("wpa3-2", "wpa3-sae-ccmp"),
+        ("office_wpa2_down_3", "wpa2-psk-ccmp"),
+        ("wpa2-ft-eap-tls-ccmp-7", "wpa2-ft-eap-tls-ccmp"),
+        ("open.1", "open"),
+        ("results-3", None),
+        ("reopened", None),
+    ],
+)
+def test_names_of_policies_in_names_of_files(name: str, policy: str | None) -> None:
+    assert policy_in(name) == policy
+
+
+def test_a_file_counts_before_its_folder() -> None:
+    assert policy_of(Path("/data/wpa2/wpa3-1.json")) == "wpa3-sae-ccmp"
+    assert policy_of(Path("/data/wpa2/1.json.gz")) == "wpa2-psk-ccmp"
+    assert policy_of(Path("/data/test-of-wpa2/1.json")) is None

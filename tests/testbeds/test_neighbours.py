@@ -1,0 +1,219 @@
+"""Neighbour cells: they take their share, results are of the own cell, nonsense is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from airtoll.capture import capture_report
+from airtoll.plan import make_plan
+from airtoll.run.what_if import what_if
+from airtoll.study import Study
+from airtoll.testbeds import neighbours
+from airtoll.testbeds.analytic import Analytic
+from airtoll.testbeds.resolve import scenario
+from airtoll.testbeds.simulator import Simulator
+
+TWO: dict[str, Any] = {"cells": 2, "level_dbm": -75.0, "stations": 3}
+LAX: dict[str, Any] = {"phy": "802.11ax", "width_mhz": 80, "mcs": 7}
+
+
+def plan_of(given: dict[str, Any] | None, policy: str = "open", **more: Any) -> Any:
+    own = {"rssi_dbm": -50.0, "clients": 3, "phy": "802.11a"} | more
+    if given is not None:
+        own["neighbours"] = given
+    data = {
+        "study": {"name": "neighbours", "title": "Neighbours", "baseline": policy},
+        "scenario": {"one": own},
+        "traffic": {"load": {"transport": "udp", "duration_s": own.pop("duration_s", 1)}},
+        "grid": {"scenario": ["one"], "traffic": ["load"], "policy": [policy]},
+    }
+    return make_plan(Study.model_validate(data), repetitions=1)
+
+
+def cell_of(given: dict[str, Any] | None, policy: str = "open", **more: Any) -> Any:
+    (cell,) = plan_of(given, policy, **more).cells
+    return cell
+
+
+def rows(given: dict[str, Any] | None, policy: str = "open", **more: Any) -> dict[str, float]:
+    """Sums of the whole cell."""
+    plan = plan_of(given, policy, **more)
+    (cell,) = plan.cells
+    testbed = Simulator()
+    assert testbed.check(cell) is None
+    measured = testbed.measure(plan.trial(cell, 1, 1))
+    assert measured.failure is None
+    sums: dict[str, float] = {}
+    for row in measured.rows:
+        assert not str(row.flow).startswith("neighbour")
+        assert not str(row.station).startswith("neighbour")
+        if row.second is None and row.flow is None and row.station is None:
+            sums[row.metric] = row.value
+    return sums
+
+
+def ledger(sums: dict[str, float]) -> float:
+    return sum(v for m, v in sums.items() if m.startswith("airtime_") and m.endswith("_s"))
+
+
+def test_neighbours_take_the_share_of_their_stations() -> None:
+    alone, beside = rows(None), rows(TWO | {"direction": "up"})
+    # Three of nine saturated senders.
+    assert beside["throughput_bps"] / alone["throughput_bps"] == pytest.approx(0.32, abs=0.04)
+    assert "airtime_neighbours_s" not in alone
+    assert 0.4 < beside["airtime_neighbours_s"] < 0.62
+    assert ledger(beside) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_none_of_them_change_nothing() -> None:
+    assert rows(TWO | {"cells": 0}) == rows(None)
+
+
+def test_more_neighbours_and_more_load_never_help() -> None:
+    found = [
+        rows(TWO | {"cells": cells, "offered_mbps": load})["throughput_bps"]
+        for cells, load in [(1, 0.1), (1, 2.0), (3, 2.0), (3, 20.0)]
+    ]
+    assert found == sorted(found, reverse=True)
+
+
+def test_a_far_neighbour_is_not_there() -> None:
+    far, alone = rows(TWO | {"level_dbm": -150.0}), rows(None)
+    assert far.pop("airtime_neighbours_s") == 0.0
+    assert far == alone
+
+
+def test_below_carrier_sense_they_interfere() -> None:
+    alone, hidden = rows(None), rows(TWO | {"level_dbm": -83.0})
+    # 33 dB below: both transmit, and frames arrive.
+    assert hidden["airtime_neighbours_s"] == 0.0
+    assert hidden["throughput_bps"] == pytest.approx(alone["throughput_bps"], rel=0.02)
+    # Three sending stations are near their level.
+    near = rows(TWO | {"level_dbm": -83.0}, rssi_dbm=-72.0)
+    assert near["throughput_bps"] < 0.5 * alone["throughput_bps"]
+
+
+def test_places_decide_who_senses_whom() -> None:
+    own = {"stations": [{"name": "A", "position_m": [3.0, 0.0]}], "clients": 1, "rssi_dbm": None}
+    near = {"positions_m": [[12.0, 0.0]], "stations": 2}
+    far = {"positions_m": [[400.0, 0.0]], "stations": 2}
+    alone = rows(None, **own)["throughput_bps"]
+    assert rows(near, **own)["throughput_bps"] < 0.6 * alone
+    assert rows(far, **own)["throughput_bps"] > 0.95 * alone
+    assert neighbours.words(cell_of(far, **own)).endswith("they interfere and do not contend")
+    said = neighbours.words(cell_of(near, **own))
+    # 15 dBm less 46.7 dB and 30 lg 12.
+    assert "1 neighbour with 2 active stations each (wpa2-psk-ccmp) at -64.1 dBm" in said
+
+
+def test_each_has_its_policy_and_its_color() -> None:
+    given = TWO | {"policy": ["same", "wpa3-sae-gcmp-256"]}
+    cell = cell_of(given, "wpa2-psk-tkip", radio={"obss_pd_dbm": -74.0}, **LAX)
+    resolved = scenario(cell)
+    ciphers = {node.bss: node.cipher.value for node in resolved.nodes if node.bss}
+    assert ciphers == {"cell": "tkip", "neighbour1": "tkip", "neighbour2": "gcmp-256"}
+    assert [bss.color for bss in resolved.bss] == [1, 2, 3]
+    assert [bss.obss_pd_dbm for bss in resolved.bss] == [-74.0] * 3
+    offsets = [bss.beacons.offset_us for bss in resolved.bss if bss.beacons]
+    assert len(set(offsets)) == 3
+
+
+def test_the_octets_of_neighbours_cost_the_own_cell() -> None:
+    small = TWO | {"payload_bytes": 100, "rate_mbps": 6, "direction": "up"}
+    plain, secured = (
+        rows(small | {"policy": policy}, duration_s=20)["throughput_bps"]
+        for policy in ("open", "wpa3-sae-gcmp-256")
+    )
+    # 24 octets take 32 of some 400 us.
+    assert 0.88 < secured / plain < 0.98
+
+
+def test_spatial_reuse_ignores_them_and_lowers_the_power() -> None:
+    given = TWO | {"level_dbm": -75.0}
+    shared = rows(given, **LAX)["throughput_bps"]
+    both = rows(given, radio={"obss_pd_dbm": -74.0}, **LAX)["throughput_bps"]
+    assert both > 1.5 * shared
+    # -62 dBm asks for 20 dB less than 21 dBm: 14 dB below the stated power.
+    cell = cell_of(given, radio={"obss_pd_dbm": -62.0}, **LAX)
+    resolved = scenario(cell)
+    assert {node.tx_power_dbm for node in resolved.nodes if node.bss} == {1.0}
+    assert resolved.radio.budgets[0].rssi_dbm == pytest.approx(-64.0)
+    assert resolved.bss[1].neighbour is not None
+    assert resolved.bss[1].neighbour.level_dbm == pytest.approx(-89.0)
+
+
+def test_stations_join_on_a_busy_channel() -> None:
+    given = TWO | {"direction": "up"}
+    times = [
+        rows(one, "wpa2-psk-ccmp", authenticate=True, clients=1)["join_all_time_s"]
+        for one in (None, given)
+    ]
+    assert times[1] > 1.5 * times[0]
+
+
+def test_their_frames_are_in_the_capture(tmp_path: Path) -> None:
+    plan = plan_of(TWO | {"offered_mbps": 0.2}, "wpa2-psk-ccmp")
+    (cell,) = plan.cells
+    measured = Simulator().measure(plan.trial(cell, 1, 1), tmp_path)
+    air = next(path for path in measured.files if path.name == "air.pcapng")
+    report = capture_report([air])
+    assert len(report.ledger["access_points"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "word"),
+    [
+        ({"cells": 2}, {}, "level_dbm or positions_m"),
+        ({"level_dbm": -70.0, "positions_m": [[1.0, 2.0]]}, {}, "level_dbm or positions_m"),
+        ({"cells": 3, "positions_m": [[1.0, 2.0]]}, {}, "positions_m: 1 for 3 cells"),
+        ({"cells": 3, "level_dbm": -70.0, "policy": ["open", "open"]}, {}, "policy: 2 for 3"),
+        ({"level_dbm": -70.0, "policy": "wpa9"}, {}, "wpa9"),
+        ({"level_dbm": -70.0, "station_m": 2.0}, {}, "station_m goes with positions_m"),
+        ({"positions_m": [[9.0, 2.0]], "station_dbm": -60.0}, {}, "station_dbm goes with"),
+        ({"positions_m": [[9.0, 2.0]]}, {}, "needs its position_m"),
+        ({"level_dbm": -70.0, "stations": 101}, {}, "stations"),
+        (TWO | {"mcs": 3}, {}, "neighbours.mcs"),
+        (TWO | {"rate_mbps": 6}, {"phy": "802.11n"}, "neighbours.rate_mbps"),
+    ],
+)
+def test_nonsense_is_refused(given: dict[str, Any], more: dict[str, Any], word: str) -> None:
+    with pytest.raises(ValidationError, match=word):
+        plan_of(given, **more)
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "word"),
+    [
+        (None, {"radio": {"obss_pd_dbm": -70.0}}, "needs neighbours"),
+        (TWO, {"radio": {"obss_pd_dbm": -70.0}}, "needs 802.11ax"),
+        (TWO, {"topology": "n1", "clients": None}, "neighbours are not simulated with topology"),
+        (TWO, {"address_resolution": "dynamic"}, "address_resolution"),
+        (
+            TWO | {"policy": "wpa2-psk-ccmp"},
+            {"phy": "802.11ax", "band": "6"},
+            "neighbours.policy: wpa2-psk-ccmp",
+        ),
+    ],
+)
+def test_what_is_not_simulated_is_skipped_with_the_reason(
+    given: dict[str, Any] | None, more: dict[str, Any], word: str
+) -> None:
+    policy = "wpa3-sae-ccmp" if more.get("band") == "6" else "open"
+    skip = Simulator().check(cell_of(given, policy, **more))
+    assert skip is not None
+    assert word in skip.reason
+
+
+def test_closed_forms_have_no_neighbours() -> None:
+    skip = Analytic().check(cell_of(TWO))
+    assert skip is not None
+    assert "no neighbours" in skip.reason
+
+
+def test_a_panel_has_no_neighbours() -> None:
+    assert what_if(plan_of(None)) is not None
+    assert what_if(plan_of(TWO)) is None
