@@ -6,7 +6,7 @@ Takes a cell; gives why a fault cannot occur in it, and a line about one that do
 from __future__ import annotations
 
 from airtoll.plan import Cell
-from airtoll.present.names import policy_name
+from airtoll.policies import display_name
 from airtoll.testbeds import multi_link
 
 #: PHYs before A-MPDUs.
@@ -33,6 +33,6 @@ def notes(cell: Cell) -> tuple[str, ...]:
     if not stops_aggregation(cell):
         return ()
     return (
-        f"card.no_aggregation: under {policy_name(cell.policy)} each frame carries one MPDU, "
+        f"card.no_aggregation: under {display_name(cell.security)} each frame carries one MPDU, "
         "because the driver begins no block ack session",
     )

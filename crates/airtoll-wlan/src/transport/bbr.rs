@@ -46,7 +46,7 @@ enum Mode {
     ProbeRoundTrip,
 }
 
-/// What the connection looks like when an acknowledgement has been read.
+/// State of the connection when an acknowledgement has been read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Situation {
     /// Octets newly delivered.
