@@ -624,7 +624,7 @@ impl World {
                             cx.lose(packet, Loss::Away);
                         }
                         join::Asleep::Waits => {
-                            lower.mac.signal_awake(cx, medium, (from, to), packet);
+                            lower.mac.signal_awake(cx, medium, from, to, packet);
                         }
                         _ => lower.mac.send_signalling(cx, medium, (from, to), packet),
                     },

@@ -15,6 +15,7 @@ use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::management::category;
 
 use super::session::Standing;
+use super::timers::PAUSES;
 use super::{Action, Join, JoinRow, Outbox, Part, Purpose, Session, Signal};
 use crate::event::JoinEvent;
 use crate::id::{DeauthenticationId, LinkId, NodeId, PacketId, SessionId, SignalId, Table};
@@ -77,14 +78,6 @@ impl Rejoins {
 /// Pause of wpa_supplicant before it looks for a network again, unless the reason code allows the
 /// old one (`supplicant_event_disassoc_finish` in events.c).
 const PAUSE: Duration = Duration::from_millis(100);
-/// Pauses after failed attempts (`wpas_connection_failed` in wpa_supplicant.c).
-pub(super) const PAUSES: [Duration; 5] = [
-    Duration::from_millis(100),
-    Duration::from_millis(500),
-    Duration::from_secs(1),
-    Duration::from_secs(5),
-    Duration::from_secs(10),
-];
 /// dot11AssociationSAQueryRetryTimeout and dot11AssociationSAQueryMaximumTimeout as hostap has
 /// them, 201 and 1000 TU.
 const QUERY_AGAIN: Duration = Duration::from_micros(201 * 1024);

@@ -6,9 +6,8 @@ use airtoll_handshakes::{
 };
 use airtoll_units::{Duration, Instant};
 
-use super::rejoin::PAUSES;
 use super::timeline::Timeline;
-use super::timers::Timer;
+use super::timers::{PAUSES, Timer};
 use super::{Join, PARTIES, Signal};
 use crate::address::Locator;
 use crate::id::{NodeId, RadioId, SessionId, SignalId};

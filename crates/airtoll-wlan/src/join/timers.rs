@@ -65,6 +65,15 @@ const OPENVPN_REPEAT: Duration = Duration::from_secs(2);
 const IKE_PORT: u16 = 500;
 const NAT_PORT: u16 = encapsulation::PORT;
 
+/// Pauses after failed attempts (`wpas_connection_failed` in wpa_supplicant.c).
+pub(super) const PAUSES: [Duration; 5] = [
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(5),
+    Duration::from_secs(10),
+];
+
 impl Timer {
     /// The party sent a message.
     pub const fn sent(&mut self, carrier: Carrier) {

@@ -189,7 +189,8 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
-        (node, to): (RadioId, RadioId),
+        node: RadioId,
+        to: RadioId,
         packet: PacketId,
     ) {
         let contender = self.contender(node, cx.packets[packet].category);
