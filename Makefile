@@ -92,6 +92,7 @@ agarwal-linux: build dev medium system guest ## agarwal2005's 648 cells on the r
 lint: dev ## formatting, types, import contracts, cycles, packages, plain English
 	$(STEP) "cargo fmt" "1 s" cargo fmt --all --check
 	$(STEP) "clippy" "2 min" cargo clippy $(SHARED) --workspace --all-targets --quiet -- -D warnings
+	$(STEP) "cargo doc" "30 s, first 2 min" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(SHARED) --workspace
 	$(STEP) "ruff check" "1 s" $(BIN)/ruff check .
 	$(STEP) "ruff format" "1 s" $(BIN)/ruff format --check .
 	$(STEP) "mypy" "30 s" $(BIN)/mypy

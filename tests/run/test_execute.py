@@ -106,6 +106,23 @@ def test_outliers_are_run_again_kept_and_listed(small_study, fake, tmp_path):
     assert kept["attempt"].to_list() == [2, 2, 2, 2]
 
 
+def test_a_trial_is_measured_again_until_two_attempts_agree(small_study, fake, tmp_path):
+    study = small_study("rerun = { agreement = 0.9 }")
+    done = run(study, testbed=fake(outlier=True), out=tmp_path / "run")
+    assert done.totals is not None
+    # Every trial has a second attempt, and the one with an outlier a third.
+    assert (done.totals.ok, done.totals.rerun) == (24, 28)
+    trials = done.trials()
+    last = trials.filter(status="ok").sort("cell", "trial")
+    assert last["attempt"].to_list() == [2, 2, 2, 3, 2, 2] * 4
+    again = trials.filter(status="rerun")
+    first = again.filter(attempt=1)["reason"]
+    assert all("a first attempt has none to agree with" in reason for reason in first)
+    (later,) = set(again.filter(attempt=2)["trial"].to_list())
+    assert later == 4
+    assert all("(limit 90 %)" in reason for reason in again.filter(attempt=2)["reason"])
+
+
 def test_warm_ups_are_unrecorded(small_study, fake, tmp_path):
     result = run(small_study("discard_first = 2"), testbed=fake(), out=tmp_path / "run")
     trials = result.trials()
@@ -128,8 +145,9 @@ KILLED = textwrap.dedent(
 )
 
 
-def test_killed_at_random_points_no_trial_is_lost_or_doubled(small_study, fake, tmp_path):
-    study = small_study(policies=', "wpa3-sae-ccmp", "wpa2-psk-gcmp"')
+@pytest.mark.parametrize("rule", ["", "rerun = { agreement = 0.9 }"])
+def test_killed_at_random_points_no_trial_is_lost_or_doubled(small_study, fake, tmp_path, rule):
+    study = small_study(rule, policies=', "wpa3-sae-ccmp", "wpa2-psk-gcmp"')
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     run(study, testbed=fake(), out=whole, jobs=1)
     draw = random.Random(7)

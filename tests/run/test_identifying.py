@@ -9,7 +9,7 @@ from airtoll.cli.app import app
 from airtoll.cli.identify import plain
 from airtoll.errors import UsageError
 from airtoll.report.identified import identified_page
-from airtoll.run import identifying
+from airtoll.run import identifying, unstated
 from airtoll.run.identifying import Subject, identify_device
 
 SINGLE = Subject("tripathi2008", "tripathi2008", ("single",))
@@ -21,8 +21,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("octets only", "pipelined", "serial, nothing meanwhile")
     some = {name: identifying.MECHANISMS[name] for name in names}
     monkeypatch.setattr(identifying, "MECHANISMS", some)
-    few = dict(list(identifying.SETTINGS.items())[:2])
-    monkeypatch.setattr(identifying, "SETTINGS", few)
+    few = dict(list(unstated.KINDS.items())[:1])
+    monkeypatch.setattr(unstated, "KINDS", few)
     monkeypatch.setattr(identifying, "_COSTS_US", (0.0, 40.0, 80.0))
     monkeypatch.setattr(identifying, "_SECONDS", 0.5)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtoll.testbeds.what_if import what_if
 from pydantic import ValidationError
 
 from airtoll.capture import capture_report
 from airtoll.plan import make_plan
+from airtoll.run.what_if import what_if
 from airtoll.study import Study
 from airtoll.testbeds import neighbours
 from airtoll.testbeds.analytic import Analytic

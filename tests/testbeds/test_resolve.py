@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 
 from airtoll import _native, border
+from airtoll.errors import ProfileError
 from airtoll.plan import Cell, make_plan
 from airtoll.policies import catalogue
 from airtoll.profiles import load as load_profile
@@ -169,3 +170,42 @@ def test_fitted_cards_name_their_readings_and_leave_two_clients_out():
             f"card.cipher.{suite}.frame_us" for suite in ("wep-40", "wep-104", "tkip", "ccmp-128")
         }
         assert {r.configuration for r in profile.seen} == {"single-client"}
+
+
+def test_devices_space_mpdus_where_their_phy_has_aggregates() -> None:
+    devices = {
+        "stations": [{"name": "A", "profile": "laptop-ubuntu13"}, {"name": "B"}],
+        "ap": {"profile": "tl-wr941nd"},
+    }
+    ten = (border.CipherDelimiters(cipher=border.CipherSuite.CCMP_128, count=10),)
+    n = scenario(cell("wpa2-psk-ccmp", phy="802.11n", mcs=7, **devices))
+    spaced = {node.name: (node.mpdu_start_spacing_us, node.cipher_delimiters) for node in n.nodes}
+    assert spaced == {"A": (8.0, ten), "B": (0.0, ()), "ap": (8.0, ten), "server": (0.0, ())}
+    for without in (
+        cell("wpa2-psk-ccmp", phy="802.11g", rate_mbps=54, **devices),
+        cell("wpa2-psk-ccmp", phy="802.11n", mcs=7, ampdu_max_octets=0, **devices),
+    ):
+        assert all(not node.cipher_delimiters for node in scenario(without).nodes)
+        assert _native.check_scenario(scenario_json(without)) is None
+
+
+@pytest.mark.parametrize(
+    ("radio", "said"),
+    [
+        ("mpdu_start_spacing_us = { value = 3, source = 'a test' }", "3 is none of"),
+        ("cipher_delimiters.tkip = { value = 10, source = 'a test' }", "never in an A-MPDU"),
+        ("cipher_delimiters.ccmp-128 = { value = 0.5, source = 'a test' }", "not 1 to 255"),
+    ],
+)
+def test_a_profile_with_an_impossible_spacing_is_refused(tmp_path, radio, said) -> None:
+    file = tmp_path / "device.toml"
+    file.write_text(f'base = "ideal"\nabout = "a test"\n[radio]\n{radio}\n', "utf-8")
+    with pytest.raises(ProfileError, match=said):
+        load_profile(str(file))
+
+
+def test_the_group_of_ikev1_follows_the_policy() -> None:
+    join = {"ikev1_group": "modp1536", "ike_group": "x25519"}
+    for policy, group in (("ipsec-3des-sha1", 5), ("ipsec-aes-gcm", 31)):
+        asked = cell(policy, authenticate=True, join=join)
+        assert {one.options.ike_group for one in scenario(asked).associations} == {group}

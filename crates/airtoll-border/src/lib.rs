@@ -5,6 +5,12 @@
 //! answer is written in Rust and
 //! read in Python. [`schema`] describes both, and `tools/border.py` writes the Python classes of
 //! `airtoll.border` from that description.
+//!
+//! ```
+//! let rows = airtoll_border::cipher_rows();
+//! let ccmp = rows.iter().find(|row| row.name == "ccmp-128");
+//! assert_eq!(ccmp.and_then(|row| row.selector.as_deref()), Some("00-0f-ac-4"));
+//! ```
 
 mod capture;
 mod columns;

@@ -1,6 +1,6 @@
 //! Capture files: takes pcap and pcapng, gives packets, decrypted frames, timelines and a ledger.
 //!
-//! [`file`] reads and writes, [`link`] finds the 802.11 frame. Does file IO but reads no clock
+//! [`mod@file`] reads and writes, [`link`] finds the 802.11 frame. Does file IO but reads no clock
 //! and draws no randomness; memory is bounded for files of any size.
 //!
 //! ```

@@ -80,9 +80,7 @@ impl Peer for AssociationStation {
                     })
                 }
             } else {
-                Status::Failed(Failure::NothingInCommon {
-                    code: Code::Status(status),
-                })
+                Status::Failed(refusal(status))
             };
         }
     }
@@ -100,6 +98,8 @@ impl Peer for AssociationStation {
 pub struct AssociationAccessPoint {
     link: Link,
     cached: Vec<[u8; 16]>,
+    /// A station without a PMKSA that the AP knows is refused: it has not run SAE.
+    needs_pmksa: bool,
     patience: Resend,
     state: Status,
 }
@@ -111,9 +111,17 @@ impl AssociationAccessPoint {
         Self {
             link,
             cached,
+            needs_pmksa: false,
             patience: Resend::new(REPEATS + 2),
             state: Status::Waiting,
         }
+    }
+
+    /// The station has not authenticated, so that the AP refuses it without a PMKSA that it knows.
+    #[must_use]
+    pub const fn needing_pmksa(mut self) -> Self {
+        self.needs_pmksa = true;
+        self
     }
 }
 
@@ -144,6 +152,8 @@ impl Peer for AssociationAccessPoint {
                 Some(pmkids) => {
                     if let Some(known) = pmkids.iter().find(|p| self.cached.contains(p)) {
                         secrets.insert(SecretName::Pmkid, known.to_vec());
+                    } else if self.needs_pmksa {
+                        answer = status::INVALID_PMKID;
                     }
                 }
                 None => answer = status::INVALID_AKMP,
@@ -166,9 +176,7 @@ impl Peer for AssociationAccessPoint {
         self.state = if answer == status::SUCCESS {
             Status::Established(secrets)
         } else {
-            Status::Failed(Failure::NothingInCommon {
-                code: Code::Status(answer),
-            })
+            Status::Failed(refusal(answer))
         };
         context.send(
             Party::AccessPoint,
@@ -188,6 +196,15 @@ impl Peer for AssociationAccessPoint {
 
     fn status(&self) -> Status {
         self.state.clone()
+    }
+}
+
+/// The failure that a status code of a response reports.
+const fn refusal(number: u16) -> Failure {
+    let code = Code::Status(number);
+    match number {
+        status::INVALID_PMKID => Failure::UnknownPmksa { code },
+        _ => Failure::NothingInCommon { code },
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Takes points as `x || y` and scalars as big-endian octets; gives points, and counts
 //! multiplications and field powers in the [`Context`]. Products of which the x coordinate is enough
-//! are of [`super::agreement`]. The other point arithmetic is that of the `p256`, `p384` and `p521` crates; only the mappings of a password to a point (802.11-2020,
+//! are of `agreement`. The other point arithmetic is that of the `p256`, `p384` and `p521` crates; only the mappings of a password to a point (802.11-2020,
 //! 12.4.4.2) are computed here. Not in constant time: the simulator has nothing to hide.
 
 use num_bigint::BigUint;

@@ -83,6 +83,12 @@ pub enum Failure {
         /// Code in the frame that reports it.
         code: Code,
     },
+    /// The access point has no PMKSA of the station that asks to go on from one (802.11-2020, 12.6.8.3).
+    #[error("the access point does not have the PMKSA that the station named")]
+    UnknownPmksa {
+        /// Code in the frame that reports it.
+        code: Code,
+    },
     /// An end of an EAP conversation gave it up (RFC 9191 section 3).
     #[error("more than {limit} rounds")]
     TooManyRounds {
@@ -144,6 +150,7 @@ impl Failure {
             | Self::PeerTimeout { code }
             | Self::Countermeasures { code }
             | Self::NothingInCommon { code }
+            | Self::UnknownPmksa { code }
             | Self::TooManyRounds { code, .. }
             | Self::PacketTooLong { code, .. }
             | Self::FlightTooLong { code, .. } => *code,

@@ -57,6 +57,8 @@ pub struct KeyAuthenticator {
     mic_failed: bool,
     channel_differs: bool,
     rekey: bool,
+    /// Transmissions of message 1 of a group key handshake.
+    group_transmissions: u8,
     phase: Phase,
     failure: Option<Failure>,
 }
@@ -77,6 +79,7 @@ impl KeyAuthenticator {
             mic_failed: false,
             channel_differs: false,
             rekey: false,
+            group_transmissions: TRANSMISSIONS,
             phase: Phase::Message2,
             failure: None,
         }
@@ -105,6 +108,14 @@ impl KeyAuthenticator {
     pub fn handing_out(mut self, keys: Vec<GroupKeys>) -> Self {
         self.group = keys;
         self.given = true;
+        self
+    }
+
+    /// Transmits message 1 of a group key handshake so often at most (hostapd's
+    /// `wpa_group_update_count`).
+    #[must_use]
+    pub const fn transmitting(mut self, transmissions: u8) -> Self {
+        self.group_transmissions = transmissions;
         self
     }
 
@@ -425,7 +436,11 @@ impl Peer for KeyAuthenticator {
         if self.failure.is_some() || self.phase == Phase::Done {
             return;
         }
-        if self.sent < TRANSMISSIONS {
+        let most = match self.phase {
+            Phase::Group2 => self.group_transmissions,
+            _ => TRANSMISSIONS,
+        };
+        if self.sent < most {
             self.transmit(context);
             return;
         }

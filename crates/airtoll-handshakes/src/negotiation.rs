@@ -102,6 +102,8 @@ pub struct Negotiation {
     plan: Vec<(Stage, usize)>,
     at: usize,
     exchange: Option<Conversation>,
+    /// Secrets from before its first stage.
+    known: Secrets,
     secrets: Secrets,
     transition: Option<Transition>,
     renewal: Option<GroupRenewal>,
@@ -155,6 +157,18 @@ impl Negotiation {
         self.exchange.as_mut()
     }
 
+    /// How long the AP waits for an authentication frame of SAE, ms, where the options say it.
+    #[must_use]
+    pub const fn authentication_timeout_ms(&self) -> Option<u32> {
+        self.options.authentication_timeout_ms
+    }
+
+    /// Whether the station keeps a PMKSA that the AP has refused.
+    #[must_use]
+    pub const fn keeps_stale_pmksa(&self) -> bool {
+        self.options.faults.keeps_stale_pmksa
+    }
+
     /// RADIUS over TLS, where the policy's options ask for it.
     #[must_use]
     pub const fn radius_tls(&self) -> Option<RadiusTls> {
@@ -191,6 +205,12 @@ impl Negotiation {
     #[must_use]
     pub fn listens(&self) -> bool {
         self.options.listens && self.stage() == Some(Stage::MobileIp)
+    }
+
+    /// Forgets the PMK, so that a further association begins from the start.
+    pub fn drop_pmk(&mut self) {
+        self.secrets.remove(&SecretName::Pmk);
+        self.secrets.remove(&SecretName::Msk);
     }
 
     /// Everything agreed on so far.
@@ -365,7 +385,7 @@ impl Negotiation {
         &mut self,
         context: &mut Context<'_>,
     ) -> Result<Vec<Box<dyn Peer>>, SpecError> {
-        if self.options.cached_pmk {
+        if self.options.cached_pmk || self.asks_with_stale_pmksa() {
             self.secrets
                 .entry(SecretName::Pmk)
                 .or_insert_with(|| context.random_octets(32));
@@ -377,6 +397,7 @@ impl Negotiation {
                 group: self.options.group,
                 further_groups: Vec::new(),
                 anti_clogging: self.options.anti_clogging,
+                impatient: self.options.authentication_timeout_ms.is_some(),
             };
             return Ok(vec![
                 Box::new(SaePeer::station(config(self.station_passphrase()))),
@@ -402,6 +423,18 @@ impl Negotiation {
                 Box::new(OwePeer::access_point(self.link.clone(), self.options.group)),
             ];
         }
+        if self.options.faults.stale_pmksa {
+            let named = vec![self.stale_pmkid()];
+            let access_point = AssociationAccessPoint::new(self.link.clone(), Vec::new());
+            return vec![
+                Box::new(AssociationStation::new(self.link.clone(), named)),
+                Box::new(if self.asks_with_stale_pmksa() {
+                    access_point.needing_pmksa()
+                } else {
+                    access_point
+                }),
+            ];
+        }
         let cached: Vec<[u8; 16]> = if self.options.cached_pmk {
             self.cached_pmkid().into_iter().collect()
         } else {
@@ -411,6 +444,21 @@ impl Negotiation {
             Box::new(AssociationStation::new(self.link.clone(), cached.clone())),
             Box::new(AssociationAccessPoint::new(self.link.clone(), cached)),
         ]
+    }
+
+    /// Whether the station leaves SAE out because of a PMKSA that the AP does not have.
+    fn asks_with_stale_pmksa(&self) -> bool {
+        self.options.faults.stale_pmksa && self.link.akm.is_some_and(AkmSuite::is_sae)
+    }
+
+    /// The identifier of the PMKSA that the station alone has. With 802.1X its PMK is not that of the
+    /// EAP to come.
+    fn stale_pmkid(&self) -> [u8; 16] {
+        let stale = || {
+            let (ap, station) = self.key_addresses();
+            pmkid::pmkid(self.link.akm?, &[0; 32], ap, station).ok()
+        };
+        self.cached_pmkid().or_else(stale).unwrap_or_default()
     }
 
     /// The identifier of a cached PMK; SAE's and OWE's is not computed from the PMK, so any
@@ -597,7 +645,11 @@ impl Negotiation {
         let authenticator = KeyAuthenticator::group_rekey(config.clone(), ptk.clone(), counter);
         Ok(vec![
             Box::new(KeySupplicant::group_rekey(config, ptk, counter)),
-            Box::new(authenticator.handing_out(renewal.keys.clone())),
+            Box::new(
+                authenticator
+                    .handing_out(renewal.keys.clone())
+                    .transmitting(self.options.group_update_count),
+            ),
         ])
     }
 

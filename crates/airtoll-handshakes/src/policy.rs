@@ -120,6 +120,10 @@ pub struct Faults {
     pub wrong_certificate: bool,
     /// The RADIUS server does not answer.
     pub silent_server: bool,
+    /// The station asks to go on from a PMKSA that the AP does not have. Acts with SAE and with 802.1X.
+    pub stale_pmksa: bool,
+    /// It keeps that PMKSA after the AP has refused it.
+    pub keeps_stale_pmksa: bool,
 }
 
 /// Where Mobile IP stands.
@@ -200,6 +204,12 @@ pub struct Options {
     pub links: u8,
     /// Whether the AP asks for anti-clogging tokens.
     pub anti_clogging: bool,
+    /// Time that the AP waits for the next authentication frame of SAE before it deauthenticates the
+    /// station, ms; null: as long as a station repeats its frames.
+    pub authentication_timeout_ms: Option<u32>,
+    /// Transmissions of a message that renews group keys before the AP deauthenticates the station.
+    #[schemars(range(min = 1))]
+    pub group_update_count: u8,
     /// Whether the gateway is under load and WireGuard asks for cookies.
     pub cookies: bool,
     /// WireGuard's pre-shared key comes from Rosenpass, which runs first.
@@ -251,6 +261,8 @@ impl Default for Options {
             operating_channel_validation: false,
             links: 1,
             anti_clogging: false,
+            authentication_timeout_ms: None,
+            group_update_count: 4,
             cookies: false,
             rosenpass: false,
             ike_group: 0,

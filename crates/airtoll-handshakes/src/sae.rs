@@ -45,6 +45,9 @@ pub struct SaeConfig {
     pub further_groups: Vec<u16>,
     /// Whether the AP is busy and asks for a token first.
     pub anti_clogging: bool,
+    /// Whether the AP deauthenticates a station at the first time-out of its wait, instead of waiting as
+    /// long as a station repeats its frames.
+    pub impatient: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -470,8 +473,19 @@ impl Peer for SaePeer {
         }
         // The AP only answers, so it outlasts the station's repetitions of both frames.
         if self.party == Party::AccessPoint {
+            if self.config.impatient && self.phase == Phase::Nothing {
+                // It keeps no state of a station that has not committed.
+                return;
+            }
             self.waited += 1;
-            if self.waited > PATIENCE {
+            if self.config.impatient {
+                let number = reason::PREVIOUS_AUTHENTICATION_INVALID;
+                let link = &self.config.link;
+                link.send_deauthentication(context, Party::AccessPoint, number);
+                self.failure = Some(Failure::PeerTimeout {
+                    code: Code::Reason(number),
+                });
+            } else if self.waited > PATIENCE {
                 self.failure = Some(Failure::PeerTimeout {
                     code: Code::Status(status::TIMEOUT),
                 });

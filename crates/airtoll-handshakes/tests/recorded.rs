@@ -343,6 +343,7 @@ fn sae_frames_have_the_recorded_form_and_name_the_pmk_as_hostapd_did() {
         group: 19,
         further_groups: Vec::new(),
         anti_clogging: false,
+        impatient: false,
     };
     let peers: Vec<Box<dyn Peer>> = vec![
         Box::new(SaePeer::station(config.clone())),

@@ -7,6 +7,17 @@
 //! octets. Where the settings have devices, their CPUs and cipher engines delay frames before the
 //! air and after it. It may simulate further stations, whose frames contend with those of the virtual
 //! radios and are handed to no driver. TXOP bursts and capture are not modelled.
+//!
+//! ```
+//! use airtoll_medium::Settings;
+//!
+//! let settings = Settings::from_json(
+//!     r#"{"radios": [{"name": "ap", "address": "42:00:00:00:00:00"},
+//!                    {"name": "sta", "address": "42:00:00:00:01:00"}]}"#,
+//! )?;
+//! assert_eq!(settings.index("sta"), Some(1));
+//! # Ok::<(), airtoll_medium::SettingsError>(())
+//! ```
 
 pub mod control;
 pub mod hwsim;

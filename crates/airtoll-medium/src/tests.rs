@@ -1,8 +1,8 @@
 //! The medium against closed forms and against what must always hold.
 
 use airtoll_phy::{
-    BasicRates, DsssRate, OfdmRate, Preamble, TimingSet, TxVector, frame_success, milliwatts,
-    noise_floor,
+    BasicRates, DsssRate, MpduSpacing, OfdmRate, Preamble, TimingSet, TxVector, frame_success,
+    milliwatts, noise_floor,
 };
 use airtoll_units::{Db, Dbm, Duration, Instant};
 use airtoll_wlan::analytic::{CollisionTime, Exchange, bianchi, saturated_bps};
@@ -156,8 +156,16 @@ fn aggregates_have_the_throughput_of_the_closed_form() {
         let basic = rules.basic_rates();
         let timing = rules.timing(5_180);
         let limits = airtoll_phy::ampdu_limits(&v).unwrap();
-        let exchange = Exchange::aggregate(&v, basic, &timing, 1_538, limits.octets, 64)
-            .under_edca(&timing, 3);
+        let exchange = Exchange::aggregate(
+            &v,
+            basic,
+            &timing,
+            1_538,
+            limits.octets,
+            64,
+            MpduSpacing::default(),
+        )
+        .under_edca(&timing, 3);
         let done = numbered(rules, index, flags, 1_534, 10);
         let ratio = done as f64 / 10.0 * exchange.mean_cycle_s() / f64::from(exchange.msdus);
         assert!(

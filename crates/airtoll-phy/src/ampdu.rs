@@ -54,32 +54,82 @@ pub const fn subframe_octets(mpdu_octets: u32) -> u32 {
     (DELIMITER_OCTETS + mpdu_octets).next_multiple_of(4)
 }
 
+/// Delimiters of length zero between the MPDUs of an A-MPDU, in addition to the usual delimiter and padding
+/// (9.7.1). The default adds none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MpduSpacing {
+    /// Fewest octets from the start of an MPDU to that of the next.
+    start_octets: u32,
+    /// Octets of the delimiters that the sender adds after each MPDU.
+    delimiter_octets: u32,
+}
+
+impl MpduSpacing {
+    /// At the data rate of `v`: an MPDU starts at least `start` after the one before it (Minimum MPDU Start
+    /// Spacing of the receiver, 9.4.2.55.3; the octets of 10.12.3), and at least `delimiters` delimiters
+    /// follow each.
+    #[must_use]
+    pub fn new(v: &TxVector, start: Duration, delimiters: u32) -> Self {
+        let bits = u128::from(start.as_nanos()) * u128::from(v.bit_rate().0);
+        let octets = bits.div_ceil(8_000_000_000) as u32;
+        Self {
+            start_octets: octets.next_multiple_of(4),
+            delimiter_octets: delimiters * DELIMITER_OCTETS,
+        }
+    }
+
+    /// Octets from the delimiter of an MPDU of `mpdu_octets` octets to that of the next one.
+    #[must_use]
+    #[inline]
+    pub const fn subframe_octets(self, mpdu_octets: u32) -> u32 {
+        let own = subframe_octets(mpdu_octets) + self.delimiter_octets;
+        if own < self.start_octets {
+            self.start_octets
+        } else {
+            own
+        }
+    }
+
+    /// Those of them that the sender's delimiters add, and those that the spacing adds beyond.
+    #[must_use]
+    #[inline]
+    pub const fn added_octets(self, mpdu_octets: u32) -> (u32, u32) {
+        let more = self.subframe_octets(mpdu_octets) - subframe_octets(mpdu_octets);
+        (self.delimiter_octets, more - self.delimiter_octets)
+    }
+}
+
 /// Octets of an A-MPDU of `count` MPDUs of `mpdu_octets` octets each (FCS included): a delimiter
-/// before each, padding to four octets after all but the last (9.7.1).
+/// before each; padding to four octets and `spacing` after all but the last (9.7.1).
 #[must_use]
-pub const fn ampdu_octets(mpdu_octets: u32, count: u32) -> u32 {
+pub const fn ampdu_octets(mpdu_octets: u32, count: u32, spacing: MpduSpacing) -> u32 {
     if count == 0 {
         return 0;
     }
-    let padded = subframe_octets(mpdu_octets);
-    (count - 1) * padded + DELIMITER_OCTETS + mpdu_octets
+    (count - 1) * spacing.subframe_octets(mpdu_octets) + DELIMITER_OCTETS + mpdu_octets
 }
 
 /// How many equal MPDUs of `mpdu_octets` octets one A-MPDU takes: within `max_octets`, `window`
 /// and [`PPDU_MAX_TIME`]. At least one, even where one MPDU exceeds the time limit.
 #[must_use]
-pub fn max_mpdus(v: &TxVector, mpdu_octets: u32, max_octets: u32, window: u32) -> u32 {
-    let padded = subframe_octets(mpdu_octets);
+pub fn max_mpdus(
+    v: &TxVector,
+    mpdu_octets: u32,
+    max_octets: u32,
+    window: u32,
+    spacing: MpduSpacing,
+) -> u32 {
+    let padded = spacing.subframe_octets(mpdu_octets);
     let by_octets = match max_octets.checked_sub(DELIMITER_OCTETS + mpdu_octets) {
         Some(rest) => 1 + rest / padded,
         None => 1,
     };
     let mut count = by_octets.min(window).max(1);
-    if airtime(v, ampdu_octets(mpdu_octets, count)) > PPDU_MAX_TIME {
+    if airtime(v, ampdu_octets(mpdu_octets, count, spacing)) > PPDU_MAX_TIME {
         let (mut fits, mut breaks) = (1, count);
         while breaks - fits > 1 {
             let middle = fits + (breaks - fits) / 2;
-            if airtime(v, ampdu_octets(mpdu_octets, middle)) > PPDU_MAX_TIME {
+            if airtime(v, ampdu_octets(mpdu_octets, middle, spacing)) > PPDU_MAX_TIME {
                 breaks = middle;
             } else {
                 fits = middle;
@@ -96,11 +146,48 @@ mod tests {
     use crate::generation::Generation;
     use crate::parameters::{Band, GuardInterval, Width};
 
+    const NONE: MpduSpacing = MpduSpacing {
+        start_octets: 0,
+        delimiter_octets: 0,
+    };
+
     #[test]
     fn only_the_last_subframe_goes_unpadded() {
-        assert_eq!(ampdu_octets(1538, 1), 1542);
-        assert_eq!(ampdu_octets(1538, 2), 1544 + 1542);
-        assert_eq!(ampdu_octets(1540, 3), 3 * 1544);
+        assert_eq!(ampdu_octets(1538, 1, NONE), 1542);
+        assert_eq!(ampdu_octets(1538, 2, NONE), 1544 + 1542);
+        assert_eq!(ampdu_octets(1540, 3, NONE), 3 * 1544);
+    }
+
+    #[test]
+    fn short_mpdus_keep_the_spacing_of_the_receiver_and_the_delimiters_of_the_sender() {
+        let v = TxVector::of_mcs(
+            Generation::N,
+            7,
+            1,
+            Width::Mhz40,
+            GuardInterval::Ns400,
+            Band::Ghz2_4,
+        )
+        .unwrap();
+        // 8 us at 150 Mb/s are 150 octets; 16 us are 300.
+        let [eight, sixteen] = [8, 16].map(|us| MpduSpacing::new(&v, Duration::from_micros(us), 0));
+        assert_eq!(eight.subframe_octets(66), 152);
+        assert_eq!(eight.added_octets(66), (0, 152 - 72));
+        assert_eq!(eight.subframe_octets(310), 316);
+        assert_eq!(sixteen.subframe_octets(200), 300);
+        assert_eq!(ampdu_octets(66, 3, eight), 2 * 152 + 70);
+        // Ten delimiters of a sender fill a part of what the spacing asks for.
+        let both = MpduSpacing::new(&v, Duration::from_micros(8), 10);
+        assert_eq!(both.subframe_octets(66), 152);
+        assert_eq!(both.added_octets(66), (40, 152 - 72 - 40));
+        assert_eq!(both.subframe_octets(310), 356);
+        assert_eq!(both.added_octets(310), (40, 0));
+        // A quarter of a microsecond binds no MPDU.
+        let short = MpduSpacing::new(&v, Duration::from_nanos(250), 0);
+        assert_eq!(short.subframe_octets(28), 32);
+        assert_eq!(max_mpdus(&v, 310, 65_535, 64, NONE), 64);
+        assert_eq!(max_mpdus(&v, 1_100, 65_535, 64, NONE), 59);
+        assert_eq!(max_mpdus(&v, 1_100, 65_535, 64, both), 57);
     }
 
     #[test]
@@ -115,8 +202,8 @@ mod tests {
         )
         .unwrap();
         // 65535 / 1544 = 42.4
-        assert_eq!(max_mpdus(&fast, 1538, 65_535, 256), 42);
-        assert_eq!(max_mpdus(&fast, 1538, 6_500_631, 64), 64);
+        assert_eq!(max_mpdus(&fast, 1538, 65_535, 256, NONE), 42);
+        assert_eq!(max_mpdus(&fast, 1538, 6_500_631, 64, NONE), 64);
         let slow = TxVector::of_mcs(
             Generation::N,
             0,
@@ -127,9 +214,9 @@ mod tests {
         )
         .unwrap();
         // 6.5 Mb/s for 5.448 ms of data: two MPDUs.
-        let n = max_mpdus(&slow, 1538, 65_535, 64);
+        let n = max_mpdus(&slow, 1538, 65_535, 64, NONE);
         assert_eq!(n, 2);
-        assert!(airtime(&slow, ampdu_octets(1538, n)) <= PPDU_MAX_TIME);
-        assert!(airtime(&slow, ampdu_octets(1538, n + 1)) > PPDU_MAX_TIME);
+        assert!(airtime(&slow, ampdu_octets(1538, n, NONE)) <= PPDU_MAX_TIME);
+        assert!(airtime(&slow, ampdu_octets(1538, n + 1, NONE)) > PPDU_MAX_TIME);
     }
 }

@@ -41,7 +41,7 @@ mod txvector;
 
 pub use airtime::{airtime, octets_on_air, preamble, psdu_within};
 pub use ampdu::{
-    AmpduLimits, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus, subframe_octets,
+    AmpduLimits, MpduSpacing, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus, subframe_octets,
 };
 pub use error_rate::{frame_success, header_success};
 pub use frame_sizes::{

@@ -24,7 +24,7 @@ pub use bianchi::{Bianchi, CollisionTime, bianchi};
 pub use exchange::Exchange;
 pub use level::{HighestMcs, StationRate, WeakLink, highest_mcs, station_rates, weak_links};
 pub use limits::{Limit, LimitKind, limits};
-pub use link::Link;
+pub use link::{Direction, Link};
 pub use maximum::{beacon_share, saturated_bps};
 pub use monte_carlo::{MonteCarlo, Rules, monte_carlo};
 pub use tcp::{TcpBounds, TcpLink, tcp_bounds};

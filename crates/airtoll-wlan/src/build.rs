@@ -183,6 +183,9 @@ impl Builder<'_> {
         for node in &self.scenario.nodes {
             lower.device.add_node(node);
             net.add_node(&node.name, node.role, (node.mtu_octets, node.black_hole));
+            if node.drops_fragments {
+                net.drop_fragments_at_last();
+            }
             lower.cx.observers.add_node();
         }
     }

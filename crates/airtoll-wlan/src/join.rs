@@ -29,7 +29,7 @@ use airtoll_handshakes::{
 };
 use airtoll_units::{Duration, Instant};
 
-pub(crate) use action::{Action, Outbox, Then};
+pub(crate) use action::{Action, Asleep, Outbox, Then};
 pub(crate) use group_keys::{common_ciphers, weakest};
 pub(crate) use newcomers::Newcomer;
 pub(crate) use rejoin::Deauthentication;
@@ -182,8 +182,20 @@ impl Join {
     /// A session begins.
     pub fn start(&mut self, now: Instant, id: SessionId, out: &mut Outbox) {
         let session = &mut self.sessions[id];
+        if session.attempts == 0 && !session.mapped || session.purpose != Purpose::Entry {
+            session.started = now;
+        }
         session.standing = Standing::Negotiating;
-        session.started = now;
+        if session.maps_passphrase && !std::mem::replace(&mut session.mapped, true) {
+            out.push(Action::WorkOnCpu {
+                node: session.station(),
+                operations: session.negotiation.preparation(),
+                octets: None,
+                then: Then::Begin(id),
+            });
+            return;
+        }
+        session.attempts += 1;
         self.hand_out_group_keys(id);
         self.start_stage(now, id, out);
     }
@@ -300,6 +312,10 @@ impl Join {
                 let event = JoinEvent::Send { signal: id };
                 out.push(Action::Schedule { at: done, event });
             }
+            Then::Begin(session) => {
+                let event = JoinEvent::Start { session };
+                out.push(Action::Schedule { at: done, event });
+            }
             Then::Flight(stream) => {
                 let event = JoinEvent::StreamFlight { stream };
                 out.push(Action::Schedule { at: done, event });
@@ -365,8 +381,43 @@ impl Join {
         }
     }
 
+    /// A first join that failed begins again, if its station does so.
+    fn begin_again(&mut self, now: Instant, id: SessionId, out: &mut Outbox) -> bool {
+        let session = &self.sessions[id];
+        let (Standing::Failed(stage, failure), Some(streams)) = (session.standing, self.streams)
+        else {
+            return false;
+        };
+        let first = session.purpose == Purpose::Entry && id.index() < self.initial;
+        let Some(pause) = session.pause_after(failure).filter(|_| first) else {
+            return false;
+        };
+        let name = format!("join/{}/{}", session.nodes.radio(), session.attempts);
+        let draws = streams.named(&name).into_generator();
+        let forgets = session.forgets_after(failure);
+        let Ok(negotiation) = session.negotiation.anew(forgets, draws) else {
+            return false;
+        };
+        let session = &mut self.sessions[id];
+        session.again(negotiation);
+        session.standing = Standing::Waiting;
+        session.earlier = Some((stage, failure));
+        session.recorded = false;
+        session.key_frames = 0;
+        session.stages.clear();
+        let event = JoinEvent::Start { session: id };
+        out.push(Action::Schedule {
+            at: now + pause,
+            event,
+        });
+        true
+    }
+
     /// A session has joined or failed.
     fn settle(&mut self, now: Instant, id: SessionId, out: &mut Outbox) {
+        if self.begin_again(now, id, out) {
+            return;
+        }
         match self.sessions[id].purpose {
             Purpose::Entry => self.catch_up(now, id, out),
             // The station asks for the outcome when it leaves.
@@ -541,7 +592,7 @@ impl Join {
             return;
         };
         let timer = &mut session.timers[party as usize];
-        let deadline = at + timer.wait(stage, party, session.negotiation.link());
+        let deadline = at + timer.wait(stage, party, &session.negotiation);
         timer.deadline = deadline;
         out.push(Action::Schedule {
             at: deadline,

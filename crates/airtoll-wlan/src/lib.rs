@@ -2,6 +2,20 @@
 //!
 //! Never reads a clock, a file or ambient randomness: the same scenario and seed give the same
 //! rows on every machine.
+//!
+//! ```
+//! use airtoll_wlan::scenario::{Rate, ScenarioBuilder, Standard};
+//!
+//! let scenario = ScenarioBuilder::new(0.1)
+//!     .bss("home", Standard::B, Rate::Fixed { mbps: 11.0 })
+//!     .access_point("ap", "home")
+//!     .station("laptop", "home")
+//!     .saturated_udp("up", "laptop", "ap", 1472)
+//!     .build()?;
+//! let trial = |seed| airtoll_wlan::run(&scenario, seed, &mut || false);
+//! assert_eq!(trial(1)?.rows, trial(1)?.rows);
+//! # Ok::<(), airtoll_wlan::ScenarioError>(())
+//! ```
 
 pub mod analytic;
 pub mod device;

@@ -54,6 +54,8 @@ struct Node {
     mtu: u32,
     /// It drops too long packets that must not be fragmented, and says nothing.
     black_hole: bool,
+    /// It drops fragments, and packets that it would have to fragment.
+    drops_fragments: bool,
     tunnels: Table<TunnelId, TunnelEnd>,
     /// It is between two access points: its packets wait.
     away: bool,
@@ -103,11 +105,19 @@ impl Net {
             role,
             mtu,
             black_hole,
+            drops_fragments: false,
             tunnels: Table::new(),
             away: false,
             knows_off: false,
             unheard: None,
         });
+    }
+
+    /// The node that was added last drops fragments, and packets that it would have to fragment.
+    pub fn drop_fragments_at_last(&mut self) {
+        if let Some(node) = self.nodes.iter_mut().next_back() {
+            node.drops_fragments = true;
+        }
     }
 
     /// Adds a wire; the two directions of a link follow each other.

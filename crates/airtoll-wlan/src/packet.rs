@@ -24,7 +24,7 @@ pub(crate) enum Loss {
     Away,
     /// A wire lost it.
     Wire,
-    /// It was too long for the path and must not be fragmented.
+    /// It was too long for the path: it must not be fragmented, or its fragments are dropped.
     Length,
     /// No station answered for the address of its next hop.
     Address,

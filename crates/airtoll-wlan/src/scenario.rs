@@ -9,6 +9,7 @@
 
 mod association;
 mod bss;
+mod builder;
 mod check;
 mod flow;
 mod group;
@@ -28,13 +29,14 @@ pub use bss::{
     Aggregation, Announced, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Neighbour,
     Protection, Rate, Standard, TxopProtection,
 };
+pub use builder::ScenarioBuilder;
 pub use flow::{AccessCategory, Flow, IpVersion, Transport, UdpOptions};
 pub use group::{GroupDelivery, GroupMessage, GroupSource};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use nic::{Meanwhile, Nic, NicStage, Overlap, StageKind};
 pub use node::{
-    CipherCost, Cost, CryptoEngine, Discipline, Duty, Energy, Host, Node, PowerSave, Queue, Role,
-    TargetWakeTime, Tunnel, WiredLink,
+    CipherCost, CipherDelimiters, Cost, CryptoEngine, Discipline, Duty, Energy, Host, Node,
+    PowerSave, Queue, Role, TargetWakeTime, Tunnel, WiredLink,
 };
 pub use radio::{Fading, Interferer, LinkBudget, PathLoss, Presence, Radio, Wall};
 

@@ -606,6 +606,7 @@ impl World {
                 octets,
                 signal,
                 link,
+                asleep,
             } => {
                 let host = lower.medium.host_of(to);
                 let mut packet = Packet::new(Carries::Signal { signal }, host, octets, now);
@@ -618,7 +619,15 @@ impl World {
                         let at = (link, contender);
                         lower.mac.enqueue_signalling(cx, medium, at, packet);
                     }
-                    None => lower.mac.send_signalling(cx, medium, (from, to), packet),
+                    None => match asleep {
+                        join::Asleep::Misses if lower.mac.is_asleep(medium, to, cx.now()) => {
+                            cx.lose(packet, Loss::Away);
+                        }
+                        join::Asleep::Waits => {
+                            lower.mac.signal_awake(cx, medium, from, to, packet);
+                        }
+                        _ => lower.mac.send_signalling(cx, medium, (from, to), packet),
+                    },
                 }
             }
             Action::SendPacket {

@@ -6,8 +6,8 @@
 
 use airtoll_phy::{
     AccessCategory, BLOCK_ACK_REQ_OCTETS, Band, BasicRates, DsssRate, Generation, GuardInterval,
-    OfdmRate, Preamble, TimingSet, TxVector, Width, airtime, ampdu_octets, control_response,
-    edca_parameters,
+    MpduSpacing, OfdmRate, Preamble, TimingSet, TxVector, Width, airtime, ampdu_octets,
+    control_response, edca_parameters,
 };
 use airtoll_units::Duration;
 use airtoll_wlan::analytic::{
@@ -381,14 +381,23 @@ fn a_txop_goes_on_after_its_block_ack_request() {
     );
     for payload in [500, 1_472] {
         let mpdu = payload + 28 + 8 + 30;
+        let spacing = MpduSpacing::default();
         let exchange = |room: Duration| {
             let fits = |n: &u32| {
                 let response = Duration::from_micros(16 + 32);
-                airtime(&v, ampdu_octets(mpdu, *n)) + response <= room
+                airtime(&v, ampdu_octets(mpdu, *n, spacing)) + response <= room
             };
             let count = (1..64).take_while(fits).last().unwrap();
-            Exchange::aggregate(&v, basic, &timing, mpdu, ampdu_octets(mpdu, count), 64)
-                .under_edca(&timing, edca.aifsn)
+            Exchange::aggregate(
+                &v,
+                basic,
+                &timing,
+                mpdu,
+                ampdu_octets(mpdu, count, spacing),
+                64,
+                spacing,
+            )
+            .under_edca(&timing, edca.aifsn)
         };
         let whole = exchange(Duration::from_micros(TXOP_US));
         let request = bar + whole.response;
@@ -427,8 +436,16 @@ fn aggregates_that_collide_meet_the_monte_carlo() {
     .unwrap();
     let basic = BasicRates::ofdm_default();
     assert_eq!(control_response(&v, basic).bit_rate().0, 24_000_000);
-    let exchange = Exchange::aggregate(&v, basic, &TimingSet::OFDM, 1_538, 65_535, 256)
-        .under_edca(&TimingSet::OFDM, 3);
+    let exchange = Exchange::aggregate(
+        &v,
+        basic,
+        &TimingSet::OFDM,
+        1_538,
+        65_535,
+        256,
+        MpduSpacing::default(),
+    )
+    .under_edca(&TimingSet::OFDM, 3);
     let bss = format!(r#"{AX80},"aggregation":{{"ampdu_max_octets":65535}}"#);
     for stations in [2, 5, 10, 20] {
         // The Monte-Carlo has no MSDU lifetime.
@@ -532,5 +549,101 @@ fn saturated_neighbours_leave_the_share_of_bianchi() {
         let ours = simulated_bps(&with_neighbours(&alone, cells, theirs), 1);
         let off = ours / theory - 1.0;
         assert!(off.abs() < 0.025, "{bss} {own} {cells} {theirs}: {off:+.4}");
+    }
+}
+
+#[test]
+fn spaced_mpdus_meet_the_closed_form_in_both_directions() {
+    const N40: &str = r#""standard":"802.11n","width_mhz":40,"guard_interval_ns":400,"band":"2.4ghz",
+        "rate":{"control":"fixed_mcs","mcs":7}"#;
+    const DELIMITERS: &str = r#""cipher_delimiters":[{"cipher":"ccmp-128","count":10}]"#;
+    let cell = |bss: &str, station: &str, access_point: &str, up: bool, payload: u32| {
+        let ends = if up { ["s0", "ap"] } else { ["ap", "s0"] };
+        let json = format!(
+            r#"{{"duration_s":3,"warm_up_s":0.5,"bss":[{{"name":"c",{bss}}}],
+            "nodes":[{{"name":"s0","role":"station","bss":"c","cipher":"ccmp-128"{station}}},
+            {{"name":"ap","role":"access_point","bss":"c"{access_point}}}],
+            "flows":[{{"name":"f","source":"{}","destination":"{}",{}}}]}}"#,
+            ends[0],
+            ends[1],
+            udp(payload)
+        );
+        Scenario::from_json(&json).unwrap_or_else(|e| panic!("{e}: {json}"))
+    };
+    let spacing = |us: f64| format!(r#","mpdu_start_spacing_us":{us}"#);
+    let delimiters = format!(",{DELIMITERS}");
+    for up in [true, false] {
+        for payload in [40, 256, 1_472] {
+            let plain = cell(N40, "", "", up, payload);
+            let whole = simulated_bps(&plain, 1);
+            // The receiver's spacing and the sender's delimiters act, those of the other end do not.
+            for (station, access_point, acts) in [
+                (spacing(16.0), String::new(), !up && payload < 256),
+                (String::new(), spacing(16.0), up && payload < 256),
+                (delimiters.clone(), String::new(), up),
+                (String::new(), delimiters.clone(), !up),
+                (spacing(8.0) + &delimiters, spacing(8.0) + &delimiters, true),
+            ] {
+                let spaced = cell(N40, &station, &access_point, up, payload);
+                let case = format!("up {up} {payload} {station} {access_point}");
+                hold(&case, &spaced, 0.005);
+                let loss = 1.0 - simulated_bps(&spaced, 1) / whole;
+                assert!(
+                    if acts { loss > 0.005 } else { loss == 0.0 },
+                    "{case}: {loss}"
+                );
+            }
+        }
+    }
+    // Delimiters are those of a cipher: without it there are none.
+    let mut open = cell(N40, &delimiters, &delimiters, true, 256);
+    let mut plain = cell(N40, "", "", true, 256);
+    for scenario in [&mut open, &mut plain] {
+        scenario.nodes[0].cipher = airtoll_security::CipherSuite::Open;
+    }
+    assert_eq!(simulated_bps(&open, 1), simulated_bps(&plain, 1));
+    // A PHY without A-MPDUs refuses both, and so does an access point that sends none.
+    let refused = |bss: &str, station: &str| {
+        let node = format!(r#"{station},"cipher":"ccmp-128""#);
+        let text = format!(
+            r#"{{"duration_s":1,"bss":[{{"name":"c",{bss}}}],
+            "nodes":[{{"name":"s0","role":"station","bss":"c"{node}}},
+            {{"name":"ap","role":"access_point","bss":"c"}}],
+            "flows":[{{"name":"f","source":"s0","destination":"ap",{}}}]}}"#,
+            udp(256)
+        );
+        Scenario::from_json(&text).unwrap_err().to_string()
+    };
+    let alone = format!(r#"{N40},"aggregation":{{"ampdu_max_octets":0}}"#);
+    for bss in [A54, alone.as_str()] {
+        assert!(refused(bss, &spacing(4.0)).contains("mpdu_start_spacing_us"));
+        assert!(refused(bss, &delimiters).contains("cipher_delimiters"));
+    }
+    assert!(refused(N40, &spacing(3.0)).contains("0, 0.25, 0.5, 1, 2, 4, 8 or 16"));
+    assert!(refused(N40, &delimiters.replace("ccmp-128", "tkip")).contains("cipher"));
+    assert!(refused(N40, &delimiters.replace("10", "0")).contains("1 to 255"));
+}
+
+#[test]
+fn delimiters_of_a_cipher_are_octets_and_time_of_security() {
+    let cell = |count: u32| {
+        let own = format!(
+            r#","cipher":"ccmp-128","cipher_delimiters":[{{"cipher":"ccmp-128","count":{count}}}]"#
+        );
+        let n = r#""standard":"802.11n","rate":{"control":"fixed_mcs","mcs":7}"#;
+        let outcome = run(&uplink(n, 1, &own, &udp(256), 2.0), 1, &mut || false).unwrap();
+        let row = |metric: &str| outcome.value(metric, None).unwrap();
+        let packets = row("octets_payload") / 256.0;
+        (
+            row("octets_security") / packets,
+            row("airtime_security_s") / packets,
+        )
+    };
+    let (one, ten) = (cell(1), cell(10));
+    // 16 octets of CCMP, and delimiters after 63 of 64 MPDUs.
+    for (found, count) in [(one, 1.0), (ten, 10.0)] {
+        let octets = 16.0 + count * 4.0 * 63.0 / 64.0;
+        assert!((found.0 - octets).abs() < 0.1, "{found:?}");
+        assert!((found.1 - octets * 8.0 / 65e6).abs() < 2e-8, "{found:?}");
     }
 }

@@ -45,6 +45,7 @@ __all__ = [
     "FailurePeerTimeout",
     "FailureServerTimeout",
     "FailureTooManyRounds",
+    "FailureUnknownPmksa",
     "FailureWrongCertificate",
     "FailureWrongChannel",
     "FailureWrongCredentials",
@@ -667,6 +668,17 @@ class FailureNothingInCommon(TypedDict):
     """Code in the frame that reports it."""
 
 
+class FailureUnknownPmksa(TypedDict):
+    """The access point has no PMKSA of the station that asks to go on from one (802.11-2020,
+    12.6.8.3).
+    """
+
+    failure: Literal["unknown-pmksa"]
+
+    code: Code
+    """Code in the frame that reports it."""
+
+
 class FailureTooManyRounds(TypedDict):
     """An end of an EAP conversation gave it up (RFC 9191 section 3)."""
 
@@ -718,6 +730,7 @@ Failure = (
     | FailurePeerTimeout
     | FailureCountermeasures
     | FailureNothingInCommon
+    | FailureUnknownPmksa
     | FailureTooManyRounds
     | FailurePacketTooLong
     | FailureFlightTooLong

@@ -35,6 +35,7 @@ __all__ = [
     "Bss",
     "CaptureOptions",
     "CipherCost",
+    "CipherDelimiters",
     "CipherSuite",
     "CongestionControl",
     "Cost",
@@ -882,6 +883,11 @@ class Bss(Value):
     first.
     """
 
+    restart_at_s: float | None = None
+    """The access point restarts so long after the traffic began, s, at once and without a frame:
+    its associations and PMKSAs are lost; null: never. The stations have to join first.
+    """
+
     group: GroupDelivery = GroupDelivery()
     """How the access point passes group-addressed frames on, and what it forwards between
     stations.
@@ -914,6 +920,19 @@ class Role(StrEnum):
 
     WIRED = "wired"
     """Host or switch on the wire; forwards between its links."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class CipherDelimiters(Value):
+    """Delimiters of four octets after every MPDU of an A-MPDU but the last, where the MPDUs have
+    a cipher: time that the cipher of a sender needs between two MPDUs.
+    """
+
+    cipher: CipherSuite
+    """Which cipher."""
+
+    count: int
+    """Delimiters after each MPDU."""
 
 
 class TunnelSuite(StrEnum):
@@ -1410,6 +1429,17 @@ class Node(Value):
     BSS's.
     """
 
+    mpdu_start_spacing_us: float = 0.0
+    """Minimum MPDU Start Spacing that this node announces: in an A-MPDU for it an MPDU starts at
+    least so long after the one before it, us: 0 (no restriction), 0.25, 0.5, 1, 2, 4, 8 or 16
+    (IEEE 802.11-2020, table 9-184). Its PHY aggregates (802.11n and later).
+    """
+
+    cipher_delimiters: tuple[CipherDelimiters, ...] = ()
+    """Delimiters without content that this node puts between the MPDUs of its A-MPDUs where they
+    have a cipher. Its PHY aggregates.
+    """
+
     four_address: bool = False
     """A station that bridges: data frames between it and its AP have four addresses (IEEE
     802.11-2020, table 9-30), and it passes on what is for or from hosts on its wired links.
@@ -1443,6 +1473,11 @@ class Node(Value):
     black_hole: bool = False
     """It drops what it passes on, exceeds its MTU and must not be fragmented (DF of IPv4, IPv6),
     and no sender hears of it: path MTU discovery meets a black hole (RFC 2923, 2.1).
+    """
+
+    drops_fragments: bool = False
+    """It drops IP fragments that it would pass on, and packets that it would have to fragment,
+    as a firewall does that inspects no fragments; no sender hears of it.
     """
 
     battery_wh: float | None = None
@@ -1657,6 +1692,14 @@ class Faults(Value):
     silent_server: bool = False
     """The RADIUS server does not answer."""
 
+    stale_pmksa: bool = False
+    """The station asks to go on from a PMKSA that the AP does not have. Acts with SAE and with
+    802.1X.
+    """
+
+    keeps_stale_pmksa: bool = False
+    """It keeps that PMKSA after the AP has refused it."""
+
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Options(Value):
@@ -1720,6 +1763,16 @@ class Options(Value):
 
     anti_clogging: bool = False
     """Whether the AP asks for anti-clogging tokens."""
+
+    authentication_timeout_ms: int | None = None
+    """Time that the AP waits for the next authentication frame of SAE before it deauthenticates
+    the station, ms; null: as long as a station repeats its frames.
+    """
+
+    group_update_count: int = 4
+    """Transmissions of a message that renews group keys before the AP deauthenticates the
+    station.
+    """
 
     cookies: bool = False
     """Whether the gateway is under load and WireGuard asks for cookies."""
@@ -1800,6 +1853,12 @@ class Association(Value):
 
     spread_us: int = 0
     """The start is drawn uniformly from this long after the earliest, us."""
+
+    tries_again: bool = False
+    """A station whose join failed begins again, until the limit of the associations."""
+
+    maps_passphrase: bool = False
+    """The station maps its passphrase to a key before each join (IEEE 802.11-2020, J.4.1)."""
 
     authentication_server: str | None = None
     """Node with the RADIUS server; needed with an EAP method."""
@@ -2089,6 +2148,9 @@ class CongestionControl(StrEnum):
 
     CUBIC = "cubic"
     """CUBIC (RFC 9438)."""
+
+    BBR = "bbr"
+    """BBR version 1 with pacing (draft-cardwell-iccrg-bbr-congestion-control-00)."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

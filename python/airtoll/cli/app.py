@@ -97,6 +97,11 @@ COMMANDS: Final = {
         "explain_command",
         "Rank mechanisms by how well each explains two measurements of a network.",
     ),
+    "symptoms": Lazy(
+        "symptoms",
+        "symptoms_command",
+        "From a complaint to its cause, its cure and the study that shows it.",
+    ),
     "identify": Lazy(
         "identify",
         "identify_command",

@@ -31,6 +31,7 @@ from airtoll.profiles import load as load_profile
 from airtoll.profiles import shipped as shipped_profiles
 from airtoll.study import load as load_study
 from airtoll.study import shipped as shipped_studies
+from airtoll.testbeds.visible import COMMON, in_words, networks
 
 studies = typer.Typer(no_args_is_help=True, help="Shipped study files.")
 policies = typer.Typer(no_args_is_help=True, help="The catalogue of security policies.")
@@ -191,6 +192,39 @@ def profiles_list(json: JsonOption = False) -> None:
     view = table(None, ["profile", "fitted", "about"])
     for row in rows:
         view.add_row(str(row["name"]), "yes" if row["fitted"] else "", str(row["about"]))
+    out().print(view)
+
+
+@profiles.command("networks")
+def profiles_networks(
+    policies_of_it: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[POLICY]...", help="Policies of an access point; default: common ones."
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List which devices join a network of each policy, band by band, and why others do not."""
+    wanted = [resolve(name) for name in policies_of_it or COMMON]
+    able = [one for one in shipped_profiles().values() if one.capabilities.phys is not None]
+    found = {
+        profile.name: {policy.name: networks(profile.capabilities, policy) for policy in wanted}
+        for profile in able
+    }
+    if json:
+        emit_json(
+            [
+                {"profile": name, "policy": policy, **asdict(band)}
+                for name, row in found.items()
+                for policy, bands in row.items()
+                for band in bands
+            ]
+        )
+        return
+    view = table(None, ["profile", *(policy.name for policy in wanted)])
+    for name, row in found.items():
+        view.add_row(name, *(in_words(bands) for bands in row.values()))
     out().print(view)
 
 

@@ -33,12 +33,14 @@ from airtoll.analyse.explain import (
     octets_alone,
     rank,
 )
+from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
 from airtoll.policies import resolve
 from airtoll.profiles import load
-from airtoll.run.explained_inputs import Inputs, Side, pair_of, readings_of, side_of
+from airtoll.run.explained_inputs import pair_of, readings_of, side_of
+from airtoll.run.explained_samples import Inputs, Side
 from airtoll.run.explaining import AP, STATION, Link, least_link, setting_of
 from airtoll.study.generations import GENERATIONS, phy_name
 
@@ -435,6 +437,9 @@ def _mechanism(text: _Text, at: int, ranked: Ranked, *, mends: bool) -> None:
         text.add(f"against: {'; '.join(against[:_MOST_READINGS])}", 3)
     if mends:
         text.add(f"do: {mechanism.remedy}", 3)
+    symptom = of_mechanism(mechanism.name)
+    if symptom is not None:
+        text.add(f"shown by: airtoll run {symptom.study}", 3)
 
 
 def _likelier(bits: float) -> str:

@@ -183,6 +183,9 @@ METRICS: Final[dict[str, Metric]] = {
         name="share of clients that joined",
         percent=True,
     ),
+    "join_attempts": Metric(
+        "1", "times that a station began to join, where a failed join is repeated", MEAN, LESS
+    ),
     "join_all_time_s": Metric(
         "s",
         "start of the first join to the end of the last",
@@ -235,6 +238,9 @@ METRICS: Final[dict[str, Metric]] = {
     "rejoins": Metric("1", "rejoins of a deauthenticated station", SUM),
     "rejoin_gap_s": Metric(
         "s", "deauthentication to completed rejoin, mean", mean_by("rejoins"), LESS
+    ),
+    "outage_s": Metric(
+        "s", "sum of these times: seconds of clients that were off the network", SUM, LESS
     ),
     "rejoin_gap_longest_s": Metric("s", "the longest of these times", LARGEST, LESS),
     "rejoin_messages": Metric("1", "messages of the rejoins, repetitions included", SUM, LESS),

@@ -18,6 +18,12 @@ from airtoll.border import AkmSuite, CipherSuite, Meanwhile, Overlap, TcpSystem
 Engine = Literal["inline", "coprocessor", "cpu"]
 
 
+#: Encodings of the Minimum MPDU Start Spacing, us (IEEE 802.11-2020, table 9-184).
+MPDU_START_SPACINGS_US = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+#: Ciphers without HT rates (IEEE 802.11-2020, 12.6.1.1), and none.
+_WITHOUT_AMPDU = (CipherSuite.OPEN, CipherSuite.WEP_40, CipherSuite.WEP_104, CipherSuite.TKIP)
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -129,7 +135,11 @@ class Energy(_Table):
 
 
 class Radio(_Table):
-    """Settings of the radio and its driver."""
+    """Settings of the radio and its driver.
+
+    ``mpdu_start_spacing_us`` and ``cipher_delimiters`` act where the PHY of the study has A-MPDUs
+    (802.11n and later): the first on what the device is sent, the second on what it sends.
+    """
 
     frame_burst_us: Number = Number(
         value=0.0, source="IEEE 802.11-2020 clause 10.3: one frame per contention"
@@ -137,6 +147,30 @@ class Radio(_Table):
     msdu_lifetime_ms: Number | None = Field(
         None, description="age at which the driver drops a frame; 0: it never does"
     )
+    mpdu_start_spacing_us: Number | None = Field(
+        None,
+        description="Minimum MPDU Start Spacing that the device announces: 0 (no restriction), "
+        "0.25, 0.5, 1, 2, 4, 8 or 16 us (IEEE 802.11-2020, table 9-184)",
+    )
+    cipher_delimiters: dict[CipherSuite, Number] = Field(
+        default_factory=dict,
+        description="delimiters of 4 octets that the device puts after each encrypted MPDU of an "
+        "A-MPDU but the last, by cipher",
+    )
+
+    @model_validator(mode="after")
+    def _in_range(self) -> Radio:
+        spacing = self.mpdu_start_spacing_us
+        if spacing is not None and spacing.value not in MPDU_START_SPACINGS_US:
+            raise ValueError(
+                f"mpdu_start_spacing_us: {spacing.value:g} is none of 0, 0.25, 0.5, 1, 2, 4, 8, 16"
+            )
+        for cipher, count in self.cipher_delimiters.items():
+            if cipher in _WITHOUT_AMPDU:
+                raise ValueError(f"cipher_delimiters: {cipher} is never in an A-MPDU")
+            if not (count.value.is_integer() and 1 <= count.value <= 255):
+                raise ValueError(f"cipher_delimiters.{cipher}: {count.value:g} is not 1 to 255")
+        return self
 
 
 class CardCost(_Table):

@@ -31,6 +31,7 @@ from airtoll.report.setting import setting
 from airtoll.report.summary import Combined, RunSummary
 from airtoll.report.templates import page
 from airtoll.report.times import time_rows
+from airtoll.study import Rerun
 
 #: Rows of the longer lists; the run folder has the whole lists.
 _MOST_FINDINGS = 100
@@ -248,12 +249,7 @@ def _values(
         "times": time_rows(summary),
         "delays": delays,
         "warm_ups": study.trials.discard_first or "no",
-        "rerun": rerun
-        and (
-            f"A trial more than {rerun.below_sigma:g} deviations below the mean of those before "
-            f"it (at least {rerun.minimum_trials}) is run again; every such attempt is kept and "
-            "listed."
-        ),
+        "rerun": rerun and _rerun_words(rerun),
         "leaves_out": head.leaves_out,
         **_profiles(summary),
         "command": command,
@@ -525,6 +521,18 @@ def _published_row(summary: RunSummary, c: Comparison, standing: str) -> dict[st
         "note": summary.note(c).removesuffix(c.caveat).removesuffix("; "),
         "fitted": standing == "fitted",
     }
+
+
+def _rerun_words(rule: Rerun) -> str:
+    if rule.agreement is not None:
+        return (
+            "A trial is measured again until an attempt and the one before it agree to "
+            f"{100 * rule.agreement:g} %; each attempt is kept and listed, and the last one counts."
+        )
+    return (
+        f"A trial more than {rule.below_sigma:g} deviations below the mean of those before it (at "
+        f"least {rule.minimum_trials}) is run again; every such attempt is kept and listed."
+    )
 
 
 def _special_trials(

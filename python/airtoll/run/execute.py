@@ -13,9 +13,9 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
-from airtoll.analyse.rerun import rerun_reason
+from airtoll.analyse.rerun import disagreement_reason, rerun_reason
 from airtoll.errors import Interrupted
 from airtoll.observe.journal import FAULT, Journal, Record, RowTuple
 from airtoll.observe.metrics import METRICS
@@ -47,7 +47,8 @@ class Totals:
 
 @define
 class _Lane:
-    """A running cell: the values that its re-run rule reads, and whether the testbed was asked.
+    """A running cell: the values that its re-run rule reads (of trials that stand, and of the last
+    attempts), and whether the testbed was asked.
 
     The testbed is asked when the first trial comes up, so that earlier cells run meanwhile.
     """
@@ -55,6 +56,7 @@ class _Lane:
     cell: Cell
     index: int
     accepted: dict[int, float]
+    attempted: dict[int, float] = field(factory=dict)
     checked: bool = False
     skipped: bool = False
 
@@ -192,6 +194,10 @@ class _Run:
             if record.status != "rerun":
                 settled.add(place)
                 self._remember(lane, record)
+            elif self.rule is not None:
+                value = headline(record.rows, self.rule.metric)
+                if value is not None:
+                    lane.attempted[record.trial] = value
         for cell in self.plan.cells:
             numbers = range(self.first, self.plan.repetitions + 1)
             open_numbers = [n for n in numbers if (cell.name, n) not in settled]
@@ -285,6 +291,12 @@ class _Run:
         value = headline(rows, rule.metric)
         if value is None:
             return "ok", None
+        if rule.agreement is not None:
+            attempt_before = lane.attempted.get(trial.number)
+            lane.attempted[trial.number] = value
+            unit = METRICS[rule.metric][0] if rule.metric in METRICS else ""
+            reason = disagreement_reason(value, attempt_before, unit, rule.agreement)
+            return ("rerun", reason) if reason else ("ok", None)
         before = [lane.accepted[n] for n in sorted(lane.accepted) if n < trial.number]
         reason = rerun_reason(
             value,

@@ -5,8 +5,8 @@ fitted :class:`Model` s. Runs the simulator on resolved scenarios into which it 
 never fits a reading that it then predicts.
 
 A mechanism costs a time per frame that depends on the cipher and the transport. Settings that a
-study does not state are chosen by the open readings alone, with the Bayesian information criterion
-as the penalty. Open and secured trials of a prediction share their random numbers.
+study does not state are those that its open readings choose (``unstated``). Open and secured trials
+of a prediction share their random numbers.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from airtoll.analyse.identification import Curve, Model, Overhead, identify
 from airtoll.errors import TestbedError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.plan import Cell, make_plan
+from airtoll.run.unstated import Choice, Chosen, Setting, choose
 from airtoll.study import load
 from airtoll.testbeds.contract import rows_of, with_whole_cell
 from airtoll.testbeds.resolve import CCA_US, scenario
@@ -35,13 +36,6 @@ Change = Callable[[border.Scenario, float], border.Scenario]
 _COSTS_US: Final = tuple(8.0 * step for step in range(16))
 #: Simulated length of saturated trials, s; transfers last until they are done.
 _SECONDS = 3.0
-#: Ratio at which a receiver takes the stronger of two frames, dB.
-_CAPTURE_DB = 6.0
-#: Rates of DSSS and of OFDM at 20 MHz, Mb/s (IEEE 802.11-2020 clauses 16.2.3 and 17.1.1).
-_DSSS_RATES: Final = (1.0, 2.0, 5.5, 11.0)
-_OFDM_RATES: Final = (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
-#: Overhead below which a setting cannot be told from the readings: relative error of throughput.
-_RESOLUTION = 0.005
 
 
 def _card(
@@ -118,142 +112,6 @@ MECHANISMS: Final[Mapping[str, Change]] = {
     "CPU of the station": _cpu,
 }
 
-Setting = Callable[[border.Scenario], border.Scenario]
-
-
-def _cw(slots: int) -> Setting:
-    return lambda s: evolve(s, bss=tuple(evolve(b, cw_min=slots) for b in s.bss))
-
-
-def _burst(*us: float) -> Setting:
-    """Bursts of the stations in their order; the last value is that of all others, too."""
-
-    def change(s: border.Scenario) -> border.Scenario:
-        stations = [n.name for n in s.nodes if n.role == border.Role.STATION]
-        own = {name: us[min(index, len(us) - 1)] for index, name in enumerate(stations)}
-        return evolve(
-            s,
-            nodes=tuple(
-                evolve(n, frame_burst_us=own[n.name]) if n.name in own else n for n in s.nodes
-            ),
-        )
-
-    return change
-
-
-def _capture(s: border.Scenario) -> border.Scenario:
-    """Receivers with capture; where no level is stated, the first station is 30 dB weaker."""
-    radio = evolve(s.radio, frame_capture_db=_CAPTURE_DB, preamble_capture_db=_CAPTURE_DB)
-    stations = [n for n in s.nodes if n.role == border.Role.STATION]
-    if not radio.budgets and len(stations) > 1:
-        aps = {n.bss: n.name for n in s.nodes if n.role == border.Role.ACCESS_POINT}
-        budgets = [
-            border.LinkBudget(nodes=(n.name, aps[n.bss]), rssi_dbm=-70.0 if not i else -40.0)
-            for i, n in enumerate(stations)
-        ]
-        radio = evolve(radio, budgets=tuple(budgets))
-    return evolve(s, radio=radio)
-
-
-def _fetching(us: float) -> Setting:
-    """A serial card that needs a time per frame under every policy, open ones too."""
-    stage = border.NicStage(stage=border.StageKind.FETCH, cost=border.Cost(fixed_ns=us * 1e3))
-    nic = border.Nic(
-        stages=(stage,),
-        overlap=border.Overlap.SERIAL,
-        meanwhile=border.Meanwhile.INTERFRAME_SPACE,
-    )
-    return lambda s: _with_hosts(s, (_STATION,), lambda host: evolve(host, nic=nic))
-
-
-def _both(*changes: Setting) -> Setting:
-    def change(s: border.Scenario) -> border.Scenario:
-        for one in changes:
-            s = one(s)
-        return s
-
-    return change
-
-
-def _rts(resolved: border.Scenario) -> border.Scenario:
-    return evolve(resolved, bss=tuple(evolve(b, rts_threshold_octets=0) for b in resolved.bss))
-
-
-def _short(resolved: border.Scenario) -> border.Scenario:
-    short = border.DsssPreamble.SHORT
-    return evolve(resolved, bss=tuple(evolve(b, preamble=short) for b in resolved.bss))
-
-
-def _window(kbytes: int) -> Setting:
-    def limited(flow: border.Flow) -> border.Flow:
-        if not isinstance(flow.transport, border.TransportTcp):
-            return flow
-        return evolve(flow, transport=evolve(flow.transport, window_octets=1024 * kbytes))
-
-    return lambda s: evolve(s, flows=tuple(limited(flow) for flow in s.flows))
-
-
-def _queue(packets: int) -> Setting:
-    return lambda s: evolve(
-        s, nodes=tuple(evolve(n, queue=evolve(n.queue, packets=packets)) for n in s.nodes)
-    )
-
-
-def _long_slots(resolved: border.Scenario) -> border.Scenario:
-    return evolve(resolved, bss=tuple(evolve(b, short_slot=False) for b in resolved.bss))
-
-
-def _datagrams(octets: int) -> Setting:
-    """UDP datagrams of another length; the octets of a transfer stay."""
-
-    def shorter(flow: border.Flow) -> border.Flow:
-        known = (border.PatternSaturated, border.PatternTransfer, border.PatternPaced)
-        if not isinstance(flow.transport, border.TransportUdp):
-            return flow
-        if not isinstance(flow.pattern, known):
-            return flow
-        return evolve(flow, pattern=evolve(flow.pattern, payload_octets=octets))
-
-    return lambda s: evolve(s, flows=tuple(shorter(flow) for flow in s.flows))
-
-
-def _next_rate(resolved: border.Scenario) -> border.Scenario:
-    """The next lower rate of the generation, where a rate is fixed and has a lower one."""
-
-    def lower(bss: border.Bss) -> border.Bss:
-        if not isinstance(bss.rate, border.RateFixed):
-            return bss
-        known = _DSSS_RATES if bss.standard == border.Standard.STANDARD_802_11B else _OFDM_RATES
-        below = [rate for rate in known if rate < bss.rate.mbps]
-        return evolve(bss, rate=evolve(bss.rate, mbps=below[-1])) if below else bss
-
-    return evolve(resolved, bss=tuple(lower(b) for b in resolved.bss))
-
-
-#: Settings that a study may leave unstated: name -> (change, free numbers).
-SETTINGS: Final[Mapping[str, tuple[Setting, int]]] = {
-    "as the study says": (lambda resolved: resolved, 0),
-    "CWmin 7": (_cw(7), 1),
-    "CWmin 3": (_cw(3), 1),
-    "bursts of 700 us": (_burst(700.0), 1),
-    "bursts of 1000 us": (_burst(1000.0), 1),
-    "bursts of 1000 us, second station 1500": (_burst(1000.0, 1500.0), 2),
-    "capture": (_capture, 1),
-    "CWmin 7, capture": (_both(_cw(7), _capture), 2),
-    "CWmin 3, capture": (_both(_cw(3), _capture), 2),
-    "100 us per frame in the station's card": (_fetching(100.0), 1),
-    "200 us per frame in the station's card": (_fetching(200.0), 1),
-    "300 us per frame in the station's card": (_fetching(300.0), 1),
-    "RTS before every frame": (_rts, 1),
-    "short preamble": (_short, 1),
-    "long slots": (_long_slots, 1),
-    "TCP window of 8 KB": (_window(8), 1),
-    "TCP window of 16 KB": (_window(16), 1),
-    "queues of 20 packets": (_queue(20), 1),
-    "datagrams of 1024 octets": (_datagrams(1024), 1),
-    "next lower link rate": (_next_rate, 1),
-}
-
 
 @frozen
 class Subject:
@@ -262,15 +120,6 @@ class Subject:
     dataset: str
     study: str
     scenarios: tuple[str, ...]
-
-
-@frozen
-class Choice:
-    """A setting on open readings: mean relative error (root of squares) and criterion."""
-
-    setting: str
-    error: float
-    criterion: float
 
 
 @frozen
@@ -369,13 +218,13 @@ class _Known:
         self._simulate = _Simulation(trials, seed)
         self.readings = [r for subject in subjects for r in _readings(subject)]
         self._choices: dict[str, tuple[Choice, ...]] = {}
-        self._chosen: dict[str, str] = {}
+        self._chosen: dict[str, Chosen] = {}
         for name in dict.fromkeys(r.dataset for r in self.readings):
             own = [r for r in self.readings if r.dataset == name and r.cell.policy == "open"]
-            self._choices[name] = _choose(own, self._simulate)
-            stated = next(iter(SETTINGS))
-            best = self._choices[name][0].setting
-            self._chosen[name] = best if settings == "open" else stated
+            jointly = settings == "open"
+            found = choose([(r.cell, r.mean) for r in own], self._free, jointly=jointly)
+            self._choices[name] = found.compared
+            self._chosen[name] = found if settings == "open" else Chosen()
         bases = {(r.dataset, r.table): r for r in self.readings if r.cell.policy == "open"}
         self._pairs = [
             (r, bases[r.dataset, r.table])
@@ -387,12 +236,17 @@ class _Known:
             name: self._curve(name, MECHANISMS[name]) for name in mechanisms or MECHANISMS
         }
 
+    def _free(self, cell: Cell, setting: Setting) -> float:
+        """Throughput without any mechanism, bit/s."""
+        return self._simulate(cell, setting, None, 0.0)
+
     def identified(self, is_held_out: Callable[[Overhead], bool]) -> Identified:
         """The models of a fit to all overheads that are not held out."""
         overheads = [evolve(o, held_out=is_held_out(o)) for o in self._overheads]
         models = identify(overheads, self._curves)
         fitted_on = tuple(o.name for o in overheads if not o.held_out)
-        return Identified(fitted_on, self._choices, self._chosen, models)
+        settings = {name: chosen.name for name, chosen in self._chosen.items()}
+        return Identified(fitted_on, self._choices, settings, models)
 
     def experiments(self, models: Sequence[Model]) -> tuple[Experiment, ...]:
         """Payload, rate and number of senders varied in a cell with one UDP sender."""
@@ -435,18 +289,19 @@ class _Known:
             for name, cost in model.fitted.items()
             if cipher in name and name.endswith("udp")
         ]
-        setting = SETTINGS[self._chosen[like.dataset]][0]
+        chosen = self._chosen[like.dataset]
         change = MECHANISMS[model.name] if costs else None
-        free = self._simulate(base, setting, None, 0.0)
-        paid = self._simulate(secured, setting, change, costs[0] if costs else 0.0)
+        free = self._free(base, chosen.of(base))
+        paid = self._simulate(secured, chosen.of(secured), change, costs[0] if costs else 0.0)
         return _points(free, paid, like.definition)
 
     def _curve(self, mechanism: str, change: Change) -> dict[str, Curve]:
         costs = (0.0,) if mechanism == "octets only" else _COSTS_US
         found = {}
         for (secured, base), reading in zip(self._pairs, self._overheads, strict=True):
-            setting = SETTINGS[self._chosen[secured.dataset]][0]
-            free = self._simulate(base.cell, setting, None, 0.0)
+            chosen = self._chosen[secured.dataset]
+            setting = chosen.of(secured.cell)
+            free = self._free(base.cell, chosen.of(base.cell))
             points = [
                 _points(
                     free, self._simulate(secured.cell, setting, change, cost), secured.definition
@@ -613,13 +468,3 @@ def _overhead(secured: _Reading, base: _Reading) -> Overhead:
         error=100 * relative,
         held_out=secured.held_out,
     )
-
-
-def _choose(readings: Sequence[_Reading], simulate: _Simulation) -> tuple[Choice, ...]:
-    found = []
-    for name, (change, free) in SETTINGS.items():
-        errors = [simulate(r.cell, change, None, 0.0) / r.mean - 1 for r in readings]
-        mean = float(np.mean(np.square(errors))) + _RESOLUTION**2
-        n = len(errors)
-        found.append(Choice(name, math.sqrt(mean), n * math.log(mean) + free * math.log(n)))
-    return tuple(sorted(found, key=lambda choice: choice.criterion))

@@ -37,6 +37,8 @@ Group = Literal[
 ]
 
 
+#: Group of IKEv1, as a study writes it -> its number (RFC 2409, section 6; RFC 3526).
+IKEV1_GROUPS: Final = {"modp1024": 2, "modp1536": 5, "modp2048": 14}
 #: First key exchange of IKEv2, as a study writes it -> its identifier (IANA, transform type 4).
 IKE_GROUPS: Final = {
     "modp2048": 14,
@@ -116,6 +118,12 @@ class Radius(Table):
         None,
         description="path MTU between access point and server, bytes: a router fragments longer "
         "packets (RFC 791), and the loss of one fragment loses the packet; default: no router",
+    )
+    fragments: Literal["pass", "dropped"] = Field(
+        "pass",
+        description="dropped: a firewall before the server (before the first proxy) passes no IP "
+        "fragment, so that a packet longer than the path MTU (`mtu_bytes`, 1500 without it) never "
+        "arrives",
     )
     proxies: (
         Annotated[int, Field(ge=0, le=16)] | Annotated[tuple[Proxy, ...], Field(max_length=16)]
@@ -211,6 +219,12 @@ class Join(Table):
         description="IKEv2: key exchange in IKE_SA_INIT; ML-KEM alone as in "
         "draft-ietf-ipsecme-ikev2-mlkem",
     )
+    ikev1_group: Literal["modp1024", "modp1536", "modp2048"] = Field(
+        "modp1024",
+        description="group of tunnels with IKEv1, for main mode and for quick mode (FreeS/WAN's "
+        "pluto proposes modp1536 first; Windows 2000 and XP have none above modp1024); policies "
+        "without IKEv1 have none",
+    )
     ike_additional: Literal["none", "mlkem512", "mlkem768", "mlkem1024"] = Field(
         "none",
         description="IKEv2: a second key exchange with ML-KEM, in IKE_INTERMEDIATE (RFC 9370, "
@@ -240,6 +254,13 @@ class Join(Table):
     cached_pmk: bool = Field(
         False, description="the PMK of an earlier association is still cached (PMKSA caching)"
     )
+    pmksa: Literal["fresh", "stale", "stale-kept"] = Field(
+        "fresh",
+        description="stale: the station names a PMKSA that the AP has lost (SAE, 802.1X): with "
+        "802.1X the AP goes on with EAP, with SAE it refuses the association (status 53), and the "
+        "station drops the PMKSA and begins anew at once, as wpa_supplicant; stale-kept: it keeps "
+        "the PMKSA and repeats the association (`tries_again`); fresh: there is no such PMKSA",
+    )
     tls_resumption: bool = Field(
         False,
         description="station and RADIUS server keep the TLS session of an earlier "
@@ -255,6 +276,11 @@ class Join(Table):
         0,
         description="with `anti_clogging`: the AP requires tokens once this many SAE handshakes "
         "are open (hostapd: 5); 0: always",
+    )
+    multiplication_ms: NotNegative | None = Field(
+        None,
+        description="SAE: time of a multiplication of a point on the stations' CPUs, ms; default: "
+        "that of their profiles",
     )
     cookies: bool = Field(
         False,
@@ -299,6 +325,11 @@ class Join(Table):
     fault: Literal["none", "wrong-passphrase", "wrong-certificate", "silent-server"] = Field(
         "none", description="the fault that the study injects"
     )
+    tries_again: bool = Field(
+        False,
+        description="a station whose join failed begins again after 0.1, 0.5, 1, 5 and then every "
+        "10 s (wpa_supplicant's pauses), until `limit_s`",
+    )
     spread_ms: NotNegative = Field(
         0.0,
         description="stations start at random times within this interval, milliseconds; with "
@@ -308,6 +339,12 @@ class Join(Table):
         None,
         description="interval at which the AP renews its group keys during the traffic, s "
         "(hostapd's wpa_group_rekey); default: never",
+    )
+    group_rekey_tries: Annotated[int, Field(ge=1, le=255)] = Field(
+        4,
+        description="transmissions of a new group key, the second after 0.5 s and further ones "
+        "every second, before the AP deauthenticates a station without an answer (hostapd's "
+        "wpa_group_update_count); a dozing station (`listen_interval`) hears them when it wakes",
     )
     group_rekey_on_leave: bool = Field(
         False,

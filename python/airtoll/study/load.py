@@ -413,6 +413,13 @@ def _check_grid(study: Study, path: Path) -> Study:
             f"{path}: study.baseline: {study.study.baseline!r} is not in grid.policy "
             f"({', '.join(policies)}): add it there, or set study.baseline to one of them"
         )
+    for name, scenario in study.scenario.items():
+        for at, policy in enumerate(scenario.card.no_aggregation):
+            if policy not in policies:
+                raise StudyError(
+                    f"{path}: scenario.{name}.card.no_aggregation[{at}]: {policy!r} is not in "
+                    f"grid.policy; there are: {', '.join(policies)}"
+                )
     grid["policy"] = policies
     for key, levels in grid.items():
         if key in _AXES:

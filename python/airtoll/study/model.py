@@ -177,6 +177,12 @@ class Station(Table):
         description="with `listen_interval`: the station wakes for every DTIM, too, where nothing "
         "is sent to groups (it cannot know); where something is, it always does",
     )
+    caches_psk: bool = Field(
+        True,
+        description="the station keeps the key that follows from its passphrase; false: it maps "
+        "the passphrase (PBKDF2, 2 x 4096 rounds; IEEE Std 802.11-2020, J.4.1) before it joins, as "
+        "after a cold boot (WPA and WPA2 with a passphrase)",
+    )
     battery_wh: Positive | None = Field(
         None,
         description="energy of the station's battery, Wh, for `battery_h`, or `battery_days` with "
@@ -330,6 +336,28 @@ class AccessPoint(Table):
         None,
         description="burst of the AP's frames, microseconds; 0 = none; default: the longer of the "
         "scenario's and its profile's",
+    )
+    authentication_timeout_s: Annotated[float, Field(ge=0.01, le=3600)] | None = Field(
+        None,
+        description="SAE: time that the AP waits for the next authentication frame of a station "
+        "before it deauthenticates the station (reason code 2), s; default: as long as a station "
+        "repeats its frames",
+    )
+    restart_at_s: Positive | None = Field(
+        None,
+        description="time after the start of the traffic, s, at which the AP restarts at once and "
+        "without a frame: associations, keys and PMKSAs are lost, and stations learn of it by the "
+        "refusal of their data, with PMF after an SA Query; default: never",
+    )
+
+
+class Card(Table):
+    """Faults of the radios or their drivers under a policy."""
+
+    no_aggregation: tuple[str, ...] = Field(
+        (),
+        description="policies under which no A-MPDU is sent: the block ack session does not come "
+        "about, as with drivers whose protected or software-encrypted frames are not aggregated",
     )
 
 
@@ -768,6 +796,7 @@ class Scenario(Table):
     mlo: Mlo | None = Field(
         None, description="multi-link operation of the AP and its stations; default: one link"
     )
+    card: Card = Field(Card(), description="faults of radios or drivers under a policy")
     ap: AccessPoint = Field(AccessPoint(), description="the access point")
     server: WiredHost = Field(WiredHost(), description="the wired host")
     wired: WiredLink = Field(WiredLink(), description="the wired link")
@@ -1082,8 +1111,10 @@ class Load(Table):
     window_kbytes: Annotated[float, Field(gt=0, le=1_048_576)] | None = Field(
         None, description="TCP window, 1024 octets; RFC 7323 allows 2^30 octets"
     )
-    tcp: Literal["newreno", "cubic"] | None = Field(
-        None, description="congestion control; default: the host profile's"
+    tcp: Literal["newreno", "cubic", "bbr"] | None = Field(
+        None,
+        description="congestion control; `bbr` is version 1 with pacing, as in Linux; default: the "
+        "host profile's",
     )
     timestamps: bool | None = Field(None, description="TCP timestamps; default: the profile's")
     sack: bool | None = Field(None, description="TCP SACK; default: the profile's")
@@ -1221,9 +1252,15 @@ class Select(Table):
 
 
 class Rerun(Table):
-    """Repeat a trial whose value is too far below the earlier ones (McCarter, 5.4.1.3)."""
+    """Repeat a trial whose value is too far below the earlier ones (McCarter, 5.4.1.3), or until
+    two attempts agree (Tepšić)."""
 
     below_sigma: Positive = Field(5.0, description="standard deviations below the mean")
+    agreement: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None,
+        description="in place of `below_sigma`: a trial is measured again until an attempt and the "
+        "one before it agree (smaller over larger is at least this), and the last one counts",
+    )
     minimum_trials: Annotated[int, Field(ge=2)] = Field(2, description="trials before it applies")
     metric: str = Field("throughput_bps", description="metric that the rule reads")
     limit: Count = Field(5, description="attempts per trial at most")

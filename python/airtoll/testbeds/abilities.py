@@ -37,14 +37,14 @@ def _first(cell: Cell, chosen: dict[str, Policy]) -> str | None:
     # An access point offers all links of a transition mode, and needs each of them.
     offered = [offer.policy for offer in offers(cell.security, settings.phy)]
     for policy in dict.fromkeys([*offered, *chosen.values()]):
-        for lack in _lacks_security(ap.capabilities, policy):
+        for lack in lacks_security(ap.capabilities, policy):
             return f"{policy.name}: no association: the access point has {lack}{_source(ap.name)}"
     for lack in _lacks_radio(ap.capabilities, settings, links, None):
         return f"the access point has {lack}{_source(ap.name)}"
     for station in settings.stations:
         profile = load(cell.profile(station.profile))
         policy = chosen[station.name]
-        for lack in _lacks_security(profile.capabilities, policy):
+        for lack in lacks_security(profile.capabilities, policy):
             return (
                 f"{policy.name}: no association: {station.name} has {lack}{_source(profile.name)}"
             )
@@ -57,7 +57,8 @@ def _source(name: str) -> str:
     return f" (airtoll profiles show {name} names the source)"
 
 
-def _lacks_security(can: Capabilities, policy: Policy) -> Iterator[str]:
+def lacks_security(can: Capabilities, policy: Policy) -> Iterator[str]:
+    """Ciphers, key managements and protection of a policy that a device lacks, in words."""
     link = policy.link
     if (
         can.ciphers is not None

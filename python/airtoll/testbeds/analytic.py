@@ -11,7 +11,16 @@ from pathlib import Path
 from airtoll import _native
 from airtoll.errors import ProfileError, TrialFault
 from airtoll.plan import Cell, Trial
-from airtoll.testbeds import bridging, gating, joining, loads, roaming, station_rates, unpriced
+from airtoll.testbeds import (
+    bridging,
+    cards,
+    gating,
+    joining,
+    loads,
+    roaming,
+    station_rates,
+    unpriced,
+)
 from airtoll.testbeds.contract import Measured, Skip, rows_of
 from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
 
@@ -28,6 +37,7 @@ class Analytic:
         problem = (
             _no_closed_form(cell)
             or gating.why_not(cell)
+            or cards.why_not(cell)
             or bridging.why_not(cell)
             or loads.why_not(cell)
             or loads.one_kind(cell)
@@ -45,7 +55,7 @@ class Analytic:
 
     def warning(self, cell: Cell) -> str | None:
         """Fallbacks of the cell's security."""
-        said = [*gating.notes(cell), unpriced.note(cell)]
+        said = [*gating.notes(cell), *cards.notes(cell), unpriced.note(cell)]
         return "; ".join(words for words in said if words) or None
 
     def expected_s(self, cell: Cell) -> float:
@@ -55,7 +65,11 @@ class Analytic:
     def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
         """Compute one cell; the seed changes nothing."""
         rate = station_rates.note(trial.cell)
-        notes = (*gating.notes(trial.cell), *(() if rate is None else (rate,)))
+        notes = (
+            *gating.notes(trial.cell),
+            *cards.notes(trial.cell),
+            *(() if rate is None else (rate,)),
+        )
         try:
             columns = _native.analytic(scenario_json(trial.cell))
         except (ValueError, _native.Fault, _native.PanicException) as error:
@@ -77,7 +91,7 @@ class Analytic:
 
 def _caveats(cell: Cell) -> tuple[str, ...]:
     unknown = unpriced.note(cell)
-    return (*gating.notes(cell), *([unknown] if unknown else []))
+    return (*gating.notes(cell), *cards.notes(cell), *([unknown] if unknown else []))
 
 
 def _no_closed_form(cell: Cell) -> str | None:

@@ -87,7 +87,7 @@ def unknown(cell: Cell) -> str | None:
         if profile.energy is None:
             continue
         policy = station_policy(cell, station)
-        if why := join_unknown(policy, profile, joining.options(cell)):
+        if why := join_unknown(policy, profile, joining.options(cell, policy)):
             return f"the energy of a join and of a day is not known: {why}"
     return None
 

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
-from airtoll.study.join import IKE_GROUPS, SIGNATURES, Join, Proxy, Radius
+from airtoll.study.join import IKE_GROUPS, IKEV1_GROUPS, SIGNATURES, Join, Proxy, Radius
 from airtoll.testbeds import gating
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.wires import cable
@@ -64,7 +64,7 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         for name in _RADIUS_HOST:
             if getattr(radius, name) != getattr(default, name):
                 return f"radius.{name}: the agents of two domains are the RADIUS servers (server)"
-    for name in ("mtu_bytes", "proxies", "transport"):
+    for name in ("mtu_bytes", "fragments", "proxies", "transport"):
         if getattr(radius, name) == getattr(default, name):
             continue
         if not cell.settings.authenticate:
@@ -77,7 +77,7 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return 'radius.tls_chain needs radius.connection = "on-request"'
     if join.deauthenticate_at_s is not None and not cell.settings.authenticate:
         return "join.deauthenticate_at_s needs authenticate = true"
-    problem = _no_agents(cell) or _no_newcomers(cell)
+    problem = _no_failures(cell, policies) or _no_agents(cell) or _no_newcomers(cell)
     if problem is not None:
         return problem
     if join.group_rekey_s is not None or join.group_rekey_on_leave:
@@ -145,8 +145,14 @@ def _no_tls(cell: Cell, policies: Sequence[Policy]) -> str | None:
 
 
 def _no_ike(cell: Cell, policies: Sequence[Policy]) -> str | None:
-    """Why the settings of IKEv2 are invalid, or None."""
+    """Why the settings of IKE are invalid, or None."""
     join, default = cell.settings.join, Join()
+    if join.ikev1_group != default.ikev1_group:
+        if not cell.settings.authenticate:
+            return "join.ikev1_group needs authenticate = true"
+        for policy in policies:
+            if len({tunnel.key_exchange for tunnel in policy.tunnels} & {"ikev1", "ikev2"}) > 1:
+                return f"join.ikev1_group: {policy.name} has IKEv1 and IKEv2, which share one group"
     own = [
         name
         for name in ("ike_group", "ike_additional", "ike_chain", "ike_fragment_bytes")
@@ -190,6 +196,43 @@ def _no_wireguard(cell: Cell, policies: Sequence[Policy]) -> str | None:
         return "needs authenticate = true"
     if all(tunnel.kind != "wireguard" for policy in policies for tunnel in policy.tunnels):
         return f"{policies[0].name} has no WireGuard"
+    return None
+
+
+def _no_failures(cell: Cell, policies: Sequence[Policy]) -> str | None:
+    """Why a failure that the study models cannot occur, or None."""
+    settings, join = cell.settings, cell.settings.join
+    # Cells of policies without SAE or a passphrase are the baseline of those with it.
+    asked = {
+        "join.tries_again": join.tries_again,
+        "join.pmksa": join.pmksa != "fresh",
+        "join.multiplication_ms": join.multiplication_ms is not None,
+        "ap.authentication_timeout_s": settings.ap.authentication_timeout_s is not None,
+        "ap.restart_at_s": settings.ap.restart_at_s is not None,
+        "stations.caches_psk": any(not station.caches_psk for station in settings.stations),
+    }
+    wanted = [key for key, is_asked in asked.items() if is_asked]
+    if wanted and not settings.authenticate:
+        return f"{wanted[0]} needs authenticate = true"
+    if join.group_rekey_tries != Join().group_rekey_tries and join.group_rekey_s is None:
+        return "join.group_rekey_tries needs join.group_rekey_s"
+    if settings.ap.restart_at_s is not None:
+        if settings.handover is not None:
+            return "ap.restart_at_s: the stations of the restarted access point stay with it"
+        if settings.mlo is not None:
+            return "ap.restart_at_s: one link"
+        if settings.ap.restart_at_s >= cell.load.duration_s:
+            return "ap.restart_at_s: the traffic ends before"
+    if join.pmksa == "fresh":
+        return None
+    if join.cached_pmk:
+        return f"join.pmksa = {join.pmksa!r}: with cached_pmk both ends have the PMKSA"
+    for policy in policies:
+        akm = policy.link.akm
+        if akm is not None and akm.is_ft:
+            return f"join.pmksa: {policy.name} begins a mobility domain without a PMKSA"
+        if akm is None or not (akm.is_sae or policy.link.eap_method is not None):
+            return f"join.pmksa: {policy.name} has neither SAE nor 802.1X, which a PMKSA leaves out"
     return None
 
 
@@ -255,19 +298,25 @@ def joining(
         for name, policy in policies.items()
     ):
         resolved = _with_radius(cell, resolved, host, access_point)
-    usual = options(cell)
     links = {node.name: 1 + len(node.multi_link) for node in resolved.nodes}
     # Objects that stations share are written once (``airtoll.border.canonical``).
-    options_of = {count: evolve(usual, links=count) for count in set(links.values())}
+    options_of: dict[tuple[int, int], border.Options] = {}
+    kinds = {name: (links[name], _ike_group(join, policy)) for name, policy in policies.items()}
+    for name, kind in kinds.items():
+        if kind not in options_of:
+            options_of[kind] = evolve(options(cell, policies[name]), links=kind[0])
     each = {policy.name: policy for policy in policies.values()}
     specs = {name: policy.native() for name, policy in each.items()}
     joins_at_s = _joins_at_s(cell, policies)
+    maps = _maps_passphrase(cell, policies)
     proxies = tuple(_proxy(number) for number in range(len(cell.settings.radius.chain)))
     associations = tuple(
         border.Association(
             station=name,
             policy=specs[policy.name],
-            options=options_of[links[name]],
+            options=options_of[kinds[name]],
+            tries_again=join.tries_again,
+            maps_passphrase=maps[name],
             during_traffic=joins_at_s[name] is not None,
             start_us=round((joins_at_s[name] or 0.0) * 1e6),
             spread_us=round(join.spread_ms * 1e3),
@@ -289,7 +338,7 @@ def joining(
         )
     return evolve(
         resolved,
-        bss=tuple(bss if bss.neighbour else _access_point(join, bss) for bss in resolved.bss),
+        bss=tuple(bss if bss.neighbour else _access_point(cell, bss) for bss in resolved.bss),
         nodes=nodes,
         associations=associations,
         association_limit_s=join.limit_s,
@@ -305,8 +354,25 @@ def _joins_at_s(cell: Cell, names: Iterable[str]) -> dict[str, float | None]:
     return {name: named.get(name, last) for name in names}
 
 
-def options(cell: Cell) -> border.Options:
-    """Options of the negotiations of a cell."""
+def _ike_group(join: Join, policy: Policy) -> int:
+    """The number of the group of a policy's IKE; 0: the usual one of its version."""
+    if any(tunnel.key_exchange == "ikev1" for tunnel in policy.tunnels):
+        return 0 if join.ikev1_group == Join().ikev1_group else IKEV1_GROUPS[join.ikev1_group]
+    return 0 if join.ike_group == Join().ike_group else IKE_GROUPS[join.ike_group]
+
+
+def _maps_passphrase(cell: Cell, policies: Mapping[str, Policy]) -> dict[str, bool]:
+    """Whether stations map their passphrases before they join."""
+    named = {station.name: station.caches_psk for station in cell.settings.stations}
+    last = cell.settings.stations[-1].caches_psk
+    return {
+        name: not named.get(name, last) and policy.link.akm is not None and policy.link.akm.is_psk
+        for name, policy in policies.items()
+    }
+
+
+def options(cell: Cell, policy: Policy) -> border.Options:
+    """Options of a policy's negotiations in a cell."""
     join, radius = cell.settings.join, cell.settings.radius
     return border.Options(
         tls=border.TlsVersion(join.tls),
@@ -333,8 +399,7 @@ def options(cell: Cell) -> border.Options:
         beacon_protection=gating.protects_beacons(cell.settings),
         operating_channel_validation=cell.settings.operating_channel_validation,
         station_rounds=join.max_rounds,
-        # 0: the usual group of each version.
-        ike_group=0 if join.ike_group == Join().ike_group else IKE_GROUPS[join.ike_group],
+        ike_group=_ike_group(join, policy),
         ike_additional=(
             None
             if join.ike_additional == "none"
@@ -349,6 +414,12 @@ def options(cell: Cell) -> border.Options:
         cached_pmk=join.cached_pmk,
         tls_resumption=join.tls_resumption,
         anti_clogging=join.anti_clogging and not join.anti_clogging_threshold,
+        authentication_timeout_ms=(
+            None
+            if cell.settings.ap.authentication_timeout_s is None
+            else round(cell.settings.ap.authentication_timeout_s * 1e3)
+        ),
+        group_update_count=join.group_rekey_tries,
         cookies=join.cookies and not join.cookie_threshold,
         cryptobinding=join.cryptobinding,
         rosenpass=join.rosenpass,
@@ -357,6 +428,8 @@ def options(cell: Cell) -> border.Options:
             wrong_passphrase=join.fault == "wrong-passphrase",
             wrong_certificate=join.fault == "wrong-certificate",
             silent_server=join.fault == "silent-server",
+            stale_pmksa=join.pmksa != "fresh",
+            keeps_stale_pmksa=join.pmksa == "stale-kept",
         ),
     )
 
@@ -377,13 +450,15 @@ def _advertised(
     )
 
 
-def _access_point(join: Join, bss: border.Bss) -> border.Bss:
+def _access_point(cell: Cell, bss: border.Bss) -> border.Bss:
+    join = cell.settings.join
     threshold = join.anti_clogging_threshold if join.anti_clogging else 0
     return evolve(
         bss,
         group_rekey_s=join.group_rekey_s,
         group_rekey_on_leave=join.group_rekey_on_leave,
         deauthenticate_at_s=join.deauthenticate_at_s,
+        restart_at_s=cell.settings.ap.restart_at_s,
         sae_anti_clogging_threshold=threshold or None,
     )
 
@@ -409,12 +484,14 @@ def _with_radius(
         near = CONTROLLER
     if radius.mtu_bytes is not None:
         nodes[0] = evolve(nodes[0], mtu_octets=radius.mtu_bytes)
+    if radius.mtu_bytes is not None or radius.fragments == "dropped":
         nodes.append(
             border.Node(
                 name=ROUTER,
                 role=border.Role.WIRED,
                 host=host(None),
-                mtu_octets=radius.mtu_bytes,
+                mtu_octets=radius.mtu_bytes or cell.settings.mtu_octets,
+                drops_fragments=radius.fragments == "dropped",
             )
         )
         links.append(cable(near, ROUTER, cell.settings.wired, cell.settings.phy))

@@ -18,9 +18,9 @@ from airtoll.policies import Cipher, Policy, Tunnel
 from airtoll.policies.transition import offers
 from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Duty, Edca, Load, Scenario, Station, Traffic
-from airtoll.study.generations import band_of, queue_packets
+from airtoll.study.generations import HIGHEST_MBPS, band_of, queue_packets
 from airtoll.study.model import Interferer, Radio
-from airtoll.testbeds import gating, multi_link, neighbours, rates
+from airtoll.testbeds import cards, gating, multi_link, neighbours, rates
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.groups import group_traffic
@@ -61,6 +61,7 @@ _CONSTANT_LOSS = border.PathLossConstant(loss_db=CONSTANT_LOSS_DB)
 _CONGESTION_CONTROLS = {
     "newreno": border.CongestionControl.NEW_RENO,
     "cubic": border.CongestionControl.CUBIC,
+    "bbr": border.CongestionControl.BBR,
 }
 
 
@@ -343,7 +344,7 @@ def _bss(cell: Cell) -> border.Bss:
         rate=rates.bss_rate(settings, cell.load.duration_s),
         max_attempts=settings.retry_limit,
         aggregation=border.Aggregation(
-            ampdu_max_octets=settings.ampdu_max_octets,
+            ampdu_max_octets=_ampdu_max_octets(cell),
             amsdu_max_octets=settings.amsdu_max_octets,
             window=settings.block_ack_window,
         ),
@@ -401,6 +402,10 @@ def _edca(given: Edca | None) -> _Categories | None:
     return background, best_effort, video, voice
 
 
+#: Operation of a multiplication in group 19, which SAE uses here.
+SAE_MULTIPLICATION = "p-256-scalar-mul"
+
+
 def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node:
     settings = cell.settings
     policy = station_policy(cell, station)
@@ -414,7 +419,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         bss=first,
         multi_link=tuple(further),
         cipher=_data_cipher(policy),
-        host=_with_card(_host(profile, policy), profile),
+        host=_with_card(_with_multiplication(cell, _host(profile, policy)), profile),
         tx_power_dbm=power_dbm(settings),
         mtu_octets=_host_mtu(settings),
         queue=_queue(settings, profile),
@@ -425,6 +430,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         battery_wh=station.battery_wh,
         duty=_duty(settings.duty, profile),
     )
+    node = _with_spacing(node, profile, settings, station.phy)
     own = rates.link_rates(cell.settings, station, cell.load.duration_s)
     of_links = tuple(
         rates.bss_rate(multi_link.alone(cell.settings, number), cell.load.duration_s)
@@ -438,6 +444,20 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
     if own != of_links or stated or node.standard is not None:
         return evolve(node, rate=own[0])
     return node
+
+
+def _with_multiplication(cell: Cell, host: border.Host) -> border.Host:
+    """A station's host with the time of SAE's multiplications that the study states, if it does."""
+    stated_ms = cell.settings.join.multiplication_ms
+    if stated_ms is None:
+        return host
+    return evolve(host, operations_ns={**host.operations_ns, SAE_MULTIPLICATION: stated_ms * 1e6})
+
+
+def _ampdu_max_octets(cell: Cell) -> int | None:
+    """The A-MPDU limit, octets: 0 under a policy that the study says is not aggregated."""
+    settings = cell.settings
+    return 0 if cards.stops_aggregation(cell) else settings.ampdu_max_octets
 
 
 def _path_mtu(settings: Scenario) -> int:
@@ -485,7 +505,7 @@ def _duty(duty: Duty | None, profile: Profile) -> border.Duty | None:
 
 def _ap_node(cell: Cell, profile: Profile) -> border.Node:
     settings = cell.settings
-    return border.Node(
+    node = border.Node(
         name=AP,
         role=border.Role.ACCESS_POINT,
         bss=BSS,
@@ -499,6 +519,26 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         black_hole=settings.pmtud == "black_hole",
         queue=evolve(_queue(settings, profile), airtime_fairness=settings.airtime_fairness),
         frame_burst_us=_burst(settings, settings.ap.frame_bursting_us, profile),
+    )
+    return _with_spacing(node, profile, settings, None)
+
+
+def _with_spacing(
+    node: border.Node, profile: Profile, settings: Scenario, phy: str | None
+) -> border.Node:
+    """The node with the MPDU spacing of its device, where it has A-MPDUs."""
+    spacing = profile.radio.mpdu_start_spacing_us
+    if spacing is None and not profile.radio.cipher_delimiters:
+        return node
+    if (phy or settings.phy) in HIGHEST_MBPS or settings.ampdu_max_octets == 0:
+        return node
+    return evolve(
+        node,
+        mpdu_start_spacing_us=0.0 if spacing is None else spacing.value,
+        cipher_delimiters=tuple(
+            border.CipherDelimiters(cipher=cipher, count=int(count.value))
+            for cipher, count in profile.radio.cipher_delimiters.items()
+        ),
     )
 
 

@@ -35,6 +35,7 @@ def without_planned_drifts(rows: Sequence[Row], cell: Cell) -> list[Row]:
         or any(load.transfer_bytes is not None for load in cell.load.loads)
         or any(station.joins_at_s is not None for station in settings.stations)
         or join.deauthenticate_at_s is not None
+        or settings.ap.restart_at_s is not None
     )
     return [row for row in rows if not planned or row.metric not in DRIFTS]
 

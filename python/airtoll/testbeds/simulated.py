@@ -45,8 +45,9 @@ _FIELDS: Final = _EDCA | {
     "scenario.mlo.links": "band width_mhz mcs streams rssi_dbm",
     "scenario.stations": "name profile link rssi_dbm position_m walls rate_mbps mcs streams phy "
     "policy client joins_at_s listen_interval twt_interval_ms twt_duration_ms doze_after_ms "
-    "dtim_wake battery_wh bridge frame_bursting_us",
-    "scenario.ap": "profile position_m frame_bursting_us",
+    "dtim_wake battery_wh bridge frame_bursting_us caches_psk",
+    "scenario.ap": "profile position_m frame_bursting_us authentication_timeout_s restart_at_s",
+    "scenario.card": "no_aggregation",
     "scenario.server": "profile",
     "scenario.wired": "rate_mbps delay_us queue_packets",
     "scenario.bridge.host": "profile",
@@ -56,13 +57,16 @@ _FIELDS: Final = _EDCA | {
     "scenario.neighbours": "cells level_dbm positions_m stations station_dbm station_m "
     "offered_mbps direction payload_bytes policy mcs rate_mbps",
     "scenario.radio.interferer": "kind level_dbm duty period_ms present_s absent_s",
-    "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller mtu_bytes "
-    "max_rounds max_received_flight_bytes max_sent_flight_bytes transport connection tls_chain",
+    "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller "
+    "mtu_bytes fragments max_rounds max_received_flight_bytes max_sent_flight_bytes transport "
+    "connection tls_chain",
     "scenario.radius.proxies": "profile rate_mbps delay_ms loss_ratio state_bytes",
     "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes max_rounds "
-    "ike_group ike_additional ike_chain ike_fragment_bytes cached_pmk tls_resumption "
+    "ike_group ikev1_group ike_additional ike_chain ike_fragment_bytes cached_pmk pmksa "
+    "tls_resumption "
     "anti_clogging anti_clogging_threshold cookies cookie_threshold rosenpass cryptobinding "
     "mobile_ip first_at_home advertisement_s "
+    "multiplication_ms tries_again group_rekey_tries "
     "movement_detection fault spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s "
     "limit_s",
     "scenario.handover": "at_s stations stagger_s path every_s next_ap_m again_s scan_ms "

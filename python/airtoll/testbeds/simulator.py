@@ -22,6 +22,7 @@ from airtoll.study.generations import HIGHEST_MBPS, queue_packets, wire_mbps
 from airtoll.study.join import Join
 from airtoll.testbeds import (
     bridging,
+    cards,
     daily,
     first_join,
     gating,
@@ -90,6 +91,7 @@ class Simulator:
         problem = (
             CAPABILITY.why_not(cell)
             or gating.why_not(cell)
+            or cards.why_not(cell)
             or multi_link.why_not(gating.as_carried_out(cell), policies)
             or neighbours.why_not(cell)
             or bridging.why_not(cell)
@@ -117,7 +119,13 @@ class Simulator:
         for its rate, and queues, windows and cables that are slower than the air.
         """
         limits = (note.removeprefix(LIMIT) for note in _limits(cell))
-        said = [*gating.notes(cell), *_black_holes(cell), self._weak(cell), *limits]
+        said = [
+            *gating.notes(cell),
+            *cards.notes(cell),
+            *_black_holes(cell),
+            self._weak(cell),
+            *limits,
+        ]
         said += [unpriced.note(cell), daily.unknown(cell)]
         return "; ".join(words for words in said if words) or None
 
@@ -188,6 +196,7 @@ class Simulator:
             failure=None if failure is None or caveat else str(failure),
             caveats=(
                 *gating.notes(trial.cell),
+                *cards.notes(trial.cell),
                 *_black_holes(trial.cell),
                 *settling.fragments(trial.cell),
                 *settling.causes(rows, trial.cell),

@@ -2,9 +2,9 @@
 //! reason why not.
 //!
 //! [`keyring`] holds the keys and who they belong to, [`handshake`] derives them from key messages
-//! with the suites of [`choices`], [`ft`] those of fast transitions, [`fils`] those of FILS, [`dynamic_wep`] those of
-//! 802.1X with WEP, [`tdls`] those of direct links; [`multi_link`] knows the addresses of multi-link devices; [`traffic`] applies them, [`replay`] knows
-//! which packet numbers were there, [`bip`] checks group management frames, [`suites`] names the cipher of
+//! with the suites of `choices`, [`ft`] those of fast transitions, [`fils`] those of FILS, `dynamic_wep` those of
+//! 802.1X with WEP, [`tdls`] those of direct links; `multi_link` knows the addresses of multi-link devices; [`traffic`] applies them, [`replay`] knows
+//! which packet numbers were there, [`bip`] checks group management frames, `suites` names the cipher of
 //! frames that stay closed. Never guesses a passphrase.
 
 pub mod bip;

@@ -1,7 +1,7 @@
 //! Frame by frame: takes frames in the order of the capture, opens them, and hands their content to
 //! sessions, keyring and ledger; counts.
 //!
-//! [`content`] reads plaintext; [`fragments`] and [`datagrams`] put MSDUs and datagrams together
+//! `content` reads plaintext; `fragments` and `datagrams` put MSDUs and datagrams together
 //! before that. Keeps no frame: a frame that a later key may open is marked by one bit.
 
 mod content;

@@ -1,7 +1,7 @@
 //! Sessions: takes the negotiation frames of (station, BSS) pairs in order, gives timelines: the
 //! join, the rekeys, the end; the suites agreed on; who kept whom waiting.
 //!
-//! [`timeline`] follows one session, [`channels`] keeps the operating channels of its handshakes, [`steps`] holds its frames, [`waits`] splits its time,
+//! `timeline` follows one session, `channels` keeps the operating channels of its handshakes, [`steps`] holds its frames, [`waits`] splits its time,
 //! [`report`] prints. Tables are bounded; what does not fit is counted. Of data frames only the
 //! first ones of a session and hand-overs are kept.
 

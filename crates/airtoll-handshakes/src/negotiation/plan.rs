@@ -158,6 +158,50 @@ impl Negotiation {
         }
     }
 
+    /// Prepares the whole negotiation from its start once more, with the same ends, elements and
+    /// addresses. `forgets`: without the PMKSA that the AP turned out not to have.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::between`].
+    pub fn anew(&self, forgets: bool, rng: Box<dyn CryptoRng>) -> Result<Self, SpecError> {
+        let mut options = self.options.clone();
+        options.faults.stale_pmksa &= !forgets;
+        let mut secrets = self.known.clone();
+        if forgets {
+            secrets.remove(&SecretName::Pmk);
+        }
+        let mut negotiation = Self {
+            policy: self.policy.clone(),
+            options,
+            link: self.link.clone(),
+            plan: self.plan.clone(),
+            at: 0,
+            exchange: None,
+            known: secrets.clone(),
+            secrets,
+            transition: self.transition.clone(),
+            renewal: None,
+            group_keys: self.group_keys.clone(),
+            addresses: self.addresses,
+            mobile_addresses: self.mobile_addresses,
+        };
+        negotiation.prepare(rng)?;
+        Ok(negotiation)
+    }
+
+    /// Prepares another association of the same two after the AP has lost its PMKSAs, which the station
+    /// does not know: it names the one that it has, where both ends would keep one.
+    ///
+    /// # Errors
+    /// [`SpecError`] as in [`Self::between`].
+    pub fn after_restart(&self, rng: Box<dyn CryptoRng>) -> Result<Self, SpecError> {
+        let kept = self
+            .link
+            .akm
+            .is_some_and(|akm| akm.caches_pmk() && !akm.is_ft() && !akm.is_owe());
+        self.once_more(None, self.pmk().filter(|_| kept), rng)
+    }
+
     /// Prepares another association of the same two, without what comes after the link: from the PMK
     /// of this one where the AKM lets both ends keep it (802.11-2020, 12.6.10.3), else from the start.
     ///
@@ -168,12 +212,24 @@ impl Negotiation {
             .link
             .akm
             .is_some_and(|akm| akm.caches_pmk() && !akm.is_ft());
-        let pmk = self.pmk().filter(|_| kept);
-        let options = Options {
+        self.once_more(self.pmk().filter(|_| kept), None, rng)
+    }
+
+    /// Another association: with a PMK that both ends have, or one that the station alone has.
+    fn once_more(
+        &self,
+        pmk: Option<Vec<u8>>,
+        stale: Option<Vec<u8>>,
+        rng: Box<dyn CryptoRng>,
+    ) -> Result<Self, SpecError> {
+        let mut options = Options {
             cached_pmk: pmk.is_some(),
             mobile_ip: MobileIp::Off,
             ..self.options.clone()
         };
+        options.faults.stale_pmksa = stale.is_some();
+        // EAP gives another PMK.
+        let stale = stale.filter(|_| self.policy.link.eap_method.is_none());
         let policy = PolicySpec {
             tunnels: Vec::new(),
             ..self.policy.clone()
@@ -189,7 +245,7 @@ impl Negotiation {
         let tunnel = TUNNEL
             .into_iter()
             .filter_map(|name| Some((name, self.secrets.get(&name)?.clone())));
-        let pmk = pmk.map(|pmk| (SecretName::Pmk, pmk));
+        let pmk = pmk.or(stale).map(|pmk| (SecretName::Pmk, pmk));
         let secrets = tunnel.chain(pmk).collect();
         Self::planned(
             policy,
@@ -218,6 +274,7 @@ impl Negotiation {
             plan: vec![(Stage::GroupKeys, 0)],
             at: 0,
             exchange: None,
+            known: self.secrets.clone(),
             secrets: self.secrets.clone(),
             transition: None,
             renewal: Some(renewal),
@@ -248,6 +305,7 @@ impl Negotiation {
             plan,
             at: 0,
             exchange: None,
+            known: secrets.clone(),
             secrets,
             transition,
             renewal: None,

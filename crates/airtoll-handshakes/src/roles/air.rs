@@ -244,6 +244,7 @@ impl AirSettings {
                     group: *group,
                     further_groups: further_groups.clone(),
                     anti_clogging: *anti_clogging,
+                    impatient: false,
                 };
                 Box::new(if station {
                     SaePeer::station(config)

@@ -37,6 +37,7 @@ fn config(group: u16, hash_to_element: bool) -> SaeConfig {
         group,
         further_groups: Vec::new(),
         anti_clogging: false,
+        impatient: false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Simulated stations beside radios of mac80211: the closed forms, equal shares, and what is never
 //! handed over.
 
-use airtoll_phy::{Band, BasicRates, DsssRate, OfdmRate, TimingSet, TxVector};
+use airtoll_phy::{Band, BasicRates, DsssRate, MpduSpacing, OfdmRate, TimingSet, TxVector};
 use airtoll_units::{Duration, Instant};
 use airtoll_wlan::analytic::{CollisionTime, Exchange, bianchi};
 
@@ -165,8 +165,16 @@ fn aggregates_of_a_simulated_station_have_the_throughput_of_the_closed_form() {
     let v = crate::rates::vector(step, 5_180, airtoll_phy::Preamble::Long);
     let (basic, timing) = (rules.basic_rates(), rules.timing(5_180));
     let limits = airtoll_phy::ampdu_limits(&v).unwrap();
-    let exchange =
-        Exchange::aggregate(&v, basic, &timing, 1_538, limits.octets, 64).under_edca(&timing, 3);
+    let exchange = Exchange::aggregate(
+        &v,
+        basic,
+        &timing,
+        1_538,
+        limits.octets,
+        64,
+        MpduSpacing::default(),
+    )
+    .under_edca(&timing, 3);
     let mut medium = Medium::new(rules, Instant::ZERO);
     medium.start_flows(Instant::ZERO, [0.0, 10.0], false);
     medium.advance(Instant::ZERO + Duration::from_secs(10));

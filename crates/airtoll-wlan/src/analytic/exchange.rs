@@ -4,8 +4,8 @@
 //! `space + CWmin/2 slots + protection + data + SIFS + response`.
 
 use airtoll_phy::{
-    ACK_OCTETS, BasicRates, CTS_OCTETS, RTS_OCTETS, TimingSet, TxVector, ack_timeout, aifs,
-    airtime, ampdu_octets, block_ack_octets, control_response, difs, max_mpdus,
+    ACK_OCTETS, BasicRates, CTS_OCTETS, MpduSpacing, RTS_OCTETS, TimingSet, TxVector, ack_timeout,
+    aifs, airtime, ampdu_octets, block_ack_octets, control_response, difs, max_mpdus,
 };
 use airtoll_units::Duration;
 
@@ -50,7 +50,7 @@ impl Exchange {
     ) -> Self {
         let answer = control_response(data, basic);
         let psdu_octets = if data.always_ampdu() {
-            ampdu_octets(mpdu_octets, 1)
+            ampdu_octets(mpdu_octets, 1, MpduSpacing::default())
         } else {
             mpdu_octets
         };
@@ -72,7 +72,7 @@ impl Exchange {
     }
 
     /// As many MPDUs of `mpdu_octets` octets as fit in one A-MPDU of at most `max_octets`, within
-    /// `window`, answered by a BlockAck (9.7.1, 10.24.6). A lone MPDU is answered by an Ack.
+    /// `window` and `spacing` apart, answered by a BlockAck (9.7.1, 10.24.6). A lone MPDU is answered by an Ack.
     #[must_use]
     pub fn aggregate(
         data: &TxVector,
@@ -81,13 +81,14 @@ impl Exchange {
         mpdu_octets: u32,
         max_octets: u32,
         window: u32,
+        spacing: MpduSpacing,
     ) -> Self {
-        let count = max_mpdus(data, mpdu_octets, max_octets, window);
+        let count = max_mpdus(data, mpdu_octets, max_octets, window, spacing);
         if count == 1 {
             return Self::single(data, basic, timing, mpdu_octets);
         }
         let answer = control_response(data, basic);
-        let on_air = airtime(data, ampdu_octets(mpdu_octets, count));
+        let on_air = airtime(data, ampdu_octets(mpdu_octets, count, spacing));
         Self {
             first_frame: on_air,
             data: on_air,
@@ -183,7 +184,8 @@ mod tests {
         )
         .unwrap();
         let basic = BasicRates::ofdm_default();
-        let e = Exchange::aggregate(&v, basic, &TimingSet::OFDM, 1_538, 65_535, 256)
+        let spacing = MpduSpacing::default();
+        let e = Exchange::aggregate(&v, basic, &TimingSet::OFDM, 1_538, 65_535, 256, spacing)
             .under_edca(&TimingSet::OFDM, 3);
         assert_eq!(e.msdus, 42);
         assert_eq!(e.response, Duration::from_micros(16 + 40));

@@ -152,7 +152,7 @@ fn weak_link(scenario: &Scenario, station: &Node, bss: &str) -> Option<WeakLink>
         .nodes
         .iter()
         .any(|n| n.role == Role::Station && n.standard.unwrap_or(bss.standard) == Standard::B);
-    let link = Link::of(bss, station, dsss_present).ok()?;
+    let link = Link::of(bss, [station, ap], dsss_present).ok()?;
     let width_hz = f64::from(link.data.width().mhz()) * 1e6;
     let noise = noise_floor(width_hz, Db(scenario.radio.noise_figure_db));
     let octets = PACKET_OCTETS + link.around_packet_octets;

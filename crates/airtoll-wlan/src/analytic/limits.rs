@@ -10,7 +10,7 @@ use airtoll_units::Duration;
 
 use super::exchange::Exchange;
 use super::level::{highest_mcs, received_dbm};
-use super::link::{Link, band};
+use super::link::{Direction, Link, band};
 use super::path::{Demand, demand, wireless_end};
 use crate::scenario::{
     AccessCategory, Flow, Node, Rate, Role, Scenario, Standard, Transport, TxopProtection,
@@ -132,10 +132,18 @@ impl Hop<'_> {
         of(self) == of(other)
     }
 
+    fn direction(&self) -> Direction {
+        if self.sender.name == self.station.name {
+            Direction::Up
+        } else {
+            Direction::Down
+        }
+    }
+
     fn exchanges(&self) -> impl Iterator<Item = (&Link, Exchange)> {
         self.links
             .iter()
-            .map(|link| (link, link.exchange(self.packet_octets)))
+            .map(|link| (link, link.exchange(self.packet_octets, self.direction())))
     }
 
     /// Packets of the longest A-MPDUs of all its links, without regard to one another.
@@ -170,7 +178,7 @@ impl Hop<'_> {
         };
         let every = f64::from(config.ack_every);
         let header = self.packet_octets - self.payload_octets;
-        let whole = link.exchange(header);
+        let whole = link.exchange(header, self.direction().back());
         let acks = (packets / every).max(1.0).min(f64::from(whole.msdus));
         let answer = shortened(link, &whole, acks);
         // Its back-off mostly runs inside that of the data.
@@ -290,7 +298,10 @@ fn links_of(scenario: &Scenario, station: &Node) -> Vec<Link> {
             node.rate = Some(Rate::FixedMcs { mcs, streams });
         }
         let dsss = |n: &Node| n.role == Role::Station && n.standard == Some(Standard::B);
-        Link::of(&plain, &node, scenario.nodes.iter().any(dsss)).ok()
+        let mut access_point = scenario.access_point_of(&bss.name)?.clone();
+        access_point.edca_parameters = None;
+        let dsss_present = scenario.nodes.iter().any(dsss);
+        Link::of(&plain, [&node, &access_point], dsss_present).ok()
     })
     .collect()
 }

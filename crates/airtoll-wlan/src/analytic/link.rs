@@ -5,13 +5,35 @@
 
 use airtoll_phy::{
     ADDRESS_4_OCTETS, Band, BasicRates, DATA_HEADER_OCTETS, DsssRate, FCS_OCTETS, GuardInterval,
-    LLC_SNAP_OCTETS, Legacy, OfdmRate, PPDU_MAX_TIME, Preamble, QOS_CONTROL_OCTETS, TimingSet,
-    TxVector, Width, ampdu_limits, control_response, psdu_within,
+    LLC_SNAP_OCTETS, Legacy, MpduSpacing, OfdmRate, PPDU_MAX_TIME, Preamble, QOS_CONTROL_OCTETS,
+    TimingSet, TxVector, Width, ampdu_limits, control_response, psdu_within,
 };
+
+use airtoll_units::Duration;
 
 use super::answer::Cannot;
 use super::exchange::Exchange;
-use crate::scenario::{Bss, Node, Protection, Rate, Standard, TxopProtection};
+use crate::scenario::{Bss, CipherDelimiters, Node, Protection, Rate, Standard, TxopProtection};
+
+/// Direction of data frames between a station and its access point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// The station sends.
+    Up,
+    /// The access point sends.
+    Down,
+}
+
+impl Direction {
+    /// The other one.
+    #[must_use]
+    pub const fn back(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+}
 
 /// Parameters of data frames between one station and its access point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,6 +54,8 @@ pub struct Link {
     pub amsdu_octets: [u32; 2],
     /// Block-ack window.
     pub window: u32,
+    /// Spacing of the MPDUs of an A-MPDU, up and down.
+    pub spacings: [MpduSpacing; 2],
     /// RTS before MPDUs longer than this, octets.
     pub rts_above_octets: Option<u32>,
     /// Fragments of MPDUs longer than this, octets; `None` under a block ack agreement.
@@ -45,12 +69,16 @@ pub struct Link {
 }
 
 impl Link {
-    /// The link of `node` in `bss`; `dsss_present` where any station of the BSS is 802.11b.
+    /// The link of `node` and `access_point` in `bss`; `dsss_present` where any station of the BSS is 802.11b.
     ///
     /// # Errors
     /// [`Cannot`] where the rate is not fixed, the combination does not exist, or an option has
     /// no closed form.
-    pub fn of(bss: &Bss, node: &Node, dsss_present: bool) -> Result<Self, Cannot> {
+    pub fn of(
+        bss: &Bss,
+        [node, access_point]: [&Node; 2],
+        dsss_present: bool,
+    ) -> Result<Self, Cannot> {
         let standard = node.standard.unwrap_or(bss.standard);
         if standard.descriptor().mcs.is_some() && !node.cipher.permits_high_throughput() {
             return Err(Cannot::FallbackRate);
@@ -104,6 +132,11 @@ impl Link {
                 [bss.aggregation.amsdu_max_octets, mpdu]
             }),
             window,
+            spacings: [(node, access_point), (access_point, node)].map(|(sender, receiver)| {
+                let start = Duration::from_nanos((receiver.mpdu_start_spacing_us * 1e3) as u64);
+                let delimiters = CipherDelimiters::of(&sender.cipher_delimiters, node.cipher);
+                MpduSpacing::new(&data, start, delimiters)
+            }),
             rts_above_octets: bss.rts_threshold_octets,
             fragment_above_octets: bss
                 .fragmentation_threshold_octets
@@ -121,7 +154,7 @@ impl Link {
     /// The exchange that carries packets of `packet_octets` octets, as many per MPDU as an A-MSDU
     /// holds (9.3.2.2.2: a header of 14 octets each, all but the last padded to four octets).
     #[must_use]
-    pub fn exchange(&self, packet_octets: u32) -> Exchange {
+    pub fn exchange(&self, packet_octets: u32, direction: Direction) -> Exchange {
         const SUBFRAME_HEADER: u32 = 14;
         let msdu = LLC_SNAP_OCTETS + packet_octets;
         let around = self.around_packet_octets - LLC_SNAP_OCTETS;
@@ -147,6 +180,7 @@ impl Link {
                 mpdu,
                 self.ampdu_octets,
                 self.window,
+                self.spacings[direction as usize],
             )
         } else {
             self.in_fragments(&pieces)

@@ -256,7 +256,8 @@ mod tests {
         )
         .unwrap();
         let basic = BasicRates::ofdm_default();
-        let e = Exchange::aggregate(&v, basic, &TimingSet::OFDM, 1_538, 65_535, 256)
+        let spacing = airtoll_phy::MpduSpacing::default();
+        let e = Exchange::aggregate(&v, basic, &TimingSet::OFDM, 1_538, 65_535, 256, spacing)
             .under_edca(&TimingSet::OFDM, 3);
         let request = airtime(&control_response(&v, basic), BLOCK_ACK_REQ_OCTETS);
         let rules = |block_ack_request| Rules {

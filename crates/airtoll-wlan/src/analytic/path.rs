@@ -6,7 +6,7 @@ use airtoll_units::Db;
 use super::answer::{Cannot, Method, Throughput};
 use super::card::cycle_s;
 use super::exchange::Exchange;
-use super::link::Link;
+use super::link::{Direction, Link};
 use super::maximum::saturated_bps;
 use super::tcp::{TcpLink, tcp_bounds};
 use crate::net::fragment_lengths;
@@ -80,17 +80,23 @@ impl Path {
             .nodes
             .iter()
             .any(|n| n.role == Role::Station && n.standard.unwrap_or(bss.standard) == Standard::B);
-        let link = Link::of(bss, station, dsss_present)?;
-        if let [first, second] = stations.as_slice()
-            && Link::of(bss, second, dsss_present)? != Link::of(bss, first, dsss_present)?
-        {
-            return Err(Cannot::StationsDiffer);
-        }
         let access_point = scenario
             .nodes
             .iter()
             .find(|n| n.role == Role::AccessPoint)
             .ok_or(Cannot::Path)?;
+        let link = Link::of(bss, [station, access_point], dsss_present)?;
+        if let [_, second] = stations.as_slice() {
+            let other = Link::of(bss, [second, access_point], dsss_present)?;
+            if other != link || link.spacings[0] != link.spacings[1] {
+                return Err(Cannot::StationsDiffer);
+            }
+        }
+        let direction = if downlink {
+            Direction::Down
+        } else {
+            Direction::Up
+        };
         // It answers TCP, relays, and sends what goes down.
         if access_point.frame_burst_us.is_some_and(|us| us > 0.0) {
             return Err(Cannot::Option("nodes[].frame_burst_us"));
@@ -118,12 +124,13 @@ impl Path {
                 config.mss = config.mss.min(most);
                 let segment = config.segment_payload();
                 let header = ip + 20 + config.mss - segment;
-                let ack = link.exchange(header);
+                let ack = link.exchange(header, direction.back());
                 (segment, vec![segment + header], Some((config, ack)))
             }
         };
-        let exchange = link.exchange(sizes[0]);
-        let more: Vec<Exchange> = sizes[1..].iter().map(|s| link.exchange(*s)).collect();
+        let exchange = link.exchange(sizes[0], direction);
+        let fragments = sizes[1..].iter();
+        let more: Vec<Exchange> = fragments.map(|s| link.exchange(*s, direction)).collect();
         if sizes.len() > 1 && (exchange.msdus > 1 || more.iter().any(|e| e.msdus > 1)) {
             return Err(Cannot::FragmentsInAggregate);
         }

@@ -53,7 +53,9 @@ pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), Scena
     for (number, association) in scenario.associations.iter().enumerate() {
         let field = format!("associations[{number}]");
         let terms = Terms::of(source, association);
-        let session = add(world, source, &field, &terms)?;
+        let session = self::session(world, source, (&field, &terms))?
+            .of_a_station_that(association.tries_again, association.maps_passphrase);
+        let session = world.join.add(session);
         let earliest = Duration::from_micros(association.start_us);
         let mut start = earliest;
         if association.spread_us > 0 {
@@ -533,12 +535,16 @@ fn add_signalling_links(world: &mut World, source: Source<'_>) -> Vec<Deauthenti
         };
         let members = radios.members(&bss.name);
         let (own, stations) = (members[0], &members[1..]);
-        if let Some(after) = bss.deauthenticate_at_s {
-            deauthentications.push(Deauthentication {
-                access_point: ap,
-                link: signalling::add_group_link(world, own, mode),
-                after: Duration::from_secs_f64(after),
-            });
+        let planned = [(bss.deauthenticate_at_s, false), (bss.restart_at_s, true)];
+        for (after, silent) in planned {
+            if let Some(after) = after {
+                deauthentications.push(Deauthentication {
+                    access_point: ap,
+                    link: signalling::add_group_link(world, own, mode),
+                    after: Duration::from_secs_f64(after),
+                    silent,
+                });
+            }
         }
         let mac = &mut world.stack.lower.mac;
         mac.begin_signalling(own, stations.len() as u32);

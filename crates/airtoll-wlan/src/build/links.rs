@@ -1,6 +1,7 @@
 //! Links between an access point and its stations, and the modes that each may use.
 
 use airtoll_phy::{self as phy, TxVector};
+use airtoll_units::Duration;
 
 use super::Builder;
 use crate::id::{ModeId, NeighbourId, RadioId};
@@ -110,6 +111,7 @@ impl Builder<'_> {
             mode.aggregates() || mode.always_delimits()
         });
         let sender = &self.scenario.nodes[self.radios.node_of(from).index()];
+        let receiver = &self.scenario.nodes[self.radios.node_of(peer).index()];
         TxLink::data(
             from,
             peer,
@@ -120,6 +122,8 @@ impl Builder<'_> {
                 four_address: node.four_address,
                 rate,
                 amsdu_octets: bss.aggregation.amsdu_max_octets,
+                start_spacing: Duration::from_nanos((receiver.mpdu_start_spacing_us * 1e3) as u64),
+                cipher_delimiters: sender.cipher_delimiters.clone(),
                 max_attempts: bss.max_attempts,
                 division: Division::new(
                     bss.fragmentation_threshold_octets,

@@ -19,10 +19,23 @@ pub(crate) enum Then {
     Send(SignalId),
     /// A proxy's packet leaves.
     Forward(SignalId),
+    /// The session begins.
+    Begin(SessionId),
     /// The next flight of TLS on a connection leaves.
     Flight(StreamId),
     /// The present stage of the session may be over.
     Judge(SessionId),
+}
+
+/// The fate of a frame whose receiver dozes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asleep {
+    /// It goes out at once: the receiver is taken to hear it.
+    Hears,
+    /// It waits until the receiver wakes.
+    Waits,
+    /// It is lost: the access point forgets the station, and with it what it kept for the station.
+    Misses,
 }
 
 /// An effect outside joining. Actions are carried out in their order.
@@ -47,6 +60,7 @@ pub(crate) enum Action {
         octets: u32,
         signal: SignalId,
         link: Option<LinkId>,
+        asleep: Asleep,
     },
     /// A packet of `octets`; `by_mac` says that it needs no address resolution.
     SendPacket {

@@ -7,7 +7,7 @@ use airtoll_handshakes::{Carrier, Message, Party, describe};
 use airtoll_phy as phy;
 use airtoll_units::Instant;
 
-use super::{Action, Join, Outbox, Part, Purpose, Signal};
+use super::{Action, Asleep, Join, Outbox, Part, Purpose, Signal};
 use crate::id::{LinkId, SessionId, SignalId};
 
 pub(super) const IPV4_HEADER: u32 = 20;
@@ -69,6 +69,7 @@ impl Join {
         }
         let (carrier, protected, number) = (message.carrier, signal.protected, signal.session);
         let radios = session.radios(message);
+        let renews = session.purpose == Purpose::Renewal;
         let management = matches!(carrier, Carrier::Management | Carrier::Eapol) && !ahead;
         if !management {
             session.timeline.seen(now, message);
@@ -83,6 +84,12 @@ impl Join {
                 octets,
                 signal: id,
                 link: None,
+                asleep: match carrier {
+                    // A station dozes only once its port is open.
+                    Carrier::Eapol if renews => Asleep::Waits,
+                    _ if renews => Asleep::Misses,
+                    _ => Asleep::Hears,
+                },
             });
         } else if from == to {
             self.arrived(now, id, out);
@@ -149,6 +156,7 @@ impl Join {
             octets,
             signal,
             link,
+            asleep: Asleep::Hears,
         });
     }
 

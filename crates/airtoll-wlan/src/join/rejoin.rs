@@ -5,16 +5,17 @@
 //! frames; 11.13, SA Query) and negotiates again, from its PMKSA where it has one. Until then its
 //! own packets wait in its host, and packets for it are lost at the access point. It does not scan.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use airtoll_handshakes::link::{Link, leaving_reason};
-use airtoll_handshakes::{Carrier, Message, Party};
+use airtoll_handshakes::{Carrier, Failure, Message, Party};
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::ieee80211::ManagementRepr;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::management::category;
 
 use super::session::Standing;
+use super::timers::PAUSES;
 use super::{Action, Join, JoinRow, Outbox, Part, Purpose, Session, Signal};
 use crate::event::JoinEvent;
 use crate::id::{DeauthenticationId, LinkId, NodeId, PacketId, SessionId, SignalId, Table};
@@ -47,6 +48,8 @@ pub(crate) struct Deauthentication {
     pub link: LinkId,
     /// Time after the start of the traffic.
     pub after: Duration,
+    /// The access point restarts instead: it sends nothing, and has lost its PMKSAs, too.
+    pub silent: bool,
 }
 
 /// All stations that are off the network.
@@ -57,6 +60,8 @@ pub(super) struct Rejoins {
     sessions: HashMap<SessionId, SessionId>,
     /// By association: how often it ended, and lengths of the absences.
     ended: BTreeMap<SessionId, (u32, Vec<Duration>)>,
+    /// Associations whose station has a PMKSA that its access point lost.
+    stale: BTreeSet<SessionId>,
     attempts: u64,
     deauthentications: Table<DeauthenticationId, Deauthentication>,
 }
@@ -73,14 +78,6 @@ impl Rejoins {
 /// Pause of wpa_supplicant before it looks for a network again, unless the reason code allows the
 /// old one (`supplicant_event_disassoc_finish` in events.c).
 const PAUSE: Duration = Duration::from_millis(100);
-/// Pauses after failed attempts (`wpas_connection_failed` in wpa_supplicant.c).
-const PAUSES: [Duration; 5] = [
-    Duration::from_millis(100),
-    Duration::from_millis(500),
-    Duration::from_secs(1),
-    Duration::from_secs(5),
-    Duration::from_secs(10),
-];
 /// dot11AssociationSAQueryRetryTimeout and dot11AssociationSAQueryMaximumTimeout as hostap has
 /// them, 201 and 1000 TU.
 const QUERY_AGAIN: Duration = Duration::from_micros(201 * 1024);
@@ -176,7 +173,7 @@ impl Join {
         }
     }
 
-    /// An access point ends all of its associations with one frame.
+    /// An access point ends all of its associations with one frame, or loses them in a restart.
     pub(super) fn deauthenticate(
         &mut self,
         now: Instant,
@@ -184,7 +181,10 @@ impl Join {
         out: &mut Outbox,
     ) {
         let Deauthentication {
-            access_point, link, ..
+            access_point,
+            link,
+            silent,
+            ..
         } = self.rejoins.deauthentications[number];
         let mut stations: Vec<NodeId> = self
             .sessions
@@ -199,17 +199,23 @@ impl Join {
         else {
             return;
         };
-        let negotiated = self.link_of(entry);
-        let protected = negotiated.group_management().is_some();
-        let mut message = leave(negotiated, Party::AccessPoint, LEAVES);
-        if let Some(field) = message.octets.get_mut(ADDRESS_1) {
-            field.fill(0xff);
+        if !silent {
+            let negotiated = self.link_of(entry);
+            let protected = negotiated.group_management().is_some();
+            let mut message = leave(negotiated, Party::AccessPoint, LEAVES);
+            if let Some(field) = message.octets.get_mut(ADDRESS_1) {
+                field.fill(0xff);
+            }
+            let about = (Part::Association, protected);
+            self.send_alone(entry, message, Some(link), about, out);
         }
-        let about = (Part::Association, protected);
-        self.send_alone(entry, message, Some(link), about, out);
         stations.sort_unstable();
         stations.dedup();
         for station in stations {
+            if silent {
+                let entry = self.entry_of(access_point, station);
+                self.rejoins.stale.extend(entry);
+            }
             self.put_off(now, access_point, station, out);
         }
     }
@@ -376,10 +382,13 @@ impl Join {
         let attempt = self.rejoins.attempts;
         self.rejoins.attempts += 1;
         let name = format!("rejoin/{}/{attempt}", first.nodes.radio());
-        let Ok(negotiation) = first
-            .negotiation
-            .again(streams.named(&name).into_generator())
-        else {
+        let draws = streams.named(&name).into_generator();
+        let again = if self.rejoins.stale.contains(&entry) {
+            first.negotiation.after_restart(draws)
+        } else {
+            first.negotiation.again(draws)
+        };
+        let Ok(negotiation) = again else {
             return;
         };
         let id = match self.rejoins.sessions.get(&entry) {
@@ -408,6 +417,19 @@ impl Join {
         let Some(at) = absences.position(|a| a.station == station) else {
             return;
         };
+        let refused = matches!(
+            session.standing,
+            Standing::Failed(_, Failure::UnknownPmksa { .. })
+        );
+        if refused {
+            // The station drops the PMKSA and goes on at once (`sme_event_assoc_reject` in sme.c).
+            let entry = self.rejoins.absences[at].entry;
+            self.sessions[entry].negotiation.drop_pmk();
+            self.rejoins.stale.remove(&entry);
+            let event = JoinEvent::Rejoin { entry };
+            out.push(Action::Schedule { at: now, event });
+            return;
+        }
         if !back {
             let absence = &mut self.rejoins.absences[at];
             let pause = PAUSES[(absence.failed as usize).min(PAUSES.len() - 1)];
@@ -421,6 +443,7 @@ impl Join {
         }
         let absence = self.rejoins.absences.remove(at);
         let entry = absence.entry;
+        self.rejoins.stale.remove(&entry);
         let gap = now - absence.since;
         self.rejoins.ended.entry(entry).or_default().1.push(gap);
         self.take_over(entry, id);
@@ -480,6 +503,7 @@ impl Join {
                 ("associations_lost", f64::from(ended), "1"),
                 ("rejoins", gaps.len() as f64, "1"),
             ];
+            rows.push(("outage_s", gaps.iter().sum(), "s"));
             if let Some(longest) = gaps.iter().copied().reduce(f64::max) {
                 let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
                 rows.push(("rejoin_gap_s", mean, "s"));
@@ -502,7 +526,14 @@ impl Join {
         let of_host = |(host, (ended, gaps)): (NodeId, (u32, Vec<f64>))| (host, rows(ended, &gaps));
         let stations: Vec<_> = hosts.into_iter().map(of_host).collect();
         if stations.is_empty() {
-            return (stations, Vec::new());
+            // A renewal ends the associations of stations that do not answer: here it ended none.
+            let none = vec![
+                ("associations_lost", 0.0, "1"),
+                ("rejoins", 0.0, "1"),
+                ("outage_s", 0.0, "s"),
+            ];
+            let renews = self.renewals.any_round();
+            return (stations, if renews { none } else { Vec::new() });
         }
         let mut cell = rows(all.0, &all.1);
         let of = |id: &SessionId| self.messages_of(*id);

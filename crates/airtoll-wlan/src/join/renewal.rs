@@ -34,6 +34,11 @@ impl Renewals {
             .map_or(0, |r| r.rounds)
     }
 
+    /// Whether any round began.
+    pub(super) fn any_round(&self) -> bool {
+        self.access_points.iter().any(|r| r.rounds > 0)
+    }
+
     /// The renewal session of an association.
     pub(super) fn session_of(&self, entry: SessionId) -> Option<SessionId> {
         let mut sessions = self

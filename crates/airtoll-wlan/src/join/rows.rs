@@ -1,7 +1,7 @@
 //! Rows of the sessions: outcome, times and message counts.
 
-use airtoll_handshakes::Stage;
 use airtoll_handshakes::failure::Code;
+use airtoll_handshakes::{Failure, Stage};
 use airtoll_units::{Duration, Instant};
 
 use super::session::Standing;
@@ -135,15 +135,11 @@ impl Session {
 
     fn failure(&self, since: Instant, now: Instant) -> String {
         match self.standing {
-            Standing::Failed(stage, failure) => {
-                let code = match failure.code() {
-                    Code::Reason(code) => format!(", reason code {code}"),
-                    Code::Status(code) => format!(", status code {code}"),
-                    Code::MobileIp(code) => format!(", Mobile IP code {code}"),
-                    Code::Ike(code) => format!(", IKE notify {code}"),
-                    Code::Silent => String::new(),
-                };
-                format!("{}: {failure}{code}", name(stage))
+            Standing::Failed(stage, failure) => in_words(stage, failure),
+            _ if let Some((stage, failure)) = self.earlier => {
+                let spent = now.saturating_since(since).as_secs_f64();
+                let (attempts, why) = (self.attempts, in_words(stage, failure));
+                format!("{why}; {attempts} attempts in {spent} s")
             }
             _ => {
                 let stage = self.negotiation.stage().map_or("end", name);
@@ -168,6 +164,9 @@ impl Session {
                     rows.push((metric, time.as_secs_f64(), "s"));
                 }
             }
+        }
+        if self.counts_attempts() {
+            rows.push(("join_attempts", f64::from(self.attempts), "1"));
         }
         rows.push((
             "authentication_messages",
@@ -224,6 +223,17 @@ pub(super) const MESSAGES: [(&str, &str); 9] = [
     ("messages_wireguard", "WireGuard"),
     ("messages_openvpn", "OpenVPN"),
 ];
+
+fn in_words(stage: Stage, failure: Failure) -> String {
+    let code = match failure.code() {
+        Code::Reason(code) => format!(", reason code {code}"),
+        Code::Status(code) => format!(", status code {code}"),
+        Code::MobileIp(code) => format!(", Mobile IP code {code}"),
+        Code::Ike(code) => format!(", IKE notify {code}"),
+        Code::Silent => String::new(),
+    };
+    format!("{}: {failure}{code}", name(stage))
+}
 
 const fn name(stage: Stage) -> &'static str {
     match stage {

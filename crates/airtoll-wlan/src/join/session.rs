@@ -7,7 +7,7 @@ use airtoll_handshakes::{
 use airtoll_units::{Duration, Instant};
 
 use super::timeline::Timeline;
-use super::timers::Timer;
+use super::timers::{PAUSES, Timer};
 use super::{Join, PARTIES, Signal};
 use crate::address::Locator;
 use crate::id::{NodeId, RadioId, SessionId, SignalId};
@@ -157,6 +157,16 @@ pub(crate) struct Session {
     pub(super) group_round: u32,
     /// EAPOL-Key frames of the access point, which numbers them.
     pub(super) key_frames: u64,
+    /// After a failure the station begins again.
+    tries_again: bool,
+    /// The station maps its passphrase to a key whenever it begins.
+    pub(super) maps_passphrase: bool,
+    /// The passphrase is mapped, or being mapped.
+    pub(super) mapped: bool,
+    /// Times that it began.
+    pub(super) attempts: u32,
+    /// The failure of the attempt before.
+    pub(super) earlier: Option<(Stage, Failure)>,
 }
 
 impl Session {
@@ -194,7 +204,41 @@ impl Session {
             left: false,
             group_round: 0,
             key_frames: 0,
+            tries_again: false,
+            maps_passphrase: false,
+            mapped: false,
+            attempts: 0,
+            earlier: None,
         }
+    }
+
+    /// With a station that begins again after a failure (`again`), and maps its passphrase to a key
+    /// whenever it begins (`maps`).
+    pub const fn of_a_station_that(mut self, again: bool, maps: bool) -> Self {
+        self.tries_again = again;
+        self.maps_passphrase = maps;
+        self
+    }
+
+    /// Whether the station drops its PMKSA because of this failure.
+    pub(super) const fn forgets_after(&self, failure: Failure) -> bool {
+        matches!(failure, Failure::UnknownPmksa { .. }) && !self.negotiation.keeps_stale_pmksa()
+    }
+
+    /// How long the station pauses before it begins again after this failure; `None` if it does not.
+    pub(super) fn pause_after(&self, failure: Failure) -> Option<Duration> {
+        if self.forgets_after(failure) {
+            // wpa_supplicant goes on at once (`sme_event_assoc_reject` in sme.c).
+            return Some(Duration::ZERO);
+        }
+        let failed = (self.attempts as usize).saturating_sub(1);
+        let pause = PAUSES[failed.min(PAUSES.len() - 1)];
+        self.tries_again.then_some(pause)
+    }
+
+    /// Whether its attempts are counted.
+    pub(super) const fn counts_attempts(&self) -> bool {
+        self.tries_again || self.attempts > 1
     }
 
     /// With RADIUS proxies at these nodes between access point and server, that of the access point

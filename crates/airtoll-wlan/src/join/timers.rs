@@ -1,9 +1,8 @@
 //! Time-outs of the parties: how long a party waits in a stage, by the message that it sent last.
 //! The party itself decides whether it then repeats the message or gives up.
 
-use airtoll_handshakes::link::Link;
 use airtoll_handshakes::wireguard::ROSENPASS_PORT;
-use airtoll_handshakes::{Carrier, Party, Stage, encapsulation};
+use airtoll_handshakes::{Carrier, Negotiation, Party, Stage, encapsulation};
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::openvpn::PORT as OPENVPN_PORT;
 
@@ -66,6 +65,15 @@ const OPENVPN_REPEAT: Duration = Duration::from_secs(2);
 const IKE_PORT: u16 = 500;
 const NAT_PORT: u16 = encapsulation::PORT;
 
+/// Pauses after failed attempts (`wpas_connection_failed` in wpa_supplicant.c).
+pub(super) const PAUSES: [Duration; 5] = [
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(5),
+    Duration::from_secs(10),
+];
+
 impl Timer {
     /// The party sent a message.
     pub const fn sent(&mut self, carrier: Carrier) {
@@ -83,12 +91,14 @@ impl Timer {
     }
 
     /// Time until the next time-out.
-    pub fn wait(&self, stage: Stage, party: Party, link: &Link) -> Duration {
+    pub fn wait(&self, stage: Stage, party: Party, negotiation: &Negotiation) -> Duration {
+        let sae = negotiation.link().akm.is_some_and(|akm| akm.is_sae());
         match stage {
-            Stage::Authentication
-                if party == Party::Station && link.akm.is_some_and(|akm| akm.is_sae()) =>
-            {
-                SAE_REPEAT
+            Stage::Authentication if party == Party::Station && sae => SAE_REPEAT,
+            Stage::Authentication if sae => {
+                let stated = negotiation.authentication_timeout_ms();
+                let stated = stated.map(|ms| Duration::from_millis(u64::from(ms)));
+                stated.unwrap_or(ACCESS_POINT_PATIENCE)
             }
             Stage::Authentication | Stage::Association | Stage::FastTransition => match party {
                 Party::Station => MAC80211_REPEAT,

@@ -113,6 +113,7 @@ impl Mac {
         if !mode.aggregates() {
             return self.fill_alone(cx, medium, (contender, link), (mode_id, way));
         }
+        let spacing = self.links[link].spacing(mode);
         let mut octets_limit = mode.ampdu_limit();
         if let Some(room) = room {
             // A TXOP holds the response as well as the data and what protects them (10.23.2.9).
@@ -125,8 +126,8 @@ impl Mac {
         let window = mode.most_mpdus();
         let lifetime = self.lifetime_of(contender);
         let mut count = 0_u32;
-        // Length so far without the padding of the last sub-frame.
-        let mut octets = 0_u32;
+        // Length so far without what follows the last MPDU, and with it.
+        let (mut octets, mut before) = (0_u32, 0_u32);
         let mut first = None;
         let mut at = 0;
         let mut left = 0_u32;
@@ -149,11 +150,12 @@ impl Mac {
             if mpdu.acknowledged || mpdu.in_flight.is_some() {
                 continue;
             }
-            let with = octets.next_multiple_of(4) + DELIMITER + mpdu.octets;
+            let with = before + DELIMITER + mpdu.octets;
             if count > 0 && with > octets_limit {
                 break;
             }
             octets = with;
+            before += spacing.subframe_octets(mpdu.octets);
             first.get_or_insert(mpdu.octets);
             mpdu.in_flight = Some(way);
             if std::mem::replace(&mut mpdu.waits, false) {

@@ -326,8 +326,10 @@ impl Mac {
         let Some(mpdu) = self.links[exchange.link].in_flight(sequence, exchange.way) else {
             return;
         };
-        let octets = (before, before + phy::subframe_octets(mpdu.octets));
-        let vector = self.modes[exchange.mode].vector();
+        let mode = &self.modes[exchange.mode];
+        let spacing = self.links[exchange.link].spacing(mode);
+        let octets = (before, before + spacing.subframe_octets(mpdu.octets));
+        let vector = mode.vector();
         let end = exchange.data_end;
         let at = end - exchange.length + phy::octets_on_air(vector, octets).1;
         if at < end {
@@ -353,6 +355,7 @@ impl Mac {
         let (number, mode_id, (sequence, before)) = (exchange.link, exchange.mode, exchange.on_air);
         let way = exchange.way;
         let link = &mut self.links[number];
+        let spacing = link.spacing(&self.modes[mode_id]);
         let several = link.has_several_ways();
         let (ends, peer) = (link.ends(way), link.ends(way).1);
         let (window, success) = link.window_and_success(way);
@@ -361,7 +364,7 @@ impl Mac {
         let Some(mpdu) = window.get_mut(at).filter(|m| m.in_flight == Some(way)) else {
             return;
         };
-        let after = before + phy::subframe_octets(mpdu.octets);
+        let after = before + spacing.subframe_octets(mpdu.octets);
         let vector = self.modes[mode_id].vector();
         let reception = if medium.is_disturbed(&t) {
             medium.mpdu_reception(&t, peer, vector, (before, after))
@@ -574,9 +577,10 @@ impl Mac {
         let (now, id) = (cx.now(), t.contender);
         let exchange = &self.exchanges[id];
         let (number, length, aggregate) = (exchange.link, exchange.length, exchange.aggregate);
-        let (mode_id, way) = (exchange.mode, exchange.way);
+        let (mode_id, way, count) = (exchange.mode, exchange.way, exchange.count);
         let mode = &self.modes[mode_id];
         let link = &mut self.links[number];
+        let spacing = link.spacing(mode);
         let several = link.has_several_ways();
         let ends = link.ends(way);
         let peer = ends.1;
@@ -597,7 +601,7 @@ impl Mac {
                 break;
             }
             let from = octets_before;
-            octets_before += phy::subframe_octets(mpdu.octets);
+            octets_before += spacing.subframe_octets(mpdu.octets);
             if mpdu.heard.is_none() {
                 let outcome = if partly {
                     medium.mpdu_reception(t, peer, mode.vector(), (from, octets_before))
@@ -613,17 +617,24 @@ impl Mac {
             let heard = mpdu.heard.take();
             any |= heard != Some(Heard::Lost);
             mpdus += 1;
-            let framing = if aggregate {
-                phy::subframe_octets(mpdu.octets) - mpdu.octets
+            let last = mpdus == count;
+            let (framing, delimiters) = if !aggregate {
+                (0, 0)
+            } else if last {
+                (phy::subframe_octets(mpdu.octets) - mpdu.octets, 0)
             } else {
-                0
+                let (added, spaced) = spacing.added_octets(mpdu.octets);
+                let framing = phy::subframe_octets(mpdu.octets) - mpdu.octets;
+                (framing + added + spaced, added)
             };
             if mpdu.group {
                 of_groups += mpdu.octets + framing;
             }
             if heard == Some(Heard::New) {
                 good.add(&mpdu.parts);
-                good.mac += framing;
+                good.mac += framing - delimiters;
+                // The delimiters are those of a cipher.
+                good.security += delimiters;
             } else {
                 bad += mpdu.octets + framing;
             }

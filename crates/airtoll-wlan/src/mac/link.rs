@@ -8,11 +8,13 @@ use airtoll_units::{Duration, Instant};
 
 use super::flow_queues::FlowQueues;
 use super::fragmentation::{Division, Pieces};
+use super::mode::Mode;
 use super::rate_control::RateControl;
 use super::window::Window;
 use crate::id::{FlowId, LinkId, ModeId, PacketId, RadioId};
 use crate::medium::KnownSuccess;
 use crate::observe::ledger::Octets;
+use crate::scenario::CipherDelimiters;
 
 /// The longest time that a BlockAckReq is repeated: the lifetime of MSDUs in ns-3's queues (512 TU in the
 /// standard, dot11MaxTransmitMSDULifetime).
@@ -149,6 +151,10 @@ pub(crate) struct TxLink {
     pub(super) four_address: bool,
     pub(super) rate: RateControl,
     pub(super) amsdu_octets: u32,
+    /// Spacing of MPDUs that its receiver asks for, and delimiters that its sender adds.
+    pub(super) start_spacing: Duration,
+    pub(super) cipher_delimiters: Vec<CipherDelimiters>,
+    pub(super) delimiters: u32,
     pub(super) max_attempts: u8,
     pub(super) division: Division,
     pub(super) rts_octets: u32,
@@ -208,6 +214,10 @@ pub(crate) struct DataLink {
     pub rate: RateControl,
     /// Longest A-MSDU, octets; 0: none.
     pub amsdu_octets: u32,
+    /// Shortest time from the start of an MPDU in an A-MPDU to that of the next.
+    pub start_spacing: Duration,
+    /// Delimiters that the sender puts after each MPDU with a cipher.
+    pub cipher_delimiters: Vec<CipherDelimiters>,
     pub max_attempts: u8,
     pub division: Division,
     /// A longer PSDU is protected by RTS.
@@ -237,6 +247,9 @@ impl TxLink {
             four_address: false,
             rate: RateControl::Fixed(mode),
             amsdu_octets: 0,
+            start_spacing: Duration::ZERO,
+            cipher_delimiters: Vec::new(),
+            delimiters: 0,
             max_attempts,
             division: Division::new(None, 0, 0),
             rts_octets: u32::MAX,
@@ -273,6 +286,8 @@ impl TxLink {
             four_address: made.four_address,
             rate: made.rate,
             amsdu_octets: made.amsdu_octets,
+            start_spacing: made.start_spacing,
+            cipher_delimiters: made.cipher_delimiters,
             division: made.division,
             rts_octets: made.rts_octets,
             signalling: false,
@@ -302,6 +317,16 @@ impl TxLink {
         self.cipher = cipher;
         self.cipher_octets = cipher.mpdu_octets() as u32;
         self.msdu_cipher_octets = cipher.msdu_octets() as u32;
+        self.delimiters = CipherDelimiters::of(&self.cipher_delimiters, cipher);
+    }
+
+    /// Spacing of the MPDUs of its A-MPDUs in a mode.
+    #[inline]
+    pub fn spacing(&self, mode: &Mode) -> phy::MpduSpacing {
+        if self.start_spacing.is_zero() && self.delimiters == 0 {
+            return phy::MpduSpacing::default();
+        }
+        phy::MpduSpacing::new(mode.vector(), self.start_spacing, self.delimiters)
     }
 
     /// Its sender.

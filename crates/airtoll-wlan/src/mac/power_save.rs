@@ -129,10 +129,29 @@ impl Mac {
         };
         for (at, packet) in std::mem::take(&mut save.kept) {
             let now = cx.now();
-            if !self.enqueue(cx, medium, at, (packet, now)) {
+            if self.links[at.0].signalling {
+                self.enqueue_signalling(cx, medium, at, packet);
+            } else if !self.enqueue(cx, medium, at, (packet, now)) {
                 cx.lose(packet, Loss::Full);
             }
         }
+    }
+
+    /// Takes the packets that `access_point` keeps for a station.
+    pub(super) fn take_kept(&mut self, access_point: RadioId, station: RadioId) -> Vec<PacketId> {
+        match &mut self.nodes[station].power_save {
+            Some(save) if save.access_point == access_point => {
+                let kept = std::mem::take(&mut save.kept);
+                kept.into_iter().map(|(_, packet)| packet).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a station dozes now.
+    pub fn is_asleep(&self, medium: &Medium, station: RadioId, now: Instant) -> bool {
+        let save = self.nodes[station].power_save.as_ref();
+        save.is_some_and(|save| save.is_asleep(medium, station, now))
     }
 
     /// A beacon left the air: stations that wake for it and for which packets wait stay awake.

@@ -184,6 +184,27 @@ impl Mac {
         }
     }
 
+    /// The same once the receiver is awake.
+    pub fn signal_awake(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        node: RadioId,
+        to: RadioId,
+        packet: PacketId,
+    ) {
+        let contender = self.contender(node, cx.packets[packet].category);
+        let mut links = self.signalling_links(node);
+        let link = links.find(|l| self.links[*l].peer == to);
+        drop(links);
+        let kept = link.is_some_and(|link| {
+            self.has_savers() && self.keep_if_asleep(cx, medium, (link, contender), packet)
+        });
+        if !kept {
+            self.send_signalling(cx, medium, (node, to), packet);
+        }
+    }
+
     /// A packet came into a contender's queue.
     #[inline]
     fn notice(
@@ -463,7 +484,8 @@ impl Mac {
     /// Drops the data that a node has for another; messages of negotiations and frames on the air
     /// stay.
     pub fn flush(&mut self, cx: &mut Context, from: RadioId, to: RadioId) {
-        for packet in self.take_back(cx, from, to) {
+        let kept = self.take_kept(from, to);
+        for packet in self.take_back(cx, from, to).into_iter().chain(kept) {
             cx.lose(packet, Loss::Away);
         }
     }

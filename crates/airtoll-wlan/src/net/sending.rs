@@ -43,6 +43,13 @@ impl Net {
     /// Spends `work` on the CPU and sends the packet towards its destination.
     #[inline]
     pub fn dispatch(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) {
+        if self.nodes[node].drops_fragments {
+            let p = &lower.cx.packets[packet];
+            if p.group.is_some() || p.ip_octets > self.nodes[node].mtu {
+                lower.cx.lose(packet, Loss::Length);
+                return;
+            }
+        }
         if lower.cx.packets[packet].ip_octets > self.nodes[node].mtu {
             let p = &lower.cx.packets[packet];
             if self.nodes[node].black_hole && self.is_unbreakable(p) {

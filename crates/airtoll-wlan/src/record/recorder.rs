@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use airtoll_engine::Streams;
 use airtoll_handshakes::multi_link::{link_address, mld_address};
-use airtoll_phy::{TxVector, subframe_octets};
+use airtoll_phy::TxVector;
 use airtoll_security::CipherSuite;
 use airtoll_security::link::mld::LinkAddresses;
 use airtoll_units::{Duration, Instant};
@@ -386,6 +386,7 @@ impl Recorder {
         }
         self.ppdus += u32::from(exchange.is_aggregate());
         let mut left = exchange.count();
+        let spacing = link.spacing(view.mac().mode(exchange.mode()));
         // Each MPDU of an A-MPDU has its own time on the air.
         let parted = receiver.filter(|_| exchange.is_aggregate() && t.overlapped);
         let mut octets_before = 0;
@@ -400,7 +401,7 @@ impl Recorder {
             let decoded = parted.map_or(whole, |at| {
                 let octets = (
                     octets_before,
-                    octets_before + subframe_octets(mpdu.octets()),
+                    octets_before + spacing.subframe_octets(mpdu.octets()),
                 );
                 octets_before = octets.1;
                 let reception = view.medium().mpdu_reception(t, at, &heard.vector, octets);

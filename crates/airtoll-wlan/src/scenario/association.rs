@@ -30,6 +30,12 @@ pub struct Association {
     /// The start is drawn uniformly from this long after the earliest, us.
     #[serde(default)]
     pub spread_us: u64,
+    /// A station whose join failed begins again, until the limit of the associations.
+    #[serde(default)]
+    pub tries_again: bool,
+    /// The station maps its passphrase to a key before each join (IEEE 802.11-2020, J.4.1).
+    #[serde(default)]
+    pub maps_passphrase: bool,
     /// Node with the RADIUS server; needed with an EAP method.
     #[serde(default)]
     pub authentication_server: Option<String>,

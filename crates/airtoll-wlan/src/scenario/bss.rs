@@ -104,6 +104,10 @@ pub struct Bss {
     /// one Deauthentication frame to every station, s; null: never. The stations have to join first.
     #[serde(default)]
     pub deauthenticate_at_s: Option<f64>,
+    /// The access point restarts so long after the traffic began, s, at once and without a frame: its
+    /// associations and PMKSAs are lost; null: never. The stations have to join first.
+    #[serde(default)]
+    pub restart_at_s: Option<f64>,
     /// How the access point passes group-addressed frames on, and what it forwards between stations.
     #[serde(default)]
     pub group: GroupDelivery,

@@ -4,11 +4,17 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use airtoll_phy::{Band, Legacy, TxVectorError, WidthRules};
+use airtoll_security::CipherSuite;
 
 use super::{
     Bss, Cost, Discipline, EdcaParameters, Flow, Interferer, LinkBudget, Node, PowerSave, Rate,
     Role, Scenario, ScenarioError, Standard, Transport,
 };
+
+/// Encodings of the Minimum MPDU Start Spacing, us (IEEE 802.11-2020, table 9-184); 0: no restriction.
+const MPDU_START_SPACINGS_US: [f64; 8] = [0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
+/// Delimiters that a descriptor of ath9k holds (8 bits).
+const MOST_DELIMITERS: u16 = 255;
 
 pub(super) type Checked = Result<(), ScenarioError>;
 
@@ -279,6 +285,7 @@ impl Scenario {
                 }
             }
         }
+        self.check_mpdu_spacing(at, node)?;
         if node.four_address {
             let field = format!("{at}.four_address");
             if node.role != Role::Station {
@@ -369,9 +376,49 @@ impl Scenario {
         Ok(())
     }
 
+    /// A node spaces MPDUs where its PHY has A-MPDUs.
+    fn check_mpdu_spacing(&self, at: &str, node: &Node) -> Checked {
+        let field = format!("{at}.mpdu_start_spacing_us");
+        let spacing = node.mpdu_start_spacing_us;
+        if !MPDU_START_SPACINGS_US.contains(&spacing) {
+            return invalid(&field, spacing, "0, 0.25, 0.5, 1, 2, 4, 8 or 16");
+        }
+        for (i, own) in node.cipher_delimiters.iter().enumerate() {
+            let at = format!("{at}.cipher_delimiters[{i}]");
+            let mut before = node.cipher_delimiters[..i].iter();
+            let twice = before.any(|other| other.cipher == own.cipher);
+            if twice || !own.cipher.permits_high_throughput() || own.cipher == CipherSuite::Open {
+                let allowed = "once a cipher that A-MPDUs may have";
+                return invalid(&format!("{at}.cipher"), own.cipher.name(), allowed);
+            }
+            if !(1..=MOST_DELIMITERS).contains(&own.count) {
+                let allowed = format!("1 to {MOST_DELIMITERS}");
+                return invalid(&format!("{at}.count"), own.count, allowed);
+            }
+        }
+        let aggregates = || {
+            let mut own = self.bss.iter().filter(|bss| node.is_in(&bss.name));
+            own.any(|bss| {
+                let standard = node.standard.unwrap_or(bss.standard);
+                standard.descriptor().ampdu.is_some() && bss.aggregation.ampdu_max_octets != Some(0)
+            })
+        };
+        if (spacing > 0.0 || !node.cipher_delimiters.is_empty()) && !aggregates() {
+            if spacing > 0.0 {
+                return invalid(&field, spacing, "0 for a node that has no A-MPDUs");
+            }
+            let field = format!("{at}.cipher_delimiters");
+            return invalid(&field, "set", "empty for a node that has no A-MPDUs");
+        }
+        Ok(())
+    }
+
     fn check_group_keys(&self, at: &str, bss: &Bss) -> Checked {
         if let Some(after) = bss.deauthenticate_at_s {
             positive(&format!("{at}.deauthenticate_at_s"), after)?;
+        }
+        if let Some(after) = bss.restart_at_s {
+            positive(&format!("{at}.restart_at_s"), after)?;
         }
         let field = if let Some(period) = bss.group_rekey_s {
             positive(&format!("{at}.group_rekey_s"), period)?;

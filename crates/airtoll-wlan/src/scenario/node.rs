@@ -48,6 +48,15 @@ pub struct Node {
     /// EDCA parameters of this node alone, TXOP limits among them, in the BSS's order; null: the BSS's.
     #[serde(default)]
     pub edca_parameters: Option<[EdcaParameters; 4]>,
+    /// Minimum MPDU Start Spacing that this node announces: in an A-MPDU for it an MPDU starts at least so
+    /// long after the one before it, us: 0 (no restriction), 0.25, 0.5, 1, 2, 4, 8 or 16 (IEEE 802.11-2020,
+    /// table 9-184). Its PHY aggregates (802.11n and later).
+    #[serde(default)]
+    pub mpdu_start_spacing_us: f64,
+    /// Delimiters without content that this node puts between the MPDUs of its A-MPDUs where they have a
+    /// cipher. Its PHY aggregates.
+    #[serde(default)]
+    pub cipher_delimiters: Vec<CipherDelimiters>,
     /// A station that bridges: data frames between it and its AP have four addresses (IEEE
     /// 802.11-2020, table 9-30), and it passes on what is for or from hosts on its wired links.
     /// EAPOL and management frames keep three, as Linux's do.
@@ -80,6 +89,10 @@ pub struct Node {
     /// sender hears of it: path MTU discovery meets a black hole (RFC 2923, 2.1).
     #[serde(default)]
     pub black_hole: bool,
+    /// It drops IP fragments that it would pass on, and packets that it would have to fragment, as a
+    /// firewall does that inspects no fragments; no sender hears of it.
+    #[serde(default)]
+    pub drops_fragments: bool,
     /// Energy of its battery, Wh; null: none.
     #[serde(default)]
     pub battery_wh: Option<f64>,
@@ -276,6 +289,25 @@ pub struct CipherCost {
     /// Decryption, per MPDU and per octet of MSDU in it.
     #[serde(default)]
     pub decrypt: Cost,
+}
+
+/// Delimiters of four octets after every MPDU of an A-MPDU but the last, where the MPDUs have a cipher: time
+/// that the cipher of a sender needs between two MPDUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CipherDelimiters {
+    /// Which cipher.
+    pub cipher: CipherSuite,
+    /// Delimiters after each MPDU.
+    pub count: u16,
+}
+
+impl CipherDelimiters {
+    /// Those of a cipher.
+    pub(crate) fn of(all: &[Self], cipher: CipherSuite) -> u32 {
+        let own = all.iter().find(|one| one.cipher == cipher);
+        own.map_or(0, |one| u32::from(one.count))
+    }
 }
 
 /// Power that a node draws. The model and the energy of a packet are those of Serrano,

@@ -40,13 +40,15 @@ impl Congestion {
             growth: config.slow_start_growth,
             credit: 0,
             cubic: match config.congestion {
-                CongestionControl::NewReno => None,
+                // BBR sets the window itself.
+                CongestionControl::NewReno | CongestionControl::Bbr => None,
                 CongestionControl::Cubic => Some(Cubic::new(
                     config.fast_convergence,
                     config.cubic_blind_growth,
                 )),
             },
-            hystart: config.hystart.then(Hystart::new),
+            hystart: (config.hystart && config.congestion != CongestionControl::Bbr)
+                .then(Hystart::new),
             before: None,
         }
     }

@@ -11,9 +11,10 @@
 //! occupies no offset.
 //!
 //! Not modelled: FIN exchange and TIME-WAIT; RACK, tail loss probe and F-RTO (RFC 8985, RFC 5682),
-//! so a lost retransmission or a lost tail waits for the time-out; ECN; pacing; receive-buffer
-//! auto-tuning (the window is what the configuration says); SACK reneging; Compound TCP.
+//! so a lost retransmission or a lost tail waits for the time-out; ECN; pacing but BBR's;
+//! receive-buffer auto-tuning (the window is what the configuration says); SACK reneging; Compound TCP.
 
+mod bbr;
 mod config;
 mod congestion;
 mod cubic;
@@ -22,6 +23,7 @@ mod local_queue;
 mod options;
 mod preset;
 mod ranges;
+mod rate_sample;
 mod receiver;
 mod recovery;
 mod rtt;

@@ -44,4 +44,6 @@ pub enum CongestionControl {
     NewReno,
     /// CUBIC (RFC 9438).
     Cubic,
+    /// BBR version 1 with pacing (draft-cardwell-iccrg-bbr-congestion-control-00).
+    Bbr,
 }

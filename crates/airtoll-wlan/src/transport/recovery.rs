@@ -5,6 +5,7 @@
 
 use airtoll_units::Instant;
 
+use super::bbr::Situation;
 use super::segment::Ack;
 use super::sender::{CongestionState, Phase, RateReduction, Sender, Suspicion};
 
@@ -37,6 +38,7 @@ impl Sender {
 
         let acked = ack.acknowledged - self.board.acknowledged;
         let sacked_before = self.board.sacked();
+        let (lost_before, in_network_before) = (self.board.lost(), self.board.pipe());
         let newly_sacked = self.read_sack(ack);
         let duplicate = acked == 0
             && self.board.flight() > 0
@@ -71,6 +73,22 @@ impl Sender {
             CongestionState::Recovery => self.in_recovery(now, acked, delivered),
             CongestionState::Loss => self.in_loss(now, acked, delivered),
         }
+        if let Some(bbr) = &mut self.bbr {
+            let least = bbr.least_round_trip();
+            let sample =
+                bbr.rate
+                    .on_ack(now, ack.acknowledged, ack.sack.as_slice(), delivered, least);
+            let seen = Situation {
+                delivered,
+                lost: self.board.lost().saturating_sub(lost_before),
+                in_network_before,
+                in_network: self.board.pipe(),
+                recovering: self.state != CongestionState::Open,
+                smoothed: self.rtt.smoothed(),
+            };
+            let window = bbr.on_ack(now, sample, seen, self.congestion.window);
+            self.congestion.set_window(window);
+        }
         if acked > 0 {
             self.rearm(now);
             self.note_completion(now);
@@ -87,7 +105,10 @@ impl Sender {
         let reduced_already = self.timed_out_at == Some(self.board.acknowledged)
             || (self.state == CongestionState::Recovery && self.board.acknowledged < self.recover);
         if !reduced_already {
-            self.congestion.reduce(in_use);
+            match &mut self.bbr {
+                Some(bbr) => bbr.on_timeout(self.congestion.window),
+                None => self.congestion.reduce(in_use),
+            }
             self.suspicion = Some(Suspicion::default());
         }
         self.timed_out_at = Some(self.board.acknowledged);
@@ -205,7 +226,10 @@ impl Sender {
     fn enter_recovery(&mut self, delivered: u64) {
         self.statistics.fast_recoveries += 1;
         let in_use = self.board.flight().min(self.congestion.window);
-        self.congestion.reduce(in_use);
+        match &mut self.bbr {
+            Some(bbr) => bbr.save(self.congestion.window),
+            None => self.congestion.reduce(in_use),
+        }
         self.state = CongestionState::Recovery;
         self.recover = self.board.sent;
         self.recovered_before = true;
@@ -216,6 +240,9 @@ impl Sender {
             out: 0,
             before: in_use.max(1),
         };
+        if self.bbr.is_some() {
+            return;
+        }
         if self.config.prr {
             self.reduce_rate(0, delivered, true);
         } else {
@@ -228,6 +255,9 @@ impl Sender {
             self.state = CongestionState::Open;
             self.duplicate_acks = 0;
             self.force_retransmit = false;
+            if self.bbr.is_some() {
+                return;
+            }
             let window = if self.config.sack || self.config.prr {
                 self.congestion.threshold
             } else {
@@ -249,7 +279,7 @@ impl Sender {
         } else {
             false
         };
-        if self.config.prr && delivered > 0 {
+        if self.config.prr && delivered > 0 && self.bbr.is_none() {
             self.reduce_rate(acked, delivered, newly_lost);
         }
     }
@@ -293,6 +323,9 @@ impl Sender {
     /// before do not count again when the cumulative acknowledgement passes them (as in Linux), so
     /// that a filled hole brings no burst.
     fn grow(&mut self, now: u64, delivered: u64) {
+        if self.bbr.is_some() {
+            return;
+        }
         let in_use = self.usage_limited
             || (self.congestion.in_slow_start() && self.congestion.window < 2 * self.usage_flight);
         if in_use {

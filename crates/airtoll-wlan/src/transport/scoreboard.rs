@@ -42,6 +42,11 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// Octets found lost and not known to have arrived.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+
     /// Start of the first sacked range above `from`.
     pub(super) fn first_sacked_above(&self, from: u64) -> Option<u64> {
         let (_, end) = self.ranges.next_gap(from);

@@ -7,8 +7,11 @@
 
 use airtoll_units::Instant;
 
+use super::bbr::Bbr;
 use super::config::{Nagle, TcpConfig};
 use super::congestion::Congestion;
+use super::local_queue::BackPressure;
+use super::options::CongestionControl;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::segment::{Segment, header_octets, syn_header_octets};
@@ -84,6 +87,7 @@ pub struct Sender {
     pub(super) phase: Phase,
     pub(super) board: Scoreboard,
     pub(super) congestion: Congestion,
+    pub(super) bbr: Option<Box<Bbr>>,
     pub(super) rtt: RttEstimator,
     pub(super) state: CongestionState,
     /// Acknowledging this offset ends the recovery (RFC 6582 `recover`, RFC 6675 `RecoveryPoint`).
@@ -104,6 +108,8 @@ pub struct Sender {
     pub(super) timer: Option<Timer>,
     persist_doublings: u32,
     probe: bool,
+    /// When a sender that paces may send again, ns.
+    paced_at: Option<u64>,
     pub(super) timed_out_at: Option<u64>,
     last_sent: u64,
     // Whether the window was in use (RFC 7661's concern, by the rule Linux has).
@@ -133,6 +139,12 @@ impl Sender {
             },
             board: Scoreboard::default(),
             congestion: Congestion::new(config),
+            bbr: (config.congestion == CongestionControl::Bbr).then(|| {
+                Box::new(Bbr::new(
+                    config.segment_payload().into(),
+                    pacing_shift(config),
+                ))
+            }),
             rtt: RttEstimator::new(config),
             state: CongestionState::Open,
             recover: 0,
@@ -151,6 +163,7 @@ impl Sender {
             timer: None,
             persist_doublings: 0,
             probe: false,
+            paced_at: None,
             timed_out_at: None,
             last_sent: 0,
             usage_end: 0,
@@ -201,6 +214,9 @@ impl Sender {
             }
             Phase::Established => {}
         }
+        if self.waits_for_its_pace(now) {
+            return None;
+        }
         if let Some((start, end)) = self.board.next_hole(self.segment) {
             let fits = self.board.pipe() + (end - start) <= self.congestion.window;
             if fits || self.force_retransmit {
@@ -215,14 +231,22 @@ impl Sender {
 
     /// When [`Self::on_timer`] must run next.
     pub fn next_timer(&self) -> Option<Instant> {
-        self.timer.map(|timer| match timer {
-            Timer::Retransmission(at) | Timer::Persist(at) => Instant::from_nanos(at),
-        })
+        let timer = self.timer.map(|timer| match timer {
+            Timer::Retransmission(at) | Timer::Persist(at) => at,
+        });
+        let due = match (timer, self.paced_at) {
+            (Some(timer), Some(paced)) => Some(timer.min(paced)),
+            (timer, paced) => timer.or(paced),
+        };
+        due.map(Instant::from_nanos)
     }
 
     /// Runs the timer if it is due at `now`; poll for segments afterwards.
     pub fn on_timer(&mut self, now: Instant) {
         let now = now.as_nanos();
+        if self.paced_at.is_some_and(|at| now >= at) {
+            self.paced_at = None;
+        }
         match self.timer {
             Some(Timer::Retransmission(at)) if now >= at => match self.phase {
                 Phase::SynSent => {
@@ -287,7 +311,7 @@ impl Sender {
         self.segment
     }
 
-    /// Whether the rate at which Linux would pace is known and below `rate` octets/s
+    /// Whether the rate at which Linux paces, or would, is known and below `rate` octets/s
     /// (`tcp_update_pacing_rate`): a window in a round trip, doubled while the window is below half
     /// the slow-start threshold and raised by a fifth above; not known before the first round trip.
     /// Without a division, because every segment asks.
@@ -300,6 +324,9 @@ impl Sender {
     /// Octets in 10^9 smoothed round trips at the pacing rate, and the round trip, ns.
     #[inline]
     fn paced(&self) -> Option<(u128, u64)> {
+        if let Some(bbr) = &self.bbr {
+            return Some((bbr.pacing() as u128, 1));
+        }
         let round_trip = self.rtt.smoothed()?.max(1);
         let window = self.congestion.window.max(self.board.flight());
         let percent = if self.congestion.window < self.congestion.threshold / 2 {
@@ -327,6 +354,9 @@ impl Sender {
     /// The queue of the host refused a segment: the window shrinks as for a loss, at most once in a
     /// round trip, and nothing is retransmitted (Linux's `tcp_enter_cwr`).
     pub fn on_local_congestion(&mut self) {
+        if self.bbr.is_some() {
+            return;
+        }
         if self.state != CongestionState::Open || self.board.acknowledged < self.refused_until {
             return;
         }
@@ -407,6 +437,10 @@ impl Sender {
             self.rearm(now);
         }
         self.reduction.out += octets;
+        if let Some(bbr) = &mut self.bbr {
+            bbr.rate.on_resend(now, end);
+            bbr.on_paced(now, octets);
+        }
         let segment = self.emit(now, octets, true);
         Segment {
             sequence: start,
@@ -416,11 +450,16 @@ impl Sender {
 
     fn send_new(&mut self, now: u64) -> Option<Segment> {
         let available = self.written - self.board.sent;
+        let flight = self.board.flight();
         if available == 0 {
             self.note_usage(false);
+            if let Some(bbr) = &mut self.bbr
+                && flight < self.congestion.window
+            {
+                bbr.rate.on_app_limited(self.board.pipe());
+            }
             return None;
         }
-        let flight = self.board.flight();
         let mut edge = self.window_edge;
         if let Some(buffer) = self.config.send_buffer {
             edge = edge.min(self.board.acknowledged.saturating_add(buffer));
@@ -469,6 +508,11 @@ impl Sender {
 
     fn send_octets(&mut self, now: u64, octets: u64) -> Segment {
         let sequence = self.board.sent;
+        if let Some(bbr) = &mut self.bbr {
+            bbr.rate
+                .on_send(now, sequence + octets, self.board.flight());
+            bbr.on_paced(now, octets);
+        }
         self.board.sent += octets;
         if octets < self.segment {
             self.small_end = self.board.sent;
@@ -528,13 +572,27 @@ impl Sender {
         if self.last_sent == 0 || idle == 0 {
             return;
         }
-        if self.config.idle_restart && idle > self.rtt.timeout() {
+        if let Some(bbr) = &mut self.bbr {
+            bbr.on_restart(now);
+        } else if self.config.idle_restart && idle > self.rtt.timeout() {
             self.congestion.restart();
         }
         if idle > self.rtt.smoothed().unwrap_or(0) {
             self.congestion.exclude_idle(idle);
         }
         self.last_sent = now;
+    }
+
+    /// Whether a sender that paces has to wait; the timer then tells when to go on.
+    fn waits_for_its_pace(&mut self, now: u64) -> bool {
+        let Some(bbr) = &self.bbr else {
+            return false;
+        };
+        let until = bbr.waits_until(now);
+        let to_send =
+            self.board.next_hole(self.segment).is_some() || self.written > self.board.sent;
+        self.paced_at = until.filter(|_| to_send);
+        until.is_some()
     }
 
     /// Notes whether the congestion window limited the last window of data.
@@ -548,5 +606,13 @@ impl Sender {
             self.usage_flight = flight;
             self.usage_end = self.board.sent;
         }
+    }
+}
+
+/// The pacing rate over 2^shift is what leaves at once (`sk_pacing_shift`; 10 unless mac80211 lowers it).
+fn pacing_shift(config: &TcpConfig) -> u32 {
+    match config.back_pressure {
+        BackPressure::SmallQueues(rule) => rule.pacing_shift.unwrap_or(10),
+        _ => 10,
     }
 }

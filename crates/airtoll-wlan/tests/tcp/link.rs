@@ -52,6 +52,8 @@ pub struct Link {
     pub data_sent: u64,
     pub acks_sent: u64,
     pub queue_drops: u64,
+    /// Most packets that a segment has found in the queue.
+    pub queue_most: u64,
     pub delivered: u64,
     data_fate: DataFate,
     ack_fate: AckFate,
@@ -82,6 +84,7 @@ impl Link {
             data_sent: 0,
             acks_sent: 0,
             queue_drops: 0,
+            queue_most: 0,
             delivered: 0,
             data_fate: Box::new(|_, _| Fate::Pass),
             ack_fate: Box::new(|_| Fate::Pass),
@@ -215,7 +218,9 @@ impl Link {
         let bits = u64::from(segment.octets() + 20) * 8;
         if let Some(takes) = (bits * 1_000_000_000).checked_div(self.rate) {
             let start = self.busy_until.max(self.now);
-            if (start - self.now) / takes.max(1) >= self.queue {
+            let waiting = (start - self.now) / takes.max(1);
+            self.queue_most = self.queue_most.max(waiting);
+            if waiting >= self.queue {
                 self.queue_drops += 1;
                 return;
             }

@@ -2,7 +2,7 @@
 
 use airtoll_wlan::transport::{CongestionControl, TcpConfig};
 
-use crate::link::Link;
+use crate::link::{Fate, Link};
 
 const SECOND: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
@@ -116,4 +116,85 @@ fn steady_state_neither_grows_memory_nor_slows() {
     link.run_until(600 * SECOND);
     assert!(link.data_sent > 950_000, "{}", link.data_sent);
     assert!(link.queue_drops > 10);
+}
+
+fn bbr() -> TcpConfig {
+    TcpConfig {
+        congestion: CongestionControl::Bbr,
+        receive_window: 4 << 20,
+        ..TcpConfig::default()
+    }
+}
+
+#[test]
+fn bbr_fills_the_bottleneck_and_leaves_the_queue_short() {
+    // 20 Mb/s and 20 ms: 33 packets of delay product. CUBIC fills a queue of any length.
+    let most = 20e6 * f64::from(bbr().segment_payload()) / 1500.0;
+    for queue in [50, 1_000] {
+        let mut link = Link::new(&bbr(), 20_000_000, 10 * MS, queue).recorded();
+        let got = goodput(&mut link, 2, 12);
+        assert!(got >= 0.96 * most, "{queue}: {got} of {most}");
+        // Two products and three bursts of 1/128 s.
+        let flight = link.sender.flight();
+        assert!(flight < 165_000, "{queue}: {flight}");
+        assert_eq!(link.sender.statistics().timeouts, 0);
+    }
+}
+
+#[test]
+fn bbr_keeps_its_rate_under_random_losses_that_halve_cubic() {
+    let of = |congestion| {
+        let config = TcpConfig {
+            congestion,
+            ..bbr()
+        };
+        // Every hundredth segment is lost, on a path whose round trip is 40 ms.
+        let mut link = Link::new(&config, 20_000_000, 20 * MS, 1_000).data_fate(|n, _| {
+            if n % 100 == 99 {
+                Fate::Drop
+            } else {
+                Fate::Pass
+            }
+        });
+        goodput(&mut link, 2, 22)
+    };
+    let (cubic, bbr) = (of(CongestionControl::Cubic), of(CongestionControl::Bbr));
+    assert!(bbr > 17e6, "{bbr}");
+    assert!(cubic < 0.5 * bbr, "{cubic} and {bbr}");
+}
+
+#[test]
+fn bbr_looks_for_the_shortest_round_trip_every_ten_seconds() {
+    let mut link = Link::new(&bbr(), 20_000_000, 10 * MS, 1_000).recorded();
+    goodput(&mut link, 2, 25);
+    let least = |from: u64, to: u64| {
+        let windows = link.windows.iter();
+        let of = windows.filter(|&&(at, _, _)| (from * SECOND..to * SECOND).contains(&at));
+        of.map(|&(_, _, window)| window).min().unwrap() / link.sender.segment_payload()
+    };
+    assert!(least(3, 9) > 30);
+    assert_eq!(
+        least(9, 13),
+        4,
+        "the least window of a probe of the round trip"
+    );
+    assert!(least(13, 19) > 30);
+}
+
+#[test]
+fn a_paced_sender_spreads_a_window_over_the_round_trip() {
+    // 17 segments of delay product.
+    let most = |congestion| {
+        let config = TcpConfig {
+            congestion,
+            ..bbr()
+        };
+        let mut link = Link::new(&config, 2_000_000, 50 * MS, 1_000);
+        goodput(&mut link, 2, 4);
+        link.queue_most = 0;
+        link.run_until(8 * SECOND);
+        link.queue_most
+    };
+    assert!(most(CongestionControl::Bbr) <= 17);
+    assert!(most(CongestionControl::Cubic) > 100);
 }

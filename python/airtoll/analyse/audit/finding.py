@@ -28,6 +28,7 @@ KINDS: Final[dict[str, str]] = {
     "series_break": "a point breaks the function that the rest of its series follows",
     "clock_step": "differences are whole multiples of the step of a clock",
     "additive_table": "a table is built of constant differences",
+    "hidden_part": "a figure contains a part that its name leaves out, or is over such a figure",
     "above_phy_ceiling": "a throughput is above what the PHY can carry",
     "below_phy_floor": "a delay is below the airtime of the shortest frame",
     "above_offered_load": "a throughput is above the offered load",

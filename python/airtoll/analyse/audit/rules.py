@@ -6,6 +6,7 @@ from typing import Final
 from airtoll.analyse.audit import (
     arithmetic,
     claims,
+    composition,
     consistency,
     counts,
     granularity,
@@ -31,6 +32,7 @@ RULES: Final[tuple[Callable[[Figures], list[Finding]], ...]] = (
     likeness.clock_steps,
     likeness.additive_tables,
     likeness.composed_sums,
+    composition.hidden_parts,
     limits.above_ceiling,
     limits.below_floor,
     limits.offered_load,

@@ -158,6 +158,14 @@ _SCENARIO: Final = {
     "hidden": acts(medium=True),
     "ap.profile": acts(_PROFILE),
     "ap.position_m": acts("as the levels that it gives", medium=True),
+    "ap.authentication_timeout_s": only(
+        None, reason="has no effect: hostapd waits as long as a station repeats its frames"
+    ),
+    "ap.restart_at_s": only(None, reason="the access point of this testbed does not restart"),
+    "card.no_aggregation": only((), reason=f"has no effect: {_MAC}"),
+    "stations.caches_psk": only(
+        True, reason="has no effect: a supplicant maps its passphrase before the trial"
+    ),
     "ap.edca_parameters": only(None, reason=f"has no effect: {_MAC}"),
     "ap.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
     "server.profile": acts(_PROFILE),
@@ -187,6 +195,7 @@ _SCENARIO: Final = {
     **{f"radius.{name}": acts("of the server's cable to the switch") for name in _RADIUS_CABLE},
     "radius.requests_per_s": only(None, reason=f"has no effect: {_SERVER}"),
     "radius.mtu_bytes": only(None, reason=f"has no effect: {_SERVER}"),
+    "radius.fragments": only("pass", reason="has no effect: no firewall is set up here"),
     "radius.proxies.profile": acts(_PROFILE),
     **{f"radius.proxies.{name}": acts("of the proxy's cable") for name in _RADIUS_CABLE},
     "radius.proxies.state_bytes": only(
@@ -763,6 +772,12 @@ CAPABILITY: Final = Capability(
                     "a profile with a network card or bursts",
                     devices.with_card,
                     "the medium has no network card and no frame bursts, which a profile has",
+                ),
+                (
+                    "a profile with octets between MPDUs",
+                    devices.with_spacing,
+                    "the medium has no MPDU start spacing and no further delimiters, which a "
+                    "profile has",
                 ),
             )
         ),

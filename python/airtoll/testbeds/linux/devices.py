@@ -72,6 +72,16 @@ def with_card(cell: Cell) -> bool:
     )
 
 
+def with_spacing(cell: Cell) -> bool:
+    """Whether a profile puts octets between the MPDUs of an A-MPDU."""
+    radios = [profile.radio for profile in profiles_of(cell)]
+    return charged(cell) and any(
+        radio.cipher_delimiters
+        or (radio.mpdu_start_spacing_us is not None and radio.mpdu_start_spacing_us.value > 0)
+        for radio in radios
+    )
+
+
 def of_cell(cell: Cell) -> str | None:
     """The devices of a cell as the JSON of ``border.MediumDevices``; ``None`` without costs.
 

@@ -61,6 +61,7 @@ impl Lab {
             newcomers: (Vec::new(), Duration::ZERO),
             renewals: Vec::new(),
             deauthentications: vec![Deauthentication {
+                silent: false,
                 access_point: ACCESS_POINT,
                 link: LinkId::new(9),
                 after: Duration::from_secs(1),

@@ -1,0 +1,103 @@
+"""A capture as values of a measurement: retries, PHY rate, throughput of steady traffic.
+
+Takes the path of a capture and keys; gives a :class:`~airtoll.run.explained_samples.Side`. Reads
+the report of ``airtoll.capture`` and decodes nothing itself.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from airtoll.capture import capture_report
+from airtoll.errors import DatasetError, PolicyError
+from airtoll.policies import resolve
+from airtoll.run.explained_samples import Inputs, Sample, Side, parse_flow
+from airtoll.run.explaining import Link, phy_rate_bps
+
+#: Standard deviation of the throughput of a capture, which misses frames (logarithm).
+_CAPTURED = 0.15
+#: Parts of a capture's busiest second from which on a second has traffic, and steady traffic.
+_BUSY, _STEADY = 0.1, 0.7
+_HT_RATE: Final = re.compile(r"(\S+) MCS (\d+)(?: x(\d+))? (\d+) MHz")
+_FORMATS: Final = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT": "802.11be"}
+
+
+def capture_side(path: Path, inputs: Inputs) -> Side:
+    """Retries, PHY rate and throughput of the station with most octets, both ways together."""
+    report = capture_report([path], inputs.keys, inputs.key_logs)
+    ledger = report.ledger
+    if not ledger["stations"] or not ledger["data_frames"]:
+        raise DatasetError(f"{path}: holds no data frame of a station")
+    station = max(ledger["stations"], key=lambda one: one["octets"]["payload"])
+    _, flow, _ = parse_flow(inputs.flow)
+    retries = station["retries"] / max(station["frames"], 1)
+    samples = [Sample("retry_share", flow, retries, 0.02)]
+    remarks = []
+    rate = _most_used_rate(ledger["rates"], ledger["data_frames"])
+    if rate is not None:
+        samples.append(Sample("rate_bps", flow, rate, 0.1))
+    total = ledger["total"]["octets"]["payload"]
+    busy = _busy_bps(ledger["seconds"], station["octets"]["payload"] / max(total, 1))
+    if busy is None:
+        remarks.append(f"{path}: no steady traffic of two seconds, so that no throughput counts")
+    else:
+        # The payload on the air is that of packets with their headers.
+        share = flow.payload / (flow.packet + 8)
+        samples.append(Sample("throughput_bps", flow, busy * share, _CAPTURED))
+    return Side(tuple(samples), _captured_policy(report.sessions), tuple(remarks))
+
+
+def _busy_bps(seconds: Sequence[Any], part: float) -> float | None:
+    """Payload of the steady seconds, bit/s, of which a station has a part.
+
+    None without two of them, or where most seconds with traffic have much less (bursts).
+    """
+    octets = [float(one["octets"]["payload"]) for one in seconds]
+    most = max(octets, default=0.0)
+    steady = [one for one in octets if one > _STEADY * most]
+    busy = [one for one in octets if one > _BUSY * most]
+    if len(steady) < 2 or 2 * len(steady) < len(busy):
+        return None
+    return 8 * statistics.fmean(steady) * part
+
+
+def _most_used_rate(rates: Sequence[Any], data_frames: int) -> float | None:
+    """The PHY rate of most frames: of HT and later where a tenth of the data has them."""
+    later = [(one["frames"], found) for one in rates if (found := _HT_RATE.match(one["rate"]))]
+    if sum(frames for frames, _ in later) > 0.1 * data_frames:
+        _, found = max(later, key=lambda one: one[0])
+        phy = _FORMATS.get(found[1])
+        if phy is None:
+            return None
+        mcs, width = int(found[2]), int(found[4])
+        streams = int(found[3]) if found[3] else mcs // 8 + 1
+        return phy_rate_bps(Link(phy, width_mhz=width, mcs=mcs, streams=streams))
+    # Management is sent at the lowest rates.
+    old = [
+        (one["frames"], float(one["rate"].removesuffix(" Mb/s")))
+        for one in rates
+        if one["rate"].endswith(" Mb/s") and float(one["rate"].removesuffix(" Mb/s")) > 2
+    ]
+    return 1e6 * max(old)[1] if old else None
+
+
+def _captured_policy(sessions: Sequence[Any]) -> str | None:
+    """The policy of the sessions of a capture, where all have the same of the catalogue."""
+    names = set()
+    for one in sessions:
+        if one["akm"] is None or one["cipher"] is None:
+            continue
+        akm, cipher = one["akm"].lower(), one["cipher"].lower().removesuffix("-128")
+        family = "wpa3" if akm.startswith("sae") else "wpa2"
+        if one["wpa_version"] == 1:
+            family = "wpa"
+        text = f"owe-{cipher}" if akm == "owe" else f"{family}-{akm}-{cipher}"
+        try:
+            names.add(resolve(text).name)
+        except PolicyError:
+            return None
+    return names.pop() if len(names) == 1 else None

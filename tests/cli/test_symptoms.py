@@ -1,0 +1,65 @@
+"""``airtoll symptoms``: from the words of a complaint to the study that shows it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from airtoll.analyse.explain import MECHANISMS
+from airtoll.analyse.explain.symptoms import SYMPTOMS, matching, of_mechanism
+from airtoll.cli.app import app
+from airtoll.study import shipped
+from airtoll.testbeds.capability import paths
+
+
+@pytest.mark.parametrize(
+    ("complaint", "study"),
+    [
+        ("joins take 3 s more after the certificate changed", "radius-fragments"),
+        ("eap-tls never finishes over the vpn", "radius-fragments"),
+        ("all phones drop at the full hour", "group-rekey-dozing"),
+        ("group key handshake failed after 4 tries", "group-rekey-dozing"),
+        ("esp32 does not join wpa3", "slow-sae"),
+        ("esp32 connect time after deep sleep", "cold-boot"),
+        ("clients gone after access point reboot", "lost-associations"),
+        ("endless loop with cached pmk", "stale-pmksa"),
+        ("not faster than 54", "no-aggregation"),
+        ("multicast makes everything slow", "group-traffic"),
+    ],
+)
+def test_a_complaint_finds_its_study(complaint: str, study: str) -> None:
+    assert study in [one.study for one in matching(complaint.split())[:2]]
+
+
+def test_every_symptom_names_a_shipped_study_and_fields_that_exist() -> None:
+    names = set(shipped())
+    known = {path.split(".", 1)[1] for path, _ in paths() if path.startswith("scenario.")}
+    known |= {key.rsplit(".", 1)[0] for key in known if "." in key} | {"grid.policy"}
+    for symptom in SYMPTOMS:
+        assert symptom.study in names
+        assert set(symptom.settings) <= known, symptom.seen
+        assert symptom.cause
+        assert symptom.cure
+
+
+def test_causes_of_mechanisms_are_those_of_explain() -> None:
+    own = [one for one in SYMPTOMS if one.mechanism]
+    assert own
+    for symptom in own:
+        assert symptom.mechanism is not None
+        mechanism = MECHANISMS[symptom.mechanism]
+        assert (symptom.cause, symptom.cure) == (mechanism.words, mechanism.remedy)
+        assert of_mechanism(mechanism.name) is symptom
+
+
+def test_the_command_prints_and_refuses() -> None:
+    runner = CliRunner()
+    shown = runner.invoke(app, ["symptoms", "phones", "drop", "hour"])
+    assert shown.exit_code == 0
+    assert "shown by: airtoll run group-rekey-dozing" in shown.output
+    assert "wpa_group_update_count" in shown.output
+    every = json.loads(runner.invoke(app, ["symptoms", "--json"]).output)
+    assert len(every) == len(SYMPTOMS)
+    assert runner.invoke(app, ["symptoms", "xylophone"]).exit_code != 0
