@@ -72,9 +72,6 @@ KNOWN: dict[str, list[set[str]]] = {
     "crates/airtoll-wlan/src/flow": [
         {"connection", "socket"},
     ],
-    "crates/airtoll-wlan/src/join": [
-        {"rejoin", "session"},
-    ],
     "crates/airtoll-wlan/src/mac": [
         {"card", "contention"},
         {"link", "rate_control"},

@@ -86,7 +86,7 @@ ALLOWED: dict[str, int] = {
     "crates/airtoll-wlan/src/mac/group.rs": 1,
     "crates/airtoll-wlan/src/mac/link.rs": 2,
     "crates/airtoll-wlan/src/mac/power_save.rs": 1,
-    "crates/airtoll-wlan/src/mac/queue.rs": 2,
+    "crates/airtoll-wlan/src/mac/queue.rs": 1,
     "crates/airtoll-wlan/src/medium.rs": 1,
     "crates/airtoll-wlan/src/medium/fading.rs": 1,
     "crates/airtoll-wlan/src/medium/interference.rs": 1,
