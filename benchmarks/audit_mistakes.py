@@ -503,6 +503,30 @@ def plant_missing_reading(study: Study, rng: Rng) -> str:
     return "9 readings"
 
 
+def plant_hidden_part(study: Study, rng: Rng) -> str:
+    """All cells are sums of a few times; away from home one contains a part that it does not name."""
+    shared, step = (int(rng.integers(20, 400)) for _ in range(2))
+    own = {name: int(rng.integers(500, 3_000)) for name in ("8021x-md5", "8021x-tls", "ipsec")}
+    sums = {**own, **{f"{name}+ipsec": own[name] + own["ipsec"] for name in own if name != "ipsec"}}
+    hiding = str(rng.choice(["8021x-md5", "8021x-tls"]))
+    for place, more in (("home", 0), ("away", step)):
+        for policy, value in sums.items():
+            hidden = own["ipsec"] if (place, policy) == ("away", hiding) else 0
+            study[0].append(
+                row(
+                    table="9",
+                    kind="published",
+                    configuration=place,
+                    security=policy,
+                    statistic="mean",
+                    metric="authentication_time",
+                    value=f"{(shared + more + value + hidden) / 1000:.3f}",
+                    unit="s",
+                )
+            )
+    return f"{hiding} names no ipsec"
+
+
 PLANTS: dict[str, tuple[str, Callable[[Study, Rng], str]]] = {
     "mean": ("mean_mismatch", plant_mean),
     "deviation": ("deviation_mismatch", plant_deviation),
@@ -543,4 +567,5 @@ PLANTS: dict[str, tuple[str, Callable[[Study, Rng], str]]] = {
     "service": ("service_mismatch", plant_service),
     "cause too small": ("cause_too_small", plant_cause),
     "standard": ("standard_mismatch", plant_standard),
+    "part left out of a name": ("hidden_part", plant_hidden_part),
 }

@@ -16,7 +16,9 @@ _FEW = 5
 
 def shortened(cell):
     """The cell with a short trial, where nothing in it waits for an instant of the whole one."""
-    if cell.settings.handover is not None or cell.settings.join.group_rekey_s:
+    settings = cell.settings
+    waits = settings.handover is not None or settings.ap.restart_at_s is not None
+    if waits or settings.join.group_rekey_s:
         return cell
     length = min(cell.load.duration_s, _SHORT_S)
     fewer = min(cell.settings.clients or 1, _FEW)

@@ -14,7 +14,7 @@ use crate::id::{
     WireId,
 };
 use crate::observe::ledger::Air;
-use crate::observe::{Moment, Observation, Observer as _, Observers};
+use crate::observe::{Moment, Observation, Observer as _, Observers, Times};
 use crate::packet::{Loss, Packet};
 
 /// A request of a subsystem to those above it, or to itself once these are done.
@@ -132,6 +132,11 @@ impl Context {
             end: self.end,
         };
         self.observers.observe(moment, observation);
+    }
+
+    /// Times of a node's radio from the start of the trial.
+    pub fn radio_times(&self, node: NodeId) -> Times {
+        self.observers.radio(node, self.events.now())
     }
 
     /// A stretch of the air is over.

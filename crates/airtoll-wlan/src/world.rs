@@ -684,7 +684,7 @@ impl World {
                 lower.mac.bar(station, access_point, knows);
             }
             Action::Joined { station, since } => {
-                let radio = lower.cx.observers.radio(station, now);
+                let radio = lower.cx.radio_times(station);
                 lower.device.joined(station, now - since, radio);
             }
             Action::BeginTraffic => self.begin_traffic(),

@@ -17,7 +17,7 @@ from airtoll.network import Network, read
 from airtoll.policies import resolve
 from airtoll.policies.gates import why_not_at_6ghz
 from airtoll.profiles import load
-from airtoll.study.generations import GENERATIONS
+from airtoll.study.generations import GENERATIONS, phy_name
 from airtoll.study.join import SIGNATURES, Join
 
 Place = Literal["home", "office", "sensor"]
@@ -195,6 +195,7 @@ def situation(
     if place == "home" and clients is not None:
         raise UsageError("--clients: for --place office; a home has one station here")
     known = network.phy if network is not None else None
+    phy = None if phy is None else phy_name(phy)
     if place == "sensor" and profile is not None:
         phy, at = _of_station(profile, phy or known, at)
     chosen = phy or known or _PHY[place]

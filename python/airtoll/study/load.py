@@ -106,6 +106,7 @@ def parse(text: str, path: Path) -> StudyFile:
     except ValidationError as error:
         raise StudyError(_first_mistake(error, path)) from error
     study = _check_grid(study, path)
+    _check_cards(study, path)
     return StudyFile(study, path, text, hashlib.sha256(text.encode()).hexdigest())
 
 
@@ -380,6 +381,18 @@ def _inner_model(annotation: Any) -> Any:
     return None
 
 
+def _check_cards(study: Study, path: Path) -> None:
+    """A card names policies of the grid. A narrower grid of the same study may have fewer."""
+    policies = study.grid["policy"]
+    for name, scenario in study.scenario.items():
+        for at, policy in enumerate(scenario.card.no_aggregation):
+            if policy not in policies:
+                raise StudyError(
+                    f"{path}: scenario.{name}.card.no_aggregation[{at}]: {policy!r} is not in "
+                    f"grid.policy; there are: {', '.join(map(str, policies))}"
+                )
+
+
 def _check_grid(study: Study, path: Path) -> Study:
     """Canonical policies in the grid; every axis and factor exists."""
     grid = dict(study.grid)
@@ -413,13 +426,6 @@ def _check_grid(study: Study, path: Path) -> Study:
             f"{path}: study.baseline: {study.study.baseline!r} is not in grid.policy "
             f"({', '.join(policies)}): add it there, or set study.baseline to one of them"
         )
-    for name, scenario in study.scenario.items():
-        for at, policy in enumerate(scenario.card.no_aggregation):
-            if policy not in policies:
-                raise StudyError(
-                    f"{path}: scenario.{name}.card.no_aggregation[{at}]: {policy!r} is not in "
-                    f"grid.policy; there are: {', '.join(policies)}"
-                )
     grid["policy"] = policies
     for key, levels in grid.items():
         if key in _AXES:
