@@ -504,7 +504,7 @@ def plant_missing_reading(study: Study, rng: Rng) -> str:
 
 
 def plant_hidden_part(study: Study, rng: Rng) -> str:
-    """All cells are sums of a few times; away from home one contains a part that it does not name."""
+    """All cells are sums of a few times; away from home one has a part that it does not name."""
     shared, step = (int(rng.integers(20, 400)) for _ in range(2))
     own = {name: int(rng.integers(500, 3_000)) for name in ("8021x-md5", "8021x-tls", "ipsec")}
     sums = {**own, **{f"{name}+ipsec": own[name] + own["ipsec"] for name in own if name != "ipsec"}}

@@ -75,6 +75,9 @@ class Cluster:
         # Dask cancels a future without a reference.
         self._flying: dict[str, tuple[Trial, Any]] = {}
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        # Trials on workers that died, which may be another trial's fault: each runs again alone.
+        self._suspects: list[Trial] = []
+        self._alone: set[tuple[str, int, int]] = set()
         try:
             threads = self._wait_for_workers()
         except BaseException:
@@ -91,18 +94,26 @@ class Cluster:
 
     def next_ended(self) -> Ended:
         """Wait for the result of a trial."""
-        future = self._next_future()
-        trial, _future = self._flying.pop(future.key)
-        try:
-            return trial, future.result()
-        except AirtollError as error:
-            return trial, error
-        except Exception as error:
-            if self._client.status != "running":
-                return trial, self._lost()
-            kind = type(error).__name__
-            what = "its workers died" if kind == "KilledWorker" else f"{kind}: {error}"
-            return trial, Measured(failure=f"{BROKEN}dask: {' '.join(what.split())[:300]}")
+        while True:
+            if self._suspects and not self._flying:
+                self.submit(self._suspects.pop(0))
+            future = self._next_future()
+            trial, _future = self._flying.pop(future.key)
+            try:
+                return trial, future.result()
+            except AirtollError as error:
+                return trial, error
+            except Exception as error:
+                if self._client.status != "running":
+                    return trial, self._lost()
+                kind = type(error).__name__
+                key = (trial.cell.name, trial.number, trial.attempt)
+                if kind == "KilledWorker" and key not in self._alone:
+                    self._alone.add(key)
+                    self._suspects.append(trial)
+                    continue
+                what = "its workers died" if kind == "KilledWorker" else f"{kind}: {error}"
+                return trial, Measured(failure=f"{BROKEN}dask: {' '.join(what.split())[:300]}")
 
     def cancel(self) -> None:
         """Cancel the running trials."""
