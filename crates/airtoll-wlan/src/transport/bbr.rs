@@ -53,9 +53,9 @@ pub(super) struct Situation {
     pub(super) delivered: u64,
     /// Octets newly found lost.
     pub(super) lost: u64,
-    /// Octets in the network before and after.
+    /// Octets in the network before the acknowledgement.
     pub(super) in_network_before: u64,
-    /// See above.
+    /// Octets in the network after it.
     pub(super) in_network: u64,
     /// A loss is being repaired.
     pub(super) recovering: bool,
