@@ -89,7 +89,7 @@ agarwal-linux: build dev medium system guest ## agarwal2005's 648 cells on the r
 	$(BIN)/airtoll run agarwal2005 --on linux --vm --trials 1 --out $(RUNS)/agarwal2005-linux \
 		$$(test ! -e $(RUNS)/agarwal2005-linux || echo --resume)
 
-lint: dev ## formatting, types, import contracts, cycles, packages, plain English
+lint: build dev ## formatting, types, import contracts, cycles, packages, plain English
 	$(STEP) "cargo fmt" "1 s" cargo fmt --all --check
 	$(STEP) "clippy" "2 min" cargo clippy $(SHARED) --workspace --all-targets --quiet -- -D warnings
 	$(STEP) "cargo doc" "30 s, first 2 min" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(SHARED) --workspace
