@@ -11,10 +11,10 @@ from __future__ import annotations
 from attrs import evolve
 
 from airtoll import border
-from airtoll.plan import Cell
+from airtoll.plan import Cell, resolved
 from airtoll.policies import Cipher
 from airtoll.profiles import Profile, load
-from airtoll.testbeds import gating, resolve
+from airtoll.testbeds import resolve
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.joining import RADIUS
 from airtoll.testbeds.linux.job import ACCESS_POINTS
@@ -91,7 +91,7 @@ def of_cell(cell: Cell) -> str | None:
         return None
     # Stations always associate here, and an authentication server always takes part.
     settings = cell.settings.model_copy(update={"authenticate": True})
-    cell = gating.as_carried_out(evolve(cell, settings=settings))
+    cell = resolved(evolve(cell, settings=settings)).cell
     scenario = resolve.scenario(cell)
     hosts = {node.name: _plain_host(node.host) for node in scenario.nodes}
     association = scenario.associations[0]

@@ -26,12 +26,12 @@ from airtoll import _native
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
 from airtoll.observe.journal import BROKEN, SketchTuple
 from airtoll.observe.replacing import storage_error
-from airtoll.plan import Cell, Trial
+from airtoll.plan import Cell, Trial, abilities, gating
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.study.generations import band_of, queue_packets, wire_mbps
 from airtoll.study.join import Radius
-from airtoll.testbeds import abilities, bridging, gating, joining, loads, roaming
+from airtoll.testbeds import bridging, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE
 from airtoll.testbeds.guest import drivers

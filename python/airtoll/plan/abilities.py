@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from airtoll.errors import ProfileError
-from airtoll.plan import Cell
+from airtoll.plan import multi_link
+from airtoll.plan.cells import Cell
 from airtoll.policies import Cipher, Policy
 from airtoll.policies.transition import offers
 from airtoll.profiles import Capabilities, load
 from airtoll.study import Scenario, Station
 from airtoll.study.generations import band_of
-from airtoll.testbeds import multi_link
 
 
 def why_not(cell: Cell, chosen: dict[str, Policy]) -> str | None:

@@ -11,13 +11,13 @@ from typing import Final, Literal
 
 from attrs import evolve, frozen
 
-from airtoll.plan import Cell
+from airtoll.plan import abilities, multi_link
+from airtoll.plan.cells import Cell
 from airtoll.policies import Policy, resolve
 from airtoll.policies.gates import Finding, findings
 from airtoll.policies.transition import CLIENTS, Offer, choice, offers
 from airtoll.study import Phy, Scenario, Station
 from airtoll.study.generations import GENERATIONS, band_of
-from airtoll.testbeds import abilities, multi_link
 
 #: The generation that an EHT link falls back to, and its widest channel, MHz.
 _FALLBACK: Final[Phy] = "802.11ax"
@@ -80,8 +80,8 @@ def protects_beacons(settings: Scenario) -> bool:
     return settings.phy == "802.11be" if stated is None else stated
 
 
-def why_not(cell: Cell) -> str | None:
-    """Why devices do not associate in a cell, or None."""
+def why_not(cell: Cell, carried_out: Cell) -> str | None:
+    """Why devices do not associate in a cell, or None. ``carried_out``: the cell as they use it."""
     for station in cell.settings.stations:
         if station.client is not None and offer_to(cell, station) is None:
             known = CLIENTS[station.client].title
@@ -91,7 +91,7 @@ def why_not(cell: Cell) -> str | None:
         if finding.gate.effect == "refused":
             return f"{policy.name}: {finding.words}"
     chosen = {station.name: policy_of(cell, station) for station in cell.settings.stations}
-    return abilities.why_not(as_carried_out(cell), chosen)
+    return abilities.why_not(carried_out, chosen)
 
 
 def notes(cell: Cell) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from airtoll.plan import Cell
+from airtoll.plan.cells import Cell
 from airtoll.policies import Policy
 from airtoll.policies.gates import why_not_high_throughput, why_not_multi_link
 from airtoll.study import Scenario, Station
