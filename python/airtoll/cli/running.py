@@ -238,11 +238,11 @@ def run(
             )
         totals = result.totals
         if totals is not None:
-            parts = [f"{totals.ok} trials"]
+            parts = [f"{totals.ok} trial{'' if totals.ok == 1 else 's'}"]
             for count, word in (
                 (totals.failed, "failed"),
                 (totals.rerun, "run again"),
-                (totals.skipped, "cells skipped"),
+                (totals.skipped, f"cell{'' if totals.skipped == 1 else 's'} skipped"),
             ):
                 if count:
                     parts.append(f"{count} {word}")

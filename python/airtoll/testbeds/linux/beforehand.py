@@ -1,13 +1,15 @@
-"""Questions to the hosts of a laboratory before the first trial: their Python and their daemons.
+"""Questions to the hosts of a laboratory before the first trial: Python, daemons and kernels.
 
 Takes a ``lab.toml``; gives what each host lacks, and the reason why a cell cannot be carried out on
 them. A daemon is asked by a configuration for an interface that is not there: it reads the file
-first, and names a line that it was built without. Never changes a host.
+first, and names a line that it was built without. A kernel is asked in a network namespace that
+ends with the question. Never changes a host.
 """
 
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -108,16 +110,49 @@ KNOWLEDGE: Final = (
 
 
 @frozen
+class Ability:
+    """Something of a kernel that tunnels of a kind need.
+
+    ``kind``: of the tunnel. ``command``: of iproute2, tries it. ``refusals``: what the kernel says
+    that lacks it; any other answer proves nothing.
+    """
+
+    name: str
+    kind: str
+    command: str
+    refusals: tuple[str, ...]
+
+
+KERNEL: Final = (
+    Ability(
+        "WireGuard",
+        "wireguard",
+        "ip link add airtoll-none type wireguard",
+        ("Unknown device type", "Operation not supported"),
+    ),
+    Ability(
+        "ESP",
+        "esp",
+        "ip xfrm state add src 127.0.0.1 dst 127.0.0.2 proto esp spi 0x100 mode tunnel "
+        f"enc 'cbc(aes)' 0x{'00' * 16} auth 'hmac(sha1)' 0x{'00' * 20}",
+        ("Requested type not found", "Protocol not supported", "Operation not supported"),
+    ),
+)
+
+
+@frozen
 class Answers:
     """The answers of a host. ``python``: why its Python does not fit, or None.
 
     ``lacks``: names of ``KNOWLEDGE`` that its daemon refuses. ``without``: programs of ``TOOLS``
-    that are not installed. ``silent``: why it was not asked.
+    that are not installed. ``kernel``: names of ``KERNEL`` that its kernel refuses. ``silent``: why
+    it was not asked.
     """
 
     python: str | None = None
     lacks: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    kernel: tuple[str, ...] = ()
     silent: str | None = None
 
 
@@ -153,6 +188,15 @@ class Asked:
                     return (
                         f"{_subject(cell, lacking)}: {name} has no {', '.join(lacking)}; "
                         f"on {name}: {environment.install(packages)}"
+                    )
+        for ability in KERNEL:
+            if ability.kind not in {tunnel.kind for tunnel in cell.security.tunnels}:
+                continue
+            for name in (*self.lab.of("server")[:1], *self.lab.of("station")[:stations]):
+                if ability.name in self.hosts.get(name, NOTHING).kernel:
+                    return (
+                        f"{cell.policy}: the kernel of {name} has no {ability.name}: a kernel with "
+                        "the module, or another host"
                     )
         for one in KNOWLEDGE:
             if not one.asked(cell):
@@ -238,7 +282,22 @@ async def look(host: Host, role: str | None) -> Answers:
     asks = f"for tool in {words}; do command -v $tool >/dev/null 2>&1 || echo $tool; done"
     done = await host.run(["sh", "-c", asks], check=False, limit_s=_LIMIT_S)
     told = done.stdout.split()
-    return Answers(python, lacks, tuple(tool for tool in TOOLS if tool in told))
+    tried = [f"echo @{number}; {one.command} 2>&1" for number, one in enumerate(KERNEL)]
+    asks = f"command -v unshare >/dev/null && unshare -n sh -c {shlex.quote('; '.join(tried))}"
+    done = await host.run(["sh", "-c", asks], check=False, limit_s=_LIMIT_S)
+    missing = tuple(tool for tool in TOOLS if tool in told)
+    return Answers(python, lacks, missing, unable(done.stdout))
+
+
+def unable(said: str) -> tuple[str, ...]:
+    """Names of ``KERNEL`` that a kernel lacks, from what it said to their commands."""
+    answers = (part.partition("\n") for part in f"\n{said}".split("\n@")[1:])
+    told = {int(number): text for number, _, text in answers}
+    return tuple(
+        one.name
+        for number, one in enumerate(KERNEL)
+        if any(words in told.get(number, "") for words in one.refusals)
+    )
 
 
 def script(daemon: str) -> str:

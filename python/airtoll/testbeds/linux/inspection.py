@@ -182,6 +182,9 @@ def _programs(name: str, seen: Seen) -> list[_Part]:
     if lacks := seen.answers.lacks:
         said = f"its daemon was built without {', '.join(lacks)}: policies with it are refused"
         parts.append(("daemon", "note", said, "another build of the daemon, or another host"))
+    if lacks := seen.answers.kernel:
+        said = f"the kernel has no {', '.join(lacks)}: policies with it are refused"
+        parts.append(("kernel", "note", said, "a kernel with the modules, or another host"))
     return parts
 
 
