@@ -1,6 +1,6 @@
 //! The analysis: takes capture files and keys, gives one report.
 //!
-//! Frames are worked on in batches, so that CCMP runs in the batch kernels; frames that a batch
+//! Frames are worked on in batches, so that CCMP frames are decrypted in lock step; frames that a batch
 //! did not open are tried again in the order of the capture. Frames that came before their key are
 //! marked by one bit each and opened in further passes over the files. Memory is bounded by the
 //! tables' limits and that bit. Opens no socket, reads no clock.
@@ -314,7 +314,7 @@ impl Batch {
                 rest = after;
                 jobs.push(IncomingMpdu::new(frame));
             }
-            CcmpKey::decapsulate_batch_keys(&keys, &mut jobs);
+            CcmpKey::decapsulate_batch(&keys, &mut jobs);
             for ((index, start, _), job) in indices.iter().zip(&jobs) {
                 if let Ok(found) = &job.result {
                     opened[*index] = Some(start + found.payload.start..start + found.payload.end);
