@@ -47,7 +47,7 @@ KNOWN: dict[str, list[set[str]]] = {
             "multi_link",
             "policy",
         },
-        {"agreement", "ec_group", "exchange", "primitives", "radius", "radius_proxy"},
+        {"exchange", "primitives", "radius", "radius_proxy"},
     ],
     "crates/airtoll-handshakes/src/tls": [
         {"authority", "certificate"},

@@ -115,7 +115,7 @@ def test_a_negative_fixed_cost_is_written_as_zero_and_said(tmp_path: Path) -> No
 
 OPERATIONS = {
     "x25519-scalar-mul": "AWS-LC" if native.aws_lc else "x25519-dalek",
-    "p-521-field-power": "num-bigint",
+    "p-521-field-power": "RustCrypto crypto-bigint",
     "ml-kem-512-keygen": "RustCrypto ml-kem",
     "ml-dsa-44-verify": "RustCrypto ml-dsa",
     "rsa-2048-sign": "RustCrypto rsa",
