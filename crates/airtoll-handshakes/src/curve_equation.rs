@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use crypto_bigint::modular::{FixedMontyForm, FixedMontyParams};
 use crypto_bigint::{NonZero, Odd, U256, U384, U576, U832, Uint};
 
-use super::exchange::Context;
+use super::context::Context;
 use super::operation::{Curve, Operation};
 
 /// The equation of P-256, P-384 or P-521; of X25519, which has none of this form, that of P-256.

@@ -6,7 +6,7 @@
 //! to a point (802.11-2020, 12.4.4.2) are of `curve_equation`.
 
 use super::agreement;
-use super::exchange::Context;
+use super::context::Context;
 use super::curve_equation::{self, CurveEquation};
 use super::operation::{Curve, HashAlgorithm, Operation};
 use super::points::{add, multiply};
