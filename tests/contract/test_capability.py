@@ -20,7 +20,8 @@ from airtoll.testbeds import simulated
 from airtoll.testbeds.capability import Capability, paths
 from airtoll.testbeds.first_join import at_home
 from airtoll.testbeds.linux import capability as linux_capability
-from airtoll.testbeds.linux import medium, testbed
+from airtoll.testbeds.linux import testbed
+from airtoll.testbeds.linux.air import medium
 from airtoll.testbeds.linux.testbed import Linux
 from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
