@@ -7,7 +7,7 @@ mod by_level;
 mod card;
 mod over_the_ds;
 mod repeated;
-mod several;
+mod many_stations;
 mod tunnels;
 
 use std::cell::RefCell;

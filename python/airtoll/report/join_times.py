@@ -12,8 +12,8 @@ from typing import Any, Final
 import polars as pl
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.join_times import TIMES
 from airtoll.analyse.quantities import NOTHING, show_estimate
-from airtoll.analyse.times import TIMES
 from airtoll.report.summary import RunSummary
 
 #: The times that are shown where they are observed; a study's answers come first.

@@ -1,7 +1,7 @@
 """Overheads combined over traffics, and the printed ones.
 
-Takes a summary and printed figures; gives one row per scenario, policy and group of traffics, and
-one for their mean. A printed figure belongs to a scenario whose name is its configuration, and to
+Takes combined overheads and printed figures; gives one row per scenario, policy and group of
+traffics, and one for their mean. A printed figure belongs to a scenario whose name is its configuration, and to
 the groups whose names its transport joins with a plus sign. Never averages printed figures itself.
 """
 
@@ -9,17 +9,28 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 from attrs import frozen
 
-from airtoll.analyse import Estimate
+from airtoll.analyse import Comparison, Estimate
 from airtoll.answer import Printed, Reproduces, within
 from airtoll.observe.datasets import Dataset, load_dataset
-from airtoll.report.summary import Combined, RunSummary
 
 #: The name of the mean over groups.
 MEAN = "mean"
+
+
+@frozen
+class Combined:
+    """Overhead of one policy in one scenario, by group of traffics and averaged over them."""
+
+    scenario: str
+    policy: str
+    factors: str
+    groups: dict[str, Estimate]
+    mean: Estimate
 
 
 @frozen
@@ -41,7 +52,7 @@ class PrintedCombined:
         return self.ours.value - self.published
 
 
-def printed_combined(summary: RunSummary, dataset: Dataset) -> list[PrintedCombined]:
+def printed_combined(combined: Iterable[Combined], dataset: Dataset) -> list[PrintedCombined]:
     """Every combined overhead that the data set prints too, in the order of the run."""
     figures = dataset.figures.filter(
         (pl.col("metric") == "overhead")
@@ -49,14 +60,16 @@ def printed_combined(summary: RunSummary, dataset: Dataset) -> list[PrintedCombi
         & (pl.col("unit") == "%")
         & ~pl.col("table").str.starts_with("prose")
     )
-    return [row for c in summary.combined for row in _rows(c, figures)]
+    return [row for c in combined for row in _rows(c, figures)]
 
 
-def reproduced_combined(summary: RunSummary) -> list[Reproduces]:
+def reproduced_combined(
+    combined: Sequence[Combined], comparisons: Iterable[Comparison]
+) -> list[Reproduces]:
     """How many printed overheads over several kinds of traffic are met, by data set."""
     found = []
-    for name in dict.fromkeys(one.dataset for one in summary.comparisons):
-        rows = printed_combined(summary, load_dataset(name))
+    for name in dict.fromkeys(one.dataset for one in comparisons):
+        rows = printed_combined(combined, load_dataset(name))
         if not rows:
             continue
         limit = within("overhead", "1")

@@ -14,9 +14,9 @@ from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.drawing import Developed, Panel, Picture, Plate, develop
 from airtoll.drawing.plate import INK, legend_below, new_plate
+from airtoll.report.compared_runs import Against, run_name, shown, words
 from airtoll.report.html import placed
 from airtoll.report.palette import colour
-from airtoll.report.several import Against, run_name, shown, words
 from airtoll.report.templates import page
 
 _MOST_ROWS = 1500
