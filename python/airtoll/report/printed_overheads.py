@@ -1,8 +1,9 @@
 """Overheads combined over traffics, and the printed ones.
 
 Takes combined overheads and printed figures; gives one row per scenario, policy and group of
-traffics, and one for their mean. A printed figure belongs to a scenario whose name is its configuration, and to
-the groups whose names its transport joins with a plus sign. Never averages printed figures itself.
+traffics, and one for their mean. A printed figure belongs to a scenario whose name is its
+configuration, and to the groups whose names its transport joins with a plus sign. Never averages
+printed figures itself.
 """
 
 from __future__ import annotations
