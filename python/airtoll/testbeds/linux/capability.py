@@ -25,6 +25,7 @@ from airtoll.testbeds.capability import (
     Feature,
     PolicyFeature,
     acts,
+    every_field,
     only,
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
@@ -594,13 +595,16 @@ def _esp_in_esp(cell: Cell) -> bool:
 
 
 CAPABILITY: Final = Capability(
-    fields={
-        **{f"scenario.{name}": entry for name, entry in _SCENARIO.items()},
-        **{f"scenario.join.{name}": entry for name, entry in _JOIN.items()},
-        **{f"scenario.handover.{name}": entry for name, entry in _HANDOVER.items()},
-        **{f"traffic.{name}": entry for name, entry in _TRAFFIC.items()},
-        **{f"trials.{name}": entry for name, entry in _TRIALS.items()},
-    },
+    fields=every_field(
+        {
+            **{f"scenario.{name}": entry for name, entry in _SCENARIO.items()},
+            **{f"scenario.join.{name}": entry for name, entry in _JOIN.items()},
+            **{f"scenario.handover.{name}": entry for name, entry in _HANDOVER.items()},
+            **{f"traffic.{name}": entry for name, entry in _TRAFFIC.items()},
+            **{f"trials.{name}": entry for name, entry in _TRIALS.items()},
+        },
+        otherwise=lambda default: only(default, reason="is not set up by this testbed"),
+    ),
     where={
         "scenario.join": lambda cell: cell.settings.authenticate,
         "scenario.radius": _eap,
