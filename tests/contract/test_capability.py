@@ -78,7 +78,7 @@ _PLACED: Fields = {
     "scenario.stations": [{"name": "A", "position_m": [2.0, 0.0]}],
     "scenario.neighbours": {"positions_m": [[25.0, 0.0]]},
 }
-_WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7}
+_WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7, "loss_ratio": 0.1}
 PROFILE = "p4-3.2ghz-rt61"
 
 #: Field -> a value that is not its default, and the fields that it needs.

@@ -171,7 +171,7 @@ _SCENARIO: Final = {
     "ap.edca_parameters": only(None, reason=f"has no effect: {_MAC}"),
     "ap.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
     "server.profile": acts(_PROFILE),
-    **{f"wired.{name}": acts() for name in WiredLink.model_fields},
+    **{f"wired.{name}": acts() for name in ("rate_mbps", "delay_us", "queue_packets")},
     "bridge.host.profile": acts(_PROFILE),
     **{
         f"bridge.wired.{name}": only(field.get_default(), reason=f"has no effect: {_WIRE}")
