@@ -344,7 +344,7 @@ def values_in(
     if lab is None:
         return given
     from airtoll.testbeds.lab.agenda import values_for
-    from airtoll.testbeds.linux.lab import load
+    from airtoll.testbeds.linux.laboratory.lab import load
 
     own = values_for(prepare(study, as_printed=as_printed, values=given), load(lab), given)
     for key, value in own.items():

@@ -107,6 +107,9 @@ def _no_closed_form(cell: Cell) -> str | None:
     if radio.fading != "none" or radio.shadowing_db:
         return "closed forms have mean levels alone: no fading, no shadowing"
     settings = cell.settings
+    wires = (settings.wired, *([settings.bridge.wired] if settings.bridge else []))
+    if any(wire.loss_ratio for wire in wires):
+        return "closed forms have no loss on a wire (wired.loss_ratio)"
     if not settings.group_load.is_empty:
         return "closed forms have no group-addressed traffic"
     if settings.multicast_to_unicast or settings.per_client_gtk or settings.proxy_arp:

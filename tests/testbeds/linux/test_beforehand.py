@@ -10,10 +10,10 @@ import pytest
 
 from airtoll.plan import Plan, make_plan
 from airtoll.study import parse
-from airtoll.testbeds.linux import beforehand
-from airtoll.testbeds.linux.beforehand import Answers, Asked
-from airtoll.testbeds.linux.hosts import LocalHost
-from airtoll.testbeds.linux.lab import Lab
+from airtoll.testbeds.linux.hosts.host import LocalHost
+from airtoll.testbeds.linux.laboratory import beforehand
+from airtoll.testbeds.linux.laboratory.beforehand import Answers, Asked
+from airtoll.testbeds.linux.laboratory.lab import Lab
 
 STUDY = """
 [study]
