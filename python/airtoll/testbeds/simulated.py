@@ -46,8 +46,9 @@ _FIELDS: Final = _EDCA | {
     "scenario.stations": "name profile link rssi_dbm position_m walls rate_mbps mcs streams phy "
     "policy client joins_at_s listen_interval twt_interval_ms twt_duration_ms doze_after_ms "
     "dtim_wake battery_wh bridge frame_bursting_us caches_psk",
-    "scenario.ap": "profile position_m frame_bursting_us authentication_timeout_s restart_at_s",
-    "scenario.card": "no_aggregation",
+    "scenario.ap": "profile position_m frame_bursting_us authentication_timeout_s "
+    "multiplication_ms restart_at_s",
+    "scenario.card": "no_aggregation reorders_packet_numbers",
     "scenario.server": "profile",
     "scenario.wired": "rate_mbps delay_us queue_packets",
     "scenario.bridge.host": "profile",
@@ -66,11 +67,12 @@ _FIELDS: Final = _EDCA | {
     "tls_resumption "
     "anti_clogging anti_clogging_threshold cookies cookie_threshold rosenpass cryptobinding "
     "mobile_ip first_at_home advertisement_s "
-    "multiplication_ms tries_again group_rekey_tries "
+    "multiplication_ms tries_again group_rekey_tries flood_per_s flood_with_tokens "
     "movement_detection fault spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s "
     "limit_s",
     "scenario.handover": "at_s stations stagger_s path every_s next_ap_m again_s scan_ms "
-    "method ahead_ms mobile_ip tunnel return_routability",
+    "method ahead_ms mobile_ip tunnel return_routability stale_address_s missing_block_ack_s "
+    "legacy_rate_s",
     "scenario.handover.walk": "to_m back speed_m_s threshold_dbm hysteresis_db",
     "scenario.handover.scan": "mode channels min_channel_ms max_channel_ms",
     "traffic": f"about {_LOAD} duration_s warm_up_s series",
