@@ -247,7 +247,8 @@ def test_a_protected_station_asks_before_it_believes_a_restart(restarted: Seen) 
     told = restarted.of(DEAUTHENTICATION, sender=ACCESS_POINT)
     refused = next(one for one in told if one.receiver == STATION)
     assert not refused.protected
-    asked = restarted.of(ACTION, sender=STATION, since=refused.at)
+    # Both frames may be heard at the same instant.
+    asked = restarted.of(ACTION, sender=STATION, since=refused.at - 0.01)
     # Every 201 TU for 1000 TU.
     assert len(asked) == 5
     gaps = [after.at - before.at for before, after in pairwise(asked)]
@@ -383,14 +384,15 @@ def test_the_socket_of_a_busy_hostapd_holds_as_many_commits_as_the_simulator_s(p
     steps = [stop, ("forge", forged(), 1500, 0), ("sleep", 0.5), on, ("sleep", 5)]
     seen = play(SAE, STATION_SAE, *JOINED[:2], *steps)
     taken = seen.logs["hostapd"].count("SAE: Queue Authentication message")
-    # An access point that computes for ten seconds takes one commit, and loses what does not fit.
+    # An access point that asks for no token computes 80 ms for each commit.
     found = simulated(
         "wpa3-sae-ccmp",
-        stations=[{"name": "A", "joins_at_s": 3.0}],
-        ap={"multiplication_ms": 10_000},
-        join={"flood_per_s": 200},
-        duration_s=3.5,
+        stations=[{"name": "A", "joins_at_s": 4.0}],
+        ap={"multiplication_ms": 20},
+        join={"flood_per_s": 200, "anti_clogging_threshold": 1000},
+        duration_s=4.5,
         joins=False,
     )
     held = found["sae_commits_forged"] - found["sae_frames_dropped"]
-    assert held == pytest.approx(taken, abs=15)
+    # Those that arrive meanwhile wait for the CPU before they are in the socket.
+    assert held - found["sae_commits_computed"] == pytest.approx(taken, abs=30)

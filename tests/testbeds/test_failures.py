@@ -7,6 +7,9 @@ import pytest
 from airtoll.errors import StudyError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
+from airtoll.report.summary import summarise
+from airtoll.report.views import parts
+from airtoll.run import run
 from airtoll.study import Scenario, Traffic, load
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.contract import Measured
@@ -418,3 +421,48 @@ def test_a_flood_does_nothing_to_a_network_without_sae() -> None:
         return of_a(cell("wpa2-psk-ccmp", join={"flood_per_s": per_s}))["join_time_s"]
 
     assert join_s(100.0) == join_s(0.0)
+
+
+def test_closed_forms_refuse_faults_that_they_leave_out() -> None:
+    numbers = {"phy": "802.11n", "queue_type": "fq_codel", "authenticate": False}
+    card = {"reorders_packet_numbers": True}
+    skip = Analytic().check(cell("wpa2-psk-ccmp", STREAMS, **numbers, card=card))
+    assert skip is not None
+    assert "order of packets" in skip.reason
+    assert Analytic().check(cell("open", STREAMS, **numbers, card=card)) is None
+    skip = Analytic().check(cell("wpa3-sae-ccmp", join={"flood_per_s": 5}))
+    assert skip is not None
+    assert "no flood" in skip.reason
+
+
+def test_the_parts_of_a_run_are_the_layers_of_its_hand_overs(tmp_path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(
+        """
+[study]
+name = "x"
+title = "x"
+baseline = "wpa2-psk-ccmp"
+[trials]
+repetitions = 2
+[scenario.s]
+phy = "802.11n"
+stations = [{ name = "A" }]
+authenticate = true
+handover = { at_s = 0.2, stale_address_s = 0.1, missing_block_ack_s = 0.2 }
+[traffic.t]
+transport = "udp"
+direction = "down"
+duration_s = 1
+[grid]
+policy = ["wpa2-psk-ccmp"]
+""",
+        encoding="utf-8",
+    )
+    found = parts(summarise(run(file, out=tmp_path / "run").path))
+    ms = found.columns.index("ms")
+    shown = {row[found.columns.index("part")]: float(row[ms]) for row in found.rows}
+    layers = ["link", "keys", "address", "first data", "whole gap", "full rate again"]
+    assert list(shown) == layers
+    assert sum(shown[layer] for layer in layers[:4]) == pytest.approx(shown["whole gap"], abs=3)
+    assert found.where({"part": "keys"}).rows

@@ -30,6 +30,21 @@ def why_not(cell: Cell) -> str | None:
     return None
 
 
+def no_closed_form(cell: Cell) -> str | None:
+    """Why a fault of the cell's radios has no closed form, or None."""
+    if _drops_replays(cell):
+        return "card.reorders_packet_numbers: no closed form has the order of packets in queues"
+    return None
+
+
+def _drops_replays(cell: Cell) -> bool:
+    """Whether receivers compare packet numbers that are out of order."""
+    return (
+        cell.settings.card.reorders_packet_numbers
+        and cell.security.link.cipher.value not in _UNNUMBERED
+    )
+
+
 def stops_aggregation(cell: Cell) -> bool:
     """Whether radios send no A-MPDU under the policy of the cell."""
     return cell.policy in cell.settings.card.no_aggregation
@@ -43,8 +58,7 @@ def notes(cell: Cell) -> tuple[str, ...]:
             f"card.no_aggregation: under {display_name(cell.security)} each frame carries one "
             "MPDU, because the driver begins no block ack session"
         )
-    cipher = cell.security.link.cipher
-    if cell.settings.card.reorders_packet_numbers and cipher.value not in _UNNUMBERED:
+    if _drops_replays(cell):
         said.append(
             "card.reorders_packet_numbers: frames get their packet numbers before the queues of "
             "their flows, and receivers drop those that come late as replays"

@@ -214,7 +214,7 @@ SYMPTOMS: Final = (
         (
             Report(
                 "https://github.com/openwrt/openwrt/issues/9767",
-                "from 700 to 100 Mb/s with 802.11r; here from 559 to 53 without a block ack session",
+                "from 700 to 100 Mb/s with 802.11r; here 559 to 53 without a block ack session",
             ),
             Report(
                 "https://github.com/kaloz/mwlwifi/issues/295",
