@@ -416,6 +416,19 @@ def test_a_flood_with_tokens_keeps_stations_out_where_it_is_faster_than_the_acce
     assert fast["sae_frames_dropped"] > 0
 
 
+def test_a_restarted_access_point_has_forgotten_the_flood() -> None:
+    found = whole(
+        cell(
+            "wpa3-sae-ccmp",
+            {"duration_s": 4},
+            ap={"restart_at_s": 1},
+            join={"flood_per_s": 20},
+        )
+    )
+    assert found["sae_commits_computed"] == 10
+    assert found["rejoins"] == 1
+
+
 def test_a_flood_does_nothing_to_a_network_without_sae() -> None:
     def join_s(per_s: float) -> float:
         return of_a(cell("wpa2-psk-ccmp", join={"flood_per_s": per_s}))["join_time_s"]

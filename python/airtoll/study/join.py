@@ -277,7 +277,7 @@ class Join(Table):
         description="with `anti_clogging`: the AP requires tokens once this many SAE handshakes "
         "are open (hostapd: 5); 0: always",
     )
-    flood_per_s: NotNegative = Field(
+    flood_per_s: Annotated[float, Field(ge=0, le=10_000)] = Field(
         0.0,
         description="SAE: forged commits per second at the AP, each from another address, at "
         "random times from the start of the trial on. The AP takes one frame after the other, "

@@ -129,6 +129,13 @@ impl Join {
         flood.map_or(0, |id| self.floods[id].open)
     }
 
+    /// An access point restarts, and has no half-open handshakes.
+    pub(super) fn forget_flood(&mut self, access_point: NodeId) {
+        if let Some(id) = self.flood_at(access_point) {
+            self.floods[id].open = 0;
+        }
+    }
+
     /// A forged commit leaves.
     pub(super) fn forge(&mut self, now: Instant, id: FloodId, out: &mut Outbox) {
         let flood = &mut self.floods[id];

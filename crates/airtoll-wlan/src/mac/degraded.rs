@@ -1,24 +1,14 @@
 //! Links without a block ack agreement, or without the rates of HT and later, after a hand-over.
 
+use super::Mac;
+use super::link::TxLink;
 use super::rate_control::RateControl;
-use super::{Mac, TxLink};
 use crate::id::{ModeId, RadioId};
-
-/// The faults of a link, and its state without them.
-#[derive(Debug, Default)]
-pub(super) struct Degraded {
-    /// Frames go one by one: no block ack agreement has been negotiated (IEEE 802.11-2020, 10.25.2).
-    pub alone: bool,
-    /// Whether frames are sent under an agreement once there is one.
-    agrees: bool,
-    /// The rate control that it has again later.
-    usual: Option<RateControl>,
-}
 
 impl Mac {
     /// Sets whether data frames between two radios have a block ack agreement where their PHY has
     /// one, in both directions.
-    pub fn set_agreed(&mut self, ends: (RadioId, RadioId), agreed: bool) {
+    pub fn set_agreed(&mut self, from: RadioId, to: RadioId, agreed: bool) {
         let change = |link: &mut TxLink| {
             let state = &mut link.degraded;
             if state.alone != agreed {
@@ -31,13 +21,13 @@ impl Mac {
                 state.agrees = std::mem::take(&mut link.agreement);
             }
         };
-        self.each_link(ends.0, ends.1, change);
-        self.each_link(ends.1, ends.0, change);
+        self.each_link(from, to, change);
+        self.each_link(to, from, change);
     }
 
     /// Data frames between two radios have this mode, in both directions; `None`: as the rate control
     /// says.
-    pub fn set_legacy(&mut self, ends: (RadioId, RadioId), mode: Option<ModeId>) {
+    pub fn set_legacy(&mut self, from: RadioId, to: RadioId, mode: Option<ModeId>) {
         let change = |link: &mut TxLink| {
             let usual = link.degraded.usual.take();
             match (mode, usual) {
@@ -49,9 +39,9 @@ impl Mac {
                 (None, None) => {}
             }
         };
-        self.each_link(ends.0, ends.1, change);
-        self.each_link(ends.1, ends.0, change);
-        for radio in [ends.0, ends.1] {
+        self.each_link(from, to, change);
+        self.each_link(to, from, change);
+        for radio in [from, to] {
             self.forget_success(radio);
         }
     }

@@ -6,7 +6,6 @@ use airtoll_phy as phy;
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
-use super::degraded::Degraded;
 use super::flow_queues::FlowQueues;
 use super::fragmentation::{Division, Pieces};
 use super::mode::Mode;
@@ -207,6 +206,17 @@ pub(crate) struct TxLink {
     pub(super) saves: bool,
     /// A frame of its sender, which dozes as far as its receiver knows, shows that it is awake.
     pub(super) wakes: bool,
+}
+
+/// The faults of a link, and its state without them.
+#[derive(Debug, Default)]
+pub(super) struct Degraded {
+    /// Frames go one by one: no block ack agreement has been negotiated (IEEE 802.11-2020, 10.25.2).
+    pub(super) alone: bool,
+    /// Whether frames are sent under an agreement once there is one.
+    pub(super) agrees: bool,
+    /// The rate control that it has again later.
+    pub(super) usual: Option<RateControl>,
 }
 
 /// Properties of a link for data frames.
