@@ -177,9 +177,10 @@ SYMPTOMS: Final = (
         ("card.reorders_packet_numbers", "queue_type"),
         (
             Report(
-                "http://blog.cerowrt.org/post/crypto_fq_bug/",
-                "with a cipher and more than one flow alone; an open network loses nothing",
+                "https://git.zx2c4.com/linux-dev/commit/net?id=bb42f2d13ffcd0baed7547b37d05add51fcd50e1",
+                "where more than one flow to a station is under way; one loses nothing",
             ),
+            Report("http://blog.cerowrt.org/post/crypto_fq_bug/"),
             Report(
                 "https://community.arubanetworks.com/t5/Controller-Based-WLANs/"
                 "Why-do-the-fragmented-or-out-of-order-WPA-WPA2-packets-get/ta-p/177784",
