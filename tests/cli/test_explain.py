@@ -121,6 +121,37 @@ class TestThreads:
         kind = ("--flow", "loss,flows=4", "--phy", "802.11n", "--width", "40", "--streams", "2")
         assert first("0%", "25%", *kind, *one_flow) == "packet numbers reordered"
 
+    @pytest.mark.parametrize(
+        ("right", "before", "after", "words"),
+        [
+            (
+                "no aggregation", "110", "26",
+                ("--from", "wpa2", "--to", "wpa3-sae-ccmp", "--phy", "802.11ac", "--mcs", "8",
+                 "--streams", "2", "--also", "rate=156:156"),
+            ),
+            (
+                "path MTU black hole", "60", "6",
+                ("--from", "wpa2", "--to", "wpa2-psk-ccmp+wireguard", *AC,
+                 "--also", "tcp-down,mtu=1280=60:22"),
+            ),
+            (
+                "implementation fault", "900", "40",
+                ("--from", "wpa2-wpa3-psk-transition", "--to", "wpa2-wpa3-psk-compatibility",
+                 "--phy", "802.11ax", "--width", "160", "--streams", "2", "--mcs", "11",
+                 "--band", "5"),
+            ),
+            (
+                "packet numbers reordered", "0%", "20%",
+                ("--flow", "loss,flows=4", "--phy", "802.11n", "--width", "40", "--streams", "2"),
+            ),
+            ("CPU of a host", "300", "99", ("--to", "wpa2-psk-ccmp+wireguard", *AC)),
+        ],
+    )  # fmt: skip
+    def test_other_values_of_the_same_causes(
+        self, right: str, before: str, after: str, words: tuple[str, ...]
+    ) -> None:
+        assert first(before, after, *words) == right
+
 
 class TestAnswer:
     def test_nothing_is_wrong_where_only_octets_cost(self) -> None:

@@ -1,4 +1,4 @@
-"""``airtoll explain DATASET SCENARIO``: which device explains the overheads of a published data set.
+"""``airtoll explain DATASET SCENARIO``: which device explains the overheads of a data set.
 
 Takes the names of a data set and of the scenarios whose readings the answer may see; gives the
 mechanisms of ``airtoll identify`` ranked by how well each explains those, with its error on the

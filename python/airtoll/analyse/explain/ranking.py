@@ -41,7 +41,8 @@ _FREEDOM: Final = 4.0
 #: Mechanisms whose weights differ by less than this factor cannot be told apart.
 _ALIKE: Final = 3.0
 #: A mechanism whose deviations would be as large in a smaller share of networks does not fit, nor
-#: one with a deviation above this. Of planted mechanisms that come first, 6 % are beyond either.
+#: one with a deviation above this. Planted mechanisms that come first are beyond either in one of
+#: eight networks (benchmarks/explain_planting.py).
 _LEAST_AGREEMENT: Final = 0.02
 _LARGEST_DEVIATION: Final = 1.9
 #: Spread of a measurement that is not known: of the logarithm where it is a factor.
