@@ -399,16 +399,14 @@ class _Simulation:
         found: list[float] = []
         for one in self._seeds:
             if (text, one) not in self._known:
-                self._known[text, one] = self._measure(cell, resolved, text, one)
+                self._known[text, one] = self._measure(cell, text, one)
             found += self._known[text, one]
         return float(np.mean(found))
 
-    def _measure(
-        self, cell: Cell, resolved: border.Scenario, text: str, seed: int
-    ) -> tuple[float, ...]:
+    def _measure(self, cell: Cell, text: str, seed: int) -> tuple[float, ...]:
         """Throughputs of a trial, bit/s: one, or none."""
         try:
-            columns = _native.simulate(text, [seed], self._cancel, None)
+            columns = _native.Scenario(text).simulate([seed], self._cancel)
         except ValueError as error:
             raise TestbedError(f"simulator: {cell.name}: {error}") from error
         if columns["failure"][0] is not None:
