@@ -92,9 +92,11 @@ def decide(
     """The strongest candidate that costs no more throughput than ``most_loss``, a share.
 
     Among equally strong ones, the one with the fewest and smallest noticed costs. A broken policy
-    goes at any cost.
+    and an open network go at any cost.
     """
     have = resolve(situation.have)
+    # Without any protection, or with a broken one, no cost is a reason to stay.
+    must_go = bool(have.broken) or have.is_baseline
     skipped = {
         str(one.arm["policy"]): one for answered in measures.answers for one in answered.impossible
     }
@@ -124,14 +126,12 @@ def decide(
                 claims,
                 gained(have, policy),
                 stronger=bool(have.broken) or strength(policy) > strength(have),
-                bears=bool(have.broken) or _bears(claims, most_loss),
+                bears=must_go or _bears(claims, most_loss),
             )
         )
     outcomes.sort(key=_rank)
     best = next((one for one in outcomes if one.stronger and one.bears), None)
-    must_go = bool(have.broken) or any(
-        str(have.name) == str(one.arm["policy"]) for one in impossible
-    )
+    must_go |= any(str(have.name) == str(one.arm["policy"]) for one in impossible)
     if best is not None:
         choice = Choice.CHANGE
     elif unknown and not outcomes:

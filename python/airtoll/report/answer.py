@@ -481,14 +481,14 @@ def _of_joins(summary: RunSummary) -> list[str]:
     count = summary.analysis.estimate(worst.cell.name, "stations_joined")
     joined = count.value if count else 0.0
     share = worst.estimate.value
-    clients = round(joined / share) if share else worst.cell.settings.clients or 1
+    settings = worst.cell.settings
+    of = round(joined / share) if share else settings.clients or len(settings.stations)
+    # A mean of trials that are not alike is a fraction of a client.
+    told = f"{joined:.0f} of {of}" if joined.is_integer() else f"{joined:.3g} of {of}, on average,"
     name = summary.names.cell(worst.cell.name)
     if len(found) == 1:
-        return [f"{joined:.4g} of {clients} clients joined, on average: {name}."]
-    return [
-        f"In {len(found)} cells not every client joined; fewest: {joined:.4g} of {clients} on "
-        f"average, {name}."
-    ]
+        return [f"Not every client joined: {told} did ({name})."]
+    return [f"Not every client joined in {len(found)} cells; in the worst, {told} did ({name})."]
 
 
 def _of_limits(summary: RunSummary) -> list[str]:
