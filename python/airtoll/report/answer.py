@@ -142,7 +142,8 @@ def titles(summary: RunSummary) -> list[str]:
     found = []
     for quantity in columns(summary):
         if quantity in (THROUGHPUT, OVERHEAD) and summary.analysis.by_rule:
-            found += [f"{quantity_name(quantity)} by rule", "all trials"]
+            name = quantity_name(quantity)
+            found += [f"{name} by rule", f"{name} of all trials"]
         else:
             found.append(quantity_name(quantity))
     return [*found, "fairness"] if has_fairness(summary) else found
