@@ -17,12 +17,13 @@ from airtoll.plan import Plan, make_plan
 from airtoll.policies import resolve
 from airtoll.study import Study
 from airtoll.testbeds import simulated
-from airtoll.testbeds.capability import Capability, paths
+from airtoll.testbeds.capability import acts, every_field, only, paths
 from airtoll.testbeds.first_join import at_home
 from airtoll.testbeds.linux import capability as linux_capability
-from airtoll.testbeds.linux import medium, testbed
+from airtoll.testbeds.linux import testbed
+from airtoll.testbeds.linux.air import medium
 from airtoll.testbeds.linux.testbed import Linux
-from airtoll.testbeds.resolve import scenario_json
+from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
 
 TABLES = {"simulator": simulated.CAPABILITY, "linux": linux_capability.CAPABILITY}
@@ -77,7 +78,7 @@ _PLACED: Fields = {
     "scenario.stations": [{"name": "A", "position_m": [2.0, 0.0]}],
     "scenario.neighbours": {"positions_m": [[25.0, 0.0]]},
 }
-_WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7}
+_WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7, "loss_ratio": 0.1}
 PROFILE = "p4-3.2ghz-rt61"
 
 #: Field -> a value that is not its default, and the fields that it needs.
@@ -499,20 +500,19 @@ def given(bed: str, fields: Fields) -> str:
     plan, cell = cell_of(fields)
     if bed == "simulator":
         first = border.to_json(at_home(cell)) if cell.settings.join.first_at_home else ""
-        return scenario_json(cell) + first
+        return border.to_json(scenario(cell)) + first
     job = testbed.job_of(plan.trial(cell, 1, 1)).to_json()
     return json.dumps({**job, "name": "", "seed": 0}, sort_keys=True)
 
 
-@pytest.mark.parametrize("bed", TABLES)
-def test_every_field_has_an_entry_and_every_entry_a_field(bed: str) -> None:
-    table: Capability = TABLES[bed]
-    assert table.without_entry() == []
-    known = {path for path, _ in paths()}
-    tables = {
-        ".".join(path.split(".")[:end]) for path in known for end in range(1, path.count(".") + 1)
-    }
-    assert set(table.fields) - known - tables == set()
+def test_a_field_that_a_testbed_does_not_name_is_treated_as_it_says() -> None:
+    stated = {"scenario.phy": only("802.11a", reason="x"), "scenario.radio": acts("all of it")}
+    fields = every_field(stated, otherwise=lambda default: only(default, reason="not here"))
+    assert fields["scenario.phy"].values == ("802.11a",)
+    assert "scenario.radio.fading" not in fields
+    assert fields["scenario.clients"] == only(None, reason="not here")
+    with pytest.raises(ValueError, match=r"no field of a study: scenario\.phi"):
+        every_field({"scenario.phi": acts()}, otherwise=lambda _: acts())
 
 
 def test_every_field_has_a_case() -> None:

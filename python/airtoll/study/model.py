@@ -375,6 +375,9 @@ class WiredLink(Table):
     )
     delay_us: NotNegative = Field(5.0, description="one-way delay, microseconds")
     queue_packets: Count = Field(1000, description="queue limit, packets")
+    loss_ratio: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="share of packets that the path loses, in each direction"
+    )
 
 
 class Bridge(Table):

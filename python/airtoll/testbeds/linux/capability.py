@@ -25,11 +25,13 @@ from airtoll.testbeds.capability import (
     Feature,
     PolicyFeature,
     acts,
+    every_field,
     only,
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.linux import devices, freeradius, leap, rates
-from airtoll.testbeds.linux.credentials import ALGORITHMS
+from airtoll.testbeds.linux.air import devices, rates
+from airtoll.testbeds.linux.daemons import freeradius, leap
+from airtoll.testbeds.linux.daemons.credentials import ALGORITHMS
 from airtoll.testbeds.linux.on_hosts.exchanges import too_short
 from airtoll.testbeds.resolve import station_list
 from airtoll.testbeds.roaming import caches_pmk
@@ -169,7 +171,7 @@ _SCENARIO: Final = {
     "ap.edca_parameters": only(None, reason=f"has no effect: {_MAC}"),
     "ap.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
     "server.profile": acts(_PROFILE),
-    **{f"wired.{name}": acts() for name in WiredLink.model_fields},
+    **{f"wired.{name}": acts() for name in ("rate_mbps", "delay_us", "queue_packets")},
     "bridge.host.profile": acts(_PROFILE),
     **{
         f"bridge.wired.{name}": only(field.get_default(), reason=f"has no effect: {_WIRE}")
@@ -593,13 +595,16 @@ def _esp_in_esp(cell: Cell) -> bool:
 
 
 CAPABILITY: Final = Capability(
-    fields={
-        **{f"scenario.{name}": entry for name, entry in _SCENARIO.items()},
-        **{f"scenario.join.{name}": entry for name, entry in _JOIN.items()},
-        **{f"scenario.handover.{name}": entry for name, entry in _HANDOVER.items()},
-        **{f"traffic.{name}": entry for name, entry in _TRAFFIC.items()},
-        **{f"trials.{name}": entry for name, entry in _TRIALS.items()},
-    },
+    fields=every_field(
+        {
+            **{f"scenario.{name}": entry for name, entry in _SCENARIO.items()},
+            **{f"scenario.join.{name}": entry for name, entry in _JOIN.items()},
+            **{f"scenario.handover.{name}": entry for name, entry in _HANDOVER.items()},
+            **{f"traffic.{name}": entry for name, entry in _TRAFFIC.items()},
+            **{f"trials.{name}": entry for name, entry in _TRIALS.items()},
+        },
+        otherwise=lambda default: only(default, reason="is not set up by this testbed"),
+    ),
     where={
         "scenario.join": lambda cell: cell.settings.authenticate,
         "scenario.radius": _eap,
