@@ -184,8 +184,13 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.ap.position_m": ([3.0, 4.0], _LEVEL),
     "scenario.ap.frame_bursting_us": (2000.0, {}),
     "scenario.ap.authentication_timeout_s": (1.0, _SAE),
+    "scenario.ap.multiplication_ms": (5.0, _SAE),
     "scenario.ap.restart_at_s": (1.0, _PSK),
     "scenario.card.no_aggregation": (["open"], _N),
+    "scenario.card.reorders_packet_numbers": (
+        True,
+        {**_N, "policy": "wpa2-psk-ccmp", "scenario.queue_type": "fq_codel"},
+    ),
     "scenario.server.profile": (PROFILE, {}),
     **{f"scenario.wired.{key}": (value, {}) for key, value in _WIRE.items()},
     "scenario.bridge.host.profile": (PROFILE, _BRIDGE),
@@ -286,6 +291,8 @@ CASES: dict[str, tuple[Any, Fields]] = {
     ),
     "scenario.join.group_rekey_s": (2.0, _PSK),
     "scenario.join.group_rekey_tries": (10, {**_PSK, "scenario.join.group_rekey_s": 2.0}),
+    "scenario.join.flood_per_s": (5.0, _SAE),
+    "scenario.join.flood_with_tokens": (True, {**_SAE, "scenario.join.flood_per_s": 5.0}),
     "scenario.join.group_rekey_on_leave": (True, _MOVE),
     "scenario.join.deauthenticate_at_s": (2.0, _PSK),
     "scenario.join.limit_s": (30.0, _PSK),
@@ -314,6 +321,12 @@ CASES: dict[str, tuple[Any, Fields]] = {
     ),
     "scenario.handover.mobile_ip": ("foreign", {**_MOVE, "scenario.join.mobile_ip": "home"}),
     "scenario.handover.tunnel": ("roams", {**_MOVE, "policy": "wpa2-psk-ccmp+wireguard"}),
+    "scenario.handover.stale_address_s": (0.5, _MOVE),
+    "scenario.handover.missing_block_ack_s": (0.5, {**_N, **_MOVE}),
+    "scenario.handover.legacy_rate_s": (
+        0.5,
+        {**_N, **_MOVE, "scenario.handover": {"path": [2, 1]}},
+    ),
     "scenario.handover.return_routability": (
         True,
         {

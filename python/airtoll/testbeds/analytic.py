@@ -38,6 +38,7 @@ class Analytic:
             _no_closed_form(cell)
             or of.refusal
             or cards.why_not(cell)
+            or cards.no_closed_form(cell)
             or bridging.why_not(cell)
             or loads.why_not(cell)
             or loads.one_kind(cell)
@@ -116,6 +117,8 @@ def _no_closed_form(cell: Cell) -> str | None:
         return "closed forms have no group-addressed frames"
     if settings.isolation or settings.dtim_period != 1:
         return "closed forms have no isolation and no DTIM"
+    if settings.join.flood_per_s:
+        return "closed forms have no flood of commits (join.flood_per_s)"
     if cell.settings.tunnel_end != "server":
         return "closed forms have tunnels that end at the server"
     if cell.settings.pmtud != "works" or cell.settings.tunnel_mtu_octets is not None:

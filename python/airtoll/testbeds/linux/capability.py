@@ -163,8 +163,12 @@ _SCENARIO: Final = {
     "ap.authentication_timeout_s": only(
         None, reason="has no effect: hostapd waits as long as a station repeats its frames"
     ),
+    "ap.multiplication_ms": only(
+        None, reason="has no effect: hostapd computes as fast as its host does"
+    ),
     "ap.restart_at_s": only(None, reason="the access point of this testbed does not restart"),
     "card.no_aggregation": only((), reason=f"has no effect: {_MAC}"),
+    "card.reorders_packet_numbers": only(False, reason=f"has no effect: {_MAC}"),
     "stations.caches_psk": only(
         True, reason="has no effect: a supplicant maps its passphrase before the trial"
     ),
@@ -268,6 +272,10 @@ _HANDOVER: Final = {
     "method": only(*_METHODS, reason="is not set up by this testbed"),
     "ahead_ms": only(1000.0, reason="there is no pre-authentication on this testbed"),
     "mobile_ip": only("home", reason="agents are set up in the topologies n1 to r4 only"),
+    **{
+        name: only(0.0, reason="access points and stations of this testbed have no such fault")
+        for name in ("stale_address_s", "missing_block_ack_s", "legacy_rate_s")
+    },
     "tunnel": only(
         "anew", reason="a tunnel's outer address does not move with the station in this testbed"
     ),
