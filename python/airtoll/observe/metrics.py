@@ -561,7 +561,11 @@ def quantity(name: str) -> Metric:
 
 def name_of(name: str) -> str:
     """A metric, or the overhead, for people."""
-    return quantity(name).name or name.rsplit("_", 1)[0].replace("_", " ")
+    found = quantity(name)
+    stem, _, last = name.rpartition("_")
+    # The last word of a count names the things that are counted; others end with the unit.
+    counts = found.unit in ("1", "octet") and last not in ("share", "mos")
+    return found.name or (name if counts or not stem else stem).replace("_", " ")
 
 
 def more_is_better(name: str) -> bool:

@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.between import Change, changes
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_value
+from airtoll.observe.metrics import name_of
 from airtoll.report.summary import RunSummary
 
 
@@ -106,7 +107,7 @@ def shown(change: Change) -> dict[str, str]:
     part = change.station or change.flow
     return {
         "cell": change.cell + (f" {part}" if part else ""),
-        "metric": change.metric.rsplit("_", 1)[0].replace("_", " "),
+        "metric": name_of(change.metric),
         "first": show_estimate(change.first),
         "second": show_estimate(change.second),
         "difference": show_estimate(change.difference) + relative,

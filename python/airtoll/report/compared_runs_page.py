@@ -14,6 +14,7 @@ from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
 from airtoll.drawing import Developed, Panel, Picture, Plate, develop
 from airtoll.drawing.plate import INK, legend_below, new_plate
+from airtoll.observe.metrics import name_of
 from airtoll.report.compared_runs import Against, run_name, shown, words
 from airtoll.report.html import placed
 from airtoll.report.palette import colour
@@ -110,7 +111,7 @@ def _block(pair: Against) -> dict[str, Any]:
         "definitions": (pair.first.analysis.definition, pair.second.analysis.definition),
         "metrics": [
             {
-                "name": name.rsplit("_", 1)[0].replace("_", " "),
+                "name": name_of(name),
                 "rows": part,
                 "open": name == THROUGHPUT,
             }

@@ -17,6 +17,7 @@ from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.drawing import Developed, forms_in_words
 from airtoll.observe.datasets import load_dataset
+from airtoll.observe.metrics import name_of
 from airtoll.present.names import policy_name
 from airtoll.report import what_if
 from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
@@ -495,7 +496,7 @@ def _tables(summary: RunSummary, entries: Sequence[tuple[Comparison, str]]) -> l
             title,
             {"title": title, "groups": {}, "caveat": comparison.caveat, "open": len(tables) < 4},
         )
-        quantity = comparison.quantity.rsplit("_", 1)[0].replace("_", " ")
+        quantity = name_of(comparison.quantity)
         client = f", {comparison.client}" if comparison.client else ""
         table["groups"].setdefault(quantity + client, []).append(
             _published_row(summary, comparison, standing)

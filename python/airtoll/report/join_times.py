@@ -14,6 +14,7 @@ import polars as pl
 from airtoll.analyse import Estimate
 from airtoll.analyse.join_times import TIMES
 from airtoll.analyse.quantities import NOTHING, show_estimate
+from airtoll.observe.metrics import name_of
 from airtoll.report.summary import RunSummary
 
 #: The times that are shown where they are observed; a study's answers come first.
@@ -61,7 +62,7 @@ def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, str]:
         retried = f"{row['retried']} of {row['n']} [{low:.0f}, {high:.0f}] %"
     place = (row["scenario"], row["traffic"], row["factors"], ("policy",))
     return {
-        "metric": row["metric"].rsplit("_", 1)[0].replace("_", " "),
+        "metric": name_of(row["metric"]),
         "cell": row["cell"],
         "policy": summary.names.variant(row["policy"], row["factors"]),
         "place": summary.names.place(*place),

@@ -11,6 +11,7 @@ from functools import partial
 from airtoll.analyse import Comparison
 from airtoll.analyse.quantities import scale_of, show_value
 from airtoll.drawing.plate import INK, Panel, Picture, Plate, legend_below, new_plate
+from airtoll.observe.metrics import name_of
 from airtoll.report.palette import colour
 from airtoll.report.summary import RunSummary
 
@@ -71,7 +72,7 @@ def _square(summary: RunSummary, found: list[Comparison], quantity: str, unit: s
         axes.set_log()
     axes.set_xlim(*ends)
     axes.set_ylim(*ends)
-    label = quantity.rsplit("_", 1)[0].replace("_", " ")
+    label = name_of(quantity)
     axes.set_xlabel(f"printed {label}, {name}")
     axes.set_ylabel(f"airtoll {label}, {name}")
     legend_below(plate, columns=2)
