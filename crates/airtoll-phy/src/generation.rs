@@ -20,7 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use descriptor::{
-    BandRules, Descriptor, Excluded, GuardRules, Legacy, McsRules, Spread, Symbols, WidthRules,
+    BandRules, Descriptor, Excluded, GuardRules, Legacy, McsRules, MultiUserRules, Spread, Symbols,
+    WidthRules,
 };
 
 /// PHY generation, named after the amendment that defined its PPDU format.
