@@ -33,7 +33,7 @@ _FIELDS: Final = _EDCA | {
     "multiple_bssid reported_bsss beacon_octets beacon_protection "
     "operating_channel_validation ampdu_max_octets amsdu_max_octets rts_threshold_octets "
     "fragmentation_threshold_octets "
-    "cw_min cw_max retry_limit frame_bursting_us edca txop_protection block_ack_window "
+    "cw_min cw_max retry_limit frame_bursting_us edca txop_protection block_ack_window ofdma "
     "basic_rates_mbps slot_time_us queue_packets mtu_octets path_mtu_octets pmtud mss_clamping "
     "tunnel_mtu_octets tunnel_end queue_max_delay_ms queue_type "
     "airtime_fairness clients rssi_dbm hidden authenticate device_costs address_resolution "
