@@ -144,7 +144,7 @@ def ours(case: Case, duration_s: float = 60.0, seed: int = 1) -> dict[str, float
     # Delays are means over packets of all flows; the flows of a case offer the same load.
     warm_up_s = 2.0 if case.kind == "tcp" else case.warm_up_s
     document = json.dumps(case.airtoll(duration_s, warm_up_s, constant_rate=True))
-    columns = _native.simulate(document, [seed])
+    columns = _native.Scenario(document).simulate([seed])
     values: dict[str, list[float]] = {"throughput_bps": [], "delay_s": []}
     for metric, flow, second, value in zip(
         columns["metric"], columns["flow"], columns["second"], columns["value"], strict=True

@@ -68,7 +68,7 @@ def airtoll_rate(case: Case, cpu_goal_s: float = 1.5) -> float:
     while True:
         text = json.dumps(with_costs(case.airtoll(simulated_s, warm_up_s=0.5)))
         before = time.process_time()
-        _native.simulate(text, [1])
+        _native.Scenario(text).simulate([1])
         cpu_s = time.process_time() - before
         if cpu_s >= cpu_goal_s:
             return (simulated_s + 0.5) / cpu_s

@@ -85,9 +85,6 @@ KNOWN: dict[str, list[set[str]]] = {
     "crates/airtoll-wlan/src/transport": [
         {"config", "congestion", "local_queue", "preset", "rtt", "sender"},
     ],
-    "python/airtoll/report": [
-        {"combined", "summary"},
-    ],
 }
 
 

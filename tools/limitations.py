@@ -13,7 +13,7 @@ from pathlib import Path
 from airtoll.testbeds import simulated
 from airtoll.testbeds.capability import Capability
 from airtoll.testbeds.linux import capability as linux_capability
-from airtoll.testbeds.linux import parted_cell
+from airtoll.testbeds.linux.air import parted_cell
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/limitations.md"
 BEGIN = "<!-- refusals: written by tools/limitations.py -->"

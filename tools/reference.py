@@ -23,7 +23,7 @@ from airtoll.study import handover, join, model
 from airtoll.testbeds import simulated, visible
 from airtoll.testbeds.capability import Capability, paths
 from airtoll.testbeds.linux import capability as linux_capability
-from airtoll.testbeds.linux import parted_cell
+from airtoll.testbeds.linux.air import parted_cell
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLES = [

@@ -21,7 +21,7 @@ from airtoll.analyse import Comparison
 from airtoll.analyse.quantities import show_value
 from airtoll.observe.datasets import load_dataset
 from airtoll.present.names import policy_name
-from airtoll.report.combined import PrintedCombined, printed_combined
+from airtoll.report.printed_overheads import PrintedCombined, printed_combined
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 
@@ -107,7 +107,7 @@ def explained(summaries: Sequence[RunSummary], dataset: str) -> str:
         fit = ", by profiles fitted to other readings" if standing else ", without a fit"
         of = f" ({devices})" if several and devices else ""
         sentences.append(_sentence(f"{kind}{fit}{of}", *_errors(own)))
-    combined = [c for s in summaries for c in printed_combined(s, load_dataset(dataset))]
+    combined = [c for s in summaries for c in printed_combined(s.combined, load_dataset(dataset))]
     if combined:
         errors = [100 * c.absolute_error for c in combined]
         sentences.append(_sentence("overhead over several kinds of traffic", errors, "points"))
@@ -159,7 +159,9 @@ def compared(summaries: Sequence[RunSummary], dataset: str) -> str:
     else:
         lines = [*_tables([c for _, c in found]), *_overheads(found)]
     combined = [
-        c for summary in summaries for c in printed_combined(summary, load_dataset(dataset))
+        c
+        for summary in summaries
+        for c in printed_combined(summary.combined, load_dataset(dataset))
     ]
     if combined:
         lines += ["", *_combined(combined)]

@@ -7,8 +7,8 @@ from scipy import stats
 
 from airtoll.analyse import analyse
 from airtoll.analyse.estimate import median_exact, median_ranks
+from airtoll.analyse.join_times import bca_of_means, shifts
 from airtoll.analyse.shares import wilson
-from airtoll.analyse.times import bca_of_means, shifts
 
 
 def test_median_ranks_are_the_binomial_ones():

@@ -50,7 +50,7 @@ def test_a_value_of_another_class_is_refused() -> None:
 
 
 def test_the_native_module_reads_a_request() -> None:
-    assert _native.check_scenario(border.to_json(request())) is None
+    _native.Scenario(border.to_json(request())).check()
 
 
 @pytest.mark.parametrize("place", ["", "bss.0", "bss.0.rate", "nodes.1", "flows.0.transport"])
@@ -60,9 +60,8 @@ def test_the_native_module_names_an_unknown_field(place: str) -> None:
     for key in filter(None, place.split(".")):
         inner = inner[int(key)] if key.isdigit() else inner[key]
     inner["not_a_field"] = 1
-    problem = _native.check_scenario(json.dumps(plain))
-    assert problem is not None
-    assert "not_a_field" in problem[-1]
+    with pytest.raises(_native.InvalidScenario, match="not_a_field"):
+        _native.Scenario(json.dumps(plain))
 
 
 def test_a_policy_with_an_unknown_field_is_refused() -> None:

@@ -20,9 +20,10 @@ from airtoll.testbeds import simulated
 from airtoll.testbeds.capability import Capability, paths
 from airtoll.testbeds.first_join import at_home
 from airtoll.testbeds.linux import capability as linux_capability
-from airtoll.testbeds.linux import medium, testbed
+from airtoll.testbeds.linux import testbed
+from airtoll.testbeds.linux.air import medium
 from airtoll.testbeds.linux.testbed import Linux
-from airtoll.testbeds.resolve import scenario_json
+from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
 
 TABLES = {"simulator": simulated.CAPABILITY, "linux": linux_capability.CAPABILITY}
@@ -500,7 +501,7 @@ def given(bed: str, fields: Fields) -> str:
     plan, cell = cell_of(fields)
     if bed == "simulator":
         first = border.to_json(at_home(cell)) if cell.settings.join.first_at_home else ""
-        return scenario_json(cell) + first
+        return border.to_json(scenario(cell)) + first
     job = testbed.job_of(plan.trial(cell, 1, 1)).to_json()
     return json.dumps({**job, "name": "", "seed": 0}, sort_keys=True)
 

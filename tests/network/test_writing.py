@@ -8,7 +8,7 @@ from airtoll.errors import PolicyError
 from airtoll.network import read
 from airtoll.network.openwrt import write as write_openwrt
 from airtoll.policies import catalogue, resolve
-from airtoll.testbeds.linux.settings_of import hostapd_text, wpa_supplicant_text
+from airtoll.testbeds.linux.daemons.settings_of import hostapd_text, wpa_supplicant_text
 
 #: Policies with more than one BSS, more than one element, or without encryption under WEP.
 MORE_THAN_ONE_FILE = {

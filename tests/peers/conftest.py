@@ -27,7 +27,7 @@ import pytest
 
 from airtoll import _native
 from airtoll.study.join import SIGNATURES
-from airtoll.testbeds.linux.credentials import USER, Chain
+from airtoll.testbeds.linux.daemons.credentials import USER, Chain
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 CLONE_NEWNET = 0x40000000

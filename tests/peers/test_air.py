@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.keywrap import aes_key_unwrap
 
 from airtoll.testbeds.guest import drivers
 from airtoll.testbeds.guest.contract import Guest
-from airtoll.testbeds.linux.credentials import USER
+from airtoll.testbeds.linux.daemons.credentials import USER
 
 pytestmark = pytest.mark.guest
 

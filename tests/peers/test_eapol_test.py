@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from airtoll.testbeds.linux.credentials import Chain
+from airtoll.testbeds.linux.daemons.credentials import Chain
 
 #: Messages that eapol_test needs more than our own station.
 DIFFERENCES: dict[tuple[str, str, str], int] = {}

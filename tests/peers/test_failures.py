@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from airtoll.testbeds.linux import credentials, freeradius
-from airtoll.testbeds.linux.credentials import USER
+from airtoll.testbeds.linux.daemons import credentials, freeradius
+from airtoll.testbeds.linux.daemons.credentials import USER
 
 SECRETS = credentials.fresh()
 NETWORK = ipaddress.ip_network("10.77.0.0/24")

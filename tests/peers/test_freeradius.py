@@ -13,8 +13,8 @@ from typing import Any
 import attrs
 import pytest
 
-from airtoll.testbeds.linux import freeradius as configuration
-from airtoll.testbeds.linux.credentials import Chain, Credentials
+from airtoll.testbeds.linux.daemons import freeradius as configuration
+from airtoll.testbeds.linux.daemons.credentials import Chain, Credentials
 
 
 @pytest.fixture

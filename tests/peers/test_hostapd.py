@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from airtoll.testbeds.linux.credentials import Chain
+from airtoll.testbeds.linux.daemons.credentials import Chain
 
 ALL = ["station", "access-point", "authentication-server"]
 #: Messages of a resumed conversation that hostapd needs more than our own server.

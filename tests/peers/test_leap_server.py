@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from attrs import asdict
 
-from airtoll.testbeds.linux.leap import Server
+from airtoll.testbeds.linux.daemons.leap import Server
 
 PYTHON = Path(__file__).parents[2] / "python"
 WEP_KEY = "0102030405060708090a0b0c0d"
@@ -53,7 +53,13 @@ def test_wpa_supplicant_takes_the_wep_keys_of_the_server(
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    module = ["env", f"PYTHONPATH={PYTHON}", sys.executable, "-m", "airtoll.testbeds.linux.leap"]
+    module = [
+        "env",
+        f"PYTHONPATH={PYTHON}",
+        sys.executable,
+        "-m",
+        "airtoll.testbeds.linux.daemons.leap",
+    ]
     server = start([*near.prefix, *module, "serve", str(tmp_path / "server.json")], "leap")
     server.wait_for((tmp_path / "ready").exists)
     configuration = str(tmp_path / "hostapd.conf")

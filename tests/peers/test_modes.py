@@ -172,7 +172,7 @@ def simulated(policy: str, phy: str, folder: Path, **more: object) -> bytes:
         load=Traffic.model_validate(load),
     )
     resolved = json.dumps(border.plain(scenario(cell)))
-    _native.simulate(resolved, [5], None, [str(folder)])
+    _native.Scenario(resolved).simulate([5], None, [str(folder)])
     # -x of one packet: offset, octets in hexadecimal digits, text.
     command = ["tshark", "-r", str(folder / "air.pcapng"), "-Y", "wlan.fc.type_subtype == 8"]
     done = subprocess.run([*command, "-c", "50", "-x"], capture_output=True, text=True, check=True)

@@ -12,13 +12,13 @@ from airtoll import _native
 from airtoll.network.hostap import CIPHERS, KEY_MANAGEMENT
 from airtoll.policies import Akm, Cipher, EapMethod, catalogue, resolve
 from airtoll.policies.suites import akm_words, akms, eap_methods
-from airtoll.testbeds.linux import freeradius, wpa_supplicant
+from airtoll.testbeds.linux.daemons import freeradius, wpa_supplicant
 
 PACKAGE = Path(__file__).parents[2] / "python/airtoll"
 #: The only places that list EAP methods by name: one mapping per daemon, and what is broken.
 METHOD_MAPPINGS = {
-    "testbeds/linux/wpa_supplicant.py",
-    "testbeds/linux/freeradius.py",
+    "testbeds/linux/daemons/wpa_supplicant.py",
+    "testbeds/linux/daemons/freeradius.py",
     "policies/grammar.py",
 }
 SELECTOR = re.compile(r"\b00-?(0f-?ac|50-?f2)[-:]?\d", re.IGNORECASE)

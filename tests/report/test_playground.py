@@ -82,7 +82,7 @@ def test_a_hand_over_is_stepped_and_its_gap_is_the_native_module_s(tab):
     assert second != first
     tab.locator('#handover [data-step="-1"]').click()
     assert caption(tab, "handover") == first
-    rows = _native.simulate(lessons().handovers[0][1], [1])
+    rows = _native.Scenario(lessons().handovers[0][1]).simulate([1])
     (gap,) = (
         value
         for metric, value in zip(rows["metric"], rows["value"], strict=True)

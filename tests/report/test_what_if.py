@@ -8,7 +8,7 @@ import statistics
 import pytest
 from attrs import evolve
 
-from airtoll import _native
+from airtoll import _native, border
 from airtoll.plan import make_plan
 from airtoll.report import browser as in_pages
 from airtoll.report import write_report
@@ -17,7 +17,7 @@ from airtoll.run import run
 from airtoll.run.what_if import what_if
 from airtoll.study import load
 from airtoll.testbeds import resolve
-from airtoll.testbeds.resolve import scenario_json
+from airtoll.testbeds.resolve import scenario as scenario_of
 
 BUILT = pytest.mark.skipif(in_pages.module() is None, reason=in_pages.NOT_BUILT)
 #: Studies whose first cells differ in PHY, aggregation, cards, joins, tunnels and hand-overs.
@@ -35,7 +35,7 @@ def cells(name: str) -> list[str]:
     of_policy = {}
     for cell in make_plan(load(name).study).cells:
         of_policy.setdefault(cell.policy, cell)
-    return [short(scenario_json(cell)) for cell in list(of_policy.values())[:6]]
+    return [short(border.to_json(scenario_of(cell))) for cell in list(of_policy.values())[:6]]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def page(browser, tmp_path_factory):
 def test_rows_are_those_of_the_native_module_to_the_last_bit(page, study):
     seeds = [1, 7]
     for scenario in cells(study):
-        native = _native.simulate(scenario, seeds)
+        native = _native.Scenario(scenario).simulate(seeds)
         request = f'{{"scenario": {scenario}, "seeds": {seeds}}}'
         answer = json.loads(page.evaluate("(request) => window.airtoll.askText(request)", request))
         assert len(native["value"]) > 10
@@ -96,7 +96,7 @@ def test_a_moved_slider_shows_the_numbers_of_the_native_module(page):
         "(s) => window.airtoll.changed(s, { payload: 300, stations: 3 })", choice["scenario"]
     )
     assert [flow["pattern"]["payload_octets"] for flow in scenario["flows"]] == [300, 300, 300]
-    rows = _native.simulate(json.dumps(scenario), [1, 2, 3, 4])
+    rows = _native.Scenario(json.dumps(scenario)).simulate([1, 2, 3, 4])
     totals = [0.0] * 4
     for metric, trial, value in zip(rows["metric"], rows["trial"], rows["value"], strict=True):
         if metric == "throughput_bps":
@@ -176,7 +176,7 @@ def test_choices_are_resolved_as_the_testbed_does():
         assert (choice.scenario is None) == (choice.refused is not None)
     secured = next(c for c in plan.cells if c.policy == "wpa2-psk-ccmp" and c.traffic == "udp")
     offered = json.loads(by_name["wpa2-psk-ccmp", ""].scenario or "")
-    resolved = json.loads(scenario_json(secured))
+    resolved = json.loads(border.to_json(scenario_of(secured)))
     for own in ("duration_s", "warm_up_s"):
         offered.pop(own)
         resolved.pop(own, None)
@@ -197,7 +197,7 @@ def test_stations_of_a_panel_stay_with_their_first_access_point(study):
         scenario = json.loads(choice.scenario)
         assert len(scenario["bss"]) == 2
         assert not scenario.get("handovers")
-        columns = _native.simulate(choice.scenario, [1])
+        columns = _native.Scenario(choice.scenario).simulate([1])
         assert columns["failure"] == [None]
         assert "throughput_bps" in columns["metric"]
 
@@ -230,7 +230,7 @@ def test_rate_and_distance_change_every_bss(page):
     assert [bss["rate"] for bss in made["bss"]] == [wanted["rate"]] * 2
     places = {node["name"]: node.get("position_m", [0, 0, 0]) for node in made["nodes"]}
     assert places["phone"][0] - places["ap"][0] == 7
-    assert _native.simulate(json.dumps(made), [1])["failure"] == [None]
+    assert _native.Scenario(json.dumps(made)).simulate([1])["failure"] == [None]
 
 
 def test_a_checkout_without_the_module_says_how_to_build_it(finished_run, monkeypatch, capsys):

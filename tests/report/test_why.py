@@ -10,7 +10,7 @@ from airtoll.drawing import develop
 from airtoll.report import write_report
 from airtoll.report.authentication import negotiation_stages
 from airtoll.report.figures import pictures
-from airtoll.report.parts import symbol_step
+from airtoll.report.overhead_names import symbol_step
 from airtoll.report.summary import summarise
 from airtoll.run import run
 

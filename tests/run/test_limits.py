@@ -18,7 +18,7 @@ from airtoll.plan import make_plan
 from airtoll.run import api, check, run
 from airtoll.study import load
 from airtoll.testbeds.captured import octets_of_captures
-from airtoll.testbeds.resolve import scenario_json
+from airtoll.testbeds.resolve import native
 from airtoll.testbeds.simulator import Simulator
 
 STUDY = """
@@ -121,10 +121,12 @@ def test_a_cell_that_check_accepts_is_carried_out(tmp_path, mss, window):
         assert bed.measure(plan.trial(cell, 1, 1)).failure is None
     else:
         # A trial refuses it with the same field.
-        field, value, _allowed = _native.check_scenario(scenario_json(cell))
-        with pytest.raises(ValueError, match=f"{value}: "):
-            _native.simulate(scenario_json(cell), [1])
-        assert field
+        with pytest.raises(_native.InvalidScenario) as checked:
+            native(cell).check()
+        with pytest.raises(_native.InvalidScenario) as ran:
+            native(cell).simulate([1])
+        assert str(ran.value) == str(checked.value)
+        assert checked.value.field
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from airtoll import _native, border
+from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import catalogue
 from airtoll.study import Scenario, Traffic
 from airtoll.testbeds.analytic import Analytic
-from airtoll.testbeds.resolve import scenario, scenario_json
+from airtoll.testbeds.resolve import native, scenario
 from airtoll.testbeds.simulator import Simulator
 
 POLICIES = [policy.name for policy in catalogue()]
@@ -33,7 +33,7 @@ def cell(policy: str = "open", load: dict[str, Any] | None = None, **settings: A
 
 def values(planned: Cell) -> dict[str, float]:
     """The whole cell's values of one simulated trial."""
-    columns = _native.simulate(scenario_json(planned), [1], None, None)
+    columns = native(planned).simulate([1])
     rows = zip(columns["metric"], columns["flow"], columns["second"], columns["value"], strict=True)
     return {
         str(metric): float(str(value))
@@ -47,11 +47,11 @@ def values(planned: Cell) -> dict[str, float]:
 @pytest.mark.parametrize("join", [False, True])
 def test_every_policy_resolves(policy: str, topology: str, join: bool) -> None:
     planned = cell(policy, topology=topology, authenticate=join)
-    assert _native.check_scenario(scenario_json(planned)) is None
+    native(planned).check()
 
 
 def test_a_cell_without_bridges_resolves_as_before() -> None:
-    text = scenario_json(cell("wpa2-psk-ccmp+wireguard", bridge=None, authenticate=True))
+    text = border.to_json(scenario(cell("wpa2-psk-ccmp+wireguard", bridge=None, authenticate=True)))
     assert "four_address" not in text
     assert '"host":"' not in text
     assert json.loads(text)["nodes"][0]["tunnels"][0]["peer"] == "server"
@@ -119,12 +119,12 @@ def test_the_closed_form_agrees(policy: str, direction: str, phy: str) -> None:
     load = {"transport": "udp", "duration_s": 5, "direction": direction}
     planned = cell(policy, load, phy=phy, stations=[{"name": "A"}])
     assert Analytic().check(planned) is None
-    (theory, *_) = _native.analytic(scenario_json(planned))["value"]
+    (theory, *_) = native(planned).analytic()["value"]
     ours = values(planned)["throughput_bps"]
     assert ours == pytest.approx(theory, rel=5e-3)
     plain = planned.settings.model_copy(update={"bridge": None})
     station = Cell("s", policy, "t", (), plain, planned.load)
-    (longer, *_) = _native.analytic(scenario_json(station))["value"]
+    (longer, *_) = native(station).analytic()["value"]
     # On 802.11b every octet costs; on 802.11a it may fit into the last symbol.
     assert theory < longer if phy == "802.11b" else theory <= longer
 
@@ -158,7 +158,7 @@ def test_three_bridges_join_and_carry_both_ways(policy: str) -> None:
     load = {"transport": "tcp", "duration_s": 1, "direction": "both"}
     stations = [{"name": "A"}]
     planned = cell(policy, load, stations=stations, clients=3, authenticate=True, phy="802.11g")
-    columns = _native.simulate(scenario_json(planned), [1], None, None)
+    columns = native(planned).simulate([1])
     assert columns["failure"] == [None]
     rows = zip(columns["metric"], columns["flow"], columns["value"], strict=True)
     rates = {str(flow): float(str(v)) for m, flow, v in rows if m == "throughput_bps" and flow}

@@ -9,11 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from airtoll.cli.app import app
-from airtoll.plan import Cell, make_plan
+from airtoll.plan import Cell, make_plan, resolved
 from airtoll.policies import resolve
 from airtoll.policies.gates import GATES, findings
 from airtoll.study import Study
-from airtoll.testbeds import gating
 from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
 
@@ -72,7 +71,7 @@ def test_a_policy_below_wifi_7_gets_the_phy_that_its_devices_use():
 def test_the_gates_can_be_left_out():
     cell = cell_of("wpa2-psk-ccmp", security_gates="ignore")
     assert Simulator().check(cell) is None
-    assert gating.notes(cell) == ()
+    assert resolved(cell).notes == ()
     assert scenario(cell).bss[0].standard.value == "802.11be"
 
 
@@ -145,16 +144,16 @@ def test_a_client_is_downgraded_and_the_cell_says_so():
     stations = [{"name": "old", "client": "wpa3"}, {"name": "new", "client": "wifi7"}]
     cell = cell_of("wpa2-wpa3-psk-compatibility", stations=stations, width_mhz=80, band="5")
     assert Simulator().check(cell) is None
-    notes = gating.notes(cell)
+    notes = resolved(cell).notes
     assert any(
         note.startswith("downgrade: old") and "takes wpa2-psk-ccmp of the RSN element" in note
         for note in notes
     )
     assert not any(note.startswith("downgrade: new") for note in notes)
-    resolved = scenario(cell)
+    simulated = scenario(cell)
     # RSN overriding keeps Wi-Fi 7 for the station that knows it.
-    assert resolved.bss[0].standard.value == "802.11be"
-    nodes = {node.name: node for node in resolved.nodes}
+    assert simulated.bss[0].standard.value == "802.11be"
+    nodes = {node.name: node for node in simulated.nodes}
     assert nodes["new"].standard is None
     assert nodes["old"].standard.value == "802.11ax"
 

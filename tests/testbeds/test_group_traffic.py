@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from airtoll import border
 from airtoll.plan import make_plan
 from airtoll.study import Study
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.linux import capability as linux_capability
-from airtoll.testbeds.resolve import scenario, scenario_json
+from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
 
 LOAD = {"mdns_per_min": 60.0, "arp_per_min": 30.0, "router_arp_per_min": 30.0}
@@ -55,8 +56,8 @@ def test_a_load_is_one_sender_per_client_and_kind() -> None:
 
 def test_without_a_load_nothing_moves() -> None:
     (cell,) = plan_of().cells
-    assert '"group":' not in scenario_json(cell)
-    assert "group_traffic" not in scenario_json(cell)
+    assert '"group":' not in border.to_json(scenario(cell))
+    assert "group_traffic" not in border.to_json(scenario(cell))
     silent = measured()
     assert not [metric for metric in silent if metric.startswith("group_")]
     assert measured(group_load={"mdns_per_min": 0}) == silent

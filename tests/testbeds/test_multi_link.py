@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from airtoll.plan import Cell, make_plan
+from airtoll.plan import Cell, make_plan, resolved
 from airtoll.study import Study
-from airtoll.testbeds import gating
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.linux.capability import CAPABILITY as LINUX
 from airtoll.testbeds.resolve import scenario
@@ -81,7 +80,7 @@ def test_wpa2_falls_to_the_first_link_that_takes_it(links, band, width_mhz, mcs)
     assert bss.band is not None
     assert bss.band.value == band
     assert all(not node.multi_link for node in scenario(cell).nodes)
-    (note,) = gating.notes(cell)
+    (note,) = resolved(cell).notes
     assert "falls back to 802.11ax (no EHT rates, no multi-link)" in note
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from attrs import evolve
@@ -14,7 +15,7 @@ from airtoll.policies import catalogue
 from airtoll.profiles import load as load_profile
 from airtoll.study import Scenario, Traffic, load, shipped
 from airtoll.testbeds import roaming
-from airtoll.testbeds.resolve import scenario, scenario_json, station_list, station_policy
+from airtoll.testbeds.resolve import native, scenario, station_list, station_policy
 
 POLICIES = [policy.name for policy in catalogue()]
 
@@ -35,7 +36,7 @@ def cell(policy: str = "open", **settings: object) -> Cell:
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("topology", ["uplink", "downlink", "station-to-station"])
 def test_every_policy_resolves(policy: str, topology: str) -> None:
-    assert _native.check_scenario(scenario_json(cell(policy, topology=topology))) is None
+    native(cell(policy, topology=topology)).check()
 
 
 @pytest.mark.parametrize("name", sorted(shipped()))
@@ -44,8 +45,7 @@ def test_every_shipped_cell_resolves(name: str) -> None:
         policies = [station_policy(planned, one) for one in station_list(planned.settings)]
         if roaming.why_not(planned, policies):
             continue  # a grid crosses all: the run skips this one with the reason
-        problem = _native.check_scenario(scenario_json(planned))
-        assert problem is None, f"{planned.name}: {problem}"
+        native(planned).check()
 
 
 @pytest.mark.parametrize(
@@ -57,19 +57,18 @@ def test_every_shipped_cell_resolves(name: str) -> None:
     ],
 )
 def test_what_the_phy_cannot_do_is_refused_by_name(settings, problem) -> None:
-    found = _native.check_scenario(scenario_json(cell(**settings)))
-    assert found is not None
-    assert problem in "".join(found)
+    with pytest.raises(_native.InvalidScenario, match=re.escape(problem)):
+        native(cell(**settings)).check()
 
 
 @pytest.mark.parametrize("topology", ["uplink", "station-to-station", "r1"])
 def test_addresses_are_resolved_where_the_study_says_so(topology: str) -> None:
     stations = [{"name": "A"}] if topology == "r1" else [{"name": "A"}, {"name": "B"}]
     known = cell(topology=topology, stations=stations)
-    assert "address_resolution" not in scenario_json(known)
+    assert "address_resolution" not in border.to_json(scenario(known))
     asks = cell(topology=topology, stations=stations, address_resolution="dynamic")
     assert scenario(asks).address_resolution == "dynamic"
-    assert _native.check_scenario(scenario_json(asks)) is None
+    native(asks).check()
 
 
 def test_a_study_states_delayed_acknowledgements() -> None:
@@ -101,7 +100,7 @@ def test_lookups_have_the_octets_of_the_study(transport: str) -> None:
     (first, _) = scenario(asked).flows
     assert first.pattern.type == "dns"
     assert (first.pattern.query_octets, first.pattern.answer_octets) == (50, 90)
-    assert _native.check_scenario(scenario_json(asked)) is None
+    native(asked).check()
 
 
 def test_stations_are_repeated_up_to_the_number_of_clients() -> None:
@@ -122,7 +121,7 @@ def test_signal_levels_and_hidden_pairs_reach_the_radio() -> None:
 
 
 def test_the_text_is_canonical() -> None:
-    one, two = scenario_json(cell()), scenario_json(cell())
+    one, two = border.to_json(scenario(cell())), border.to_json(scenario(cell()))
     assert one == two
     assert one == json.dumps(json.loads(one), sort_keys=True, separators=(",", ":"))
 
@@ -186,7 +185,7 @@ def test_devices_space_mpdus_where_their_phy_has_aggregates() -> None:
         cell("wpa2-psk-ccmp", phy="802.11n", mcs=7, ampdu_max_octets=0, **devices),
     ):
         assert all(not node.cipher_delimiters for node in scenario(without).nodes)
-        assert _native.check_scenario(scenario_json(without)) is None
+        native(without).check()
 
 
 @pytest.mark.parametrize(

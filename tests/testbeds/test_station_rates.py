@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from airtoll import border
 from airtoll.cli.app import app
 from airtoll.observe.metrics import RATE
 from airtoll.plan import Cell, Trial, make_plan
@@ -16,7 +17,7 @@ from airtoll.study.generations import GENERATIONS, HIGHEST_MBPS
 from airtoll.testbeds import station_rates
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.levels import mean_level_dbm, sure_level_dbm
-from airtoll.testbeds.resolve import scenario, scenario_json
+from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
 
 MCS_PHYS = [name for name in GENERATIONS if name not in HIGHEST_MBPS]
@@ -227,6 +228,6 @@ def test_check_and_page_show_the_rate(tmp_path):
 
 
 def test_scenarios_that_state_their_rates_are_unchanged():
-    text = json.loads(scenario_json(cell_of(phy="802.11ac", mcs=4, width_mhz=80)))
+    text = json.loads(border.to_json(scenario(cell_of(phy="802.11ac", mcs=4, width_mhz=80))))
     assert text["bss"][0]["rate"] == {"control": "fixed_mcs", "mcs": 4}
     assert "rate" not in text["nodes"][0]

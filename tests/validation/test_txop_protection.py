@@ -145,7 +145,7 @@ def simulated(payload: int, protection: str) -> float:
             for s in stations
         ],
     }
-    columns = _native.simulate(json.dumps(scenario), [1])
+    columns = _native.Scenario(json.dumps(scenario)).simulate([1])
     rows = zip(columns["metric"], columns["second"], columns["value"], strict=True)
     return sum(
         value for metric, second, value in rows if (metric, second) == ("throughput_bps", None)

@@ -10,18 +10,15 @@ use pyo3::types::PyDict;
 use crate::fault::guarded;
 
 /// Why a scenario has no closed form, in one line that names the flow, or `None`.
-#[pyfunction]
-fn check_analytic(py: Python<'_>, scenario_json: &str) -> PyResult<Option<String>> {
-    Ok(py.detach(|| guarded(|| columns(scenario_json).err()))?)
+pub fn why_no_closed_form(py: Python<'_>, scenario: &Scenario) -> PyResult<Option<String>> {
+    Ok(py.detach(|| guarded(|| columns(scenario).err()))?)
 }
 
 /// Throughput of every flow and of the whole cell: `airtoll.border.AnalyticColumns`.
 ///
-/// Raises `ValueError` where the scenario is invalid or a flow has no closed form, and `Fault` where
+/// Raises `ValueError` where a flow has no closed form, and `Fault` where
 /// the closed forms stopped at a fault of their own.
-#[pyfunction]
-#[pyo3(name = "analytic")]
-fn analytic_columns<'py>(py: Python<'py>, scenario_json: &str) -> PyResult<Bound<'py, PyDict>> {
+pub fn analytic_columns<'py>(py: Python<'py>, scenario: &Scenario) -> PyResult<Bound<'py, PyDict>> {
     let AnalyticColumns {
         metric,
         value,
@@ -33,7 +30,7 @@ fn analytic_columns<'py>(py: Python<'py>, scenario_json: &str) -> PyResult<Bound
         upper,
         method,
     } = py
-        .detach(|| guarded(|| columns(scenario_json)))?
+        .detach(|| guarded(|| columns(scenario)))?
         .map_err(PyValueError::new_err)?;
     let table = PyDict::new(py);
     table.set_item("metric", metric)?;
@@ -80,14 +77,11 @@ fn published_maxima_list(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     published_maxima().into_iter().map(row).collect()
 }
 
-fn columns(scenario_json: &str) -> Result<AnalyticColumns, String> {
-    let scenario = Scenario::from_json(scenario_json).map_err(|error| error.to_string())?;
-    AnalyticColumns::new(answers(&scenario))
+fn columns(scenario: &Scenario) -> Result<AnalyticColumns, String> {
+    AnalyticColumns::new(answers(scenario))
 }
 
 /// Adds these functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(check_analytic, module)?)?;
-    module.add_function(wrap_pyfunction!(analytic_columns, module)?)?;
     module.add_function(wrap_pyfunction!(published_maxima_list, module)?)
 }

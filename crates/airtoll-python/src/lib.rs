@@ -13,6 +13,7 @@ mod fault;
 mod handshakes;
 mod mobility;
 mod recording;
+mod refused;
 mod scenario;
 mod simulate;
 mod tables;

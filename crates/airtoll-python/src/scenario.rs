@@ -1,86 +1,148 @@
-//! Checks of a resolved scenario, before anything is simulated.
+//! A resolved scenario, parsed once, and what can be asked of it.
+
+use std::path::PathBuf;
 
 use airtoll_wlan::analytic::{self, weak_links};
 use airtoll_wlan::scenario::{Band, Standard};
-use airtoll_wlan::{Scenario, ScenarioError, black_holes, fragmented};
+use airtoll_wlan::{black_holes, fragmented};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;
 
+use crate::analytic::{analytic_columns, why_no_closed_form};
+use crate::cancel::Cancel;
 use crate::fault::guarded;
+use crate::refused::{InvalidScenario, refusal};
+use crate::simulate::simulate;
 
-/// The first problem of a scenario, or `None`: the path of the field (empty for a text that is no
-/// scenario), its value, and what is allowed. The rules are those of a trial: its world is built.
+/// Station, BSS, MCS, streams, rate in Mb/s and level in dBm of a link.
+type RateRow = (String, String, Option<u8>, Option<u8>, f64, f64);
+
+/// Kind, node or flow, size, MPDUs with and without, bit/s with and without.
+type LimitRow = (&'static str, String, f64, [u32; 2], [f64; 2]);
+
+/// A scenario (`airtoll.border.Scenario` as JSON), parsed and checked once for many trials.
 ///
-/// Raises `Fault` where building it stopped at a fault.
-#[pyfunction]
-fn check_scenario(py: Python<'_>, scenario_json: &str) -> PyResult<Option<Problem>> {
-    let checked = py.detach(|| guarded(|| airtoll_wlan::check(scenario_json)))?;
-    Ok(checked.err().map(|error| match error {
-        ScenarioError::Invalid {
-            field,
-            value,
-            allowed,
-        } => (field, value, allowed),
-        other => (String::new(), String::new(), other.to_string()),
-    }))
+/// Raises `InvalidScenario` where a value is not allowed.
+#[pyclass(frozen, name = "Scenario")]
+pub struct Handle {
+    scenario: airtoll_wlan::Scenario,
 }
 
-/// Field, value, what is allowed.
-type Problem = (String, String, String);
+#[pymethods]
+impl Handle {
+    #[new]
+    fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
+        match py.detach(|| airtoll_wlan::Scenario::from_json(text)) {
+            Ok(scenario) => Ok(Self { scenario }),
+            Err(error) => Err(refusal(py, &error)),
+        }
+    }
 
-/// Stations whose fixed rate loses most frames of 1500 octets: name, level and needed level, dBm.
-/// A scenario that is invalid has none.
-#[pyfunction]
-#[pyo3(name = "weak_links")]
-fn weak_link_rows(py: Python<'_>, scenario_json: &str) -> Vec<(String, f64, f64)> {
-    py.detach(|| {
-        let Ok(scenario) = Scenario::from_json(scenario_json) else {
-            return Vec::new();
-        };
-        let links = weak_links(&scenario).into_iter();
-        links
-            .map(|l| (l.station, l.level_dbm, l.needed_dbm))
-            .collect()
-    })
-}
+    /// Builds the world of a trial, and drops it. Raises `InvalidScenario` where a trial would be refused, `Fault`
+    /// where building it stopped at a fault.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let checked = py.detach(|| guarded(|| airtoll_wlan::check(&self.scenario)))?;
+        checked.map_err(|error| refusal(py, &error))
+    }
 
-/// Flows of TCP whose full packets an access point drops in silence: name, length and MTU, octets, and
-/// whether the sender finds shorter ones. A scenario that is invalid has none.
-#[pyfunction]
-#[pyo3(name = "black_holes")]
-fn black_hole_rows(py: Python<'_>, scenario_json: &str) -> Vec<(String, u32, u32, bool)> {
-    py.detach(|| {
-        let Ok(scenario) = Scenario::from_json(scenario_json) else {
-            return Vec::new();
-        };
-        let holes = black_holes(&scenario).into_iter();
-        holes
-            .map(|h| (h.flow, h.octets, h.mtu_octets, h.found))
-            .collect()
-    })
-}
-
-/// Flows of UDP whose datagrams travel in fragments: name, payload, the longest payload that would not,
-/// octets, the MTU that they need, octets, and whether a tunnel is the cause. A scenario that is invalid has none.
-#[pyfunction]
-fn fragmented_flows(py: Python<'_>, scenario_json: &str) -> Vec<(String, u32, u32, u32, bool)> {
-    py.detach(|| {
-        let Ok(scenario) = Scenario::from_json(scenario_json) else {
-            return Vec::new();
-        };
-        let cut = fragmented(&scenario).into_iter();
-        cut.map(|f| {
-            (
-                f.flow,
-                f.payload_octets,
-                f.fits_octets,
-                f.mtu_octets,
-                f.by_tunnel,
-            )
+    /// Stations whose fixed rate loses most frames of 1500 octets: name, level and needed level, dBm.
+    fn weak_links(&self, py: Python<'_>) -> Vec<(String, f64, f64)> {
+        py.detach(|| {
+            let links = weak_links(&self.scenario).into_iter();
+            links
+                .map(|l| (l.station, l.level_dbm, l.needed_dbm))
+                .collect()
         })
-        .collect()
-    })
+    }
+
+    /// Flows of TCP whose full packets an access point drops in silence: name, length and MTU, octets, and
+    /// whether the sender finds shorter ones.
+    fn black_holes(&self, py: Python<'_>) -> Vec<(String, u32, u32, bool)> {
+        py.detach(|| {
+            let holes = black_holes(&self.scenario).into_iter();
+            holes
+                .map(|h| (h.flow, h.octets, h.mtu_octets, h.found))
+                .collect()
+        })
+    }
+
+    /// Flows of UDP whose datagrams travel in fragments: name, payload, the longest payload that would not,
+    /// octets, the MTU that they need, octets, and whether a tunnel is the cause.
+    fn fragmented_flows(&self, py: Python<'_>) -> Vec<(String, u32, u32, u32, bool)> {
+        py.detach(|| {
+            let cut = fragmented(&self.scenario).into_iter();
+            cut.map(|f| {
+                (
+                    f.flow,
+                    f.payload_octets,
+                    f.fits_octets,
+                    f.mtu_octets,
+                    f.by_tunnel,
+                )
+            })
+            .collect()
+        })
+    }
+
+    /// The fixed rates of stations: name, BSS, MCS index and streams (None for rates without), Mb/s, level in
+    /// dBm.
+    fn station_rates(&self, py: Python<'_>) -> Vec<RateRow> {
+        py.detach(|| {
+            let rates = analytic::station_rates(&self.scenario).into_iter();
+            rates
+                .map(|r| {
+                    let (mcs, streams) = r.mcs.unzip();
+                    (r.station, r.bss, mcs, streams, r.bps / 1e6, r.level_dbm)
+                })
+                .collect()
+        })
+    }
+
+    /// Queues, windows and wires that limit the traffic, not the air: `queue`, `socket_buffer`, `window`,
+    /// `block_ack_window` or `wire`; its node or flow; its size (packets, octets, MPDUs, bit/s); the MPDUs of an
+    /// A-MPDU with it and without it; the throughputs with it and without it.
+    fn limits(&self, py: Python<'_>) -> Vec<LimitRow> {
+        py.detach(|| {
+            let found = analytic::limits(&self.scenario).into_iter();
+            found
+                .map(|l| (l.kind.name(), l.of, l.size, l.mpdus, l.bps))
+                .collect()
+        })
+    }
+
+    /// Why there is no closed form, in one line that names the flow, or `None`.
+    fn check_analytic(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        why_no_closed_form(py, &self.scenario)
+    }
+
+    /// Throughput of every flow and of the whole cell: `airtoll.border.AnalyticColumns`.
+    ///
+    /// Raises `ValueError` where a flow has no closed form, and `Fault` where the closed forms stopped at a
+    /// fault of their own.
+    fn analytic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        analytic_columns(py, &self.scenario)
+    }
+
+    /// Simulates one trial for every seed.
+    ///
+    /// Gives `airtoll.border.Columns`. The interpreter lock is released meanwhile. Setting `cancel`, or
+    /// Ctrl-C in the main thread, ends the call. With `folders`, one for each seed, the frames and
+    /// packets of a trial are written there as `air.pcapng` and `wire.pcapng`, its keys as `keys.json`.
+    ///
+    /// Raises `InvalidScenario` where no trial can be built, SimulationInterrupted where `cancel` was set, OSError
+    /// where a file cannot be written, and Fault where the simulator stopped at a fault of its own.
+    #[pyo3(signature = (seeds, cancel=None, folders=None))]
+    fn simulate<'py>(
+        &self,
+        py: Python<'py>,
+        seeds: Vec<u64>,
+        cancel: Option<Bound<'py, Cancel>>,
+        folders: Option<Vec<PathBuf>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        simulate(py, &self.scenario, &seeds, cancel, folders)
+    }
 }
 
 /// The highest MCS that a level supports: its index, its rate in Mb/s, and whether nine of ten frames of
@@ -118,54 +180,9 @@ fn named<T: DeserializeOwned>(name: &str) -> PyResult<T> {
     serde_json::from_value(name.into()).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Station, BSS, MCS, streams, rate in Mb/s and level in dBm of a link.
-type RateRow = (String, String, Option<u8>, Option<u8>, f64, f64);
-
-/// The fixed rates of stations: name, BSS, MCS index and streams (None for rates without), Mb/s, level in
-/// dBm. A scenario that is invalid has none.
-#[pyfunction]
-fn station_rates(py: Python<'_>, scenario_json: &str) -> Vec<RateRow> {
-    py.detach(|| {
-        let Ok(scenario) = Scenario::from_json(scenario_json) else {
-            return Vec::new();
-        };
-        let rates = analytic::station_rates(&scenario).into_iter();
-        rates
-            .map(|r| {
-                let (mcs, streams) = r.mcs.unzip();
-                (r.station, r.bss, mcs, streams, r.bps / 1e6, r.level_dbm)
-            })
-            .collect()
-    })
-}
-
-/// Kind, node or flow, size, MPDUs with and without, bit/s with and without.
-type LimitRow = (&'static str, String, f64, [u32; 2], [f64; 2]);
-
-/// Queues, windows and wires that limit the traffic, not the air: `queue`, `socket_buffer`, `window`,
-/// `block_ack_window` or `wire`; its node or flow; its size (packets, octets, MPDUs, bit/s); the MPDUs of an
-/// A-MPDU with it and without it; the throughputs with it and without it. A scenario that is invalid has
-/// none.
-#[pyfunction]
-fn limits(py: Python<'_>, scenario_json: &str) -> Vec<LimitRow> {
-    py.detach(|| {
-        let Ok(scenario) = Scenario::from_json(scenario_json) else {
-            return Vec::new();
-        };
-        let found = analytic::limits(&scenario).into_iter();
-        found
-            .map(|l| (l.kind.name(), l.of, l.size, l.mpdus, l.bps))
-            .collect()
-    })
-}
-
 /// Adds these functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(check_scenario, module)?)?;
-    module.add_function(wrap_pyfunction!(weak_link_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(fragmented_flows, module)?)?;
-    module.add_function(wrap_pyfunction!(highest_mcs, module)?)?;
-    module.add_function(wrap_pyfunction!(station_rates, module)?)?;
-    module.add_function(wrap_pyfunction!(limits, module)?)?;
-    module.add_function(wrap_pyfunction!(black_hole_rows, module)?)
+    module.add("InvalidScenario", module.py().get_type::<InvalidScenario>())?;
+    module.add_class::<Handle>()?;
+    module.add_function(wrap_pyfunction!(highest_mcs, module)?)
 }

@@ -7,36 +7,26 @@ use std::sync::PoisonError;
 use airtoll_border::{Columns, Sketches};
 use airtoll_units::Duration;
 use airtoll_wlan::{Outcome, Scenario, ScenarioError};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::cancel::{Cancel, SimulationInterrupted};
 use crate::fault::guarded;
 use crate::recording::Files;
+use crate::refused::refusal;
 
-/// Simulates `scenario_json` once for every seed.
-///
-/// Gives `airtoll.border.Columns`. The interpreter lock is released meanwhile. Setting `cancel`, or
-/// Ctrl-C in the main thread, ends the call. With `folders`, one for each seed, the frames and
-/// packets of a trial are written there as `air.pcapng` and `wire.pcapng`, its keys as `keys.json`.
-///
-/// Raises ValueError where the scenario is invalid (the message names the field),
-/// SimulationInterrupted where `cancel` was set, OSError where a file cannot be written, and Fault
-/// where the simulator stopped at a fault of its own.
-#[pyfunction]
-#[pyo3(signature = (scenario_json, seeds, cancel=None, folders=None))]
-fn simulate<'py>(
+/// Simulates `scenario` once for every seed: columns of observations.
+pub fn simulate<'py>(
     py: Python<'py>,
-    scenario_json: &str,
-    seeds: Vec<u64>,
+    scenario: &Scenario,
+    seeds: &[u64],
     cancel: Option<Bound<'py, Cancel>>,
     folders: Option<Vec<PathBuf>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let cancel = cancel.map(|c| c.get().clone());
     let mut signal = None;
     let simulated = || -> Result<Vec<Outcome>, Failure> {
-        let scenario = Scenario::from_json(scenario_json)?;
         let mut interrupt = || {
             if cancel.as_ref().is_some_and(Cancel::is_set) {
                 return true;
@@ -54,8 +44,8 @@ fn simulate<'py>(
             .iter()
             .enumerate()
             .map(|(i, seed)| match folders.as_ref().and_then(|f| f.get(i)) {
-                Some(folder) => record(&scenario, *seed, &mut interrupt, folder),
-                None => Ok(airtoll_wlan::run(&scenario, *seed, &mut interrupt)?),
+                Some(folder) => record(scenario, *seed, &mut interrupt, folder),
+                None => Ok(airtoll_wlan::run(scenario, *seed, &mut interrupt)?),
             })
             .collect()
     };
@@ -67,7 +57,7 @@ fn simulate<'py>(
         Failure::Scenario(ScenarioError::Interrupted) => {
             SimulationInterrupted::new_err("the simulation was interrupted")
         }
-        Failure::Scenario(error) => PyValueError::new_err(error.to_string()),
+        Failure::Scenario(error) => refusal(py, &error),
         Failure::Recording(error) => match error.raw_os_error() {
             Some(code) => PyOSError::new_err((code, words_of(&error))),
             None => PyOSError::new_err(error.to_string()),
@@ -176,6 +166,5 @@ fn sketch(nanoseconds: Vec<u64>) -> (Vec<u64>, Vec<u32>) {
 
 /// Adds these functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(simulate, module)?)?;
     module.add_function(wrap_pyfunction!(sketch, module)?)
 }

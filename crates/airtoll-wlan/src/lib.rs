@@ -60,9 +60,8 @@ pub use scenario::{Scenario, ScenarioError};
 ///
 /// # Errors
 /// [`ScenarioError::Malformed`] and [`ScenarioError::Invalid`], as [`Scenario::from_json`] and [`run`].
-pub fn check(scenario_json: &str) -> Result<(), ScenarioError> {
-    let scenario = Scenario::from_json(scenario_json)?;
-    build::build(&scenario, 0).map(drop)
+pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
+    build::build(scenario, 0).map(drop)
 }
 
 /// Simulates one trial.

@@ -38,6 +38,7 @@ from airtoll.analyse.estimate import (
     Estimate,
 )
 from airtoll.analyse.families import EXPLORATORY, PRIMARY, adjusted, primary_rows
+from airtoll.analyse.join_times import TIMES, shifts, time_rows
 from airtoll.analyse.overhead import (
     DEFINITIONS,
     Definition,
@@ -62,7 +63,6 @@ from airtoll.analyse.percentiles import (
 from airtoll.analyse.selection import LOOKS_AT_VALUES, select_rows
 from airtoll.analyse.settling import DRIFTS, in_words, metrics_of, unsettled
 from airtoll.analyse.student import t_quantile
-from airtoll.analyse.times import TIMES, shifts, time_rows
 from airtoll.analyse.totals import with_totals, with_whole_sketches
 from airtoll.errors import UsageError
 from airtoll.observe.metrics import SHARES, UNPRICED, quantity

@@ -10,9 +10,9 @@ from attrs import evolve
 
 from airtoll.analyse import Analysis, Estimate, analyse
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.join_times import TIMES
 from airtoll.analyse.overhead import Summary, ratio_fieller
 from airtoll.analyse.settling import DRIFTS
-from airtoll.analyse.times import TIMES
 from airtoll.answer.claims import Compare, Verdict
 from airtoll.answer.measured import Measured
 from airtoll.observe.metrics import METRICS, Direction

@@ -51,12 +51,12 @@ from airtoll.errors import AllSkipped, NotMeasured, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.metrics import FRAGMENTS
 from airtoll.observe.tables import not_radio, read_observations, read_trials, with_caveat
+from airtoll.plan import resolved
 from airtoll.policies import Policy, display_name, resolve
 from airtoll.policies.standing import CREDENTIALS, RULE_SETS
 from airtoll.run import Run, open_run, run, same_run
 from airtoll.run.outcome import refuse_faults, why_no_result
 from airtoll.study import Level, Study, load, shipped
-from airtoll.testbeds.gating import downgraded
 from airtoll.testbeds.unpriced import why_unknown
 
 #: Candidates unless --policy names others: today's choices and, for scale, two broken ones.
@@ -504,7 +504,7 @@ def _downgrades(folder: Path) -> dict[str, dict[str, Policy]]:
     return {
         cell.name: {one.words: one.taken.policy for one in found}
         for cell in cells
-        if (found := downgraded(cell))
+        if (found := resolved(cell).downgraded)
     }
 
 

@@ -130,7 +130,7 @@ def policies_show(
         if hostapd + supplicant + openwrt + json + messages > 1 or links != 1:
             raise UsageError("--hostapd, --wpa-supplicant, --openwrt: one alone, nothing beside it")
         # The real stack's modules take a while to load, and no other catalogue needs them.
-        from airtoll.testbeds.linux.settings_of import hostapd_text, wpa_supplicant_text
+        from airtoll.testbeds.linux.daemons.settings_of import hostapd_text, wpa_supplicant_text
 
         writer = hostapd_text if hostapd else wpa_supplicant_text if supplicant else write_openwrt
         sys.stdout.write(writer(policy))

@@ -20,7 +20,7 @@ from airtoll.cli.places import named
 from airtoll.errors import AirtollError, UsageError
 
 if TYPE_CHECKING:
-    from airtoll.testbeds.linux.crypto import Radio
+    from airtoll.testbeds.linux.hosts.crypto import Radio
 
 
 @frozen
@@ -129,7 +129,7 @@ def _optional() -> list[Check]:
 
 def _medium() -> Check:
     """The program that models the air between virtual radios."""
-    from airtoll.testbeds.linux import medium
+    from airtoll.testbeds.linux.air import medium
 
     name = f"{medium.PROGRAM} (air of virtual radios)"
     try:
@@ -147,8 +147,8 @@ def _laboratory(path: Path) -> list[Check]:
     """Checks of the hosts of a laboratory."""
     import asyncio
 
-    from airtoll.testbeds.linux.inspection import inspect
-    from airtoll.testbeds.linux.lab import load
+    from airtoll.testbeds.linux.laboratory.inspection import inspect
+    from airtoll.testbeds.linux.laboratory.lab import load
 
     found = asyncio.run(inspect(load(path)))
     return [Check(f"{one.host}: {one.about}", one.state, one.found, one.mend) for one in found]
@@ -158,8 +158,8 @@ def _radios(address: str | None) -> list[Check]:
     """The cipher of every link of a host, and whether its radio or its CPU encrypts."""
     import asyncio
 
-    from airtoll.testbeds.linux import crypto
-    from airtoll.testbeds.linux.hosts import LocalHost, SshHost
+    from airtoll.testbeds.linux.hosts import crypto
+    from airtoll.testbeds.linux.hosts.host import LocalHost, SshHost
 
     async def look() -> list[crypto.Radio]:
         name = address or "this host"
@@ -175,7 +175,7 @@ def checks_of_radios(found: Sequence[Radio]) -> list[Check]:
     if not found:
         missing = "no radio: /sys/class/ieee80211 has none"
         return [Check("radio", "problem", missing, "load the driver, or name a router with --host")]
-    from airtoll.testbeds.linux.crypto import links as links_of
+    from airtoll.testbeds.linux.hosts.crypto import links as links_of
 
     checks = []
     for radio in found:
@@ -217,8 +217,8 @@ def _linux() -> list[Check]:
     import asyncio
 
     from airtoll.testbeds.guest import drivers
-    from airtoll.testbeds.linux import environment
-    from airtoll.testbeds.linux.hosts import LocalHost
+    from airtoll.testbeds.linux.hosts import environment
+    from airtoll.testbeds.linux.hosts.host import LocalHost
 
     async def look() -> tuple[dict[str, str], list[environment.Problem]]:
         async with LocalHost("this host", "none") as host:

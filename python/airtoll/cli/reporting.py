@@ -24,7 +24,7 @@ from airtoll.observe.tables import read_trials
 from airtoll.present.names import policy_name
 from airtoll.report import FORMATS, report_text, write_report
 from airtoll.report.closing import closing
-from airtoll.report.combined import PrintedCombined, printed_combined
+from airtoll.report.printed_overheads import PrintedCombined, printed_combined
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.text import as_json, published_row
 from airtoll.report.views import VIEWS
@@ -91,7 +91,7 @@ def compare(
     """Compare a run with printed figures, cell by cell: every row, or those of some tables."""
     summary = summarise(run, dataset=dataset)
     refuse_no_result(run, summary.trials)
-    combined = printed_combined(summary, load_dataset(dataset))
+    combined = printed_combined(summary.combined, load_dataset(dataset))
     if not summary.comparisons and not combined:
         study = summary.study.study
         tables = ", ".join(sorted({c.dataset for c in summary.study.compare})) or "none"

@@ -238,11 +238,11 @@ def run(
             )
         totals = result.totals
         if totals is not None:
-            parts = [f"{totals.ok} trials"]
+            parts = [f"{totals.ok} trial{'' if totals.ok == 1 else 's'}"]
             for count, word in (
                 (totals.failed, "failed"),
                 (totals.rerun, "run again"),
-                (totals.skipped, "cells skipped"),
+                (totals.skipped, f"cell{'' if totals.skipped == 1 else 's'} skipped"),
             ):
                 if count:
                     parts.append(f"{count} {word}")
@@ -344,7 +344,7 @@ def values_in(
     if lab is None:
         return given
     from airtoll.testbeds.lab.agenda import values_for
-    from airtoll.testbeds.linux.lab import load
+    from airtoll.testbeds.linux.laboratory.lab import load
 
     own = values_for(prepare(study, as_printed=as_printed, values=given), load(lab), given)
     for key, value in own.items():

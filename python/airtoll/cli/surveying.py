@@ -59,7 +59,7 @@ def survey(
     The command measures all channels in each round; the verdict compares each point with the best
     one. With --lab it uses the radios of a lab.toml, else virtual radios.
     """
-    from airtoll.testbeds.linux.lab import load
+    from airtoll.testbeds.linux.laboratory.lab import load
     from airtoll.testbeds.linux.testbed import Linux
 
     bands = {"2.4": "802.11g", "5": "802.11a"}

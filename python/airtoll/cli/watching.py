@@ -37,7 +37,7 @@ from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.watch import round_folders, together
 from airtoll.run.watch import watch as watch_study
 from airtoll.testbeds.contract import Testbed
-from airtoll.testbeds.linux import crypto
+from airtoll.testbeds.linux.hosts import crypto
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 

@@ -109,5 +109,5 @@ _ENDS: Final = ("source", "destination")
 
 
 def _simulated(scenario: dict[str, Any], seed: int) -> Point:
-    rows = _native.simulate(json.dumps(scenario), [seed])
+    rows = _native.Scenario(json.dumps(scenario)).simulate([seed])
     return Point(rows["metric"], rows["value"], rows["station"], rows["second"])

@@ -22,15 +22,15 @@ from airtoll.report import what_if
 from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
 from airtoll.report.authentication import STAGES, negotiation_stages
 from airtoll.report.closing import printed_table
-from airtoll.report.combined import MEAN, printed_combined
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
 from airtoll.report.handover import PARTS, gaps
-from airtoll.report.parts import SHORT, symbol_step
+from airtoll.report.join_times import time_rows
+from airtoll.report.overhead_names import SHORT, symbol_step
+from airtoll.report.printed_overheads import MEAN, Combined, printed_combined
 from airtoll.report.setting import setting
-from airtoll.report.summary import Combined, RunSummary
+from airtoll.report.summary import RunSummary
 from airtoll.report.templates import page
-from airtoll.report.times import time_rows
 from airtoll.study import Rerun
 
 #: Rows of the longer lists; the run folder has the whole lists.
@@ -289,7 +289,7 @@ def _combined(summary: RunSummary) -> list[dict[str, Any]]:
     printed = {
         (p.scenario, p.policy, p.factors, p.group): p.printed
         for name in dict.fromkeys(entry.dataset for entry in summary.study.compare)
-        for p in printed_combined(summary, load_dataset(name))
+        for p in printed_combined(summary.combined, load_dataset(name))
     }
 
     def beside(c: Combined, group: str, shown: str) -> str:

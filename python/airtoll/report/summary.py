@@ -47,6 +47,7 @@ from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.present.names import Names, level_name, policy_name
 from airtoll.profiles import Profile, load
+from airtoll.report.printed_overheads import Combined, reproduced_combined
 from airtoll.study import Level, Study
 from airtoll.study.generations import HIGHEST_MBPS
 
@@ -75,17 +76,6 @@ class OctetTheory:
         return self.added_octets / self.packet_octets
 
 
-@frozen
-class Combined:
-    """Overhead of one policy in one scenario, by group of traffics and averaged over them."""
-
-    scenario: str
-    policy: str
-    factors: str
-    groups: dict[str, Estimate]
-    mean: Estimate
-
-
 @define(frozen=True, slots=False)
 class RunSummary:
     """A run, read and analysed."""
@@ -112,9 +102,8 @@ class RunSummary:
     @cached_property
     def reproduced(self) -> tuple[Reproduces, ...]:
         """How many printed values are met."""
-        from airtoll.report.combined import reproduced_combined
-
-        return (*reproduced_combined(self), *printed(self.measured, self))
+        combined = reproduced_combined(self.combined, self.comparisons)
+        return (*combined, *printed(self.measured, self))
 
     @cached_property
     def measured(self) -> Measured:

@@ -19,8 +19,8 @@ import polars as pl
 from airtoll.analyse.analysis import repeats_its_cell
 from airtoll.observe.spreadsheet import cell, cells
 from airtoll.report.answer import headline, table, titles
+from airtoll.report.compared_runs import Against, rows, shown, words
 from airtoll.report.own import MARK
-from airtoll.report.several import Against, rows, shown, words
 from airtoll.report.summary import RunSummary
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from airtoll.observe.datasets import load_dataset
 from airtoll.plan import Cell
 from airtoll.present.names import policy_name
 from airtoll.report.answer import table, titles
-from airtoll.report.combined import printed_combined
 from airtoll.report.delays import delay_tables
+from airtoll.report.join_times import time_rows
+from airtoll.report.printed_overheads import printed_combined
 from airtoll.report.summary import RunSummary
-from airtoll.report.times import time_rows
 
 
 @frozen
@@ -114,7 +114,7 @@ def printed(summary: RunSummary) -> View:
             )
         )
     for name in dict.fromkeys(entry.dataset for entry in summary.study.compare):
-        for row in printed_combined(summary, load_dataset(name)):
+        for row in printed_combined(summary.combined, load_dataset(name)):
             place = summary.names.place(row.scenario, "", row.factors, ("traffic",))
             error = f"{100 * row.absolute_error:+.1f} points"
             values = (f"{row.printed} %", show_overhead(row.ours), error)

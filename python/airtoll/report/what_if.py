@@ -14,7 +14,7 @@ from markupsafe import Markup
 from airtoll.analyse.decomposition import REMAINDER
 from airtoll.analyse.student import t_quantile
 from airtoll.report import browser
-from airtoll.report.parts import SHORT
+from airtoll.report.overhead_names import SHORT
 
 #: A change is simulated in this many trials of this length, seconds; the warm-up comes on top.
 TRIALS: Final = 4

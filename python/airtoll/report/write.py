@@ -21,7 +21,7 @@ from airtoll.drawing.printing import available
 from airtoll.errors import EnvironmentProblem
 from airtoll.observe.replacing import put, put_text, remove
 from airtoll.observe.spreadsheet import cells
-from airtoll.report import imported, imported_page, several, several_page, text
+from airtoll.report import compared_runs, compared_runs_page, imported, imported_page, text
 from airtoll.report.costs import MAX_ROWS, cost_table
 from airtoll.report.figures import pictures
 from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
@@ -208,12 +208,12 @@ def _of_imported(folder: Path, form: str, beside: str, forms: Sequence[str]) -> 
 
 def _of_several(runs: Sequence[Path], form: str, beside: str, forms: Sequence[str]) -> Made:
     summaries = [summarise(path) for path in runs]
-    pairs = several.against_first(summaries)
+    pairs = compared_runs.against_first(summaries)
     if form != "html":
         return Made(text.several(pairs, form))
-    drawings = several_page.develop_all(pairs, forms)
+    drawings = compared_runs_page.develop_all(pairs, forms)
     commands = [command_of(summary) for summary in summaries]
-    page = several_page.render(pairs, drawings, commands=commands, beside=beside)
+    page = compared_runs_page.render(pairs, drawings, commands=commands, beside=beside)
     return Made(page, drawings)
 
 

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
-from airtoll import _native, border
 from airtoll.analyse.explain import Air, Change, Flow, Setting
 from airtoll.errors import PolicyError, StudyError, UsageError
 from airtoll.plan import Cell, make_plan
@@ -26,6 +25,7 @@ from airtoll.study import Study, parse
 from airtoll.study.generations import GENERATIONS, HIGHEST_MBPS
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.contract import Row, Testbed, rows_of
+from airtoll.testbeds.resolve import handed_over
 from airtoll.testbeds.resolve import scenario as resolve_scenario
 from airtoll.testbeds.simulator import Simulator
 
@@ -267,7 +267,7 @@ def phy_rate_bps(link: Link) -> float:
 def _rate_of(text: str) -> float:
     scenario, traffic = json.loads(text)
     resolved = resolve_scenario(cell_of(scenario, traffic, "wpa2-psk-tkip"))
-    rows = rows_of(_native.simulate(border.to_json(resolved), [1], None, None))
+    rows = rows_of(handed_over(resolved).simulate([1]))
     (rate,) = (row.value for row in rows if row.metric == "rate_forbidden_bps")
     return rate
 
@@ -438,7 +438,7 @@ def throughput_of(
         raise UsageError(f"{policy}: {reason.reason if reason else 'no testbed carries it out'}")
     place, us = card
     resolved = SERIAL_CARDS[place](resolve_scenario(cell), us)
-    return _whole(rows_of(_native.simulate(border.to_json(resolved), [1], None, None)))
+    return _whole(rows_of(handed_over(resolved).simulate([1])))
 
 
 def _whole(rows: Sequence[Row]) -> float:

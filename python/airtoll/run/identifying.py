@@ -363,7 +363,7 @@ class _Simulation:
         found = []
         for seed in self._seeds:
             try:
-                columns = _native.simulate(text, [seed], self._cancel, None)
+                columns = _native.Scenario(text).simulate([seed], self._cancel)
             except ValueError as error:
                 raise TestbedError(f"simulator: {cell.name}: {error}") from error
             if columns["failure"][0] is not None:

@@ -22,7 +22,7 @@ from airtoll.analyse.comparison import compare_samples, holm
 from airtoll.analyse.estimate import mean_t
 from airtoll.errors import UsageError
 from airtoll.testbeds.contract import Measured
-from airtoll.testbeds.linux.hostapd import frequency_mhz
+from airtoll.testbeds.linux.daemons.hostapd import frequency_mhz
 from airtoll.testbeds.linux.job import Flow, Job
 
 #: The position of a survey without named positions.

@@ -112,10 +112,11 @@ def _choice(cell: Cell, policy: str, tunnel: str) -> Choice:
         chosen = evolve(cell, policy=name)
         refused = Simulator().check(chosen)
         text = border.to_json(_start(chosen)) if refused is None else None
-        found = None if text is None else _native.check_scenario(text)
         reason = refused.reason if refused is not None else None
-        if found is not None:
-            reason = in_study(chosen, found)
+        if text is not None:
+            _native.Scenario(text).check()
+    except _native.InvalidScenario as error:
+        reason = in_study(chosen, error)
     except AirtollError as error:
         text, reason = None, str(error)
     return Choice(policy, tunnel, None if reason else text, reason)

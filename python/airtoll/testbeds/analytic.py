@@ -10,11 +10,10 @@ from pathlib import Path
 
 from airtoll import _native
 from airtoll.errors import ProfileError, TrialFault
-from airtoll.plan import Cell, Trial
+from airtoll.plan import Cell, Trial, resolved
 from airtoll.testbeds import (
     bridging,
     cards,
-    gating,
     joining,
     loads,
     roaming,
@@ -22,7 +21,7 @@ from airtoll.testbeds import (
     unpriced,
 )
 from airtoll.testbeds.contract import Measured, Skip, rows_of
-from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
+from airtoll.testbeds.resolve import native
 
 
 class Analytic:
@@ -33,10 +32,11 @@ class Analytic:
 
     def check(self, cell: Cell) -> Skip | None:
         """``None`` if the cell has a closed form."""
-        policies = [station_policy(cell, station) for station in station_list(cell.settings)]
+        of = resolved(cell)
+        policies = of.policies
         problem = (
             _no_closed_form(cell)
-            or gating.why_not(cell)
+            or of.refusal
             or cards.why_not(cell)
             or bridging.why_not(cell)
             or loads.why_not(cell)
@@ -48,14 +48,19 @@ class Analytic:
         if problem:
             return Skip(problem)
         try:
-            problem = _native.check_analytic(scenario_json(cell))
-        except (ProfileError, _native.Fault, _native.PanicException) as error:
+            problem = native(cell).check_analytic()
+        except (
+            ProfileError,
+            _native.InvalidScenario,
+            _native.Fault,
+            _native.PanicException,
+        ) as error:
             return Skip(str(error))
         return Skip(problem) if problem else None
 
     def warning(self, cell: Cell) -> str | None:
         """Fallbacks of the cell's security."""
-        said = [*gating.notes(cell), *cards.notes(cell), unpriced.note(cell)]
+        said = [*resolved(cell).notes, *cards.notes(cell), unpriced.note(cell)]
         return "; ".join(words for words in said if words) or None
 
     def expected_s(self, cell: Cell) -> float:
@@ -66,12 +71,12 @@ class Analytic:
         """Compute one cell; the seed changes nothing."""
         rate = station_rates.note(trial.cell)
         notes = (
-            *gating.notes(trial.cell),
+            *resolved(trial.cell).notes,
             *cards.notes(trial.cell),
             *(() if rate is None else (rate,)),
         )
         try:
-            columns = _native.analytic(scenario_json(trial.cell))
+            columns = native(trial.cell).analytic()
         except (ValueError, _native.Fault, _native.PanicException) as error:
             raise TrialFault(f"the closed forms stopped: {error}") from error
         return Measured(
@@ -91,12 +96,12 @@ class Analytic:
 
 def _caveats(cell: Cell) -> tuple[str, ...]:
     unknown = unpriced.note(cell)
-    return (*gating.notes(cell), *cards.notes(cell), *([unknown] if unknown else []))
+    return (*resolved(cell).notes, *cards.notes(cell), *([unknown] if unknown else []))
 
 
 def _no_closed_form(cell: Cell) -> str | None:
     """Fields that closed forms leave out."""
-    if gating.as_carried_out(cell).settings.mlo is not None:
+    if resolved(cell).settings.mlo is not None:
         return "closed forms have one link, not several (mlo)"
     radio = cell.settings.radio
     if radio.fading != "none" or radio.shadowing_db:

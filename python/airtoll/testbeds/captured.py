@@ -12,7 +12,7 @@ from airtoll.errors import ProfileError
 from airtoll.plan import Cell
 from airtoll.study import Load
 from airtoll.study.generations import HIGHEST_MBPS
-from airtoll.testbeds.resolve import scenario_json, station_list
+from airtoll.testbeds.resolve import native, station_list
 
 #: Octets of a packet in the files beside its payload: headers of IP, 802.11, radiotap and pcapng on
 #: the air, its Ack there, and headers of IP, Ethernet and pcapng on the wire.
@@ -42,12 +42,12 @@ def _throughput_bps(cell: Cell, stations: int) -> float:
         air_bps = 1e6 * _rate_mbps(cell)
         return min(air_bps, 1e6 * stations * sum(one or 0.0 for one in offered))
     try:
-        text = scenario_json(cell)
-        if _native.check_analytic(text) is None:
-            columns = _native.analytic(text)
+        scenario = native(cell)
+        if scenario.check_analytic() is None:
+            columns = scenario.analytic()
             rows = zip(columns["metric"], columns["flow"], columns["value"], strict=True)
             return sum(value for name, flow, value in rows if name == "throughput_bps" and flow)
-    except (ProfileError, _native.Fault, _native.PanicException):
+    except (ProfileError, _native.InvalidScenario, _native.Fault, _native.PanicException):
         pass
     return 1e6 * _SHARE_OF_RATE * _rate_mbps(cell)
 

@@ -5,9 +5,8 @@ Takes a cell; gives why a fault cannot occur in it, and a line about one that do
 
 from __future__ import annotations
 
-from airtoll.plan import Cell
+from airtoll.plan import Cell, multi_link
 from airtoll.policies import display_name
-from airtoll.testbeds import multi_link
 
 #: PHYs before A-MPDUs.
 _UNAGGREGATED = ("802.11b", "802.11a", "802.11g")

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from attrs import evolve, frozen
 
 from airtoll import border
-from airtoll.plan import Cell
+from airtoll.plan import Cell, gating
 from airtoll.policies import Policy
 from airtoll.study.join import IKE_GROUPS, IKEV1_GROUPS, SIGNATURES, Join, Proxy, Radius
-from airtoll.testbeds import gating
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.wires import cable
 

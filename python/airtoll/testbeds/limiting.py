@@ -30,10 +30,10 @@ _WORDS: Final[dict[str, tuple[Callable[[str, float], str], str]]] = {
 }
 
 
-def notes(scenario_json: str) -> tuple[str, ...]:
+def notes(scenario: _native.Scenario) -> tuple[str, ...]:
     """One line for each kind of limit, the one that costs most first."""
     of_kind: dict[str, list[tuple[str, float, list[int], list[float]]]] = {}
-    for kind, of, size, mpdus, bps in _native.limits(scenario_json):
+    for kind, of, size, mpdus, bps in scenario.limits():
         of_kind.setdefault(kind, []).append((of, size, mpdus, bps))
     return tuple(LIMIT + _line(kind, found) for kind, found in of_kind.items())
 

@@ -13,11 +13,11 @@ from typing import Final
 from attrs import evolve, frozen
 
 from airtoll import border
-from airtoll.plan import Cell
+from airtoll.plan import Cell, resolved
 from airtoll.study import GroupLoad, Neighbours, Scenario, Station
 from airtoll.study.generations import band_of
 from airtoll.study.join import Join
-from airtoll.testbeds import gating, levels
+from airtoll.testbeds import levels
 
 #: BSS color of the own cell where there is spatial reuse; those of neighbours follow.
 OWN_COLOR: Final = 1
@@ -78,7 +78,7 @@ def cells(cell: Cell) -> Iterator[Neighbour]:
         payload, offered = asked.payload_bytes, asked.offered_mbps
         yield Neighbour(
             name=name,
-            cell=gating.as_carried_out(_own_cell(cell, asked, number)),
+            cell=resolved(_own_cell(cell, asked, number)).cell,
             places=places,
             flows=tuple(_flows(asked, list(places))),
             pattern=border.PatternSaturated(payload_octets=payload)
@@ -113,7 +113,7 @@ def why_not(cell: Cell) -> str | None:
     if reuse and (settings.phy not in _WITH_COLOR or older):
         return "radio.obss_pd_dbm needs 802.11ax or 802.11be at all stations: others have no color"
     for number in range(settings.neighbours.count):
-        reason = gating.why_not(_own_cell(cell, settings.neighbours, number))
+        reason = resolved(_own_cell(cell, settings.neighbours, number)).refusal
         if reason is not None:
             return f"neighbours.policy: {reason}"
     return None
@@ -121,7 +121,7 @@ def why_not(cell: Cell) -> str | None:
 
 def words(cell: Cell) -> str | None:
     """The neighbours of a cell and their effect in one line; None without."""
-    found = list(cells(gating.as_carried_out(cell)))
+    found = list(cells(resolved(cell).cell))
     if not found:
         return None
     settings = cell.settings

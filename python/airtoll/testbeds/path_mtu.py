@@ -33,9 +33,9 @@ def why_not(cell: Cell) -> str | None:
     return None
 
 
-def black_holes(scenario_json: str) -> tuple[str, ...]:
+def black_holes(scenario: _native.Scenario) -> tuple[str, ...]:
     """Connections of a scenario whose full segments vanish, a line each kind."""
-    found = _native.black_holes(scenario_json)
+    found = scenario.black_holes()
     lines: dict[str, list[str]] = {}
     for flow, octets, mtu, probes in found:
         words = f"packets of {octets} octets exceed the path MTU of {mtu} octets and vanish"

@@ -6,21 +6,23 @@ The simulator and the closed forms both read this scenario, so that their answer
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 
 from attrs import evolve
 
-from airtoll import border
-from airtoll.plan import Cell
+from airtoll import _native, border
+from airtoll.plan import Cell, gating, multi_link
+from airtoll.plan import resolved as carry_out
+from airtoll.plan.multi_link import BSS
+from airtoll.plan.resolved_cell import all_stations
 from airtoll.policies import Cipher, Policy, Tunnel
 from airtoll.policies.transition import offers
 from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Duty, Edca, Load, Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS, band_of, queue_packets
 from airtoll.study.model import Interferer, Radio
-from airtoll.testbeds import cards, gating, multi_link, neighbours, rates
+from airtoll.testbeds import cards, neighbours, rates
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.groups import group_traffic
@@ -32,7 +34,6 @@ from airtoll.testbeds.levels import (
     reference_db,
     stated_level,
 )
-from airtoll.testbeds.multi_link import BSS
 from airtoll.testbeds.roaming import roaming
 from airtoll.testbeds.wires import cable
 
@@ -53,6 +54,8 @@ ENERGY_DETECTION_DBM = -62.0
 MSDU_LIFETIME_MS = 500.0
 
 _STREAM_WRITE_OCTETS = 8192
+#: Stations of a cell of which many stay in memory at once.
+_FEW_STATIONS = 32
 #: Outer length of a full packet in a tunnel, octets, by which the busiest core is found.
 _OUTER_OCTETS = 1500
 #: The path loss where the study gives neither positions nor levels.
@@ -65,22 +68,30 @@ _CONGESTION_CONTROLS = {
 }
 
 
-def scenario_json(cell: Cell) -> str:
-    """The resolved scenario of a cell as canonical JSON.
+def native(cell: Cell) -> _native.Scenario:
+    """The resolved scenario of a cell, parsed and checked once for all of its trials.
 
-    Raises ``ProfileError`` for an unknown profile.
+    Raises ``ProfileError`` for an unknown profile, ``InvalidScenario`` where no trial can have it.
     """
-    return zlib.decompress(_packed(cell)).decode()
+    stations = cell.settings.clients or len(cell.settings.stations)
+    return _small(cell) if stations <= _FEW_STATIONS else _large(cell)
+
+
+def handed_over(resolved: border.Scenario) -> _native.Scenario:
+    """A resolved scenario in the native code. Raises ``InvalidScenario``."""
+    return _native.Scenario(border.to_json(resolved))
 
 
 @lru_cache(maxsize=1024)
-def _packed(cell: Cell) -> bytes:
-    """The JSON of a cell, compressed.
+def _small(cell: Cell) -> _native.Scenario:
+    """A run goes through all of its cells before it comes back to the first."""
+    return handed_over(scenario(cell))
 
-    A run asks for it at each check and each trial, and goes through all cells before it comes back
-    to the first. 500 stations take 270,000 octets of JSON, of which a few thousand remain.
-    """
-    return zlib.compress(border.to_json(scenario(cell)).encode(), level=1)
+
+@lru_cache(maxsize=16)
+def _large(cell: Cell) -> _native.Scenario:
+    """As ``_small``. A thousand cells of 500 stations would take a gigabyte."""
+    return handed_over(scenario(cell))
 
 
 def scenario(cell: Cell) -> border.Scenario:
@@ -88,7 +99,7 @@ def scenario(cell: Cell) -> border.Scenario:
 
     Raises ``ProfileError`` for an unknown profile.
     """
-    cell = gating.as_carried_out(cell)
+    cell = carry_out(cell).cell
     settings, load_ = cell.settings, cell.load
     if settings.topology in DOMAINS:
         return _two_domains(cell)
@@ -284,21 +295,7 @@ def _two_domains(cell: Cell) -> border.Scenario:
 
 def station_list(settings: Scenario) -> list[Station]:
     """The stations of a scenario, the last one repeated up to ``clients``."""
-    return list(_stations(settings))
-
-
-@lru_cache(maxsize=64)
-def _stations(settings: Scenario) -> tuple[Station, ...]:
-    named = settings.stations
-    count = settings.clients or len(named)
-    if count <= len(named):
-        return named[:count]
-    last = named[-1]
-    extra = (
-        last.model_copy(update={"name": f"{last.name}{number}"})
-        for number in range(2, count - len(named) + 2)
-    )
-    return (*named, *extra)
+    return list(all_stations(settings))
 
 
 def station_policy(cell: Cell, station: Station) -> Policy:

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from airtoll import _native
 from airtoll.analyse.settling import DRIFTS
 from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY
 from airtoll.plan import Cell
 from airtoll.testbeds.contract import Row
-from airtoll.testbeds.resolve import scenario_json
+from airtoll.testbeds.resolve import native
 
 #: Busy share of a CPU from which its queue grows.
 _OVERLOADED = 0.98
@@ -49,7 +48,7 @@ _LARGEST_MTU: Final = 9000
 @lru_cache(maxsize=1024)
 def fragments(cell: Cell) -> tuple[str, ...]:
     """The caveat of a cell whose tunnels cut datagrams into fragments, if they do."""
-    cut = [one for one in _native.fragmented_flows(scenario_json(cell)) if one[-1]]
+    cut = [one for one in native(cell).fragmented_flows() if one[-1]]
     return (FRAGMENTS + _of_fragments(cut, cell),) if cut else ()
 
 
@@ -88,7 +87,7 @@ def causes(rows: Sequence[Row], cell: Cell) -> tuple[str, ...]:
     }
     found = []
     if drifting:
-        cut = [one for one in _native.fragmented_flows(scenario_json(cell)) if one[0] in drifting]
+        cut = [one for one in native(cell).fragmented_flows() if one[0] in drifting]
         if cut:
             found.append(
                 f"a full queue drops a part of nearly each datagram: {_of_fragments(cut, cell)}"

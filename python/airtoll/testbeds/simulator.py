@@ -13,11 +13,11 @@ from pathlib import Path
 
 from attrs import evolve
 
-from airtoll import _native, border
+from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TrialFault
 from airtoll.observe.metrics import LIMIT
 from airtoll.observe.replacing import storage_error
-from airtoll.plan import Cell, Trial
+from airtoll.plan import Cell, Trial, multi_link, resolved
 from airtoll.study.generations import HIGHEST_MBPS, queue_packets, wire_mbps
 from airtoll.study.join import Join
 from airtoll.testbeds import (
@@ -25,11 +25,9 @@ from airtoll.testbeds import (
     cards,
     daily,
     first_join,
-    gating,
     joining,
     limiting,
     loads,
-    multi_link,
     neighbours,
     path_mtu,
     roaming,
@@ -47,7 +45,7 @@ from airtoll.testbeds.contract import (
     with_whole_cell,
 )
 from airtoll.testbeds.first_join import added, at_home
-from airtoll.testbeds.resolve import scenario_json, station_list, station_policy
+from airtoll.testbeds.resolve import handed_over, native, station_list
 from airtoll.testbeds.simulated import CAPABILITY
 from airtoll.testbeds.stated import in_study
 
@@ -87,12 +85,13 @@ class Simulator:
 
     def check(self, cell: Cell) -> Skip | None:
         """``None`` if the simulator models all of the cell."""
-        policies = [station_policy(cell, station) for station in station_list(cell.settings)]
+        of = resolved(cell)
+        policies = of.policies
         problem = (
             CAPABILITY.why_not(cell)
-            or gating.why_not(cell)
+            or of.refusal
             or cards.why_not(cell)
-            or multi_link.why_not(gating.as_carried_out(cell), policies)
+            or multi_link.why_not(of.cell, policies)
             or neighbours.why_not(cell)
             or bridging.why_not(cell)
             or loads.why_not(cell)
@@ -105,14 +104,16 @@ class Simulator:
         if problem:
             return Skip(problem)
         try:
-            found = _native.check_scenario(scenario_json(cell))
-            if found is None and cell.settings.join.first_at_home:
-                found = _native.check_scenario(border.to_json(at_home(cell)))
+            native(cell).check()
+            if cell.settings.join.first_at_home:
+                handed_over(at_home(cell)).check()
         except ProfileError as error:
             return Skip(str(error))
+        except _native.InvalidScenario as error:
+            return Skip(in_study(cell, error))
         except (_native.Fault, _native.PanicException) as error:
             return Skip(f"the simulator stopped while it built the cell: {error}")
-        return Skip(in_study(cell, found)) if found else None
+        return None
 
     def warning(self, cell: Cell) -> str | None:
         """Fallbacks of its security, stalled connections, the first station whose level is too low
@@ -120,7 +121,7 @@ class Simulator:
         """
         limits = (note.removeprefix(LIMIT) for note in _limits(cell))
         said = [
-            *gating.notes(cell),
+            *resolved(cell).notes,
             *cards.notes(cell),
             *_black_holes(cell),
             self._weak(cell),
@@ -130,7 +131,7 @@ class Simulator:
         return "; ".join(words for words in said if words) or None
 
     def _weak(self, cell: Cell) -> str | None:
-        weak = _native.weak_links(scenario_json(cell))
+        weak = native(cell).weak_links()
         if not weak:
             return None
         station, level, needed = weak[0]
@@ -172,9 +173,7 @@ class Simulator:
         folders = None if own is None else [str(own)]
         try:
             earlier = self._first_join(trial)
-            columns = _native.simulate(
-                scenario_json(trial.cell), [trial.seed], self._cancel, folders
-            )
+            columns = native(trial.cell).simulate([trial.seed], self._cancel, folders)
         except _native.SimulationInterrupted as error:
             raise Interrupted("interrupted; --resume continues") from error
         except (ValueError, _native.Fault, _native.PanicException) as error:
@@ -195,7 +194,7 @@ class Simulator:
             sketches=sketches_of(columns),
             failure=None if failure is None or caveat else str(failure),
             caveats=(
-                *gating.notes(trial.cell),
+                *resolved(trial.cell).notes,
                 *cards.notes(trial.cell),
                 *_black_holes(trial.cell),
                 *settling.fragments(trial.cell),
@@ -213,8 +212,8 @@ class Simulator:
         """Rows of the join at home that precedes the trial's own, if the study has one."""
         if not trial.cell.settings.join.first_at_home:
             return []
-        home = border.to_json(at_home(trial.cell))
-        columns = _native.simulate(home, [trial.seed], self._cancel, None)
+        home = handed_over(at_home(trial.cell))
+        columns = home.simulate([trial.seed], self._cancel)
         (failure,) = columns["failure"]
         if failure is not None:
             raise TrialFault(f"join at home: {failure}")
@@ -358,7 +357,7 @@ def _finished(rows: list[Row], cell: Cell) -> list[Row]:
 
 @lru_cache(maxsize=1024)
 def _limits(cell: Cell) -> tuple[str, ...]:
-    return limiting.notes(scenario_json(cell))
+    return limiting.notes(native(cell))
 
 
 def _rate(cell: Cell) -> tuple[str, ...]:
@@ -368,4 +367,4 @@ def _rate(cell: Cell) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def _black_holes(cell: Cell) -> tuple[str, ...]:
-    return path_mtu.black_holes(scenario_json(cell))
+    return path_mtu.black_holes(native(cell))

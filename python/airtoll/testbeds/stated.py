@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from airtoll._native import InvalidScenario
 from airtoll.plan import Cell
 from airtoll.study import Station
 
@@ -73,9 +74,9 @@ _FLOW: Final = {
 }
 
 
-def in_study(cell: Cell, problem: tuple[str, str, str]) -> str:
+def in_study(cell: Cell, problem: InvalidScenario) -> str:
     """The problem in the words of the study: its key, its value, what is allowed."""
-    field, value, allowed = problem
+    field, value, allowed = problem.field, problem.value, problem.allowed
     found = _stated(cell, field) if field else None
     if found is None:
         where = f"scenario.{cell.scenario}"

@@ -13,9 +13,9 @@ from attrs import frozen
 from airtoll import _native
 from airtoll.errors import ProfileError
 from airtoll.observe.metrics import RATE
-from airtoll.plan import Cell
-from airtoll.testbeds import gating, multi_link, rates
-from airtoll.testbeds.resolve import scenario_json, station_list
+from airtoll.plan import Cell, multi_link, resolved
+from airtoll.testbeds import rates
+from airtoll.testbeds.resolve import native, station_list
 
 
 @frozen
@@ -48,11 +48,10 @@ class StationRate:
 def of_cell(cell: Cell) -> tuple[StationRate, ...]:
     """The fixed rates of all stations; none where rate control chooses them."""
     try:
-        rows = _native.station_rates(scenario_json(cell))
-    except ProfileError:
+        rows = native(cell).station_rates()
+    except (ProfileError, _native.InvalidScenario):
         return ()
-    carried_out = gating.as_carried_out(cell)
-    settings = carried_out.settings
+    settings = resolved(cell).settings
     links = {name: number for number, name in enumerate(multi_link.names(settings), start=1)}
     chosen = {
         (station.name, number): rates.by_level(

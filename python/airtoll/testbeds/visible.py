@@ -11,11 +11,11 @@ from typing import Final
 
 from attrs import frozen
 
+from airtoll.plan.abilities import lacks_security
 from airtoll.policies import Policy
 from airtoll.policies.gates import findings
 from airtoll.policies.transition import offers
 from airtoll.profiles import Capabilities
-from airtoll.testbeds.abilities import lacks_security
 
 #: PHYs by band, GHz, the latest first.
 _PHYS: Final = {

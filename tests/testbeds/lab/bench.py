@@ -15,8 +15,8 @@ from airtoll.testbeds.lab.logbook import Logbook
 from airtoll.testbeds.lab.opening import rehearsed
 from airtoll.testbeds.lab.rehearsal.person import Person, Slip
 from airtoll.testbeds.lab.rehearsal.router import Router
-from airtoll.testbeds.linux import credentials
-from airtoll.testbeds.linux.lab import Lab
+from airtoll.testbeds.linux.daemons import credentials
+from airtoll.testbeds.linux.laboratory.lab import Lab
 
 
 def plan(

@@ -31,7 +31,7 @@ from airtoll.testbeds.lab.rehearsal.person import AWAY, SKIP, Person
 from airtoll.testbeds.lab.rehearsal.router import Router
 from airtoll.testbeds.linux.conditions import ChannelTimes
 from airtoll.testbeds.linux.job import Foreign
-from airtoll.testbeds.linux.lab import Alert, Lab
+from airtoll.testbeds.linux.laboratory.lab import Alert, Lab
 
 from .bench import acted, lab, plan, secret
 

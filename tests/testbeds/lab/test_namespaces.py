@@ -15,7 +15,7 @@ import pytest
 
 from airtoll.observe.metrics import NOT_RADIO
 from airtoll.run.api import open_run
-from airtoll.testbeds.linux.trial import CABLED
+from airtoll.testbeds.linux.trial.carrying import CABLED
 
 from .machines import Machines, machines
 

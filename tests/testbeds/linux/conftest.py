@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.testbeds.linux.hosts import Host, LocalHost, SshHost
+from airtoll.testbeds.linux.hosts.host import Host, LocalHost, SshHost
 
 RUN_ID = "0123abcd"
 

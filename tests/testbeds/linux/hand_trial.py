@@ -18,11 +18,11 @@ from pathlib import Path
 
 import ssh_trial
 
-from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.daemons.credentials import Credentials
+from airtoll.testbeds.linux.hosts.namespaces import namespace
 from airtoll.testbeds.linux.job import Flow, Job
-from airtoll.testbeds.linux.lab import Lab
-from airtoll.testbeds.linux.laboratory import Laboratory
-from airtoll.testbeds.linux.namespaces import namespace
+from airtoll.testbeds.linux.laboratory.bench import Laboratory
+from airtoll.testbeds.linux.laboratory.lab import Lab
 from airtoll.testbeds.linux.stack import Stack
 
 FLOW = Flow(transport="udp", offered_bps=5e5, payload_octets=500, duration_s=2)

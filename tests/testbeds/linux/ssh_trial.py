@@ -13,11 +13,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.daemons.credentials import Credentials
+from airtoll.testbeds.linux.hosts.namespaces import namespace
 from airtoll.testbeds.linux.job import Flow, Job
-from airtoll.testbeds.linux.lab import Lab
-from airtoll.testbeds.linux.laboratory import Laboratory
-from airtoll.testbeds.linux.namespaces import namespace
+from airtoll.testbeds.linux.laboratory.bench import Laboratory
+from airtoll.testbeds.linux.laboratory.lab import Lab
 from airtoll.testbeds.linux.stack import Stack
 
 NODES = {"router": "ap1", "laptop": "sta1", "server": "srv"}

@@ -10,10 +10,10 @@ import pytest
 
 from airtoll.plan import Plan, make_plan
 from airtoll.study import parse
-from airtoll.testbeds.linux import beforehand
-from airtoll.testbeds.linux.beforehand import Answers, Asked
-from airtoll.testbeds.linux.hosts import LocalHost
-from airtoll.testbeds.linux.lab import Lab
+from airtoll.testbeds.linux.hosts.host import LocalHost
+from airtoll.testbeds.linux.laboratory import beforehand
+from airtoll.testbeds.linux.laboratory.beforehand import Answers, Asked
+from airtoll.testbeds.linux.laboratory.lab import Lab
 
 STUDY = """
 [study]
@@ -89,6 +89,25 @@ def test_cells_whose_tools_a_host_lacks_are_refused_with_the_packages() -> None:
     assert "swanctl" in needed["ipsec-aes-gcm"]["server"]
     assert "freeradius" in needed["wpa2-eap-tls-ccmp"]["server"]
     assert "freeradius" not in needed["wpa2-eap-tls-ccmp"]["station"]
+
+
+def test_tunnels_that_a_kernel_lacks_are_refused_with_the_host() -> None:
+    cells = plan("wireguard", "ipsec-aes-gcm").cells
+    asked = Asked(lab(), {"desk": Answers(kernel=("ESP",))})
+    found = {cell.policy: asked.why_not(cell, 1) for cell in cells}
+    assert found == {
+        "wireguard": None,
+        "ipsec-aes-gcm": "ipsec-aes-gcm: the kernel of desk has no ESP: a kernel with the module, "
+        "or another host",
+        "open": None,
+    }
+
+
+def test_a_kernel_lacks_only_what_it_says_that_it_lacks() -> None:
+    said = "@0\nError: Unknown device type.\n@1\nRTNETLINK answers: File exists\n"
+    assert beforehand.unable(said) == ("WireGuard",)
+    assert beforehand.unable("@0\n@1\nError: Requested type not found.\n") == ("ESP",)
+    assert beforehand.unable("unshare: unshare failed: Operation not permitted\n") == ()
 
 
 def test_a_host_that_is_not_reached_is_said_and_refuses_nothing() -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.testbeds.linux.borrowed import borrow
-from airtoll.testbeds.linux.hosts import HostError, LocalHost
+from airtoll.testbeds.linux.hosts.borrowed import borrow
+from airtoll.testbeds.linux.hosts.host import HostError, LocalHost
 
 #: An ``iw`` that keeps two settings in files beside it.
 IW = """#!/bin/sh
@@ -86,8 +86,8 @@ def test_what_was_as_wanted_is_left_alone(place: Path) -> None:
 def test_a_killed_owner_gives_them_back(place: Path) -> None:
     program = """
         import asyncio
-        from airtoll.testbeds.linux.borrowed import borrow
-        from airtoll.testbeds.linux.hosts import LocalHost
+        from airtoll.testbeds.linux.hosts.borrowed import borrow
+        from airtoll.testbeds.linux.hosts.host import LocalHost
 
         async def use():
             release = await borrow(LocalHost("here", "0123abcd"), "wlan0", "DE")

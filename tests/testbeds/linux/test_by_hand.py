@@ -15,18 +15,14 @@ import pytest
 
 from airtoll.errors import EnvironmentProblem, TestbedError
 from airtoll.policies import catalogue, resolve
-from airtoll.testbeds.linux import (
-    acknowledged,
-    by_hand,
-    credentials,
-    hostapd,
-    iperf3,
-    prompts,
-)
-from airtoll.testbeds.linux.by_hand import Device
-from airtoll.testbeds.linux.control import Control
-from airtoll.testbeds.linux.hosts import LocalHost
+from airtoll.testbeds.linux.attended import by_hand, prompts
+from airtoll.testbeds.linux.attended.by_hand import Device
+from airtoll.testbeds.linux.daemons import credentials, hostapd
+from airtoll.testbeds.linux.hosts import acknowledged
+from airtoll.testbeds.linux.hosts.control import Control
+from airtoll.testbeds.linux.hosts.host import LocalHost
 from airtoll.testbeds.linux.job import Flow
+from airtoll.testbeds.linux.traffic import iperf3
 
 RECORDED = Path(__file__).parent / "recorded"
 PHONE = Device("phone", "192.168.1.40", 5.0)

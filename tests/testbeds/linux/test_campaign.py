@@ -26,17 +26,14 @@ from airtoll.run import Run, run
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.guest import drivers
-from airtoll.testbeds.linux import (
-    credentials,
-    environment,
-    handover,
-    hostapd,
-    ledger,
-    medium,
-)
+from airtoll.testbeds.linux import ledger
+from airtoll.testbeds.linux.air import medium
 from airtoll.testbeds.linux.capability import CAPABILITY
+from airtoll.testbeds.linux.daemons import credentials, hostapd
+from airtoll.testbeds.linux.hosts import environment
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
+from airtoll.testbeds.linux.trial import handover
 
 pytestmark = [
     pytest.mark.guest,
@@ -372,7 +369,7 @@ def test_every_kind_of_roam(testbed: Linux, policy: str, trigger: str) -> None:
 
 
 async def _hostapd() -> tuple[int, int]:
-    from airtoll.testbeds.linux.hosts import LocalHost
+    from airtoll.testbeds.linux.hosts.host import LocalHost
 
     async with LocalHost("here", "none") as host:
         return hostapd.parse_version(f"v{(await environment.tools(host))['hostapd']}")

@@ -10,9 +10,9 @@ import pytest
 
 from airtoll.plan import Cell, make_plan
 from airtoll.study import parse
-from airtoll.testbeds.linux import channel_plan, regulation
-from airtoll.testbeds.linux.lab import Lab
-from airtoll.testbeds.linux.regulation import Flag, Rule
+from airtoll.testbeds.linux.laboratory import channel_plan, regulation
+from airtoll.testbeds.linux.laboratory.lab import Lab
+from airtoll.testbeds.linux.laboratory.regulation import Flag, Rule
 
 #: (begin, end, widest, flags) in kHz, as wireless-regdb had them in 2025.
 RULES = {

@@ -10,16 +10,16 @@ import pytest
 
 from airtoll.network.hostap import CIPHERS, KEY_MANAGEMENT
 from airtoll.policies import catalogue, resolve
-from airtoll.testbeds.linux import (
-    cables,
+from airtoll.testbeds.linux.capability import CAPABILITY
+from airtoll.testbeds.linux.daemons import (
     credentials,
     freeradius,
     hostapd,
     strongswan,
     wpa_supplicant,
 )
-from airtoll.testbeds.linux.capability import CAPABILITY
-from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.daemons.credentials import Credentials
+from airtoll.testbeds.linux.hosts import cables
 
 VERSION = (2, 10)
 NAMES = [policy.name for policy in catalogue()]

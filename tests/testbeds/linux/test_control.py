@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.testbeds.linux.control import Control, ControlError, connect, event_of
-from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost
+from airtoll.testbeds.linux.hosts.control import Control, ControlError, connect, event_of
+from airtoll.testbeds.linux.hosts.host import Host, HostError, LocalHost
 
 Opened = Callable[[], AbstractAsyncContextManager[Host]]
 

@@ -15,7 +15,8 @@ from airtoll.policies import resolve
 from airtoll.study import Study
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.guest import uml_kernel
-from airtoll.testbeds.linux import environment, medium
+from airtoll.testbeds.linux.air import medium
+from airtoll.testbeds.linux.hosts import environment
 from airtoll.testbeds.linux.job import ACCESS_POINTS, Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
 from airtoll.testbeds.simulator import Simulator

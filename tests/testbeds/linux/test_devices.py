@@ -12,9 +12,10 @@ from airtoll import border
 from airtoll.plan import Cell, make_plan
 from airtoll.study import Study
 from airtoll.testbeds import resolve
-from airtoll.testbeds.linux import devices, medium, testbed
+from airtoll.testbeds.linux import testbed
+from airtoll.testbeds.linux.air import devices, medium
+from airtoll.testbeds.linux.hosts.radios import Radio
 from airtoll.testbeds.linux.job import Job
-from airtoll.testbeds.linux.radios import Radio
 from airtoll.testbeds.linux.testbed import Linux
 
 RADIOS = {

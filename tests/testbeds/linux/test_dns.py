@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.testbeds.linux import dns as driven
-from airtoll.testbeds.linux.credentials import Chain, fresh
+from airtoll.testbeds.linux.daemons.credentials import Chain, fresh
 from airtoll.testbeds.linux.on_hosts import dns
+from airtoll.testbeds.linux.traffic import dns as driven
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import pytest
 from attrs import evolve
 
-from airtoll.testbeds.linux import exchanges as driven
+from airtoll.testbeds.linux.hosts.tcp_options import TcpOptions
 from airtoll.testbeds.linux.on_hosts import exchanges
 from airtoll.testbeds.linux.on_hosts.exchanges import Client, Exchanges
-from airtoll.testbeds.linux.tcp_options import TcpOptions
+from airtoll.testbeds.linux.traffic import exchanges as driven
 
 
 @pytest.fixture

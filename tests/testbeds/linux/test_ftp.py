@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from airtoll.testbeds.linux import ftp as driven
+from airtoll.testbeds.linux.hosts.tcp_options import TcpOptions
 from airtoll.testbeds.linux.on_hosts import ftp
 from airtoll.testbeds.linux.on_hosts.ftp import Client, Received, Sent, Transfer
-from airtoll.testbeds.linux.tcp_options import TcpOptions
+from airtoll.testbeds.linux.traffic import ftp as driven
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from attrs import evolve
 from airtoll.capture import CaptureReport
 from airtoll.study import Scenario, Traffic
 from airtoll.testbeds.levels import level_dbm
-from airtoll.testbeds.linux import association, handover
 from airtoll.testbeds.linux.conditions import Departure
 from airtoll.testbeds.linux.testbed import flow_of, walk_of
 from airtoll.testbeds.linux.timeline import Timeline
+from airtoll.testbeds.linux.trial import association, handover
 from airtoll.testbeds.linux.walking import Walk
 
 STATION, OLD, NEW = "02:00:00:00:02:00", "02:00:00:00:00:00", "02:00:00:00:01:00"

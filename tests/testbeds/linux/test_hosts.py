@@ -13,14 +13,16 @@ from pathlib import Path
 import pytest
 
 from airtoll.errors import EnvironmentProblem
-from airtoll.testbeds.linux import cleanup, hosts, iperf3
-from airtoll.testbeds.linux.hosts import (
+from airtoll.testbeds.linux.hosts import cleanup
+from airtoll.testbeds.linux.hosts import host as hosts
+from airtoll.testbeds.linux.hosts.host import (
     Host,
     HostError,
     HostUnusableError,
     LocalHost,
     SshHost,
 )
+from airtoll.testbeds.linux.traffic import iperf3
 
 RUN_ID = "0123abcd"
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from airtoll.testbeds.linux.inspection import Finding, Seen, findings, inspect
-from airtoll.testbeds.linux.lab import Lab, load
+from airtoll.testbeds.linux.laboratory.inspection import Finding, Seen, findings, inspect
+from airtoll.testbeds.linux.laboratory.lab import Lab, load
 
 LAB = """
 [lab]

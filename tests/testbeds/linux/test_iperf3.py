@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.testbeds.linux import iperf3
-from airtoll.testbeds.linux.hosts import LocalHost
+from airtoll.testbeds.linux.hosts.host import LocalHost
 from airtoll.testbeds.linux.job import Flow
+from airtoll.testbeds.linux.traffic import iperf3
 
 
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")

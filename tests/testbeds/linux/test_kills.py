@@ -24,7 +24,8 @@ import pytest
 from airtoll.errors import TestbedError
 from airtoll.observe.journal import BROKEN, read
 from airtoll.testbeds.guest import uml_kernel
-from airtoll.testbeds.linux import environment, medium
+from airtoll.testbeds.linux.air import medium
+from airtoll.testbeds.linux.hosts import environment
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airtoll.errors import UsageError
-from airtoll.testbeds.linux import lab
+from airtoll.testbeds.linux.laboratory import lab
 
 GOOD = """
 [lab]

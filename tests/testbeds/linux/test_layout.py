@@ -8,8 +8,8 @@ import pytest
 
 from airtoll.policies import resolve
 from airtoll.testbeds.domains import DOMAINS
-from airtoll.testbeds.linux import credentials
 from airtoll.testbeds.linux.bridges import Bridged
+from airtoll.testbeds.linux.daemons import credentials
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.layout import Layout
 from airtoll.testbeds.linux.stack import Stack

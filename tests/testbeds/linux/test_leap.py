@@ -16,8 +16,8 @@ from collections.abc import Callable
 import pytest
 from attrs import asdict
 
-from airtoll.testbeds.linux import leap
-from airtoll.testbeds.linux.plain import read
+from airtoll.testbeds.linux.daemons import leap
+from airtoll.testbeds.linux.hosts.plain import read
 
 SECRET = "shared secret"
 PASSWORD = "correct horse"

@@ -13,12 +13,12 @@ import pytest
 
 from airtoll.border import MediumRequestStop, to_json
 from airtoll.errors import EnvironmentProblem
-from airtoll.testbeds.linux import medium
-from airtoll.testbeds.linux.hosts import HostError, LocalHost
+from airtoll.testbeds.linux.air import medium
+from airtoll.testbeds.linux.air.medium import Medium, MediumError, judge
+from airtoll.testbeds.linux.hosts.host import HostError, LocalHost
+from airtoll.testbeds.linux.hosts.radios import Radio
 from airtoll.testbeds.linux.job import Job, Value
-from airtoll.testbeds.linux.medium import Medium, MediumError, judge
-from airtoll.testbeds.linux.radios import Radio
-from airtoll.testbeds.linux.traffic import _total
+from airtoll.testbeds.linux.trial.load import _total
 
 RADIOS = {
     "ap1": Radio("phy0", "wlan0", "02:00:00:00:00:00"),

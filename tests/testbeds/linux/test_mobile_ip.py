@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from airtoll import _native, border
 from airtoll.border.answers import Binding, Visit
-from airtoll.testbeds.linux import mobile_ip as mip
-from airtoll.testbeds.linux.plain import read
+from airtoll.testbeds.linux.daemons import mobile_ip as mip
+from airtoll.testbeds.linux.hosts.plain import read
 
 KEY = bytes(range(16))
 HOME, AGENT, FOREIGN, CARE_OF = "10.77.0.11", "10.77.0.1", "10.79.0.1", "10.80.0.2"

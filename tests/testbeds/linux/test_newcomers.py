@@ -8,8 +8,9 @@ import pytest
 
 from airtoll.errors import TestbedError
 from airtoll.policies import resolve
-from airtoll.testbeds.linux import credentials, newcomers, wpa_supplicant
+from airtoll.testbeds.linux.daemons import credentials, wpa_supplicant
 from airtoll.testbeds.linux.job import Value
+from airtoll.testbeds.linux.trial import newcomers
 
 
 def test_the_cell_has_the_means_of_those_that_joined_during_the_traffic() -> None:

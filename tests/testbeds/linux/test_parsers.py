@@ -11,20 +11,11 @@ import pytest
 from attrs import evolve
 
 from airtoll.policies import Cipher, resolve
-from airtoll.testbeds.linux import (
-    conditions,
-    crypto,
-    environment,
-    hostapd,
-    iperf3,
-    irtt,
-    radios,
-    strongswan,
-    tcpdump,
-    wireguard,
-    wpa_supplicant,
-)
+from airtoll.testbeds.linux import conditions
+from airtoll.testbeds.linux.daemons import hostapd, strongswan, wireguard, wpa_supplicant
+from airtoll.testbeds.linux.hosts import crypto, environment, radios, tcpdump
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
+from airtoll.testbeds.linux.traffic import iperf3, irtt
 
 RECORDED = Path(__file__).parent / "recorded"
 

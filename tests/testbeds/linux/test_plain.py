@@ -8,11 +8,11 @@ import pytest
 
 from airtoll.border.answers import MediumFlowCounts, MediumStatistics
 from airtoll.errors import TestbedError
-from airtoll.testbeds.linux import credentials
 from airtoll.testbeds.linux.conditions import Conditions, Signals, Verdict
-from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.daemons import credentials
+from airtoll.testbeds.linux.daemons.credentials import Credentials
+from airtoll.testbeds.linux.daemons.mobile_ip import Registered
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
-from airtoll.testbeds.linux.mobile_ip import Registered
 
 JOB = Job(
     name="a",

@@ -11,8 +11,8 @@ from airtoll.cli.doctoring import checks_of_radios
 from airtoll.cli.watching import encryption
 from airtoll.observe.journal import Journal, Record
 from airtoll.observe.tables import CellLabels, write_tables
-from airtoll.testbeds.linux import crypto
-from airtoll.testbeds.linux.hosts import LocalHost
+from airtoll.testbeds.linux.hosts import crypto
+from airtoll.testbeds.linux.hosts.host import LocalHost
 
 #: The forms of net/mac80211/debugfs_key.c: "%.2x-%.2x-%.2x:%d", "0x%x", an interface's name.
 STATION = "../../netdev:{interface}/stations/{address}"

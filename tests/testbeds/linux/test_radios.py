@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from airtoll.testbeds.linux import radios
-from airtoll.testbeds.linux.hosts import Completed, LocalHost
+from airtoll.testbeds.linux.air.medium import MOST_FRAMES, queue_frames
+from airtoll.testbeds.linux.hosts import radios
+from airtoll.testbeds.linux.hosts.host import Completed, LocalHost
+from airtoll.testbeds.linux.hosts.radios import Radio
 from airtoll.testbeds.linux.job import Job
-from airtoll.testbeds.linux.medium import MOST_FRAMES, queue_frames
-from airtoll.testbeds.linux.radios import Radio
 
 
 class Noting(LocalHost):

@@ -9,8 +9,8 @@ import pytest
 
 from airtoll.border.answers import MediumStatistics
 from airtoll.policies import resolve
-from airtoll.testbeds.linux import rates
-from airtoll.testbeds.linux.hosts import Completed, LocalHost
+from airtoll.testbeds.linux.air import rates
+from airtoll.testbeds.linux.hosts.host import Completed, LocalHost
 from airtoll.testbeds.linux.job import Job
 
 WPA2, TKIP = resolve("wpa2-psk-ccmp"), resolve("wpa-psk-tkip")

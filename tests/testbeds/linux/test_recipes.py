@@ -17,14 +17,14 @@ from attrs import evolve
 
 from airtoll.errors import TestbedError
 from airtoll.policies import resolve
-from airtoll.testbeds.linux import recipes
-from airtoll.testbeds.linux.credentials import Credentials, fresh
-from airtoll.testbeds.linux.devices_driven import Driver
-from airtoll.testbeds.linux.hosts import LocalHost
+from airtoll.testbeds.linux.attended import recipes
+from airtoll.testbeds.linux.attended.devices_driven import Driver
+from airtoll.testbeds.linux.attended.recipes import Link, RecipeError
+from airtoll.testbeds.linux.daemons.credentials import Credentials, fresh
+from airtoll.testbeds.linux.hosts.host import LocalHost
 from airtoll.testbeds.linux.job import Flow, Foreign, Job, Outcome
-from airtoll.testbeds.linux.lab import Lab, LabHost
-from airtoll.testbeds.linux.laboratory import Laboratory
-from airtoll.testbeds.linux.recipes import Link, RecipeError
+from airtoll.testbeds.linux.laboratory.bench import Laboratory
+from airtoll.testbeds.linux.laboratory.lab import Lab, LabHost
 
 BSSID = "02:11:22:33:44:55"
 ANDROID = f"""Wifi is enabled

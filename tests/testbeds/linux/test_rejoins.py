@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from airtoll.testbeds.linux import association, rejoins
-from airtoll.testbeds.linux.control import Control, ControlError
+from airtoll.testbeds.linux.hosts.control import Control, ControlError
 from airtoll.testbeds.linux.job import Job
+from airtoll.testbeds.linux.trial import association, rejoins
 
 
 def test_rows_are_those_of_stations_and_of_the_cell() -> None:

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from airtoll.errors import EnvironmentProblem, TestbedError
-from airtoll.testbeds.linux import beforehand, programs, shipping
-from airtoll.testbeds.linux.credentials import fresh
-from airtoll.testbeds.linux.hosts import Host, LocalHost
+from airtoll.testbeds.linux.daemons.credentials import fresh
+from airtoll.testbeds.linux.hosts import programs, shipping
+from airtoll.testbeds.linux.hosts.host import Host, LocalHost
+from airtoll.testbeds.linux.hosts.plain import read
+from airtoll.testbeds.linux.laboratory import beforehand
 from airtoll.testbeds.linux.on_hosts import dns, exchanges, ftp
-from airtoll.testbeds.linux.plain import read
 
 Opened = Callable[[], AbstractAsyncContextManager[Host]]
 
@@ -43,7 +44,7 @@ def test_a_program_goes_with_all_that_it_imports_and_nothing_heavy(module: objec
 
 def test_a_program_that_needs_the_native_module_is_refused() -> None:
     with pytest.raises(TestbedError, match=r"mobile_ip cannot be sent .* airtoll\._native"):
-        shipping.closure("airtoll.testbeds.linux.mobile_ip")
+        shipping.closure("airtoll.testbeds.linux.daemons.mobile_ip")
 
 
 def test_requests_over_hosts_of_both_kinds(opened: Opened, tmp_path: Path) -> None:

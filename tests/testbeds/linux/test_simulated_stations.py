@@ -17,9 +17,10 @@ from airtoll.plan import Cell, make_plan
 from airtoll.policies import resolve
 from airtoll.run import api
 from airtoll.study import StudyFile, parse
-from airtoll.testbeds.linux import medium, parted_cell, simulated_stations, testbed
+from airtoll.testbeds.linux import testbed
+from airtoll.testbeds.linux.air import medium, parted_cell, simulated_stations
+from airtoll.testbeds.linux.hosts.radios import Radio
 from airtoll.testbeds.linux.job import Flow, Job
-from airtoll.testbeds.linux.radios import Radio
 from airtoll.testbeds.linux.testbed import Linux, job_of
 from airtoll.testbeds.registry import make
 

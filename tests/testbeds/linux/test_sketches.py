@@ -9,10 +9,10 @@ import pytest
 from airtoll.analyse import analyse
 from airtoll.observe.schema import OBSERVATIONS
 from airtoll.observe.tables import SKETCHES
-from airtoll.testbeds.linux import dns, irtt
 from airtoll.testbeds.linux.job import Job, Outcome
 from airtoll.testbeds.linux.on_hosts.dns import Lookups
 from airtoll.testbeds.linux.testbed import _with_timeline
+from airtoll.testbeds.linux.traffic import dns, irtt
 
 PROBES = 400
 

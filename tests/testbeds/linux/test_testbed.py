@@ -13,9 +13,10 @@ from airtoll.errors import TestbedError, UsageError
 from airtoll.plan import Cell, Plan, make_plan
 from airtoll.study import parse
 from airtoll.testbeds.contract import folder_of
-from airtoll.testbeds.linux import environment, testbed
-from airtoll.testbeds.linux.cables import Cable
-from airtoll.testbeds.linux.lab import load
+from airtoll.testbeds.linux import testbed
+from airtoll.testbeds.linux.hosts import environment
+from airtoll.testbeds.linux.hosts.cables import Cable
+from airtoll.testbeds.linux.laboratory.lab import load
 from airtoll.testbeds.linux.testbed import Linux
 
 

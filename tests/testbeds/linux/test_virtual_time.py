@@ -20,8 +20,9 @@ from airtoll.plan import Trial, make_plan
 from airtoll.study import Study
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.guest import uml_kernel
-from airtoll.testbeds.linux import environment, medium
-from airtoll.testbeds.linux.cables import Cable
+from airtoll.testbeds.linux.air import medium
+from airtoll.testbeds.linux.hosts import environment
+from airtoll.testbeds.linux.hosts.cables import Cable
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.testbed import Linux, job_of
 from airtoll.testbeds.simulator import Simulator

@@ -259,7 +259,7 @@ def _record(
         change(resolved)
     for association in resolved.get("associations", []):
         association["options"] = {**association.get("options", {}), **(options or {})}
-    columns = _native.simulate(json.dumps(resolved), [5], None, [str(folder)])
+    columns = _native.Scenario(json.dumps(resolved)).simulate([5], None, [str(folder)])
     rows = zip(columns["metric"], columns["second"], columns["value"], strict=True)
     values = {str(metric): float(str(value)) for metric, second, value in rows if second is None}
     return Recorded(folder, values, dissectors)

@@ -77,7 +77,7 @@ def cells(draw: st.DrawFn) -> dict[str, Any]:
 @given(cell=cells(), seed=st.integers(1, 1000))
 def test_stations_and_seconds_add_up_to_the_cell(cell: dict[str, Any], seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        columns = _native.simulate(json.dumps(cell), [seed], None, [folder])
+        columns = _native.Scenario(json.dumps(cell)).simulate([seed], None, [folder])
         air = str(Path(folder, "air.pcapng"))
         ledger = json.loads(_native.capture_report([air], [], [], "{}"))["ledger"]
     total = ledger["total"]

@@ -5,9 +5,9 @@ mod agents;
 mod alone;
 mod by_level;
 mod card;
+mod many_stations;
 mod over_the_ds;
 mod repeated;
-mod several;
 mod tunnels;
 
 use std::cell::RefCell;

@@ -144,12 +144,12 @@ fn a_check_builds_what_a_trial_builds() {
     ] {
         assert_ne!(text, SINGLE);
         let scenario = Scenario::from_json(&text).unwrap();
-        let checked = crate::check(&text).unwrap_err().to_string();
+        let checked = crate::check(&scenario).unwrap_err().to_string();
         assert!(checked.starts_with(expected), "{checked}");
         let ran = crate::run(&scenario, 1, &mut || false).unwrap_err();
         assert_eq!(ran.to_string(), checked);
     }
-    assert_eq!(crate::check(SINGLE), Ok(()));
+    assert_eq!(crate::check(&Scenario::from_json(SINGLE).unwrap()), Ok(()));
 }
 
 #[test]

@@ -14,8 +14,8 @@ from airtoll.analyse.symbols import FullFrame, full_frame
 from airtoll.drawing.plate import INK, Panel, Picture, Plate, left_out, legend_below, new_plate
 from airtoll.policies import resolve
 from airtoll.present.names import policy_name
+from airtoll.report.overhead_names import SHORT, symbol_step
 from airtoll.report.palette import PARTS, colour
-from airtoll.report.parts import SHORT, symbol_step
 from airtoll.report.summary import RunSummary
 
 #: Waterfalls drawn; the table has every cell.

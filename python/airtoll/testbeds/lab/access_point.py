@@ -17,10 +17,10 @@ from airtoll.policies import Cipher, Generation, Link
 from airtoll.policies.gates import why_not_high_throughput
 from airtoll.policies.suites import akms
 from airtoll.study.generations import GENERATIONS, band_of
-from airtoll.testbeds.linux import freeradius
-from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.hostapd import frequency_mhz
-from airtoll.testbeds.linux.lab import Lab, LabAccessPoint
+from airtoll.testbeds.linux.daemons import freeradius
+from airtoll.testbeds.linux.daemons.credentials import Credentials
+from airtoll.testbeds.linux.daemons.hostapd import frequency_mhz
+from airtoll.testbeds.linux.laboratory.lab import Lab, LabAccessPoint
 
 #: PHY -> the mode as routers call it.
 MODES: Final = {

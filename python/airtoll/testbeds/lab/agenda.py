@@ -15,9 +15,9 @@ from airtoll.testbeds.contract import Skip
 from airtoll.testbeds.lab.access_point import Settings
 from airtoll.testbeds.lab.places import places_of
 from airtoll.testbeds.lab.touches import Stop, Tour, tour
-from airtoll.testbeds.linux import channel_plan
 from airtoll.testbeds.linux.capability import CAPABILITY
-from airtoll.testbeds.linux.lab import Lab
+from airtoll.testbeds.linux.laboratory import channel_plan
+from airtoll.testbeds.linux.laboratory.lab import Lab
 
 if TYPE_CHECKING:
     from airtoll.study import StudyFile

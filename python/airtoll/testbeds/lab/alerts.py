@@ -12,7 +12,7 @@ import urllib.request
 from email.message import EmailMessage
 from typing import Final
 
-from airtoll.testbeds.linux.lab import Alert
+from airtoll.testbeds.linux.laboratory.lab import Alert
 
 _LIMIT_S: Final = 20.0
 

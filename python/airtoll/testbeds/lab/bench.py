@@ -19,8 +19,8 @@ from airtoll.plan import Cell, Trial
 from airtoll.testbeds.contract import Measured, Skip
 from airtoll.testbeds.lab import scan
 from airtoll.testbeds.linux import conditions
-from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.hosts import Host
+from airtoll.testbeds.linux.daemons.credentials import Credentials
+from airtoll.testbeds.linux.hosts.host import Host
 from airtoll.testbeds.linux.job import Foreign
 from airtoll.testbeds.linux.stack import Stack
 from airtoll.testbeds.linux.testbed import Linux

@@ -28,10 +28,10 @@ from airtoll.testbeds.lab.air import Difference, Verified, doubts, verify
 from airtoll.testbeds.lab.bench import Bench, Surroundings
 from airtoll.testbeds.lab.logbook import Logbook, digest
 from airtoll.testbeds.lab.places import places_of, printed_dbm
+from airtoll.testbeds.linux.attended.prompts import SKIP, Prompts, Terminal
 from airtoll.testbeds.linux.conditions import busy_share
 from airtoll.testbeds.linux.job import Foreign
-from airtoll.testbeds.linux.lab import Lab
-from airtoll.testbeds.linux.prompts import SKIP, Prompts, Terminal
+from airtoll.testbeds.linux.laboratory.lab import Lab
 
 #: Listens before an access point counts as silent or different, and the time between them, s.
 _LISTENS: Final = {"hand": 3, "command": 12}

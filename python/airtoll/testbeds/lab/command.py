@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from airtoll.errors import TestbedError
-from airtoll.testbeds.linux.lab import OPENWRT, LabAccessPoint
+from airtoll.testbeds.linux.laboratory.lab import OPENWRT, LabAccessPoint
 
 #: The command behind ``set = "openwrt"``.
 SCRIPT: Final = Path(__file__).with_name("set-openwrt.sh")

@@ -17,7 +17,7 @@ from pathlib import Path
 from airtoll.errors import StorageError
 from airtoll.observe.replacing import storage_error
 from airtoll.testbeds.lab.access_point import Settings
-from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.daemons.credentials import Credentials
 
 
 def now() -> str:

@@ -17,9 +17,9 @@ from airtoll.testbeds.lab.logbook import Logbook
 from airtoll.testbeds.lab.rehearsal.bench import Rehearsal
 from airtoll.testbeds.lab.rehearsal.person import Person
 from airtoll.testbeds.lab.rehearsal.router import Router
-from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.lab import Alert, Lab, load
-from airtoll.testbeds.linux.prompts import Prompts, Terminal
+from airtoll.testbeds.linux.attended.prompts import Prompts, Terminal
+from airtoll.testbeds.linux.daemons.credentials import Credentials
+from airtoll.testbeds.linux.laboratory.lab import Alert, Lab, load
 from airtoll.testbeds.linux.testbed import Linux
 
 

@@ -19,7 +19,7 @@ from airtoll.border.answers import AnnouncedBss
 from airtoll.network.iw import KEY_MANAGEMENT
 from airtoll.policies.suites import Akm
 from airtoll.testbeds.lab.air import announced
-from airtoll.testbeds.linux.hosts import Host, HostError
+from airtoll.testbeds.linux.hosts.host import Host, HostError
 
 #: Scans of one channel take a tenth of a second, of all channels some seconds.
 _LIMIT_S: Final = 60.0

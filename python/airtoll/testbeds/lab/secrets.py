@@ -15,9 +15,9 @@ from attrs import evolve
 
 from airtoll.errors import StorageError, TestbedError
 from airtoll.observe.replacing import storage_error
-from airtoll.testbeds.linux import credentials
-from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.lab import Lab
+from airtoll.testbeds.linux.daemons import credentials
+from airtoll.testbeds.linux.daemons.credentials import Credentials
+from airtoll.testbeds.linux.laboratory.lab import Lab
 
 _SUFFIX: Final = ".secrets.json"
 

@@ -17,13 +17,13 @@ import contextlib
 from typing import TYPE_CHECKING, Final
 
 from airtoll.policies import Policy
-from airtoll.testbeds.linux import namespaces
-from airtoll.testbeds.linux.hosts import Host, HostError, LocalHost
+from airtoll.testbeds.linux.hosts import namespaces
+from airtoll.testbeds.linux.hosts.host import Host, HostError, LocalHost
 from airtoll.testbeds.linux.job import Job
 from airtoll.testbeds.linux.layout import Layout
 
 if TYPE_CHECKING:
-    from airtoll.testbeds.linux.mobile_ip import Registered
+    from airtoll.testbeds.linux.daemons.mobile_ip import Registered
     from airtoll.testbeds.linux.stack import Stack
 
 #: The cable's end at the station, and at the host behind it.

@@ -28,8 +28,9 @@ from airtoll.testbeds.capability import (
     only,
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.linux import devices, freeradius, leap, rates
-from airtoll.testbeds.linux.credentials import ALGORITHMS
+from airtoll.testbeds.linux.air import devices, rates
+from airtoll.testbeds.linux.daemons import freeradius, leap
+from airtoll.testbeds.linux.daemons.credentials import ALGORITHMS
 from airtoll.testbeds.linux.on_hosts.exchanges import too_short
 from airtoll.testbeds.resolve import station_list
 from airtoll.testbeds.roaming import caches_pmk

@@ -11,8 +11,8 @@ from typing import Final, TypedDict
 from attrs import define, field, frozen
 
 from airtoll.border.answers import MediumStatistics
-from airtoll.testbeds.linux.hosts import Host
-from airtoll.testbeds.linux.mobile_ip import Registered
+from airtoll.testbeds.linux.daemons.mobile_ip import Registered
+from airtoll.testbeds.linux.hosts.host import Host
 
 #: Columns of the "cpu" line in /proc/stat (proc(5)), in ticks of 1/100 s.
 _COLUMNS: Final = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")

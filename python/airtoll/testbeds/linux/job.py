@@ -14,9 +14,9 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from airtoll.testbeds.linux.cables import Cable
 from airtoll.testbeds.linux.conditions import Conditions
-from airtoll.testbeds.linux.plain import read
+from airtoll.testbeds.linux.hosts.cables import Cable
+from airtoll.testbeds.linux.hosts.plain import read
 from airtoll.testbeds.linux.walking import Walk
 
 #: The device of the access points in ``Job.devices``: each of them has one of its own.

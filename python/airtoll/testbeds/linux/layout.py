@@ -16,13 +16,15 @@ from attrs import frozen
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Policy, Tunnel
-from airtoll.testbeds.linux import cables, foreign, namespaces, neighbours
-from airtoll.testbeds.linux.hosts import Host
+from airtoll.testbeds.linux.air import neighbours
+from airtoll.testbeds.linux.daemons import foreign
+from airtoll.testbeds.linux.hosts import cables, namespaces
+from airtoll.testbeds.linux.hosts.host import Host
+from airtoll.testbeds.linux.hosts.namespaces import Address
 from airtoll.testbeds.linux.job import Job
-from airtoll.testbeds.linux.namespaces import Address
 
 if TYPE_CHECKING:
-    from airtoll.testbeds.linux.mobile_ip import Registered
+    from airtoll.testbeds.linux.daemons.mobile_ip import Registered
     from airtoll.testbeds.linux.stack import Stack
 
 SERVER = "srv"

@@ -22,35 +22,24 @@ from typing import Final, Self
 
 from airtoll.errors import TestbedError
 from airtoll.policies import Policy
-from airtoll.testbeds.linux import (
-    bridges,
-    cables,
-    cleanup,
-    conditions,
-    dns,
-    exchanges,
-    freeradius,
-    ftp,
-    iperf3,
-    irtt,
-    medium,
-    namespaces,
-    radios,
-    strongswan,
-)
-from airtoll.testbeds.linux.by_hand import Device
-from airtoll.testbeds.linux.cables import Cable
-from airtoll.testbeds.linux.credentials import Credentials
-from airtoll.testbeds.linux.hosts import Host, HostUnusableError, LocalHost, Process
+from airtoll.testbeds.linux import bridges, conditions
+from airtoll.testbeds.linux.air import medium
+from airtoll.testbeds.linux.attended.by_hand import Device
+from airtoll.testbeds.linux.attended.prompts import Prompts
+from airtoll.testbeds.linux.daemons import freeradius, strongswan
+from airtoll.testbeds.linux.daemons.credentials import Credentials
+from airtoll.testbeds.linux.hosts import cables, cleanup, namespaces, radios
+from airtoll.testbeds.linux.hosts.cables import Cable
+from airtoll.testbeds.linux.hosts.host import Host, HostUnusableError, LocalHost, Process
+from airtoll.testbeds.linux.hosts.namespaces import Address
+from airtoll.testbeds.linux.hosts.tcp_options import TcpOptions
 from airtoll.testbeds.linux.job import Flow, Job, Outcome
 from airtoll.testbeds.linux.layout import BEHIND_PROXIES, PROXY, RADIUS, Layout
-from airtoll.testbeds.linux.namespaces import Address
 from airtoll.testbeds.linux.on_hosts.dns import UDP_PORT
 from airtoll.testbeds.linux.on_hosts.exchanges import HTTP_PORT
 from airtoll.testbeds.linux.on_hosts.ftp import PORT as FTP_PORT
-from airtoll.testbeds.linux.prompts import Prompts
-from airtoll.testbeds.linux.tcp_options import TcpOptions
-from airtoll.testbeds.linux.trial import TrialRun
+from airtoll.testbeds.linux.traffic import dns, exchanges, ftp, iperf3, irtt
+from airtoll.testbeds.linux.trial.carrying import TrialRun
 from airtoll.testbeds.linux.two_domains import Plant, TwoDomains
 
 #: Stations and access points of a stack that does not know its jobs.

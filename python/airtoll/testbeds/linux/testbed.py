@@ -26,45 +26,34 @@ from airtoll import _native
 from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, UsageError
 from airtoll.observe.journal import BROKEN, SketchTuple
 from airtoll.observe.replacing import storage_error
-from airtoll.plan import Cell, Trial
+from airtoll.plan import Cell, Trial, abilities, gating
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.study.generations import band_of, queue_packets, wire_mbps
 from airtoll.study.join import Radius
-from airtoll.testbeds import abilities, bridging, gating, joining, loads, roaming
+from airtoll.testbeds import bridging, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE
 from airtoll.testbeds.guest import drivers
 from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest, alive, identity
 from airtoll.testbeds.guest.uml import Errand
 from airtoll.testbeds.levels import level_dbm, reference_db
-from airtoll.testbeds.linux import (
-    beforehand,
-    credentials,
-    crypto,
-    devices,
-    environment,
-    handover,
-    hostapd,
-    lab_cells,
-    ledger,
-    medium,
-    newcomers,
-    parted_cell,
-    rates,
-    timeline,
-    worker,
-)
-from airtoll.testbeds.linux.cables import Cable
+from airtoll.testbeds.linux import ledger, timeline, worker
+from airtoll.testbeds.linux.air import devices, medium, parted_cell, rates
+from airtoll.testbeds.linux.attended.prompts import Prompts
 from airtoll.testbeds.linux.capability import CAPABILITY, FAULTS, MAX_STATIONS, station_names
-from airtoll.testbeds.linux.hosts import LocalHost
+from airtoll.testbeds.linux.daemons import credentials, hostapd
+from airtoll.testbeds.linux.hosts import crypto, environment
+from airtoll.testbeds.linux.hosts.cables import Cable
+from airtoll.testbeds.linux.hosts.host import LocalHost
+from airtoll.testbeds.linux.hosts.plain import read
 from airtoll.testbeds.linux.job import Flow, Foreign, Job, Outcome, Value
-from airtoll.testbeds.linux.lab import Lab
-from airtoll.testbeds.linux.laboratory import Laboratory
-from airtoll.testbeds.linux.plain import read
-from airtoll.testbeds.linux.prompts import Prompts
+from airtoll.testbeds.linux.laboratory import beforehand, lab_cells
+from airtoll.testbeds.linux.laboratory.bench import Laboratory
+from airtoll.testbeds.linux.laboratory.lab import Lab
 from airtoll.testbeds.linux.stack import ACCESS_POINTS, STATIONS, Stack
 from airtoll.testbeds.linux.timeline import Timeline
+from airtoll.testbeds.linux.trial import handover, newcomers
 from airtoll.testbeds.linux.walking import Walk
 from airtoll.testbeds.linux.worker import Measure, Open, Worker
 from airtoll.testbeds.rates import by_level

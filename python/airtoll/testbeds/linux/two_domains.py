@@ -24,14 +24,15 @@ from attrs import frozen
 from airtoll.errors import TestbedError
 from airtoll.policies import Policy
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
-from airtoll.testbeds.linux import cables, mobile_ip, radios
-from airtoll.testbeds.linux.hosts import Host, LocalHost
+from airtoll.testbeds.linux.daemons import mobile_ip
+from airtoll.testbeds.linux.hosts import cables, radios
+from airtoll.testbeds.linux.hosts.host import Host, LocalHost
+from airtoll.testbeds.linux.hosts.namespaces import BRIDGE, FIRST_AP_NUMBER, Address, namespace
 from airtoll.testbeds.linux.job import Job
 from airtoll.testbeds.linux.layout import Authenticator, Layout, TunnelEnd, TunnelPlace
-from airtoll.testbeds.linux.namespaces import BRIDGE, FIRST_AP_NUMBER, Address, namespace
 
 if TYPE_CHECKING:
-    from airtoll.testbeds.linux.mobile_ip import Registered
+    from airtoll.testbeds.linux.daemons.mobile_ip import Registered
     from airtoll.testbeds.linux.stack import Stack
 
 #: Agents by domain; each is the gateway of its domain.

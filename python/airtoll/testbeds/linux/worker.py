@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar
 
 from airtoll.errors import TestbedError
-from airtoll.testbeds.linux import credentials, environment
-from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.air.medium import PROGRAM
+from airtoll.testbeds.linux.daemons import credentials
+from airtoll.testbeds.linux.daemons.credentials import Credentials
+from airtoll.testbeds.linux.hosts import environment
 from airtoll.testbeds.linux.job import Job, Outcome
-from airtoll.testbeds.linux.medium import PROGRAM
 from airtoll.testbeds.linux.stack import ACCESS_POINTS, STATIONS, Stack
 
 T = TypeVar("T")

@@ -20,10 +20,11 @@ from airtoll.testbeds.contract import Measured, Skip
 from airtoll.testbeds.lab.access_point import static_wep, wanted, wep_bits
 from airtoll.testbeds.lab.bench import Surroundings
 from airtoll.testbeds.lab.rehearsal.router import Router
-from airtoll.testbeds.linux import credentials, lab_cells
-from airtoll.testbeds.linux.credentials import Credentials
+from airtoll.testbeds.linux.daemons import credentials
+from airtoll.testbeds.linux.daemons.credentials import Credentials
 from airtoll.testbeds.linux.job import Foreign
-from airtoll.testbeds.linux.lab import Lab
+from airtoll.testbeds.linux.laboratory import lab_cells
+from airtoll.testbeds.linux.laboratory.lab import Lab
 from airtoll.testbeds.linux.testbed import flow_of
 from airtoll.testbeds.simulator import Simulator
 

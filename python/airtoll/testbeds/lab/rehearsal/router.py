@@ -18,7 +18,7 @@ from airtoll.policies.suites import Akm, ManagementCipher, akm_of, akms
 from airtoll.study.generations import GENERATIONS
 from airtoll.testbeds.lab.access_point import LABELS, mode_of, security_of
 from airtoll.testbeds.lab.air import announced
-from airtoll.testbeds.linux.hostapd import frequency_mhz
+from airtoll.testbeds.linux.daemons.hostapd import frequency_mhz
 
 BSSID: Final = "02:00:5e:00:53:01"
 _PRIVACY: Final = 0x0010

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 import attrs
 
-from airtoll.testbeds.linux.plain import read
+from airtoll.testbeds.linux.hosts.plain import read
 
 
 class Serves(Protocol):

@@ -17,8 +17,8 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.errors import TestbedError
+from airtoll.testbeds.linux.hosts.tcp_options import PLAIN, TcpOptions
 from airtoll.testbeds.linux.on_hosts import entry
-from airtoll.testbeds.linux.tcp_options import PLAIN, TcpOptions
 
 HTTP_PORT: Final = 80
 #: Of the plain protocol, in the range that nothing is assigned to (RFC 6335).

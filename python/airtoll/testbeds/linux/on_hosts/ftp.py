@@ -19,9 +19,9 @@ import attrs
 from attrs import frozen
 
 from airtoll.errors import TestbedError
+from airtoll.testbeds.linux.hosts.plain import read
+from airtoll.testbeds.linux.hosts.tcp_options import PLAIN, TcpOptions, retransmissions
 from airtoll.testbeds.linux.on_hosts import entry
-from airtoll.testbeds.linux.plain import read
-from airtoll.testbeds.linux.tcp_options import PLAIN, TcpOptions, retransmissions
 
 PORT: Final = 21
 #: Octets of a write where the study states none, as iperf3 writes.

@@ -1,0 +1,1 @@
+"""Daemons of the real stack: their configurations, starts and answers."""

@@ -1,0 +1,84 @@
+"""The files of a policy for people: as the testbed writes them, with placeholders for secrets.
+
+Takes a policy; gives the texts of hostapd.conf and wpa_supplicant.conf. Each is read back: a text
+that does not mean the policy is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from airtoll.errors import PolicyError
+from airtoll.network import hostapd_conf, supplicant_conf
+from airtoll.network.draft import Draft
+from airtoll.network.judging import finish
+from airtoll.policies import Policy, resolve
+from airtoll.policies.model import AccessControl
+from airtoll.testbeds.linux.daemons import hostapd, wpa_supplicant
+from airtoll.testbeds.linux.daemons.credentials import Chain, Credentials
+
+_CHAIN: Final = Chain("", "", "", "", "")
+#: Placeholders; addresses are those of RFC 5737 and 7042.
+_PLACEHOLDERS: Final = Credentials(
+    ssid="SSID",
+    passphrase="PASSPHRASE",
+    wep_40="0" * 10,
+    wep_104="0" * 26,
+    password="PASSWORD",
+    radius_secret="RADIUS-SECRET",
+    ike_secret="",
+    rrb_key="0" * 64,
+    mobility_domain="a1b2",
+    mobility_key="",
+    eap={},
+    dns=_CHAIN,
+)
+_BSSID: Final = "00:00:5e:00:53:01"
+_RADIUS: Final = hostapd.RadiusAddress("192.0.2.1", 1812, "192.0.2.2")
+_ACCEPT: Final = "/etc/hostapd.accept"
+
+
+def hostapd_text(policy: Policy) -> str:
+    """The text of hostapd.conf. Raises ``PolicyError`` where one file does not say it all."""
+    listed = AccessControl.MAC_ACL in policy.access_control
+    text = hostapd.configuration(
+        policy,
+        _PLACEHOLDERS,
+        hostapd.Radio("wlan0"),
+        "/run/hostapd",
+        radius=_RADIUS,
+        bssid=_BSSID,
+        accept_file=_ACCEPT if listed else None,
+    )
+    return _checked(policy, text, "hostapd.conf", hostapd_conf.drafts)
+
+
+def wpa_supplicant_text(policy: Policy) -> str:
+    """The text of wpa_supplicant.conf. Raises ``PolicyError`` as above."""
+    text = wpa_supplicant.configuration(
+        policy,
+        _PLACEHOLDERS,
+        "/run/wpa_supplicant",
+        wpa_supplicant.Files("/etc/ssl/ca.pem", "/etc/ssl/client.pem", "/etc/ssl/client.key"),
+        (2412,),
+    )
+    return _checked(policy, text, "wpa_supplicant.conf", supplicant_conf.drafts)
+
+
+def _checked(
+    policy: Policy, text: str, name: str, drafts: Callable[[str, str], Iterator[Draft]]
+) -> str:
+    """The text, if it means the links of the policy."""
+    (network,) = [finish(draft) for draft in drafts(text, name)]
+    link = policy.link
+    wanted = {resolve(one).link for one in (*network.candidates, *network.offers)}
+    if link not in wanted:
+        found = network.policy or "no policy"
+        raise PolicyError(
+            f"policy {policy.name!r}: one {name} does not say it all: alone it means {found}"
+        )
+    head = f"# {policy.name}; replace what is written in capitals.\n"
+    if policy.tunnels:
+        head += "# The tunnel is set up by other programs.\n"
+    return head + text

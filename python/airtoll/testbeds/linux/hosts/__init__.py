@@ -1,0 +1,1 @@
+"""Hosts of a trial: namespaces, SSH, radios, tools, and the programs that run there."""

@@ -1,0 +1,1 @@
+"""Hosts with real radios: the lab file, its cells, questions beforehand, regulation."""

@@ -1,0 +1,1 @@
+"""Programs that make traffic and measure it."""
