@@ -26,10 +26,10 @@ import polars as pl
 from airtoll.analyse.analysis import Analysis, analyse
 from airtoll.analyse.control import CONTROL
 from airtoll.analyse.estimate import median_ranks
+from airtoll.analyse.join_times import FEWEST_RETRIES, bca_of_means, ends_of_means, shifts
 from airtoll.analyse.overhead import fieller_ends
 from airtoll.analyse.percentiles import percentile
 from airtoll.analyse.shares import wilson
-from airtoll.analyse.join_times import FEWEST_RETRIES, bca_of_means, ends_of_means, shifts
 from airtoll.observe.schema import OBSERVATIONS
 from airtoll.run.precision import LEAST_TRIALS, next_repetitions
 

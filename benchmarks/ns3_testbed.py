@@ -1,9 +1,9 @@
 """Runs a case in the ns-3 of the PyPI wheel ``ns3``.
 
-Takes a case and a run number, gives octets, delays and CPU seconds. ``ns3/main.cc`` is compiled with
-``g++`` against headers and libraries of the wheel (half a minute; the wheel's own interpreter takes more
-than a quarter of an hour for it). Each run is a process of its own, because ns-3 keeps global state and a
-crash must not take the table along.
+Takes a case and a run number, gives octets, delays and CPU seconds. ``ns3/main.cc`` is compiled
+with ``g++`` against headers and libraries of the wheel (half a minute; the wheel's own interpreter
+takes more than a quarter of an hour for it). Each run is a process of its own, because ns-3 keeps
+global state and a crash must not take the table along.
 """
 
 from __future__ import annotations
@@ -67,7 +67,15 @@ def load() -> Path:
     libraries = wheel / "lib64"
     program = Path(tempfile.mkdtemp(prefix="airtoll-ns3-")) / "scenario"
     source = Path(__file__).parent / "ns3" / "main.cc"
-    command = ["g++", "-std=c++20", "-O1", f"-I{wheel / 'include'}", str(source), "-o", str(program)]
+    command = [
+        "g++",
+        "-std=c++20",
+        "-O1",
+        f"-I{wheel / 'include'}",
+        str(source),
+        "-o",
+        str(program),
+    ]
     command += [str(libraries / f"libns{VERSION}-{module}.so") for module in _MODULES]
     command += [f"-Wl,-rpath,{libraries}", "-Wl,--allow-shlib-undefined"]
     subprocess.run(command, check=True)

@@ -359,10 +359,11 @@ def cases() -> list[Case]:
     udp("ax80-mcs11-512-x1", "ax", mcs=11, width=80, payload=512, **slow_to_run)
     udp("ax20-mcs5-single-x5", "ax", stations=5, mcs=5, ampdu_max=0)
     shared = {"ofdma": "downlink", "direction": "down", **slow_to_run}
-    for n in (2, 4, 9):
+    # With more stations two fall into one queue of ns-3's FqCoDel, which then lacks frames for one.
+    for n in (2, 4, 5):
         udp(f"ax20-mcs7-ofdma-x{n}", "ax", stations=n, mcs=7, **shared)
     udp("ax20-mcs7-512-ofdma-x4", "ax", stations=4, mcs=7, payload=512, **shared)
-    udp("ax80-mcs9-ofdma-x8", "ax", stations=8, mcs=9, width=80, **shared)
+    udp("ax80-mcs9-ofdma-x4", "ax", stations=4, mcs=9, width=80, **shared)
     udp("be80-mcs13-x1", "be", mcs=13, width=80, **slow_to_run)
     udp("be20-mcs0-x1", "be", mcs=0)
     # ns-3.44 has no channels of 320 MHz.
@@ -390,10 +391,8 @@ def cases() -> list[Case]:
     delay("g54-10-x1", "g", rate=54, offered=10)
     delay("n20-20-x1", "n", mcs=7, offered=20)
     delay("ax80-20-x1", "ax", mcs=11, width=80, offered=20)
-    for n, offered in ((4, 1.0), (16, 0.3)):
-        delay(
-            f"ax20-100-ofdma-x{n}", "ax", stations=n, mcs=7, payload=100, offered=offered, **shared
-        )
+    few = {"stations": 4, "mcs": 7, "payload": 100, "offered": 1.0}
+    delay("ax20-100-ofdma-x4", "ax", **few, **shared)
     delay("a54-down-10-x1", "a", rate=54, offered=10, direction="down")
     delay("a54-relay-5", "a", stations=2, rate=54, offered=5, direction="relay")
     tcp("a54-up-x1", "a", rate=54)

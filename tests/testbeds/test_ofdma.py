@@ -12,6 +12,7 @@ from airtoll.study import Study
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.simulator import Simulator
 
+_FATES = ("sent", "received", "lost", "queued")
 LAX: dict[str, Any] = {"phy": "802.11ax", "mcs": 7, "clients": 8, "block_ack_window": 1}
 
 
@@ -61,19 +62,37 @@ def test_each_unit_carries_the_octets_of_security() -> None:
     assert gcmp["octets_security"] / gcmp["octets_payload"] == pytest.approx(0.24)
 
 
+@pytest.mark.parametrize("ofdma", ["off", "downlink", "uplink", "both"])
+@pytest.mark.parametrize("own", [{}, {"rssi_dbm": -71.0}, {"block_ack_window": 64, "clients": 20}])
+def test_every_packet_is_accounted_for(ofdma: str, own: dict[str, Any]) -> None:
+    plan = plan_of("wpa2-psk-ccmp", "both", ofdma=ofdma, **own)
+    (cell,) = plan.cells
+    found: dict[tuple[str, str], float] = {}
+    for row in Simulator().measure(plan.trial(cell, 1, 1)).rows:
+        if row.flow is not None and row.second is None:
+            found[row.metric, row.flow] = row.value
+    flows = {flow for _, flow in found}
+    assert len(flows) == 2 * (own.get("clients") or 8)
+    assert sum(v for (metric, _), v in found.items() if metric == "packets_received") > 100
+    for flow in flows:
+        of = {what: found[f"packets_{what}", flow] for what in _FATES}
+        assert of["sent"] == of["received"] + of["lost"] + of["queued"]
+
+
 def test_off_is_the_default() -> None:
     assert rows(ofdma="off") == rows()
 
 
 def test_802_11be_has_it_up_to_80_mhz() -> None:
-    assert rows(phy="802.11be", width_mhz=80, ofdma="both")["throughput_bps"] > 0
-    assert "only up to 80 MHz" in why_not(phy="802.11be", width_mhz=160, ofdma="both")
+    own: dict[str, Any] = {"phy": "802.11be", "ofdma": "both", "security_gates": "ignore"}
+    assert rows(width_mhz=80, **own)["throughput_bps"] > 0
+    assert "only up to 80 MHz" in why_not(width_mhz=160, **own)
 
 
 @pytest.mark.parametrize(
     ("own", "reason"),
     [
-        ({"clients": 1}, 'ofdma is "both": only with at least two stations'),
+        ({"clients": 1}, "ofdma is both: only with at least two stations"),
         ({"rts_threshold_octets": 50}, "MU-RTS is not modelled"),
         ({"ampdu_max_octets": 0}, "only with A-MPDUs"),
         (

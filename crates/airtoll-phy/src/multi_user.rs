@@ -1,8 +1,8 @@
 //! PPDUs that several users share by OFDMA: HE MU and HE TB of IEEE 802.11ax-2021 (27.3.4), and those of
 //! EHT with the same fields.
 //!
-//! Takes the vector that a user has alone in the channel, its resource unit and what the preamble depends
-//! on; gives the vector of the user's part. All parts last as long as the longest. Packet extensions are 0,
+//! Takes the vector that a user has alone in the channel, its resource unit and properties of all users;
+//! gives the vector of the user's part. All parts last as long as the longest. Packet extensions are 0,
 //! as for one user.
 
 use crate::generation::MultiUserRules;
@@ -20,7 +20,7 @@ const SIGNALLING_BITS: [u32; 6] = [26, 52, 78, 104, 156, 208];
 /// Guard interval of triggered PPDUs, with a 2x training field.
 pub const TRIGGERED_GUARD_INTERVAL: GuardInterval = GuardInterval::Ns1600;
 
-/// What the preamble of a PPDU to several users depends on.
+/// Properties of its users that decide the preamble of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
     /// Users, at least one.

@@ -54,7 +54,7 @@ pub(crate) use group::GroupFrame;
 pub(crate) use lifetime::{Backlog, NONE as NO_LIFETIME};
 pub(crate) use link::{DataLink, Mpdu, TxLink, mac_octets};
 pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing, width};
-pub(crate) use ofdma::SharingRules;
+pub(crate) use ofdma::{BothWays, SharedStation, SharingRules};
 pub(crate) use queue::SIGNALLING_CATEGORY;
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
 

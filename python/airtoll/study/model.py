@@ -720,8 +720,8 @@ class Scenario(Table):
     )
     ofdma: Literal["off", "downlink", "uplink", "both"] = Field(
         "off",
-        description="802.11ax and later: PPDUs that stations share by OFDMA, in equal resource units "
-        "over the stations that have frames; `downlink`: from the AP, with a MU-BAR for each "
+        description="802.11ax and later: PPDUs that stations share by OFDMA, in equal resource "
+        "units over the stations that have frames; `downlink`: from the AP, with a MU-BAR for each "
         "station; `uplink`: asked for by Trigger frames, which also poll every 10 ms, and stations "
         "with acknowledged data contend no more for 2.09 s (MU EDCA as hostapd sets it); needs two "
         "stations of the PHY. Neighbours do without",
@@ -948,8 +948,8 @@ class Scenario(Table):
             if self.slot_time_us == 9 and any(s.phy == "802.11b" for s in self.stations):
                 raise ValueError("slot_time_us: a cell with an 802.11b station has 20")
         if self.ofdma != "off" and own["multi_user_mhz"] is None:
-            known = [name for name, row in GENERATIONS.items() if row["multi_user_mhz"]]
-            raise ValueError(f"ofdma: {self.phy} has none; {' and '.join(known)} have it")
+            sharing = [name for name, row in GENERATIONS.items() if row["multi_user_mhz"]]
+            raise ValueError(f"ofdma: {self.phy} has none; {' and '.join(sharing)} have it")
         self._without_mcs()
         given: list[tuple[str, Edca | None]] = [("", self.edca_parameters)]
         given += [("ap.", self.ap.edca_parameters)]

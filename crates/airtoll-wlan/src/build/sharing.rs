@@ -3,8 +3,8 @@
 use airtoll_units::Duration;
 
 use super::Builder;
-use crate::id::{ContenderId, LinkId, NeighbourId, RadioId};
-use crate::mac::{self, SharingRules};
+use crate::id::{ContenderId, NeighbourId, RadioId};
+use crate::mac::{self, BothWays, SharedStation, SharingRules};
 
 impl Builder<'_> {
     /// The access point of a BSS shares PPDUs among the stations that have its PHY.
@@ -23,11 +23,10 @@ impl Builder<'_> {
         };
         let mac = &self.world.stack.lower.mac;
         let (ap, stations) = (self.phys[at].members[0], &self.phys[at].members[1..]);
-        let links = |number: usize, station: RadioId| -> [(LinkId, LinkId); 4] {
-            [0, 1, 2, 3].map(|category| {
-                let there = mac.link_to(ap, NeighbourId::new(number as u32), category);
-                let back = mac.link_to(station, NeighbourId::new(0), category);
-                (there, back)
+        let links = |number: usize, station: RadioId| {
+            [0, 1, 2, 3].map(|category| BothWays {
+                down: mac.link_to(ap, NeighbourId::new(number as u32), category),
+                up: mac.link_to(station, NeighbourId::new(0), category),
             })
         };
         let shares = |station: &RadioId| {
@@ -35,11 +34,14 @@ impl Builder<'_> {
             let own = node.standard.unwrap_or(bss.standard) == bss.standard;
             own && node.cipher.permits_high_throughput()
         };
-        let sharing: Vec<(RadioId, [(LinkId, LinkId); 4])> = stations
+        let sharing: Vec<SharedStation> = stations
             .iter()
             .enumerate()
             .filter(|(_, station)| shares(station))
-            .map(|(number, &station)| (station, links(number, station)))
+            .map(|(number, &radio)| SharedStation {
+                radio,
+                links: links(number, radio),
+            })
             .collect();
         let contenders: [ContenderId; 4] = [0, 1, 2, 3].map(|category| mac.contender(ap, category));
         let mac = &mut self.world.stack.lower.mac;

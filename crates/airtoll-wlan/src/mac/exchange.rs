@@ -64,6 +64,14 @@ pub(crate) struct FrameExchange {
     on_air: (u32, u32),
 }
 
+/// Content of a PPDU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PpduContent {
+    pub mpdus: u32,
+    /// Octets of the PSDU.
+    pub psdu: u32,
+}
+
 impl FrameExchange {
     pub(super) fn new() -> Self {
         Self {
@@ -166,9 +174,12 @@ impl FrameExchange {
         self.psdu = psdu;
     }
 
-    /// MPDUs in the PPDU, and octets of its PSDU.
-    pub(super) fn content(&self) -> (u32, u32) {
-        (self.count, self.psdu)
+    /// The content of the PPDU.
+    pub(super) fn content(&self) -> PpduContent {
+        PpduContent {
+            mpdus: self.count,
+            psdu: self.psdu,
+        }
     }
 
     /// When the sender knew how the exchange ended.

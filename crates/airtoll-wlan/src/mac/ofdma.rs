@@ -57,6 +57,21 @@ pub(crate) struct SharingRules {
     pub timer: Duration,
 }
 
+/// A station that shares PPDUs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SharedStation {
+    pub radio: RadioId,
+    /// By access category.
+    pub links: [BothWays; 4],
+}
+
+/// The links between an access point and a station for an access category.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BothWays {
+    pub down: LinkId,
+    pub up: LinkId,
+}
+
 /// Step of a shared exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -140,7 +155,7 @@ struct User {
     acknowledged: bool,
 }
 
-/// What arrived of the part of a user.
+/// MPDUs of a user's part that arrived, and those that did not.
 struct Part {
     any: bool,
     good: Octets,
@@ -149,13 +164,12 @@ struct Part {
 }
 
 impl Mac {
-    /// The contenders of an access point share PPDUs among these stations, `(radio, links to it and from
-    /// it)` by access category.
+    /// The contenders of an access point share PPDUs among these stations.
     pub fn share_ppdus(
         &mut self,
         contenders: [ContenderId; 4],
         rules: SharingRules,
-        stations: &[(RadioId, [(LinkId, LinkId); 4])],
+        stations: &[SharedStation],
     ) {
         let mut all = self.ofdma.take().unwrap_or_else(|| {
             Box::new(Ofdma {
@@ -168,9 +182,9 @@ impl Mac {
             all.deferrals.push(Deferral::default());
         }
         for (category, &id) in contenders.iter().enumerate() {
-            let served = |(radio, links): &(RadioId, [(LinkId, LinkId); 4])| {
-                let (down, up) = links[category];
-                Served::new(*radio, self.contender(*radio, category as u8), (down, up))
+            let served = |station: &SharedStation| {
+                let contender = self.contender(station.radio, category as u8);
+                Served::new(station.radio, contender, station.links[category])
             };
             let stations: Vec<Served> = stations.iter().map(served).collect();
             for (at, station) in stations.iter().enumerate() {
@@ -322,8 +336,7 @@ impl Mac {
             Stage::Uplink => self.acknowledge_uplink(cx, medium, id, &mut sharing),
             _ => {
                 sharing.stage = Stage::BlockAcks;
-                let times = (sharing.answer, Duration::ZERO);
-                self.transmit_together(cx, medium, id, &mut sharing, times);
+                self.transmit_together(cx, medium, id, &mut sharing, Duration::ZERO);
             }
         }
         self.put_sharing(id, sharing);
@@ -408,26 +421,27 @@ impl Mac {
         self.settle(cx, sender, link, user.acknowledged);
     }
 
-    /// The users that answer transmit at the same time.
+    /// The users that answer transmit at the same time, and reserve the medium for `protects` after it.
     fn transmit_together(
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
         id: ContenderId,
         sharing: &mut Sharing,
-        times: (Duration, Duration),
+        protects: Duration,
     ) {
         let answering = sharing.users.iter().filter(|user| user.answers);
         let radios: Vec<RadioId> = answering.map(|u| sharing.stations[u.at].radio).collect();
         let Some((first, others)) = radios.split_first() else {
             return;
         };
-        let kind = FrameKind::Triggered;
+        let (kind, length) = (FrameKind::Triggered, sharing.answer);
+        let times = (length, protects);
         let transmission = self.transmit(cx, medium, (id, *first), kind, times);
-        medium.accompany(cx, others, kind, times.0);
+        medium.accompany(cx, others, kind, length);
         if sharing.stage == Stage::Uplink && self.is_prompt(sharing) {
             sharing.parts = 0;
-            let times = (cx.now(), times.0);
+            let times = (cx.now(), length);
             self.expect_mpdus(cx, (id, transmission), sharing, times);
         }
     }
@@ -472,7 +486,7 @@ impl Mac {
         }
     }
 
-    /// What arrived of the MPDUs of a user's part of a PPDU that ended.
+    /// Hears the MPDUs of a user's part of a PPDU that ended, and counts those that arrived.
     fn hear_part(
         &mut self,
         cx: &mut Context,
@@ -603,15 +617,14 @@ impl Mac {
         &self,
         cx: &mut Context,
         t: &Transmission,
-        (number, users): (usize, usize),
+        slice: Slice,
         user: &User,
         part: &Part,
     ) {
         if t.origin != Origin::Own {
             return;
         }
-        let share = |whole: Duration| share_of(whole, number, users);
-        let (alone, length) = (share(t.alone), share(t.end - t.start));
+        let (alone, length) = (slice.of(t.alone), slice.of(t.end - t.start));
         if user.count == 0 {
             cx.observe_air(crate::observe::ledger::Air::Protection, alone);
             return;
@@ -619,7 +632,7 @@ impl Mac {
         cx.observe(Observation::Data {
             alone,
             length,
-            bit_rate: user.vector.bit_rate().0 * users as u64,
+            bit_rate: user.vector.bit_rate().0 * slice.users as u64,
             good: &part.good,
             bad: part.bad,
         });
@@ -651,11 +664,20 @@ impl Mac {
     }
 }
 
-/// The part of user `number` of `users` in a time that they share, so that all parts make the whole.
-fn share_of(whole: Duration, number: usize, users: usize) -> Duration {
-    let (ns, users) = (whole.as_nanos(), users as u64);
-    let rest = if number == 0 { ns % users } else { 0 };
-    Duration::from_nanos(ns / users + rest)
+/// The slice of one of the users who share a PPDU.
+#[derive(Debug, Clone, Copy)]
+struct Slice {
+    number: usize,
+    users: usize,
+}
+
+impl Slice {
+    /// Its part of a time, so that all parts make the whole.
+    fn of(self, whole: Duration) -> Duration {
+        let (ns, users) = (whole.as_nanos(), self.users as u64);
+        let rest = if self.number == 0 { ns % users } else { 0 };
+        Duration::from_nanos(ns / users + rest)
+    }
 }
 
 /// Octets of an A-MPDU that ends with a further frame.

@@ -222,7 +222,7 @@ fn a_station_that_is_not_asked_contends_again() {
     let outcome = simulate(&stopped, 2);
     assert_eq!(total(&outcome, "packets_lost"), 0.0);
     let frames = super::frames(&stopped);
-    // The access point asks nobody any more.
+    // The access point asks no station any more.
     assert!(
         of_kind(&frames, FrameKind::Trigger)
             .iter()

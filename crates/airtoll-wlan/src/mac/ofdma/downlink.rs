@@ -8,7 +8,7 @@ use super::super::Mac;
 use super::super::aggregation::Fill;
 use super::super::link::Way;
 use super::super::mode::Mode;
-use super::{DELIMITER, Sharing, Stage, User, longest, scheduler, share_of, with_frame};
+use super::{DELIMITER, Sharing, Slice, Stage, User, longest, scheduler, with_frame};
 use crate::context::Context;
 use crate::id::ContenderId;
 use crate::medium::{Gap, Medium, Transmission};
@@ -83,9 +83,9 @@ impl Mac {
             let spacing = self.links[link].spacing_in(&user.vector);
             let mode = (user.mode, Way::FIRST);
             if self.fill_up_to(cx, medium, (id, link), mode, (limit, spacing)) {
-                let psdu;
-                (user.count, psdu) = self.exchanges[id].content();
-                user.psdu = with_frame(psdu, MU_BAR_OCTETS);
+                let content = self.exchanges[id].content();
+                user.count = content.mpdus;
+                user.psdu = with_frame(content.psdu, MU_BAR_OCTETS);
             }
         }
         users.retain(|user| user.count > 0);
@@ -144,16 +144,20 @@ impl Mac {
     ) {
         let id = t.contender;
         let mut users = std::mem::take(&mut sharing.users);
-        let count = users.len();
+        let among = users.len();
         let mut engaged = vec![self.contenders[id].node];
         for (number, user) in users.iter_mut().enumerate() {
             let station = &sharing.stations[user.at];
             let link = station.down;
             let part = self.hear_part(cx, medium, t, (link, user));
             user.answers = self.frame_arrives(medium, t, (link, user), MU_BAR_OCTETS);
-            self.book_part(cx, t, (number, count), user, &part);
+            let slice = Slice {
+                number,
+                users: among,
+            };
+            self.book_part(cx, t, slice, user, &part);
             if let Some(account) = self.links[link].account {
-                self.charge(account, share_of(sharing.length, number, count));
+                self.charge(account, slice.of(sharing.length));
             }
             if part.any || user.answers {
                 let node = medium.host_of(station.radio);

@@ -11,8 +11,9 @@ use airtoll_units::{Duration, Instant};
 
 use super::super::Mac;
 use super::super::contention::Standing;
+use super::super::exchange::PpduContent;
 use super::super::link::Way;
-use super::{DELIMITER, Served, Sharing, Stage, User, longest, scheduler};
+use super::{BothWays, DELIMITER, Served, Sharing, Slice, Stage, User, longest, scheduler};
 use crate::context::{Action, Context};
 use crate::id::{ContenderId, LinkId, RadioId};
 use crate::medium::{FrameKind, Gap, Medium, Transmission};
@@ -30,16 +31,12 @@ const MOST_UNITS: u32 = 254;
 const NULL_PSDU: u32 = DELIMITER + phy::QOS_NULL_OCTETS;
 
 impl Served {
-    pub(super) fn new(
-        radio: RadioId,
-        contender: ContenderId,
-        (down, up): (LinkId, LinkId),
-    ) -> Self {
+    pub(super) fn new(radio: RadioId, contender: ContenderId, links: BothWays) -> Self {
         Self {
             radio,
             contender,
-            down,
-            up,
+            down: links.down,
+            up: links.up,
             reported: 0,
             usual: UNKNOWN_OCTETS,
             mpdu: u32::MAX,
@@ -71,10 +68,10 @@ impl Served {
         self.due = reported > 0;
     }
 
-    /// It sent so many MPDUs at `now`, in a PSDU of so many octets.
-    fn note_data(&mut self, now: Instant, (mpdus, psdu): (u32, u32), timer: Duration) {
-        self.usual = psdu;
-        self.mpdu = psdu.div_ceil(mpdus.max(1)).next_multiple_of(4);
+    /// It sent data at `now`.
+    fn note_data(&mut self, now: Instant, sent: PpduContent, timer: Duration) {
+        self.usual = sent.psdu;
+        self.mpdu = sent.psdu.div_ceil(sent.mpdus.max(1)).next_multiple_of(4);
         self.active_until = now + timer;
     }
 
@@ -121,14 +118,14 @@ impl Mac {
         }
     }
 
-    /// A station's data came in under EDCA: so many MPDUs in a PSDU of so many octets.
+    /// A station's data came in under EDCA.
     #[cold]
     pub(in super::super) fn heard_alone(
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
         station: ContenderId,
-        (mpdus, psdu): (u32, u32),
+        sent: PpduContent,
     ) {
         let Some((id, at)) = self.access_point_of(station) else {
             return;
@@ -140,9 +137,8 @@ impl Mac {
             let timer = sharing.rules.timer.max(sharing.rules.poll * 2);
             let served = &mut sharing.stations[at];
             let reported = self.buffered(cx, served.up);
-            let psdu = psdu.max(NULL_PSDU);
             served.report(cx.now(), reported);
-            served.note_data(cx.now(), (mpdus, psdu), timer);
+            served.note_data(cx.now(), sent, timer);
             self.ask_later(cx, id, &mut sharing);
         }
         self.put_sharing(id, sharing);
@@ -294,19 +290,18 @@ impl Mac {
             if !self.fill_up_to(cx, medium, (contender, link), mode, (limit, spacing)) {
                 continue;
             }
-            let (count, psdu) = self.exchanges[contender].content();
-            if psdu > within {
+            let content = self.exchanges[contender].content();
+            if content.psdu > within {
                 // The first MPDU alone is longer than the PPDU.
                 self.unmark(contender, link);
                 continue;
             }
             self.links[link].request_due = false;
-            (user.count, user.psdu) = (count, psdu);
+            (user.count, user.psdu) = (content.mpdus, content.psdu);
         }
         sharing.stage = Stage::Uplink;
         let sifs = self.sifs(medium, id);
-        let times = (sharing.answer, sifs + sharing.end);
-        self.transmit_together(cx, medium, id, sharing, times);
+        self.transmit_together(cx, medium, id, sharing, sifs + sharing.end);
     }
 
     /// The triggered PPDUs ended.
@@ -320,7 +315,7 @@ impl Mac {
         let (now, id) = (cx.now(), t.contender);
         let access_point = self.contenders[id].node;
         let mut users = std::mem::take(&mut sharing.users);
-        let count = users.iter().filter(|user| user.answers).count();
+        let among = users.iter().filter(|user| user.answers).count();
         let timer = sharing.rules.timer.max(sharing.rules.poll * 2);
         let mut engaged = vec![access_point];
         let mut any = false;
@@ -338,16 +333,24 @@ impl Mac {
             } else {
                 self.frame_arrives(medium, &own, (link, user), phy::QOS_NULL_OCTETS)
             };
-            self.book_part(cx, t, (number, count), user, &part);
+            let slice = Slice {
+                number,
+                users: among,
+            };
+            self.book_part(cx, t, slice, user, &part);
             if let Some(account) = self.links[link].account {
-                self.charge(account, super::share_of(sharing.answer, number, count));
+                self.charge(account, slice.of(sharing.answer));
             }
             if user.arrived {
                 any = true;
                 let reported = self.buffered(cx, link);
                 station.report(now, reported);
                 if user.count > 0 {
-                    station.note_data(now, (user.count, user.psdu), timer);
+                    let sent = PpduContent {
+                        mpdus: user.count,
+                        psdu: user.psdu,
+                    };
+                    station.note_data(now, sent, timer);
                     engaged.push(station.radio);
                 } else if reported > 0 {
                     station.note_none();
