@@ -18,15 +18,18 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from airtoll.analyse.explain import Flow, Reading
+from airtoll.analyse.explain import MECHANISMS, Flow, Reading
 from airtoll.capture import capture_report
 from airtoll.plan import make_plan
+from airtoll.run.explained_captures import Captured, captured
 from airtoll.run.explaining import Link, cell_of, study_of, throughput_of
 from airtoll.testbeds.simulator import Simulator
 
 Tables = dict[str, Any]
 
 TRIALS = 3
+#: Throughput of TCP below which a test lasts as long as those of people.
+_SLOW_BPS = 80e6
 #: PHY, width, streams, range of MCSs (of one stream), rates of PHYs without MCSs.
 RADIOS = (
     ("802.11a", 20, 1, (36.0, 54.0)),
@@ -381,14 +384,46 @@ def _rows(
     return values
 
 
+def _capture(found: Network, which: str, flow: Flow) -> Captured | None:
+    """A capture of the owner's station beside a test of two seconds."""
+    policy = found.link.before if which == "before" else found.link.after
+    scenario, traffic = _tables(found, which, flow)
+    if not found.tcp[0]:
+        traffic |= {"duration_s": 2.2, "warm_up_s": 0.0}
+    with tempfile.TemporaryDirectory() as folder:
+        _rows(scenario, traffic, policy, 1 if which == "before" else 101, Path(folder))
+        ledger = capture_report([*Path(folder).rglob("*.pcapng")]).ledger
+    if not ledger["stations"]:
+        return None
+    return captured(ledger, min(ledger["stations"], key=lambda one: one["address"]), flow.down)
+
+
+def _tables(found: Network, which: str, flow: Flow) -> tuple[Tables, Tables]:
+    """Scenario and traffic of a test with TCP, or of datagrams without their length and load.
+
+    ``which``: ``before``, ``after``, or ``again``: the first policy once more, where all else is as
+    it was when the second one was measured.
+    """
+    around = MECHANISMS[found.planted].where == "surroundings"
+    first = which == "before" or (which == "again" and not around)
+    scenario = dict(found.before if first else found.after)
+    scenario["topology"] = "downlink" if flow.down else "uplink"
+    traffic: Tables = {"transport": flow.transport}
+    if flow.transport == "tcp":
+        traffic |= {"duration_s": 2.0, "warm_up_s": 0.5, "window_kbytes": 2048}
+        traffic |= found.tcp[0 if first else 1]
+    if found.sender or found.beside:
+        traffic["stations"] = ["A"]
+    if found.beside and not first:
+        traffic["beside"] = list(found.beside)
+    return scenario, traffic
+
+
 def _measure(
     found: Network, which: str, kind: str, flow: Flow, seed: int, offered: float
 ) -> float | None:
     """One trial of one reading."""
-    policy = found.link.before if which == "before" else found.link.after
-    scenario = dict(found.before if which == "before" else found.after)
-    scenario["topology"] = "downlink" if flow.down else "uplink"
-    traffic: Tables = {"transport": flow.transport}
+    scenario, traffic = _tables(found, which, flow)
     if flow.transport == "udp":
         traffic |= {"payload_bytes": flow.payload, "offered_mbps": offered / 1e6}
         traffic["duration_s"] = 10.0 if kind == "delay_s" else 0.6
@@ -399,22 +434,12 @@ def _measure(
         if flow.flows > 1:
             traffic["flows_per_station"] = flow.flows
             traffic["offered_mbps"] = offered / flow.flows / 1e6
-    else:
-        traffic |= {"duration_s": 2.0, "warm_up_s": 0.5, "window_kbytes": 2048}
-        traffic |= found.tcp[0 if which == "before" else 1]
-    if found.sender or found.beside:
-        traffic["stations"] = ["A"]
-    if found.beside and which == "after":
-        traffic["beside"] = list(found.beside)
-    if kind == "retry_share":
-        traffic |= {"duration_s": 1.2, "warm_up_s": 0.0}
-        with tempfile.TemporaryDirectory() as folder:
-            _rows(scenario, traffic, policy, seed, Path(folder))
-            report = capture_report([*Path(folder).rglob("*.pcapng")])
-        stations = sorted(report.ledger["stations"], key=lambda one: one["address"])
-        frames = sum(one["frames"] for one in stations[:1])
-        return stations[0]["retries"] / frames if frames else None
+    policy = found.link.after if which == "after" else found.link.before
     values = _rows(scenario, traffic, policy, seed)
+    if flow.transport == "tcp" and not found.tcp[0] and values.get(kind, 0.0) < _SLOW_BPS:
+        # A slow link recovers from the first overflow of a queue within seconds.
+        traffic |= {"duration_s": 10.0, "warm_up_s": 2.0}
+        values = _rows(scenario, traffic, policy, seed)
     if kind == "loss_ratio":
         # A backlog of a simulated CPU has no end: what does not arrive in time counts as lost.
         late = 1 - values.get("throughput_bps", 0.0) / offered
@@ -422,18 +447,30 @@ def _measure(
     return values.get(kind, 0.0 if kind == "throughput_bps" else None)
 
 
+#: A capture beside TCP down is one thing to take, and gives all of these.
+CAPTURED = (
+    "retry_share",
+    "rate_bps",
+    "busy_share",
+    "others_share",
+    "group_share",
+    "mpdus_per_frame",
+)
+_DOWN = Flow("tcp", True)
+
+
 def _wanted(rng: random.Random, found: Network) -> list[tuple[str, Flow]]:
     """The readings that an owner may take; datagrams fit into the tunnel."""
     full = 1350 if "+" in found.link.after else 1472
     return [
-        ("throughput_bps", Flow("tcp", True)),
+        ("throughput_bps", _DOWN),
         ("throughput_bps", Flow("tcp", False)),
         ("throughput_bps", Flow("udp", True, full)),
         ("throughput_bps", Flow("udp", False, full)),
         ("throughput_bps", Flow("udp", True, rng.choice((100, 200, 400)))),
         ("loss_ratio", Flow("udp", True, full, 4)),
         ("delay_s", Flow("udp", True, 64)),
-        ("retry_share", Flow("tcp", True)),
+        ("capture", _DOWN),
     ]
 
 
@@ -443,7 +480,7 @@ def readings(found: Network, noise: float) -> list[Reading]:
     ``noise``: standard deviation of the logarithm of a mean, besides the seeds' own.
     """
     rng = random.Random(f"{found.name} readings")
-    all_readings: dict[int, Reading | None] = {}
+    all_readings: dict[int, list[Reading]] = {}
     wanted = _wanted(rng, found)
     for _ in range(60):
         chosen = [at for at in range(len(wanted)) if rng.random() < 0.6]
@@ -451,14 +488,55 @@ def readings(found: Network, noise: float) -> list[Reading]:
             continue
         for at in chosen:
             if at not in all_readings:
-                all_readings[at] = _reading(rng, found, *wanted[at], noise)
-        taken = [one for at in chosen if (one := all_readings[at]) is not None]
+                all_readings[at] = _readings(rng, found, *wanted[at], noise)
+        taken = [all_readings[at] for at in chosen if all_readings[at]]
+        flat = [one for some in taken for one in some]
         if len(taken) >= 3 and (
             # Nothing is slow, or both measurements are.
-            found.planted in ("octets", "wired link") or any(map(_shows, taken))
+            found.planted in ("octets", "wired link") or any(map(_shows, flat))
         ):
-            return taken
-    return [one for one in all_readings.values() if one is not None]
+            return flat
+    return [one for some in all_readings.values() for one in some]
+
+
+def further(found: Network, asked: Reading, noise: float) -> list[Reading]:
+    """The readings of a measurement that an answer asked for, under both policies."""
+    rng = random.Random(f"{found.name} {asked.quantity} {asked.flow}")
+    flow = asked.flow
+    if asked.quantity in CAPTURED:
+        return _readings(rng, found, "capture", _DOWN, noise)
+    if flow.transport == "udp" and "+" in found.link.after:
+        flow = evolve(flow, payload=min(flow.payload, 1350))
+    return _readings(rng, found, asked.quantity, flow, noise, asked.offered_bps)
+
+
+def _readings(
+    rng: random.Random,
+    found: Network,
+    kind: str,
+    flow: Flow,
+    noise: float,
+    load: float | None = None,
+) -> list[Reading]:
+    if kind != "capture":
+        one = _reading(rng, found, kind, flow, noise, load)
+        return [] if one is None else [one]
+    pair = [_capture(found, which, flow) for which in ("before", "after")]
+    if pair[0] is None or pair[1] is None:
+        return []
+    values: dict[str, tuple[float | None, float | None, float]] = {
+        "retry_share": (pair[0].retries, pair[1].retries, 0.01),
+        "rate_bps": (pair[0].rate_bps, pair[1].rate_bps, 0.02),
+        "busy_share": (pair[0].busy, pair[1].busy, 0.02),
+        "others_share": (pair[0].others, pair[1].others, 0.02),
+        "group_share": (pair[0].group, pair[1].group, 0.02),
+        "mpdus_per_frame": (pair[0].mpdus, pair[1].mpdus, 0.1),
+    }
+    return [
+        Reading(kind, flow, before, after, error)  # type: ignore[arg-type]
+        for kind, (before, after, error) in values.items()
+        if before is not None and after is not None
+    ]
 
 
 def _shows(reading: Reading) -> bool:
@@ -468,16 +546,22 @@ def _shows(reading: Reading) -> bool:
         return after < 0.9 * before
     if reading.quantity == "delay_s":
         return after > 2 * before
-    return after > before + 0.05
+    return reading.quantity in ("loss_ratio", "retry_share") and after > before + 0.05
 
 
 def _reading(
-    rng: random.Random, found: Network, kind: str, flow: Flow, noise: float
+    rng: random.Random,
+    found: Network,
+    kind: str,
+    flow: Flow,
+    noise: float,
+    load: float | None,
 ) -> Reading | None:
     offered = 0.0
-    load = None
     if kind == "throughput_bps" and flow.transport == "udp":
         offered = 1.15 * _air(found, found.link.before, flow.payload)
+    elif kind == "loss_ratio" and load is not None:
+        offered = load
     elif kind == "loss_ratio":
         full = _trials(
             found,
@@ -489,12 +573,14 @@ def _reading(
         load = offered = 0.6 * statistics.fmean(full)
     elif kind == "delay_s":
         offered = 64 * 8 * 2.0
-    before = _trials(found, "before", kind, flow, offered)
-    after = _trials(found, "after", kind, flow, offered)
+    throughput = "throughput_bps" if kind == "again_bps" else kind
+    before = _trials(found, "before", throughput, flow, offered)
+    second = "again" if kind == "again_bps" else "after"
+    after = _trials(found, second, throughput, flow, offered)
     if not before or not after:
         return None
     pair = statistics.fmean(before), statistics.fmean(after)
-    if kind in ("loss_ratio", "retry_share"):
+    if kind == "loss_ratio":
         error = math.hypot(0.01, *(_error(one) for one in (before, after)))
         return Reading(kind, flow, *pair, error, load)  # type: ignore[arg-type]
     noisy = [value * math.exp(rng.gauss(0, noise)) for value in pair]
@@ -509,8 +595,6 @@ def _error(values: list[float]) -> float:
 
 
 def _trials(found: Network, which: str, kind: str, flow: Flow, offered: float) -> list[float]:
-    seeds = [1 + n + (100 if which == "after" else 0) for n in range(TRIALS)]
-    if kind == "retry_share":
-        seeds = seeds[:1]
-    values = [_measure(found, which, kind, flow, seed, offered) for seed in seeds]
+    own = {"before": 0, "after": 100, "again": 200}[which]
+    values = [_measure(found, which, kind, flow, 1 + n + own, offered) for n in range(TRIALS)]
     return [value for value in values if value is not None]

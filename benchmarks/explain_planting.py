@@ -2,7 +2,10 @@
 
 Random networks (``explain_networks.py``), each with one mechanism; the share in which it is first,
 and among the first two; and, with the planted mechanism left out of the list, the share of "nothing
-fits". Widths and priors were tuned on one set of seeds; the recorded rates are of another one.
+fits" (strict: on the owner's readings as they are). Besides: the same of owners with a capture; the
+share in which nothing fits or several mechanisms cannot be told apart; and all of it after up to
+two of the measurements that each answer asks for. Widths and priors were tuned on one set of
+seeds; the recorded rates are of another one.
 
     python benchmarks/explain_planting.py --seeds report --networks 56 \
         --out benchmarks/results/explain.json
@@ -14,14 +17,24 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from attrs import asdict
-from explain_networks import PLANTS, network, readings
+from explain_networks import PLANTS, Network, further, network, readings
 
-from airtoll.analyse.explain import MECHANISMS, Flow, Reading, deciding, rank
+from airtoll.analyse.explain import (
+    MECHANISMS,
+    OPTIONS,
+    Flow,
+    Mechanism,
+    Ranking,
+    Reading,
+    Setting,
+    deciding,
+    rank,
+)
 from airtoll.run.explaining import Link, setting_of
 
 
@@ -54,8 +67,20 @@ def measured(
     return found
 
 
-def judged(one: dict[str, Any]) -> dict[str, Any]:
-    """The rank of the planted mechanism, and whether anything else fits without it."""
+#: Measurements that an answer asks for and that are then taken, and those that the simulator has.
+_ASKED: Final = 2
+_TAKEN: Final = tuple(
+    one
+    for one in OPTIONS
+    if one.quantity not in ("mpdus_per_frame", "reordered_share", "cable_bps")
+)
+
+
+def judged(one: dict[str, Any], noise: float) -> dict[str, Any]:
+    """The rank of the planted mechanism, and whether anything else fits without it.
+
+    Both by the owner's readings alone, and with up to two measurements that the answers ask for.
+    """
     link = Link(**one["link"])
     taken = [Reading(**{**reading, "flow": Flow(**reading["flow"])}) for reading in one["readings"]]
     begun = time.perf_counter()
@@ -67,20 +92,57 @@ def judged(one: dict[str, Any]) -> dict[str, Any]:
     without = {name: m for name, m in MECHANISMS.items() if name != one["planted"]}
     left_out = rank(setting, taken, without)
     best = left_out.ranked[0]
+    with tempfile.TemporaryDirectory() as folder:
+        planted = network(one["name"], one["planted"], Path(folder))
+        more: dict[str, list[Reading]] = {}
+        later = asked(planted, setting, taken, ranking, MECHANISMS, noise, more)
+        later_out = asked(planted, setting, taken, left_out, without, noise, more)
     return {
         "planted": one["planted"],
         "detail": one["detail"],
+        "captured": any(reading.quantity == "rate_bps" for reading in taken),
         "place": names.index(one["planted"]) + 1 if one["planted"] in names else None,
         "fits": ranking.fits,
         "first": names[0],
         "second": names[1],
         "weight": ranking.ranked[0].weight,
         "nothing_fits_without": not left_out.fits,
+        "open_without": left_out.fits and len(left_out.alike) > 1,
         "instead": best.mechanism.name,
         "instead_misfit": best.misfit,
         "decides": decides.option.words if decides else None,
+        "later_first": later.ranked[0].mechanism.name == one["planted"],
+        "later_nothing_fits_without": not later_out.fits,
         "wall_s": wall,
     }
+
+
+def asked(
+    planted: Network,
+    setting: Setting,
+    readings: Sequence[Reading],
+    ranking: Ranking,
+    mechanisms: Mapping[str, Mechanism],
+    noise: float,
+    more: dict[str, list[Reading]],
+) -> Ranking:
+    """The ranking after the measurements that it asks for; ``more``: those that were taken."""
+    known = list(readings)
+    for _ in range(_ASKED):
+        found = deciding(setting, ranking, known, _TAKEN) if ranking.fits else None
+        if found is None or found.reading is None:
+            break
+        token = found.option.token
+        if token not in more:
+            more[token] = further(planted, found.reading, noise)
+        held = {(one.quantity, one.flow) for one in known}
+        known += [one for one in more[token] if (one.quantity, one.flow) not in held]
+        if len(known) == len(held):
+            break
+        if any(one.flow.alone not in setting.air for one in known):
+            break
+        ranking = rank(setting, known, mechanisms)
+    return ranking
 
 
 def main() -> None:
@@ -95,7 +157,7 @@ def main() -> None:
     args = parser.parse_args()
     kinds = args.only or list(PLANTS)
     networks = measured(args.seeds, args.networks, args.noise, args.cache, kinds)
-    outcomes = [judged(one) for one in networks]
+    outcomes = [judged(one, args.noise) for one in networks]
     changing = [one for one in outcomes if one["planted"] != "octets"]
 
     def share(part: list[bool]) -> float:
@@ -109,6 +171,16 @@ def main() -> None:
         "first_and_fits": share([one["place"] == 1 and one["fits"] for one in outcomes]),
         "first_two": share([one["place"] in (1, 2) for one in outcomes]),
         "nothing_fits_when_left_out": share([one["nothing_fits_without"] for one in changing]),
+        "nothing_fits_when_left_out_with_capture": share(
+            [one["nothing_fits_without"] for one in changing if one["captured"]]
+        ),
+        "nothing_fits_or_open_when_left_out": share(
+            [one["nothing_fits_without"] or one["open_without"] for one in changing]
+        ),
+        "first_after_asked": share([one["later_first"] for one in outcomes]),
+        "nothing_fits_when_left_out_after_asked": share(
+            [one["later_nothing_fits_without"] for one in changing]
+        ),
         "longest_s": round(max(one["wall_s"] for one in outcomes), 2),
         "kinds": {
             kind: {
@@ -116,6 +188,9 @@ def main() -> None:
                 "first": sum(one["place"] == 1 for one in own),
                 "first_two": sum(one["place"] in (1, 2) for one in own),
                 "nothing_fits_when_left_out": sum(one["nothing_fits_without"] for one in own),
+                "nothing_fits_when_left_out_after_asked": sum(
+                    one["later_nothing_fits_without"] for one in own
+                ),
             }
             for kind in PLANTS
             if (own := [one for one in outcomes if one["planted"] == kind])
@@ -128,7 +203,9 @@ def main() -> None:
                 f"{one['planted']:20} place {one['place']} fits {one['fits']} first {one['first']} "
                 f"{one['weight']:.2f}, then {one['second']}; left out: "
                 f"{'nothing' if one['nothing_fits_without'] else one['instead']} "
-                f"{one['instead_misfit']:.1f} | {link['phy']} {link['after']} {one['detail']} | "
+                f"{one['instead_misfit']:.1f}, asked: first {one['later_first']}, "
+                f"nothing {one['later_nothing_fits_without']} | "
+                f"{link['phy']} {link['after']} {one['detail']} | "
                 f"{len(network_['readings'])} readings"
             )
     text = json.dumps(result, indent=2)

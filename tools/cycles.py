@@ -26,43 +26,6 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Cycles that are there, by folder: mostly types of one protocol that name one another. Each set
 #: may only shrink. Remove a name that is no longer in its cycle.
 KNOWN: dict[str, list[set[str]]] = {
-    "crates/airtoll-capture/src": [
-        {"analysis", "frames", "report"},
-        {"dissect", "link", "wrappers"},
-    ],
-    "crates/airtoll-capture/src/decrypt": [
-        {"choices", "fils", "ft", "handshake", "keyring", "multi_link", "replay", "suites"},
-    ],
-    "crates/airtoll-capture/src/session": [
-        {"channels", "report", "steps", "timeline", "waits"},
-    ],
-    "crates/airtoll-handshakes/src": [
-        {
-            "dynamic_wep",
-            "eap",
-            "ft_hierarchy",
-            "key_frame",
-            "key_handshake",
-            "link",
-            "multi_link",
-            "policy",
-        },
-        {"agreement", "ec_group", "exchange", "primitives", "radius", "radius_proxy"},
-    ],
-    "crates/airtoll-handshakes/src/tls": [
-        {"authority", "certificate"},
-    ],
-    "crates/airtoll-medium/src": [
-        {"account", "settings"},
-        {"medium", "processing"},
-    ],
-    "crates/airtoll-phy/src": [
-        {"airtime", "ampdu", "generation", "response", "sensitivity", "timing", "txvector"},
-        {"error_rate", "link_table"},
-    ],
-    "crates/airtoll-security/src": [
-        {"akm", "keys"},
-    ],
     "crates/airtoll-wlan/src/analytic": [
         {"answer", "link", "path"},
     ],

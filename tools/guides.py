@@ -261,6 +261,21 @@ def _planted() -> str:
         ("first, and the answer says that it fits", "first_and_fits", ""),
         ("among the first two", "first_two", "95 %"),
         ("nothing fits, without the planted mechanism", "nothing_fits_when_left_out", "80 %"),
+        (
+            "the same, of owners with a capture",
+            "nothing_fits_when_left_out_with_capture",
+            "",
+        ),
+        (
+            "nothing fits, or several that cannot be told apart",
+            "nothing_fits_or_open_when_left_out",
+            "",
+        ),
+        (
+            "nothing fits, after two of the measurements that it asks for",
+            "nothing_fits_when_left_out_after_asked",
+            "",
+        ),
     )
     lines = ["| networks | share | goal |", "|---|---|---|"]
     lines += [f"| {words} | {100 * found[key]:.0f} % | {goal} |" for words, key, goal in rows]

@@ -1,22 +1,25 @@
 """Write the tables of identifications that a page holds between markers.
 
-A marker names the arguments of ``airtoll identify``: the program runs the command and writes one
-table of the mechanisms, and with ``--leave-one-out`` one for each data set. With --check it lists
-pages out of date. With ``--mechanism NAME`` it compares the rows of these mechanisms only, which is
-quick, and writes nothing. It changes no word outside the markers.
+A marker names the arguments of ``airtoll identify``: the program does as the command does, with
+trials that the tables share, and writes one table of the mechanisms, and with ``--leave-one-out``
+one for each data set. With --check it lists pages out of date. With ``--mechanism NAME`` it
+compares the rows of these mechanisms only, which is quick, and writes nothing. It changes no word
+outside the markers.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
-import json
 import re
 import statistics
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from airtoll.cli.identify import plain, subjects_of
+from airtoll.run.identifying import Known, identify_device, leave_one_out
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "docs" / "guides" / "identify.md",)
@@ -53,14 +56,26 @@ def main() -> int:
     return 0
 
 
+#: Trials that tables share.
+_TRIALS: Known = {}
+
+
 def identified(arguments: str, *more: str) -> dict[str, Any]:
-    """The JSON of the command."""
-    command = [sys.executable, "-m", "airtoll", "identify", *arguments.split(), *more, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip().splitlines()[-1]}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    """The JSON of ``airtoll identify`` with these arguments."""
+    options = argparse.ArgumentParser("identified")
+    options.add_argument("dataset")
+    for name in ("--see", "--predict", "--mechanism"):
+        options.add_argument(name, action="append", default=[])
+    options.add_argument("--settings", default="stated")
+    options.add_argument("--trials", type=int, default=4)
+    options.add_argument("--leave-one-out", action="store_true")
+    args = options.parse_args([*arguments.split(), *more])
+    subjects = subjects_of(args.dataset, args.see, args.predict)
+    how = {"settings": args.settings, "trials": args.trials, "mechanisms": args.mechanism}
+    if args.leave_one_out:
+        each = leave_one_out(subjects, known=_TRIALS, **how)
+        return {name: plain(one) for name, one in each.items()}
+    return plain(identify_device(subjects, known=_TRIALS, **how))
 
 
 def _section(found: re.Match[str]) -> str:

@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from airtoll import profiles
 from airtoll.analyse.explain.symptoms import SYMPTOMS
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.schema import OBSERVATIONS, TRIALS
@@ -240,7 +239,6 @@ def gates_page() -> str:
         lines.append(
             f"| `{policy.name}` | {'; '.join(at_eht) or 'EHT'} | {'; '.join(at_6) or 'allowed'} |"
         )
-    able = [one for one in profiles.shipped().values() if one.capabilities.phys is not None]
     lines += [
         "",
         "## Devices",
@@ -251,7 +249,7 @@ def gates_page() -> str:
         f"| device | {' | '.join(f'`{name}`' for name in visible.COMMON)} |",
         "|---" * (1 + len(visible.COMMON)) + "|",
     ]
-    for profile in able:
+    for profile in visible.joining():
         cells = [
             visible.in_words(visible.networks(profile.capabilities, resolve(name)))
             for name in visible.COMMON

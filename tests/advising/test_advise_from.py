@@ -9,11 +9,14 @@ from typer.testing import CliRunner
 
 from airtoll.advising import Choice, decided, screen, situation
 from airtoll.advising.candidates import candidates
+from airtoll.advising.measure import margin
 from airtoll.analyse.advice import Needs
 from airtoll.answer import gained
 from airtoll.cli.app import app
 from airtoll.errors import UsageError
 from airtoll.policies import resolve
+from airtoll.present.names import Names
+from airtoll.present.words import Teller
 
 SEEDS = Path(__file__).parents[2] / "fuzz" / "seeds" / "capture_reader"
 
@@ -129,6 +132,9 @@ def test_wpa3_is_kept():
         (["--place", "home"], "--place: needs --from"),
         (["--from", "wpa2-psk-ccmp", "--chain", "p256"], "there is none (--8021x)"),
         (["--from", "wpa2-eap-tls-ccmp", "--chain", "rsa"], "allowed are rsa2048"),
+        (["--from", "wpa2-psk-ccmp", "--profile", "mt7621", "--phy", "ax"], "mt7621 has 802.11b"),
+        (["--from", "wpa2-psk-ccmp", "--profile", "esp32-c3", "--band", "5"], "esp32-c3 has 2.4"),
+        (["--from", "wpa2-psk-ccmp", "--profile", "esp32-c3", "--phy", "ax"], "esp32-c3 has 802"),
     ],
 )
 def test_options_that_cannot_act_are_refused(arguments, words):
@@ -163,6 +169,10 @@ def test_a_battery_decides_for_a_sensor() -> None:
     )
     assert decision.situation.place == "sensor"
     assert decision.choice is Choice.KEEP
+    assert screen(decision, measures.names).answer == (
+        "Keep WPA2-Personal, CCMP-128 (wpa2-psk-ccmp) if it joins for every message; if it stays "
+        "associated, change to WPA3-Personal, CCMP-128 (wpa3-sae-ccmp)."
+    )
     (line,) = (s.lines for s in screen(decision, measures.names).sections if "Other" in s.title)
     assert "days if it joins for every message" in line[0]
     assert "nothing that anyone would notice) if it stays associated" in line[0]
@@ -223,5 +233,64 @@ def test_clients_that_never_come_back_are_a_reason_and_not_a_gap():
     )  # fmt: skip
     data = json.loads(made.stdout)
     assert data["choice"] == "keep"
-    assert "of 8 clients joined within 120 s" in data["impossible"]["wpa3-ft-eap-tls-ccmp"]
-    assert "--chain" in data["impossible"]["wpa3-ft-eap-tls-ccmp"]
+    reason = data["impossible"]["wpa3-ft-eap-tls-ccmp"]
+    assert "not every client joins at 0.2 RADIUS requests/s" in reason
+    assert "--chain" in reason
+    assert data["margin"]["joined"] < data["margin"]["clients"] == 8
+
+
+def test_the_margin_of_a_radius_server_is_told_on_both_sides_of_its_limit():
+    """A fast server is told at which rate it fails, and a slow one at which rate it would not."""
+    place = {"place": "office", "clients": 8, "profile": "mt7621"}
+    fast = margin(
+        situation("wpa2-psk-ccmp", requests_per_s=5, **place), "wpa3-eap-tls-ccmp", holds=True
+    )
+    assert fast.holds
+    assert fast.short < fast.enough < fast.now
+    assert fast.joined < fast.clients == 8
+    low = fast.short
+    slow = margin(
+        situation("wpa2-psk-ccmp", requests_per_s=low, **place), "wpa3-eap-tls-ccmp", holds=False
+    )
+    assert not slow.holds
+    assert low < slow.enough <= fast.now
+    words = " ".join(Teller(Names(())).margin(fast))
+    assert f"down to {fast.enough:.3g} requests/s; at {fast.short:.3g}" in words
+    assert f"joins at {slow.enough:.3g} RADIUS" in Teller(Names(())).margin(slow)[0]
+
+
+def test_an_open_network_is_left_at_any_cost():
+    decision, measures = decided(
+        situation("open", profile="mt7621-software"), named=("wpa2-psk-ccmp",), trials=2
+    )
+    lost = decision.outcomes[0].claims[0].change
+    assert lost.value < -0.5
+    assert decision.policy == "wpa2-psk-ccmp"
+    assert screen(decision, measures.names).answer.startswith("Change to WPA2-Personal")
+
+
+NEWER = """
+interface=wlan0
+ssid=home
+hw_mode=a
+channel=36
+ieee80211n=1
+ieee80211ac=1
+ieee80211ax=1
+wpa=2
+wpa_key_mgmt=WPA-PSK
+rsn_pairwise=CCMP
+wpa_passphrase=secret-of-home
+"""
+
+
+def test_a_network_that_the_devices_radios_cannot_have_is_refused(tmp_path):
+    file = tmp_path / "hostapd.conf"
+    file.write_text(NEWER)
+    with pytest.raises(UsageError, match=r"mt7621: home has 802\.11ax: mt7621 has 802\.11b, "):
+        situation(str(file), profile="mt7621")
+    # A station joins a newer network with the PHY that it has.
+    chosen = situation(str(file), profile="esp32-c3")
+    assert (chosen.phy, chosen.band) == ("802.11n", "2.4")
+    # Without a word about the PHY it is one that the device has.
+    assert situation("wpa2-psk-ccmp", profile="mt7621", place="office").phy == "802.11ac"

@@ -106,7 +106,7 @@ def advised(tmp_path, monkeypatch, *arguments: str) -> dict:
 def test_a_cipher_without_a_cost_on_the_devices_cpu_is_not_advised(tmp_path, monkeypatch):
     policies = ["wpa2-psk-ccmp", "wpa3-sae-gcmp-256", "wpa2-psk-ccmp+openvpn"]
     data = advised(
-        tmp_path, monkeypatch, "--scenario", "office", "--profile", "mt7621-software",
+        tmp_path, monkeypatch, "--scenario", "quickstart/home", "--profile", "mt7621-software",
         *(word for policy in policies for word in ("--policy", policy)),
     )  # fmt: skip
     assert data["answer"] == "wpa2-psk-ccmp"

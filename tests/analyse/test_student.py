@@ -57,3 +57,9 @@ def test_unknown_arguments_take_no_place_in_the_cache_of_results():
     assert np.isnan(t_below(0.5, unknown)).all()
     assert student._quantile.cache_info().currsize == 0
     assert student._below.cache_info().currsize == 0
+
+
+@given(st.floats(0, 200), st.integers(1, 60))
+def test_chi_squares_tail_is_scipys(x: float, degrees: int) -> None:
+    ours = student.chi_square_above(x, degrees)
+    assert math.isclose(ours, stats.chi2.sf(x, degrees), rel_tol=1e-9, abs_tol=1e-14)

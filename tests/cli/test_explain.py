@@ -121,6 +121,37 @@ class TestThreads:
         kind = ("--flow", "loss,flows=4", "--phy", "802.11n", "--width", "40", "--streams", "2")
         assert first("0%", "25%", *kind, *one_flow) == "packet numbers reordered"
 
+    @pytest.mark.parametrize(
+        ("right", "before", "after", "words"),
+        [
+            (
+                "no aggregation", "110", "26",
+                ("--from", "wpa2", "--to", "wpa3-sae-ccmp", "--phy", "802.11ac", "--mcs", "8",
+                 "--streams", "2", "--also", "rate=156:156"),
+            ),
+            (
+                "path MTU black hole", "60", "6",
+                ("--from", "wpa2", "--to", "wpa2-psk-ccmp+wireguard", *AC,
+                 "--also", "tcp-down,mtu=1280=60:22"),
+            ),
+            (
+                "implementation fault", "900", "40",
+                ("--from", "wpa2-wpa3-psk-transition", "--to", "wpa2-wpa3-psk-compatibility",
+                 "--phy", "802.11ax", "--width", "160", "--streams", "2", "--mcs", "11",
+                 "--band", "5"),
+            ),
+            (
+                "packet numbers reordered", "0%", "20%",
+                ("--flow", "loss,flows=4", "--phy", "802.11n", "--width", "40", "--streams", "2"),
+            ),
+            ("CPU of a host", "300", "99", ("--to", "wpa2-psk-ccmp+wireguard", *AC)),
+        ],
+    )  # fmt: skip
+    def test_other_values_of_the_same_causes(
+        self, right: str, before: str, after: str, words: tuple[str, ...]
+    ) -> None:
+        assert first(before, after, *words) == right
+
 
 class TestAnswer:
     def test_nothing_is_wrong_where_only_octets_cost(self) -> None:
@@ -328,7 +359,26 @@ class TestFiles:
         assert readings["rate_bps"]["before"] == pytest.approx(65e6)
         assert readings["throughput_bps"]["before"] == pytest.approx(59e6, rel=0.03)
         assert readings["throughput_bps"]["after"] == pytest.approx(31e6, rel=0.05)
+        assert readings["mpdus_per_frame"]["before"] > 20
+        assert readings["mpdus_per_frame"]["after"] == 1
+        assert readings["busy_share"]["before"] > 0.9 > readings["busy_share"]["after"] + 0.1
+        assert readings["others_share"]["after"] == pytest.approx(0, abs=0.005)
+        assert readings["group_share"]["after"] == pytest.approx(0, abs=0.02)
         assert found["mechanisms"][0]["name"] == "no aggregation"
+
+    def test_airtime_tells_broadcasts_from_another_station_and_from_a_cpu(self) -> None:
+        words = ("400", "280", *AC, "--also", "tcp-up=380:266")
+        captured = ("--also", "busy=90%:88%")
+        group = explain(*words, *captured, "--also", "others=1%:1%", "--also", "group=1%:30%")
+        assert group["mechanisms"][0]["name"] == "group traffic"
+        other = explain(*words, *captured, "--also", "others=1%:30%", "--also", "group=1%:1%")
+        assert other["mechanisms"][0]["name"] == "another network"
+
+    def test_a_mechanism_that_one_reading_contradicts_does_not_fit(self) -> None:
+        words = ("400", "280", *AC, "--also", "tcp-up=380:266", "--also", "rate=780:780")
+        calm = ("--also", "busy=90%:89%", "--also", "others=1%:1%", "--also", "group=1%:1%")
+        found = explain(*words, *calm, "--also", "retries=5%:5%", "--also", "udp-down=500:495")
+        assert not found["fits"]
 
 
 class TestErrors:
@@ -337,6 +387,9 @@ class TestErrors:
         [
             (("open.json", "25", *AC), "open.json: no such file"),
             (("400", "25", "--phy", "802.11zz"), "--phy 802.11zz: one of"),
+            (("400", "25"), "say --phy"),
+            (("tripathi2008", "single", *AC), "tripathi2008 is a data set"),
+            (("tripathi2008", "triple"), "no scenario 'triple'"),
             (("400", "fast", *AC), "fast: no such file"),
             (("0", "0", *AC), "the first measurement is 0"),
             (("400", "?", *AC), "no reading of the second measurement"),

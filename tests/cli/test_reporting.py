@@ -121,7 +121,7 @@ def test_question_and_answer_come_in_that_order(printed):
         "From an open network to WEP-104, the time until every client has joined rises by 2.0 s "
         "(1 client) to 100 s (50 clients)"
     )
-    assert any("49 of 50" in line and "not every client joined" in line for line in lines)
+    assert any("49 of 50" in line and "Not every client joined" in line for line in lines)
     assert not any("throughput" in line for line in lines)
     assert len(lines) <= 12
 

@@ -17,7 +17,7 @@ from airtoll.plan import Plan, make_plan
 from airtoll.policies import resolve
 from airtoll.study import Study
 from airtoll.testbeds import simulated
-from airtoll.testbeds.capability import Capability, paths
+from airtoll.testbeds.capability import acts, every_field, only, paths
 from airtoll.testbeds.first_join import at_home
 from airtoll.testbeds.linux import capability as linux_capability
 from airtoll.testbeds.linux import testbed
@@ -78,7 +78,7 @@ _PLACED: Fields = {
     "scenario.stations": [{"name": "A", "position_m": [2.0, 0.0]}],
     "scenario.neighbours": {"positions_m": [[25.0, 0.0]]},
 }
-_WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7}
+_WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7, "loss_ratio": 0.1}
 PROFILE = "p4-3.2ghz-rt61"
 
 #: Field -> a value that is not its default, and the fields that it needs.
@@ -185,8 +185,13 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.ap.position_m": ([3.0, 4.0], _LEVEL),
     "scenario.ap.frame_bursting_us": (2000.0, {}),
     "scenario.ap.authentication_timeout_s": (1.0, _SAE),
+    "scenario.ap.multiplication_ms": (5.0, _SAE),
     "scenario.ap.restart_at_s": (1.0, _PSK),
     "scenario.card.no_aggregation": (["open"], _N),
+    "scenario.card.reorders_packet_numbers": (
+        True,
+        {**_N, "policy": "wpa2-psk-ccmp", "scenario.queue_type": "fq_codel"},
+    ),
     "scenario.server.profile": (PROFILE, {}),
     **{f"scenario.wired.{key}": (value, {}) for key, value in _WIRE.items()},
     "scenario.bridge.host.profile": (PROFILE, _BRIDGE),
@@ -287,6 +292,8 @@ CASES: dict[str, tuple[Any, Fields]] = {
     ),
     "scenario.join.group_rekey_s": (2.0, _PSK),
     "scenario.join.group_rekey_tries": (10, {**_PSK, "scenario.join.group_rekey_s": 2.0}),
+    "scenario.join.flood_per_s": (5.0, _SAE),
+    "scenario.join.flood_with_tokens": (True, {**_SAE, "scenario.join.flood_per_s": 5.0}),
     "scenario.join.group_rekey_on_leave": (True, _MOVE),
     "scenario.join.deauthenticate_at_s": (2.0, _PSK),
     "scenario.join.limit_s": (30.0, _PSK),
@@ -315,6 +322,12 @@ CASES: dict[str, tuple[Any, Fields]] = {
     ),
     "scenario.handover.mobile_ip": ("foreign", {**_MOVE, "scenario.join.mobile_ip": "home"}),
     "scenario.handover.tunnel": ("roams", {**_MOVE, "policy": "wpa2-psk-ccmp+wireguard"}),
+    "scenario.handover.stale_address_s": (0.5, _MOVE),
+    "scenario.handover.missing_block_ack_s": (0.5, {**_N, **_MOVE}),
+    "scenario.handover.legacy_rate_s": (
+        0.5,
+        {**_N, **_MOVE, "scenario.handover": {"path": [2, 1]}},
+    ),
     "scenario.handover.return_routability": (
         True,
         {
@@ -506,15 +519,14 @@ def given(bed: str, fields: Fields) -> str:
     return json.dumps({**job, "name": "", "seed": 0}, sort_keys=True)
 
 
-@pytest.mark.parametrize("bed", TABLES)
-def test_every_field_has_an_entry_and_every_entry_a_field(bed: str) -> None:
-    table: Capability = TABLES[bed]
-    assert table.without_entry() == []
-    known = {path for path, _ in paths()}
-    tables = {
-        ".".join(path.split(".")[:end]) for path in known for end in range(1, path.count(".") + 1)
-    }
-    assert set(table.fields) - known - tables == set()
+def test_a_field_that_a_testbed_does_not_name_is_treated_as_it_says() -> None:
+    stated = {"scenario.phy": only("802.11a", reason="x"), "scenario.radio": acts("all of it")}
+    fields = every_field(stated, otherwise=lambda default: only(default, reason="not here"))
+    assert fields["scenario.phy"].values == ("802.11a",)
+    assert "scenario.radio.fading" not in fields
+    assert fields["scenario.clients"] == only(None, reason="not here")
+    with pytest.raises(ValueError, match=r"no field of a study: scenario\.phi"):
+        every_field({"scenario.phi": acts()}, otherwise=lambda _: acts())
 
 
 def test_every_field_has_a_case() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,9 +15,14 @@ import pytest
 from airtoll.capture.reports import capture_report
 from airtoll.errors import UsageError
 from airtoll.lesson import write_lesson
+from airtoll.lesson.points import cost
 from airtoll.plan import make_plan
 from airtoll.report import browser as in_pages
+from airtoll.report.summary import summarise
+from airtoll.run import run
 from airtoll.run.api import prepare
+from airtoll.run.lessons import lessons
+from airtoll.run.what_if import POLICIES
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -157,7 +163,8 @@ def test_the_page_shows_the_numbers_of_the_solutions(browser, tmp_path):
 
     def numbers(lesson: str) -> list[str]:
         return re.findall(
-            r"[\d.]+ (?:%|Mbit/s|ms)", tab.locator(f"#{lesson} figcaption").inner_text()
+            r"[\d.]+(?: ± [\d.]+)? (?:%|Mbit/s|ms)",
+            tab.locator(f"#{lesson} figcaption").inner_text(),
         )
 
     tab.locator('#payload [name="rate"]').select_option("0")
@@ -176,3 +183,44 @@ def test_the_page_shows_the_numbers_of_the_solutions(browser, tmp_path):
     tab.locator('#handover [name="handover"]').select_option(label=name)
     assert solved[f"gap of the call, {name}"] in numbers("handover")
     tab.close()
+
+
+def test_a_run_gives_a_cost_within_the_interval_of_the_playground(tmp_path):
+    """The network of the lessons in other trials, five times as long, at low and high rates."""
+    scenarios = lessons(1)
+    rates = [words for words, _ in scenarios.rates]
+    policy = POLICIES.index("wpa2-psk-ccmp")
+    values = {
+        "grid.policy": ["open", "wpa2-psk-ccmp"],
+        "grid.traffic": ["udp"],
+        "grid.scenario.rate_mbps": [6, 18, 54],
+        "grid.traffic.payload_bytes": [72, 1472],
+        "question": [],
+    }
+    done = run("quickstart", out=tmp_path / "run", trials=4, seed=9, values=values)
+    found = summarise(done.path)
+    cells = [cell for cell in found.plan.cells if cell.policy != "open"]
+    assert len(cells) == 6
+    for cell in cells:
+        place = rates.index(f"{cell.settings.rate_mbps:g} Mbit/s")
+        shown = cost(scenarios, policy, payload=cell.load.payload_bytes, rate=place)
+        value, half = map(float, re.fullmatch(r"(-?[\d.]+) ± ([\d.]+) %", shown).groups())
+        ours = found.analysis.overhead(cell.name)
+        assert abs(value - 100 * ours.value) <= half + 100 * ours.half_width + 0.05, (cell, shown)
+
+
+def test_the_sheet_has_a_key_that_opens_the_handshake_in_wireshark(lesson):
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        pytest.skip("tshark is not installed")
+    value, kind = re.search(
+        r"key `([0-9a-f]{64})` of type (wpa-psk)", (lesson / "tasks.md").read_text("utf-8")
+    ).groups()
+    options = ["-o", "wlan.enable_decryption:TRUE", "-o", f'uat:80211_keys:"{kind}","{value}"']
+    words = [tshark, "-r", str(lesson / "handshake" / "air.pcapng"), "-Y", "udp"]
+    closed, opened = (
+        subprocess.run([*words, *more], capture_output=True, text=True, check=True).stdout
+        for more in ([], options)
+    )
+    assert not closed
+    assert len(opened.splitlines()) > 5

@@ -70,3 +70,11 @@ def test_without_a_ledger_nothing_is_taken_apart(small_study, fake, tmp_path):
     result = run(small_study(), testbed=fake(), out=tmp_path / "run", jobs=1)
     assert summarise(result.path).decomposition.is_empty()
     assert 'id="why"' not in write_report([result.path]).read_text("utf-8")
+
+
+def test_the_page_of_a_paper_begins_with_its_bars_and_the_printed_values(tmp_path):
+    paper = run("jamshaid2003", out=tmp_path / "paper", trials=2)
+    first, *others = pictures(summarise(paper.path))
+    assert (first.name, first.section) == ("overhead", "answer")
+    assert "Diamonds: the printed overhead." in first.caption
+    assert "overhead" not in {picture.name for picture in others}

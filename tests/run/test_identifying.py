@@ -23,7 +23,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identifying, "MECHANISMS", some)
     few = dict(list(unstated.KINDS.items())[:1])
     monkeypatch.setattr(unstated, "KINDS", few)
-    monkeypatch.setattr(identifying, "_COSTS_US", (0.0, 40.0, 80.0))
+    monkeypatch.setattr(identifying, "_FIRST_US", (0.0, 40.0, 80.0))
     monkeypatch.setattr(identifying, "_SECONDS", 0.5)
 
 
@@ -56,6 +56,18 @@ def test_the_command_prints_what_was_fitted_and_held_out():
     assert held_out["n"] == 10
     assert set(held_out["kendall"]) == {"tripathi2008 4", "tripathi2008 5"}
     assert set(answer["settings"]) == set(answer["open"]) == {"tripathi2008"}
+
+
+def test_explain_ranks_the_devices_of_a_data_set_by_the_readings_that_it_sees():
+    result = CliRunner().invoke(app, ["explain", "tripathi2008", "single", "--json"])
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert next(iter(answer["weights"])) == "serial, nothing meanwhile"
+    assert sum(answer["weights"].values()) == pytest.approx(1.0)
+    assert all(": single/" in name for name in answer["fitted_on"])
+    words = CliRunner().invoke(app, ["explain", "tripathi2008", "single"]).stdout
+    assert "1. serial, nothing meanwhile" in words
+    assert "others: " in words
 
 
 def test_a_scenario_of_a_data_set_that_is_not_named_is_refused():
@@ -111,7 +123,7 @@ def test_a_serial_cards_overhead_falls_with_rising_payload_and_with_a_second_sen
 
 
 def test_each_study_is_predicted_by_the_others(monkeypatch):
-    monkeypatch.setattr(identifying, "_COSTS_US", (0.0, 60.0))
+    monkeypatch.setattr(identifying, "_FIRST_US", (0.0, 60.0))
     subjects = [
         Subject("tripathi2008", "tripathi2008", ()),
         Subject("mccarter2006", "mccarter2006", ()),

@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
+import pytest
+
+from airtoll.errors import StudyError
 from airtoll.study import load, with_values
 
 
-def test_a_value_takes_away_a_label_that_states_a_number():
+def test_a_label_follows_a_value_that_it_states():
     file = load("quickstart")
     assert "1472" in file.study.traffic["udp"].label
     other = with_values(file, {"traffic.udp.payload_bytes": 72}).study
-    assert other.traffic["udp"].label == ""
+    assert other.traffic["udp"].label == "UDP, 72 octets"
     assert other.traffic["tcp"].label == file.study.traffic["tcp"].label
-    named = {"traffic.udp.payload_bytes": 72, "traffic.udp.label": "UDP, 72 octets"}
-    assert with_values(file, named).study.traffic["udp"].label == "UDP, 72 octets"
+    named = {"traffic.udp.payload_bytes": 72, "traffic.udp.label": "small datagrams"}
+    assert with_values(file, named).study.traffic["udp"].label == "small datagrams"
+    # A label whose number follows from the value in another way names the value.
+    sensor = load("esp32-battery")
+    seldom = with_values(sensor, {"scenario.quarter.duty.joins_per_day": 48}).study
+    assert sensor.study.scenario["quarter"].label == "a join every 15 minutes"
+    assert seldom.scenario["quarter"].label == "quarter, joins_per_day 48"
+
+
+def test_texts_that_state_a_replaced_number_follow_or_go():
+    file = load("enterprise-move")
+    assert "50 clients" in file.study.study.about
+    other = with_values(file, {"scenario.campus.clients": 400}).study
+    assert other.study.about == other.scenario["campus"].about == ""
+    assert other.study.leaves_out == file.study.study.leaves_out
+    queue = load("gheryani2013-queue")
+    offered = next(name for name, one in queue.study.traffic.items() if one.offered_mbps == 14)
+    asked = with_values(queue, {f"traffic.{offered}.offered_mbps": 8}).study.study
+    assert asked.question == f"{queue.study.study.question} (offered_mbps 8)"
+    # The length of a trial is no part of what a study asks.
+    longer = with_values(queue, {f"traffic.{offered}.duration_s": 90}).study.study
+    assert longer.question == queue.study.study.question
+
+
+def test_a_value_goes_to_a_table_of_a_list_and_to_every_scenario():
+    file = load("esp32-battery")
+    for key in ("scenario.quarter.stations.A.battery_wh", "scenario.quarter.stations.0.battery_wh"):
+        found = with_values(file, {key: 7.4}).study.scenario
+        assert [one.stations[0].battery_wh for one in found.values()] == [7.4, 3.7, 3.7, 3.7]
+    every = with_values(file, {"scenario.*.stations.A.battery_wh": 7.4}).study.scenario
+    assert {one.stations[0].battery_wh for one in every.values()} == {7.4}
+    with pytest.raises(StudyError, match="no 'B'; there are A"):
+        with_values(file, {"scenario.quarter.stations.B.battery_wh": 7.4})
+    with pytest.raises(StudyError, match="'stations' is a list; name a table of it"):
+        with_values(file, {"scenario.quarter.stations.battery_wh": 7.4})

@@ -7,6 +7,9 @@ import pytest
 from airtoll.errors import StudyError
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
+from airtoll.report.summary import summarise
+from airtoll.report.views import parts
+from airtoll.run import run
 from airtoll.study import Scenario, Traffic, load
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.contract import Measured
@@ -230,6 +233,32 @@ def test_without_aggregation_under_a_policy_a_note_says_so() -> None:
         ("open", {"ap": {"restart_at_s": 5}}, "the traffic ends before"),
         ("wpa2-psk-ccmp", {"join": {"group_rekey_tries": 5}}, "needs join.group_rekey_s"),
         ("open", {"phy": "802.11a", "card": {"no_aggregation": ["open"]}}, "has no A-MPDU"),
+        ("open", {"card": {"reorders_packet_numbers": True}}, 'needs queue_type = "fq_codel"'),
+        ("wpa3-sae-ccmp", {"join": {"flood_with_tokens": True}}, "needs join.flood_per_s"),
+        ("wpa3-sae-ccmp", {"join": {"flood_per_s": 9}, "handover": {"at_s": 0.1}}, "hand-over"),
+        ("wpa3-sae-ccmp", {"join": {"flood_per_s": 9, "cached_pmk": True}}, "no commits"),
+        ("open", {"authenticate": False, "join": {"flood_per_s": 9}}, "authenticate = true"),
+        ("open", {"authenticate": False, "ap": {"multiplication_ms": 9}}, "authenticate = true"),
+        ("open", {"handover": {"at_s": 0.1, "legacy_rate_s": 1}}, "comes back to no AP"),
+        (
+            "open",
+            {"phy": "802.11a", "handover": {"at_s": 0.1, "missing_block_ack_s": 1}},
+            "has no A-MPDUs",
+        ),
+        (
+            "wpa-psk-tkip",
+            {"phy": "802.11n", "handover": {"at_s": 0.1, "missing_block_ack_s": 1}},
+            "neither aggregation",
+        ),
+        (
+            "open",
+            {
+                "phy": "802.11n",
+                "ampdu_max_octets": 0,
+                "handover": {"at_s": 0.1, "missing_block_ack_s": 1},
+            },
+            "nothing is aggregated",
+        ),
     ],
 )
 def test_a_failure_that_cannot_occur_is_refused(
@@ -261,3 +290,192 @@ policy = ["open"]
 def test_attempts_are_counted_only_where_they_can_be_several() -> None:
     assert "join_attempts" not in of_a(cell("wpa2-psk-ccmp"))
     assert of_a(cell("wpa2-psk-ccmp", join={"tries_again": True}))["join_attempts"] == 1
+
+
+STREAMS = {"direction": "down", "payload_bytes": 1472, "arrivals": "poisson", "duration_s": 1}
+CAUSES = ("full", "aqm", "attempts", "lifetime", "away", "wire", "length", "address", "replay")
+
+
+def streams(policy: str, flows: int, **settings: object) -> dict[str, float]:
+    """Rows of streams of 12 Mb/s under a driver that numbers frames before their queues."""
+    faulty = {
+        "phy": "802.11n",
+        "mcs": 7,
+        "authenticate": False,
+        "queue_type": "fq_codel",
+        "card": {"reorders_packet_numbers": True},
+    }
+    load = {**STREAMS, "offered_mbps": 12, "flows_per_station": flows}
+    trial = measured(cell(policy, load, **{**faulty, **settings}))
+    assert trial.failure is None, trial.failure
+    found = {row.metric: row.value for row in trial.rows if row.station is None and not row.flow}
+    flowed = [row for row in trial.rows if row.flow]
+    lost = sum(row.value for row in flowed if row.metric == "packets_lost")
+    assert lost == sum(found.get(f"packets_lost_{cause}", 0) for cause in CAUSES)
+    offered = lost + sum(row.value for row in flowed if row.metric == "packets_received")
+    return {**found, "replayed_share": found.get("packets_lost_replay", 0) / offered}
+
+
+def test_packet_numbers_out_of_order_are_lost_under_ciphers_that_count_them() -> None:
+    assert streams("wpa2-psk-ccmp", 1)["replayed_share"] == 0
+    shares = [streams("wpa2-psk-ccmp", flows)["replayed_share"] for flows in (2, 3, 4)]
+    assert 0.005 < shares[0] < shares[1] < shares[2]
+    # 25 % of UDP are reported with several flows.
+    assert 0.15 < shares[2] < 0.35
+    for policy in ("open", "wep-104"):
+        assert streams(policy, 4)["packets_lost_replay"] == 0
+    for policy in ("wpa3-eap-tls-gcmp-256", "wpa-psk-tkip"):
+        assert streams(policy, 4)["packets_lost_replay"] > 0
+    assert streams("wpa2-psk-ccmp", 4, phy="802.11ax")["packets_lost_replay"] > 0
+    sound = streams("wpa2-psk-ccmp", 4, card={})
+    assert "packets_lost_replay" not in sound
+
+
+def walked(policy: str = "wpa2-ft-psk-ccmp", phy: str = "802.11ac", **faults: float) -> Measured:
+    """A station that leaves for AP 2 after half a second and comes back two seconds later."""
+    moves = {"path": [2, 1], "at_s": 0.5, "every_s": 2.0, "method": "fast-transition"}
+    rates = {"phy": phy, "mcs": 7, "streams": 2, "handover": {**moves, **faults}}
+    load = {"direction": "down", "offered_mbps": None, "payload_bytes": 1472, "duration_s": 4}
+    trial = measured(cell(policy, load, **rates))
+    assert trial.failure is None, trial.failure
+    return trial
+
+
+def means(trial: Measured) -> dict[str, float]:
+    """Means of both hand-overs, and the throughput of all."""
+    return {
+        row.metric: row.value
+        for row in trial.rows
+        if row.second is None and (row.station == "A" or row.metric == "throughput_bps")
+    }
+
+
+@pytest.mark.parametrize("phy", ["802.11n", "802.11ac", "802.11ax"])
+def test_the_layers_of_a_hand_over_add_up_to_its_gap(phy: str) -> None:
+    sound, late = means(walked(phy=phy)), means(walked(phy=phy, stale_address_s=0.3))
+    assert "handover_address_s" not in sound
+    assert "handover_full_rate_s" not in sound
+    assert late["handover_address_s"] == pytest.approx(0.3, abs=0.01)
+    assert late["handover_gap_s"] - sound["handover_gap_s"] == pytest.approx(0.3, abs=0.01)
+    layers = ("scan", "association", "keys", "address", "wait")
+    # First and last delivery are not at the ends of the layers.
+    parts = sum(late.get(f"handover_{layer}_s", 0.0) for layer in layers)
+    assert parts == pytest.approx(late["handover_gap_s"], abs=0.01)
+
+
+def test_late_aggregation_and_legacy_rates_cost_throughput_and_no_gap() -> None:
+    sound = means(walked())
+    alone = means(walked(missing_block_ack_s=0.5))
+    back = means(walked(legacy_rate_s=0.5))
+    for late in (alone, back):
+        gaps = late["handover_gap_s"], sound["handover_gap_s"]
+        assert gaps[0] == pytest.approx(gaps[1], abs=0.002)
+    assert alone["handover_full_rate_s"] == pytest.approx(0.5, abs=0.02)
+    # Of both hand-overs one leads back.
+    assert back["handover_full_rate_s"] == pytest.approx(0.5, abs=0.02)
+    whole = sound["throughput_bps"]
+    # Both halves of a second without aggregation, of four seconds; one with a legacy rate.
+    assert whole * 0.75 < alone["throughput_bps"] < 0.85 * whole
+    assert whole * 0.85 < back["throughput_bps"] < 0.95 * whole
+
+
+def flooded(per_s: float, tokens: bool = False, **join: object) -> dict[str, float]:
+    """Rows of two stations that join an AP with 10 ms a multiplication under a flood."""
+    settings = {
+        "phy": "802.11n",
+        "stations": [{"name": "A"}, {"name": "B"}],
+        "ap": {"multiplication_ms": 10},
+        "join": {
+            "flood_per_s": per_s,
+            "flood_with_tokens": tokens,
+            "spread_ms": 2000,
+            "tries_again": True,
+            "limit_s": 20,
+            **join,
+        },
+    }
+    trial = measured(cell("wpa3-sae-ccmp", **settings))
+    return {row.metric: row.value for row in trial.rows if row.station is None and not row.flow}
+
+
+def test_a_blind_flood_costs_five_computations_and_every_station_a_token() -> None:
+    quiet, flood = flooded(0.0), flooded(50.0)
+    assert flood["sae_commits_computed"] == 5
+    assert flood["sae_frames_dropped"] == 0
+    assert flood["stations_joined"] == 2
+    assert flood["join_all_time_s"] < quiet["join_all_time_s"] + 0.2
+    assert flooded(50.0, anti_clogging_threshold=9)["sae_commits_computed"] == 9
+    assert flooded(50.0, anti_clogging=True)["sae_commits_computed"] == 0
+
+
+def test_a_flood_with_tokens_keeps_stations_out_where_it_is_faster_than_the_access_point() -> None:
+    slow, fast = flooded(12.0, True), flooded(100.0, True)
+    assert slow["sae_commits_computed"] > 5
+    assert slow["stations_joined"] == 2
+    assert fast["stations_joined"] < 2
+    assert fast["sae_frames_dropped"] > 0
+
+
+def test_a_restarted_access_point_has_forgotten_the_flood() -> None:
+    found = whole(
+        cell(
+            "wpa3-sae-ccmp",
+            {"duration_s": 4},
+            ap={"restart_at_s": 1},
+            join={"flood_per_s": 20},
+        )
+    )
+    assert found["sae_commits_computed"] == 10
+    assert found["rejoins"] == 1
+
+
+def test_a_flood_does_nothing_to_a_network_without_sae() -> None:
+    def join_s(per_s: float) -> float:
+        return of_a(cell("wpa2-psk-ccmp", join={"flood_per_s": per_s}))["join_time_s"]
+
+    assert join_s(100.0) == join_s(0.0)
+
+
+def test_closed_forms_refuse_faults_that_they_leave_out() -> None:
+    numbers = {"phy": "802.11n", "queue_type": "fq_codel", "authenticate": False}
+    card = {"reorders_packet_numbers": True}
+    skip = Analytic().check(cell("wpa2-psk-ccmp", STREAMS, **numbers, card=card))
+    assert skip is not None
+    assert "order of packets" in skip.reason
+    assert Analytic().check(cell("open", STREAMS, **numbers, card=card)) is None
+    skip = Analytic().check(cell("wpa3-sae-ccmp", join={"flood_per_s": 5}))
+    assert skip is not None
+    assert "no flood" in skip.reason
+
+
+def test_the_parts_of_a_run_are_the_layers_of_its_hand_overs(tmp_path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(
+        """
+[study]
+name = "x"
+title = "x"
+baseline = "wpa2-psk-ccmp"
+[trials]
+repetitions = 2
+[scenario.s]
+phy = "802.11n"
+stations = [{ name = "A" }]
+authenticate = true
+handover = { at_s = 0.2, stale_address_s = 0.1, missing_block_ack_s = 0.2 }
+[traffic.t]
+transport = "udp"
+direction = "down"
+duration_s = 1
+[grid]
+policy = ["wpa2-psk-ccmp"]
+""",
+        encoding="utf-8",
+    )
+    found = parts(summarise(run(file, out=tmp_path / "run").path))
+    ms = found.columns.index("ms")
+    shown = {row[found.columns.index("part")]: float(row[ms]) for row in found.rows}
+    layers = ["link", "keys", "address", "first data", "whole gap", "full rate again"]
+    assert list(shown) == layers
+    assert sum(shown[layer] for layer in layers[:4]) == pytest.approx(shown["whole gap"], abs=3)
+    assert found.where({"part": "keys"}).rows

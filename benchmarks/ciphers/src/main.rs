@@ -14,11 +14,10 @@ use std::time::{Duration, Instant};
 use airtoll_security::ccm::CcmKey;
 use airtoll_security::kernels::{CcmJob, Engine};
 use airtoll_security::link::gcmp::GcmpKey;
-use airtoll_security::link::tkip::TkipKey;
 use airtoll_security::link::wep::WepKey;
-use airtoll_security::link::{OutgoingMpdu, ccmp::CcmpKey};
+use airtoll_security::link::{IncomingMpdu, ccmp::CcmpKey};
 
-/// Frames that one call works on, enough to fill every lane several times.
+/// Frames that one call works on, as many as the capture reader decrypts together.
 pub const FRAMES: usize = 64;
 const SLICES: usize = 401;
 /// Shorter than a scheduler's time slice, so that on a busy machine most slices run undisturbed.
@@ -56,8 +55,8 @@ fn main() {
     }
 }
 
-/// Every payload length from 1 to 2304 octets, in batches of uneven lengths, on every engine and
-/// with both key lengths: a race between results that differ would say nothing.
+/// Every payload length from 1 to 2304 octets, encrypted alone and decrypted in batches of uneven lengths,
+/// on every engine and with both key lengths: a race between results that differ would say nothing.
 fn agree_with_openssl() {
     let lengths: Vec<usize> = (0..2304).map(|i| i * 1235 % 2304 + 1).collect();
     for engine in Engine::available() {
@@ -76,9 +75,9 @@ fn agree_with_openssl() {
                         CcmJob::new(frame, nonce(number), &AAD)
                     })
                     .collect();
-                ccm.seal_batch(&mut jobs);
+                jobs.iter_mut().for_each(|job| ccm.seal(job));
                 let tags: Vec<[u8; 16]> = jobs.iter().map(|job| job.tag).collect();
-                for ((frame, tag), plain) in frames.iter().zip(tags).zip(&plain) {
+                for ((frame, tag), plain) in frames.iter().zip(&tags).zip(&plain) {
                     let nonce = nonce(plain.len() as u64);
                     let (cipher, mic) = openssl_side::ccm_once(&key, &nonce, &AAD, plain);
                     assert_eq!(*frame, cipher, "{} octets, {}", plain.len(), engine.name());
@@ -90,6 +89,19 @@ fn agree_with_openssl() {
                         engine.name()
                     );
                 }
+                let mut jobs: Vec<CcmJob<'_>> = frames
+                    .iter_mut()
+                    .zip(tags)
+                    .map(|(frame, tag)| {
+                        let number = frame.len() as u64;
+                        let mut job = CcmJob::new(frame, nonce(number), &AAD);
+                        job.tag = tag;
+                        job
+                    })
+                    .collect();
+                CcmKey::unseal_batch(&vec![&ccm; jobs.len()], &mut jobs);
+                assert!(jobs.iter().all(|job| job.authentic), "{}", engine.name());
+                assert_eq!(frames, plain, "{}", engine.name());
             }
         }
     }
@@ -97,66 +109,30 @@ fn agree_with_openssl() {
 
 fn ccm_rows(octets: usize) -> Vec<Row> {
     let mut rows = Vec::new();
-    let small = octets < 1000;
-    let openssl = "OpenSSL AES-CCM, one frame at a time";
     for (case, engine, key, goal) in [
-        (
-            "CCMP-128 batch, one key",
-            Engine::Vaes,
-            16,
-            if small { 6.0 } else { 5.0 },
-        ),
-        ("CCMP-256 batch, one key", Engine::Vaes, 32, 4.5),
-        (
-            "CCMP-128 batch, one key, AES-NI only",
-            Engine::AesNi,
-            16,
-            2.0,
-        ),
-        (
-            "CCMP-256 batch, one key, AES-NI only",
-            Engine::AesNi,
-            32,
-            2.0,
-        ),
+        ("CCMP-128, 64 frames of a capture", Engine::Vaes, 16, 4.0),
+        ("CCMP-256, 64 frames of a capture", Engine::Vaes, 32, 4.0),
+        ("CCMP-128, 64 frames, AES-NI only", Engine::AesNi, 16, 2.0),
+        ("CCMP-256, 64 frames, AES-NI only", Engine::AesNi, 32, 2.0),
     ] {
         if engine.is_available() {
-            let ours = ccm_batch(engine, key, octets, false);
             rows.push(race(
                 case,
                 octets,
                 goal,
-                ours,
-                openssl_side::ccm(key, octets, false),
-                openssl,
+                ccmp_capture(engine, key, octets),
+                openssl_side::ccm_open(key, octets),
+                "OpenSSL AES-CCM decryption, one frame at a time",
             ));
         }
     }
-    if Engine::Vaes.is_available() {
-        rows.push(race(
-            "CCMP-128 batch, a key per frame",
-            octets,
-            4.0,
-            ccm_batch(Engine::Vaes, 16, octets, true),
-            openssl_side::ccm(16, octets, true),
-            openssl,
-        ));
-    }
-    rows.push(race(
-        "CCMP-128 batch of whole MPDUs (header, AAD and nonce built)",
-        octets,
-        0.0,
-        ccmp_mpdus(octets),
-        openssl_side::ccm(16, octets, false),
-        openssl,
-    ));
     rows.push(race(
         "CCMP-128 single",
         octets,
         0.0,
         ccm_single(octets),
-        openssl_side::ccm(16, octets, false),
-        openssl,
+        openssl_side::ccm(16, octets),
+        "OpenSSL AES-CCM, one frame at a time",
     ));
     rows
 }
@@ -181,53 +157,37 @@ fn other_rows(octets: usize) -> Vec<Row> {
             gcm,
         ),
         race(
-            "WEP-104 batch",
-            octets,
-            1.5,
-            wep(octets, true),
-            openssl_side::rc4_crc(octets),
-            "OpenSSL RC4 + crc32fast",
-        ),
-        race(
             "WEP-104 single",
             octets,
             0.0,
-            wep(octets, false),
+            wep(octets),
             openssl_side::rc4_crc(octets),
             "OpenSSL RC4 + crc32fast",
-        ),
-        race(
-            "TKIP batch",
-            octets,
-            0.0,
-            tkip(octets, true),
-            tkip(octets, false),
-            "this crate's scalar TKIP",
         ),
     ]
 }
 
-fn ccm_batch(engine: Engine, key: usize, octets: usize, many: bool) -> Work {
-    let keys: Vec<CcmKey> = (0..FRAMES)
-        .map(|i| {
-            CcmKey::with_engine(&vec![i as u8 * u8::from(many); key], engine).expect("AES key")
-        })
+/// Whole MPDUs, copied and decapsulated at once, each under its own key: what the capture reader does.
+fn ccmp_capture(engine: Engine, key: usize, octets: usize) -> Work {
+    let keys: Vec<CcmpKey> = (0..FRAMES)
+        .map(|i| CcmpKey::with_engine(&vec![i as u8; key], engine).expect("temporal key"))
         .collect();
-    let mut frames = vec![vec![0x5a; octets]; FRAMES];
-    let mut number = 0u64;
+    let mut frames = frames(octets, if key == 16 { 16 } else { 24 });
+    for (key, frame) in keys.iter().zip(&mut frames) {
+        key.encapsulate(frame, 1, 0).expect("a good frame");
+    }
+    let sealed = frames.concat();
+    let each = frames[0].len();
+    let mut copies = sealed.clone();
     Box::new(move || {
-        let mut each = frames.iter_mut();
-        let mut jobs: [CcmJob<'_>; FRAMES] = std::array::from_fn(|_| {
-            number += 1;
-            CcmJob::new(each.next().expect("a frame"), nonce(number), &AAD)
-        });
-        if many {
-            let refs: [&CcmKey; FRAMES] = std::array::from_fn(|i| &keys[i]);
-            CcmKey::seal_batch_keys(&refs, &mut jobs);
-        } else {
-            keys[0].seal_batch(&mut jobs);
-        }
-        black_box(jobs[0].tag);
+        copies.copy_from_slice(&sealed);
+        let mut incoming: Vec<IncomingMpdu<'_>> = copies
+            .chunks_exact_mut(each)
+            .map(IncomingMpdu::new)
+            .collect();
+        let refs: Vec<&CcmpKey> = keys.iter().collect();
+        CcmpKey::decapsulate_batch(&refs, &mut incoming);
+        assert!(incoming.iter().all(|one| one.result.is_ok()));
     })
 }
 
@@ -259,24 +219,6 @@ fn frames(octets: usize, added: usize) -> Vec<Vec<u8>> {
     vec![frame; FRAMES]
 }
 
-fn outgoing<'f>(frames: &'f mut [Vec<u8>], number: &mut u64) -> [OutgoingMpdu<'f>; FRAMES] {
-    let mut each = frames.iter_mut();
-    std::array::from_fn(|_| {
-        *number += 1;
-        OutgoingMpdu::new(each.next().expect("a frame"), *number & 0xff_ffff, 0)
-    })
-}
-
-fn ccmp_mpdus(octets: usize) -> Work {
-    let key = CcmpKey::new(&[7; 16]).expect("temporal key");
-    let (mut frames, mut number) = (frames(octets, 16), 0);
-    Box::new(move || {
-        let mut out = outgoing(&mut frames, &mut number);
-        key.encapsulate_batch(&mut out);
-        assert!(out.iter().all(|o| o.result.is_ok()));
-    })
-}
-
 fn gcmp(key: usize, octets: usize) -> Work {
     let key = GcmpKey::new(&vec![7; key]).expect("temporal key");
     let (mut frames, mut number) = (frames(octets, 24), 0);
@@ -288,42 +230,13 @@ fn gcmp(key: usize, octets: usize) -> Work {
     })
 }
 
-fn wep(octets: usize, batch: bool) -> Work {
+fn wep(octets: usize) -> Work {
     let key = WepKey::new(&[7; 13]).expect("WEP key");
     let (mut frames, mut number) = (frames(octets, 8), 0);
     Box::new(move || {
-        if batch {
-            let mut out = outgoing(&mut frames, &mut number);
-            key.encapsulate_batch(&mut out);
-            assert!(out.iter().all(|o| o.result.is_ok()));
-        } else {
-            for frame in &mut frames {
-                number = (number + 1) & 0xff_ffff;
-                key.encapsulate(frame, number, 0).expect("a good frame");
-            }
-        }
-    })
-}
-
-fn tkip(octets: usize, batch: bool) -> Work {
-    let engine = if batch {
-        Engine::detect()
-    } else {
-        Engine::Portable
-    };
-    let key = TkipKey::with_engine(&[7; 32], engine).expect("temporal key");
-    let (mut frames, mut number) = (frames(octets, 20), 0);
-    Box::new(move || {
-        if batch {
-            let mut out = outgoing(&mut frames, &mut number);
-            key.encapsulate_msdu_batch(&mut out);
-            assert!(out.iter().all(|o| o.result.is_ok()));
-        } else {
-            for frame in &mut frames {
-                number += 1;
-                key.encapsulate_msdu(frame, number, 0)
-                    .expect("a good frame");
-            }
+        for frame in &mut frames {
+            number = (number + 1) & 0xff_ffff;
+            key.encapsulate(frame, number, 0).expect("a good frame");
         }
     })
 }

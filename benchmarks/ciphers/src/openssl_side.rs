@@ -8,23 +8,17 @@ use openssl::cipher_ctx::CipherCtx;
 
 use crate::{FRAMES, Work};
 
-pub fn ccm(key: usize, octets: usize, many: bool) -> Work {
-    let (cipher, tag) = match key {
-        16 => (Cipher::aes_128_ccm(), 8),
-        _ => (Cipher::aes_256_ccm(), 16),
-    };
-    let mut contexts: Vec<CipherCtx> = (0..FRAMES)
-        .map(|i| context(cipher, &vec![i as u8 * u8::from(many); key], 13, Some(tag)))
-        .collect();
+pub fn ccm(key: usize, octets: usize) -> Work {
+    let (cipher, tag) = ccm_of(key);
+    let mut ctx = context(cipher, &vec![7; key], 13, Some(tag));
     let mut frames = vec![vec![0x5a; octets]; FRAMES];
     let mut out = vec![0; octets + 16];
     let mut number = 0u64;
     Box::new(move || {
-        for (i, frame) in frames.iter_mut().enumerate() {
+        for frame in &mut frames {
             number += 1;
             let mut nonce = [2; 13];
             nonce[5..].copy_from_slice(&number.to_be_bytes());
-            let ctx = &mut contexts[if many { i } else { 0 }];
             ctx.encrypt_init(None, None, Some(&nonce)).expect("nonce");
             ctx.set_data_len(octets).expect("length");
             ctx.cipher_update(&[0x88; 24], None).expect("AAD");
@@ -35,6 +29,41 @@ pub fn ccm(key: usize, octets: usize, many: bool) -> Work {
             std::hint::black_box(mic);
         }
     })
+}
+
+/// Decryption of frames, each under its own key.
+pub fn ccm_open(key: usize, octets: usize) -> Work {
+    let (cipher, tag) = ccm_of(key);
+    let nonce = [2; 13];
+    let (mut contexts, mut frames) = (Vec::new(), Vec::new());
+    for i in 0..FRAMES {
+        let key = vec![i as u8; key];
+        frames.push(ccm_once(&key, &nonce, &[0x88; 24], &vec![0x5a; octets]));
+        let mut ctx = CipherCtx::new().expect("context");
+        ctx.decrypt_init(Some(cipher), None, None).expect("cipher");
+        ctx.set_iv_length(13).expect("nonce length");
+        ctx.set_tag_length(tag).expect("tag length");
+        ctx.decrypt_init(None, Some(&key), None).expect("key");
+        contexts.push(ctx);
+    }
+    let mut out = vec![0; octets + 16];
+    Box::new(move || {
+        for (ctx, (sealed, mic)) in contexts.iter_mut().zip(&frames) {
+            ctx.decrypt_init(None, None, Some(&nonce)).expect("nonce");
+            ctx.set_tag(mic).expect("tag");
+            ctx.set_data_len(octets).expect("length");
+            ctx.cipher_update(&[0x88; 24], None).expect("AAD");
+            ctx.cipher_update(sealed, Some(&mut out))
+                .expect("authentic");
+        }
+    })
+}
+
+fn ccm_of(key: usize) -> (&'static CipherRef, usize) {
+    match key {
+        16 => (Cipher::aes_128_ccm(), 8),
+        _ => (Cipher::aes_256_ccm(), 16),
+    }
 }
 
 pub fn gcm(key: usize, octets: usize) -> Work {
@@ -64,10 +93,7 @@ pub fn gcm(key: usize, octets: usize) -> Work {
 
 /// One frame: ciphertext and tag.
 pub fn ccm_once(key: &[u8], nonce: &[u8; 13], aad: &[u8], plain: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let (cipher, tag) = match key.len() {
-        16 => (Cipher::aes_128_ccm(), 8),
-        _ => (Cipher::aes_256_ccm(), 16),
-    };
+    let (cipher, tag) = ccm_of(key.len());
     let mut ctx = context(cipher, key, 13, Some(tag));
     ctx.encrypt_init(None, None, Some(nonce)).expect("nonce");
     ctx.set_data_len(plain.len()).expect("length");

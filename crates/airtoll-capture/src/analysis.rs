@@ -1,29 +1,27 @@
 //! The analysis: takes capture files and keys, gives one report.
 //!
-//! Frames are worked on in batches, so that CCMP runs in the batch kernels; frames that a batch
+//! Frames are worked on in batches, so that CCMP frames are decrypted in lock step; frames that a batch
 //! did not open are tried again in the order of the capture. Frames that came before their key are
 //! marked by one bit each and opened in further passes over the files. Memory is bounded by the
 //! tables' limits and that bit. Opens no socket, reads no clock.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use airtoll_security::link::IncomingMpdu;
 use airtoll_security::link::ccmp::CcmpKey;
-use airtoll_wire::MacAddress;
 
 use crate::error::CaptureError;
 use crate::file::reader::spool_stdin;
 use crate::file::{Damage, Packet, Reader};
-use crate::frames::{Frames, Seen, Window};
-use crate::keys::Keys;
-use crate::link::{Link, LinkReader, Radio, Wire};
+use crate::frames::{Frames, Watcher};
+use crate::link::{Link, LinkReader};
 use crate::report::{LinkTypes, Report};
-use crate::selection::Selection;
+use crate::request::Request;
 use crate::session::{FrameNumber, SessionReport};
+use crate::slot::{Slot, SlotKind};
 
 /// Packets of one batch.
 const BATCH: usize = 192;
@@ -31,26 +29,6 @@ const BATCH: usize = 192;
 const BATCH_OCTETS: usize = 1 << 20;
 /// Further passes at most; each opens frames that the one before found keys for.
 const MAX_PASSES: usize = 4;
-
-/// Files, keys and options of an analysis.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Capture files; `-` is standard input.
-    pub files: Vec<PathBuf>,
-    /// Key material.
-    pub keys: Keys,
-    /// The part of the capture that is counted.
-    pub window: Window,
-    /// Stations by the IP addresses that they own, to tell whose a message on a wire is. Further
-    /// ones are learnt from ARP, DHCP and frames on the air.
-    pub owners: Vec<(IpAddr, MacAddress)>,
-    /// Sessions that are listed.
-    pub selection: Selection,
-}
-
-/// Sees every frame's outcome, in the order of the capture; frames that a later pass opens are
-/// seen again with their plaintext.
-pub type Watcher<'w> = &'w mut dyn FnMut(&Seen<'_>);
 
 /// Analyses captures as one, in the order of their times.
 ///
@@ -167,45 +145,6 @@ impl Source {
     }
 }
 
-/// A packet in a batch.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Slot {
-    pub(crate) number: u64,
-    pub(crate) frame: FrameNumber,
-    /// Nanoseconds since the epoch; that of the frame before, or else of the next one, where the
-    /// file has 0.
-    pub(crate) time_ns: u64,
-    /// The file has a time.
-    pub(crate) timed: bool,
-    pub(crate) kind: SlotKind,
-    /// Where its octets are in the batch.
-    pub(crate) start: usize,
-    pub(crate) len: usize,
-    /// Octets of the whole packet on the wire.
-    pub(crate) original: u32,
-}
-
-impl Slot {
-    /// Frequency at which a frame of the air was captured, MHz.
-    pub(crate) const fn frequency_mhz(&self) -> Option<u16> {
-        match &self.kind {
-            SlotKind::Air { radio, .. } => radio.frequency_mhz,
-            _ => None,
-        }
-    }
-}
-
-/// Kind of a packet in a batch.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum SlotKind {
-    /// An 802.11 frame with its octets on the air and whether it was opened already.
-    Air { on_air: usize, radio: Radio },
-    /// A packet of a wire.
-    Wire(Wire),
-    /// Nothing that can be looked into.
-    Other,
-}
-
 /// Packets side by side in one buffer.
 #[derive(Default)]
 struct Batch {
@@ -314,7 +253,7 @@ impl Batch {
                 rest = after;
                 jobs.push(IncomingMpdu::new(frame));
             }
-            CcmpKey::decapsulate_batch_keys(&keys, &mut jobs);
+            CcmpKey::decapsulate_batch(&keys, &mut jobs);
             for ((index, start, _), job) in indices.iter().zip(&jobs) {
                 if let Ok(found) = &job.result {
                     opened[*index] = Some(start + found.payload.start..start + found.payload.end);

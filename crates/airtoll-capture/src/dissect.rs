@@ -22,12 +22,26 @@ use airtoll_wire::tls::{self, RecordView};
 use airtoll_wire::udp::UdpRepr;
 use airtoll_wire::{MacAddress, mobile_ipv6, openvpn, wireguard, wps};
 
-use crate::link::Wire;
-
 /// Most authentication headers in front of a payload that are skipped.
 const MAX_AH: usize = 4;
 /// Method type of expanded EAP methods (RFC 3748 section 5.7).
 const EXPANDED: u8 = 254;
+
+/// How a packet of a wire begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    /// Ethernet header.
+    Ethernet,
+    /// A cooked capture: any link, with EtherType and sender given apart.
+    Cooked {
+        /// EtherType.
+        ethertype: u16,
+        /// Hardware address of the sender, if it is one of six octets.
+        sender: Option<MacAddress>,
+    },
+    /// IP header.
+    Ip,
+}
 
 /// An EAP packet as far as it can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::session::FrameNumber;
-use crate::session::report::since;
-use crate::session::steps::reason_words;
+use crate::session::steps::{reason_words, since};
 
 /// Most kinds that are counted apart.
 const MAX_KINDS: usize = 4096;

@@ -12,27 +12,11 @@ use airtoll_wire::ppi::PpiRepr;
 use airtoll_wire::prism::PrismRepr;
 use airtoll_wire::radiotap::{self, Modulation, Radiotap, RadiotapRepr};
 
+pub use crate::dissect::Wire;
 use crate::file::{Packet, link_type};
+pub use crate::radio::Radio;
+use crate::radio::channel_frequency;
 use crate::wrappers::{self, Wrapper};
-
-/// Fields of the radio header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Radio {
-    /// Modulation and rate.
-    pub modulation: Modulation,
-    /// Channel frequency in MHz.
-    pub frequency_mhz: Option<u16>,
-    /// Signal in dBm.
-    pub signal_dbm: Option<i8>,
-    /// TSF time in microseconds.
-    pub tsft_us: Option<u64>,
-    /// A-MPDU reference number.
-    pub ampdu: Option<u32>,
-    /// Short preamble of DSSS.
-    pub short_preamble: bool,
-    /// The radio says that the FCS was wrong.
-    pub bad_fcs: bool,
-}
 
 /// A packet without its radio header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,22 +42,6 @@ pub enum Link<'a> {
     Empty,
     /// Another link type.
     Unread,
-}
-
-/// How a packet of a wire begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wire {
-    /// Ethernet header.
-    Ethernet,
-    /// A cooked capture: any link, with EtherType and sender given apart.
-    Cooked {
-        /// EtherType.
-        ethertype: u16,
-        /// Hardware address of the sender, if it is one of six octets.
-        sender: Option<MacAddress>,
-    },
-    /// IP header.
-    Ip,
 }
 
 /// Reads link layers; finds FCSs where no header tells of them, and counts link types and wrappers.
@@ -436,16 +404,6 @@ fn cooked(octets: &[u8], at: (usize, usize, usize), len: usize) -> Link<'_> {
         .flatten();
     let ethertype = u16::from_be_bytes([header[at.0], header[at.0 + 1]]);
     Link::Wire(Wire::Cooked { ethertype, sender }, rest)
-}
-
-pub(crate) fn channel_frequency(channel: u32) -> Option<u16> {
-    let channel = u16::try_from(channel).ok()?;
-    match channel {
-        1..=13 => Some(2407 + 5 * channel),
-        14 => Some(2484),
-        36..=177 => Some(5000 + 5 * channel),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

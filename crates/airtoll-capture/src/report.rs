@@ -10,7 +10,6 @@ use airtoll_wire::MacAddress;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::analysis::Slot;
 use crate::decrypt::Undecrypted;
 use crate::decrypt::bip::Bip;
 use crate::decrypt::keyring::Bss;
@@ -22,6 +21,7 @@ use crate::ledger::LedgerReport;
 use crate::link::LinkReader;
 use crate::selection::{Listed, Refusal};
 use crate::session::{RoamReport, SessionReport};
+use crate::slot::Slot;
 use crate::tunnels::TunnelReport;
 
 /// Frames by what they are and what became of them.

@@ -13,9 +13,9 @@ use airtoll_wire::radiotap::Modulation;
 use airtoll_wire::tzsp::{self, TzspRepr, encapsulation};
 use airtoll_wire::udp::UdpRepr;
 
-use crate::dissect;
+use crate::dissect::{self, Wire};
 use crate::file::link_type;
-use crate::link::{Radio, Wire, channel_frequency};
+use crate::radio::{Radio, channel_frequency};
 
 /// The format around a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Takes scalars and points as octets; gives points (`x || y`) and the x coordinate of products. Both
 //! backends give the same octets. The feature `aws-lc` takes AWS-LC, whose field
 //! arithmetic is in assembly; without it, as in WebAssembly, RustCrypto and x25519-dalek compute. A
-//! point that is needed whole is of [`super::ec_group`].
+//! point that is needed whole is of `points`.
 
 use super::operation::Curve;
 
@@ -69,7 +69,7 @@ mod backend {
 #[cfg(any(test, not(feature = "aws-lc")))]
 mod portable {
     use super::Curve;
-    use crate::ec_group::{multiply, multiply_base};
+    use crate::points::{multiply, multiply_base};
 
     pub fn x25519(secret: &[u8; 32], point: &[u8; 32]) -> [u8; 32] {
         x25519_dalek::x25519(*secret, *point)

@@ -3,8 +3,6 @@
 //! Takes a group number and random octets; gives public values and shared secrets, counted in
 //! the [`Context`].
 
-use num_bigint::BigUint;
-
 use super::ec_group::Group;
 use super::exchange::Context;
 use super::modp::ModpGroup;
@@ -22,9 +20,9 @@ pub enum DiffieHellman {
     /// An elliptic curve.
     Curve {
         /// The group.
-        group: Box<Group>,
+        group: Group,
         /// The secret scalar.
-        secret: BigUint,
+        secret: Vec<u8>,
     },
     /// Curve25519.
     X25519 {
@@ -43,10 +41,7 @@ impl DiffieHellman {
             19 => {
                 let group = Group::from_number(19)?;
                 let secret = group.random_scalar(context);
-                return Some(Self::Curve {
-                    group: Box::new(group),
-                    secret,
-                });
+                return Some(Self::Curve { group, secret });
             }
             31 => {
                 let secret = context.random();

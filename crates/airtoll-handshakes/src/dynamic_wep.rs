@@ -9,7 +9,7 @@ use airtoll_wire::eapol_key::Rc4KeyRepr;
 
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason};
-use super::key_handshake::GroupKeys;
+use super::key_frame::GroupKeys;
 use super::operation::HashAlgorithm;
 use super::primitives::{equal, written};
 

@@ -12,7 +12,6 @@ use airtoll_wire::key_data::pad_for_wrap;
 
 use super::exchange::{Carrier, Context, Message, Party, SecretName, Secrets};
 use super::ft_hierarchy::{below_r0, pmk_r0};
-use super::key_handshake::GroupKeys;
 use super::link::{Link, algorithm_of, element, record_kdf};
 use super::operation::HashAlgorithm;
 use super::primitives::written;
@@ -33,6 +32,19 @@ pub struct KeyConfig {
     pub station_element: Vec<u8>,
     /// RSN or WPA element of the AP's beacons.
     pub access_point_element: Vec<u8>,
+}
+
+/// Group keys that an AP hands to all of its stations on a link.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupKeys {
+    /// GTK.
+    pub gtk: Vec<u8>,
+    /// IGTK; empty without management frame protection.
+    pub igtk: Vec<u8>,
+    /// BIGTK; empty without beacon protection.
+    pub bigtk: Vec<u8>,
+    /// Key ID of the GTK, 1 or 2; that of the IGTK is three more, that of the BIGTK five.
+    pub key_id: u8,
 }
 
 /// A PTK and, with FT, the names on the way to it.

@@ -10,8 +10,8 @@ use airtoll_wire::key_data::KeyData;
 
 use super::exchange::{Carrier, Context, Message, Party, Peer, Secrets, Status};
 use super::failure::{Code, Failure, reason};
-pub use super::key_frame::KeyConfig;
 use super::key_frame::{Derived, KeyFields, read_key, secrets, security_element, with_pmkid};
+pub use super::key_frame::{GroupKeys, KeyConfig};
 use super::link::{element, leaving_reason};
 use super::primitives::written;
 use airtoll_security::keys::Ptk;
@@ -20,19 +20,6 @@ use airtoll_security::suite::CipherSuite;
 /// Transmissions of a message before the authenticator gives up (hostapd's
 /// wpa_pairwise_update_count and wpa_group_update_count).
 const TRANSMISSIONS: u8 = 4;
-
-/// Group keys that an AP hands to all of its stations on a link.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GroupKeys {
-    /// GTK.
-    pub gtk: Vec<u8>,
-    /// IGTK; empty without management frame protection.
-    pub igtk: Vec<u8>,
-    /// BIGTK; empty without beacon protection.
-    pub bigtk: Vec<u8>,
-    /// Key ID of the GTK, 1 or 2; that of the IGTK is three more, that of the BIGTK five.
-    pub key_id: u8,
-}
 
 /// The message for which the authenticator waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 //! Takes addresses, suites and a network name; gives elements and management frames. Never
 //! holds a key.
 
+mod affiliation;
+
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::element::{Element, emit_fragmented, id};
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
@@ -17,10 +19,12 @@ use airtoll_wire::key_data::{KeyData, iterate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::affiliation::permitted;
 use super::exchange::{Carrier, Context, Message, Party};
 use super::failure::{Code, Failure, reason};
 use super::multi_link::MultiLink;
 use super::operation::{HashAlgorithm, Operation};
+pub use super::phy_elements::{PhyElements, rate_elements};
 use super::primitives::written;
 use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::keys::KeyMic;
@@ -50,32 +54,6 @@ pub struct MobilityDomain {
     pub r0_key_holder: Vec<u8>,
     /// Whether fast transition over the DS is offered.
     pub over_the_ds: bool,
-}
-
-/// Elements of one end's PHY in (re)association frames, in the order of IEEE 802.11-2020, tables 9-34
-/// and 9-35. Those of the link's security lie between the lists.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct PhyElements {
-    /// Supported rates, and extended ones where there are more than eight.
-    pub rates: Vec<u8>,
-    /// From the operating classes to VHT, before the RSN extension.
-    pub to_vht: Vec<u8>,
-    /// HE and EHT.
-    pub from_he: Vec<u8>,
-    /// Vendor-specific ones (WMM).
-    pub vendor: Vec<u8>,
-}
-
-impl Default for PhyElements {
-    /// Those of 802.11g without QoS.
-    fn default() -> Self {
-        Self {
-            rates: rate_elements(),
-            to_vht: Vec::new(),
-            from_he: Vec::new(),
-            vendor: Vec::new(),
-        }
-    }
 }
 
 /// Elements of both ends beside those of the link that they agree on.
@@ -588,16 +566,6 @@ pub const fn other(party: Party) -> Party {
         Party::Station => Party::AccessPoint,
         _ => Party::Station,
     }
-}
-
-/// Supported rates of 802.11g: basic 1, 2, 5.5 and 11 Mb/s, then OFDM rates, in units of 500 kb/s
-/// (9.4.2.3, 9.4.2.13). The elements of frames whose PHY is not stated.
-#[must_use]
-pub fn rate_elements() -> Vec<u8> {
-    let supported = [0x82, 0x84, 0x8b, 0x96, 12, 18, 24, 36];
-    let mut out = element(id::SUPPORTED_RATES, &supported);
-    out.extend(element(id::EXTENDED_RATES, &[48, 72, 96, 108]));
-    out
 }
 
 /// A whole element.

@@ -135,78 +135,94 @@ impl<const LIMBS: usize> Powers<LIMBS> {
 
 fn number<const LIMBS: usize>(octets: &[u8]) -> Option<Uint<LIMBS>> {
     let fits = octets.len() == Uint::<LIMBS>::BITS as usize / 8;
-    fits.then(|| {
-        octets.iter().fold(Uint::ZERO, |sum: Uint<LIMBS>, octet| {
-            sum.wrapping_shl_vartime(8).bitor(&Uint::from_u8(*octet))
-        })
-    })
+    fits.then(|| Uint::from_be_slice(octets))
 }
 
 /// Big-endian.
 fn octets<const LIMBS: usize>(number: &Uint<LIMBS>) -> Vec<u8> {
-    let words = number.as_words().iter().rev();
-    words.flat_map(|word| word.to_be_bytes()).collect()
+    number.to_be_bytes().as_slice().to_vec()
 }
 
 #[cfg(test)]
 mod tests {
-    use num_bigint::BigUint;
+    use crypto_bigint::NonZero;
     use proptest::prelude::*;
 
     use super::*;
 
-    const GROUPS: [(ModpGroup, &str); 3] = [
-        (ModpGroup::Modp1024, MODP_1024),
-        (ModpGroup::Modp1536, MODP_1536),
-        (ModpGroup::Modp2048, MODP_2048),
-    ];
+    /// `base` to the power `exponent` by squaring and dividing, without Montgomery's form.
+    fn power_by_division<const LIMBS: usize>(
+        base: &[u8],
+        exponent: &[u8],
+        prime: &Uint<LIMBS>,
+    ) -> Vec<u8> {
+        let prime = NonZero::new(*prime).unwrap();
+        let base = number::<LIMBS>(base).unwrap();
+        let mut power = Uint::ONE;
+        for octet in exponent {
+            for bit in (0..8).rev() {
+                power = power.mul_mod_vartime(&power, &prime);
+                if octet >> bit & 1 == 1 {
+                    power = power.mul_mod_vartime(&base, &prime);
+                }
+            }
+        }
+        octets(&power)
+    }
 
-    fn padded(number: &BigUint, octets: usize) -> Vec<u8> {
-        let number = number.to_bytes_be();
-        [&vec![0; octets - number.len()][..], &number].concat()
+    fn values_outside_are_refused<const LIMBS: usize>(group: ModpGroup, prime: &Uint<LIMBS>) {
+        let exponent = vec![7; group.octets()];
+        let last = prime.wrapping_sub(&Uint::ONE);
+        for value in [
+            Uint::ZERO,
+            Uint::ONE,
+            last,
+            *prime,
+            prime.wrapping_add(&Uint::ONE),
+        ] {
+            assert_eq!(group.power(&octets(&value), &exponent), None);
+        }
+        assert_eq!(group.power(&[2], &exponent), None);
+        let two = octets(&Uint::<LIMBS>::from_u8(2));
+        assert_eq!(
+            group.power(&two, &exponent),
+            Some(group.generator_power(&exponent))
+        );
     }
 
     #[test]
     fn values_outside_the_group_are_refused() {
-        for (group, prime) in GROUPS {
-            let prime = BigUint::parse_bytes(prime.as_bytes(), 16).unwrap();
-            let exponent = vec![7; group.octets()];
-            for value in [
-                BigUint::ZERO,
-                BigUint::from(1_u8),
-                &prime - 1_u8,
-                prime.clone(),
-                &prime + 1_u8,
-            ] {
-                assert_eq!(
-                    group.power(&padded(&value, group.octets()), &exponent),
-                    None
-                );
-            }
-            assert_eq!(group.power(&[2], &exponent), None);
-            let two = padded(&BigUint::from(2_u8), group.octets());
-            assert_eq!(
-                group.power(&two, &exponent),
-                Some(group.generator_power(&exponent))
-            );
-        }
+        values_outside_are_refused(ModpGroup::Modp1024, &U1024::from_be_hex(MODP_1024));
+        values_outside_are_refused(ModpGroup::Modp1536, &U1536::from_be_hex(MODP_1536));
+        values_outside_are_refused(ModpGroup::Modp2048, &U2048::from_be_hex(MODP_2048));
+    }
+
+    fn powers_are_right<const LIMBS: usize>(
+        group: ModpGroup,
+        prime: &Uint<LIMBS>,
+        base: &[u8],
+        exponent: &[u8],
+    ) -> Result<(), TestCaseError> {
+        let exponent = &exponent[..group.octets()];
+        let two = octets(&Uint::<LIMBS>::from_u8(2));
+        let power = power_by_division(&two, exponent, prime);
+        prop_assert_eq!(group.generator_power(exponent), power);
+        let base = number::<LIMBS>(&base[..group.octets()]).unwrap();
+        let base = octets(&base.rem_vartime(&NonZero::new(*prime).unwrap()));
+        let power = power_by_division(&base, exponent, prime);
+        prop_assert_eq!(group.power(&base, exponent), Some(power));
+        Ok(())
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(8))]
         #[test]
-        fn powers_are_those_of_another_library(base: [[u8; 32]; 8], exponent: [[u8; 32]; 8]) {
-            for (group, prime) in GROUPS {
-                let prime = BigUint::parse_bytes(prime.as_bytes(), 16).unwrap();
-                let octets = group.octets();
-                let exponent = &exponent.as_flattened()[..octets];
-                let e = BigUint::from_bytes_be(exponent);
-                let two = BigUint::from(2_u8).modpow(&e, &prime);
-                prop_assert_eq!(group.generator_power(exponent), padded(&two, octets));
-                let base = BigUint::from_bytes_be(&base.as_flattened()[..octets]) % &prime;
-                let power = group.power(&padded(&base, octets), exponent);
-                prop_assert_eq!(power, Some(padded(&base.modpow(&e, &prime), octets)));
-            }
+        fn powers_are_those_by_division(base: [[u8; 32]; 8], exponent: [[u8; 32]; 8]) {
+            let (base, exponent) = (base.as_flattened(), exponent.as_flattened());
+            let (a, b, c) = (MODP_1024, MODP_1536, MODP_2048);
+            powers_are_right(ModpGroup::Modp1024, &U1024::from_be_hex(a), base, exponent)?;
+            powers_are_right(ModpGroup::Modp1536, &U1536::from_be_hex(b), base, exponent)?;
+            powers_are_right(ModpGroup::Modp2048, &U2048::from_be_hex(c), base, exponent)?;
         }
     }
 }

@@ -10,7 +10,6 @@
 use airtoll_wire::ieee80211::element::extension::OWE_DH_PARAMETER;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::{Elements, Management, ManagementRepr};
-use num_bigint::BigUint;
 
 use super::ec_group::Group;
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
@@ -27,7 +26,7 @@ pub struct OwePeer {
     group: Option<Group>,
     further_groups: Vec<u16>,
     party: Party,
-    private: Option<BigUint>,
+    private: Option<Vec<u8>>,
     public: Vec<u8>,
     kem: Option<KemHalf>,
     resend: Resend,
@@ -111,8 +110,7 @@ impl OwePeer {
             Party::Station => (&own[..], peer),
             _ => (peer, &own[..]),
         };
-        let x = BigUint::from_bytes_be(x);
-        let point = group.lift(context, &x, false)?;
+        let point = group.lift(context, x, false)?;
         let z = group.agree(context, &point, private)?;
         let hash = group.hash();
         let number = group.number().to_le_bytes();

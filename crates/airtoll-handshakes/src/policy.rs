@@ -9,28 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::eap::EapLimits;
 use super::link::ManagementProtection;
 use super::operation::KemAlgorithm;
+pub use super::spec_error::SpecError;
 use super::tls::{Chain, NamedGroup, TlsVersion};
 use airtoll_security::akm::AkmSuite;
 use airtoll_security::suite::CipherSuite;
 use airtoll_security::{EapMethod, TunnelSuite};
-
-/// An error in a policy or its options.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SpecError {
-    /// Not the JSON of a policy.
-    #[error("policy: {0}")]
-    Json(String),
-    /// A name that is not known.
-    #[error("policy: {key} is {value:?}; {allowed}")]
-    Unknown {
-        /// Which key.
-        key: &'static str,
-        /// The value.
-        value: String,
-        /// The allowed values.
-        allowed: &'static str,
-    },
-}
 
 /// The 802.11 authentication algorithm of a first association (802.11-2020, 9.4.1.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

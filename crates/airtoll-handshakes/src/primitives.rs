@@ -14,7 +14,7 @@ use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 
 use super::agreement;
-use super::exchange::Context;
+use super::context::Context;
 use super::modp::ModpGroup;
 use super::operation::{Curve, HashAlgorithm, Operation};
 use airtoll_security::rc4::Rc4;

@@ -6,7 +6,7 @@
 
 use airtoll_wire::radius::{RadiusRepr, RadiusView, attribute};
 
-use super::exchange::Context;
+use super::context::Context;
 use super::operation::HashAlgorithm;
 use super::primitives::{equal, written};
 

@@ -7,7 +7,7 @@
 
 use airtoll_wire::radius::{HEADER_OCTETS, MAX_OCTETS, RadiusRepr, attribute, code};
 
-use super::exchange::Context;
+use super::context::Context;
 use super::failure::{Code, Failure, reason};
 use super::radius::{
     decrypt_key, encrypt_key, sign_request, sign_response, verify_request, verify_response,

@@ -3,7 +3,6 @@
 //! Takes an operation; gives work that carries it out once at each call, by the code that the handshakes run. Never
 //! reads a clock. Keys and certificates are made before the first call.
 
-use num_bigint::BigUint;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -128,8 +127,7 @@ impl Subject {
                 }
             }
             Operation::Pbkdf2 { .. } => "RustCrypto pbkdf2",
-            Operation::ModExp { .. } => "RustCrypto crypto-bigint",
-            _ => "num-bigint",
+            _ => "RustCrypto crypto-bigint",
         }
     }
 
@@ -146,8 +144,7 @@ impl Subject {
             Operation::EcScalarMul { curve, .. } => multiplication(&mut context, curve),
             Operation::FieldPower { curve, .. } => {
                 let group = Group::from_number(curve.group()?)?;
-                let drawn = context.random_octets(group.octets());
-                let x = BigUint::from_bytes_be(&drawn) % &group.prime;
+                let x = context.random_octets(group.octets());
                 boxed(move |cx| {
                     // Half of all numbers are squares: both answers are right.
                     group.is_square(cx, &x);

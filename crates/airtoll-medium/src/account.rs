@@ -16,7 +16,7 @@ use airtoll_wire::llc::SnapRepr;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::settings::Devices;
+use crate::devices::Devices;
 
 /// IPv4 and UDP headers, which a RADIUS packet has on the wire.
 const IPV4_UDP_OCTETS: u32 = 28;

@@ -13,7 +13,7 @@ use netlink_packet_generic::ctrl::nlas::GenlCtrlAttrs;
 use netlink_packet_generic::ctrl::{GenlCtrl, GenlCtrlCmd};
 use netlink_packet_generic::{GenlFamily, GenlHeader, GenlMessage};
 
-use crate::medium::STEPS;
+use crate::offer::STEPS;
 use crate::rates::Step;
 
 /// The family's name.

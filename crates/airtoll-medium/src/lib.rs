@@ -26,15 +26,19 @@ pub mod settings;
 
 mod account;
 mod contention;
+mod devices;
 mod field;
 mod medium;
+mod offer;
 mod processing;
 mod statistics;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
 
-pub use medium::{Happening, Medium, Offer, STEPS};
+pub use medium::Medium;
+pub use offer::{Happening, Offer, STEPS};
 pub use settings::{Settings, SettingsError};
 pub use statistics::{
     ChannelCounts, Counts, DeviceCounts, Direction, FlowCounts, Lateness, RadioCounts,

@@ -17,10 +17,11 @@ use airtoll_wlan::device::Host;
 use airtoll_wlan::scenario::CryptoEngine;
 
 use crate::account::{Account, Seen, Work};
-use crate::medium::Happening;
-use crate::medium::Queued;
-use crate::settings::{Devices, Settings};
+use crate::devices::Devices;
+use crate::offer::Happening;
+use crate::settings::Settings;
 use crate::statistics::DeviceCounts;
+use crate::waiting::Queued;
 
 /// A part of a device that works on one frame after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 use airtoll_units::Duration;
 
 use crate::airtime::airtime;
+pub use crate::generation::AmpduLimits;
 use crate::txvector::TxVector;
 
 /// Longest PPDU in HT-mixed, VHT, HE and EHT formats: aPPDUMaxTime, 5.484 ms
@@ -12,19 +13,6 @@ pub const PPDU_MAX_TIME: Duration = Duration::from_micros(5_484);
 
 /// MPDU delimiter (9.7.1).
 const DELIMITER_OCTETS: u32 = 4;
-
-/// Limits of aggregation of a generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AmpduLimits {
-    /// Most octets of the A-MPDU.
-    pub octets: u32,
-    /// Most MPDUs, the largest block ack window.
-    pub mpdus: u32,
-    /// Most octets of one MPDU (HT: of one MPDU in an A-MPDU).
-    pub mpdu_octets: u32,
-    /// Most octets of an A-MSDU.
-    pub amsdu_octets: u32,
-}
 
 impl AmpduLimits {
     /// Most octets of one MPDU sent with `v` where A-MPDUs have at most `ampdu_octets` octets, 0:

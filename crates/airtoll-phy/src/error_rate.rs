@@ -14,10 +14,12 @@
 //! DSSS: DBPSK and DQPSK (Proakis, Digital Communications, 5th ed., 4.5) with the processing gain
 //! of 22 MHz over the bit rate; CCK: the exact distance spectrum.
 
+mod link_table;
+
 use libm::{exp, log, log1p, log10};
 
+use self::link_table::{CURVES, OCTETS};
 use crate::dsss_error::{cck_word, dbpsk, dqpsk};
-use crate::link_table::{CURVES, OCTETS};
 use crate::modulation::{CodeRate, Mcs, Modulation};
 use crate::txvector::TxVector;
 

@@ -13,6 +13,8 @@ mod be;
 mod descriptor;
 mod g;
 mod n;
+mod refusal;
+mod sensitivity;
 
 use core::fmt;
 
@@ -20,9 +22,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use descriptor::{
-    BandRules, Descriptor, Excluded, GuardRules, Legacy, McsRules, MultiUserRules, Spread, Symbols,
-    WidthRules,
+    AmpduLimits, BandRules, Descriptor, Excluded, GuardRules, Legacy, McsRules, MultiUserRules,
+    Spread, Symbols, WidthRules,
 };
+pub use refusal::TxVectorError;
 
 /// PHY generation, named after the amendment that defined its PPDU format.
 ///

@@ -20,6 +20,7 @@ extern crate self as airtoll_phy;
 
 mod airtime;
 mod ampdu;
+mod basic_rates;
 
 mod dsss_error;
 mod error_rate;
@@ -28,7 +29,6 @@ mod generation;
 #[cfg(test)]
 #[path = "../examples/link_simulation/link.rs"]
 mod link_simulation;
-mod link_table;
 mod modulation;
 mod multi_user;
 mod parameters;
@@ -38,6 +38,7 @@ mod response;
 mod sensitivity;
 
 mod timing;
+mod timing_set;
 mod txvector;
 
 pub use airtime::{airtime, octets_on_air, preamble, psdu_within};

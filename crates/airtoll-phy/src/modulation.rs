@@ -109,6 +109,12 @@ impl Mcs {
     }
 }
 
+/// N_DBPS = floor(N_SD N_SS N_BPSCS R) (Table 27-15 rounds down where it does not come out).
+pub(crate) fn data_bits(mcs: Mcs, subcarriers: u32, nss: u8) -> u32 {
+    let (n, d) = mcs.code.fraction();
+    subcarriers * u32::from(nss) * mcs.modulation.bits() * n / d
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,9 @@
 
 use airtoll_units::{BitRate, Duration};
 
+pub use crate::generation::TxVectorError;
 use crate::generation::{Descriptor, Generation, Legacy, Symbols};
-use crate::modulation::{CodeRate, Mcs, Modulation};
+use crate::modulation::{CodeRate, Mcs, Modulation, data_bits};
 use crate::parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
 
 /// Parameters of one PPDU. Build it with [`TxVector::of_mcs`], [`TxVector::ofdm`] or
@@ -31,86 +32,6 @@ pub struct TxVector {
     pub(crate) service_and_tail: u32,
     /// Signal extension, ns.
     pub(crate) extension_ns: u32,
-}
-
-/// Why a transmission vector does not exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TxVectorError {
-    /// The generation has rates and no MCSs.
-    #[error("{generation} has rates in Mb/s and no MCS")]
-    NoMcs {
-        /// The generation asked for.
-        generation: Generation,
-    },
-    /// The generation has no such MCS index.
-    #[error("{generation} has no MCS {mcs}; allowed are 0 to {max}")]
-    NoSuchMcs {
-        /// The generation asked for.
-        generation: Generation,
-        /// The index asked for.
-        mcs: u8,
-        /// Its largest index.
-        max: u8,
-    },
-    /// The generation has no such width in this band.
-    #[error("{generation} has no {mhz} MHz channel in this band")]
-    NoSuchWidth {
-        /// The generation asked for.
-        generation: Generation,
-        /// The width asked for.
-        mhz: u32,
-    },
-    /// The generation has no such guard interval.
-    #[error("{generation} has no guard interval of {ns} ns")]
-    NoSuchGuardInterval {
-        /// The generation asked for.
-        generation: Generation,
-        /// The guard interval asked for.
-        ns: u32,
-    },
-    /// The generation has no such number of spatial streams.
-    #[error("{generation} has 1 to {max} spatial streams, not {nss}")]
-    NoSuchStreams {
-        /// The generation asked for.
-        generation: Generation,
-        /// Streams asked for.
-        nss: u8,
-        /// Its most streams.
-        max: u8,
-    },
-    /// The MCS index states another number of spatial streams.
-    #[error("MCS {mcs} of {generation} has {named} spatial streams, not {nss}")]
-    OtherStreams {
-        /// The generation asked for.
-        generation: Generation,
-        /// The index asked for.
-        mcs: u8,
-        /// Streams asked for.
-        nss: u8,
-        /// Streams of the index.
-        named: u8,
-    },
-    /// The standard excludes this combination (21.5).
-    #[error("{generation} excludes MCS {mcs} at {mhz} MHz with {nss} streams")]
-    Excluded {
-        /// The generation asked for.
-        generation: Generation,
-        /// The index asked for.
-        mcs: u8,
-        /// The width asked for.
-        mhz: u32,
-        /// Streams asked for.
-        nss: u8,
-    },
-    /// The short preamble carries no 1 Mb/s PSDU (clause 16.2.2.3).
-    #[error("1 Mb/s needs the long preamble (clause 16.2.2.3)")]
-    ShortAtOne,
-    /// The generation does not have the band.
-    #[error("{generation} is not for this band")]
-    WrongBand {
-        /// The generation asked for.
-        generation: Generation,
-    },
 }
 
 impl TxVector {
@@ -407,12 +328,6 @@ impl Times {
             Symbols::Spread(_) => unreachable!("{} has no OFDM symbols", d.standard),
         }
     }
-}
-
-/// N_DBPS = floor(N_SD N_SS N_BPSCS R) (Table 27-15 rounds down where it does not come out).
-pub(crate) fn data_bits(mcs: Mcs, subcarriers: u32, nss: u8) -> u32 {
-    let (n, d) = mcs.code.fraction();
-    subcarriers * u32::from(nss) * mcs.modulation.bits() * n / d
 }
 
 #[cfg(test)]

@@ -10,9 +10,25 @@ use airtoll_wire::ieee80211::suite::{AkmSelector, OUI_IEEE, OUI_WPA};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::keys::KeyMic;
 use crate::suite::CipherSuite;
 use crate::table::table;
+
+/// How an EAPOL-Key frame is authenticated (IEEE 802.11-2020, table 12-10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KeyMic {
+    /// HMAC-MD5, 16 octets (descriptor version 1).
+    HmacMd5,
+    /// HMAC-SHA-1-128, 16 octets (descriptor version 2).
+    HmacSha1,
+    /// AES-128-CMAC, 16 octets (descriptor version 3; SAE).
+    AesCmac,
+    /// HMAC-SHA-256, first 16 octets (Suite B, OWE, SAE-EXT-KEY).
+    HmacSha256,
+    /// HMAC-SHA-384, first 24 octets.
+    HmacSha384,
+    /// HMAC-SHA-512, first 32 octets.
+    HmacSha512,
+}
 
 /// Where the pairwise master key of an AKM comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

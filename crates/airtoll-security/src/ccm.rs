@@ -1,11 +1,11 @@
 //! AES-CCM in the shape of IEEE 802.11: 13-octet nonce, 8-octet tag under a 16-octet key, 16
 //! under a 32-octet key.
 //!
-//! Takes a key and jobs; encrypts or decrypts them in place with the best kernel the processor
-//! has. Tags are compared in constant time, and a payload that is not authentic is erased before
+//! Takes a key and a job, or several of each; encrypts or decrypts in place with the best kernel the
+//! processor has. Tags are compared in constant time, and a payload that is not authentic is erased before
 //! anyone sees it. Never looks at an 802.11 header.
 
-use ccm::aead::array::{Array, ArraySize};
+use ccm::aead::array::Array;
 use ccm::aead::inout::InOutBuf;
 use ccm::consts::{U8, U13, U16};
 use ccm::{AeadInOut, Ccm, KeyInit};
@@ -17,7 +17,7 @@ use crate::error::KeyError;
 use crate::kernels::{CcmJob, Engine};
 
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::{aes_round_keys::RoundKeys, ccm_aesni, ccm_vaes, ccm_vaes_keys};
+use crate::kernels::{aes_round_keys::RoundKeys, ccm_aesni, ccm_vaes_keys};
 
 /// Jobs sorted by length together; more would sort better and need a larger table.
 #[cfg(target_arch = "x86_64")]
@@ -99,75 +99,36 @@ impl CcmKey {
 
     /// Encrypts one job and writes its tag.
     pub fn seal(&self, job: &mut CcmJob<'_>) {
-        self.one::<false>(job);
+        match &self.schedule {
+            #[cfg(target_arch = "x86_64")]
+            Schedule::Rounds(keys) => {
+                ccm_aesni::one::<false>(keys, job, self.tag);
+                job.tag[self.tag..].fill(0);
+            }
+            Schedule::Short(ccm) => seal(&**ccm, job),
+            Schedule::Long(ccm) => seal(&**ccm, job),
+        }
     }
 
     /// Decrypts one job whose received tag is in `tag`; see [`CcmJob::authentic`].
     pub fn unseal(&self, job: &mut CcmJob<'_>) {
-        self.one::<true>(job);
-    }
-
-    /// Encrypts all jobs under this key and writes their tags.
-    pub fn seal_batch(&self, jobs: &mut [CcmJob<'_>]) {
-        self.many::<false>(jobs);
-    }
-
-    /// Decrypts all jobs under this key.
-    pub fn unseal_batch(&self, jobs: &mut [CcmJob<'_>]) {
-        self.many::<true>(jobs);
-    }
-
-    /// Encrypts each job under its own key.
-    ///
-    /// # Panics
-    /// Fewer keys than jobs.
-    pub fn seal_batch_keys(keys: &[&Self], jobs: &mut [CcmJob<'_>]) {
-        Self::many_keys::<false>(keys, jobs);
-    }
-
-    /// Decrypts each job under its own key.
-    ///
-    /// # Panics
-    /// Fewer keys than jobs.
-    pub fn unseal_batch_keys(keys: &[&Self], jobs: &mut [CcmJob<'_>]) {
-        Self::many_keys::<true>(keys, jobs);
-    }
-
-    fn one<const DECRYPT: bool>(&self, job: &mut CcmJob<'_>) {
         match &self.schedule {
             #[cfg(target_arch = "x86_64")]
             Schedule::Rounds(keys) => {
-                let received = [job.tag];
-                let jobs = core::slice::from_mut(job);
-                ccm_aesni::run::<DECRYPT>(|_| keys, jobs, &[0], self.tag);
-                settle::<DECRYPT>(jobs, &received, self.tag);
+                let received = job.tag;
+                ccm_aesni::one::<true>(keys, job, self.tag);
+                settle(job, received, self.tag);
             }
-            Schedule::Short(ccm) => portable::<_, U8, DECRYPT>(&**ccm, job),
-            Schedule::Long(ccm) => portable::<_, U16, DECRYPT>(&**ccm, job),
+            Schedule::Short(ccm) => unseal(&**ccm, job),
+            Schedule::Long(ccm) => unseal(&**ccm, job),
         }
     }
 
-    fn many<const DECRYPT: bool>(&self, jobs: &mut [CcmJob<'_>]) {
-        match &self.schedule {
-            #[cfg(target_arch = "x86_64")]
-            Schedule::Rounds(keys) => {
-                for window in jobs.chunks_mut(WINDOW) {
-                    let mut order = [0; WINDOW];
-                    let order = by_length(window, &mut order);
-                    let received = received_tags::<DECRYPT>(window);
-                    if self.engine == Engine::Vaes && window.len() > 1 {
-                        ccm_vaes::run::<DECRYPT>(keys, window, order, self.tag);
-                    } else {
-                        ccm_aesni::run::<DECRYPT>(|_| keys, window, order, self.tag);
-                    }
-                    settle::<DECRYPT>(window, &received, self.tag);
-                }
-            }
-            _ => jobs.iter_mut().for_each(|job| self.one::<DECRYPT>(job)),
-        }
-    }
-
-    fn many_keys<const DECRYPT: bool>(keys: &[&Self], jobs: &mut [CcmJob<'_>]) {
+    /// Decrypts job `i` under `keys[i]`.
+    ///
+    /// # Panics
+    /// Fewer keys than jobs.
+    pub fn unseal_batch(keys: &[&Self], jobs: &mut [CcmJob<'_>]) {
         assert!(keys.len() >= jobs.len(), "a key for every job");
         #[cfg(target_arch = "x86_64")]
         for (keys, jobs) in keys.chunks(WINDOW).zip(jobs.chunks_mut(WINDOW)) {
@@ -181,24 +142,31 @@ impl CcmKey {
             }
             let (Some(first), true) = (rounds[0], keys.iter().all(alike)) else {
                 for (key, job) in keys.iter().zip(jobs) {
-                    key.one::<DECRYPT>(job);
+                    key.unseal(job);
                 }
                 continue;
             };
             let rounds = rounds.map(|slot| slot.unwrap_or(first));
+            let rounds = &rounds[..jobs.len()];
             let mut order = [0; WINDOW];
             let order = by_length(jobs, &mut order);
-            let received = received_tags::<DECRYPT>(jobs);
-            if keys[0].engine == Engine::Vaes && jobs.len() > 1 {
-                ccm_vaes_keys::run::<DECRYPT>(&rounds[..jobs.len()], jobs, order, keys[0].tag);
-            } else {
-                ccm_aesni::run::<DECRYPT>(|i| rounds[i], jobs, order, keys[0].tag);
+            let mut received = [[0; 16]; WINDOW];
+            for (tag, job) in received.iter_mut().zip(&*jobs) {
+                *tag = job.tag;
             }
-            settle::<DECRYPT>(jobs, &received, keys[0].tag);
+            let tag = keys[0].tag;
+            if keys[0].engine == Engine::Vaes && jobs.len() > 1 {
+                ccm_vaes_keys::unseal(rounds, jobs, order, tag);
+            } else {
+                ccm_aesni::unseal(rounds, jobs, order, tag);
+            }
+            for (job, received) in jobs.iter_mut().zip(received) {
+                settle(job, received, tag);
+            }
         }
         #[cfg(not(target_arch = "x86_64"))]
         for (key, job) in keys.iter().zip(jobs) {
-            key.one::<DECRYPT>(job);
+            key.unseal(job);
         }
     }
 }
@@ -229,56 +197,40 @@ fn by_length<'o>(jobs: &[CcmJob<'_>], order: &'o mut [u16; WINDOW]) -> &'o [u16]
     order
 }
 
-fn portable<C, M, const DECRYPT: bool>(ccm: &C, job: &mut CcmJob<'_>)
+fn seal<C>(ccm: &C, job: &mut CcmJob<'_>)
 where
-    C: AeadInOut<NonceSize = U13, TagSize = M>,
-    M: ArraySize,
+    C: AeadInOut<NonceSize = U13>,
 {
     let aad = &job.aad[2..2 + usize::from(job.aad[1])];
-    let nonce = Array::from_fn(|i| job.counter[i + 1]);
-    let buffer = InOutBuf::from(&mut *job.data);
-    if DECRYPT {
-        let tag = Array::from_fn(|i| job.tag[i]);
-        job.authentic = ccm
-            .decrypt_inout_detached(&nonce, aad, buffer, &tag)
-            .is_ok();
-        if !job.authentic {
-            job.data.zeroize();
-        }
-    } else {
-        let tag = ccm
-            .encrypt_inout_detached(&nonce, aad, buffer)
-            .expect("the job has checked its payload length");
-        job.tag[..tag.len()].copy_from_slice(&tag);
+    let tag = ccm
+        .encrypt_inout_detached(&nonce(job), aad, InOutBuf::from(&mut *job.data))
+        .expect("the job has checked its payload length");
+    job.tag[..tag.len()].copy_from_slice(&tag);
+}
+
+fn unseal<C>(ccm: &C, job: &mut CcmJob<'_>)
+where
+    C: AeadInOut<NonceSize = U13>,
+{
+    let aad = &job.aad[2..2 + usize::from(job.aad[1])];
+    let tag = Array::from_fn(|i| job.tag[i]);
+    let opened = ccm.decrypt_inout_detached(&nonce(job), aad, InOutBuf::from(&mut *job.data), &tag);
+    job.authentic = opened.is_ok();
+    if !job.authentic {
+        job.data.zeroize();
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn received_tags<const DECRYPT: bool>(jobs: &[CcmJob<'_>]) -> [[u8; 16]; WINDOW] {
-    let mut tags = [[0; 16]; WINDOW];
-    if DECRYPT {
-        for (tag, job) in tags.iter_mut().zip(jobs) {
-            *tag = job.tag;
-        }
-    }
-    tags
+fn nonce(job: &CcmJob<'_>) -> Array<u8, U13> {
+    Array::from_fn(|i| job.counter[i + 1])
 }
 
-/// Cuts the tags that the kernels left to their length or, after decryption, compares them with
-/// those received and erases what is not authentic.
+/// Compares the tag that a kernel left with the one received, and erases what is not authentic.
 #[cfg(target_arch = "x86_64")]
-fn settle<const DECRYPT: bool>(jobs: &mut [CcmJob<'_>], received: &[[u8; 16]], tag: usize) {
-    if !DECRYPT {
-        if tag < 16 {
-            jobs.iter_mut().for_each(|job| job.tag[tag..].fill(0));
-        }
-        return;
-    }
-    for (job, received) in jobs.iter_mut().zip(received) {
-        job.authentic = job.tag[..tag].ct_eq(&received[..tag]).into();
-        job.tag = *received;
-        if !job.authentic {
-            job.data.zeroize();
-        }
+fn settle(job: &mut CcmJob<'_>, received: [u8; 16], tag: usize) {
+    job.authentic = job.tag[..tag].ct_eq(&received[..tag]).into();
+    job.tag = received;
+    if !job.authentic {
+        job.data.zeroize();
     }
 }

@@ -1,13 +1,14 @@
-//! Frames to encrypt repeatedly, for a caller with a clock.
+//! Frames to work on repeatedly, for a caller with a clock.
 //!
 //! Takes a cipher, a way to run it and a payload length; gives work that encapsulates a fixed
-//! number of frames at each call, with a fresh packet number each. Never reads a clock. Nothing is
-//! prepared inside the work but what sending a frame takes.
+//! number of frames at each call, with a fresh packet number each, or decapsulates copies of frames
+//! as the capture reader does. Never reads a clock. Nothing is prepared inside the work but what
+//! sending or reading a frame takes.
 
 use crate::error::KeyError;
 use crate::esp::EspKey;
 use crate::kernels::Engine;
-use crate::link::OutgoingMpdu;
+use crate::link::IncomingMpdu;
 use crate::link::bip::BipKey;
 use crate::link::ccmp::CcmpKey;
 use crate::link::gcmp::GcmpKey;
@@ -18,10 +19,10 @@ use crate::suite::CipherSuite;
 use crate::tunnel::TunnelSuite;
 use crate::wireguard::WireGuardKey;
 
-/// Frames of a batch.
-const FRAMES: usize = 64;
+/// Frames of a batch of the capture reader, each of another station.
+const BATCH: usize = 64;
 /// Frames at each call one after the other: few, so that a slow cipher's call stays short.
-const SINGLE_FRAMES: usize = 16;
+const FRAMES: usize = 16;
 
 /// Octets of MAC header: QoS data.
 const MAC_HEADER: usize = 26;
@@ -38,22 +39,19 @@ pub enum Subject {
 /// How frames come to the cipher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// One after the other.
+    /// Encapsulated one after the other, as a device sends them.
     Single,
-    /// All at once under one key.
-    Batch,
-    /// All at once, each under its own key.
-    BatchKeys,
+    /// Copied and decapsulated 64 at once, each under its own key, as the capture reader does.
+    Capture,
 }
 
 impl Mode {
-    /// The name used in output: `single`, `batch`, `batch-keys`.
+    /// The name used in output: `single`, `capture`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Single => "single",
-            Self::Batch => "batch",
-            Self::BatchKeys => "batch-keys",
+            Self::Capture => "capture",
         }
     }
 }
@@ -82,10 +80,7 @@ impl Subject {
     pub fn modes(self) -> &'static [Mode] {
         match self {
             Self::Link(CipherSuite::Ccmp128 | CipherSuite::Ccmp256) => {
-                &[Mode::Single, Mode::Batch, Mode::BatchKeys]
-            }
-            Self::Link(CipherSuite::Wep40 | CipherSuite::Wep104 | CipherSuite::Tkip) => {
-                &[Mode::Single, Mode::Batch]
+                &[Mode::Single, Mode::Capture]
             }
             _ => &[Mode::Single],
         }
@@ -95,7 +90,8 @@ impl Subject {
 enum Key {
     Wep(WepKey),
     Tkip(TkipKey),
-    Ccmp(Vec<CcmpKey>),
+    Ccmp(CcmpKey),
+    Capture(Vec<CcmpKey>),
     Gcmp(GcmpKey),
     Bip(BipKey),
     Esp(EspKey),
@@ -103,10 +99,9 @@ enum Key {
     OpenVpn(OpenVpnKey),
 }
 
-/// Frames and the key they are encapsulated with.
+/// Frames and the key, or the keys, that they are worked on with.
 pub struct Workload {
     key: Key,
-    mode: Mode,
     frames: Vec<Vec<u8>>,
     /// Octets of a management frame before BIP's element, or of an inner packet.
     plain: usize,
@@ -131,7 +126,10 @@ impl Workload {
         let (key, frame) = match subject {
             Subject::Link(suite) => {
                 let octets_of_key = vec![0x4b; suite.key_octets()];
-                let key = link_key(suite, mode, engine, &octets_of_key)?;
+                let key = match mode {
+                    Mode::Single => link_key(suite, engine, &octets_of_key)?,
+                    Mode::Capture => Key::Capture(keys_of_stations(engine, &octets_of_key)?),
+                };
                 let management = suite.is_group_management();
                 let room = if management { 0 } else { suite.frame_octets() };
                 let mut frame = vec![0x5a; MAC_HEADER + octets + room];
@@ -141,33 +139,36 @@ impl Workload {
             }
             Subject::Tunnel(suite) => (tunnel_key(suite)?, vec![0x5a; octets]),
         };
+        let plain = frame.len();
+        let frames = match &key {
+            Key::Capture(keys) => {
+                let seal = |key: &CcmpKey| {
+                    let mut frame = frame.clone();
+                    key.encapsulate(&mut frame, 1, 0).map(|()| frame)
+                };
+                keys.iter().map(seal).collect::<Result<_, _>>()
+            }
+            _ => Ok(vec![frame; FRAMES]),
+        };
         Ok(Self {
             key,
-            mode,
-            plain: frame.len(),
-            frames: vec![
-                frame;
-                if mode == Mode::Single {
-                    SINGLE_FRAMES
-                } else {
-                    FRAMES
-                }
-            ],
+            plain,
+            frames: frames.map_err(|_| KeyError::NotDefined("the payload is too long"))?,
             number: 0,
         })
     }
 
-    /// Frames that one call of [`run`](Self::run) encapsulates.
+    /// Frames that one call of [`run`](Self::run) works on.
     #[must_use]
     pub const fn frames(&self) -> usize {
         self.frames.len()
     }
 
-    /// Encapsulates [`frames`](Self::frames) frames and says how many were refused: none, unless
-    /// packet numbers run out.
+    /// Encapsulates or decapsulates [`frames`](Self::frames) frames and says how many were refused:
+    /// none, unless packet numbers run out.
     pub fn run(&mut self) -> usize {
-        if self.mode != Mode::Single {
-            return self.batch();
+        if let Key::Capture(keys) = &self.key {
+            return refused_of_capture(keys, &self.frames);
         }
         let mut refused = 0;
         let mut out = Vec::with_capacity(self.plain + 128);
@@ -177,7 +178,8 @@ impl Workload {
             let done = match &self.key {
                 Key::Wep(key) => key.encapsulate(frame, number & 0xff_ffff, 0),
                 Key::Tkip(key) => key.encapsulate_msdu(frame, number, 0),
-                Key::Ccmp(keys) => keys[0].encapsulate(frame, number, 0),
+                Key::Ccmp(key) => key.encapsulate(frame, number, 0),
+                Key::Capture(_) => Ok(()),
                 Key::Gcmp(key) => key.encapsulate(frame, number, 0),
                 Key::Bip(key) => {
                     frame.truncate(self.plain);
@@ -203,51 +205,38 @@ impl Workload {
         }
         refused
     }
-
-    fn batch(&mut self) -> usize {
-        let mut number = self.number;
-        let mut frames = self.frames.iter_mut();
-        let mut out: [OutgoingMpdu<'_>; FRAMES] = core::array::from_fn(|_| {
-            number += 1;
-            let frame = frames.next().expect("as many frames");
-            OutgoingMpdu::new(frame, number & 0xff_ffff, 0)
-        });
-        self.number = number;
-        match &self.key {
-            Key::Wep(key) => key.encapsulate_batch(&mut out),
-            Key::Tkip(key) => key.encapsulate_msdu_batch(&mut out),
-            Key::Ccmp(keys) if self.mode == Mode::BatchKeys => {
-                let refs: [&CcmpKey; FRAMES] = core::array::from_fn(|i| &keys[i]);
-                CcmpKey::encapsulate_batch_keys(&refs, &mut out);
-            }
-            Key::Ccmp(keys) => keys[0].encapsulate_batch(&mut out),
-            Key::Gcmp(key) => key.encapsulate_batch(&mut out),
-            Key::Bip(_) | Key::Esp(_) | Key::WireGuard(_) | Key::OpenVpn(_) => {}
-        }
-        out.iter().filter(|out| out.result.is_err()).count()
-    }
 }
 
-fn link_key(
-    suite: CipherSuite,
-    mode: Mode,
-    engine: Engine,
-    octets: &[u8],
-) -> Result<Key, KeyError> {
+/// Decapsulates copies of the frames, frame `i` under `keys[i]`, and counts those refused.
+fn refused_of_capture(keys: &[CcmpKey], frames: &[Vec<u8>]) -> usize {
+    let mut copies = frames.concat();
+    let keys: Vec<&CcmpKey> = keys.iter().collect();
+    let each = frames.first().map_or(1, Vec::len);
+    let mut incoming: Vec<_> = copies
+        .chunks_exact_mut(each)
+        .map(IncomingMpdu::new)
+        .collect();
+    CcmpKey::decapsulate_batch(&keys, &mut incoming);
+    incoming.iter().filter(|one| one.result.is_err()).count()
+}
+
+/// One CCMP key for each frame of a batch.
+fn keys_of_stations(engine: Engine, octets: &[u8]) -> Result<Vec<CcmpKey>, KeyError> {
+    let key = |station: usize| {
+        let mut octets = octets.to_vec();
+        octets[0] = station as u8;
+        CcmpKey::with_engine(&octets, engine)
+    };
+    (0..BATCH).map(key).collect()
+}
+
+fn link_key(suite: CipherSuite, engine: Engine, octets: &[u8]) -> Result<Key, KeyError> {
     Ok(match suite {
         CipherSuite::Open => return Err(KeyError::NotDefined("open encrypts nothing")),
         CipherSuite::Wep40 | CipherSuite::Wep104 => Key::Wep(WepKey::new(octets)?),
-        CipherSuite::Tkip => Key::Tkip(TkipKey::with_engine(octets, engine)?),
+        CipherSuite::Tkip => Key::Tkip(TkipKey::new(octets)?),
         CipherSuite::Ccmp128 | CipherSuite::Ccmp256 => {
-            let count = if mode == Mode::BatchKeys { FRAMES } else { 1 };
-            let keys: Result<_, _> = (0..count)
-                .map(|i| {
-                    let mut octets = octets.to_vec();
-                    octets[0] = i as u8;
-                    CcmpKey::with_engine(&octets, engine)
-                })
-                .collect();
-            Key::Ccmp(keys?)
+            Key::Ccmp(CcmpKey::with_engine(octets, engine)?)
         }
         CipherSuite::Gcmp128 | CipherSuite::Gcmp256 => Key::Gcmp(GcmpKey::new(octets)?),
         _ => Key::Bip(BipKey::new(suite, octets)?),
@@ -294,6 +283,8 @@ mod tests {
                 }
             }
         }
+        let wep = Subject::Link(CipherSuite::Wep104);
+        assert!(Workload::new(wep, Mode::Capture, Engine::detect(), 1).is_err());
         let open = Subject::Link(CipherSuite::Open);
         assert!(Workload::new(open, Mode::Single, Engine::detect(), 1).is_err());
     }

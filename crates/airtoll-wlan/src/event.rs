@@ -4,9 +4,9 @@
 //! its own events; `world` alone takes them out of the queue and hands them to their subsystem.
 
 use crate::id::{
-    AgentId, ChannelId, ContenderId, DeauthenticationId, FlowId, GroupSourceId, HandoverId,
-    InterfererId, NodeId, RadioId, RenewalId, ReservationId, ResolutionId, SessionId, SignalId,
-    StreamId, TransmissionId, WireId,
+    AgentId, ChannelId, ContenderId, DeauthenticationId, FloodId, FlowId, GroupSourceId,
+    HandoverId, InterfererId, NodeId, RadioId, RenewalId, ReservationId, ResolutionId, SessionId,
+    SignalId, StreamId, TransmissionId, WireId,
 };
 use airtoll_handshakes::Party;
 
@@ -82,6 +82,18 @@ pub(crate) enum PipeKind {
     Receive,
 }
 
+/// A frame of a flood of forged commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Forged {
+    Commit,
+    /// The same with the token that the access point asked for.
+    WithToken,
+    /// The access point asks for a token.
+    Refusal,
+    /// The commit of the access point.
+    Answer,
+}
+
 /// An event of joining.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum JoinEvent {
@@ -101,6 +113,13 @@ pub(crate) enum JoinEvent {
     Renew { renewal: RenewalId, again: bool },
     /// An access point ends all of its associations.
     Deauthenticate { number: DeauthenticationId },
+    /// A forged commit leaves.
+    Forge { flood: FloodId },
+    /// The work of an access point under a flood for a frame is done.
+    FrameDone {
+        flood: FloodId,
+        reply: Option<Forged>,
+    },
     /// A station sends an SA Query.
     Query { entry: SessionId },
     /// A station that is off the network joins again.
@@ -132,6 +151,12 @@ pub(crate) enum RoamEvent {
     Found(HandoverId),
     /// Its session at the new access point begins.
     Start(HandoverId),
+    /// It has a block ack agreement with the new access point.
+    Agreed(HandoverId),
+    /// Packets for it go to the new access point.
+    Addressed(HandoverId),
+    /// It has the rates of its PHY there.
+    FullRate(HandoverId),
     /// A mobility agent advertises itself.
     Advertise { agent: AgentId },
     /// The last advertisement that a host has of its agent expires.

@@ -177,6 +177,8 @@ ids! {
     RenewalId,
     /// An access point that ends all of its associations.
     DeauthenticationId,
+    /// A flood of forged commits.
+    FloodId,
     /// A hand-over.
     HandoverId,
     /// A mobility agent that advertises itself.

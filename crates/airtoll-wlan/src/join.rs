@@ -12,6 +12,7 @@
 
 mod action;
 mod carry;
+mod flood;
 mod group_keys;
 mod newcomers;
 mod radius;
@@ -30,6 +31,7 @@ use airtoll_handshakes::{
 use airtoll_units::{Duration, Instant};
 
 pub(crate) use action::{Action, Asleep, Outbox, Then};
+pub(crate) use flood::Flood;
 pub(crate) use group_keys::{common_ciphers, weakest};
 pub(crate) use newcomers::Newcomer;
 pub(crate) use rejoin::Deauthentication;
@@ -37,8 +39,8 @@ pub(crate) use renewal::Renewal;
 pub(crate) use rows::JoinRow;
 pub(crate) use session::{Parties, Purpose, Session};
 
-use crate::event::JoinEvent;
-use crate::id::{NodeId, SessionId, SignalId, StreamId, Table};
+use crate::event::{Forged, JoinEvent};
+use crate::id::{FloodId, NodeId, SessionId, SignalId, StreamId, Table};
 use crate::transport::TcpSystem;
 use newcomers::Newcomers;
 use rejoin::Rejoins;
@@ -87,6 +89,8 @@ enum Part {
     Scan,
     /// The association as a whole: null frames, SA Query, deauthentication.
     Association,
+    /// A flood.
+    Forged(Forged),
 }
 
 /// Number of the condition under which a party asks for a token or a cookie.
@@ -113,6 +117,7 @@ pub(crate) struct Join {
     streams: Option<Streams>,
     renewals: Renewals,
     rejoins: Rejoins,
+    floods: Table<FloodId, Flood>,
     busy: Vec<BusyThreshold>,
     /// Access points with a group key for each station.
     own_group_keys: Vec<NodeId>,
@@ -169,6 +174,8 @@ impl Join {
             JoinEvent::Send { signal } => self.send(now, signal, out),
             JoinEvent::Renew { renewal, again } => self.renew(now, renewal, again, out),
             JoinEvent::Deauthenticate { number } => self.deauthenticate(now, number, out),
+            JoinEvent::Forge { flood } => self.forge(now, flood, out),
+            JoinEvent::FrameDone { flood, reply } => self.frame_done(now, (flood, reply), out),
             JoinEvent::Query { entry } => self.query(now, entry, out),
             JoinEvent::Rejoin { entry } => self.rejoin(now, entry, out),
             JoinEvent::StreamTimer { stream, receiver } => {
@@ -314,6 +321,10 @@ impl Join {
             }
             Then::Begin(session) => {
                 let event = JoinEvent::Start { session };
+                out.push(Action::Schedule { at: done, event });
+            }
+            Then::Taken(flood, reply) => {
+                let event = JoinEvent::FrameDone { flood, reply };
                 out.push(Action::Schedule { at: done, event });
             }
             Then::Flight(stream) => {
@@ -515,6 +526,7 @@ impl Join {
                 return;
             }
             Part::Association => return self.association_frame_arrived(now, signal, out),
+            Part::Forged(what) => return self.forged_arrived(now, session, what, out),
         };
         if self.anybody_is_off() {
             let station = self.sessions[session].station();
@@ -523,6 +535,26 @@ impl Join {
         let state = &self.sessions[session];
         let current = state.standing == Standing::Negotiating && state.stage == stage;
         if !current || state.advancing {
+            return;
+        }
+        let signal = if self.floods.is_empty() {
+            Some(signal)
+        } else {
+            self.hold_frame(now, signal, out)
+        };
+        if let Some(signal) = signal {
+            self.deliver(now, signal, out);
+        }
+    }
+
+    /// A party takes a message of the present stage.
+    fn deliver(&mut self, now: Instant, signal: Signal, out: &mut Outbox) {
+        let session = signal.session;
+        let state = &self.sessions[session];
+        let current = state.standing == Standing::Negotiating
+            && signal.part == Part::Stage(state.stage)
+            && !state.advancing;
+        if !current {
             return;
         }
         if let Some(hop) = signal.hop
@@ -561,11 +593,22 @@ impl Join {
         let Some(node) = self.sessions[id].node(party) else {
             return;
         };
-        let mut all = self.busy.iter();
-        let Some(threshold) = all.find(|t| (t.party, t.node) == (party, node)) else {
+        let Some(busy) = self.is_busy(node, party) else {
             return;
         };
-        let mut open = 0;
+        if let Some(exchange) = self.sessions[id].negotiation.exchange() {
+            exchange.set_busy(party, busy);
+        }
+    }
+
+    /// Whether a party at a node has too many half-open handshakes; `None` where it does not count them.
+    fn is_busy(&mut self, node: NodeId, party: Party) -> Option<bool> {
+        let mut all = self.busy.iter();
+        let threshold = *all.find(|t| (t.party, t.node) == (party, node))?;
+        let mut open = match party {
+            Party::AccessPoint => self.clogged_by(node),
+            _ => 0,
+        };
         for session in &mut self.sessions {
             if session.node(party) == Some(node)
                 && let Some(exchange) = session.negotiation.exchange()
@@ -573,9 +616,7 @@ impl Join {
                 open += u32::from(exchange.is_half_open(party));
             }
         }
-        if let Some(exchange) = self.sessions[id].negotiation.exchange() {
-            exchange.set_busy(party, open >= threshold.half_open);
-        }
+        Some(open >= threshold.half_open)
     }
 
     /// A message was lost on its way.

@@ -28,11 +28,13 @@ pub(crate) enum Loss {
     Length,
     /// No station answered for the address of its next hop.
     Address,
+    /// Its packet number was below one that its receiver had taken.
+    Replay,
 }
 
 impl Loss {
     /// All causes, in the order of their numbers.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Full,
         Self::Discipline,
         Self::Attempts,
@@ -41,6 +43,7 @@ impl Loss {
         Self::Wire,
         Self::Length,
         Self::Address,
+        Self::Replay,
     ];
 
     /// The metric that counts the packets lost by this cause.
@@ -54,6 +57,7 @@ impl Loss {
             Self::Wire => "packets_lost_wire",
             Self::Length => "packets_lost_length",
             Self::Address => "packets_lost_address",
+            Self::Replay => "packets_lost_replay",
         }
     }
 }

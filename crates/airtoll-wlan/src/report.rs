@@ -78,6 +78,7 @@ pub(crate) fn outcome(stack: &Stack, join: &Join, roam: &Roam) -> Outcome {
     table.put_all(of_the_cell);
     table.put_all(join.cell_rows());
     table.put_all(join.renewal_rows());
+    table.put_all(join.flood_rows());
     table.put_some(
         "mobile_ip_advertisements",
         roam.agents().sent().map(f64::from),
@@ -274,7 +275,9 @@ impl Traffic<'_> {
 
     /// Lost packets of the whole cell by cause: their sum is that of `packets_lost`.
     fn loss_rows(&self, table: &mut Table) {
-        for cause in Loss::ALL {
+        let replays = self.stack.lower.mac.numbers_early();
+        let causes = Loss::ALL.into_iter();
+        for cause in causes.filter(|cause| *cause != Loss::Replay || replays) {
             let flows = self.own_counts();
             let lost: u64 = flows.map(|f| f.losses[cause as usize]).sum();
             table.put(cause.metric(), lost as f64, "1");

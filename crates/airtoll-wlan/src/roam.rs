@@ -11,6 +11,7 @@ mod action;
 mod agents;
 mod dozing;
 mod mobile_ip;
+mod resuming;
 mod rows;
 mod scan;
 mod tunnels;
@@ -25,6 +26,7 @@ use rand_core::CryptoRng;
 pub(crate) use action::Action;
 pub(crate) use agents::{Agent, Agents};
 pub(crate) use mobile_ip::Binding;
+pub(crate) use resuming::Faults;
 pub(crate) use scan::Scanning;
 pub(crate) use walk::Walking;
 
@@ -68,6 +70,7 @@ pub(crate) struct Plan {
     pub tunnel: TunnelMove,
     /// IP in IP from a home agent to a foreign one.
     pub binding: Option<Binding>,
+    pub faults: Faults,
 }
 
 /// Policy, options and randomness of a negotiation that builds on an earlier one.
@@ -99,6 +102,9 @@ struct Handover {
     joined: Option<Instant>,
     /// Last delivery before it left, and first one after it joined.
     delivered: (Option<Instant>, Option<Instant>),
+    /// End of its faults, and the first delivery after that.
+    resumes: Option<Instant>,
+    resumed: Option<Instant>,
     lost: u64,
     dozing: Dozing,
     /// Packets that wait in the host for the new link.
@@ -146,6 +152,8 @@ impl Roam {
             left: None,
             joined: None,
             delivered: (None, None),
+            resumes: None,
+            resumed: None,
             lost: 0,
             dozing: Dozing::default(),
             held: VecDeque::new(),
@@ -235,6 +243,9 @@ impl Roam {
             RoamEvent::ScanOver(id) => self.scan_over(id, turn),
             RoamEvent::Ask(id) => self.ask_over_the_ds(id, turn),
             RoamEvent::Found(id) => self.found(id, turn),
+            RoamEvent::Agreed(id) => self.agreed(id, turn),
+            RoamEvent::Addressed(id) => self.addressed(id, turn),
+            RoamEvent::FullRate(id) => self.knows_rates(id, turn),
             RoamEvent::Start(id) => {
                 let session = self.handovers[id].plan.session;
                 turn.out.push(Action::Start { session });
@@ -489,7 +500,8 @@ impl Roam {
         let host = handover.plan.station;
         let held = std::mem::take(&mut handover.held);
         turn.out.push(Action::SetAway { host, away: false });
-        if self.keep_tunnels(id, turn) {
+        let addressed = self.degrade(id, turn);
+        if self.keep_tunnels(id, turn) && addressed {
             self.turn_to(id, turn);
         }
         self.forget_kept(id, turn);
@@ -509,6 +521,9 @@ impl Roam {
         for handover in &mut self.handovers {
             if !ends.contains(&handover.plan.station) {
                 continue;
+            }
+            if handover.resumed.is_none() && handover.resumes.is_some_and(|from| at >= from) {
+                handover.resumed = Some(at);
             }
             match handover.joined {
                 None => handover.delivered.0 = Some(at),

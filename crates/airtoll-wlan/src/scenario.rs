@@ -28,7 +28,7 @@ pub(crate) use check::rates_of;
 pub use association::{Association, Reassociation};
 pub use bss::{
     Aggregation, Announced, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Neighbour,
-    Protection, Rate, Standard, TxopProtection,
+    Protection, Rate, SaeFlood, Standard, TxopProtection,
 };
 pub use builder::ScenarioBuilder;
 pub use flow::{AccessCategory, Flow, IpVersion, Transport, UdpOptions};

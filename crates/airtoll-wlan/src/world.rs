@@ -869,6 +869,8 @@ impl World {
                 net.turn_routes(host, radio);
                 net.set_joining(host, None);
             }
+            Action::SetAgreed { ends, agreed } => lower.mac.set_agreed(ends.0, ends.1, agreed),
+            Action::SetLegacy { ends, mode } => lower.mac.set_legacy(ends.0, ends.1, mode),
             Action::SetStopped { radio, stopped } => lower.mac.set_stopped(radio, stopped),
             Action::LevelsChanged { radio } => lower.mac.forget_success(radio),
             Action::MoveTunnels { session } => {

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll.advising.candidates import TUNNEL, candidates
 from airtoll.advising.decision import Decision, decide, why_tunnel_unknown
-from airtoll.advising.measure import Measures, measure
+from airtoll.advising.measure import Measures, margin, measure
 from airtoll.advising.screen import Screen, screen
 from airtoll.advising.situation import Situation, situation
 from airtoll.analyse.advice import Needs
-from airtoll.answer import Layered, layered
+from airtoll.answer import Layered, Margin, layered
 from airtoll.policies import resolve
+from airtoll.policies.standing import needs_8021x
 
 #: Share of throughput that a stronger policy may cost, unless an option says otherwise.
 MOST_LOSS: Final = 0.05
@@ -92,17 +93,28 @@ def decided(
         trials=trials,
         phase=phase,
     )
-    return (
-        decide(
-            situation,
-            found,
-            measures,
-            most_loss=most_loss,
-            layered=_layered(measures, over),
-            tunnel_unknown=without,
-        ),
+    decision = decide(
+        situation,
+        found,
         measures,
+        most_loss=most_loss,
+        layered=_layered(measures, over),
+        tunnel_unknown=without,
     )
+    return evolve(decision, margin=_margin(decision, phase)), measures
+
+
+def _margin(decision: Decision, phase: Callable[[str], None] | None) -> Margin | None:
+    """How near the RADIUS server is to failing; None where no policy in question needs it."""
+    situation = decision.situation
+    if situation.place != "office" or not situation.radius:
+        return None
+    if decision.too_slow:
+        return margin(situation, decision.too_slow[0], holds=False, phase=phase)
+    policy = decision.policy
+    if policy is None or not needs_8021x(resolve(policy)):
+        return None
+    return margin(situation, policy, holds=True, phase=phase)
 
 
 def _link(situation: Situation, measured: Sequence[str], named: Sequence[str]) -> str | None:

@@ -12,12 +12,12 @@ from typing import Final
 from attrs import evolve, frozen
 
 from airtoll.advising.candidates import Candidates, why_unknown
-from airtoll.advising.measure import Measures
+from airtoll.advising.measure import ASSOCIATED, Measures
 from airtoll.advising.situation import Situation
 from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.answer import Answered, Compare, Gain, Layered, Possible, Verdict, gained
-from airtoll.policies import resolve
-from airtoll.policies.standing import strength
+from airtoll.answer import Answered, Compare, Gain, Layered, Margin, Possible, Verdict, gained
+from airtoll.policies import Policy, resolve
+from airtoll.policies.standing import needs_8021x, strength
 from airtoll.profiles import load
 from airtoll.question import Arm
 
@@ -56,7 +56,8 @@ class Outcome:
 class Decision:
     """``to``: the policy to change to. ``outcomes``: all measured candidates, best first.
 
-    ``impossible``: cannot be had; ``unknown``: a cost that no profile knows; ``unmet``: lacks a
+    ``impossible``: cannot be had, ``too_slow`` of them because the RADIUS server is, the strongest
+    first; ``unknown``: a cost that no profile knows; ``unmet``: lacks a
     need. ``layered``: a tunnel over the link, None where it was not measured.
     """
 
@@ -71,6 +72,10 @@ class Decision:
     setting: str
     layered: Layered | None = None
     tunnel_unknown: Possible | None = None
+    margin: Margin | None = None
+    most_loss: float = 0.0
+    if_associated: Outcome | None = None
+    too_slow: tuple[str, ...] = ()
 
     @property
     def policy(self) -> str | None:
@@ -92,14 +97,17 @@ def decide(
     """The strongest candidate that costs no more throughput than ``most_loss``, a share.
 
     Among equally strong ones, the one with the fewest and smallest noticed costs. A broken policy
-    goes at any cost.
+    and an open network go at any cost.
     """
     have = resolve(situation.have)
+    # Without any protection, or with a broken one, no cost is a reason to stay.
+    must_go = bool(have.broken) or have.is_baseline
     skipped = {
         str(one.arm["policy"]): one for answered in measures.answers for one in answered.impossible
     }
     impossible = [*found.impossible, *map(_plain, skipped.values())]
     outcomes, unknown = [], list(found.unknown)
+    too_slow: list[str] = []
     for name in found.measured:
         if name in skipped:
             continue
@@ -111,7 +119,8 @@ def decide(
         )
         missing = next((c for c in claims if c.verdict in _NO_VALUE), None)
         if missing is not None and missing.fails:
-            impossible.append(Possible(Arm((("policy", name),)), _fails(situation, missing), ()))
+            too_slow.append(name)
+            impossible.append(Possible(Arm((("policy", name),)), _fails(situation), ()))
             continue
         if missing is not None or not claims:
             reason = missing.reason if missing is not None else "no trial measured it"
@@ -124,14 +133,12 @@ def decide(
                 claims,
                 gained(have, policy),
                 stronger=bool(have.broken) or strength(policy) > strength(have),
-                bears=bool(have.broken) or _bears(claims, most_loss),
+                bears=must_go or _bears(claims, most_loss),
             )
         )
     outcomes.sort(key=_rank)
     best = next((one for one in outcomes if one.stronger and one.bears), None)
-    must_go = bool(have.broken) or any(
-        str(have.name) == str(one.arm["policy"]) for one in impossible
-    )
+    must_go |= any(str(have.name) == str(one.arm["policy"]) for one in impossible)
     if best is not None:
         choice = Choice.CHANGE
     elif unknown and not outcomes:
@@ -152,15 +159,18 @@ def decide(
         setting=measures.setting,
         layered=layered,
         tunnel_unknown=tunnel_unknown,
+        most_loss=most_loss,
+        if_associated=None if best is not None else _if_associated(have, outcomes, most_loss),
+        too_slow=tuple(sorted(too_slow, key=lambda name: strength(resolve(name)), reverse=True)),
     )
 
 
-def _fails(situation: Situation, claim: Compare) -> str:
+def _fails(situation: Situation) -> str:
     """The reason for which the clients of an office do not come back."""
     share = situation.requests_per_s / situation.access_points
     return (
-        f"after a power cut {claim.reason} at {share:.4g} RADIUS requests/s for each access point; "
-        "a faster server (--requests) or smaller certificates (--chain) are needed"
+        f"after a power cut not every client joins at {share:.4g} RADIUS requests/s for each "
+        "access point; a faster server (--requests) or smaller certificates (--chain) are needed"
     )
 
 
@@ -184,6 +194,25 @@ def _bears(claims: Sequence[Compare], most_loss: float) -> bool:
         if -claim.change.value > most_loss:
             return False
     return True
+
+
+def _if_associated(have: Policy, outcomes: Sequence[Outcome], most_loss: float) -> Outcome | None:
+    """The best stronger policy for a station that stays associated, with the credentials of today
+    if there is one.
+    """
+    found = [
+        one
+        for one in outcomes
+        if one.stronger
+        and (claims := [c for c in one.claims if _scenario(c) == ASSOCIATED])
+        and _bears(claims, most_loss)
+    ]
+    alike = [one for one in found if needs_8021x(resolve(one.policy)) is needs_8021x(have)]
+    return next(iter((*alike, *found)), None)
+
+
+def _scenario(claim: Compare) -> str:
+    return str(dict(claim.place.levels).get("scenario", ""))
 
 
 def _rank(outcome: Outcome) -> tuple[object, ...]:

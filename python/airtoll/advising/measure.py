@@ -5,26 +5,41 @@ Takes a situation and candidates; gives answered questions. Runs leave nothing b
 
 from __future__ import annotations
 
+import math
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final, cast
 
+import polars as pl
 from attrs import frozen
 
 from airtoll.advising.candidates import TUNNEL
 from airtoll.advising.situation import Situation
-from airtoll.answer import Answered
+from airtoll.answer import Answered, Margin, Verdict
 from airtoll.policies import resolve
 from airtoll.present.names import Names
-from airtoll.report.summary import summarise
+from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 from airtoll.study import Level
 from airtoll.study.generations import GENERATIONS
 
 _METHOD: Final = "scenario.handover.method"
+_REQUESTS: Final = "scenario.radius.requests_per_s"
+_JOINED: Final = "joined_ratio"
+#: Place of a battery-powered station that joins once a day.
+ASSOCIATED: Final = "sensor-associated"
+#: A part that does not decide is measured once again, with at most so many times its trials.
+_MOST_GROWTH: Final = 4
+#: More trials than an interval of some ten trials asks for: it may be a narrow one by chance.
+_SPARE: Final = 1.5
+#: Shares of a RADIUS server's requests/s by which its margin is sought, downwards and upwards.
+_LESS: Final = (1.0, 0.9, 0.8, 0.7, 0.5, 0.3)
+_MORE: Final = (1.1, 1.25, 1.5, 2.0, 3.0)
+_MARGIN_TRIALS: Final = 3
 _OPEN: Final = "open"
 
 
@@ -52,7 +67,7 @@ PARTS: Final[dict[str, tuple[Part, ...]]] = {
     ),
     "sensor": (
         Part("battery_days", "sensor", "message", 3),
-        Part("battery_days", "sensor-associated", "message", 3),
+        Part("battery_days", ASSOCIATED, "message", 3),
     ),
 }
 
@@ -91,7 +106,11 @@ def measure(
         if phase:
             phase(f"measuring {part.scenario}")
         layers = _layers(over) if number == 0 and over is not None else ()
-        found, own = _run(situation, part, policies, layers, trials)
+        found, own = _run(situation, part, policies, layers, trials or part.trials)
+        if trials is None and (more := _undecided(found[0])):
+            enough = part.trials + math.ceil(_SPARE * more)
+            enough = min(enough, _MOST_GROWTH * part.trials)
+            found, own = _run(situation, part, policies, layers, enough)
         names = names or own
         answers += found[:1]
         if layers and len(found) > 2:
@@ -99,6 +118,60 @@ def measure(
             over_link = found[2]
     assert names is not None
     return Measures(tuple(answers), from_open, over_link, names, _setting(situation))
+
+
+def margin(
+    situation: Situation,
+    policy: str,
+    *,
+    holds: bool,
+    phase: Callable[[str], None] | None = None,
+) -> Margin:
+    """How near the RADIUS server of an office is to failing after a power cut.
+
+    ``holds``: whether every client joins now; slower servers are tried then, else faster ones.
+    """
+    if phase:
+        phase(f"measuring the margin of the RADIUS server, {policy}")
+    name = "office-storm"
+    share = situation.requests_per_s / situation.access_points
+    levels = [share * factor for factor in (_LESS if holds else _MORE)]
+    values: dict[str, Any] = {
+        "grid": {
+            "policy": [policy], "scenario": [name], "traffic": ["short"], _REQUESTS: levels,
+        },
+        "question": [],
+        "study.baseline": policy,
+        "study.answers": [_JOINED],
+        "trials.repetitions": _MARGIN_TRIALS,
+        f"scenario.{name}": _scenario(situation, name),
+    }  # fmt: skip
+    with _done(values) as summary:
+        of_cell = {
+            str(cell): (least, mean)
+            for cell, least, mean in summary.observations.filter(pl.col("metric") == _JOINED)
+            .group_by(pl.col("cell").cast(pl.String))
+            .agg(pl.col("value").min(), pl.col("value").mean().alias("mean"))
+            .iter_rows()
+        }
+        found = sorted(
+            (
+                (float(dict(cell.factors)[_REQUESTS]), *of_cell.get(cell.name, (0.0, 0.0)))
+                for cell in summary.plan.cells
+            ),
+            reverse=True,
+        )
+        clients = summary.plan.cells[0].settings.clients or 1
+    short = next((one for one in found if one[1] < 1), None)
+    enough = [level for level, _, _ in found if short is None or level > short[0]]
+    return Margin(
+        policy,
+        situation.requests_per_s,
+        min(enough) * situation.access_points if enough else None,
+        None if short is None else short[0] * situation.access_points,
+        0.0 if short is None else short[2] * clients,
+        clients,
+    )
 
 
 def _layers(link: str) -> tuple[str, ...]:
@@ -110,7 +183,7 @@ def _run(
     part: Part,
     policies: Sequence[str],
     layers: Sequence[str],
-    trials: int | None,
+    trials: int,
 ) -> tuple[tuple[Answered, ...], Names]:
     every = list(dict.fromkeys((situation.have, *policies, *layers)))
     grid: dict[str, Any] = {
@@ -142,14 +215,27 @@ def _run(
         "question": questions,
         "study.baseline": situation.have,
         "study.answers": [part.metric],
-        "trials.repetitions": trials or part.trials,
+        "trials.repetitions": trials,
         f"scenario.{part.scenario}": _scenario(situation, part.scenario),
     }
+    with _done(values) as summary:
+        return summary.answered, Names(summary.plan.cells)
+
+
+def _undecided(answered: Answered) -> int:
+    """Further trials that an answer needs to decide; 0 where it has decided."""
+    return max(
+        (one.more or 0 for one in answered.compares if one.verdict is Verdict.TOO_FEW), default=0
+    )
+
+
+@contextmanager
+def _done(values: Mapping[str, Any]) -> Iterator[RunSummary]:
+    """A run of the places with some values, which is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="airtoll-advise-") as folder:
         with resources.as_file(resources.files(__package__).joinpath("places.toml")) as study:
             done = run(study, out=Path(folder) / "run", values=cast(Mapping[str, Level], values))
-        summary = summarise(done.path)
-        return summary.answered, Names(summary.plan.cells)
+        yield summarise(done.path)
 
 
 def _question(part: Part, have: str, to: Sequence[str]) -> dict[str, Any]:

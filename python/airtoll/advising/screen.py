@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.advising.decision import Choice, Decision, Outcome
-from airtoll.advising.measure import storm
+from airtoll.advising.measure import ASSOCIATED, storm
 from airtoll.advising.situation import Situation, place_of
 from airtoll.answer import Compare, Verdict
 from airtoll.network import Network
@@ -28,7 +28,7 @@ _CURVES: Final = "p-256-scalar-mul"
 #: Scenario of a sensor -> its way of life.
 _LIVES: Final = {
     "sensor": "if it joins for every message",
-    "sensor-associated": "if it stays associated",
+    ASSOCIATED: "if it stays associated",
 }
 _BATTERY: Final = "battery_days"
 _JOINS: Final = ("negotiation_time_s", "join_all_time_s")
@@ -56,6 +56,7 @@ def screen(decision: Decision, names: Names) -> Screen:
     sections = [
         Section("You have", _understood(decision.situation)),
         *_chosen(decision, teller),
+        Section("The RADIUS server", teller.margin(decision.margin) if decision.margin else ()),
         Section("WireGuard over it", _tunnel(decision, teller)),
         Section("Other choices", _others(decision, teller)),
         Section(
@@ -79,7 +80,12 @@ def _answer(decision: Decision) -> str:
         return f"Leave {have}, but no candidate can be recommended here."
     if decision.choice is Choice.UNKNOWN:
         return f"No answer: nothing that is stronger than {have} could be measured here."
-    return f"Keep {have} ({decision.situation.have})."
+    keep = f"Keep {have} ({decision.situation.have})"
+    if (other := decision.if_associated) is None:
+        return f"{keep}."
+    lives = _LIVES["sensor"], _LIVES[ASSOCIATED]
+    to = f"{policy_name(other.policy)} ({other.policy})"
+    return f"{keep} {lives[0]}; {lives[1]}, change to {to}."
 
 
 def _understood(situation: Situation) -> tuple[str, ...]:
@@ -170,7 +176,9 @@ def _not_taken(decision: Decision) -> tuple[str, ...]:
     if dear:
         listed = ", ".join(policy_name(one.policy).replace(", ", " ") for one in dear)
         of = "battery life" if decision.situation.place == "sensor" else "throughput"
-        found.append(f"Stronger, and too dear in {of} (--max-overhead): {listed}.")
+        lives = f" {_LIVES['sensor']}" if decision.if_associated is not None else ""
+        most = f"{100 * decision.most_loss:g} %"
+        found.append(f"Stronger, and dearer than {most} of {of} (--max-overhead){lives}: {listed}.")
     return tuple(found)
 
 

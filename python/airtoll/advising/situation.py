@@ -135,13 +135,46 @@ def place_of(network: Network) -> str:
     return f"{network.name} ({', '.join(told)})" if told else network.name
 
 
-def _of_station(profile: str, phy: str | None, band: str | None) -> tuple[str | None, str | None]:
-    """PHY and band of a station: those of its network that it has, or its own."""
+def _able(
+    profile: str, place: Place, phy: str | None, band: str | None, network: Network | None
+) -> tuple[str | None, str | None]:
+    """PHY and band of a device: those that are asked for, else those of its network or its own.
+
+    A station joins a newer network with the PHY that it has; an access point is its network.
+    Raises ``UsageError`` for a PHY, band or width that the device lacks.
+    """
     able = load(profile).capabilities
     phys = able.phys.values if able.phys is not None else ()
     bands = able.bands.values if able.bands is not None else ()
-    chosen = phy if not phys or phy in phys else phys[-1]
-    return chosen, band if not bands or band in bands else bands[0]
+    for option, asked, has in (("--phy", phy, phys), ("--band", band, bands)):
+        if asked is not None and has and asked not in has:
+            raise UsageError(_lacks(profile, f"{option} {asked}", has))
+    if place != "sensor" and network is not None:
+        _refuse_network(profile, network)
+    known = (network.phy, network.band) if network is not None else (None, None)
+    phy, band = phy or known[0], band or known[1]
+    if phys and (phy or _PHY[place]) not in phys:
+        phy = phys[-1]
+    if place == "sensor" and bands and band not in bands:
+        band = bands[0]
+    return phy, band
+
+
+def _lacks(profile: str, asked: str, has: Sequence[str]) -> str:
+    return f"{asked}: {profile} has {', '.join(has)} (airtoll profiles show {profile})"
+
+
+def _refuse_network(profile: str, network: Network) -> None:
+    """Raise ``UsageError`` for the network of an access point that lacks its PHY, band or width."""
+    able = load(profile).capabilities
+    for names, value, unit in (
+        (able.phys, network.phy, ""),
+        (able.bands, network.band, " GHz"),
+        (able.widths_mhz, network.width_mhz, " MHz"),
+    ):
+        if names is not None and value is not None and str(value) not in names:
+            asked = f"--profile {profile}: {network.name} has {value}{unit}"
+            raise UsageError(_lacks(profile, asked, [f"{one}{unit}" for one in names.values]))
 
 
 def situation(
@@ -196,10 +229,11 @@ def situation(
         raise UsageError("--clients: for --place office; a home has one station here")
     known = network.phy if network is not None else None
     phy = None if phy is None else phy_name(phy)
-    if place == "sensor" and profile is not None:
-        phy, at = _of_station(profile, phy or known, at)
-    chosen = phy or known or _PHY[place]
-    if phy is None and known is None:
+    own = phy or known
+    if profile is not None:
+        own, at = _able(profile, place, phy, band, network)
+    chosen = own or _PHY[place]
+    if phy is None and chosen != known:
         assumed.append(f"{chosen} (--phy)")
     if chosen not in GENERATIONS:
         raise UsageError(f"--phy {chosen}: allowed are {', '.join(GENERATIONS)}")

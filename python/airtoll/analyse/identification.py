@@ -36,7 +36,7 @@ from airtoll.analyse.student import normal_below
 from airtoll.errors import UsageError
 
 #: Costs between those of a curve at which the posterior is computed.
-_STEPS = 120
+_STEPS = 240
 #: Standard deviations of a reading about its curve, points.
 _NOISE: Final = np.geomspace(0.05, 8.0, 24)
 #: Standard deviations of the cost of a group about that of its cipher, us.
@@ -201,6 +201,14 @@ def identify(
     return tuple(sorted(models, key=lambda model: model.rms_points))
 
 
+def weights(models: Sequence[Model]) -> list[tuple[Model, float]]:
+    """Models with their share by the evidence of the fitted readings alone, most likely first."""
+    top = max(model.log_evidence for model in models)
+    shares = [math.exp(model.log_evidence - top) for model in models]
+    found = [(model, share / sum(shares)) for model, share in zip(models, shares, strict=True)]
+    return sorted(found, key=lambda one: -one[1])
+
+
 def _fit(
     name: str, curves: Mapping[str, Curve], seen: Sequence[Overhead], unseen: Sequence[Overhead]
 ) -> Model:
@@ -272,6 +280,7 @@ class _Posterior:
         total = float(weight.sum())
         self._weight = weight / total
         self.log_evidence = scale + math.log(total)
+        self._of_group: dict[tuple[str, str, str], Array] = {}
 
     def model(self, name: str, unseen: Sequence[Overhead], widened: float) -> Model:
         """The fitted mechanism with its predictions, their intervals longer by a factor."""
@@ -300,6 +309,11 @@ class _Posterior:
 
     def _group(self, key: tuple[str, str, str]) -> Array:
         """Posterior of noise and the cost of a group, (noise, cost), that sums to one."""
+        if key not in self._of_group:
+            self._of_group[key] = self._computed(key)
+        return self._of_group[key]
+
+    def _computed(self, key: tuple[str, str, str]) -> Array:
         others = np.ones_like(self._ciphers[key[0]])
         for other, given in self._given.items():
             if other[0] == key[0] and other != key:

@@ -1,4 +1,4 @@
-"""Student's t distribution, the noncentral one, and the normal one: quantiles and tails.
+"""Student's t distribution, the noncentral one, the normal one, and chi-square: quantiles, tails.
 
 Written out, because scipy is half as large as the rest of the installation; the tests hold every
 function against scipy's. Results without an answer are NaN. Arguments broadcast; scalars give a
@@ -44,6 +44,24 @@ def t_below(x: ArrayLike, degrees: ArrayLike) -> Any:
 def t_above(x: ArrayLike, degrees: ArrayLike) -> Any:
     """The probability that Student's t lies above ``x``; NaN for no degrees of freedom."""
     return t_below(-np.asarray(x, float), degrees)
+
+
+def chi_square_above(x: float, degrees: int) -> float:
+    """The probability that chi-square with whole degrees of freedom (1 or more) lies above ``x``.
+
+    By the recurrence of the incomplete gamma function (Abramowitz and Stegun, 26.4.4 and 26.4.5).
+    """
+    half = max(x, 0.0) / 2
+    if degrees % 2:
+        total, term, at = math.erfc(math.sqrt(half)), math.sqrt(half / math.pi) * 2, 1.5
+        term *= math.exp(-half)
+    else:
+        total, term, at = math.exp(-half), half * math.exp(-half), 2.0
+    while at <= degrees / 2:
+        total += term
+        term *= half / at
+        at += 1
+    return min(1.0, total)
 
 
 def noncentral_t_beyond(critical: float, degrees: float, centre: float) -> float:

@@ -134,6 +134,28 @@ class Limit:
 
 
 @frozen
+class Margin:
+    """How near a RADIUS server is to failing: levels of its requests/s, for all access points.
+
+    ``now``: what it answers. ``enough``: the least measured level from which on every client joined
+    in every trial; None where none was enough. ``short``: the largest measured level below it, at
+    which ``joined`` of ``clients`` joined, a mean; None where all levels were enough.
+    """
+
+    policy: str
+    now: float
+    enough: float | None
+    short: float | None
+    joined: float
+    clients: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the server is fast enough now."""
+        return self.enough is not None and self.enough <= self.now
+
+
+@frozen
 class Crossing:
     """The level of a factor from which on the verdict is another one.
 
@@ -272,5 +294,15 @@ class Layered:
 
 
 Claim = (
-    Compare | Ruled | Parts | Limit | Crossing | Possible | Fallback | Reproduces | Gain | Layered
+    Compare
+    | Ruled
+    | Parts
+    | Limit
+    | Margin
+    | Crossing
+    | Possible
+    | Fallback
+    | Reproduces
+    | Gain
+    | Layered
 )

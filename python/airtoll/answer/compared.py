@@ -339,10 +339,9 @@ def why_unmeasured(measured: Measured, cell: str) -> str:
     if joined is not None:
         of = next(one for one in measured.plan.cells if one.name == cell)
         clients = _clients(of)
-        return (
-            f"{joined * clients:.3g} of {clients} clients joined within "
-            f"{of.settings.join.limit_s:g} s"
-        )
+        many = joined * clients
+        told = f"{many:.0f}" if many.is_integer() else f"on average {many:.2g}"
+        return f"{told} of {clients} clients joined within {of.settings.join.limit_s:g} s"
     rows = measured.trials.filter(pl.col("cell") == cell)
     for status in ("skipped", "failed"):
         reasons = rows.filter(pl.col("status") == status)["reason"].drop_nulls()

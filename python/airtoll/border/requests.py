@@ -141,6 +141,7 @@ __all__ = [
     "RoleSettingsMobike",
     "RoleSettingsOpenVpn",
     "RoleSettingsWireGuard",
+    "SaeFlood",
     "Scan",
     "Scenario",
     "SecurityAssociation",
@@ -730,6 +731,22 @@ class Beacons(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class SaeFlood(Value):
+    """Forged SAE commits, each from another address, at the times of a Poisson process.
+    hostapd's access point keeps commits in a queue of 15.
+    """
+
+    station: str
+    """The node whose radio sends them: a station of the BSS that joins nowhere."""
+
+    commits_per_s: float
+    """Commits per second in the mean."""
+
+    with_tokens: bool = False
+    """The attacker hears the access point's requests for tokens, and answers them."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class GroupDelivery(Value):
     """How an access point passes group-addressed frames on, and what it forwards between
     stations.
@@ -889,6 +906,11 @@ class Bss(Value):
     """SAE: from this many sessions on that wait for a station's confirm, the access point asks a
     new station for an anti-clogging token (dot11RSNASAEAntiCloggingThreshold); null: as each
     association's options say.
+    """
+
+    sae_flood: SaeFlood | None = None
+    """Forged SAE commits, from the start of the trial on; null: none. Needs
+    `sae_anti_clogging_threshold`.
     """
 
     group_rekey_s: float | None = None
@@ -1333,6 +1355,12 @@ class Queue(Value):
 
     discipline: Discipline = Discipline.FIFO
     """Which packet leaves first, and which is dropped."""
+
+    packet_numbers_first: bool = False
+    """Frames get their packet numbers when they come into the queue, in whose order they do not
+    leave it: a fault of drivers. Receivers with a replay counter drop those that come late.
+    Needs `fq_codel`.
+    """
 
     airtime_fairness: bool = False
     """An access point gives its stations equal airtime in both directions together, by a deficit
@@ -2057,6 +2085,19 @@ class Handover(Value):
 
     method: HandoverMethod = HandoverMethod.FULL
     """How it gets in."""
+
+    stale_address_s: float = 0.0
+    """Packets for the station go to the old access point until so long after it has joined, s:
+    the distribution system does not know its address there.
+    """
+
+    missing_block_ack_s: float = 0.0
+    """Its data frames there have no block ack agreement until so long after it has joined, s."""
+
+    legacy_rate_s: float = 0.0
+    """At an access point to which it comes back its data frames have the non-HT rate of the same
+    constellation until so long after it has joined, s.
+    """
 
     tunnel: TunnelMove = TunnelMove.ANEW
     """Treatment of its tunnels, whose outer address is another one there unless the station uses

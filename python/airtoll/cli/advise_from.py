@@ -92,6 +92,7 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
         "unmet": _reasons(decision.unmet),
         "unknown": _reasons(decision.unknown),
         "tunnel": _tunnel(decision),
+        "margin": None if decision.margin is None else asdict(decision.margin),
         "words": {
             "answer": shown.answer,
             "sections": [{"title": one.title, "lines": list(one.lines)} for one in shown.sections],

@@ -31,7 +31,7 @@ from airtoll.profiles import load as load_profile
 from airtoll.profiles import shipped as shipped_profiles
 from airtoll.study import load as load_study
 from airtoll.study import shipped as shipped_studies
-from airtoll.testbeds.visible import COMMON, in_words, networks
+from airtoll.testbeds.visible import COMMON, in_words, joining, networks
 
 studies = typer.Typer(no_args_is_help=True, help="Shipped study files.")
 policies = typer.Typer(no_args_is_help=True, help="The catalogue of security policies.")
@@ -207,10 +207,9 @@ def profiles_networks(
 ) -> None:
     """List which devices join a network of each policy, band by band, and why others do not."""
     wanted = [resolve(name) for name in policies_of_it or COMMON]
-    able = [one for one in shipped_profiles().values() if one.capabilities.phys is not None]
     found = {
         profile.name: {policy.name: networks(profile.capabilities, policy) for policy in wanted}
-        for profile in able
+        for profile in joining()
     }
     if json:
         emit_json(

@@ -33,6 +33,9 @@ T = TypeVar("T")
 LEVEL = 0.95
 OCTETS = (64, 256, 512, 1024, 1500)
 ROUNDS = 15
+#: Modes of the native module: one frame encapsulated after the other; 64 frames decapsulated as the
+#: capture reader does.
+SINGLE, CAPTURE = "single", "capture"
 SLICE_US = 200
 #: Slice of a public-key operation: dozens of ML-DSA's signatures, whose times differ by chance.
 OPERATION_SLICE_US = 20_000
@@ -177,9 +180,11 @@ def bench(
         )
     out().print(view)
     out().print(
-        f"Processor time of encapsulation; medians of {rounds} rounds, {LEVEL:.0%} "
-        "order-statistic intervals. Keeps up: one core encrypts frames of 1500 octets as fast as "
-        f"802.11ax sends at 80 MHz with two streams ({HE_80_MBPS:.0f} Mb/s)."
+        f"Processor time; medians of {rounds} rounds, {LEVEL:.0%} order-statistic intervals. "
+        "single: frames are encapsulated one after the other. capture: 64 frames are decapsulated "
+        "together, each under its own key, as the capture reader does. Keeps up: one core works on "
+        "frames of 1500 octets as fast as 802.11ax sends at 80 MHz with two streams "
+        f"({HE_80_MBPS:.0f} Mb/s)."
     )
 
 
@@ -230,9 +235,6 @@ def profile(
     directory: Annotated[
         Path, typer.Option("--dir", parser=named("--dir"), help="Folder to write to.")
     ] = Path(),
-    mode: Annotated[
-        str, typer.Option("--mode", help="single, or batch for ciphers with a batch mode.")
-    ] = "single",
     handshakes: Annotated[
         bool, typer.Option("--handshakes", help="Also measure operations of handshakes.")
     ] = False,
@@ -242,8 +244,6 @@ def profile(
     only: OnlyOption = None,
 ) -> None:
     """Write the costs of this machine's ciphers as a device profile."""
-    if mode not in ("single", "batch"):
-        raise UsageError(f"--mode {mode}: allowed are single, batch")
     if not name or not set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-_"):
         raise UsageError(f"{name!r}: a profile's name has lower-case letters, digits, '.-_'")
     path = directory / f"{name}.toml"
@@ -251,9 +251,9 @@ def profile(
         raise UsageError(f"{path}: exists; --force replaces it")
     clock, clock_source = _clock(clock_hz)
     names, operations = _split(only) if handshakes else (only, None)
-    costs = [] if names == [] else measure(rounds, names)
+    costs = [] if names == [] else measure(rounds, names, of=(SINGLE,))
     worked = measure_operations(rounds, operations) if handshakes and operations != [] else []
-    text = profile_text(costs, mode, clock, clock_source, worked)
+    text = profile_text(costs, clock, clock_source, worked)
     put_text(path, text)
     load_file(path)
     err().print(f"wrote {path}: give it as a station's or an AP's profile")
@@ -273,8 +273,10 @@ def _warn_of_quick_build() -> None:
         )
 
 
-def measure(rounds: int, only: Sequence[str] | None) -> list[CipherCost]:
-    """The cost of every cipher, or of the named ones, in every mode of this machine."""
+def measure(
+    rounds: int, only: Sequence[str] | None, of: Sequence[str] = (SINGLE, CAPTURE)
+) -> list[CipherCost]:
+    """The cost of every cipher, or of the named ones, in these modes as far as each has them."""
     _warn_of_quick_build()
     subjects = _native.cipher_subjects()
     known = [name for name, _, _ in subjects]
@@ -286,6 +288,7 @@ def measure(rounds: int, only: Sequence[str] | None) -> list[CipherCost]:
         for name, kind, modes in subjects
         if not only or name in only
         for mode in modes
+        if mode in of
     ]
     costs = []
     with progress_bar() as bar:
@@ -357,12 +360,14 @@ def median_cost(values: NDArray[np.float64]) -> Cost:
 
 def profile_text(
     costs: Sequence[CipherCost],
-    mode: str,
     clock_hz: float,
     clock_source: str,
     operations: Sequence[OperationCost] = (),
 ) -> str:
-    """A device profile in TOML; every number with how it was measured."""
+    """A device profile in TOML; every number with how it was measured.
+
+    A device encapsulates one frame after the other: costs of the mode ``single`` count.
+    """
     machine = processor()
     engine = _native.cipher_engines()[0]
     gaps = ["host: the cost of the network stack was not measured"]
@@ -371,12 +376,14 @@ def profile_text(
     lines = [
         "# Written by `airtoll ciphers profile`. The network stack's own costs are not measured",
         "# here and are left out.",
-        f"about = {_quoted(f'{machine}, ciphers on the CPU ({engine}), {mode}')}",
+        f"about = {_quoted(f'{machine}, ciphers on the CPU ({engine}), {SINGLE}')}",
         f"clock_hz = {{ value = {clock_hz:.6g}, source = {_quoted(clock_source)} }}",
         f"gaps = [{', '.join(map(_quoted, gaps))}]",
         "",
     ]
-    for cost in _chosen(costs, mode):
+    for cost in costs:
+        if cost.mode != SINGLE:
+            continue
         how = f"airtoll {_version()} on {machine}, {cost.mode}, encapsulation, "
         lines += [f"[cipher.{cost.cipher}]", 'engine = "cpu"']
         for key, number, unit, scale in (
@@ -428,15 +435,6 @@ def _split(only: Sequence[str] | None) -> tuple[list[str] | None, list[str] | No
 def processor() -> str:
     """The processor's name."""
     return _cpuinfo("model name", str) or platform.processor() or platform.machine()
-
-
-def _chosen(costs: Sequence[CipherCost], mode: str) -> list[CipherCost]:
-    """One cost for each cipher: the requested mode if the cipher has it, else single."""
-    chosen: dict[str, CipherCost] = {}
-    for cost in costs:
-        if cost.mode == mode or cost.cipher not in chosen:
-            chosen[cost.cipher] = cost
-    return list(chosen.values())
 
 
 def _clock(given: float | None) -> tuple[float, str]:

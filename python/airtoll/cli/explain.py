@@ -16,6 +16,7 @@ import typer
 
 from airtoll.analyse.explain import (
     FACTORS,
+    OF_AIRTIME,
     Deciding,
     Difference,
     Explained,
@@ -35,12 +36,13 @@ from airtoll.analyse.explain import (
 )
 from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
+from airtoll.cli.explain_dataset import explain_dataset, is_dataset
 from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
 from airtoll.policies import resolve
 from airtoll.profiles import load
 from airtoll.run.explained_inputs import pair_of, readings_of, side_of
-from airtoll.run.explained_samples import Inputs, Side
+from airtoll.run.explained_samples import SHARES, Inputs, Side
 from airtoll.run.explaining import AP, STATION, Link, least_link, setting_of
 from airtoll.study.generations import GENERATIONS, phy_name
 
@@ -63,13 +65,16 @@ _WORDS: Final[Mapping[Quantity, str]] = {
     "loss_ratio": "loss, ",
     "delay_s": "delay, ",
     "retry_share": "retries, ",
+    "busy_share": "air in use, ",
+    "others_share": "airtime of other stations, ",
+    "group_share": "airtime of group frames, ",
     "rate_bps": "rate of the link, ",
     "mpdus_per_frame": "MPDUs per frame, ",
     "reordered_share": "packet numbers out of order, ",
     "again_bps": "the first policy again, ",
     "cable_bps": "over a cable, ",
 }
-_OF_THE_LINK: Final = ("delay_s", "rate_bps", "retry_share", "mpdus_per_frame")
+_OF_THE_LINK: Final = ("delay_s", "rate_bps", "retry_share", "mpdus_per_frame", *OF_AIRTIME)
 
 
 def explain_command(
@@ -77,14 +82,21 @@ def explain_command(
         str,
         typer.Argument(
             help="First measurement: a file of iperf3, flent, irtt or CSV, a capture, a folder of "
-            "them, or a number (Mb/s); ? if there is none.",
+            "them, or a number (Mb/s); ? if there is none. Or the name of a data set.",
             metavar="BEFORE",
         ),
     ],
     after: Annotated[
-        str, typer.Argument(help="Second measurement: the same kinds.", metavar="AFTER")
+        str,
+        typer.Argument(
+            help="Second measurement: the same kinds. Of a data set: scenarios that the answer may "
+            "see, with commas.",
+            metavar="AFTER",
+        ),
     ],
-    phy: Annotated[str, typer.Option(help="PHY of the link, e.g. 802.11ac.")],
+    phy: Annotated[
+        str | None, typer.Option(help="PHY of the link, e.g. 802.11ac; required but for data sets.")
+    ] = None,
     from_: Annotated[
         str | None,
         typer.Option("--from", help="Policy of the first one; default: by its file, else open."),
@@ -135,6 +147,13 @@ def explain_command(
     json: JsonOption = False,
 ) -> None:
     """Rank mechanisms by how well each explains two measurements of a network."""
+    if is_dataset(before):
+        if phy or from_ or to or profile or also:
+            raise UsageError(f"{before} is a data set, whose study states the link: no options")
+        explain_dataset(before, after, json)
+        return
+    if phy is None:
+        raise UsageError("say --phy, the PHY of the link, e.g. --phy 802.11ac")
     if client not in ("station", "wired"):
         raise UsageError(f"--client {client}: station or wired")
     inputs = Inputs(client == "station", flow, tuple(key or ()), tuple(keys or ()))
@@ -540,7 +559,7 @@ def _off(one: Explained) -> str:
     """The distance of a reading from its prediction, in words."""
     assert one.reading.after is not None
     quantity, value = one.reading.quantity, one.predicted.value
-    if quantity in ("loss_ratio", "retry_share", "reordered_share"):
+    if quantity in SHARES:
         return f"{100 * abs(value - one.reading.after):.0f} points"
     if one.reading.after <= 0 or value <= 0:
         return "all of it"

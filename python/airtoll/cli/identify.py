@@ -7,6 +7,7 @@ predict; gives candidate mechanisms side by side by their error on readings that
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -49,23 +50,11 @@ def identify_command(
     json: JsonOption = False,
 ) -> None:
     """Fit candidate mechanisms of a device to some overheads and predict the others."""
-    seen: dict[str, list[str]] = {dataset: []}
-    studies = {dataset: study or dataset}
-    for name in predict or []:
-        other, _, own = name.partition(":")
-        if other == dataset:
-            raise UsageError(f"--predict {name}: what --see leaves out of it is predicted anyway")
-        seen[other], studies[other] = [], own or other
+    subjects = subjects_of(dataset, see or (), predict or (), study)
     if leave_one_out == bool(see):
         raise UsageError("say --see SCENARIO, or --leave-one-out with --predict DATASET")
     if html and (json or leave_one_out):
         raise UsageError("--html prints the page of one fit: leave --json and --leave-one-out out")
-    for place in see or []:
-        owner, _, scenario = place.rpartition("/")
-        if (owner or dataset) not in seen:
-            raise UsageError(f"--see {place}: name {owner} with --predict, too")
-        seen[owner or dataset].append(scenario)
-    subjects = [Subject(name, studies[name], tuple(own)) for name, own in seen.items()]
     if leave_one_out:
         each = leave_each_out(
             subjects, settings=settings, trials=trials, seed=seed, mechanisms=mechanism or ()
@@ -91,6 +80,25 @@ def identify_command(
         emit_json(plain(found))
     else:
         _print(found)
+
+
+def subjects_of(
+    dataset: str, see: Sequence[str], predict: Sequence[str], study: str | None = None
+) -> list[Subject]:
+    """The data sets of a command with the scenarios of each that the fit may see."""
+    seen: dict[str, list[str]] = {dataset: []}
+    studies = {dataset: study or dataset}
+    for name in predict:
+        other, _, own = name.partition(":")
+        if other == dataset:
+            raise UsageError(f"--predict {name}: what --see leaves out of it is predicted anyway")
+        seen[other], studies[other] = [], own or other
+    for place in see:
+        owner, _, scenario = place.rpartition("/")
+        if (owner or dataset) not in seen:
+            raise UsageError(f"--see {place}: name {owner} with --predict, too")
+        seen[owner or dataset].append(scenario)
+    return [Subject(name, studies[name], tuple(own)) for name, own in seen.items()]
 
 
 def plain(found: Identified) -> dict[str, Any]:

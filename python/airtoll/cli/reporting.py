@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from attrs import evolve
 
 from airtoll.analyse.published import Comparison
 from airtoll.analyse.quantities import show_estimate, show_overhead
+from airtoll.answer import printed
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import STANDARD_OUTPUT, named
 from airtoll.cli.what_if import WhatIfOption, panel_of
@@ -22,6 +24,7 @@ from airtoll.errors import DatasetError, UsageError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import read_trials
 from airtoll.present.names import policy_name
+from airtoll.present.words import reproduced
 from airtoll.report import FORMATS, report_text, write_report
 from airtoll.report.closing import closing
 from airtoll.report.printed_overheads import PrintedCombined, printed_combined
@@ -115,10 +118,25 @@ def compare(
             + [_combined_row(dataset, row) for row in combined]
         )
         return
+    for line in _in_short(summary, dataset, compared, every=wanted == set(known)):
+        out().print(line, markup=False, highlight=False, soft_wrap=True)
     if compared:
         _print_comparisons(summary, compared, table_column=len(known) > 1)
     if combined:
         _print_combined(summary, combined, _against(summary))
+
+
+def _in_short(
+    summary: RunSummary, dataset: str, compared: list[Comparison], *, every: bool
+) -> Sequence[str]:
+    """How many of the printed values that are shown are met, in sentences."""
+    claims = (
+        [one for one in summary.reproduced if one.dataset == dataset]
+        if every
+        else printed(evolve(summary.measured, comparisons=tuple(compared)), summary)
+    )
+    told = reproduced(claims, summary.names)
+    return (*told.leads, *told.extras)
 
 
 def print_run(run: Run, *, json: bool, summary: RunSummary | None = None) -> None:

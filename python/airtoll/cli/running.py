@@ -445,6 +445,13 @@ def check(
     err().print(
         f"{len(cells)} cells, {skipped} skipped, about {duration(total)} of one core on {on}"
     )
+    if precision := plan.study.trials.until_precision:
+        most = max(plan.study.trials.most_trials, repetitions)
+        longest = duration(total + run_s * (most / repetitions - 1))
+        err().print(
+            f"note: trials are added until every overhead is known within {100 * precision:g} %, "
+            f"at most {most} of each cell: up to {longest}; --trials N sets their number"
+        )
     warnings = Counter(c.warning for c in cells if c.warning)
     for text, count in warnings.most_common(shown_rows(len(warnings))):
         err().print(f"warning: {count} cells: {text}")

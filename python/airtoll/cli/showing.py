@@ -15,7 +15,8 @@ from airtoll.cli.reporting import print_closing
 from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell
 from airtoll.report.imported import is_imported, read_imported
-from airtoll.report.summary import summarise
+from airtoll.report.setting import setting
+from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.text import tabular
 from airtoll.report.views import VIEWS
 from airtoll.run.outcome import refuse_no_result
@@ -39,7 +40,8 @@ def show(
         bool, typer.Option("--latex", help="Print a LaTeX table (booktabs) with caption and label.")
     ] = False,
     caption: Annotated[
-        str | None, typer.Option("--caption", help="With --latex: default: the study's title.")
+        str | None,
+        typer.Option("--caption", help="With --latex: default: the study's title and setting."),
     ] = None,
     label: Annotated[
         str | None, typer.Option("--label", help="With --latex: default: tab:STUDY-VIEW.")
@@ -94,7 +96,7 @@ def show(
                 found.columns,
                 found.rows,
                 numbers=found.numbers,
-                caption=caption or summary.study.study.title,
+                caption=caption or _caption(summary),
                 label=label or f"tab:{name}-{view}",
             )
         )
@@ -104,3 +106,8 @@ def show(
             sheet.add_row(*row)
         out().print(sheet)
     refuse_no_result(run, summary.trials)
+
+
+def _caption(summary: RunSummary) -> str:
+    """The study's title, and PHY, width, rate, clients and length of a trial."""
+    return f"{summary.study.study.title.rstrip('.')}. {setting(summary.plan.cells)}"

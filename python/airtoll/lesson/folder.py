@@ -26,7 +26,7 @@ from airtoll.policies import resolve
 from airtoll.report import browser
 from airtoll.report.playground import render
 from airtoll.run.lessons import lessons
-from airtoll.testbeds.example import AIR, KEYS, compose
+from airtoll.testbeds.example import AIR, KEYS, compose, wireshark_key
 
 #: Files of a lesson, by what they are for.
 PAGE: Final = "playground.html"
@@ -107,7 +107,7 @@ def _make(place: Path, policy: str, seed: int, with_page: bool) -> None:
     compose(policy, place / CAPTURE, seed=seed)
     capture = capture_report([place / CAPTURE / AIR], (), [place / CAPTURE / KEYS])
     put_text(place / "handshake.html", capture_page(capture))
-    found = tasks(scenarios, capture, CAPTURE)
+    found = tasks(scenarios, capture, CAPTURE, wireshark_key(place / CAPTURE / KEYS))
     note = f"Made by airtoll {__version__} with seed {seed}; the handshake has the policy {policy}."
     for solved, name in ((False, "tasks"), (True, "solutions")):
         put_text(place / f"{name}.md", markdown(found, solved=solved, note=note))

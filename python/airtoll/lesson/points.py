@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import copy
 import json
+import math
+import statistics
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll import _native
-from airtoll.report.playground import MEASURED_S, WARM_UP_S, Scenarios
+from airtoll.report.playground import COST_PAIRS, COST_T, MEASURED_S, WARM_UP_S, Scenarios
+from airtoll.run.what_if import POLICIES
 
 #: Bits in a megabit.
 _MEGA: Final = 1e6
+#: Place of the open network among the policies.
+_OPEN: Final = POLICIES.index("open")
 
 
 @frozen
@@ -71,6 +76,25 @@ def network(
     scenario["warm_up_s"] = WARM_UP_S
     scenario["duration_s"] = WARM_UP_S + MEASURED_S
     return _simulated(scenario, scenarios.seed)
+
+
+def cost(scenarios: Scenarios, policy: int, *, payload: int, rate: int | None = None) -> str:
+    """The cost of a policy against the open network, with its interval, as the page shows it.
+
+    Pairs of trials with common random numbers; the interval holds one packet at least, which is the
+    step of a throughput.
+    """
+    pairs = [
+        [
+            network(evolve(scenarios, seed=seed), which, payload=payload, rate=rate).throughput()
+            for which in (_OPEN, policy)
+        ]
+        for seed in range(scenarios.seed, scenarios.seed + COST_PAIRS)
+    ]
+    shares = [1 - secured / opened for opened, secured in pairs]
+    packet = 8 * payload / (pairs[0][0] * _MEGA * MEASURED_S)
+    half = max(COST_T * statistics.stdev(shares) / math.sqrt(len(shares)), packet)
+    return f"{100 * statistics.fmean(shares):.1f} ± {math.ceil(1000 * half - 1e-9) / 10:.1f} %"
 
 
 def handover(scenarios: Scenarios, name: str) -> Point:

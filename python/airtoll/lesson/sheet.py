@@ -10,7 +10,7 @@ from typing import Final
 
 from airtoll.lesson.tasks import Task
 from airtoll.report.own import MARK
-from airtoll.report.playground import MEASURED_S
+from airtoll.report.playground import COST_PAIRS, MEASURED_S
 from airtoll.report.templates import page
 
 _TITLE: Final = "What does Wi-Fi security cost?"
@@ -21,9 +21,10 @@ _HOW: Final = (
     "sentence."
 )
 _HOW_SOLVED: Final = (
-    "`playground.html` and the capture of this folder show these numbers. Those of lessons one to "
-    f"five come from single trials of {MEASURED_S:g} s, so they have no interval. The commands of "
-    "the tasks simulate other trials, so their last digits differ."
+    "`playground.html` and the capture of this folder show these numbers. A cost is the mean "
+    f"of {COST_PAIRS} pairs of trials of {MEASURED_S:g} s, with its interval (95 %); other numbers "
+    "of lessons one to five come from single trials. The commands of the tasks simulate other "
+    "trials: their costs lie within the intervals."
 )
 
 

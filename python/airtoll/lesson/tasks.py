@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.capture.reports import CaptureReport
-from airtoll.lesson.points import Point, handover, names, network
+from airtoll.lesson.points import cost, handover, names, network
 from airtoll.present.names import policy_name
 from airtoll.report.playground import LESSONS, MEASURED_S, Scenarios
 from airtoll.run.what_if import POLICIES
@@ -57,13 +57,14 @@ class Task:
     why: str
 
 
-def tasks(scenarios: Scenarios, capture: CaptureReport, folder: str) -> list[Task]:
+def tasks(scenarios: Scenarios, capture: CaptureReport, folder: str, key: str | None) -> list[Task]:
     """All tasks, with the answers of the scenarios' seed.
 
-    ``folder``: the folder of the capture, as the sheet names it.
+    ``folder``: the folder of the capture, as the sheet names it. ``key``: what opens it in
+    Wireshark, None where there is none.
     """
     found = [_lesson(anchor, scenarios) for anchor in LESSONS]
-    return [*found, _handshake(capture, folder)]
+    return [*found, _handshake(capture, folder, key)]
 
 
 def _lesson(anchor: str, scenarios: Scenarios) -> Task:
@@ -80,10 +81,6 @@ def _lesson(anchor: str, scenarios: Scenarios) -> Task:
     )
 
 
-def _cost(secured: Point, opened: Point) -> str:
-    return f"{100 * (1 - secured.throughput() / opened.throughput()):.1f} %"
-
-
 def _rates(scenarios: Scenarios) -> tuple[tuple[int, str], tuple[int, str]]:
     """The lowest and the highest rate: place in the list, words."""
     last = len(scenarios.rates) - 1
@@ -94,11 +91,8 @@ def _over_payloads(scenarios: Scenarios, payloads: tuple[int, int]) -> list[Blan
     found = []
     for place, words in reversed(_rates(scenarios)):
         for payload in payloads:
-            opened, secured = (
-                network(scenarios, policy, payload=payload, rate=place) for policy in (_OPEN, _CCMP)
-            )
             what = f"cost of CCMP at {words} and {payload} octets"
-            found.append(Blank(what, _cost(secured, opened)))
+            found.append(Blank(what, cost(scenarios, _CCMP, payload=payload, rate=place)))
     return found
 
 
@@ -138,11 +132,10 @@ def _contention(scenarios: Scenarios) -> list[Blank]:
 def _ciphers(scenarios: Scenarios) -> list[Blank]:
     found = []
     for payload in _CONTROL:
-        opened = network(scenarios, _OPEN, payload=payload)
         for policy, (words, _) in enumerate(scenarios.network):
             if policy != _OPEN:
-                cost = _cost(network(scenarios, policy, payload=payload), opened)
-                found.append(Blank(f"cost of {words}, {payload} octets", cost))
+                what = f"cost of {words}, {payload} octets"
+                found.append(Blank(what, cost(scenarios, policy, payload=payload)))
     return found
 
 
@@ -179,20 +172,23 @@ _ABOUT: Final[Mapping[str, tuple[int, str | None, Callable[[Scenarios], list[Bla
 }
 
 
-def _handshake(capture: CaptureReport, folder: str) -> Task:
+def _handshake(capture: CaptureReport, folder: str, key: str | None) -> Task:
     (session,) = capture.sessions
     ledger = capture.ledger
     octets = ledger["total"]["octets"]
     share = ledger["security_share"]
     seconds = session["join_time_s"]
     messages = sum(session["messages"].values())
+    kind, _, value = (key or "").partition(":")
+    where = "Preferences, Protocols, IEEE 802.11, Decryption keys"
+    opened = f", decrypted with the key `{value}` of type {kind} ({where})" if key else ""
     return Task(
         title="A handshake in a capture",
         question="What passes before the first octet of data, and what does it cost?",
         minutes=8,
         steps=(
             "Open `handshake.html` and follow the session from its first frame. Wireshark shows "
-            f"the same frames from `{folder}/air.pcapng`."
+            f"the same frames from `{folder}/air.pcapng`{opened}."
         ),
         command=f"airtoll capture report {folder}/air.pcapng --keys {folder}/keys.json",
         blanks=(

@@ -232,6 +232,18 @@ METRICS: Final[dict[str, Metric]] = {
         name="time of a group key renewal",
     ),
     "group_rekey_longest_s": Metric("s", "the longest of these times", LARGEST, LESS),
+    "sae_commits_forged": Metric(
+        "1", "forged SAE commits that were sent (`join.flood_per_s`)", SUM
+    ),
+    "sae_frames_dropped": Metric(
+        "1",
+        "frames for the AP under a flood that its full socket lost, those of stations included",
+        SUM,
+        LESS,
+    ),
+    "sae_commits_computed": Metric(
+        "1", "forged commits for which the AP computed a shared key", SUM, LESS
+    ),
     "associations_lost": Metric(
         "1", "deauthentications of a station by the AP during the traffic", SUM, LESS
     ),
@@ -288,6 +300,19 @@ METRICS: Final[dict[str, Metric]] = {
     ),
     "handover_tunnel_octets": Metric(
         "octet", "octets of these messages inside UDP", mean_by("handovers"), LESS
+    ),
+    "handover_address_s": Metric(
+        "s",
+        "of the gap: until packets for the station go to the new AP (`handover.stale_address_s`)",
+        mean_by("handovers"),
+        LESS,
+    ),
+    "handover_full_rate_s": Metric(
+        "s",
+        "first data frame by the new AP to the first one after all faults of the hand-over ended; "
+        "not of the gap",
+        mean_by("handovers"),
+        LESS,
     ),
     "handover_wait_s": Metric(
         "s",
@@ -406,6 +431,13 @@ METRICS: Final[dict[str, Metric]] = {
     "packets_lost_address": Metric(
         "1",
         "lost packets for whose next hop no node answered (ARP, Neighbour Discovery)",
+        SUM,
+        LESS,
+    ),
+    "packets_lost_replay": Metric(
+        "1",
+        "lost packets whose packet number was below one that the receiver had taken "
+        "(`card.reorders_packet_numbers`)",
         SUM,
         LESS,
     ),

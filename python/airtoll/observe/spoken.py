@@ -43,6 +43,9 @@ SPOKEN: Final[dict[str, Spoken]] = {
     "handover_gap_s": Spoken("the gap of a hand-over", "difference", _HEARD_S),
     "handover_join_s": Spoken("the time of a hand-over's join", "difference", _HEARD_S),
     "handover_packets_lost": Spoken("the number of packets lost per hand-over", "difference", 0.5),
+    "handover_address_s": Spoken("the wait for the address", "difference", _HEARD_S),
+    "handover_full_rate_s": Spoken("the time until the full rate is back", "difference", _FELT_S),
+    "packets_lost_replay": Spoken("the number of packets dropped as replays", "difference", 0.5),
     "voice_mos": Spoken("the quality of a call (MOS)", "difference", 0.1),
     "association_time_s": Spoken("the time of an association", "difference", _FELT_S),
     "join_time_s": Spoken("the time of a join", "difference", _FELT_S),
@@ -63,6 +66,7 @@ SPOKEN: Final[dict[str, Spoken]] = {
     "group_delivered_ratio": Spoken(
         "the share of group-addressed messages that arrive", "points", 0.001
     ),
+    "group_delay_s": Spoken("the delay of group-addressed messages", "difference", _FELT_S),
     "battery_days": Spoken("battery life", "values", 0.01),
     "join_energy_j": Spoken("the energy of a join", "values", 0.01),
     "wake_energy_j": Spoken("the energy of a wake-up", "values", 0.01),

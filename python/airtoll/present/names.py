@@ -49,6 +49,8 @@ _PHRASES: Final = {
     "handover.stagger_s": "{} apart",
     "handover.scan.max_channel_ms": "{} ms a channel",
     "handover.scan.mode": "{} scan",
+    "join.flood_per_s": "{} forged commits/s",
+    "dtim_period": "a DTIM every {} beacons",
     "join.group_rekey_s": "group keys renewed every {} s",
     "join.chain": "{} certificates",
     "join.ike_chain": "{} certificates",
@@ -73,6 +75,7 @@ _LEVELS: Final = {
     ("join.ike_chain", "none"): "a pre-shared key",
     ("join.ike_additional", "none"): "classical keys",
     ("frame_bursting_us", "0"): "no bursts",
+    ("dtim_period", "1"): "a DTIM in every beacon",
 }
 #: Switches: field -> words for true and for false.
 _SWITCHES: Final = {

@@ -23,6 +23,7 @@ from airtoll.answer import (
     Held,
     Layered,
     Limit,
+    Margin,
     Parts,
     Possible,
     Printed,
@@ -221,13 +222,32 @@ class Teller:
                 Sum.EQUAL: "costs as much as its parts",
                 Sum.UNKNOWN: "has its parts",
             }[claim.sum]
+            parts = "more than all of it" if -claim.parts.value > 1 else _loss(claim.parts)
             found.append(
                 f"The whole {relation}: {_loss(claim.whole.change)} against an open network, "
-                f"where the parts add up to {_loss(claim.parts)}."
+                f"where the parts add up to {parts}."
             )
         if claim.limit is not None:
             found.append(f"{_limiter(claim.limit)} limits it.")
         return found
+
+    def margin(self, claim: Margin) -> tuple[str, ...]:
+        """How near a RADIUS server is to failing."""
+        name = self._level("policy", claim.policy)
+        joined = f"{claim.joined:.3g} of {claim.clients} clients of an access point"
+        short = "" if claim.short is None else f"at {claim.short:.3g}, {joined} do, on average"
+        if claim.enough is None:
+            return (f"No measured server lets every client of {name} join: {short}.",)
+        if not claim.holds:
+            least = f"at {claim.enough:.3g} RADIUS requests/s"
+            return (f"With {name} every client joins {least}" + (f"; {short}." if short else "."),)
+        if not short:
+            return (f"With {name} every client joins at {claim.enough:.3g} requests/s, too.",)
+        spare = claim.now / claim.enough
+        return (
+            f"Every client joins down to {claim.enough:.3g} requests/s; {short}.",
+            f"The server answers {spare:.2g} times what {name} needs after a power cut.",
+        )
 
     def impossible(self, claims: Sequence[Possible]) -> list[str]:
         """The policies that cannot be had, by reason."""

@@ -142,7 +142,8 @@ def titles(summary: RunSummary) -> list[str]:
     found = []
     for quantity in columns(summary):
         if quantity in (THROUGHPUT, OVERHEAD) and summary.analysis.by_rule:
-            found += [f"{quantity_name(quantity)} by rule", "all trials"]
+            name = quantity_name(quantity)
+            found += [f"{name} by rule", f"{name} of all trials"]
         else:
             found.append(quantity_name(quantity))
     return [*found, "fairness"] if has_fairness(summary) else found
@@ -481,14 +482,14 @@ def _of_joins(summary: RunSummary) -> list[str]:
     count = summary.analysis.estimate(worst.cell.name, "stations_joined")
     joined = count.value if count else 0.0
     share = worst.estimate.value
-    clients = round(joined / share) if share else worst.cell.settings.clients or 1
+    settings = worst.cell.settings
+    of = round(joined / share) if share else settings.clients or len(settings.stations)
+    # A mean of trials that are not alike is a fraction of a client.
+    told = f"{joined:.0f} of {of}" if joined.is_integer() else f"{joined:.3g} of {of}, on average,"
     name = summary.names.cell(worst.cell.name)
     if len(found) == 1:
-        return [f"{joined:.4g} of {clients} clients joined, on average: {name}."]
-    return [
-        f"In {len(found)} cells not every client joined; fewest: {joined:.4g} of {clients} on "
-        f"average, {name}."
-    ]
+        return [f"Not every client joined: {told} did ({name})."]
+    return [f"Not every client joined in {len(found)} cells; in the worst, {told} did ({name})."]
 
 
 def _of_limits(summary: RunSummary) -> list[str]:

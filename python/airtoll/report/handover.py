@@ -26,9 +26,25 @@ PARTS: Final[dict[str, str]] = {
     "handover_keys_s": "key handshake",
     "handover_mobile_ip_s": "Mobile IP",
     "handover_tunnel_s": "tunnel",
+    "handover_address_s": "address",
     "handover_wait_s": "wait for a packet",
 }
 _GAP: Final = "handover_gap_s"
+#: The gap by layer, from the departure on, its whole, and what follows it.
+LAYERS: Final[dict[str, str]] = {
+    "handover_scan_s": "scan",
+    "handover_association_s": "link",
+    "handover_eap_s": "EAP",
+    "handover_keys_s": "keys",
+    "handover_mobile_ip_s": "Mobile IP",
+    "handover_tunnel_s": "tunnel",
+    "handover_address_s": "address",
+    "handover_wait_s": "first data",
+    _GAP: "whole gap",
+    "handover_full_rate_s": "full rate again",
+}
+#: Layers that most hand-overs do without.
+OFTEN_ABSENT: Final = ("handover_scan_s",)
 _MESSAGES: Final = "handover_messages"
 _LOST: Final = "handover_packets_lost"
 _METHOD: Final = "scenario.handover.method"

@@ -13,6 +13,7 @@ import polars as pl
 from airtoll.analyse import Analysis, Comparison
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row, repeats_its_cell
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
+from airtoll.observe.metrics import name_of
 from airtoll.report.imported import whole_cells
 
 
@@ -55,7 +56,7 @@ def _both(analysis: Analysis, row: Mapping[str, Any]) -> str:
 def _estimate(row: Mapping[str, Any], level: float) -> dict[str, str]:
     return {
         "cell": _named(row),
-        "metric": row["metric"].rsplit("_", 1)[0].replace("_", " "),
+        "metric": name_of(row["metric"]),
         "value": show_estimate(estimate_of_row(dict(row), level)),
         "n": str(row["n"]),
         "method": row["method"],
@@ -67,7 +68,7 @@ def beside(c: Comparison) -> dict[str, str]:
     overhead = c.quantity == "overhead"
     return {
         "cell": c.cell,
-        "quantity": c.quantity.rsplit("_", 1)[0],
+        "quantity": name_of(c.quantity),
         "table": c.table,
         "published": (show_overhead if overhead else show_estimate)(c.published),
         "ours": (show_overhead if overhead else show_estimate)(c.ours),

@@ -21,6 +21,10 @@ from airtoll.report.templates import page
 #: of frames is the same with and without CCMP.
 WARM_UP_S: Final = 0.02
 MEASURED_S: Final = 1.0
+#: A cost is the mean of so many pairs of trials, each with common random numbers.
+COST_PAIRS: Final = 5
+#: Student's t of its interval: level 0.95, four degrees of freedom.
+COST_T: Final = 2.776
 
 #: anchor -> title, question, task, explanation to check against the figure
 LESSONS: Final = {
@@ -95,6 +99,8 @@ def render(scenarios: Scenarios) -> str:
         "seed": scenarios.seed,
         "warm_up_s": WARM_UP_S,
         "measured_s": MEASURED_S,
+        "cost_pairs": COST_PAIRS,
+        "cost_t": COST_T,
     }
     return page(
         "playground.html.j2",
@@ -102,6 +108,7 @@ def render(scenarios: Scenarios) -> str:
             "title": "Playground",
             "lessons": LESSONS,
             "measured_s": MEASURED_S,
+            "cost_pairs": COST_PAIRS,
             "rates": [words for words, _ in scenarios.rates],
             "handovers": [words for words, _ in scenarios.handovers],
             "data": browser.in_script(data),

@@ -17,10 +17,12 @@ from airtoll.analyse.decomposition import PARTS, REMAINDER
 from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.errors import UsageError
 from airtoll.observe.datasets import load_dataset
+from airtoll.observe.metrics import METRICS
 from airtoll.plan import Cell
 from airtoll.present.names import policy_name
 from airtoll.report.answer import table, titles
 from airtoll.report.delays import delay_tables
+from airtoll.report.handover import LAYERS, OFTEN_ABSENT
 from airtoll.report.join_times import time_rows
 from airtoll.report.printed_overheads import printed_combined
 from airtoll.report.summary import RunSummary
@@ -184,10 +186,10 @@ def delays(summary: RunSummary) -> View:
 
 
 def parts(summary: RunSummary) -> View:
-    """Where each overhead goes: parts of the airtime, in points."""
+    """Where each overhead goes: parts of the airtime, in points; of hand-overs the gap by layer."""
     frame = summary.decomposition
-    columns = ("policy", "where", "part", "points", "meaning")
-    rows, levels = [], []
+    columns = ("policy", "where", "part", "ms", "points", "meaning")
+    rows, levels = _layers(summary)
     for row in frame.iter_rows(named=True):
         if abs(row["value"]) < 5e-5:
             continue
@@ -198,12 +200,40 @@ def parts(summary: RunSummary) -> View:
                 policy_name(cell.policy),
                 summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",)),
                 part.removesuffix("_s").removeprefix("airtime_").replace("_", " "),
+                "",
                 f"{100 * row['value']:.2f}",
                 PARTS.get(part, REMAINDER),
             )
         )
         levels.append(_levels(cell, part=part))
-    return _filled(columns, rows, levels, ("points",))
+    return _filled(columns, rows, levels, ("ms", "points"))
+
+
+def _layers(summary: RunSummary) -> tuple[list[tuple[str, ...]], list[dict[str, str]]]:
+    """The gap of every cell's hand-overs by layer, with their levels; the mean of several stations.
+
+    Methods of hand-overs are levels of the grid, so that ``where`` names them.
+    """
+    estimates = summary.analysis.estimates.filter(
+        pl.col("metric").is_in(list(LAYERS)) & pl.col("flow").is_null()
+    )
+    values: dict[tuple[str, str], float] = {}
+    for row in estimates.sort("station", nulls_last=False).iter_rows(named=True):
+        values.setdefault((str(row["cell"]), str(row["metric"])), float(row["value"]))
+    rows: list[tuple[str, ...]] = []
+    levels: list[dict[str, str]] = []
+    for name, cell in summary.cells.items():
+        place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",))
+        for metric, layer in LAYERS.items():
+            value = values.get((name, metric))
+            if value is None or (value == 0 and metric in OFTEN_ABSENT):
+                continue
+            shown = f"{1000 * value:.2f}"
+            rows.append(
+                (policy_name(cell.policy), place, layer, shown, "", METRICS[metric].meaning)
+            )
+            levels.append(_levels(cell, part=layer))
+    return rows, levels
 
 
 #: Name of a view -> what makes it.

@@ -1,4 +1,4 @@
-"""A capture as values of a measurement: retries, PHY rate, throughput of steady traffic.
+"""A capture as values of a measurement: retries, PHY rate, airtime, throughput of steady traffic.
 
 Takes the path of a capture and keys; gives a :class:`~airtoll.run.explained_samples.Side`. Reads
 the report of ``airtoll.capture`` and decodes nothing itself.
@@ -12,7 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from attrs import frozen
+
+from airtoll.analyse.explain import Quantity
+from airtoll.border.answers import LedgerReport, StationSums, Step, Sums
 from airtoll.capture import capture_report
+from airtoll.capture.reports import by_kind
 from airtoll.errors import DatasetError, PolicyError
 from airtoll.policies import resolve
 from airtoll.run.explained_samples import Inputs, Sample, Side, parse_flow
@@ -22,24 +27,86 @@ from airtoll.run.explaining import Link, phy_rate_bps
 _CAPTURED = 0.15
 #: Parts of a capture's busiest second from which on a second has traffic, and steady traffic.
 _BUSY, _STEADY = 0.1, 0.7
+#: Octets of an Ack and of a compressed BlockAck frame (IEEE Std 802.11-2020, 9.3.1.4 and 9.3.1.8).
+_ACK_OCTETS, _BLOCK_ACK_OCTETS = 14, 32
 _HT_RATE: Final = re.compile(r"(\S+) MCS (\d+)(?: x(\d+))? (\d+) MHz")
 _FORMATS: Final = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT": "802.11be"}
 
 
+@frozen
+class Captured:
+    """The readings of a station in a capture; None where the capture does not tell.
+
+    ``retries``: share of its frames with the retry bit. ``rate_bps``: mean of its data frames, one
+    way. ``busy``: share of steady time with frames. ``others``, ``group``: shares of the airtime
+    of all frames but acknowledgements that are of other stations, and of none. ``mpdus``: MPDUs
+    per acknowledgement.
+    """
+
+    retries: float
+    rate_bps: float | None
+    busy: float | None
+    others: float | None
+    group: float | None
+    mpdus: float | None
+
+
+def captured(ledger: LedgerReport, station: StationSums, down: bool) -> Captured:
+    """Retries, rate and airtime of a station, by the ledger of a capture."""
+    mbps = station["rate_down_mbps"] if down else station["rate_up_mbps"]
+    rate = 1e6 * mbps if mbps else _most_used_rate(ledger["rates"], ledger["data_frames"])
+    told = _told(ledger["total"])
+    of_own, of_stations = _told(station), sum(map(_told, ledger["stations"]))
+    steady = _steady(ledger["seconds"])
+    spent = [sum(by_kind(one["airtime_s"]).values()) / ledger["step_s"] for one in steady]
+    return Captured(
+        retries=station["retries"] / max(station["frames"], 1),
+        rate_bps=rate,
+        busy=min(1.0, statistics.fmean(spent)) if told > 0 and spent else None,
+        others=max(0.0, of_stations - of_own) / told if told > 0 else None,
+        group=max(0.0, 1 - of_stations / told) if told > 0 else None,
+        mpdus=_mpdus(ledger["data_frames"], by_kind(ledger["total"]["octets"])["control"]),
+    )
+
+
+def _told(sums: Sums | StationSums) -> float:
+    """Airtime of all frames but acknowledgements, s."""
+    airtime = by_kind(sums["airtime_s"])
+    return sum(airtime.values()) - airtime["control"]
+
+
+def _mpdus(data_frames: int, control_octets: float) -> float | None:
+    """MPDUs per acknowledgement: an Ack frame of one has 14 octets, a BlockAck of several 32."""
+    if not control_octets or not data_frames:
+        return None
+    if data_frames * _ACK_OCTETS < 1.3 * control_octets:
+        return 1.0
+    return max(1.0, data_frames * _BLOCK_ACK_OCTETS / control_octets)
+
+
 def capture_side(path: Path, inputs: Inputs) -> Side:
-    """Retries, PHY rate and throughput of the station with most octets, both ways together."""
+    """Retries, PHY rate, airtime and throughput of the station with most octets."""
     report = capture_report([path], inputs.keys, inputs.key_logs)
     ledger = report.ledger
     if not ledger["stations"] or not ledger["data_frames"]:
         raise DatasetError(f"{path}: holds no data frame of a station")
     station = max(ledger["stations"], key=lambda one: one["octets"]["payload"])
     _, flow, _ = parse_flow(inputs.flow)
-    retries = station["retries"] / max(station["frames"], 1)
-    samples = [Sample("retry_share", flow, retries, 0.02)]
+    found = captured(ledger, station, flow.down)
+    values: tuple[tuple[Quantity, float | None, float], ...] = (
+        ("retry_share", found.retries, 0.02),
+        ("rate_bps", found.rate_bps, 0.02),
+        ("busy_share", found.busy, 0.04),
+        ("others_share", found.others, 0.03),
+        ("group_share", found.group, 0.03),
+        ("mpdus_per_frame", found.mpdus, 0.2),
+    )
+    samples = [
+        Sample(quantity, flow, value, spread)
+        for quantity, value, spread in values
+        if value is not None
+    ]
     remarks = []
-    rate = _most_used_rate(ledger["rates"], ledger["data_frames"])
-    if rate is not None:
-        samples.append(Sample("rate_bps", flow, rate, 0.1))
     total = ledger["total"]["octets"]["payload"]
     busy = _busy_bps(ledger["seconds"], station["octets"]["payload"] / max(total, 1))
     if busy is None:
@@ -49,6 +116,12 @@ def capture_side(path: Path, inputs: Inputs) -> Side:
         share = flow.payload / (flow.packet + 8)
         samples.append(Sample("throughput_bps", flow, busy * share, _CAPTURED))
     return Side(tuple(samples), _captured_policy(report.sessions), tuple(remarks))
+
+
+def _steady(seconds: Sequence[Step]) -> list[Step]:
+    """The seconds with nearly the payload of the busiest one."""
+    most = max((float(one["octets"]["payload"]) for one in seconds), default=0.0)
+    return [one for one in seconds if one["octets"]["payload"] > _STEADY * most > 0]
 
 
 def _busy_bps(seconds: Sequence[Any], part: float) -> float | None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from airtoll.analyse.explain import Flow, Quantity, Transport
+from airtoll.analyse.explain import OF_AIRTIME, Flow, Quantity, Transport
 from airtoll.errors import UsageError
 
 #: Words of a quantity on the command line.
@@ -23,6 +23,9 @@ QUANTITIES: Final[Mapping[str, Quantity]] = {
     "loss": "loss_ratio",
     "delay": "delay_s",
     "retries": "retry_share",
+    "busy": "busy_share",
+    "others": "others_share",
+    "group": "group_share",
     "rate": "rate_bps",
     "mpdus": "mpdus_per_frame",
     "reordered": "reordered_share",
@@ -35,7 +38,7 @@ FLOWS: Final[Mapping[str, tuple[Transport, bool]]] = {
     "udp-down": ("udp", True),
     "udp-up": ("udp", False),
 }
-SHARES: Final = ("loss_ratio", "retry_share", "reordered_share")
+SHARES: Final = ("loss_ratio", "retry_share", "reordered_share", *OF_AIRTIME)
 #: Octets of a ping, and of the largest datagram of an MTU of 1500.
 PING, DATAGRAM = 64, 1472
 #: Standard deviations of one throughput of a home (logarithm), and of a share.

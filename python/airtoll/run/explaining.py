@@ -184,6 +184,7 @@ def _air(link: Link, flow: Flow) -> Air:
         single=single,
         legacy=legacy,
         slower=_slower(link, flow, after, carried),
+        slower_rates=tuple(map(phy_rate_bps, _lower_links(link))),
         rate_bps=phy_rate_bps(link),
         aggregates=link.has_mcs,
         fragmented=_fragmented(link, flow),
@@ -228,20 +229,24 @@ def _slower(link: Link, flow: Flow, policy: str, carried: float) -> tuple[float,
     """Throughputs at lower rates; of tunnels as of their links."""
     own, name = evolve(flow, mtu=None), _link_policy(policy)
     top = _carried(link, own, name, simulated=True)
+    return tuple(
+        carried * _carried(lower, own, name, simulated=True) / top for lower in _lower_links(link)
+    )
+
+
+def _lower_links(link: Link) -> tuple[Link, ...]:
+    """The link at its next lower rates, highest first."""
     if link.has_mcs:
         # 802.11n counts its MCSs on over the streams.
         lowest = 8 * (link.streams - 1) if link.phy == "802.11n" else 0
         mcs = _mcs(link)
         return tuple(
-            carried * _carried(link, own, name, mcs=lower, simulated=True) / top
+            evolve(link, mcs=lower)
             for lower in range(mcs - 1, max(lowest - 1, mcs - 1 - _STEPS), -1)
         )
     highest = link.rate_mbps or HIGHEST_MBPS[link.phy]
     rates = sorted((r for r in GENERATIONS[link.phy]["rates_mbps"] if r < highest), reverse=True)
-    return tuple(
-        carried * _carried(link, own, name, rate=rate, simulated=True) / top
-        for rate in rates[:_STEPS]
-    )
+    return tuple(evolve(link, rate_mbps=rate) for rate in rates[:_STEPS])
 
 
 def _mcs(link: Link) -> int:
@@ -339,8 +344,6 @@ def _carried(
     policy: str,
     *,
     aggregates: bool = True,
-    mcs: int | None = None,
-    rate: float | None = None,
     card: tuple[str, float] | None = None,
     discovers: bool = True,
     simulated: bool = False,
@@ -351,7 +354,7 @@ def _carried(
     # alone: a wired sender would offer more than any link carries, and lose fragments for it.
     if tunnel and flow.transport == "udp":
         flow = evolve(flow, down=False)
-    scenario = _tables(link, flow, aggregates=aggregates, mcs=mcs, rate=rate)
+    scenario = _tables(link, flow, aggregates=aggregates)
     if flow.mtu is not None and tunnel:
         scenario["tunnel_mtu_octets"] = flow.mtu
     # A fast link has as many packets in a shorter time.
@@ -368,14 +371,7 @@ def _carried(
     return _of_cell(text, policy, card, simulated and flow.transport == "tcp")
 
 
-def _tables(
-    link: Link,
-    flow: Flow,
-    *,
-    aggregates: bool = True,
-    mcs: int | None = None,
-    rate: float | None = None,
-) -> dict[str, Any]:
+def _tables(link: Link, flow: Flow, *, aggregates: bool = True) -> dict[str, Any]:
     """The scenario of a link."""
     scenario: dict[str, Any] = {
         "phy": link.phy,
@@ -387,7 +383,7 @@ def _tables(
     if link.has_mcs:
         scenario |= {
             "width_mhz": link.width_mhz,
-            "mcs": _mcs(link) if mcs is None else mcs,
+            "mcs": _mcs(link),
             "streams": link.streams,
         }
         if not aggregates:
@@ -395,7 +391,7 @@ def _tables(
         if link.guard_interval_ns is not None:
             scenario["guard_interval_ns"] = link.guard_interval_ns
     else:
-        scenario["rate_mbps"] = rate or link.rate_mbps or HIGHEST_MBPS[link.phy]
+        scenario["rate_mbps"] = link.rate_mbps or HIGHEST_MBPS[link.phy]
     if link.band is not None:
         scenario["band"] = link.band
     return scenario

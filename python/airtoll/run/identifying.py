@@ -12,7 +12,9 @@ of a prediction share their random numbers.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
@@ -21,6 +23,7 @@ import polars as pl
 from attrs import evolve, frozen
 
 from airtoll import _native, border
+from airtoll.analyse import cost_curve
 from airtoll.analyse.identification import Curve, Model, Overhead, identify
 from airtoll.errors import TestbedError, UsageError
 from airtoll.observe.datasets import load_dataset
@@ -32,8 +35,10 @@ from airtoll.testbeds.resolve import CCA_US, scenario
 
 Change = Callable[[border.Scenario, float], border.Scenario]
 
-#: Costs per frame of the curves, us.
-_COSTS_US: Final = tuple(8.0 * step for step in range(16))
+#: Distance of the costs of a curve, us.
+_STEP_US: Final = 4.0
+#: Costs of a curve at which it is measured in any case, us; the usual ones where empty.
+_FIRST_US: tuple[float, ...] = ()
 #: Simulated length of saturated trials, s; transfers last until they are done.
 _SECONDS = 3.0
 
@@ -164,13 +169,14 @@ def leave_one_out(
     trials: int = 4,
     seed: int = 1,
     mechanisms: Sequence[str] = (),
+    known: Known | None = None,
 ) -> dict[str, Identified]:
     """Each data set predicted by a fit to all scenarios of the others, by its name."""
     if len(subjects) < 2:
         raise UsageError("to leave a study out, name at least two data sets (--predict)")
-    known = _Known(subjects, settings, trials, seed, mechanisms)
+    fit = _Known(subjects, settings, trials, seed, mechanisms, known)
     names = [subject.dataset for subject in subjects]
-    return {name: known.identified(partial(_is_of, name)) for name in names}
+    return {name: fit.identified(partial(_is_of, name)) for name in names}
 
 
 def _is_of(dataset: str, overhead: Overhead) -> bool:
@@ -185,17 +191,19 @@ def identify_device(
     seed: int = 1,
     experiments: bool = False,
     mechanisms: Sequence[str] = (),
+    known: Known | None = None,
 ) -> Identified:
     """Fit every mechanism to the scenarios of the fit; predict all other overheads.
 
     ``settings``: ``stated``, or ``open`` for those that the open readings choose.
     ``experiments``: also predict the overheads of experiments that tell mechanisms apart.
     ``mechanisms``: names of the mechanisms to compare; all where empty.
+    ``known``: trials that were simulated; new ones are added.
     """
-    known = _Known(subjects, settings, trials, seed, mechanisms)
-    held_out = {r.name for r in known.readings if r.held_out}
-    found = known.identified(lambda reading: reading.name in held_out)
-    return evolve(found, experiments=known.experiments(found.models)) if experiments else found
+    fit = _Known(subjects, settings, trials, seed, mechanisms, known)
+    held_out = {r.name for r in fit.readings if r.held_out}
+    found = fit.identified(lambda reading: reading.name in held_out)
+    return evolve(found, experiments=fit.experiments(found.models)) if experiments else found
 
 
 class _Known:
@@ -208,14 +216,15 @@ class _Known:
         trials: int,
         seed: int,
         mechanisms: Sequence[str],
+        known: Known | None = None,
     ) -> None:
         for name in mechanisms:
             if name not in MECHANISMS:
-                known = ", ".join(MECHANISMS)
-                raise UsageError(f"mechanism: allowed are {known}; got {name!r}")
+                allowed = ", ".join(MECHANISMS)
+                raise UsageError(f"mechanism: allowed are {allowed}; got {name!r}")
         if settings not in ("stated", "open"):
             raise UsageError(f"settings: allowed are stated and open, got {settings!r}")
-        self._simulate = _Simulation(trials, seed)
+        self._simulate = _Simulation(trials, seed, known)
         self.readings = [r for subject in subjects for r in _readings(subject)]
         self._choices: dict[str, tuple[Choice, ...]] = {}
         self._chosen: dict[str, Chosen] = {}
@@ -232,9 +241,7 @@ class _Known:
             if r.cell.policy != "open" and (r.dataset, r.table) in bases
         ]
         self._overheads = [_overhead(secured, base) for secured, base in self._pairs]
-        self._curves = {
-            name: self._curve(name, MECHANISMS[name]) for name in mechanisms or MECHANISMS
-        }
+        self._curves = self._all_curves(list(mechanisms or MECHANISMS))
 
     def _free(self, cell: Cell, setting: Setting) -> float:
         """Throughput without any mechanism, bit/s."""
@@ -295,21 +302,50 @@ class _Known:
         paid = self._simulate(secured, chosen.of(secured), change, costs[0] if costs else 0.0)
         return _points(free, paid, like.definition)
 
-    def _curve(self, mechanism: str, change: Change) -> dict[str, Curve]:
-        costs = (0.0,) if mechanism == "octets only" else _COSTS_US
-        found = {}
-        for (secured, base), reading in zip(self._pairs, self._overheads, strict=True):
-            chosen = self._chosen[secured.dataset]
-            setting = chosen.of(secured.cell)
-            free = self._free(base.cell, chosen.of(base.cell))
-            points = [
-                _points(
-                    free, self._simulate(secured.cell, setting, change, cost), secured.definition
-                )
-                for cost in costs
-            ]
-            found[reading.name] = Curve(costs, tuple(points))
-        return found
+    def _throughputs(self, mechanism: str, pair: tuple[_Reading, _Reading]) -> dict[float, float]:
+        """Throughputs of a secured cell by the cost, bit/s."""
+        secured, _ = pair
+        setting, change = self._chosen[secured.dataset].of(secured.cell), MECHANISMS[mechanism]
+        return cost_curve.measured(
+            lambda cost: self._simulate(secured.cell, setting, change, cost), _FIRST_US
+        )
+
+    def _curve(self, pair: tuple[_Reading, _Reading], known: Mapping[float, float]) -> Curve:
+        """The overheads of a reading by the cost; ``known``: throughputs of a like reading.
+
+        A cost adds the same time to a bit under every cipher: the octets of ciphers differ by a few
+        microseconds on the air.
+        """
+        secured, base = pair
+        chosen = self._chosen[secured.dataset]
+        free = self._free(base.cell, chosen.of(base.cell))
+        own = self._simulate(secured.cell, chosen.of(secured.cell), None, 0.0)
+        costs = np.arange(0.0, max(known) + _STEP_US / 2, _STEP_US) if known else np.zeros(1)
+        points = []
+        for cost in costs:
+            more = 1 / cost_curve.at(known, cost) - 1 / known[0.0] if known else 0.0
+            points.append(_points(free, 1 / (1 / own + more), secured.definition))
+        return Curve(tuple(costs.tolist()), tuple(points))
+
+    def _all_curves(self, mechanisms: Sequence[str]) -> dict[str, dict[str, Curve]]:
+        """Curves by mechanism and reading; the simulator works on as many as there are cores."""
+        patterns = {_like(pair[0]): pair for pair in self._pairs}
+        asked = [(name, like) for name in mechanisms if name != "octets only" for like in patterns]
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            found = pool.map(lambda one: self._throughputs(one[0], patterns[one[1]]), asked)
+            known = dict(zip(asked, found, strict=True))
+        return {
+            name: {
+                reading.name: self._curve(pair, known.get((name, _like(pair[0])), {}))
+                for pair, reading in zip(self._pairs, self._overheads, strict=True)
+            }
+            for name in mechanisms
+        }
+
+
+def _like(reading: _Reading) -> tuple[str, str, str]:
+    """The name that readings share that differ in their policy alone."""
+    return reading.dataset, reading.cell.scenario, reading.cell.traffic
 
 
 #: Levels of the experiments: UDP payloads, octets; rates, Mb/s.
@@ -333,13 +369,18 @@ def _with_senders(cell: Cell, count: float) -> Cell:
     return evolve(cell, settings=cell.settings.model_copy(update={"clients": int(count)}))
 
 
+#: Throughputs of trials that were simulated, by scenario and seed: several identifications may
+#: share them.
+Known = dict[tuple[str, int], tuple[float, ...]]
+
+
 class _Simulation:
     """Mean throughputs of cells, bit/s; equal questions are simulated once."""
 
-    def __init__(self, trials: int, seed: int) -> None:
+    def __init__(self, trials: int, seed: int, known: Known | None = None) -> None:
         self._seeds = [seed * 1_000_003 + number for number in range(1, trials + 1)]
         self._cancel = _native.Cancel()
-        self._known: dict[str, float] = {}
+        self._known: Known = {} if known is None else known
 
     def __call__(self, cell: Cell, setting: Setting, change: Change | None, cost: float) -> float:
         resolved = setting(scenario(cell))
@@ -355,33 +396,32 @@ class _Simulation:
             for n in resolved.nodes
         )
         text = border.to_json(evolve(resolved, nodes=nodes))
-        if text not in self._known:
-            self._known[text] = self._measure(cell, resolved, text)
-        return self._known[text]
-
-    def _measure(self, cell: Cell, resolved: border.Scenario, text: str) -> float:
-        found = []
-        for seed in self._seeds:
-            try:
-                columns = _native.Scenario(text).simulate([seed], self._cancel)
-            except ValueError as error:
-                raise TestbedError(f"simulator: {cell.name}: {error}") from error
-            if columns["failure"][0] is not None:
-                raise TestbedError(f"{cell.name}: {columns['failure'][0]}")
-            rows = rows_of(columns)
-            if cell.load.transfer_bytes is not None:
-                times = [r.value for r in rows if r.metric == "transfer_delay_s"]
-                if times:
-                    found.append(8.0 * cell.load.transfer_bytes / max(times))
-                    continue
-                # A transfer that the trial cuts off is rated by what arrived.
-            rows = with_whole_cell(rows)
-            found += [
-                r.value
-                for r in rows
-                if r.metric == "throughput_bps" and r.flow is None and r.second is None
-            ]
+        found: list[float] = []
+        for one in self._seeds:
+            if (text, one) not in self._known:
+                self._known[text, one] = self._measure(cell, text, one)
+            found += self._known[text, one]
         return float(np.mean(found))
+
+    def _measure(self, cell: Cell, text: str, seed: int) -> tuple[float, ...]:
+        """Throughputs of a trial, bit/s: one, or none."""
+        try:
+            columns = _native.Scenario(text).simulate([seed], self._cancel)
+        except ValueError as error:
+            raise TestbedError(f"simulator: {cell.name}: {error}") from error
+        if columns["failure"][0] is not None:
+            raise TestbedError(f"{cell.name}: {columns['failure'][0]}")
+        rows = rows_of(columns)
+        if cell.load.transfer_bytes is not None:
+            times = [r.value for r in rows if r.metric == "transfer_delay_s"]
+            if times:
+                return (8.0 * cell.load.transfer_bytes / max(times),)
+            # A transfer that the trial cuts off is rated by what arrived.
+        return tuple(
+            r.value
+            for r in with_whole_cell(rows)
+            if r.metric == "throughput_bps" and r.flow is None and r.second is None
+        )
 
 
 def _readings(subject: Subject) -> list[_Reading]:

@@ -111,6 +111,22 @@ class Handover(Table):
         description="pre-authentication: starts this long before the departure, milliseconds; "
         "if it is not complete at the departure, the whole join follows",
     )
+    stale_address_s: NotNegative = Field(
+        0.0,
+        description="fault: packets for the station go to the old AP, where they are lost, until "
+        "this long after the join at the new one (a stale entry of a bridge or an ARP cache), s",
+    )
+    missing_block_ack_s: NotNegative = Field(
+        0.0,
+        description="fault: until this long after the join at the new AP there is no block ack "
+        "session in either direction, so that each frame carries one MPDU, s",
+    )
+    legacy_rate_s: NotNegative = Field(
+        0.0,
+        description="fault: at an AP to which the station comes back on its `path`, frames have "
+        "the non-HT rate of the same constellation (at most 54 Mb/s) in both directions until this "
+        "long after the join, s",
+    )
     mobile_ip: Literal["home", "foreign"] = Field(
         "home",
         description="with `join.mobile_ip`: the other APs are in the home network, or in foreign "

@@ -277,6 +277,17 @@ class Join(Table):
         description="with `anti_clogging`: the AP requires tokens once this many SAE handshakes "
         "are open (hostapd: 5); 0: always",
     )
+    flood_per_s: Annotated[float, Field(ge=0, le=10_000)] = Field(
+        0.0,
+        description="SAE: forged commits per second at the AP, each from another address, at "
+        "random times from the start of the trial on. The AP takes one frame after the other, "
+        "loses those that find hostapd's socket full (332 commits), and requires tokens from "
+        "`anti_clogging_threshold` open handshakes on (default here: 5)",
+    )
+    flood_with_tokens: bool = Field(
+        False,
+        description="with `flood_per_s`: the sender hears the requests for tokens and answers them",
+    )
     multiplication_ms: NotNegative | None = Field(
         None,
         description="SAE: time of a multiplication of a point on the stations' CPUs, ms; default: "

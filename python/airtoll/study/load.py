@@ -28,6 +28,10 @@ from airtoll.study.question import Level, Question, Require
 from airtoll.study.source import check_values, parse_toml, read_text
 
 _AXES = ("scenario", "policy", "traffic")
+#: Fields that say how long a trial lasts, which is no part of a name.
+_LENGTHS = ("duration_s", "warm_up_s", "cool_down_s")
+#: Most letters of a label.
+_LABEL_LENGTH = 60
 #: A file in the root of a checkout; no installed package has it next to it.
 _MARK_OF_A_CHECKOUT = "crates/airtoll-python/Cargo.toml"
 #: Most cells of a grid. More take gigabytes.
@@ -116,14 +120,17 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     A smaller grid narrows the patterns of ``exclude`` and the questions, which lose the levels that
     it lacks, and drops the comparisons (``compare``) of cells that it lacks. A question keeps its
     place if its grid has other levels there. A requirement loses the levels that the grid lacks and
-    is refused without any. A scenario or traffic with a value loses a label that has numbers.
+    is refused without any. Texts that state a replaced number follow. ``scenario.*.KEY`` and
+    ``traffic.*.KEY`` set every table.
 
     Raises ``StudyError`` for a key that does not exist or a value that is invalid.
     """
     data = file.study.model_dump(mode="python", exclude_unset=True)
+    values = _each_table(data, values)
+    old = {}
     for key, value in values.items():
-        _put(data, key, value, file.path)
-    _drop_stale_labels(data, values)
+        old[key] = _put(data, key, value, file.path)
+    _refresh_texts(data, old, values)
     grid = {
         axis: levels for axis, levels in data["grid"].items() if isinstance(levels, list | tuple)
     }
@@ -180,16 +187,61 @@ def _choices(mistake: Mapping[str, Any]) -> list[str]:
     return re.findall(r"'([^']*)'", mistake.get("ctx", {}).get("expected", ""))
 
 
-def _drop_stale_labels(data: dict[str, Any], values: Mapping[str, Level]) -> None:
-    """Drop labels that may state a number which a value replaces."""
-    for key in values:
+def _refresh_texts(
+    data: dict[str, Any], old: Mapping[str, Any], values: Mapping[str, Level]
+) -> None:
+    """Keep the study's texts true where a value replaces a number that they state.
+
+    ``old``: the replaced values. A label with numbers becomes the table's name with the new value;
+    title and question that state an old number say the new value; other texts that do are dropped.
+    """
+    told: dict[tuple[str, str], list[str]] = {}
+    for key, before in old.items():
         kind, _, rest = key.partition(".")
         name, _, field = rest.partition(".")
-        if kind not in ("scenario", "traffic") or not field or f"{kind}.{name}.label" in values:
+        if kind not in ("scenario", "traffic", "grid") or field in _LENGTHS:
             continue
-        table = data.get(kind, {}).get(name)
-        if isinstance(table, dict) and any(map(str.isdigit, table.get("label") or "")):
-            del table["label"]
+        own = data[kind].get(name) if kind != "grid" else None
+        own = own if isinstance(own, dict) else {}
+        label = own.get("label") or ""
+        numbers = _numbers(before)
+        # A pattern without numbers matches nothing.
+        stated = re.compile(
+            rf"(?<![\w.,])(?:{'|'.join(map(re.escape, numbers)) or '(?!)'})(?![.,]?\w)"
+        )
+        if field and f"{kind}.{name}.label" not in values and any(map(str.isdigit, label)):
+            (now, *_) = (*_numbers(values[key]), "")
+            if now and stated.search(label):
+                own["label"] = stated.sub(now, label)
+            else:
+                told.setdefault((kind, name), []).append(_now(key, values))
+        for text in ("title", "question"):
+            if f"study.{text}" not in values and stated.search(data["study"].get(text) or ""):
+                data["study"][text] += f" ({_now(key, values)})"
+        for table in (data["study"], own):
+            if stated.search(table.get("about") or ""):
+                del table["about"]
+            kept = [one for one in table.get("leaves_out") or () if not stated.search(one)]
+            if "leaves_out" in table:
+                table["leaves_out"] = kept
+    for (kind, name), words in told.items():
+        data[kind][name]["label"] = f"{name}, {', '.join(words)}"[:_LABEL_LENGTH]
+
+
+def _now(key: str, values: Mapping[str, Level]) -> str:
+    """``clients 400``: the last word of a key and its value; of a table the word alone."""
+    word = key.rpartition(".")[2]
+    value = values[key]
+    text = ", ".join(_numbers(value)) or ("" if isinstance(value, dict | list) else str(value))
+    return f"{word} {text}".rstrip()
+
+
+def _numbers(value: object) -> list[str]:
+    """A value's numbers as texts write them."""
+    every = value if isinstance(value, list | tuple) else [value]
+    return [
+        f"{one:g}" for one in every if isinstance(one, int | float) and not isinstance(one, bool)
+    ]
 
 
 def _narrowed(study: Study, grid: Mapping[str, Any]) -> list[dict[str, list[Level]]]:
@@ -621,7 +673,24 @@ def _locate(data: dict[str, Any], key: str, path: Path) -> tuple[dict[str, Any],
     return place, parts[-1]
 
 
-def _put(data: dict[str, Any], key: str, value: Level, path: Path) -> None:
+def _each_table(data: Mapping[str, Any], values: Mapping[str, Level]) -> dict[str, Level]:
+    """Values by key, with ``scenario.*`` and ``traffic.*`` written out for every table."""
+    found: dict[str, Level] = {}
+    for key, value in values.items():
+        kind, _, rest = key.partition(".")
+        if kind in ("scenario", "traffic") and rest.startswith("*."):
+            for name in data.get(kind, {}):
+                found[f"{kind}.{name}.{rest[2:]}"] = value
+        else:
+            found[key] = value
+    return found
+
+
+def _put(data: dict[str, Any], key: str, value: Level, path: Path) -> Any:
+    """Set the value of a dotted key; the one that it replaces, None where there was none.
+
+    A list of tables takes a name or a number from 0: ``stations.A.battery_wh``.
+    """
     parts = key.split(".")
     if len(parts) > 2 and parts[0] in ("scenario", "traffic"):
         defined = data.get(parts[0], {})
@@ -635,7 +704,25 @@ def _put(data: dict[str, Any], key: str, value: Level, path: Path) -> None:
         parts = ["grid", key.partition(".")[2].replace('"', "")]
     place: Any = data
     for part in parts[:-1]:
-        place = place.setdefault(part, {})
-        if not isinstance(place, dict):
+        if isinstance(place, list | tuple):
+            place = _of_list(place, part, key, path)
+        else:
+            place = place.setdefault(part, {})
+        if not isinstance(place, dict | list | tuple):
             raise StudyError(f"{path}: {shown(key)}: {part!r} is no table")
+    if not isinstance(place, dict):
+        raise StudyError(f"{path}: {shown(key)}: {parts[-2]!r} is a list; name a table of it")
+    before = place.get(parts[-1])
     place[parts[-1]] = value
+    return before
+
+
+def _of_list(tables: Sequence[Any], wanted: str, key: str, path: Path) -> Any:
+    """The table of a list with a name, or at a place from 0."""
+    names = [str(one.get("name", at)) if isinstance(one, dict) else str(at)
+             for at, one in enumerate(tables)]  # fmt: skip
+    if wanted in names:
+        return tables[names.index(wanted)]
+    if wanted.isdigit() and int(wanted) < len(tables):
+        return tables[int(wanted)]
+    raise StudyError(f"{path}: {shown(key)}: no {shown(wanted)}; there are {', '.join(names)}")

@@ -343,6 +343,11 @@ class AccessPoint(Table):
         "before it deauthenticates the station (reason code 2), s; default: as long as a station "
         "repeats its frames",
     )
+    multiplication_ms: NotNegative | None = Field(
+        None,
+        description="SAE: time of a multiplication of a point on the AP's CPU, ms; default: that "
+        "of its profile",
+    )
     restart_at_s: Positive | None = Field(
         None,
         description="time after the start of the traffic, s, at which the AP restarts at once and "
@@ -358,6 +363,12 @@ class Card(Table):
         (),
         description="policies under which no A-MPDU is sent: the block ack session does not come "
         "about, as with drivers whose protected or software-encrypted frames are not aggregated",
+    )
+    reorders_packet_numbers: bool = Field(
+        False,
+        description="frames get their packet numbers before the queues of their flows "
+        '(`queue_type = "fq_codel"`), which change their order; with TKIP, CCMP and GCMP the '
+        "receiver drops those that come late as replays",
     )
 
 
@@ -375,6 +386,9 @@ class WiredLink(Table):
     )
     delay_us: NotNegative = Field(5.0, description="one-way delay, microseconds")
     queue_packets: Count = Field(1000, description="queue limit, packets")
+    loss_ratio: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="share of packets that the path loses, in each direction"
+    )
 
 
 class Bridge(Table):

@@ -38,6 +38,7 @@ class Analytic:
             _no_closed_form(cell)
             or of.refusal
             or cards.why_not(cell)
+            or cards.no_closed_form(cell)
             or bridging.why_not(cell)
             or loads.why_not(cell)
             or loads.one_kind(cell)
@@ -107,12 +108,17 @@ def _no_closed_form(cell: Cell) -> str | None:
     if radio.fading != "none" or radio.shadowing_db:
         return "closed forms have mean levels alone: no fading, no shadowing"
     settings = cell.settings
+    wires = (settings.wired, *([settings.bridge.wired] if settings.bridge else []))
+    if any(wire.loss_ratio for wire in wires):
+        return "closed forms have no loss on a wire (wired.loss_ratio)"
     if not settings.group_load.is_empty:
         return "closed forms have no group-addressed traffic"
     if settings.multicast_to_unicast or settings.per_client_gtk or settings.proxy_arp:
         return "closed forms have no group-addressed frames"
     if settings.isolation or settings.dtim_period != 1:
         return "closed forms have no isolation and no DTIM"
+    if settings.join.flood_per_s:
+        return "closed forms have no flood of commits (join.flood_per_s)"
     if cell.settings.tunnel_end != "server":
         return "closed forms have tunnels that end at the server"
     if cell.settings.pmtud != "works" or cell.settings.tunnel_mtu_octets is not None:

@@ -1,9 +1,9 @@
 """Capabilities: one table per testbed, with an entry for each field of a study's cells and trials.
 
-Takes a cell; gives the reason for which a testbed skips it. A table holds capability only: the
-ranges of values are in the types of ``study``, and the consistency of a cell in ``joining``,
-``roaming`` and ``bridging``. A field without an entry is an error of the table
-(``tests/contract/test_capability.py``).
+Takes a cell; gives the reason for which a testbed skips it. A testbed states what differs from the
+treatment of a field that it does not name; the fields themselves come from the study's model. A
+table holds capability only: the ranges of values are in the types of ``study``, and the consistency
+of a cell in ``joining``, ``roaming`` and ``bridging``.
 """
 
 from __future__ import annotations
@@ -196,13 +196,25 @@ class Capability:
     def _used(self, path: str, cell: Cell) -> bool:
         return all(used(cell) for table, used in self.where.items() if path.startswith(f"{table}."))
 
-    def without_entry(self) -> list[str]:
-        """Fields of the study's model that neither have an entry nor are in a table with one."""
-        return [
-            path
-            for path, _ in paths()
-            if not any(f"{path}.".startswith(f"{known}.") for known in self.fields)
-        ]
+
+def every_field(
+    stated: Mapping[str, Entry], otherwise: Callable[[object], Entry]
+) -> dict[str, Entry]:
+    """An entry for each field of a cell and of trials, in the order of the model.
+
+    ``stated``: dotted path of a field or table -> entry. ``otherwise``: the entry of a field that
+    is neither stated nor in a table that is, from its default. Raises ``ValueError`` for a stated
+    path that the model does not have.
+    """
+    found: dict[str, Entry] = {}
+    for path, default in paths():
+        parts = path.split(".")
+        heads = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+        head = next((one for one in heads if one in stated), path)
+        found.setdefault(head, stated[head] if head in stated else otherwise(default))
+    if unknown := stated.keys() - found.keys():
+        raise ValueError(f"no field of a study: {', '.join(sorted(unknown))}")
+    return found
 
 
 #: Fields that are words in sentences; no testbed carries them out.

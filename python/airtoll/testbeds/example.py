@@ -6,6 +6,7 @@ The simulator composes them; the files are a few dozen kilobytes.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from pathlib import Path
@@ -20,6 +21,8 @@ from airtoll.testbeds.simulator import Simulator
 #: Files of an example: the frames of the monitor, and the keys.
 AIR: Final = "air.pcapng"
 KEYS: Final = "keys.json"
+#: Hexadecimal digits of a PMK of 256 bits.
+_PMK_DIGITS: Final = 64
 
 #: One station that joins, and a datagram every 10 ms for 0.1 s.
 _STUDY: Final = """
@@ -65,3 +68,14 @@ def compose(policy: str, target: Path, *, phy: str = "a", seed: int = 1) -> None
         (made,) = Path(scratch).iterdir()
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(made, target)
+
+
+def wireshark_key(keys: Path) -> str | None:
+    """The key by which Wireshark and tshark decrypt a composed capture, as TYPE:KEY.
+
+    None where the network has no keys, or an AKM whose PMK they do not take.
+    """
+    for key in json.loads(keys.read_text("utf-8")):
+        if key["kind"] == "pmk" and len(key["key"]) == _PMK_DIGITS:
+            return f"wpa-psk:{key['key']}"
+    return None

@@ -33,6 +33,10 @@ _RADIUS_HOST = (
 )
 CONTROLLER = "controller"
 ROUTER = "router"
+#: The radio that sends forged commits.
+FLOODER = "sae-flood"
+#: Open handshakes from which hostapd requires tokens (anti_clogging_threshold).
+_HOSTAPD_THRESHOLD = 5
 #: The RADIUS server's queue: FreeRADIUS keeps as many requests as its max_requests says (16384).
 _REQUESTS = 16_384
 _AT_HOME = DOMAINS["n1"]
@@ -206,7 +210,9 @@ def _no_failures(cell: Cell, policies: Sequence[Policy]) -> str | None:
         "join.tries_again": join.tries_again,
         "join.pmksa": join.pmksa != "fresh",
         "join.multiplication_ms": join.multiplication_ms is not None,
+        "join.flood_per_s": join.flood_per_s > 0,
         "ap.authentication_timeout_s": settings.ap.authentication_timeout_s is not None,
+        "ap.multiplication_ms": settings.ap.multiplication_ms is not None,
         "ap.restart_at_s": settings.ap.restart_at_s is not None,
         "stations.caches_psk": any(not station.caches_psk for station in settings.stations),
     }
@@ -222,6 +228,15 @@ def _no_failures(cell: Cell, policies: Sequence[Policy]) -> str | None:
             return "ap.restart_at_s: one link"
         if settings.ap.restart_at_s >= cell.load.duration_s:
             return "ap.restart_at_s: the traffic ends before"
+    if join.flood_with_tokens and not join.flood_per_s:
+        return "join.flood_with_tokens needs join.flood_per_s"
+    if join.flood_per_s:
+        if settings.handover is not None or settings.mlo is not None:
+            return "join.flood_per_s: one access point with one link, without a hand-over"
+        if settings.topology in DOMAINS:
+            return "join.flood_per_s: one access point, not those of two domains"
+        if join.cached_pmk or join.pmksa != "fresh":
+            return "join.flood_per_s: stations with a PMKSA send no commits"
     if join.pmksa == "fresh":
         return None
     if join.cached_pmk:
@@ -335,9 +350,24 @@ def joining(
             evolve(node, cookie_threshold=join.cookie_threshold) if node.name in gateways else node
             for node in nodes
         )
+    flooded = join.flood_per_s > 0 and any(
+        policy.link.akm is not None and policy.link.akm.is_sae for policy in policies.values()
+    )
+    radio = resolved.radio
+    if flooded:
+        first = next(iter(policies))
+        nodes = (*nodes, _flooder(nodes, first))
+        budgets = radio.budgets
+        heard = (b for b in budgets if b.nodes == (first, access_point))
+        own = (evolve(b, nodes=(FLOODER, access_point)) for b in heard)
+        radio = evolve(radio, budgets=(*budgets, *own))
     return evolve(
         resolved,
-        bss=tuple(bss if bss.neighbour else _access_point(cell, bss) for bss in resolved.bss),
+        bss=tuple(
+            bss if bss.neighbour else _access_point(cell, bss, flooded=flooded)
+            for bss in resolved.bss
+        ),
+        radio=radio,
         nodes=nodes,
         associations=associations,
         association_limit_s=join.limit_s,
@@ -449,16 +479,38 @@ def _advertised(
     )
 
 
-def _access_point(cell: Cell, bss: border.Bss) -> border.Bss:
+def _flooder(nodes: Sequence[border.Node], station: str) -> border.Node:
+    """The radio that forges commits, where the first station is."""
+    beside = next(node for node in nodes if node.name == station)
+    return border.Node(
+        name=FLOODER,
+        role=border.Role.STATION,
+        bss=beside.bss,
+        cipher=beside.cipher,
+        position_m=beside.position_m,
+        tx_power_dbm=beside.tx_power_dbm,
+    )
+
+
+def _access_point(cell: Cell, bss: border.Bss, *, flooded: bool) -> border.Bss:
     join = cell.settings.join
     threshold = join.anti_clogging_threshold if join.anti_clogging else 0
+    if flooded:
+        asks = join.anti_clogging_threshold
+        asks = asks if asks or join.anti_clogging else _HOSTAPD_THRESHOLD
+        flood = border.SaeFlood(
+            station=FLOODER,
+            commits_per_s=join.flood_per_s,
+            with_tokens=join.flood_with_tokens,
+        )
+        bss = evolve(bss, sae_flood=flood)
     return evolve(
         bss,
         group_rekey_s=join.group_rekey_s,
         group_rekey_on_leave=join.group_rekey_on_leave,
         deauthenticate_at_s=join.deauthenticate_at_s,
         restart_at_s=cell.settings.ap.restart_at_s,
-        sae_anti_clogging_threshold=threshold or None,
+        sae_anti_clogging_threshold=asks if flooded else threshold or None,
     )
 
 

@@ -417,7 +417,10 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         bss=first,
         multi_link=tuple(further),
         cipher=_data_cipher(policy),
-        host=_with_card(_with_multiplication(cell, _host(profile, policy)), profile),
+        host=_with_card(
+            _with_multiplication(_host(profile, policy), cell.settings.join.multiplication_ms),
+            profile,
+        ),
         tx_power_dbm=power_dbm(settings),
         mtu_octets=_host_mtu(settings),
         queue=_queue(settings, profile),
@@ -444,9 +447,8 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
     return node
 
 
-def _with_multiplication(cell: Cell, host: border.Host) -> border.Host:
-    """A station's host with the time of SAE's multiplications that the study states, if it does."""
-    stated_ms = cell.settings.join.multiplication_ms
+def _with_multiplication(host: border.Host, stated_ms: float | None) -> border.Host:
+    """The host with the time of SAE's multiplications that the study states, if it does."""
     if stated_ms is None:
         return host
     return evolve(host, operations_ns={**host.operations_ns, SAE_MULTIPLICATION: stated_ms * 1e6})
@@ -517,7 +519,10 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
         position_m=(*settings.ap.position_m, 0.0),
         edca_parameters=_edca(settings.ap.edca_parameters),
         cipher=_data_cipher(cell.security),
-        host=_with_card(_host(profile, cell.security), profile),
+        host=_with_card(
+            _with_multiplication(_host(profile, cell.security), settings.ap.multiplication_ms),
+            profile,
+        ),
         tx_power_dbm=power_dbm(settings),
         mtu_octets=_path_mtu(settings),
         black_hole=settings.pmtud == "black_hole",
@@ -572,6 +577,7 @@ def _queue(settings: Scenario, profile: Profile) -> border.Queue:
         packets=queue_packets(settings),
         max_delay_ms=lifetime_ms or None,
         discipline=border.Discipline(settings.queue_type),
+        packet_numbers_first=settings.card.reorders_packet_numbers,
     )
 
 

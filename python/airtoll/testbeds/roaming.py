@@ -18,7 +18,9 @@ from airtoll import border
 from airtoll.plan import Cell
 from airtoll.policies import Policy
 from airtoll.study import Scenario, Station
+from airtoll.study.generations import HIGHEST_MBPS
 from airtoll.study.handover import Handover, Scan, Walk
+from airtoll.testbeds import cards
 from airtoll.testbeds.wires import cable
 
 NEXT_AP = "ap-2"
@@ -26,6 +28,8 @@ NEXT_AP = "ap-2"
 FIRST_NEXT = 2
 SWITCH = "switch"
 _NEXT_BSS = "next-cell"
+#: Link ciphers with which there is no HT (IEEE Std 802.11-2020, 12.6.1.1).
+_WITHOUT_HT = ("wep-40", "wep-104", "tkip")
 
 
 def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
@@ -52,6 +56,8 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         last_s += handover.stagger_s * (count - 1)
         if last_s >= cell.load.duration_s:
             return f"the hand-over at {last_s:g} s comes after the traffic's end"
+    if problem := _no_faults(cell, handover, policies[:count]):
+        return problem
     if handover.scan_ms > 0 and handover.scan is not None:
         return "scan_ms and scan exclude each other: leave one of them out"
     if handover.method == "fast-transition-ds" and looks:
@@ -60,6 +66,35 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
         problem = _no_method(handover, policy) or _no_move(cell, handover, policy)
         if problem is not None:
             return problem
+    return None
+
+
+def comes_back(handover: Handover) -> bool:
+    """Whether the path leads to an AP at which the station was before."""
+    places = (1, *handover.path)
+    return len(set(places)) < len(places)
+
+
+def _no_faults(cell: Cell, handover: Handover, policies: Sequence[Policy]) -> str | None:
+    """Why the faults of the hand-overs cannot occur, or None."""
+    if handover.stale_address_s and handover.tunnel == "roams":
+        return 'handover.stale_address_s: with tunnel = "roams" packets take the way of the tunnel'
+    if handover.legacy_rate_s and not comes_back(handover):
+        return "handover.legacy_rate_s: the station comes back to no AP; handover.path = [2, 1]"
+    for name in ("missing_block_ack_s", "legacy_rate_s"):
+        if not getattr(handover, name):
+            continue
+        if cell.settings.phy in HIGHEST_MBPS:
+            missing = "A-MPDUs" if name == "missing_block_ack_s" else "MCSs"
+            return f"handover.{name}: {cell.settings.phy} has no {missing} that could be missing"
+        for policy in policies:
+            cipher = policy.link.cipher
+            if cipher is not None and cipher.value in _WITHOUT_HT:
+                return f"handover.{name}: {policy.name} has neither aggregation nor HT rates"
+    if handover.missing_block_ack_s and (
+        cell.settings.ampdu_max_octets == 0 or cards.stops_aggregation(cell)
+    ):
+        return "handover.missing_block_ack_s: nothing is aggregated here"
     return None
 
 
@@ -250,6 +285,9 @@ def _departure(
         method=border.HandoverMethod(method),
         tunnel=border.TunnelMove(handover.tunnel),
         association=association,
+        stale_address_s=handover.stale_address_s,
+        missing_block_ack_s=handover.missing_block_ack_s,
+        legacy_rate_s=handover.legacy_rate_s,
     )
     looks = walk is not None or scan is not None
     return evolve(departure, again_s=handover.again_s) if looks else departure

@@ -13,71 +13,7 @@ from airtoll.plan import Cell
 from airtoll.profiles import load
 from airtoll.study import GroupLoad, Station
 from airtoll.study.generations import band_of
-from airtoll.testbeds.capability import Capability, Feature, acts
-
-#: Fields of a kind of flow, the traffic's own or one beside it.
-_LOAD: Final = (
-    "transport ip application direction offered_mbps arrivals payload_bytes write_bytes mss_bytes "
-    "path_mtu_discovery mtu_probing window_kbytes tcp timestamps sack delayed_ack_segments "
-    "delayed_ack_ms socket_buffer_kbytes transfer_bytes request_bytes response_bytes query_bytes "
-    "answer_bytes stations flows_per_station wmm"
-)
-_EDCA: Final = {
-    f"scenario{place}.edca_parameters.{category}": "aifsn cw_min cw_max txop_us"
-    for place in ("", ".stations", ".ap")
-    for category in ("background", "best_effort", "video", "voice")
-}
-_FIELDS: Final = _EDCA | {
-    "scenario": "about topology phy band security_gates rate_mbps mcs width_mhz "
-    "guard_interval_ns streams rate_control preamble protection beacons beacon_interval_tu ssids "
-    "multiple_bssid reported_bsss beacon_octets beacon_protection "
-    "operating_channel_validation ampdu_max_octets amsdu_max_octets rts_threshold_octets "
-    "fragmentation_threshold_octets "
-    "cw_min cw_max retry_limit frame_bursting_us edca txop_protection block_ack_window ofdma "
-    "basic_rates_mbps slot_time_us queue_packets mtu_octets path_mtu_octets pmtud mss_clamping "
-    "tunnel_mtu_octets tunnel_end queue_max_delay_ms queue_type "
-    "airtime_fairness clients rssi_dbm hidden authenticate device_costs address_resolution "
-    "multicast_to_unicast per_client_gtk isolation proxy_arp dtim_period",
-    "scenario.duty": "joins_per_day messages_per_day between wake_ms message_ms",
-    "scenario.group_load": "mdns_per_min mdns_bytes arp_per_min neighbor_per_min "
-    "router_arp_per_min advertisement_s",
-    "scenario.mlo": "mode",
-    "scenario.mlo.links": "band width_mhz mcs streams rssi_dbm",
-    "scenario.stations": "name profile link rssi_dbm position_m walls rate_mbps mcs streams phy "
-    "policy client joins_at_s listen_interval twt_interval_ms twt_duration_ms doze_after_ms "
-    "dtim_wake battery_wh bridge frame_bursting_us caches_psk",
-    "scenario.ap": "profile position_m frame_bursting_us authentication_timeout_s restart_at_s",
-    "scenario.card": "no_aggregation",
-    "scenario.server": "profile",
-    "scenario.wired": "rate_mbps delay_us queue_packets",
-    "scenario.bridge.host": "profile",
-    "scenario.bridge.wired": "rate_mbps delay_us queue_packets",
-    "scenario.radio": "tx_power_dbm noise_figure_db path_loss_exponent wall_db carrier_sense_dbm "
-    "capture_db shadowing_db fading rician_k_db coherence_ms obss_pd_dbm",
-    "scenario.neighbours": "cells level_dbm positions_m stations station_dbm station_m "
-    "offered_mbps direction payload_bytes policy mcs rate_mbps",
-    "scenario.radio.interferer": "kind level_dbm duty period_ms present_s absent_s",
-    "scenario.radius": "profile rate_mbps delay_ms loss_ratio requests_per_s controller "
-    "mtu_bytes fragments max_rounds max_received_flight_bytes max_sent_flight_bytes transport "
-    "connection tls_chain",
-    "scenario.radius.proxies": "profile rate_mbps delay_ms loss_ratio state_bytes",
-    "scenario.join": "tls tls_group chain certificate_compression eap_fragment_bytes max_rounds "
-    "ike_group ikev1_group ike_additional ike_chain ike_fragment_bytes cached_pmk pmksa "
-    "tls_resumption "
-    "anti_clogging anti_clogging_threshold cookies cookie_threshold rosenpass cryptobinding "
-    "mobile_ip first_at_home advertisement_s "
-    "multiplication_ms tries_again group_rekey_tries "
-    "movement_detection fault spread_ms group_rekey_s group_rekey_on_leave deauthenticate_at_s "
-    "limit_s",
-    "scenario.handover": "at_s stations stagger_s path every_s next_ap_m again_s scan_ms "
-    "method ahead_ms mobile_ip tunnel return_routability",
-    "scenario.handover.walk": "to_m back speed_m_s threshold_dbm hysteresis_db",
-    "scenario.handover.scan": "mode channels min_channel_ms max_channel_ms",
-    "traffic": f"about {_LOAD} duration_s warm_up_s series",
-    "traffic.beside": f"name {_LOAD}",
-    "trials": "repetitions until_precision most_trials order pairing control discard_first select "
-    "rerun",
-}
+from airtoll.testbeds.capability import Capability, Feature, acts, every_field
 
 
 def _groups(cell: Cell) -> bool:
@@ -113,9 +49,7 @@ def _oven_elsewhere(cell: Cell) -> bool:
 
 
 CAPABILITY: Final = Capability(
-    fields={
-        f"{table}.{name}": acts() for table, names in _FIELDS.items() for name in names.split()
-    },
+    fields=every_field({}, otherwise=lambda _: acts()),
     where={},
     features=(
         Feature(

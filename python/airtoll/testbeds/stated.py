@@ -54,7 +54,11 @@ _NODE: Final = {
     "rate.streams": "streams",
     "tunnels.mtu_octets": "tunnel_mtu_octets",
 }
-_LINK: Final = {"delay_s": "wired.delay_us", "rate_bps": "wired.rate_mbps"}
+_LINK: Final = {
+    "delay_s": "wired.delay_us",
+    "rate_bps": "wired.rate_mbps",
+    "loss_ratio": "wired.loss_ratio",
+}
 _WHOLE: Final = {"association_limit_s": "join.limit_s"}
 #: Resolved field of a flow -> key of the traffic.
 _FLOW: Final = {

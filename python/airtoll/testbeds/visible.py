@@ -15,7 +15,7 @@ from airtoll.plan.abilities import lacks_security
 from airtoll.policies import Policy
 from airtoll.policies.gates import findings
 from airtoll.policies.transition import offers
-from airtoll.profiles import Capabilities
+from airtoll.profiles import Capabilities, Profile, shipped
 
 #: PHYs by band, GHz, the latest first.
 _PHYS: Final = {
@@ -46,6 +46,16 @@ class Visible:
     phy: str | None
     link: str | None = None
     reason: str = ""
+
+
+def joining() -> list[Profile]:
+    """The profiles of devices that join networks: their PHYs are known, and they are no routers.
+
+    A router's profile prices tunnels.
+    """
+    return [
+        one for one in shipped().values() if one.capabilities.phys is not None and not one.tunnel
+    ]
 
 
 def networks(can: Capabilities, policy: Policy) -> tuple[Visible, ...]:

@@ -20,4 +20,5 @@ def cable(near: str, far: str, wired: WiredLink, phy: Phy) -> border.WiredLink:
         rate_bps=wire_mbps(wired, phy) * 1e6,
         delay_s=wired.delay_us * 1e-6,
         queue_packets=wired.queue_packets,
+        loss_ratio=wired.loss_ratio,
     )

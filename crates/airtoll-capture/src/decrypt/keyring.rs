@@ -4,6 +4,16 @@
 //! Tables are bounded; entries beyond the bound are not learnt. A key is never forgotten while the
 //! capture is read, because a frame may be captured late. Never keeps a frame.
 
+mod choices;
+mod dynamic_wep;
+pub mod fils;
+pub mod ft;
+pub mod handshake;
+pub(super) mod multi_link;
+pub mod replay;
+mod suites;
+pub mod tdls;
+
 use airtoll_security::CipherSuite;
 use airtoll_security::keys::psk;
 use airtoll_security::link::bip::BipKey;
@@ -14,13 +24,13 @@ use airtoll_wire::ieee80211::suite::OUI_WPA;
 use airtoll_wire::ieee80211::{Elements, Frame, Kind, Protection, RsnRepr};
 use rustc_hash::FxHashMap;
 
+use self::fils::Nonces;
+use self::ft::FtHolder;
+use self::handshake::Handshake;
+use self::multi_link::Mlds;
+use self::replay::Replays;
+use self::suites::Suites;
 use super::Undecrypted;
-use super::fils::Nonces;
-use super::ft::FtHolder;
-use super::handshake::Handshake;
-use super::multi_link::Mlds;
-use super::replay::Replays;
-use super::suites::Suites;
 use super::traffic::{Opened, TrafficKey};
 use crate::keys::{Keys, Secret};
 

@@ -1,27 +1,18 @@
 //! Decryption: takes protected frames and what was seen of handshakes, gives plaintext or the
 //! reason why not.
 //!
-//! [`keyring`] holds the keys and who they belong to, [`handshake`] derives them from key messages
+//! [`keyring`] holds the keys and who they belong to. In it [`handshake`] derives them from key messages
 //! with the suites of `choices`, [`ft`] those of fast transitions, [`fils`] those of FILS, `dynamic_wep` those of
-//! 802.1X with WEP, [`tdls`] those of direct links; `multi_link` knows the addresses of multi-link devices; [`traffic`] applies them, [`replay`] knows
-//! which packet numbers were there, [`bip`] checks group management frames, `suites` names the cipher of
-//! frames that stay closed. Never guesses a passphrase.
+//! 802.1X with WEP, [`tdls`] those of direct links; `multi_link` knows the addresses of multi-link devices, [`replay`]
+//! which packet numbers were there, and `suites` names the cipher of frames that stay closed. [`traffic`] applies
+//! keys, [`bip`] checks group management frames. Never guesses a passphrase.
 
 pub mod bip;
-mod choices;
-mod dynamic_wep;
-pub mod fils;
-pub mod ft;
-pub mod handshake;
 pub mod keyring;
-mod multi_link;
-pub mod replay;
-mod suites;
-pub mod tdls;
 pub mod traffic;
 
-pub use keyring::Keyring;
-pub(crate) use multi_link::Association;
+pub(crate) use keyring::multi_link::Association;
+pub use keyring::{Keyring, fils, ft, handshake, replay, tdls};
 pub use traffic::TrafficKey;
 
 /// Why a protected frame stays closed.

@@ -21,12 +21,12 @@ use airtoll_wire::{dhcp, mobile_ipv6, openvpn};
 use rustc_hash::FxHasher;
 
 use super::Frames;
-use crate::analysis::Slot;
 use crate::dissect::{self, Content, Dissected, IpEnds, RadiusPacket};
 use crate::leaves::Leave;
 use crate::link::Wire;
 use crate::session::steps::Protocol;
 use crate::session::{Announced, Event, KeyMessage, LeaveAll, Sequence, Step};
+use crate::slot::Slot;
 
 /// Multi-Link element of an authentication frame up to the MLD address: type Basic, which has no other
 /// field there (IEEE 802.11be-2024, 9.3.3.11).

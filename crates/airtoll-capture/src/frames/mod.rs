@@ -18,7 +18,6 @@ use airtoll_wire::ieee80211::{Frame, FrameControl, Kind, Protection};
 use self::content::Found;
 use self::datagrams::Datagrams;
 use self::fragments::Fragments;
-use crate::analysis::{Request, Slot, SlotKind, Watcher};
 use crate::decrypt::bip::Bip;
 use crate::decrypt::replay::Verdict;
 use crate::decrypt::{Keyring, Undecrypted};
@@ -27,9 +26,11 @@ use crate::keys::SkippedKey;
 use crate::ledger::{Entry, Kind as LedgerKind, Ledger, Measured, Parts};
 use crate::link::Radio;
 use crate::report::{AccessPointReport, Around, Counts, LinkTypes, Report};
+use crate::request::{Request, Window};
 use crate::selection::{Listed, Selection};
 use crate::session::report::MultiLinkReport;
 use crate::session::{DataFrame, SessionReport, Sessions};
+use crate::slot::{Slot, SlotKind};
 use crate::tunnels::Tunnels;
 
 /// Outcome of a frame.
@@ -53,6 +54,10 @@ impl Status {
         }
     }
 }
+
+/// Sees every frame's outcome, in the order of the capture; frames that a later pass opens are
+/// seen again with their plaintext.
+pub type Watcher<'w> = &'w mut dyn FnMut(&Seen<'_>);
 
 /// One frame, for a watcher of an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,30 +105,6 @@ pub struct Frames<'w> {
     inside: bool,
     selection: Selection,
     watcher: Option<Watcher<'w>>,
-}
-
-/// The part of a capture that is counted. Frames outside are read for keys and associations only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Window {
-    /// First instant inside, in nanoseconds.
-    pub from_ns: Option<u64>,
-    /// First instant behind.
-    pub until_ns: Option<u64>,
-    /// Instants count from the first frame of the capture, not from the epoch.
-    pub relative: bool,
-}
-
-impl Window {
-    /// Whether an instant is inside, in a capture that begins at `origin_ns`.
-    pub fn holds(&self, time_ns: u64, origin_ns: u64) -> bool {
-        let time_ns = if self.relative {
-            time_ns.saturating_sub(origin_ns)
-        } else {
-            time_ns
-        };
-        self.from_ns.is_none_or(|from| time_ns >= from)
-            && self.until_ns.is_none_or(|until| time_ns < until)
-    }
 }
 
 /// An 802.11 frame with what its radio header and its place in the capture say.

@@ -10,8 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Event;
-use super::report::since;
-use super::steps::{FrameNumber, Protocol};
+use super::steps::{FrameNumber, Protocol, since};
 
 /// Most handshakes of a session that are kept.
 const MAX_HANDSHAKES: usize = 64;

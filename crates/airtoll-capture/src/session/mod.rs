@@ -842,7 +842,7 @@ impl Sessions {
                     station: roam.station.to_string(),
                     from: roam.from.to_string(),
                     to: roam.to.to_string(),
-                    at_s: report::since(roam.time_ns, origin_ns),
+                    at_s: steps::since(roam.time_ns, origin_ns),
                     frame: roam.frame.number,
                     handover_gap_s: (roam.silence_ns - roam.idle_ns) as f64 / 1e9,
                     silence_s: roam.silence_ns as f64 / 1e9,

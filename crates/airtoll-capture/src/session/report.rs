@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::channels::OperatingChannelsReport;
-use super::steps::{Phase, Protocol, StepColumns, Steps};
+use super::steps::{Phase, Protocol, StepColumns, Steps, since};
 use super::timeline::Session;
 use super::waits::{ServerAuthentication, Waits};
 use crate::decrypt::Association;
@@ -590,11 +590,6 @@ pub struct RoamReport {
     pub handover_keys_s: Option<f64>,
     /// Protocols that negotiated with the new AP.
     pub negotiated: Vec<&'static str>,
-}
-
-/// Seconds after `origin_ns`.
-pub(crate) fn since(time_ns: u64, origin_ns: u64) -> f64 {
-    time_ns.saturating_sub(origin_ns) as f64 / 1e9
 }
 
 fn tls_name(version: u16) -> String {

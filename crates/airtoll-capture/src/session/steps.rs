@@ -13,7 +13,10 @@ use rustc_hash::FxHasher;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::report::since;
+/// Seconds after `origin_ns`.
+pub(crate) fn since(time_ns: u64, origin_ns: u64) -> f64 {
+    time_ns.saturating_sub(origin_ns) as f64 / 1e9
+}
 
 /// Where a frame stands: the place of its file among those given, and its number there, from 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

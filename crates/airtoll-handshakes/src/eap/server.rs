@@ -19,7 +19,7 @@ use super::{
 use crate::dynamic_wep::WepKeyGiver;
 use crate::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use crate::failure::Failure;
-use crate::key_handshake::GroupKeys;
+use crate::key_frame::GroupKeys;
 use crate::radius::{encrypt_key, sign_response, verify_request};
 use crate::radius_proxy::{proxy_states, too_long};
 use crate::tls::Session;

@@ -2,7 +2,8 @@
 
 use airtoll_wire::eapol_key::EapolKeyRepr;
 use airtoll_wire::ieee80211::Management;
-use airtoll_wire::key_data::KeyData;
+use airtoll_wire::ieee80211::multi_link::MultiLinkRepr;
+use airtoll_wire::key_data::{KeyData, iterate};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -16,8 +17,9 @@ use crate::key_supplicant::KeySupplicant;
 use crate::link::read_management;
 use crate::negotiation::{GroupRenewal, Negotiation, Stage, StageRecord};
 use crate::policy::{Options, PolicySpec};
-use airtoll_security::akm::AkmHash;
+use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::keys::Ptk;
+use airtoll_security::suite::CipherSuite;
 
 const STATION: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
 const ACCESS_POINT: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);

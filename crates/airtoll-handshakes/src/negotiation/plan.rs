@@ -8,8 +8,8 @@ use rand_core::CryptoRng;
 
 use super::{ENDS, GroupRenewal, MOBILE, Negotiation, Stage, Transition};
 use crate::exchange::{SecretName, Secrets};
-use crate::link::{Announced, Link, MobilityDomain};
-use crate::multi_link::{MultiLink, permitted};
+use crate::link::{Announced, Link, MobilityDomain, permitted};
+use crate::multi_link::MultiLink;
 use crate::policy::{
     KeyExchange, LinkSpec, MobileIp, Options, PolicySpec, SpecError, TunnelMove, TunnelSpec,
 };

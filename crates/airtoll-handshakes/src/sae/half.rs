@@ -5,7 +5,6 @@
 //! confirmations. Never decides what is sent.
 
 use airtoll_wire::MacAddress;
-use num_bigint::BigUint;
 
 use super::SaeConfig;
 use crate::ec_group::Group;
@@ -20,8 +19,8 @@ const ITERATIONS: u8 = 40;
 pub(super) struct Half {
     group: Group,
     hash: HashAlgorithm,
-    rand: BigUint,
-    scalar: BigUint,
+    rand: Vec<u8>,
+    scalar: Vec<u8>,
     element: Vec<u8>,
     pwe: Vec<u8>,
 }
@@ -71,10 +70,10 @@ impl Half {
         group: Group,
         hash: HashAlgorithm,
         pwe: Vec<u8>,
-        rand: BigUint,
-        mask: &BigUint,
+        rand: Vec<u8>,
+        mask: &[u8],
     ) -> Option<Self> {
-        let scalar = (&rand + mask) % &group.order;
+        let scalar = group.sum(&rand, mask);
         let product = group.multiply(context, &pwe, mask)?;
         Some(Self {
             element: group.negate(&product),
@@ -88,9 +87,7 @@ impl Half {
 
     /// Scalar and element as they travel.
     pub fn commit(&self) -> Vec<u8> {
-        let mut out = self.group.pad(&self.scalar);
-        out.extend(&self.element);
-        out
+        [&self.scalar[..], &self.element].concat()
     }
 
     /// 12.4.5.4: keys from the peer's commit; `None` when it is out of range or reflected.
@@ -109,19 +106,16 @@ impl Half {
             return None;
         }
         let (scalar, element) = peer.split_at(size);
-        let scalar = BigUint::from_bytes_be(scalar);
-        if scalar <= BigUint::from(1_u8) || scalar >= self.group.order {
+        if !self.group.is_scalar_above_one(scalar) {
             return None;
         }
-        let product = self.group.multiply(context, &self.pwe, &scalar)?;
+        let product = self.group.multiply(context, &self.pwe, scalar)?;
         let sum = self.group.add(&product, element)?;
         let k = self.group.agree(context, &sum, &self.rand)?;
         let zero = vec![0; self.hash.digest_octets()];
         let salt = if rejected.is_empty() { &zero } else { rejected };
         let seed = context.hmac(self.hash, salt, &[&k, encapsulated]);
-        let both = self
-            .group
-            .pad(&((&self.scalar + &scalar) % &self.group.order));
+        let both = self.group.sum(&self.scalar, scalar);
         let kck_octets = self.hash.digest_octets();
         let pmk_octets = match akm {
             Some(akm) if akm.hash().is_none() => self.hash.digest_octets(),
@@ -170,8 +164,7 @@ pub(super) fn password_to_point(
     let mut points = Vec::new();
     for label in ["SAE Hash to Element u1 P1", "SAE Hash to Element u2 P2"] {
         let value = context.hkdf_expand(hash, &seed, label.as_bytes(), length);
-        let u = BigUint::from_bytes_be(&value) % &group.prime;
-        points.push(group.map_to_curve(context, &u)?);
+        points.push(group.map_to_curve(context, &value)?);
     }
     group.add(&points[0], &points[1])
 }
@@ -186,8 +179,7 @@ pub(super) fn point_to_element(
     let zero = vec![0; group.hash().digest_octets()];
     let (low, high) = (a.min(b), a.max(b));
     let value = context.hmac(group.hash(), &zero, &[high.octets(), low.octets()]);
-    let value = BigUint::from_bytes_be(&value) % (&group.order - 1_u8) + 1_u8;
-    group.multiply(context, pt, &value)
+    group.multiply(context, pt, &group.scalar(&value))
 }
 
 /// 12.4.4.2.2; every iteration is made whether or not an earlier one found a point.
@@ -200,8 +192,7 @@ pub(super) fn hunt_and_peck(
 ) -> Option<Vec<u8>> {
     let hash = HashAlgorithm::Sha256;
     let addresses = [a.max(b).0, a.min(b).0].concat();
-    let bits = usize::try_from(group.prime.bits()).unwrap_or(0);
-    let prime = group.pad(&group.prime);
+    let prime = group.prime();
     let mut found = None;
     for counter in 1..=u8::MAX {
         if counter > ITERATIONS && found.is_some() {
@@ -211,10 +202,9 @@ pub(super) fn hunt_and_peck(
         let label = b"SAE Hunting and Pecking";
         let value = kdf(context, hash, &seed, label, &prime, group.octets());
         // The key derivation gives whole octets; P-521 keeps the first 521 bits.
-        let value = BigUint::from_bytes_be(&value) >> (group.octets() * 8 - bits);
-        if value >= group.prime {
+        let Some(value) = group.element(&value) else {
             continue;
-        }
+        };
         let odd = seed.last().is_some_and(|octet| octet & 1 == 1);
         if let Some(point) = group.lift(context, &value, odd) {
             found.get_or_insert(point);

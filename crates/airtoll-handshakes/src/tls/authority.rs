@@ -32,8 +32,8 @@ use x509_cert::spki::{SubjectPublicKeyInfoOwned, SubjectPublicKeyInfoRef};
 use x509_cert::time::{Time, Validity};
 
 use super::by_size::{SizedKey, SizedSignature};
-use super::certificate::PrivateKey;
 use super::chain::Chain;
+use super::private_key::PrivateKey;
 use super::rsa_key::RsaKey;
 use crate::operation::SignatureAlgorithm;
 

@@ -23,6 +23,7 @@ use super::chain::{
     Chain, ECDSA_P256_SHA256, ECDSA_P384_SHA384, RSA_PKCS1_SHA256, RSA_PKCS1_SHA384,
     RSA_PSS_SHA256, RSA_PSS_SHA384,
 };
+use super::private_key::PrivateKey;
 use super::rsa_key::{RsaKey, RsaScheme, RsaVerifier};
 use crate::exchange::Context;
 use crate::operation::{HashAlgorithm, Operation, SignatureAlgorithm};
@@ -102,19 +103,6 @@ pub fn root(chain: Chain) -> Vec<u8> {
 
 /// Credentials that were asked for: every handshake needs them, and an RSA key takes long to read.
 static READ: Mutex<BTreeMap<(Chain, Holder), Credential>> = Mutex::new(BTreeMap::new());
-
-/// A private key of a chain.
-#[derive(Clone)]
-pub(super) enum PrivateKey {
-    Rsa(Arc<RsaKey>),
-    P256(p256::ecdsa::SigningKey),
-    P384(p384::ecdsa::SigningKey),
-    MlDsa44(Box<ml_dsa::SigningKey<MlDsa44>>),
-    MlDsa65(Box<ml_dsa::SigningKey<MlDsa65>>),
-    MlDsa87(Box<ml_dsa::SigningKey<MlDsa87>>),
-    SlhDsa(Box<slh_dsa::SigningKey<Sha2_128s>>),
-    BySize(SizedKey),
-}
 
 /// A chain without its root, and the key of its first certificate.
 #[derive(Clone)]

@@ -4,7 +4,6 @@
 //! Takes a group and a random source; gives a share as TLS writes it and the secret with another's.
 //! Never chooses a group: `client` and `server` do.
 
-use num_bigint::BigUint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +105,7 @@ impl NamedGroup {
 
 #[derive(Clone)]
 enum Private {
-    Scalar(Group, BigUint),
+    Scalar(Group, Vec<u8>),
     X25519([u8; 32]),
 }
 

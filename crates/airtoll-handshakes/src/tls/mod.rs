@@ -16,6 +16,7 @@ mod compression;
 mod connection;
 pub mod flights;
 mod key_share;
+mod private_key;
 mod rsa_key;
 mod schedule;
 mod server;

@@ -13,12 +13,13 @@ use airtoll_units::{Duration, Instant};
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::frame::Frame;
 
-use super::waiting::{Origin, WINDOW, Waiting, repeated};
-use super::{Channel, Happening, Medium, STEPS};
+use super::{Channel, Medium};
 use crate::contention::{Class, Ear};
+use crate::offer::{Happening, STEPS};
 use crate::processing::Then;
 use crate::rates::{self, Step, flag};
 use crate::statistics::Presence;
+use crate::waiting::{Origin, WINDOW, Waiting, repeated};
 
 /// MPDU delimiter (9.7.1).
 const DELIMITER_OCTETS: u32 = 4;

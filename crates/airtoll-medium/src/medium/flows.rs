@@ -11,12 +11,13 @@ use airtoll_wire::MacAddress;
 use airtoll_wlan::scenario;
 
 use super::exchange::Event;
-use super::waiting::{Origin, Waiting};
-use super::{Medium, Queued, STEPS, contender_of};
+use super::{Medium, contender_of};
 use crate::contention::{Class, Standing};
+use crate::offer::STEPS;
 use crate::rates::{Step, flag};
 use crate::settings::{Settings, Simulated, SimulatedFlow};
 use crate::statistics::{Direction, FlowCounts};
+use crate::waiting::{Origin, Queued, Waiting};
 
 /// Octets of a MAC header with three addresses (9.3.2.1).
 const HEADER_OCTETS: usize = 24;

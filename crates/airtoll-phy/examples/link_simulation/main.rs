@@ -1,6 +1,6 @@
-//! Simulates the link of every modulation and code rate, and prints `src/link_table.rs`.
+//! Simulates the link of every modulation and code rate, and prints `src/error_rate/link_table.rs`.
 //!
-//! `cargo run --release -p airtoll-phy --example link_simulation > crates/airtoll-phy/src/link_table.rs`
+//! `cargo run --release -p airtoll-phy --example link_simulation > crates/airtoll-phy/src/error_rate/link_table.rs`
 //! takes some minutes and gives the same octets on every machine.
 
 mod link;

@@ -1,10 +1,10 @@
 //! 802.11a: OFDM at 5 GHz (clause 17).
 
+use super::sensitivity;
 use super::{BandRules, Descriptor, Generation, GuardRules, Symbols, WidthRules};
+use crate::basic_rates::BasicRates;
 use crate::parameters::{Band, GuardInterval, OfdmRate, Width};
-use crate::response::BasicRates;
-use crate::sensitivity;
-use crate::timing::TimingSet;
+use crate::timing_set::TimingSet;
 
 pub(super) static A: Descriptor = Descriptor {
     generation: Generation::A,

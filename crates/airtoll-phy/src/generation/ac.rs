@@ -1,14 +1,14 @@
 //! 802.11ac: VHT to one user (clause 21).
 
+use super::descriptor::AmpduLimits;
+use super::sensitivity;
 use super::{
     BandRules, Descriptor, Excluded, Generation, GuardRules, McsRules, Symbols, WidthRules,
 };
-use crate::ampdu::AmpduLimits;
+use crate::basic_rates::BasicRates;
 use crate::modulation::Mcs;
 use crate::parameters::{Band, GuardInterval, OfdmRate, Width};
-use crate::response::BasicRates;
-use crate::sensitivity;
-use crate::timing::TimingSet;
+use crate::timing_set::TimingSet;
 
 const BANDS: &[Band] = &[Band::Ghz5];
 

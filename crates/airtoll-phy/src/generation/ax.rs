@@ -1,14 +1,14 @@
 //! 802.11ax: HE SU, HE MU and HE TB (clause 27 of IEEE Std 802.11ax-2021).
 
 use super::ac::TRAINING_FIELDS;
+use super::descriptor::AmpduLimits;
+use super::sensitivity;
 use super::{
     BandRules, Descriptor, Generation, GuardRules, McsRules, MultiUserRules, Symbols, WidthRules,
 };
-use crate::ampdu::AmpduLimits;
+use crate::basic_rates::BasicRates;
 use crate::parameters::{Band, GuardInterval, OfdmRate, SIGNAL_EXTENSION_NS, Width};
-use crate::response::BasicRates;
-use crate::sensitivity;
-use crate::timing::TimingSet;
+use crate::timing_set::TimingSet;
 
 const ALL_BANDS: &[Band] = &[Band::Ghz5, Band::Ghz6, Band::Ghz2_4];
 const NOT_AT_2_4: &[Band] = &[Band::Ghz5, Band::Ghz6];

@@ -1,9 +1,9 @@
 //! 802.11b: DSSS and HR/DSSS (clauses 15 and 16).
 
 use super::{BandRules, Descriptor, Generation, GuardRules, Spread, Symbols, WidthRules};
+use crate::basic_rates::BasicRates;
 use crate::parameters::{Band, DsssRate, GuardInterval, Width};
-use crate::response::BasicRates;
-use crate::timing::TimingSet;
+use crate::timing_set::TimingSet;
 
 pub(super) static B: Descriptor = Descriptor {
     generation: Generation::B,

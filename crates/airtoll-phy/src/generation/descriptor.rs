@@ -1,13 +1,12 @@
 //! The shape of a descriptor, and the questions that have one answer for every generation.
 
-use crate::ampdu::AmpduLimits;
+use crate::basic_rates::BasicRates;
 use crate::modulation::Mcs;
 use crate::parameters::{Band, DsssRate, GuardInterval, OfdmRate, Width};
-use crate::response::BasicRates;
-use crate::timing::TimingSet;
-use crate::txvector::TxVectorError;
+use crate::timing_set::TimingSet;
 
 use super::Generation;
+use super::refusal::TxVectorError;
 
 /// All facts about one PHY generation.
 #[derive(Debug)]
@@ -53,6 +52,19 @@ pub struct Descriptor {
     pub sensitivity_dbm: &'static [Option<f64>],
     /// Number of the radiotap field that states the rate.
     pub radiotap_field: u8,
+}
+
+/// Limits of aggregation of a generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AmpduLimits {
+    /// Most octets of the A-MPDU.
+    pub octets: u32,
+    /// Most MPDUs, the largest block ack window.
+    pub mpdus: u32,
+    /// Most octets of one MPDU (HT: of one MPDU in an A-MPDU).
+    pub mpdu_octets: u32,
+    /// Most octets of an A-MSDU.
+    pub amsdu_octets: u32,
 }
 
 /// Rules of one band.

@@ -1,10 +1,10 @@
 //! 802.11g: ERP-OFDM at 2.4 GHz (clause 18), beside the rates of 802.11b.
 
+use super::sensitivity;
 use super::{BandRules, Descriptor, Generation, GuardRules, Symbols, WidthRules};
+use crate::basic_rates::BasicRates;
 use crate::parameters::{Band, DsssRate, GuardInterval, OfdmRate, SIGNAL_EXTENSION_NS, Width};
-use crate::response::BasicRates;
-use crate::sensitivity;
-use crate::timing::TimingSet;
+use crate::timing_set::TimingSet;
 
 pub(super) static G: Descriptor = Descriptor {
     generation: Generation::G,

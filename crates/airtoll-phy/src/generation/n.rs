@@ -1,13 +1,12 @@
 //! 802.11n: HT with mixed preamble (clause 19).
 
+use super::descriptor::AmpduLimits;
+use super::sensitivity;
 use super::{BandRules, Descriptor, Generation, GuardRules, McsRules, Symbols, WidthRules};
-use crate::ampdu::AmpduLimits;
-use crate::modulation::Mcs;
+use crate::basic_rates::BasicRates;
+use crate::modulation::{Mcs, data_bits};
 use crate::parameters::{Band, GuardInterval, OfdmRate, SIGNAL_EXTENSION_NS, Width};
-use crate::response::BasicRates;
-use crate::sensitivity;
-use crate::timing::TimingSet;
-use crate::txvector::data_bits;
+use crate::timing_set::TimingSet;
 
 const BANDS: &[Band] = &[Band::Ghz5, Band::Ghz2_4];
 

@@ -1,7 +1,6 @@
 //! AES-CCM over one or four frames in lock step, with AES-NI.
 //!
-//! Takes jobs, a key for each and the order to take them in; encrypts or decrypts them in place
-//! and leaves the tags. Never reads or writes an octet outside a job's data.
+//! Takes jobs and their keys; encrypts one or decrypts several in place and leaves the tags. Never reads or writes an octet outside a job's data.
 
 #![expect(unsafe_code, reason = "AES-NI loads and stores through frame pointers")]
 
@@ -17,47 +16,50 @@ use super::{CcmJob, Engine};
 /// still leave registers for the round keys.
 pub const LANES: usize = 4;
 
-/// Encrypts (`DECRYPT` false) or decrypts the jobs that `order` names and leaves their tags of
-/// `tag` octets (8 or 16); job `i` under `key(i)`.
+/// Encrypts (`DECRYPT` false) or decrypts a job and leaves its tag of `tag` octets (8 or 16).
 ///
 /// # Panics
-/// On a processor without [`Engine::AesNi`], keys of different lengths within one group, or an
-/// index in `order` beyond `jobs`.
-pub fn run<'k, const DECRYPT: bool>(
-    key: impl Fn(usize) -> &'k RoundKeys,
-    jobs: &mut [CcmJob<'_>],
-    order: &[u16],
-    tag: usize,
-) {
+/// On a processor without [`Engine::AesNi`].
+pub fn one<const DECRYPT: bool>(key: &RoundKeys, job: &mut CcmJob<'_>, tag: usize) {
     assert!(Engine::AesNi.is_available(), "no AES-NI here");
-    let groups = order.chunks_exact(LANES);
-    let rest = groups.remainder();
+    let jobs = core::slice::from_mut(job);
+    // SAFETY: the features of `batch` were just detected.
+    unsafe {
+        if key.rounds == 10 {
+            batch::<10, 1, DECRYPT>(&[key], jobs, &[0], tag);
+        } else {
+            batch::<14, 1, DECRYPT>(&[key], jobs, &[0], tag);
+        }
+    }
+}
+
+/// Decrypts the jobs that `order` names, job `i` under `keys[i]`, and leaves their tags of `tag`
+/// octets (8 or 16).
+///
+/// # Panics
+/// On a processor without [`Engine::AesNi`], fewer keys than jobs, keys of different lengths within
+/// one group, or an index in `order` beyond `jobs`.
+pub fn unseal(keys: &[&RoundKeys], jobs: &mut [CcmJob<'_>], order: &[u16], tag: usize) {
+    assert!(Engine::AesNi.is_available(), "no AES-NI here");
+    let (groups, rest) = order.as_chunks::<LANES>();
     for group in groups {
-        let group: &[u16; LANES] = group.try_into().expect("chunks of that size");
-        let keys = group.map(|index| key(usize::from(index)));
+        let keys = group.map(|index| keys[usize::from(index)]);
         assert!(
-            keys.iter().all(|k| k.rounds == keys[0].rounds),
+            keys.iter().all(|key| key.rounds == keys[0].rounds),
             "keys of one length"
         );
         // SAFETY: the features of `batch` were just detected.
         unsafe {
             if keys[0].rounds == 10 {
-                batch::<10, LANES, DECRYPT>(&keys, jobs, group, tag);
+                batch::<10, LANES, true>(&keys, jobs, group, tag);
             } else {
-                batch::<14, LANES, DECRYPT>(&keys, jobs, group, tag);
+                batch::<14, LANES, true>(&keys, jobs, group, tag);
             }
         }
     }
     for &index in rest {
-        let key = key(usize::from(index));
-        // SAFETY: as above.
-        unsafe {
-            if key.rounds == 10 {
-                batch::<10, 1, DECRYPT>(&[key], jobs, &[index], tag);
-            } else {
-                batch::<14, 1, DECRYPT>(&[key], jobs, &[index], tag);
-            }
-        }
+        let index = usize::from(index);
+        one::<true>(keys[index], &mut jobs[index], tag);
     }
 }
 

@@ -1,11 +1,12 @@
-//! AES-CCM over up to sixteen frames, each under its own key, with AVX-512 and VAES.
+//! AES-CCM decryption of up to sixteen frames, each under its own key, with AVX-512 and VAES.
 //!
-//! Takes jobs, a key for each and the order to take them in; encrypts or decrypts them in place
-//! and leaves the tags. Never reads or writes an octet outside a job's data.
+//! Takes jobs, a key for each and the order to take them in; decrypts them in place and leaves the
+//! tags. Never reads or writes an octet outside a job's data.
 //!
-//! With a key per lane, counter mode too must hold one block of four frames per register; its key
-//! stream is transposed back before it meets the text. This is what an access point needs, where
-//! neighbouring frames go to different stations.
+//! CBC-MAC is serial within a frame, so each of its registers holds one block of four different
+//! frames. With a key per lane, counter mode does the same; its key stream is transposed back before
+//! it meets the text. Both run in the same rounds, which hides their latency. A capture needs this:
+//! neighbouring frames are of different stations.
 
 #![expect(
     unsafe_code,
@@ -23,23 +24,20 @@ use core::arch::x86_64::{
 };
 
 use super::aes_round_keys::RoundKeys;
-use super::ccm_vaes::{load_inside, store_inside};
-use super::lanes::{Blocks, LANES, Lanes, counter_word, transpose};
+use super::lanes::{Blocks, LANES, Lanes, counter_word, load_inside, store_inside, transpose};
 use super::{CcmJob, Engine};
 
+/// Truth table of a three-way XOR.
 const XOR3: i32 = 0x96;
 
-/// As [`super::ccm_vaes::run`], job `i` under `keys[i]`. All keys have the same length.
+/// Decrypts the jobs that `order` names, job `i` under `keys[i]`, and leaves their tags of `tag`
+/// octets (8 or 16). All keys have the same length. Works in groups of sixteen, so frames of similar
+/// length should stand next to each other in `order`.
 ///
 /// # Panics
 /// On a processor without [`Engine::Vaes`], fewer keys than jobs, keys of different lengths, or
 /// an index in `order` beyond `jobs`.
-pub fn run<const DECRYPT: bool>(
-    keys: &[&RoundKeys],
-    jobs: &mut [CcmJob<'_>],
-    order: &[u16],
-    tag: usize,
-) {
+pub fn unseal(keys: &[&RoundKeys], jobs: &mut [CcmJob<'_>], order: &[u16], tag: usize) {
     assert!(Engine::Vaes.is_available(), "no AVX-512 with VAES here");
     assert!(keys.len() >= jobs.len(), "a key for every job");
     let Some(first) = keys.first() else { return };
@@ -51,19 +49,19 @@ pub fn run<const DECRYPT: bool>(
         // SAFETY: the features of `batch` were just detected.
         unsafe {
             match (first.rounds, group.len()) {
-                (10, ..=4) => batch::<10, 1, DECRYPT>(keys, jobs, group, tag),
-                (10, ..=8) => batch::<10, 2, DECRYPT>(keys, jobs, group, tag),
-                (10, _) => batch::<10, 4, DECRYPT>(keys, jobs, group, tag),
-                (_, ..=4) => batch::<14, 1, DECRYPT>(keys, jobs, group, tag),
-                (_, ..=8) => batch::<14, 2, DECRYPT>(keys, jobs, group, tag),
-                _ => batch::<14, 4, DECRYPT>(keys, jobs, group, tag),
+                (10, ..=4) => batch::<10, 1>(keys, jobs, group, tag),
+                (10, ..=8) => batch::<10, 2>(keys, jobs, group, tag),
+                (10, _) => batch::<10, 4>(keys, jobs, group, tag),
+                (_, ..=4) => batch::<14, 1>(keys, jobs, group, tag),
+                (_, ..=8) => batch::<14, 2>(keys, jobs, group, tag),
+                _ => batch::<14, 4>(keys, jobs, group, tag),
             }
         }
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,vaes,aes,sse4.1,bmi2")]
-fn batch<const ROUNDS: usize, const GROUPS: usize, const DECRYPT: bool>(
+fn batch<const ROUNDS: usize, const GROUPS: usize>(
     keys: &[&RoundKeys],
     jobs: &mut [CcmJob<'_>],
     order: &[u16],
@@ -119,13 +117,13 @@ fn batch<const ROUNDS: usize, const GROUPS: usize, const DECRYPT: bool>(
         }
     }
 
-    let lag = usize::from(DECRYPT);
+    // The MAC runs one chunk behind, because it covers what the counter gives.
     let full = lanes.shortest / 64;
     let total = lanes.longest.div_ceil(64);
-    for chunk in 0..total + lag {
+    for chunk in 0..=total {
         let offset = 64 * chunk;
-        let behind = chunk >= lag;
-        let mac_offset = if behind { 64 * (chunk - lag) } else { 0 };
+        let behind = chunk > 0;
+        let mac_offset = offset.saturating_sub(64);
         let whole = chunk < full && behind;
         let mut m = [[zero; 4]; GROUPS];
         let mut stream = [[zero; 4]; GROUPS];

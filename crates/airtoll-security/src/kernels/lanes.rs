@@ -1,11 +1,17 @@
-//! Shared parts of the two AVX-512 kernels: sixteen frames side by side.
+//! Sixteen frames side by side in AVX-512 registers.
 //!
 //! Takes up to sixteen jobs; gives their pointers, lengths and first blocks in lane order, and the
 //! masks that keep every access inside its frame. Never encrypts.
 
-#![expect(unsafe_code, reason = "AVX-512 loads from aligned blocks")]
+#![expect(
+    unsafe_code,
+    reason = "AVX-512 loads from aligned blocks and through frame pointers"
+)]
 
-use core::arch::x86_64::{__m512i, _mm512_load_si512, _mm512_shuffle_i32x4, _mm512_store_si512};
+use core::arch::x86_64::{
+    __m512i, _mm512_load_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
+    _mm512_shuffle_i32x4, _mm512_store_si512,
+};
 
 use super::CcmJob;
 
@@ -39,7 +45,7 @@ impl Blocks {
     }
 }
 
-/// Up to sixteen jobs as the kernels want them.
+/// Up to sixteen jobs as the kernel wants them.
 pub(super) struct Lanes {
     /// Start of each frame's payload; an idle lane has the pointer of lane 0 and no octets.
     pub data: [*mut u8; LANES],
@@ -100,11 +106,31 @@ impl Lanes {
 
 /// Which of the 64 octets at `offset` lie inside a frame of `length` octets.
 #[inline(always)]
-pub(super) fn inside(length: usize, offset: usize) -> u64 {
+fn inside(length: usize, offset: usize) -> u64 {
     match length.saturating_sub(offset) {
         0 => 0,
         left @ 1..64 => (1 << left) - 1,
         _ => !0,
+    }
+}
+
+/// Up to 64 octets of a lane's frame at `offset`, zero beyond its end.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+pub(super) fn load_inside(lanes: &Lanes, lane: usize, offset: usize) -> __m512i {
+    let mask = inside(lanes.length[lane], offset);
+    // SAFETY: masked-off octets are not accessed, and the mask ends where the frame ends.
+    unsafe { _mm512_maskz_loadu_epi8(mask, lanes.data[lane].wrapping_add(offset).cast()) }
+}
+
+/// Stores what of `value` lies inside a lane's frame at `offset`.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+pub(super) fn store_inside(lanes: &Lanes, lane: usize, offset: usize, value: __m512i) {
+    let mask = inside(lanes.length[lane], offset);
+    // SAFETY: as in `load_inside`; the pointer came from the job's `&mut` data.
+    unsafe {
+        _mm512_mask_storeu_epi8(lanes.data[lane].wrapping_add(offset).cast(), mask, value);
     }
 }
 

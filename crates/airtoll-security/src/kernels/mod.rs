@@ -1,24 +1,18 @@
-//! Kernels that encrypt or authenticate several frames at once.
+//! AES-CCM kernels: one frame encrypted or decrypted, several frames decrypted at once.
 //!
 //! Takes jobs of nonce, associated data and octets; works on them in place. Never looks at an
-//! 802.11 header and never compares a tag: [`crate::ccm`] and [`crate::link::tkip`] do.
+//! 802.11 header and never compares a tag: [`crate::ccm`] does.
 //! All `unsafe` code of the crate is in here, each block with its reason; every kernel is tested
 //! against the others and against the RustCrypto crates in `agreement`.
-
-pub mod rc4_lanes;
 
 #[cfg(target_arch = "x86_64")]
 pub mod aes_round_keys;
 #[cfg(target_arch = "x86_64")]
 pub mod ccm_aesni;
 #[cfg(target_arch = "x86_64")]
-pub mod ccm_vaes;
-#[cfg(target_arch = "x86_64")]
 pub mod ccm_vaes_keys;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
-#[cfg(target_arch = "x86_64")]
-pub mod michael_lanes;
 
 #[cfg(test)]
 mod agreement;
@@ -26,9 +20,9 @@ mod agreement;
 /// Engines of the processor, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Engine {
-    /// AVX-512 with VAES: 16 frames in lock step.
+    /// AVX-512 with VAES: decrypts 16 frames in lock step, else as AES-NI.
     Vaes,
-    /// AES-NI: 4 frames in lock step.
+    /// AES-NI: decrypts 4 frames in lock step.
     AesNi,
     /// The RustCrypto crates, one frame at a time (they use AES instructions where they find
     /// them, bit slicing elsewhere).
@@ -89,7 +83,7 @@ impl Engine {
     }
 }
 
-/// One frame's part of an AES-CCM batch: 13-octet nonce, two blocks of associated data, payload.
+/// One frame of AES-CCM: 13-octet nonce, two blocks of associated data, payload.
 #[derive(Debug)]
 pub struct CcmJob<'a> {
     /// Payload, worked on in place; at most 65535 octets.

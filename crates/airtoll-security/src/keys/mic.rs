@@ -10,6 +10,7 @@ use md5::Md5;
 use subtle::ConstantTimeEq;
 
 use super::prf::hmac;
+pub use crate::akm::KeyMic;
 use crate::akm::{AkmHash, AkmSuite};
 use crate::error::KeyError;
 
@@ -17,23 +18,6 @@ use crate::error::KeyError;
 /// 4, then descriptor type 1, key information 2, key length 2, replay counter 8, nonce 32, IV
 /// 16, RSC 8, reserved 8 (IEEE 802.11-2020, 12.7.2).
 pub const MIC_OFFSET: usize = 81;
-
-/// How an EAPOL-Key frame is authenticated (IEEE 802.11-2020, table 12-10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum KeyMic {
-    /// HMAC-MD5, 16 octets (descriptor version 1).
-    HmacMd5,
-    /// HMAC-SHA-1-128, 16 octets (descriptor version 2).
-    HmacSha1,
-    /// AES-128-CMAC, 16 octets (descriptor version 3; SAE).
-    AesCmac,
-    /// HMAC-SHA-256, first 16 octets (Suite B, OWE, SAE-EXT-KEY).
-    HmacSha256,
-    /// HMAC-SHA-384, first 24 octets.
-    HmacSha384,
-    /// HMAC-SHA-512, first 32 octets.
-    HmacSha512,
-}
 
 /// A MIC of 16, 24 or 32 octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

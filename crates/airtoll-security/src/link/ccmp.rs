@@ -1,12 +1,11 @@
 //! CCMP-128 and CCMP-256 (IEEE 802.11-2020, 12.5.3).
 //!
 //! Takes a temporal key and MPDUs laid out as [`super`] says; encapsulates and decapsulates them
-//! in place, alone or in batches, under one key or a key per frame. Never keeps a packet number.
+//! in place, and decapsulates batches with a key per frame. Never keeps a packet number.
 
 use super::mpdu::{Header, set_protected};
 use super::{
-    Decapsulated, IncomingMpdu, OutgoingMpdu, check_packet_number, extended_header,
-    parse_extended_header,
+    Decapsulated, IncomingMpdu, check_packet_number, extended_header, parse_extended_header,
 };
 use crate::ccm::CcmKey;
 use crate::error::{CipherError, KeyError};
@@ -96,89 +95,43 @@ impl CcmpKey {
         }
     }
 
-    /// Encapsulates frames under this key; each tells its own result.
-    pub fn encapsulate_batch(&self, frames: &mut [OutgoingMpdu<'_>]) {
-        for window in frames.chunks_mut(WINDOW) {
-            Self::seal_window(|_| self, window, |_, jobs| self.ccm.seal_batch(jobs));
-        }
-    }
-
-    /// Decapsulates frames under this key; each tells its own result.
-    pub fn decapsulate_batch(&self, frames: &mut [IncomingMpdu<'_>]) {
-        for window in frames.chunks_mut(WINDOW) {
-            Self::unseal_window(|_| self, window, |_, jobs| self.ccm.unseal_batch(jobs));
-        }
-    }
-
-    /// Encapsulates frame `i` under `keys[i]`.
+    /// Decapsulates frame `i` under `keys[i]`; each tells its own result.
     ///
     /// # Panics
     /// Fewer keys than frames.
-    pub fn encapsulate_batch_keys(keys: &[&Self], frames: &mut [OutgoingMpdu<'_>]) {
+    pub fn decapsulate_batch(keys: &[&Self], frames: &mut [IncomingMpdu<'_>]) {
         assert!(keys.len() >= frames.len(), "a key for every frame");
         for (keys, window) in keys.chunks(WINDOW).zip(frames.chunks_mut(WINDOW)) {
-            Self::seal_window(|i| keys[i], window, CcmKey::seal_batch_keys);
+            Self::decapsulate_window(keys, window);
         }
     }
 
-    /// Decapsulates frame `i` under `keys[i]`.
-    ///
-    /// # Panics
-    /// Fewer keys than frames.
-    pub fn decapsulate_batch_keys(keys: &[&Self], frames: &mut [IncomingMpdu<'_>]) {
-        assert!(keys.len() >= frames.len(), "a key for every frame");
-        for (keys, window) in keys.chunks(WINDOW).zip(frames.chunks_mut(WINDOW)) {
-            Self::unseal_window(|i| keys[i], window, CcmKey::unseal_batch_keys);
-        }
-    }
-
-    fn seal_window<'k>(
-        key: impl Fn(usize) -> &'k Self,
-        window: &mut [OutgoingMpdu<'_>],
-        seal: impl Fn(&[&CcmKey], &mut [CcmJob<'_>]),
-    ) {
-        let mut jobs = Jobs::new();
-        let mut mics: [Option<&mut [u8]>; WINDOW] = [const { None }; WINDOW];
-        for (i, out) in window.iter_mut().enumerate() {
-            out.result = match key(i).outgoing(out.frame, out.packet_number, out.key_id) {
-                Ok((job, mic)) => {
-                    mics[jobs.length] = Some(mic);
-                    jobs.push(job, &key(i).ccm);
-                    Ok(())
-                }
-                Err(error) => Err(error),
-            };
-        }
-        jobs.run(seal, |slot, job| {
-            if let Some(mic) = &mut mics[slot] {
-                mic.copy_from_slice(&job.tag[..mic.len()]);
-            }
-        });
-    }
-
-    fn unseal_window<'k>(
-        key: impl Fn(usize) -> &'k Self,
-        window: &mut [IncomingMpdu<'_>],
-        unseal: impl Fn(&[&CcmKey], &mut [CcmJob<'_>]),
-    ) {
-        let mut jobs = Jobs::new();
+    fn decapsulate_window(keys: &[&Self], window: &mut [IncomingMpdu<'_>]) {
+        let Some(first) = keys.first() else { return };
+        // On the stack: a job, its key and where its result goes, for each frame in order.
+        let mut jobs: [CcmJob<'_>; WINDOW] = core::array::from_fn(|_| CcmJob::empty());
+        let mut ccm_keys = [&first.ccm; WINDOW];
         let mut results: [Option<&mut Result<Decapsulated, CipherError>>; WINDOW] =
             [const { None }; WINDOW];
-        for (i, incoming) in window.iter_mut().enumerate() {
-            match key(i).incoming(incoming.frame) {
+        let mut length = 0;
+        for (key, incoming) in keys.iter().zip(window) {
+            match key.incoming(incoming.frame) {
                 Ok((job, found)) => {
                     incoming.result = Ok(found);
-                    results[jobs.length] = Some(&mut incoming.result);
-                    jobs.push(job, &key(i).ccm);
+                    results[length] = Some(&mut incoming.result);
+                    jobs[length] = job;
+                    ccm_keys[length] = &key.ccm;
+                    length += 1;
                 }
                 Err(error) => incoming.result = Err(error),
             }
         }
-        jobs.run(unseal, |slot, job| {
-            if let (Some(result), false) = (&mut results[slot], job.authentic) {
+        CcmKey::unseal_batch(&ccm_keys[..length], &mut jobs[..length]);
+        for (result, job) in results.iter_mut().zip(&jobs[..length]) {
+            if let (Some(result), false) = (result, job.authentic) {
                 **result = Err(CipherError::Integrity);
             }
-        });
+        }
     }
 
     /// Checks a frame to send, writes its CCMP header and splits it into job and MIC.
@@ -247,40 +200,4 @@ fn nonce(header: &Header, packet_number: u64) -> [u8; 13] {
     nonce[1..7].copy_from_slice(&header.transmitter());
     nonce[7..].copy_from_slice(&packet_number.to_be_bytes()[2..]);
     nonce
-}
-
-/// The jobs of one window, on the stack.
-struct Jobs<'f, 'k> {
-    jobs: [CcmJob<'f>; WINDOW],
-    keys: [Option<&'k CcmKey>; WINDOW],
-    length: usize,
-}
-
-impl<'f, 'k> Jobs<'f, 'k> {
-    fn new() -> Self {
-        Self {
-            jobs: core::array::from_fn(|_| CcmJob::empty()),
-            keys: [None; WINDOW],
-            length: 0,
-        }
-    }
-
-    fn push(&mut self, job: CcmJob<'f>, key: &'k CcmKey) {
-        self.jobs[self.length] = job;
-        self.keys[self.length] = Some(key);
-        self.length += 1;
-    }
-
-    fn run(
-        &mut self,
-        work: impl Fn(&[&CcmKey], &mut [CcmJob<'_>]),
-        mut settle: impl FnMut(usize, &CcmJob<'_>),
-    ) {
-        let Some(first) = self.keys[0] else { return };
-        let keys = self.keys.map(|key| key.unwrap_or(first));
-        work(&keys[..self.length], &mut self.jobs[..self.length]);
-        for (slot, job) in self.jobs[..self.length].iter().enumerate() {
-            settle(slot, job);
-        }
-    }
 }

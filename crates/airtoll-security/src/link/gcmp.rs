@@ -1,16 +1,12 @@
 //! GCMP-128 and GCMP-256 (IEEE 802.11-2020, 12.5.5).
 //!
 //! Takes a temporal key and MPDUs laid out as [`super`] says; encapsulates and decapsulates them
-//! in place. Never keeps a packet number. AWS-LC's AES-GCM keeps its counter and GHASH pipelines full
-//! on one frame; there is nothing for a batch to win.
+//! in place. Never keeps a packet number.
 
 use zeroize::Zeroize;
 
 use super::mpdu::{Header, set_protected};
-use super::{
-    Decapsulated, IncomingMpdu, OutgoingMpdu, check_packet_number, extended_header,
-    parse_extended_header,
-};
+use super::{Decapsulated, check_packet_number, extended_header, parse_extended_header};
 use crate::aead::{AeadKey, Algorithm};
 use crate::error::{CipherError, KeyError};
 use crate::suite::CipherSuite;
@@ -119,20 +115,6 @@ impl GcmpKey {
             key_id,
             counter: header.counter(),
         })
-    }
-
-    /// Encapsulates frames under this key; each tells its own result.
-    pub fn encapsulate_batch(&self, frames: &mut [OutgoingMpdu<'_>]) {
-        for out in frames {
-            out.result = self.encapsulate(out.frame, out.packet_number, out.key_id);
-        }
-    }
-
-    /// Decapsulates frames under this key; each tells its own result.
-    pub fn decapsulate_batch(&self, frames: &mut [IncomingMpdu<'_>]) {
-        for incoming in frames {
-            incoming.result = self.decapsulate(incoming.frame);
-        }
     }
 }
 

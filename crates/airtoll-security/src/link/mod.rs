@@ -41,31 +41,6 @@ pub struct Decapsulated {
     pub counter: replay::Counter,
 }
 
-/// A frame to encapsulate in a batch.
-#[derive(Debug)]
-pub struct OutgoingMpdu<'a> {
-    /// The frame, laid out as this module's documentation says.
-    pub frame: &'a mut [u8],
-    /// PN or TSC, at most 2^48 - 1; for WEP the 24-bit IV.
-    pub packet_number: u64,
-    /// Key ID, 0 to 3.
-    pub key_id: u8,
-    /// Outcome of the job.
-    pub result: Result<(), CipherError>,
-}
-
-impl<'a> OutgoingMpdu<'a> {
-    /// A frame not yet encapsulated.
-    pub fn new(frame: &'a mut [u8], packet_number: u64, key_id: u8) -> Self {
-        Self {
-            frame,
-            packet_number,
-            key_id,
-            result: Err(CipherError::NotProtected),
-        }
-    }
-}
-
 /// A frame to decapsulate in a batch.
 #[derive(Debug)]
 pub struct IncomingMpdu<'a> {

@@ -1,8 +1,7 @@
 //! TKIP (IEEE 802.11-2020, 12.5.2).
 //!
 //! Takes a 256-bit temporal key and frames laid out as [`super`] says; encapsulates and
-//! decapsulates MPDUs, and MSDUs that travel in one MPDU with Michael's MIC, in place, alone or in
-//! batches. Never keeps a TSC or the state of countermeasures: see [`super::michael`].
+//! decapsulates MPDUs, and MSDUs that travel in one MPDU with Michael's MIC, in place. Never keeps a TSC or the state of countermeasures: see [`super::michael`].
 
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -10,9 +9,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::michael::{Michael, michael, pseudo_header};
 use super::mpdu::{Header, set_protected};
 use super::tkip_mixing::{phase1, phase2, seed_octet};
-use super::{Decapsulated, IncomingMpdu, OutgoingMpdu, check_packet_number};
+use super::{Decapsulated, check_packet_number};
 use crate::error::{CipherError, KeyError};
-use crate::kernels::{Engine, rc4_lanes};
 use crate::rc4::Rc4;
 
 /// Octets of TKIP header: TSC1, WEP seed, TSC0, key ID, TSC2 to TSC5.
@@ -22,9 +20,6 @@ pub const ICV: usize = 4;
 /// Octets of Michael MIC.
 pub const MIC: usize = 8;
 
-/// Frames of a batch worked on together.
-const WINDOW: usize = 16;
-
 /// A temporal key: 16 octets for encryption and two Michael keys.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct TkipKey {
@@ -33,12 +28,10 @@ pub struct TkipKey {
     supplicant: [u8; 8],
     #[zeroize(skip)]
     access_point: Option<[u8; 6]>,
-    #[zeroize(skip)]
-    engine: Engine,
 }
 
 /// Where the parts of one frame are, and what protects them.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Layout {
     header: usize,
     /// End of the MSDU without MIC.
@@ -57,19 +50,6 @@ impl TkipKey {
     /// # Errors
     /// Another length.
     pub fn new(temporal_key: &[u8]) -> Result<Self, KeyError> {
-        Self::with_engine(temporal_key, Engine::detect())
-    }
-
-    /// As [`new`](Self::new), with Michael in vector registers or not.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), and an engine this processor cannot run.
-    pub fn with_engine(temporal_key: &[u8], engine: Engine) -> Result<Self, KeyError> {
-        if !engine.is_available() {
-            return Err(KeyError::NotDefined(
-                "this processor cannot run that cipher engine",
-            ));
-        }
         let key: &[u8; 32] = temporal_key.try_into().map_err(|_| KeyError::Length {
             what: "TKIP",
             expected: 32,
@@ -81,7 +61,6 @@ impl TkipKey {
             authenticator: part(16),
             supplicant: part(24),
             access_point: None,
-            engine,
         })
     }
 
@@ -166,105 +145,6 @@ impl TkipKey {
         let mic = michael(&layout.michael, &layout.pseudo_header, msdu);
         check_mic(frame, &layout, mic)?;
         Ok(found)
-    }
-
-    /// [`encapsulate_msdu`](Self::encapsulate_msdu) over many frames; each tells its own result.
-    pub fn encapsulate_msdu_batch(&self, frames: &mut [OutgoingMpdu<'_>]) {
-        for window in frames.chunks_mut(WINDOW) {
-            let mut layouts = [Layout::default(); WINDOW];
-            for (out, layout) in window.iter_mut().zip(&mut layouts) {
-                out.result = self
-                    .outgoing(out.frame, out.packet_number, out.key_id, MIC)
-                    .map(|found| *layout = found);
-            }
-            let mut mics = [[0; 8]; WINDOW];
-            self.mics(
-                window.iter().map(|out| (&*out.frame, out.result.is_ok())),
-                &layouts,
-                &mut mics,
-            );
-            let mut bodies = Bodies::new();
-            for ((out, layout), mic) in window.iter_mut().zip(&layouts).zip(mics) {
-                if out.result.is_ok() {
-                    out.frame[layout.msdu..layout.covered].copy_from_slice(&mic);
-                    self.begin(out.frame, layout, out.packet_number, out.key_id);
-                    write_icv(out.frame, layout);
-                    bodies.push(layout, out.frame);
-                }
-            }
-            bodies.apply();
-        }
-    }
-
-    /// [`decapsulate_msdu`](Self::decapsulate_msdu) over many frames; each tells its own result.
-    pub fn decapsulate_msdu_batch(&self, frames: &mut [IncomingMpdu<'_>]) {
-        for window in frames.chunks_mut(WINDOW) {
-            let mut layouts = [Layout::default(); WINDOW];
-            for (incoming, layout) in window.iter_mut().zip(&mut layouts) {
-                incoming.result = self.incoming(incoming.frame, MIC).map(|(found, report)| {
-                    *layout = found;
-                    report
-                });
-            }
-            let mut bodies = Bodies::new();
-            for (incoming, layout) in window.iter_mut().zip(&layouts) {
-                if incoming.result.is_ok() {
-                    bodies.push(layout, incoming.frame);
-                }
-            }
-            bodies.apply();
-            for (incoming, layout) in window.iter_mut().zip(&layouts) {
-                if incoming.result.is_ok()
-                    && let Err(error) = check_icv(incoming.frame, layout)
-                {
-                    incoming.result = Err(error);
-                }
-            }
-            let mut mics = [[0; 8]; WINDOW];
-            self.mics(
-                window.iter().map(|f| (&*f.frame, f.result.is_ok())),
-                &layouts,
-                &mut mics,
-            );
-            for ((incoming, layout), mic) in window.iter_mut().zip(&layouts).zip(mics) {
-                if incoming.result.is_ok()
-                    && let Err(error) = check_mic(incoming.frame, layout, mic)
-                {
-                    incoming.result = Err(error);
-                }
-            }
-        }
-    }
-
-    /// MICs of the frames that are in order so far.
-    fn mics<'f>(
-        &self,
-        frames: impl Iterator<Item = (&'f [u8], bool)>,
-        layouts: &[Layout; WINDOW],
-        mics: &mut [[u8; 8]; WINDOW],
-    ) {
-        let mut messages: [&[u8]; WINDOW] = [&[]; WINDOW];
-        let mut count = 0;
-        for (slot, ((frame, good), layout)) in frames.zip(layouts).enumerate() {
-            count = slot + 1;
-            if good {
-                messages[slot] = &frame[layout.header + HEADER..layout.msdu];
-            }
-        }
-        #[cfg(target_arch = "x86_64")]
-        if self.engine == Engine::Vaes {
-            let keys = layouts.map(|layout| layout.michael);
-            let headers = layouts.map(|layout| layout.pseudo_header);
-            *mics = crate::kernels::michael_lanes::run(
-                &keys[..count],
-                &headers[..count],
-                &messages[..count],
-            );
-            return;
-        }
-        for ((mic, layout), message) in mics.iter_mut().zip(layouts).zip(&messages[..count]) {
-            *mic = michael(&layout.michael, &layout.pseudo_header, message);
-        }
     }
 
     fn outgoing(
@@ -374,36 +254,7 @@ impl TkipKey {
 
 impl core::fmt::Debug for TkipKey {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "TkipKey({})", self.engine.name())
-    }
-}
-
-/// The encrypted parts of one window, for RC4 in lanes.
-struct Bodies<'f> {
-    bodies: [&'f mut [u8]; WINDOW],
-    seeds: [[u8; 16]; WINDOW],
-    length: usize,
-}
-
-impl<'f> Bodies<'f> {
-    fn new() -> Self {
-        Self {
-            bodies: core::array::from_fn(|_| -> &mut [u8] { &mut [] }),
-            seeds: [[0; 16]; WINDOW],
-            length: 0,
-        }
-    }
-
-    fn push(&mut self, layout: &Layout, frame: &'f mut [u8]) {
-        self.bodies[self.length] = &mut frame[layout.header + HEADER..];
-        self.seeds[self.length] = layout.seed;
-        self.length += 1;
-    }
-
-    fn apply(&mut self) {
-        let seeds = &self.seeds;
-        rc4_lanes::apply(|i| seeds[i], &mut self.bodies[..self.length]);
-        self.seeds.zeroize();
+        f.write_str("TkipKey")
     }
 }
 

@@ -1,15 +1,14 @@
 //! WEP (IEEE 802.11-2020, 12.3.2).
 //!
 //! Takes a 40-bit or 104-bit key and MPDUs laid out as [`super`] says; encapsulates and
-//! decapsulates them in place, alone or in batches. Never protects anything: the CRC-32 is linear,
+//! decapsulates them in place. Never protects anything: the CRC-32 is linear,
 //! so anyone can change a frame and mend its ICV, and a test here does just that.
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use super::Decapsulated;
 use super::mpdu::{Header, set_protected};
-use super::{Decapsulated, IncomingMpdu, OutgoingMpdu};
 use crate::error::{CipherError, KeyError};
-use crate::kernels::rc4_lanes;
 use crate::rc4::Rc4;
 use crate::suite::CipherSuite;
 
@@ -19,9 +18,6 @@ pub const HEADER: usize = 4;
 pub const ICV: usize = 4;
 /// Highest IV: 24 bits.
 pub const MAX_IV: u64 = (1 << 24) - 1;
-
-/// Frames of a batch worked on together.
-const WINDOW: usize = 16;
 
 /// A WEP-40 (5 octets) or WEP-104 (13 octets) key.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
@@ -86,65 +82,6 @@ impl WepKey {
         Rc4::new(&seed[..length]).apply(&mut frame[found.payload.start..]);
         Self::check(frame, &found)?;
         Ok(found)
-    }
-
-    /// Encapsulates frames under this key; each tells its own result.
-    pub fn encapsulate_batch(&self, frames: &mut [OutgoingMpdu<'_>]) {
-        for window in frames.chunks_mut(WINDOW) {
-            let mut bodies: [&mut [u8]; WINDOW] =
-                core::array::from_fn(|_| -> &mut [u8] { &mut [] });
-            let mut ivs = [0; WINDOW];
-            let mut count = 0;
-            for out in window {
-                match Self::begin(out.frame, out.packet_number, out.key_id) {
-                    Ok(start) => {
-                        out.result = Ok(());
-                        bodies[count] = &mut out.frame[start..];
-                        ivs[count] = out.packet_number;
-                        count += 1;
-                    }
-                    Err(error) => out.result = Err(error),
-                }
-            }
-            self.lanes(&ivs, &mut bodies[..count]);
-        }
-    }
-
-    /// Decapsulates frames under this key; each tells its own result.
-    pub fn decapsulate_batch(&self, frames: &mut [IncomingMpdu<'_>]) {
-        for window in frames.chunks_mut(WINDOW) {
-            let mut bodies: [&mut [u8]; WINDOW] =
-                core::array::from_fn(|_| -> &mut [u8] { &mut [] });
-            let mut ivs = [0; WINDOW];
-            let mut count = 0;
-            for incoming in window.iter_mut() {
-                incoming.result = Self::incoming(incoming.frame);
-                if let Ok(found) = &incoming.result {
-                    bodies[count] = &mut incoming.frame[found.payload.start..];
-                    ivs[count] = found.packet_number;
-                    count += 1;
-                }
-            }
-            self.lanes(&ivs, &mut bodies[..count]);
-            for incoming in window {
-                if let Ok(found) = &incoming.result
-                    && let Err(error) = Self::check(incoming.frame, found)
-                {
-                    incoming.result = Err(error);
-                }
-            }
-        }
-    }
-
-    fn lanes(&self, ivs: &[u64; WINDOW], bodies: &mut [&mut [u8]]) {
-        if self.length == 5 {
-            rc4_lanes::apply(
-                |i| -> [u8; 8] { self.seed(ivs[i]).0[..8].try_into().expect("8 octets") },
-                bodies,
-            );
-        } else {
-            rc4_lanes::apply(|i| self.seed(ivs[i]).0, bodies);
-        }
     }
 
     /// RC4 key: IV, then the WEP key; and how many octets of it count.

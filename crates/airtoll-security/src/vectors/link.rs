@@ -5,6 +5,7 @@ use hex_literal::hex;
 use super::Vector;
 use crate::aead::{AeadKey, Algorithm};
 use crate::kernels::Engine;
+use crate::link::IncomingMpdu;
 use crate::link::bip::{BipKey, Verified};
 use crate::link::ccmp::CcmpKey;
 use crate::link::gcmp::GcmpKey;
@@ -178,9 +179,21 @@ fn ccmp(key: &[u8], expected: &[u8]) -> bool {
             && frame[..24] == header
             && frame[24..32] == hex!("0ce70020769703b5")
             && frame[32..] == *expected
+            && batch_gives(&key, &frame, &plain)
             && key
                 .decapsulate(&mut frame)
                 .is_ok_and(|found| frame[found.payload] == plain)
+    })
+}
+
+/// Whether each of several copies of a frame has this payload, decapsulated at once.
+fn batch_gives(key: &CcmpKey, frame: &[u8], plain: &[u8]) -> bool {
+    let mut copies = vec![frame.to_vec(); 7];
+    let mut incoming: Vec<_> = copies.iter_mut().map(|f| IncomingMpdu::new(f)).collect();
+    CcmpKey::decapsulate_batch(&[key; 7], &mut incoming);
+    incoming.into_iter().all(|each| {
+        each.result
+            .is_ok_and(|found| each.frame[found.payload] == *plain)
     })
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use airtoll_engine::Streams;
 use airtoll_handshakes::multi_link::{AffiliatedLink, MultiLink, link_address, mld_address};
 use airtoll_handshakes::{MobileIp, Negotiation, Options, Party, PolicySpec, SpecError};
-use airtoll_security::CipherSuite;
+use airtoll_security::{AkmSuite, CipherSuite};
 use airtoll_units::{Duration, Instant};
 
 use super::radios::Radios;
@@ -16,7 +16,7 @@ use crate::announce;
 use crate::event::{Event, JoinEvent};
 use crate::id::{NodeId, RadioId, SessionId, Table};
 use crate::join::{
-    BusyThreshold, Deauthentication, Newcomer, Parties, Purpose, Renewal, Session, Setup,
+    BusyThreshold, Deauthentication, Flood, Newcomer, Parties, Purpose, Renewal, Session, Setup,
 };
 use crate::mac::TxLink;
 use crate::net::Route;
@@ -115,9 +115,59 @@ pub(super) fn prepare(world: &mut World, source: Source<'_>) -> Result<(), Scena
         own_group_keys,
         hosts,
     });
+    add_floods(world, source)?;
     world.stack.lower.cx.warm_up = Instant::ZERO;
     world.stack.lower.cx.end =
         Instant::ZERO + Duration::from_secs_f64(scenario.association_limit_s);
+    Ok(())
+}
+
+/// Adds the floods of a scenario and their first events.
+///
+/// # Errors
+/// As [`prepare`], and for a flood in a BSS where no station has SAE.
+fn add_floods(world: &mut World, source: Source<'_>) -> Result<(), ScenarioError> {
+    let Source {
+        scenario, streams, ..
+    } = source;
+    for (number, bss) in scenario.bss.iter().enumerate() {
+        let Some(flood) = &bss.sae_flood else {
+            continue;
+        };
+        let field = format!("bss[{number}].sae_flood");
+        let sae = |a: &&Association| a.policy.link.akm.is_some_and(AkmSuite::is_sae);
+        let in_it = |a: &&Association| {
+            let mut nodes = scenario.nodes.iter();
+            nodes.any(|n| n.name == a.station && n.bss.as_ref() == Some(&bss.name))
+        };
+        let refused = || ScenarioError::Invalid {
+            field: field.clone(),
+            value: "set".to_owned(),
+            allowed: "null where no station of the BSS joins by SAE".to_owned(),
+        };
+        let mut all = scenario.associations.iter();
+        let model = all.find(|a| sae(a) && in_it(a)).ok_or_else(refused)?;
+        let terms = Terms {
+            station: source.index[flood.station.as_str()],
+            name: &flood.station,
+            ..Terms::of(source, model)
+        };
+        let session = add(world, source, &field, &terms)?;
+        let name = format!("sae-flood/{}", bss.name);
+        let (_, access_point) = world.join.ends_of(session);
+        let mut made = 0;
+        let join = &world.join;
+        let fresh = || {
+            made += 1;
+            let draws = streams.named(&format!("{name}/{made}")).into_generator();
+            join.anew(session, draws)
+        };
+        let rate = (flood.commits_per_s, flood.with_tokens);
+        let made = Flood::new((session, access_point), rate, streams.named(&name), fresh);
+        let flood = world.join.add_flood(made.ok_or_else(refused)?);
+        let event = Event::Join(JoinEvent::Forge { flood });
+        world.stack.lower.cx.schedule(Instant::ZERO, event);
+    }
     Ok(())
 }
 

@@ -133,6 +133,7 @@ impl Builder<'_> {
                 rts_octets: bss.rts_threshold_octets.unwrap_or(u32::MAX),
                 agreement,
                 flow_queues: sender.queue.discipline == Discipline::FqCodel,
+                numbers_early: sender.queue.packet_numbers_first,
                 prompt: sender.role == Role::Station && self.overfills_wires(at, modes),
             },
         )

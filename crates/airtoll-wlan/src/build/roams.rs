@@ -2,6 +2,7 @@
 //! are prepared before.
 
 use airtoll_handshakes::{MobileIp, Party};
+use airtoll_phy::{self as phy, TxVector};
 use airtoll_units::Duration;
 
 use super::joins::{self, Source, Terms, access_point_of};
@@ -9,10 +10,11 @@ use super::signalling;
 use crate::address;
 use crate::announce::{Announcement, StationPhy};
 use crate::event::Event;
-use crate::id::{NodeId, SessionId, TunnelId};
+use crate::id::{ModeId, NodeId, SessionId, TunnelId};
+use crate::mac::{self, Mode};
 use crate::net::{Takes, TunnelEnd};
-use crate::roam::{Agent, Binding, Later, Plan, Scanning, Walking};
-use crate::scenario::{Handover, HandoverMethod, Scan, ScenarioError};
+use crate::roam::{Agent, Binding, Faults, Later, Plan, Scanning, Walking};
+use crate::scenario::{Handover, HandoverMethod, Rate, Scan, ScenarioError};
 use crate::world::World;
 
 /// Adds the hand-overs of a scenario to `world`.
@@ -105,7 +107,56 @@ fn plan(
         again: Duration::from_secs_f64(handover.again_s),
         tunnel: handover.tunnel,
         binding,
+        faults: faults(world, source, number, handover),
     })
+}
+
+/// The faults of a hand-over.
+fn faults(world: &mut World, source: Source<'_>, number: usize, handover: &Handover) -> Faults {
+    let scenario = source.scenario;
+    let station = source.index[handover.station.as_str()];
+    let own = &scenario.nodes[station.index()];
+    let earlier = &scenario.handovers[..number];
+    let mut visited = earlier.iter().filter(|h| h.station == handover.station);
+    let comes_back =
+        own.bss.as_ref() == Some(&handover.bss) || visited.any(|before| before.bss == handover.bss);
+    let legacy = (comes_back && handover.legacy_rate_s > 0.0)
+        .then(|| legacy_mode(world, source, handover))
+        .flatten();
+    Faults {
+        address: Duration::from_secs_f64(handover.stale_address_s),
+        block_ack: Duration::from_secs_f64(handover.missing_block_ack_s),
+        legacy: legacy.map(|mode| (mode, Duration::from_secs_f64(handover.legacy_rate_s))),
+    }
+}
+
+/// Adds the mode of the non-HT reference rate of a station's highest MCS in the BSS of a hand-over;
+/// `None` where its frames have no MCS.
+fn legacy_mode(world: &mut World, source: Source<'_>, handover: &Handover) -> Option<ModeId> {
+    let station = source.index[handover.station.as_str()];
+    let node = &source.scenario.nodes[station.index()];
+    let mut all = source.scenario.bss.iter().enumerate();
+    let (at, bss) = all.find(|(_, bss)| bss.name == handover.bss)?;
+    let standard = node.standard.unwrap_or(bss.standard);
+    let vector = match node.rate_in(bss) {
+        Rate::Fixed { .. } => None,
+        Rate::FixedMcs { mcs, streams } => mac::mcs(bss, standard, mcs, streams).ok(),
+        Rate::Aarf { streams } | Rate::Minstrel { streams } => {
+            let choices = mac::choices(
+                bss,
+                standard,
+                node.cipher.permits_high_throughput(),
+                streams,
+            );
+            choices.into_iter().max_by_key(|v| v.bit_rate().0)
+        }
+    };
+    let highest = vector.filter(|_| node.cipher.permits_high_throughput())?;
+    let legacy = TxVector::ofdm(phy::non_ht_reference_rate(&highest), mac::band(bss));
+    let with_b = source.radios.with_b(&source.radios.members(&bss.name));
+    let basic = mac::basic_rates(bss, with_b);
+    let made = Mode::new(legacy, (at, bss), &mac::timing(bss, with_b), basic);
+    Some(world.stack.lower.mac.add_mode(made))
 }
 
 /// The scans of a hand-over to a BSS by a plan; `session` is that at its access point.

@@ -4,8 +4,10 @@ use airtoll_handshakes::{Message, Operation, Secrets};
 use airtoll_units::Instant;
 
 use crate::address::Locator;
-use crate::event::JoinEvent;
-use crate::id::{LinkId, NodeId, PacketId, PieceId, RadioId, SessionId, SignalId, StreamId};
+use crate::event::{Forged, JoinEvent};
+use crate::id::{
+    FloodId, LinkId, NodeId, PacketId, PieceId, RadioId, SessionId, SignalId, StreamId,
+};
 use crate::packet::Loss;
 
 /// The actions of an input.
@@ -25,6 +27,8 @@ pub(crate) enum Then {
     Flight(StreamId),
     /// The present stage of the session may be over.
     Judge(SessionId),
+    /// An access point under a flood replies to a forged frame, and takes the next one.
+    Taken(FloodId, Option<Forged>),
 }
 
 /// The fate of a frame whose receiver dozes.

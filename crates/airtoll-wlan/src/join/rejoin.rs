@@ -186,6 +186,9 @@ impl Join {
             silent,
             ..
         } = self.rejoins.deauthentications[number];
+        if silent {
+            self.forget_flood(access_point);
+        }
         let mut stations: Vec<NodeId> = self
             .sessions
             .iter()

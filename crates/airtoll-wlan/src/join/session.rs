@@ -5,6 +5,7 @@ use airtoll_handshakes::{
     Failure, Message, Negotiation, Party, Secrets, Stage, Status, TunnelMove,
 };
 use airtoll_units::{Duration, Instant};
+use rand_core::CryptoRng;
 
 use super::timeline::Timeline;
 use super::timers::{PAUSES, Timer};
@@ -407,6 +408,11 @@ impl Join {
     /// The link that a session negotiates.
     pub fn link_of(&self, id: SessionId) -> &Link {
         self.sessions[id].negotiation.link()
+    }
+
+    /// A negotiation as that of a session, from its beginning.
+    pub fn anew(&self, id: SessionId, draws: Box<dyn CryptoRng>) -> Option<Negotiation> {
+        self.sessions[id].negotiation.anew(false, draws).ok()
     }
 
     /// The PMK of a session.

@@ -93,7 +93,8 @@ impl Mac {
         let mode = &self.modes[mode];
         let prepared = state.window.iter().filter(|m| !m.acknowledged);
         let (mut mpdus, mut octets) = prepared.fold((0, 0), |(n, sum), m| (n + 1, sum + m.octets));
-        if state.request_due || (mpdus > 0 && !mode.aggregates()) {
+        let alone = !mode.aggregates() || state.degraded.alone;
+        if state.request_due || (mpdus > 0 && alone) {
             return None;
         }
         let (most, limit) = (mode.most_mpdus(), mode.ampdu_limit());

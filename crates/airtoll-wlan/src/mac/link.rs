@@ -9,6 +9,7 @@ use airtoll_units::{Duration, Instant};
 use super::flow_queues::FlowQueues;
 use super::fragmentation::{Division, Pieces};
 use super::mode::Mode;
+use super::numbering::PacketNumbers;
 use super::rate_control::RateControl;
 use super::window::Window;
 use crate::id::{FlowId, LinkId, ModeId, PacketId, RadioId};
@@ -165,6 +166,10 @@ pub(crate) struct TxLink {
     pub(super) queue: VecDeque<PacketId>,
     /// The queues of its flows, which take the place of `queue`.
     pub(super) flows: Option<Box<FlowQueues>>,
+    /// Packet numbers that frames get before these queues; absent: when they are sent.
+    pub(super) numbers: Option<Box<PacketNumbers>>,
+    /// Its faults after a hand-over.
+    pub(super) degraded: Degraded,
     pub(super) window: Window<Mpdu>,
     pub(super) next_sequence: u32,
     /// Every MPDU before this one is handed up or given up.
@@ -203,6 +208,17 @@ pub(crate) struct TxLink {
     pub(super) wakes: bool,
 }
 
+/// The faults of a link, and its state without them.
+#[derive(Debug, Default)]
+pub(super) struct Degraded {
+    /// Frames go one by one: no block ack agreement has been negotiated (IEEE 802.11-2020, 10.25.2).
+    pub(super) alone: bool,
+    /// Whether frames are sent under an agreement once there is one.
+    pub(super) agrees: bool,
+    /// The rate control that it has again later.
+    pub(super) usual: Option<RateControl>,
+}
+
 /// Properties of a link for data frames.
 #[derive(Debug)]
 pub(crate) struct DataLink {
@@ -226,6 +242,8 @@ pub(crate) struct DataLink {
     pub agreement: bool,
     /// Its flows have queues of their own.
     pub flow_queues: bool,
+    /// Frames get their packet numbers before these queues.
+    pub numbers_early: bool,
     /// A queue behind its receiver is shorter than an A-MPDU.
     pub prompt: bool,
 }
@@ -257,6 +275,8 @@ impl TxLink {
             group: false,
             queue: VecDeque::new(),
             flows: None,
+            numbers: None,
+            degraded: Degraded::default(),
             window: Window::new(),
             next_sequence: 0,
             handed_up: 0,
@@ -293,6 +313,7 @@ impl TxLink {
             signalling: false,
             agreement: made.agreement,
             flows: made.flow_queues.then(Box::default),
+            numbers: made.numbers_early.then(Box::default),
             prompt: made.prompt,
             ..Self::plain(from, peer, mode, made.max_attempts)
         };

@@ -93,6 +93,9 @@ impl Mac {
         let key = flow_key(p, medium.host_of(node));
         let octets = phy::LLC_SNAP_OCTETS + p.ip_octets;
         let state = &mut self.links[link];
+        if let Some(numbers) = &mut state.numbers {
+            numbers.give(packet);
+        }
         match &mut state.flows {
             Some(flows) => flows.push(key, packet, octets, now),
             // Group-addressed frames.

@@ -2,6 +2,7 @@
 //! sender drops those that are acknowledged or have had their last attempt.
 
 use super::Mac;
+use super::numbering::has_replay_counter;
 use crate::context::{Action, Context};
 use crate::id::{ContenderId, FlowId, LinkId};
 use crate::packet::Loss;
@@ -24,6 +25,10 @@ impl Mac {
             mpdu.delivered = true;
             // Data of a station that is not associated are class 3 frames.
             let refused = state.refused;
+            let replayed = match &mut state.numbers {
+                Some(numbers) if has_replay_counter(state.cipher) => !numbers.accepts(mpdu.head),
+                _ => false,
+            };
             if state.wakes && !refused {
                 let station = state.from;
                 cx.act(Action::Woke { station });
@@ -33,6 +38,8 @@ impl Mac {
                 head = cx.packets[packet].next;
                 if refused {
                     cx.lose(packet, Loss::Away);
+                } else if replayed {
+                    cx.lose(packet, Loss::Replay);
                 } else {
                     cx.act(Action::Receive { link, packet });
                 }

@@ -138,12 +138,22 @@ impl LinkCipher {
     /// Encrypts a frame in which room for the cipher's header and trailer is left.
     pub fn seal(&mut self, frame: &mut [u8]) {
         self.last += 1;
+        self.seal_with(frame, self.last);
+    }
+
+    /// As [`Self::seal`] with a packet number that the frame got before the queue.
+    pub fn seal_numbered(&mut self, frame: &mut [u8], number: u64) {
+        self.last = self.last.max(number);
+        self.seal_with(frame, number);
+    }
+
+    fn seal_with(&self, frame: &mut [u8], number: u64) {
         let run = |frame: &mut [u8]| match &self.engine {
             // The IV has 24 bits and starts over.
-            Engine::Wep(key) => key.encapsulate(frame, self.last & 0xff_ffff, self.key_id),
-            Engine::Tkip(key) => key.encapsulate_msdu(frame, self.last, self.key_id),
-            Engine::Ccmp(key) => key.encapsulate(frame, self.last, self.key_id),
-            Engine::Gcmp(key) => key.encapsulate(frame, self.last, self.key_id),
+            Engine::Wep(key) => key.encapsulate(frame, number & 0xff_ffff, self.key_id),
+            Engine::Tkip(key) => key.encapsulate_msdu(frame, number, self.key_id),
+            Engine::Ccmp(key) => key.encapsulate(frame, number, self.key_id),
+            Engine::Gcmp(key) => key.encapsulate(frame, number, self.key_id),
         };
         let done = match &self.devices {
             Some(devices) => devices.translated(frame, run),

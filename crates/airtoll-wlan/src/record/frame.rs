@@ -34,6 +34,8 @@ pub(super) struct DataFrame {
     /// TID of a QoS data frame.
     pub tid: Option<u8>,
     pub sequence: u32,
+    /// Packet number that it got before the queue; `None`: the next one.
+    pub packet_number: Option<u64>,
 }
 
 impl DataFrame {
@@ -69,7 +71,10 @@ impl DataFrame {
         }
         if let Some(cipher) = cipher {
             out.resize(out.len() + cipher.trailer_octets(), 0);
-            cipher.seal(&mut out);
+            match self.packet_number {
+                Some(number) => cipher.seal_numbered(&mut out, number),
+                None => cipher.seal(&mut out),
+            }
         }
         out
     }

@@ -511,6 +511,7 @@ impl Recorder {
             four_address: link.has_fourth_address(),
             tid,
             sequence,
+            packet_number: view.mac().early_number(number, mpdu.head()),
         };
         if link.is_signalling() {
             let host = |radio| self.host(view.medium().host_of(radio));

@@ -5,7 +5,7 @@ use airtoll_units::Instant;
 
 use crate::event::RoamEvent;
 use crate::id::{
-    AgentId, HandoverId, LinkId, NodeId, PacketId, RadioId, SessionId, SignalId, TunnelId,
+    AgentId, HandoverId, LinkId, ModeId, NodeId, PacketId, RadioId, SessionId, SignalId, TunnelId,
 };
 use crate::packet::Loss;
 
@@ -124,6 +124,16 @@ pub(crate) enum Action {
     SetRoutes {
         host: NodeId,
         radio: RadioId,
+    },
+    /// Data frames between two radios have a block ack agreement, or not yet.
+    SetAgreed {
+        ends: (RadioId, RadioId),
+        agreed: bool,
+    },
+    /// Data frames between two radios have this mode; without one as the rate control says.
+    SetLegacy {
+        ends: (RadioId, RadioId),
+        mode: Option<ModeId>,
     },
     /// The lifetime of everything in the queues of a radio is over, or is no longer.
     SetStopped {

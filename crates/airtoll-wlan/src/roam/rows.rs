@@ -98,7 +98,15 @@ impl Handover {
             let gap = first - if late { left } else { last };
             rows.push(("handover_gap_s", gap.as_secs_f64(), "s"));
             let wait = gap.saturating_sub(joined - left);
-            rows.push(("handover_wait_s", wait.as_secs_f64(), "s"));
+            let address = self.plan.faults.address.min(wait);
+            if self.plan.faults.address > Duration::ZERO {
+                rows.push(("handover_address_s", address.as_secs_f64(), "s"));
+            }
+            rows.push(("handover_wait_s", (wait - address).as_secs_f64(), "s"));
+            if let Some(resumed) = self.resumed {
+                let reduced = resumed.saturating_since(first);
+                rows.push(("handover_full_rate_s", reduced.as_secs_f64(), "s"));
+            }
         }
         let second = left - join.began();
         Some(((second.as_nanos() / 1_000_000_000) as u32, rows))

@@ -94,6 +94,10 @@ pub struct Bss {
     /// association's options say.
     #[serde(default)]
     pub sae_anti_clogging_threshold: Option<u32>,
+    /// Forged SAE commits, from the start of the trial on; null: none. Needs
+    /// `sae_anti_clogging_threshold`.
+    #[serde(default)]
+    pub sae_flood: Option<SaeFlood>,
     /// The access point renews its group keys this often, the first time so long after the traffic
     /// began, s; null: never. Every station that joins needs an AKM.
     #[serde(default)]
@@ -137,6 +141,20 @@ pub struct Neighbour {
     /// Level at which its nodes and those of any other BSS hear one another, dBm; between two BSSs that
     /// have one, the lower. Null: that of places and budgets.
     pub level_dbm: Option<f64>,
+}
+
+/// Forged SAE commits, each from another address, at the times of a Poisson process. The access point
+/// takes one frame after the other, and loses those that find the socket of hostapd full.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SaeFlood {
+    /// The node whose radio sends them: a station of the BSS that joins nowhere.
+    pub station: String,
+    /// Commits per second in the mean.
+    pub commits_per_s: f64,
+    /// The attacker hears the access point's requests for tokens, and answers them.
+    #[serde(default)]
+    pub with_tokens: bool,
 }
 
 /// Security that an access point announces in beacons, probe and association responses.

@@ -8,7 +8,7 @@ use airtoll_security::CipherSuite;
 
 use super::{
     Bss, Cost, Discipline, EdcaParameters, Flow, Interferer, LinkBudget, Node, PowerSave, Rate,
-    Role, Scenario, ScenarioError, Standard, Transport,
+    Role, SaeFlood, Scenario, ScenarioError, Standard, Transport,
 };
 
 /// Encodings of the Minimum MPDU Start Spacing, us (IEEE 802.11-2020, table 9-184); 0: no restriction.
@@ -356,6 +356,12 @@ impl Scenario {
             let allowed = "true only at an access point whose queue.discipline is fq_codel";
             return invalid(&format!("{at}.queue.airtime_fairness"), true, allowed);
         }
+        if node.queue.packet_numbers_first
+            && (node.role == Role::Wired || node.queue.discipline != Discipline::FqCodel)
+        {
+            let allowed = "true only at a wireless node whose queue.discipline is fq_codel";
+            return invalid(&format!("{at}.queue.packet_numbers_first"), true, allowed);
+        }
         if let Some(ms) = node.queue.max_delay_ms {
             positive(&format!("{at}.queue.max_delay_ms"), ms)?;
         }
@@ -414,12 +420,34 @@ impl Scenario {
         Ok(())
     }
 
+    fn check_flood(&self, at: &str, bss: &Bss, flood: &SaeFlood) -> Checked {
+        positive(&format!("{at}.commits_per_s"), flood.commits_per_s)?;
+        let field = format!("{at}.station");
+        let station = self.node(&field, &flood.station)?;
+        let own = |a: &&super::Association| a.station == flood.station;
+        let joins = self.associations.iter().any(|a| own(&a));
+        let in_it = station.role == Role::Station && station.bss.as_ref() == Some(&bss.name);
+        if !in_it || joins {
+            let allowed = "a station of the BSS without an association";
+            return invalid(&field, &flood.station, allowed);
+        }
+        if bss.sae_anti_clogging_threshold.is_none() {
+            let field = format!("{at}.commits_per_s");
+            let allowed = "null without sae_anti_clogging_threshold";
+            return invalid(&field, flood.commits_per_s, allowed);
+        }
+        Ok(())
+    }
+
     fn check_group_keys(&self, at: &str, bss: &Bss) -> Checked {
         if let Some(after) = bss.deauthenticate_at_s {
             positive(&format!("{at}.deauthenticate_at_s"), after)?;
         }
         if let Some(after) = bss.restart_at_s {
             positive(&format!("{at}.restart_at_s"), after)?;
+        }
+        if let Some(flood) = &bss.sae_flood {
+            self.check_flood(&format!("{at}.sae_flood"), bss, flood)?;
         }
         let field = if let Some(period) = bss.group_rekey_s {
             positive(&format!("{at}.group_rekey_s"), period)?;
@@ -430,7 +458,11 @@ impl Scenario {
             return Ok(());
         };
         let in_it = |n: &&Node| n.role == Role::Station && n.bss.as_deref() == Some(&bss.name);
-        for station in self.nodes.iter().filter(in_it) {
+        let floods = |n: &&Node| {
+            let flood = bss.sae_flood.as_ref();
+            flood.is_some_and(|flood| flood.station == n.name)
+        };
+        for station in self.nodes.iter().filter(in_it).filter(|n| !floods(n)) {
             let mut joins = self.associations.iter();
             if joins.all(|a| a.station != station.name) {
                 let allowed = format!("null: {} joins nowhere in simulated time", station.name);

@@ -64,6 +64,17 @@ pub struct Handover {
     /// How it gets in.
     #[serde(default)]
     pub method: HandoverMethod,
+    /// Packets for the station go to the old access point until so long after it has joined, s: the
+    /// distribution system does not know its address there.
+    #[serde(default)]
+    pub stale_address_s: f64,
+    /// Its data frames there have no block ack agreement until so long after it has joined, s.
+    #[serde(default)]
+    pub missing_block_ack_s: f64,
+    /// At an access point to which it comes back its data frames have the non-HT rate of the same
+    /// constellation until so long after it has joined, s.
+    #[serde(default)]
+    pub legacy_rate_s: f64,
     /// Treatment of its tunnels, whose outer address is another one there unless the station
     /// uses Mobile IP: `anew`, `mobike`, `roams` or `stays`.
     #[serde(default)]
@@ -167,6 +178,13 @@ impl Scenario {
         }
         not_negative(&format!("{at}.scan_s"), handover.scan_s)?;
         not_negative(&format!("{at}.ahead_s"), handover.ahead_s)?;
+        for (field, time) in [
+            ("stale_address_s", handover.stale_address_s),
+            ("missing_block_ack_s", handover.missing_block_ack_s),
+            ("legacy_rate_s", handover.legacy_rate_s),
+        ] {
+            not_negative(&format!("{at}.{field}"), time)?;
+        }
         let field = format!("{at}.station");
         let station = self.node(&field, &handover.station)?;
         let joins = self

@@ -348,6 +348,10 @@ pub struct Queue {
     /// Which packet leaves first, and which is dropped.
     #[serde(default)]
     pub discipline: Discipline,
+    /// Frames get their packet numbers when they come into the queue, in whose order they do not leave
+    /// it: a fault of drivers. Receivers with a replay counter drop those that come late. Needs `fq_codel`.
+    #[serde(default)]
+    pub packet_numbers_first: bool,
     /// An access point gives its stations equal airtime in both directions together, by a deficit of
     /// 256 us, as Linux's mac80211; needs `fq_codel`.
     #[serde(default)]
@@ -403,6 +407,7 @@ impl Default for Queue {
             packets: 500,
             max_delay_ms: max_delay(),
             discipline: Discipline::Fifo,
+            packet_numbers_first: false,
             airtime_fairness: false,
         }
     }

@@ -11,7 +11,7 @@ testbed: the figures of the air come from one.
     deciding.py    the cheapest measurement that tells the leading mechanisms apart
 """
 
-from airtoll.analyse.explain.deciding import Deciding, Option, Outcome, deciding
+from airtoll.analyse.explain.deciding import OPTIONS, Deciding, Option, Outcome, deciding
 from airtoll.analyse.explain.differing import (
     Difference,
     Left,
@@ -22,6 +22,7 @@ from airtoll.analyse.explain.differing import (
 )
 from airtoll.analyse.explain.evidence import (
     FACTORS,
+    OF_AIRTIME,
     Air,
     Change,
     Flow,
@@ -36,6 +37,8 @@ from airtoll.analyse.explain.ranking import Explained, Ranked, Ranking, rank
 __all__ = [
     "FACTORS",
     "MECHANISMS",
+    "OF_AIRTIME",
+    "OPTIONS",
     "Air",
     "Change",
     "Deciding",

@@ -99,6 +99,8 @@ OPTIONS: Final = (
     ),
     Option("rate of the link during the test (iw dev wlan0 link)", "rate_bps", _DOWN, 1.5, "rate"),
     Option("a capture during the test: share of retries", "retry_share", _DOWN, 12.0, "retries"),
+    Option("a capture during the test: air in use", "busy_share", _DOWN, 12.0, "busy"),
+    Option("a capture during the test: airtime of others", "others_share", _DOWN, 12.0, "others"),
     Option("a capture during the test: MPDUs per frame", "mpdus_per_frame", _DOWN, 15.0, "mpdus"),
     Option(
         "a capture of four flows: packet numbers out of order", "reordered_share", _FOUR, 15.0,
@@ -131,17 +133,23 @@ class _Mixture:
         return math.sqrt(sum(w * (s * s + (m - mean) ** 2) for m, s, w in self.parts))
 
 
-def deciding(setting: Setting, ranking: Ranking, readings: Sequence[Reading]) -> Deciding | None:
+def deciding(
+    setting: Setting,
+    ranking: Ranking,
+    readings: Sequence[Reading],
+    options: Sequence[Option] = OPTIONS,
+) -> Deciding | None:
     """The measurement with most information per minute about the leading mechanisms.
 
-    None where one mechanism stands alone, or no measurement of the list tells them apart.
+    ``options``: those that can be made. None where one mechanism stands alone, or no measurement of
+    the list tells them apart.
     """
     leading = [one for one in ranking.ranked if one.weight >= _LEAST][:_MOST]
     if len(leading) < 2:
         return None
     made = {(one.quantity, one.flow) for one in readings if one.after is not None}
     best: Deciding | None = None
-    for option in OPTIONS:
+    for option in options:
         if (option.quantity, option.flow) in made or option.flow.alone not in setting.air:
             continue
         found = _information(setting, leading, option, readings)

@@ -13,12 +13,19 @@ Quantity = Literal[
     "loss_ratio",
     "delay_s",
     "retry_share",
+    "busy_share",
+    "others_share",
+    "group_share",
     "rate_bps",
     "mpdus_per_frame",
     "reordered_share",
     "again_bps",
     "cable_bps",
 ]
+#: Shares of a capture: ``busy_share`` of the time in which captured frames are on the air, and of
+#: their airtime without acknowledgements ``others_share`` of other stations, ``group_share`` of
+#: frames that are of no station.
+OF_AIRTIME: Final = ("busy_share", "others_share", "group_share")
 Transport = Literal["udp", "tcp"]
 #: Quantities whose changes are factors; of the others changes are differences of shares.
 FACTORS: Final = (
@@ -102,7 +109,8 @@ class Air:
 
     ``before``, ``after``: with the policies before and after. ``single``: with the policy after and
     one MPDU per frame. ``legacy``: with the policy after at the highest rate without HT; None where
-    the PHY has no such fall-back. ``slower``: with the policy after at lower rates, highest first.
+    the PHY has no such fall-back. ``slower``: with the policy after at lower rates, highest first;
+    ``slower_rates``: these PHY rates.
     ``fragmented``: with the policy after where each full packet leaves a tunnel as two fragments.
     ``carded``: with a card that does nothing while it ciphers, by its place (``ap``, ``station``)
     and the time per frame, us. ``rate_bps``: PHY rate. ``aggregates``: whether frames carry several
@@ -118,6 +126,7 @@ class Air:
     aggregates: bool
     fragmented: float | None = None
     carded: Mapping[tuple[str, float], float] = field(factory=dict)
+    slower_rates: tuple[float, ...] = ()
 
 
 @frozen

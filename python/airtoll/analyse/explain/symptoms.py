@@ -172,6 +172,99 @@ SYMPTOMS: Final = (
         mechanism="legacy rates",
     ),
     Symptom(
+        "datagrams are lost where several streams go to one device, with encryption alone",
+        "packet-numbers",
+        ("card.reorders_packet_numbers", "queue_type"),
+        (
+            Report(
+                "https://git.zx2c4.com/linux-dev/commit/net?id=bb42f2d13ffcd0baed7547b37d05add51fcd50e1",
+                "where more than one flow to a station is under way; one loses nothing",
+            ),
+            Report("http://blog.cerowrt.org/post/crypto_fq_bug/"),
+            Report(
+                "https://community.arubanetworks.com/t5/Controller-Based-WLANs/"
+                "Why-do-the-fragmented-or-out-of-order-WPA-WPA2-packets-get/ta-p/177784",
+                "WPA and WPA2 drop what comes out of order, open networks and static WEP nothing",
+            ),
+        ),
+        words="ccmp gcmp tkip replay counter replays pn udp loss lost drops flows parallel "
+        "fq_codel txq ath9k ath10k open fine",
+        mechanism="packet numbers reordered",
+    ),
+    Symptom(
+        "after a hand-over nothing arrives for seconds, although the device is associated",
+        "roaming-faults",
+        ("handover.stale_address_s",),
+        (
+            Report(
+                "https://github.com/openwrt/openwrt/issues/11029",
+                "associated by 802.11r, and no answer to ARP arrives",
+            ),
+        ),
+        "a bridge, switch or offload engine still sends packets for the device to the old access "
+        "point",
+        "let the new access point announce the address (hostapd does so by an LLC XID frame), and "
+        "switch hardware offload of bridged flows off",
+        "roam roaming arp 802.11r ft fast transition no internet gateway unreachable stall bridge "
+        "fdb offload",
+    ),
+    Symptom(
+        "throughput is a fraction after a hand-over, until the device reconnects",
+        "roaming-faults",
+        ("handover.missing_block_ack_s", "handover.legacy_rate_s"),
+        (
+            Report(
+                "https://github.com/openwrt/openwrt/issues/9767",
+                "from 700 to 100 Mb/s with 802.11r; here 559 to 53 without a block ack session",
+            ),
+            Report(
+                "https://github.com/kaloz/mwlwifi/issues/295",
+                "48 Mb/s in one direction after the way back, at 866.7 Mb/s in the other; here "
+                "54 Mb/s",
+            ),
+        ),
+        "the new association has no block ack session, or keeps the rates of an older one",
+        "update the driver; until then reconnect, or do without 802.11r",
+        "roam roaming slow speed drop 802.11r ft aggregation ampdu addba legacy rate walk back",
+    ),
+    Symptom(
+        "no device can join a network with WPA3, and those that are in it stay",
+        "sae-flood",
+        ("join.flood_per_s", "join.flood_with_tokens", "ap.multiplication_ms"),
+        (
+            Report(
+                "https://github.com/justcallmekoko/ESP32Marauder/wiki/sae-commit-flood",
+                "no station joins any more, and those that have joined stay",
+            ),
+            Report("https://github.com/vanhoefm/dragondrain-and-time"),
+        ),
+        "an attacker sends forged SAE commits, and the access point computes for each of them",
+        "find the sender; an access point that computes faster; hash-to-element; WPA3-Enterprise "
+        "or WPA2 until then",
+        "flood attack dos denial service commit anti-clogging token dragonblood dragondrain cpu "
+        "overload sae join fails",
+    ),
+    Symptom(
+        "broadcasts and discovery take a second or more to reach sleeping devices",
+        "dtim-broadcast",
+        ("dtim_period", "stations.listen_interval", "group_load"),
+        (
+            Report(
+                "https://github.com/greearb/ath10k-ct/issues/103",
+                "multicast waits for every second beacon, 204.8 ms; here half of that in the mean "
+                "for each beacon of the period",
+            ),
+            Report(
+                "https://docs.espressif.com/projects/esp-idf/en/latest/esp32/api-guides/"
+                "low-power-mode/low-power-mode-wifi.html",
+                "a DTIM in every third beacon saves an ESP32 30 % of its current, here 33 %",
+            ),
+        ),
+        "group-addressed frames wait for the next DTIM beacon while a station sleeps",
+        "a shorter DTIM period (hostapd: dtim_period), or copies by unicast",
+        "dtim multicast mdns chromecast discovery late delay battery doze sleep printer",
+    ),
+    Symptom(
         "throughput is a fraction with WPA3 or a changed cipher, and a CPU is busy",
         "today",
         ("stations.profile", "ap.profile"),

@@ -54,6 +54,12 @@ _CUT: Final = re.compile(r"[-+.\w]*\s*")
 _BEGINS: Final = re.compile(r"^\{", re.MULTILINE)
 
 
+#: Beginnings of pcapng and of pcap, in microseconds and nanoseconds, either octet order.
+_CAPTURES: Final = (
+    b"\n\r\r\n", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
+)  # fmt: skip
+
+
 @frozen
 class Document:
     """A JSON document: the line that it begins in, its value, and the SHA-256 of its text."""
@@ -85,6 +91,8 @@ def text_of(octets: bytes, *, lenient: bool) -> str:
     that is too large.
     """
     plain = _decompressed(octets)
+    if plain.startswith(_CAPTURES):
+        raise DatasetError("is a capture: `airtoll capture report` and `capture compare` read it")
     encoding = next((name for bom, name in _BOMS if plain.startswith(bom)), None)
     encoding = encoding or json.detect_encoding(plain[:4])
     try:

@@ -19,12 +19,12 @@
   }
 
   // Rows of a short trial of the network under a policy.
-  const trial = (policy, wanted, edit = () => {}) => {
+  const trial = (policy, wanted, edit = () => {}, seed = data.seed) => {
     const scenario = changed(data.network[policy][1], { ...wanted, path_loss: data.path_loss });
     scenario.warm_up_s = WARM_UP_S;
     scenario.duration_s = WARM_UP_S + MEASURED_S;
     edit(scenario);
-    const { columns, error } = simulator.ask({ scenario, seeds: [data.seed] });
+    const { columns, error } = simulator.ask({ scenario, seeds: [seed] });
     if (error) throw new Error(error);
     return columns;
   };
@@ -99,14 +99,29 @@
     for (let x = from; x <= to; x += by) found.push(x);
     return found;
   };
-  const percent = (share) => (100 * share).toFixed(1) + " %";
+  // The cost of some policies with its interval: pairs of trials with common random numbers. The
+  // interval holds one packet at least, which is the step of a throughput.
+  const costs = (policies, wanted) => {
+    const seeds = Array.from({ length: data.cost_pairs }, (_, number) => data.seed + number);
+    const measure = (policy) => seeds.map((seed) => throughput(trial(policy, wanted, () => {}, seed)));
+    const open = measure(OPEN);
+    return policies.map((policy) => {
+      const shares = measure(policy).map((value, number) => 1 - value / open[number]);
+      const mean = shares.reduce((sum, share) => sum + share) / shares.length;
+      const spread = Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) ** 2, 0)
+        / (shares.length - 1));
+      const packet = wanted.payload * 8 / (open[0] * 1e6 * MEASURED_S);
+      const half = Math.max(data.cost_t * spread / Math.sqrt(shares.length), packet);
+      return (100 * mean).toFixed(1) + " \u00b1 " + (Math.ceil(1000 * half - 1e-9) / 10).toFixed(1) + " %";
+    });
+  };
 
   const overPayload = (id, xs) => {
     const [words, chosen] = rate(id, "rate");
     const curves = [OPEN, CCMP].map((policy) => [data.network[policy][0],
       xs.map((payload) => throughput(trial(policy, { payload, rate: chosen })))]);
     lines(id, xs, curves, "payload, octets", "throughput, Mbit/s", id !== "symbols");
-    const cost = (at) => percent(1 - curves[1][1][at] / curves[0][1][at]);
+    const cost = (at) => costs([CCMP], { payload: xs[at], rate: chosen })[0];
     say(id, words + ": CCMP costs " + cost(0) + " at " + xs[0] + " octets and "
       + cost(xs.length - 1) + " at " + xs[xs.length - 1] + " octets.");
   };
@@ -185,9 +200,11 @@
     },
     ciphers: () => {
       const payload = Number(valueOf("ciphers", "payload"));
-      const found = data.network.map((_, policy) => throughput(trial(policy, { payload })));
+      const every = data.network.map((_, policy) => policy);
+      const found = every.map((policy) => throughput(trial(policy, { payload })));
+      const told = costs(every, { payload });
       bars("ciphers", found.map((value, policy) => [data.network[policy][0], value,
-        policy === OPEN ? "" : ", cost " + percent(1 - value / found[OPEN])]), "Mbit/s");
+        policy === OPEN ? "" : ", cost " + told[policy]]), "Mbit/s");
       say("ciphers", "Throughput of one station with " + payload + " octets of payload.");
     },
     slow: () => {

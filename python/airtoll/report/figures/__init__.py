@@ -10,6 +10,8 @@ Takes a summary; gives pictures, each of one question. Never analyses.
     spread.py      trials, course of a trial, authentication, hand-overs
 """
 
+from attrs import evolve
+
 from airtoll.drawing import Picture
 from airtoll.report.figures.agreement import agreement
 from airtoll.report.figures.answer import answer
@@ -34,7 +36,21 @@ def pictures(summary: RunSummary) -> list[Picture]:
         authentication,
         handovers,
     )
-    return [picture for maker in makers for picture in maker(summary)]
+    found = [picture for maker in makers for picture in maker(summary)]
+    return _like_the_paper(found) if _has_printed_overheads(summary) else found
+
+
+def _has_printed_overheads(summary: RunSummary) -> bool:
+    return any(
+        one.quantity == "overhead" and one.published.unit == "1" for one in summary.comparisons
+    )
+
+
+def _like_the_paper(found: list[Picture]) -> list[Picture]:
+    """The bars by policy with the printed values, which a paper has, come first."""
+    bars = [picture for picture in found if picture.name == "overhead"]
+    first = [evolve(picture, section="answer") for picture in bars]
+    return [*first, *(picture for picture in found if picture not in bars)]
 
 
 __all__ = ["pictures"]

@@ -25,6 +25,7 @@ from airtoll.testbeds.capability import (
     Feature,
     PolicyFeature,
     acts,
+    every_field,
     only,
 )
 from airtoll.testbeds.domains import DOMAINS, MOBILE, PEER
@@ -162,15 +163,19 @@ _SCENARIO: Final = {
     "ap.authentication_timeout_s": only(
         None, reason="has no effect: hostapd waits as long as a station repeats its frames"
     ),
+    "ap.multiplication_ms": only(
+        None, reason="has no effect: hostapd computes as fast as its host does"
+    ),
     "ap.restart_at_s": only(None, reason="the access point of this testbed does not restart"),
     "card.no_aggregation": only((), reason=f"has no effect: {_MAC}"),
+    "card.reorders_packet_numbers": only(False, reason=f"has no effect: {_MAC}"),
     "stations.caches_psk": only(
         True, reason="has no effect: a supplicant maps its passphrase before the trial"
     ),
     "ap.edca_parameters": only(None, reason=f"has no effect: {_MAC}"),
     "ap.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
     "server.profile": acts(_PROFILE),
-    **{f"wired.{name}": acts() for name in WiredLink.model_fields},
+    **{f"wired.{name}": acts() for name in ("rate_mbps", "delay_us", "queue_packets")},
     "bridge.host.profile": acts(_PROFILE),
     **{
         f"bridge.wired.{name}": only(field.get_default(), reason=f"has no effect: {_WIRE}")
@@ -268,6 +273,10 @@ _HANDOVER: Final = {
     "method": only(*_METHODS, reason="is not set up by this testbed"),
     "ahead_ms": only(1000.0, reason="there is no pre-authentication on this testbed"),
     "mobile_ip": only("home", reason="agents are set up in the topologies n1 to r4 only"),
+    **{
+        name: only(0.0, reason="access points and stations of this testbed have no such fault")
+        for name in ("stale_address_s", "missing_block_ack_s", "legacy_rate_s")
+    },
     "tunnel": only(
         "anew", reason="a tunnel's outer address does not move with the station in this testbed"
     ),
@@ -595,13 +604,16 @@ def _esp_in_esp(cell: Cell) -> bool:
 
 
 CAPABILITY: Final = Capability(
-    fields={
-        **{f"scenario.{name}": entry for name, entry in _SCENARIO.items()},
-        **{f"scenario.join.{name}": entry for name, entry in _JOIN.items()},
-        **{f"scenario.handover.{name}": entry for name, entry in _HANDOVER.items()},
-        **{f"traffic.{name}": entry for name, entry in _TRAFFIC.items()},
-        **{f"trials.{name}": entry for name, entry in _TRIALS.items()},
-    },
+    fields=every_field(
+        {
+            **{f"scenario.{name}": entry for name, entry in _SCENARIO.items()},
+            **{f"scenario.join.{name}": entry for name, entry in _JOIN.items()},
+            **{f"scenario.handover.{name}": entry for name, entry in _HANDOVER.items()},
+            **{f"traffic.{name}": entry for name, entry in _TRAFFIC.items()},
+            **{f"trials.{name}": entry for name, entry in _TRIALS.items()},
+        },
+        otherwise=lambda default: only(default, reason="is not set up by this testbed"),
+    ),
     where={
         "scenario.join": lambda cell: cell.settings.authenticate,
         "scenario.radius": _eap,

@@ -86,6 +86,7 @@ impl Lab {
             again: Duration::from_secs(1),
             tunnel: TunnelMove::Anew,
             binding: None,
+            faults: crate::roam::Faults::default(),
         };
         change(&mut plan);
         roam.add(plan);

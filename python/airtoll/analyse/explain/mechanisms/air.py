@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
+
+from attrs import evolve
 
 from airtoll.analyse.explain.evidence import Air, Flow, Reading, Setting
 from airtoll.analyse.explain.mechanisms.predicted import (
@@ -45,12 +48,28 @@ OCTETS = Mechanism(
 def _no_aggregation(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
     if reading.quantity == "mpdus_per_frame":
         return Predicted(1.0, 0.1)
+    if reading.quantity == "busy_share":
+        return _alone_busy(setting, reading)
     if reading.quantity != "throughput_bps":
         return None
     (ns_per_octet,) = value
     air = setting.of(reading.flow)
     seconds = bits_of(reading.flow) / air.single + reading.flow.packet * ns_per_octet * 1e-9
     return capped(setting, reading, bits_of(reading.flow) / seconds, 0.15, 0.08)
+
+
+#: Preamble with its acknowledgement, s.
+_AROUND_S: Final = 80e-6
+
+
+def _alone_busy(setting: Setting, reading: Reading, rate_bps: float | None = None) -> Predicted:
+    """Air in use where each exchange has one MPDU."""
+    air = setting.of(reading.flow)
+    carried = air.single if rate_bps is None or air.legacy is None else air.legacy
+    rate = rate_bps or air.rate_bps
+    frame = 8 * frame_octets(reading.flow) / rate + _AROUND_S
+    share = min(0.95, frame * carried / bits_of(reading.flow))
+    return Predicted(share, 0.1)
 
 
 def _michael(setting: Setting) -> Sequence[Values]:
@@ -94,11 +113,16 @@ NO_AGGREGATION = Mechanism(
 def _legacy(setting: Setting, reading: Reading, _: Values) -> Predicted | None:
     air = setting.of(reading.flow)
     if reading.quantity == "throughput_bps":
-        return None if air.legacy is None else capped(setting, reading, air.legacy, 0.2, 0.05)
+        if air.legacy is None:
+            return None
+        old = capped(setting, reading, air.legacy, 0.2, 0.05)
+        return evolve(old, deviation=math.hypot(old.deviation, 0.02))
     if reading.quantity == "rate_bps":
         return Predicted(54e6, 0.05, below=0.2)
     if reading.quantity == "mpdus_per_frame":
         return Predicted(1.0, 0.1)
+    if reading.quantity == "busy_share":
+        return _alone_busy(setting, reading, 54e6)
     return None
 
 
@@ -202,9 +226,11 @@ def _weak(setting: Setting, reading: Reading, value: Values) -> Predicted | None
     octets = unchanged(setting, reading)
     air = setting.of(reading.flow)
     if reading.quantity == "retry_share":
-        return Predicted((reading.before or 0.03) + 0.85 * share, 0.06)
+        return Predicted((reading.before or 0.03) + 0.8 * share, 0.04)
     if reading.quantity == "rate_bps":
-        return scaled(octets, slowdown(setting, reading.flow, steps), 0.1)
+        return _lower_rate(setting, reading, steps, 0.1)
+    if reading.quantity == "busy_share":
+        return Predicted(0.96 * octets.value, 0.06)
     if reading.quantity == "throughput_bps":
         rate = slowdown(setting, reading.flow, steps)
         own = 0.025 + 0.25 * max(0.0, share - 0.3)
@@ -226,6 +252,14 @@ def _in_way(flow: Flow, way: float) -> bool:
     return way == 0.0 or (way == 1.0) == flow.down
 
 
+def _lower_rate(setting: Setting, reading: Reading, steps: float, own: float) -> Predicted:
+    """The PHY rate some steps lower."""
+    air = setting.of(reading.flow)
+    at = min(int(steps), len(air.slower_rates))
+    factor = air.slower_rates[at - 1] / air.rate_bps if at else 1.0
+    return scaled(unchanged(setting, reading), factor, own if at else 0.0)
+
+
 def slowdown(setting: Setting, flow: Flow, steps: float) -> float:
     """Throughput at a rate some steps lower, over that at the rate of the link."""
     air = setting.of(flow)
@@ -245,7 +279,7 @@ WEAK = Mechanism(
     _weak,
     fixed(
         *((s, 0.0, way) for s in _LOST for way in _WAYS),
-        *((s, n, way) for s in (0.1, 0.2, 0.3) for n in _LOWER for way in _WAYS),
+        *((s, n, way) for s in (0.15, 0.22, 0.3) for n in _LOWER for way in _WAYS),
     ),
     always(0.35),
     "measure both at the same place, near the access point",
@@ -265,9 +299,16 @@ def _rates_lower(steps: float) -> str:
 
 def _rate_control(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
     """A lower rate than the link allows, without more retries."""
-    if reading.quantity not in ("throughput_bps", "rate_bps"):
-        return None
     if not _in_way(reading.flow, value[1]):
+        return None
+    if reading.quantity == "rate_bps":
+        return _lower_rate(setting, reading, value[0], 0.05)
+    if reading.quantity == "busy_share":
+        return Predicted(unchanged(setting, reading).value, 0.05)
+    if reading.quantity == "mpdus_per_frame":
+        factor = slowdown(setting, reading.flow, value[0]) ** 0.5
+        return scaled(unchanged(setting, reading), factor, 0.25)
+    if reading.quantity != "throughput_bps":
         return None
     factor = slowdown(setting, reading.flow, value[0])
     return scaled(unchanged(setting, reading), factor, 0.015, 0.02)
@@ -298,6 +339,10 @@ def _group(setting: Setting, reading: Reading, value: Values) -> Predicted | Non
         return scaled(octets, 1 - share, 0.03, 0.02)
     if reading.quantity == "delay_s":
         return Predicted(octets.value + 1e-3 * share, 0.5)
+    if reading.quantity == "group_share":
+        return Predicted(octets.value + (1 - octets.value) * share, 0.05)
+    if reading.quantity in ("busy_share", "mpdus_per_frame"):
+        return evolve(octets, deviation=math.hypot(octets.deviation, 0.06))
     return None
 
 
@@ -320,15 +365,26 @@ GROUP = Mechanism(
 
 
 def _neighbour(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
-    """Another network takes a share of the air, and collides now and then."""
-    share, retries = value
+    """Another network takes a share of the air, and collides now and then.
+
+    A capture holds its frames, or, where it is far off or no Wi-Fi, idle air.
+    """
+    share, retries, captured = value
     octets = unchanged(setting, reading)
     if reading.quantity == "throughput_bps":
-        return scaled(octets, 1 - share, 0.05, 0.03)
+        # Short frames pay the contention with another one as long ones do.
+        own = 0.05 if frame_octets(reading.flow) > _FULL_MPDU / 2 else 0.12
+        return scaled(octets, 1 - share, own, 0.03)
     if reading.quantity == "retry_share":
         return Predicted((reading.before or 0.05) + retries, 0.05)
     if reading.quantity == "delay_s":
         return Predicted(octets.value * (1 + 3 * share), 0.6)
+    if reading.quantity == "others_share":
+        return Predicted(octets.value + (1 - octets.value) * share * captured, 0.05)
+    if reading.quantity == "busy_share":
+        return Predicted(octets.value * (1 - (0.0 if captured else share)), 0.13)
+    if reading.quantity == "mpdus_per_frame":
+        return evolve(octets, deviation=math.hypot(octets.deviation, 0.2))
     return None
 
 
@@ -336,7 +392,14 @@ NEIGHBOUR = Mechanism(
     "another network",
     "another network or device uses the channel",
     _neighbour,
-    fixed(*((share, more) for share in _SHARES for more in (0.02, 0.08, 0.15, 0.25))),
+    fixed(
+        *(
+            (share, more, captured)
+            for share in _SHARES
+            for more in (0.02, 0.08, 0.15, 0.25)
+            for captured in (0.0, 1.0)
+        )
+    ),
     always(0.4),
     "measure both alternately, or on a free channel",
     where="surroundings",

@@ -7,6 +7,7 @@ from typing import Final
 
 from attrs import evolve
 
+from airtoll.analyse import cost_curve
 from airtoll.analyse.explain.evidence import Air, Flow, Reading, Setting
 from airtoll.analyse.explain.mechanisms.predicted import (
     Mechanism,
@@ -15,6 +16,7 @@ from airtoll.analyse.explain.mechanisms.predicted import (
     Values,
     bits_of,
     fixed,
+    freed,
     geometric,
     limited,
     percent,
@@ -101,8 +103,8 @@ SOFTWARE_CIPHER = Mechanism(
     fixed(
         *(
             (ns, frame, livelock)
-            for ns in geometric(1.5, 5000.0, 40)
-            for frame in (40.0, 200.0, 700.0)
+            for ns in geometric(1.5, 5000.0, 60)
+            for frame in (40.0, 120.0, 300.0, 700.0)
             for livelock in _LIVELOCKS
         )
     ),
@@ -161,21 +163,15 @@ def _serial_card(setting: Setting, reading: Reading, value: Values) -> Predicted
 
 
 def _carded(air: Air, place: str, us: float) -> float:
-    """Throughput with a card over that without: its time per bit grows by straight lines."""
-    known = sorted((cost, bps) for (where, cost), bps in air.carded.items() if where == place)
-    low_us, low_s = 0.0, 1 / air.after
-    for cost, bps in known:
-        if cost >= us:
-            share = (us - low_us) / (cost - low_us)
-            return 1 / air.after / (low_s + share * (1 / bps - low_s))
-        low_us, low_s = cost, 1 / bps
-    return 1 / air.after / low_s
+    """Throughput with a card over that without."""
+    known = {cost: bps for (where, cost), bps in air.carded.items() if where == place}
+    return cost_curve.at({0.0: air.after, **known}, us) / air.after
 
 
 def _cards(setting: Setting) -> Sequence[Values]:
     return tuple(
         (us, float(number))
-        for us in geometric(4.0, 480.0, 22)
+        for us in geometric(4.0, cost_curve.LONGEST_US, 22)
         for number, place in enumerate(_PLACES)
         if any(place == where for air in setting.air.values() for where, _ in air.carded)
     )
@@ -233,7 +229,7 @@ HOST = Mechanism(
     fixed(
         *(
             (pps, share, livelock)
-            for pps in geometric(500.0, 300_000.0, 34)
+            for pps in geometric(500.0, 300_000.0, 56)
             for share in (0.0, 0.12, 0.25, 0.4, 0.65)
             for livelock in _LIVELOCKS
         )
@@ -253,7 +249,7 @@ def _standing_host(setting: Setting, reading: Reading, value: Values) -> Predict
     cap = _host_cap(reading.flow, value[0], 0.25)
     if reading.before is not None and reading.before < 0.9 * cap:
         return None
-    return limited(octets, cap, 0.04, 0.02)
+    return limited(freed(setting, reading, octets), cap, 0.04, 0.02)
 
 
 def _standing_before(setting: Setting, reading: Reading, value: Values) -> Predicted:

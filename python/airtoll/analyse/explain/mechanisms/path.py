@@ -12,6 +12,7 @@ from airtoll.analyse.explain.mechanisms.predicted import (
     Values,
     always,
     fixed,
+    freed,
     limited,
     scaled,
     unchanged,
@@ -40,7 +41,10 @@ def _wire(setting: Setting, reading: Reading, value: Values) -> Predicted | None
         return Predicted(cap, 0.02, below=0.05)
     if reading.quantity != "throughput_bps":
         return None
-    return limited(unchanged(setting, reading), cap, 0.02, 0.0)
+    octets = unchanged(setting, reading)
+    if reading.before is not None and reading.before > 0.9 * cap:
+        octets = freed(setting, reading, octets)
+    return limited(octets, cap, 0.02, 0.0)
 
 
 def _wire_before(setting: Setting, reading: Reading, value: Values) -> Predicted:
@@ -83,7 +87,7 @@ def _black_hole(setting: Setting, reading: Reading, value: Values) -> Predicted 
             if flow.mtu is not None and not _large(flow):
                 return scaled(octets, 0.5, 0.1, 0.5)
             # A segment has the length that the path does not carry, whatever the reading says.
-            return Predicted(share * octets.value, 0.5)
+            return Predicted(share * octets.value, 0.4)
         if _large(flow) and datagrams:
             return Predicted(1e-4 * octets.value, 1.0)
         return None
@@ -102,7 +106,7 @@ BLACK_HOLE = Mechanism(
     "path MTU black hole",
     "packets that are too large vanish on the path",
     _black_hole,
-    fixed(*((s, d) for s in (1e-4, 0.003, 0.01, 0.03, 0.1, 0.25) for d in (0.0, 1.0))),
+    fixed(*((s, d) for s in (1e-4, 0.003, 0.01, 0.03, 0.1) for d in (0.0, 1.0))),
     _prior_black_hole,
     "lower the tunnel's MTU to 1280, or clamp the MSS",
 )
@@ -142,7 +146,7 @@ def _power_save(setting: Setting, reading: Reading, value: Values) -> Predicted 
         return None
     if reading.flow.transport == "tcp":
         # A window of some hundred KB for each delayed round trip; the air limits the rest.
-        return limited(octets, 8 * 262_144 / (delay_ms * 1e-3), 0.4, 0.7)
+        return limited(octets, 8 * 262_144 / (delay_ms * 1e-3), 0.3, 0.5)
     return scaled(octets, 0.85, 0.1) if reading.flow.down else None
 
 
@@ -163,6 +167,8 @@ POWER_SAVE = Mechanism(
 
 def _short(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
     """A test that ends while TCP still opens its window (RFC 5681, 3.1), or one that lost early."""
+    if reading.quantity == "busy_share":
+        return Predicted(value[0] * unchanged(setting, reading).value, 0.25)
     if reading.quantity != "throughput_bps" or reading.flow.transport != "tcp":
         return None
     return scaled(unchanged(setting, reading), value[0], 0.15, 0.05)

@@ -14,7 +14,15 @@ from typing import Final, Literal
 
 from attrs import evolve, field, frozen
 
-from airtoll.analyse.explain.evidence import FACTORS, THROUGHPUTS, Air, Flow, Reading, Setting
+from airtoll.analyse.explain.evidence import (
+    FACTORS,
+    OF_AIRTIME,
+    THROUGHPUTS,
+    Air,
+    Flow,
+    Reading,
+    Setting,
+)
 
 #: Standard deviations of a throughput that only octets change: each, and all together.
 _OWN: Final = 0.012
@@ -31,7 +39,21 @@ _BURSTS: Final = 0.03
 #: A host, a wire and the air of a home take this off what a clear link carries.
 _HOME: Final = 0.85
 #: Delay of a packet on an idle link, s; MPDUs of a frame; retries of a good link.
-_USUAL: Final = {"delay_s": 3e-3, "mpdus_per_frame": 10.0, "retry_share": 0.06}
+_USUAL: Final = {
+    "delay_s": 3e-3,
+    "mpdus_per_frame": 10.0,
+    "retry_share": 0.06,
+    "busy_share": 0.85,
+    "others_share": 0.03,
+    "group_share": 0.03,
+}
+#: Standard deviations of shares of a capture that a mechanism leaves as they were, and where
+#: nothing was captured before.
+_AIRTIME, _AIRTIME_UNSEEN = 0.03, 0.15
+#: TCP whose segments wait in the queue of the access point, some thousand packets of bits. Where
+#: that takes long, TCP loses and recovers within a test: standard deviation by its time, 1/s.
+_QUEUED: Final = Flow("tcp", True)
+_QUEUE_BITS, _OVERFLOW = 12e6, 0.25
 #: Throughput of TCP over a cable of 1 Gb/s, bit/s.
 GIGABIT: Final = 941e6
 
@@ -102,7 +124,10 @@ def unchanged(setting: Setting, reading: Reading) -> Predicted:
     if quantity == "rate_bps":
         if before is None:
             return Predicted(setting.of(reading.flow).rate_bps, 0.1, below=0.2)
-        return Predicted(before, 0.1)
+        return Predicted(before, 0.03)
+    if quantity in OF_AIRTIME:
+        usual = _USUAL[quantity] if before is None else before
+        return Predicted(usual, _AIRTIME_UNSEEN if before is None else _AIRTIME)
     if quantity in FACTORS:
         deviation = _DELAY if quantity == "delay_s" else 0.25
         return Predicted(before or _USUAL[quantity], deviation if before else 1.0)
@@ -124,11 +149,15 @@ def predicted(mechanism: Mechanism, setting: Setting, reading: Reading, value: V
     if reading.quantity == "again_bps":
         return _again(mechanism, setting, reading, value)
     own = mechanism.predicts(setting, reading, value)
-    if own is not None:
-        return own
-    if reading.quantity == "loss_ratio" and reading.flow.transport == "udp":
+    if own is None and reading.quantity == "loss_ratio" and reading.flow.transport == "udp":
         return _overloaded(mechanism, setting, reading, value)
-    return unchanged(setting, reading)
+    if own is None and reading.quantity in ("busy_share", "mpdus_per_frame"):
+        return _idler(mechanism, setting, reading, value)
+    own = unchanged(setting, reading) if own is None else own
+    if reading.quantity == "throughput_bps" and reading.flow == _QUEUED:
+        slow = min(0.5, _QUEUE_BITS / max(own.value, 1.0))
+        return evolve(own, deviation=math.hypot(own.deviation, _OVERFLOW * slow))
+    return own
 
 
 def _again(mechanism: Mechanism, setting: Setting, reading: Reading, value: Values) -> Predicted:
@@ -140,6 +169,28 @@ def _again(mechanism: Mechanism, setting: Setting, reading: Reading, value: Valu
         return evolve(own, value=own.value * back, deviation=math.hypot(own.deviation, 0.1))
     usual = unchanged(setting, reading)
     return evolve(usual, value=usual.value * back, deviation=math.hypot(usual.deviation, 0.05))
+
+
+def _idler(mechanism: Mechanism, setting: Setting, reading: Reading, value: Values) -> Predicted:
+    """Air in use, and MPDUs per frame, where something that is no part of the air limits.
+
+    Where packets come one after the other, frames are short, and the air is used worse.
+    """
+    usual = unchanged(setting, reading)
+    if mechanism.before is not None:
+        return usual
+    clear = evolve(reading, quantity="throughput_bps", before=None)
+    carried = mechanism.predicts(setting, clear, value)
+    share = 1.0 if carried is None else carried.value / unchanged(setting, clear).value
+    if share > 0.97:
+        return usual
+    left = max(share, 1e-3)
+    if reading.quantity == "mpdus_per_frame":
+        middle = max(1.0, usual.value * left**2.5)
+        return Predicted(middle, 0.5 + 0.4 * math.log(usual.value / middle))
+    # The share goes with the octets, or, with all frames alone, as a root of them.
+    middle = usual.value * left**0.6
+    return Predicted(middle, math.hypot(usual.deviation, 0.25 * usual.value * (1 - left)))
 
 
 def _overloaded(
@@ -191,6 +242,11 @@ def limited(octets: Predicted, cap: float, own: float = 0.025, together: float =
         together * (1 - near) + octets.below * near,
         together * (1 - near) + octets.above * near,
     )
+
+
+def freed(setting: Setting, reading: Reading, octets: Predicted) -> Predicted:
+    """The throughput that the air would carry, where something else limited the reading before."""
+    return evolve(octets, value=max(octets.value, _HOME * setting.of(reading.flow).after))
 
 
 def scaled(octets: Predicted, factor: float, own: float, together: float = 0.0) -> Predicted:

@@ -10,7 +10,7 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::{CipherSelector, Frame, Protection, RsnRepr};
 use rustc_hash::FxHashMap;
 
-use super::keyring::{Keyring, MAX_ENTRIES, pair_of};
+use super::{Keyring, MAX_ENTRIES, pair_of};
 
 /// Pairwise suite "use the group cipher suite" (table 9-149).
 const USE_GROUP: [u8; 4] = [0, 0x0f, 0xac, 0];
@@ -24,7 +24,7 @@ struct Chosen {
 
 /// Choices of all stations.
 #[derive(Debug, Default)]
-pub(super) struct Suites {
+pub(in crate::decrypt) struct Suites {
     of_pairs: FxHashMap<(u64, u64), Chosen>,
     /// Group suite that stations chose with a BSS.
     of_groups: FxHashMap<u64, CipherSuite>,
@@ -34,7 +34,7 @@ pub(super) struct Suites {
 
 impl Suites {
     /// Forgets the last answer: an announcement or a choice has changed.
-    pub(super) const fn forget_last(&mut self) {
+    pub(in crate::decrypt) const fn forget_last(&mut self) {
         self.last = None;
     }
 }
@@ -129,7 +129,7 @@ impl Keyring {
     }
 
     /// Whether the keys of these two come from an exchange that no passphrase tells: SAE and OWE.
-    pub(super) fn needs_pmk(&self, a: MacAddress, b: MacAddress) -> bool {
+    pub(in crate::decrypt) fn needs_pmk(&self, a: MacAddress, b: MacAddress) -> bool {
         let chosen = self.suites.of_pairs.get(&self.pair_key(a, b));
         let akm = chosen.and_then(|chosen| chosen.akm);
         akm.is_some_and(|akm| {

@@ -15,8 +15,8 @@ use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
 use airtoll_wire::ieee80211::{Elements, OciRepr, RsnRepr};
 use zeroize::Zeroizing;
 
+use super::Keyring;
 use super::choices::{Choice, choices, version_of};
-use super::keyring::Keyring;
 
 /// FT key holders as an association response named them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +101,11 @@ impl Keyring {
     }
 }
 
-pub(super) fn ft_holder(fte: &[u8], mobility_domain: [u8; 2], mic_len: usize) -> Option<FtHolder> {
+pub(in crate::decrypt) fn ft_holder(
+    fte: &[u8],
+    mobility_domain: [u8; 2],
+    mic_len: usize,
+) -> Option<FtHolder> {
     let fte = FteRepr::parse(fte, mic_len).ok()?;
     Some(FtHolder {
         r0: fte.r0kh_id?.to_vec(),
@@ -111,7 +115,7 @@ pub(super) fn ft_holder(fte: &[u8], mobility_domain: [u8; 2], mic_len: usize) ->
 }
 
 #[expect(clippy::too_many_arguments, reason = "the derivation has these inputs")]
-pub(super) fn ft_ptk(
+pub(in crate::decrypt) fn ft_ptk(
     choice: Choice,
     master: &[u8],
     ssid: &[u8],

@@ -11,15 +11,15 @@ use airtoll_wire::ieee80211::{Elements, Frame, MultiLinkRepr};
 use airtoll_wire::key_data::{self, KeyData};
 use rustc_hash::FxHashMap;
 
-use super::Undecrypted;
-use super::keyring::{Keyring, MAX_ENTRIES, pair_of};
+use super::{Keyring, MAX_ENTRIES, pair_of};
+use crate::decrypt::Undecrypted;
 
 /// Most links of an MLD (link IDs 0 to 14).
 const MAX_LINKS: usize = 15;
 
 /// The MLDs of a capture.
 #[derive(Debug, Default)]
-pub(super) struct Mlds {
+pub(in crate::decrypt) struct Mlds {
     /// MLD by the address of a link.
     by_link: FxHashMap<u64, MacAddress>,
     /// Links by MLD: link ID, where it is known, and address.
@@ -144,7 +144,7 @@ impl Keyring {
     }
 
     /// Learns from the MLO KDEs of key data of the authenticator, or else of the supplicant.
-    pub(super) fn learn_link_kdes(
+    pub(in crate::decrypt) fn learn_link_kdes(
         &mut self,
         (authenticator, supplicant): (MacAddress, MacAddress),
         from_authenticator: bool,
@@ -212,7 +212,7 @@ impl Keyring {
     }
 
     /// The key of a pair: its MLDs where both have one.
-    pub(super) fn pair_key(&self, a: MacAddress, b: MacAddress) -> (u64, u64) {
+    pub(in crate::decrypt) fn pair_key(&self, a: MacAddress, b: MacAddress) -> (u64, u64) {
         match self.mlds.both(a, b) {
             Some((a, b)) => pair_of(a, b),
             None => pair_of(a, b),
@@ -220,17 +220,21 @@ impl Keyring {
     }
 
     /// The addresses that pairwise keys are bound to.
-    pub(super) fn key_addresses(&self, a: MacAddress, b: MacAddress) -> (MacAddress, MacAddress) {
+    pub(in crate::decrypt) fn key_addresses(
+        &self,
+        a: MacAddress,
+        b: MacAddress,
+    ) -> (MacAddress, MacAddress) {
         self.mlds.both(a, b).unwrap_or((a, b))
     }
 
     /// The address on link `id` of the MLD that has this address on some link.
-    pub(super) fn on_link(&self, address: MacAddress, id: u8) -> Option<MacAddress> {
+    pub(in crate::decrypt) fn on_link(&self, address: MacAddress, id: u8) -> Option<MacAddress> {
         self.mlds.on_link(self.mlds.of(address)?, id)
     }
 
     /// The addresses of both ends of an individually addressed frame, if both are MLDs.
-    pub(super) fn link_addresses(&self, frame: &Frame<'_>) -> Option<LinkAddresses> {
+    pub(in crate::decrypt) fn link_addresses(&self, frame: &Frame<'_>) -> Option<LinkAddresses> {
         let (to, from) = (frame.receiver()?, frame.transmitter()?);
         let (to_mld, from_mld) = self.mlds.both(to, from)?;
         let control = frame.control();
@@ -308,7 +312,11 @@ impl Keyring {
 
     /// Why no pairwise key of these two is there, as far as MLDs are the reason: the station associated
     /// as an MLD, and no frame named the MLD of the AP.
-    pub(super) fn without_mld(&self, a: MacAddress, b: MacAddress) -> Option<Undecrypted> {
+    pub(in crate::decrypt) fn without_mld(
+        &self,
+        a: MacAddress,
+        b: MacAddress,
+    ) -> Option<Undecrypted> {
         let missing = |ap: MacAddress, station: MacAddress| {
             self.mlds.of(station).is_some() && self.mlds.of(ap).is_none() && self.bss(ap).is_some()
         };

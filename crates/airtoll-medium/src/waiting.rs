@@ -6,19 +6,19 @@ use airtoll_units::Instant;
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::frame::FrameControl;
 
-use super::STEPS;
+use crate::offer::STEPS;
 use crate::rates::Step;
 
 /// Most sequence numbers between the first and the last frame of an A-MPDU: the window of a block
 /// ack agreement as mac80211 makes it.
-pub(super) const WINDOW: u16 = 64;
+pub(crate) const WINDOW: u16 = 64;
 
 /// LLC and SNAP header of EAPOL (IEEE Std 802.1X-2020, 11.1; RFC 1042).
 const EAPOL: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x88, 0x8e];
 
 /// The giver of a frame.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// mac80211's, which is told of its end by this ticket.
     Driver { ticket: u64 },
     /// That of a flow of the medium, which has waited since an instant; whether it has arrived.
@@ -31,7 +31,7 @@ pub(super) enum Origin {
 
 /// A frame in a queue.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(crate) struct Waiting {
     pub octets: Arc<[u8]>,
     pub frequency_mhz: u32,
     pub chain: [Step; STEPS],
@@ -41,6 +41,14 @@ pub(super) struct Waiting {
     pub receiver: Option<MacAddress>,
     pub no_ack: bool,
     pub origin: Origin,
+}
+
+/// A frame for the queue of a contender.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    /// Number of the contender.
+    pub contender: usize,
+    pub waiting: Waiting,
 }
 
 impl Waiting {
@@ -122,7 +130,7 @@ impl Waiting {
 }
 
 /// The same frame with its Retry bit set.
-pub(super) fn repeated(octets: &[u8]) -> Arc<[u8]> {
+pub(crate) fn repeated(octets: &[u8]) -> Arc<[u8]> {
     let mut octets = octets.to_vec();
     let control = FrameControl(u16::from_le_bytes([octets[0], octets[1]])).with_retry(true);
     octets[..2].copy_from_slice(&control.0.to_le_bytes());

@@ -12,8 +12,8 @@ use airtoll_wire::{Cursor, MacAddress};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::keyring::Keyring;
-use super::traffic::TrafficKey;
+use super::Keyring;
+use crate::decrypt::traffic::TrafficKey;
 
 /// Payload type of TDLS in 802.11 data encapsulation.
 const PAYLOAD_TDLS: u8 = 2;

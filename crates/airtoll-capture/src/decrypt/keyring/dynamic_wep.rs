@@ -11,12 +11,17 @@ use airtoll_wire::eapol::Eapol;
 use airtoll_wire::eapol_key::Rc4KeyRepr;
 use zeroize::Zeroizing;
 
-use super::keyring::Keyring;
-use super::traffic::TrafficKey;
+use super::Keyring;
+use crate::decrypt::traffic::TrafficKey;
 
 impl Keyring {
     /// Dynamic WEP: a key encrypted under the MSK's first half.
-    pub(super) fn learn_rc4_key(&mut self, from: MacAddress, to: MacAddress, packet: &Eapol<'_>) {
+    pub(in crate::decrypt) fn learn_rc4_key(
+        &mut self,
+        from: MacAddress,
+        to: MacAddress,
+        packet: &Eapol<'_>,
+    ) {
         let Ok(message) = Rc4KeyRepr::parse(packet.body()) else {
             return;
         };

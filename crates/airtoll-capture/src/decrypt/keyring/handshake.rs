@@ -22,10 +22,10 @@ use airtoll_wire::ieee80211::{Elements, OciRepr, RsnRepr};
 use airtoll_wire::key_data::{self, KeyData};
 use zeroize::Zeroizing;
 
+use super::Keyring;
 use super::choices::{Choice, choices};
 use super::ft::{FtHolder, ft_holder, ft_ptk};
-use super::keyring::Keyring;
-use super::traffic::TrafficKey;
+use crate::decrypt::traffic::TrafficKey;
 use crate::keys::Secret;
 
 /// Nonces and second messages that are remembered per pair: retransmissions and lost frames mix
@@ -50,7 +50,7 @@ pub struct Handshake {
 
 impl Handshake {
     /// Whether messages 1 and 2 were seen and no key makes the MIC of any message 2.
-    pub(super) fn is_refuted(&self) -> bool {
+    pub(in crate::decrypt) fn is_refuted(&self) -> bool {
         !self.anonces.is_empty() && !self.seconds.is_empty() && self.ptks.is_empty()
     }
 }
@@ -284,7 +284,7 @@ impl Keyring {
         false
     }
 
-    pub(super) fn proven(
+    pub(in crate::decrypt) fn proven(
         &mut self,
         authenticator: MacAddress,
         supplicant: MacAddress,
@@ -313,7 +313,7 @@ impl Keyring {
     }
 
     /// PMKs (or XXKeys) of an AKM.
-    pub(super) fn masters(&mut self, akm: AkmSuite, ssid: &[u8]) -> Vec<Secret> {
+    pub(in crate::decrypt) fn masters(&mut self, akm: AkmSuite, ssid: &[u8]) -> Vec<Secret> {
         let mut list = self.pmks(ssid);
         for msk in &self.given.msks {
             list.extend(pmk_from_msk(akm, msk));
@@ -396,7 +396,7 @@ impl Keyring {
         operating_channel(&data)
     }
 
-    pub(super) fn add_gtk(
+    pub(in crate::decrypt) fn add_gtk(
         &mut self,
         owner: MacAddress,
         key_id: u8,

@@ -10,16 +10,16 @@ use airtoll_wire::ieee80211::element::id;
 use airtoll_wire::ieee80211::suite::OUI_WPA;
 use airtoll_wire::ieee80211::{Elements, RsnRepr};
 
-use super::Undecrypted;
-use super::keyring::Keyring;
+use super::Keyring;
+use crate::decrypt::Undecrypted;
 
 /// A way in which two stations may have derived their keys.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Choice {
-    pub(super) akm: AkmSuite,
-    pub(super) hash: AkmHash,
-    pub(super) cipher: CipherSuite,
-    pub(super) group: Option<CipherSuite>,
+pub(in crate::decrypt) struct Choice {
+    pub(in crate::decrypt) akm: AkmSuite,
+    pub(in crate::decrypt) hash: AkmHash,
+    pub(in crate::decrypt) cipher: CipherSuite,
+    pub(in crate::decrypt) group: Option<CipherSuite>,
 }
 
 impl Keyring {
@@ -51,7 +51,7 @@ fn unsupported(chosen: Option<&RsnRepr>) -> Option<Undecrypted> {
 }
 
 /// The ways to try, from what the station chose, or else from what the descriptor allows.
-pub(super) fn choices(
+pub(in crate::decrypt) fn choices(
     chosen: Option<&RsnRepr>,
     announced: Option<&RsnRepr>,
     version: u8,
@@ -124,7 +124,7 @@ pub(super) fn choices(
     list
 }
 
-pub(super) fn version_of(choice: Choice) -> u8 {
+pub(in crate::decrypt) fn version_of(choice: Choice) -> u8 {
     choice
         .akm
         .descriptor_version(choice.cipher == CipherSuite::Tkip)

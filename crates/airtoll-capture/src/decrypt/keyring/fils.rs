@@ -15,8 +15,8 @@ use airtoll_wire::ieee80211::{Elements, element};
 use airtoll_wire::key_data::{self, KeyData};
 use zeroize::Zeroizing;
 
-use super::keyring::Keyring;
-use super::traffic::TrafficKey;
+use super::Keyring;
+use crate::decrypt::traffic::TrafficKey;
 use crate::keys::Secret;
 
 /// Element ID extension of the FILS Nonce.

@@ -14,7 +14,7 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::{Frame, Kind};
 use rustc_hash::FxHashMap;
 
-use super::keyring::MAX_ENTRIES;
+use super::MAX_ENTRIES;
 
 /// Priority of frames that have none; management frames have a counter of their own.
 const NO_PRIORITY: u8 = 0;
@@ -51,7 +51,7 @@ struct Window {
 
 impl Replays {
     /// Remembers the key that opened the frame at hand.
-    pub(super) const fn opened_with(&mut self, tag: u32) {
+    pub(in crate::decrypt) const fn opened_with(&mut self, tag: u32) {
         self.tag = tag;
     }
 
