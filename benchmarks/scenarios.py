@@ -51,6 +51,7 @@ class Case:
     rss_dbm: float = -40.0
     second: tuple[str, int, int] | None = None  # a second link: band, MCS, width in MHz
     amsdu_max: int = 0  # octets; 0: no A-MSDU
+    ofdma: str = "off"  # off | downlink: equal resource units, MU-BARs in the PPDU
     category: str = "BE"  # BE | BK | VI | VO
     wired: tuple[float, float] | None = None  # a wire to a server: Mb/s, seconds one way
     tcp_window: int = 131072
@@ -139,6 +140,7 @@ class Case:
             "neighbourStations": self.neighbours[1],
             "crossDbm": self.neighbours[2],
             "amsduMax": self.amsdu_max,
+            "ofdma": self.ofdma,
             "category": self.category,
             "wired": f"{self.wired[0]:g}Mbps" if self.wired else "",
             "wiredDelay": self.wired[1] if self.wired else 0.0,
@@ -217,6 +219,8 @@ class Case:
             bss["cca_time_us"] = 4.0
         if self.rts:
             bss["rts_threshold_octets"] = 0
+        if self.ofdma != "off":
+            bss["ofdma"] = {"downlink": True, "uplink": False}
         stations = [f"s{i}" for i in range(1, self.stations + 1)]
         place: dict[str, Any] = {"bss": "cell"}
         bsss = [bss]
@@ -354,6 +358,12 @@ def cases() -> list[Case]:
     udp("ax80-mcs7-gi3200-x1", "ax", mcs=7, width=80, guard_ns=3200)
     udp("ax80-mcs11-512-x1", "ax", mcs=11, width=80, payload=512, **slow_to_run)
     udp("ax20-mcs5-single-x5", "ax", stations=5, mcs=5, ampdu_max=0)
+    shared = {"ofdma": "downlink", "direction": "down", **slow_to_run}
+    # With eight or nine two flows of ns-3 get half a share, as if they shared a queue of FqCoDel.
+    for n in (2, 4, 5):
+        udp(f"ax20-mcs7-ofdma-x{n}", "ax", stations=n, mcs=7, **shared)
+    udp("ax20-mcs7-512-ofdma-x4", "ax", stations=4, mcs=7, payload=512, **shared)
+    udp("ax80-mcs9-ofdma-x4", "ax", stations=4, mcs=9, width=80, **shared)
     udp("be80-mcs13-x1", "be", mcs=13, width=80, **slow_to_run)
     udp("be20-mcs0-x1", "be", mcs=0)
     # ns-3.44 has no channels of 320 MHz.
@@ -381,6 +391,8 @@ def cases() -> list[Case]:
     delay("g54-10-x1", "g", rate=54, offered=10)
     delay("n20-20-x1", "n", mcs=7, offered=20)
     delay("ax80-20-x1", "ax", mcs=11, width=80, offered=20)
+    few = {"stations": 4, "mcs": 7, "payload": 100, "offered": 1.0}
+    delay("ax20-100-ofdma-x4", "ax", **few, **shared)
     delay("a54-down-10-x1", "a", rate=54, offered=10, direction="down")
     delay("a54-relay-5", "a", stations=2, rate=54, offered=5, direction="relay")
     tcp("a54-up-x1", "a", rate=54)

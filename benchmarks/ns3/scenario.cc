@@ -1,8 +1,8 @@
 // One infrastructure BSS in ns-3, as the agreement table and the speed comparison need it.
 //
 // Takes the parameters below, gives one text line per flow: octets delivered, sum of one-way
-// delays in seconds and packets, all after the warm-up; then the octets of a beacon. Interpreted
-// by the ns3 Python wheel. Node 0 is the access point, 1..n are stations on a circle of one
+// delays in seconds and packets, all after the warm-up; then the octets of a beacon. Compiled
+// with the libraries of the ns3 Python wheel. Node 0 is the access point, 1..n are stations on a circle of one
 // metre, n + 1 is a wired server if there is one; every pair of radios has the same received power,
 // so no frame captures another, or stations receive nothing of one another. Further BSSs on the same
 // channel follow, each with saturated stations; nodes of different BSSs have a power of their own.
@@ -34,6 +34,7 @@ struct Parameters
     int slowStations{0}; // the last so many use slowMode
     std::string slowMode;
     double rssDbm{-40};
+    std::string ofdma{"off"}; // off | downlink
     std::string secondBand;    // band of a second link of all devices (simultaneous transmit and receive)
     int secondWidth{20};
     std::string secondMode;
@@ -151,8 +152,10 @@ Run(const Parameters& p)
     Ptr<YansWifiChannel> air = channel.Create();
     // The Yans model has one link.
     bool multiLink = !p.secondBand.empty();
-    SpectrumWifiPhyHelper spectrum(2);
-    WifiPhyHelper& phy = multiLink ? static_cast<WifiPhyHelper&>(spectrum) : yans;
+    bool shares = p.ofdma != "off";
+    SpectrumWifiPhyHelper spectrum(multiLink ? 2 : 1);
+    WifiPhyHelper& phy =
+        multiLink || shares ? static_cast<WifiPhyHelper&>(spectrum) : yans;
     // Stations transmit 16.0206 dBm by default.
     Ptr<MatrixPropagationLossModel> matrix = CreateObject<MatrixPropagationLossModel>();
     matrix->SetDefaultLoss(16.0206 - p.rssDbm);
@@ -218,6 +221,17 @@ Run(const Parameters& p)
     Ssid ssid("airtoll");
     bool aggregates = p.standard == "n" || p.standard == "ac" || p.standard == "ax" || p.standard == "be";
     NetDeviceContainer devices;
+    if (shares)
+    {
+        mac.SetMultiUserScheduler("ns3::RrMultiUserScheduler",
+                                  "NStations",
+                                  UintegerValue(74),
+                                  "EnableUlOfdma",
+                                  BooleanValue(false));
+        mac.SetAckManager("ns3::WifiDefaultAckManager",
+                          "DlMuAckSequenceType",
+                          EnumValue(WifiAcknowledgment::DL_MU_AGGREGATE_TF));
+    }
     mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid));
     devices.Add(wifi.Install(phy, mac, apNode));
     // Beacons collide too: by default a station leaves after ten lost ones, and others get its share.

@@ -125,6 +125,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.edca": (True, {}),
     "scenario.txop_protection": ("multiple", {"scenario.edca": True}),
     "scenario.block_ack_window": (16, _N),
+    "scenario.ofdma": ("both", {"scenario.phy": "802.11ax", "scenario.clients": 4}),
     "scenario.basic_rates_mbps": ([6.0], {}),
     "scenario.slot_time_us": (20, {"scenario.phy": "802.11g"}),
     "scenario.queue_packets": (20, {}),

@@ -142,6 +142,8 @@ pub struct GenerationRow {
     pub ampdu_octets: Option<u32>,
     /// Most MPDUs of an A-MPDU; null without aggregation.
     pub window: Option<u32>,
+    /// Widest channel of PPDUs that several users share by OFDMA, MHz; null without.
+    pub multi_user_mhz: Option<u32>,
     /// Shortest preamble, microseconds.
     pub shortest_preamble_us: f64,
     /// Preamble of the longest form, microseconds.
@@ -288,6 +290,10 @@ fn generation_row(d: &Descriptor) -> GenerationRow {
         streams: d.mcs.map(|m| m.streams),
         ampdu_octets: d.ampdu.map(|a| a.octets),
         window: d.ampdu.map(|a| a.mpdus),
+        multi_user_mhz: d.multi_user.and_then(|rules| {
+            let widths = rules.common_bits.iter();
+            widths.map(|(width, _)| width.mhz()).max()
+        }),
         shortest_preamble_us: f64::from(d.shortest_preamble_ns) / 1e3,
         long_preamble_us: f64::from(long_preamble) / 1e3,
         symbol_us,

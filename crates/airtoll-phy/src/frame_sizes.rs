@@ -51,9 +51,67 @@ pub const fn block_ack_octets(window: u32) -> u32 {
     24 + bitmap
 }
 
+/// QoS Null frame with its header of three addresses (9.3.2.1).
+pub const QOS_NULL_OCTETS: u32 = DATA_HEADER_OCTETS + QOS_CONTROL_OCTETS + FCS_OCTETS;
+
+/// Variant of a Trigger frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// Asks for data.
+    Basic,
+    /// Asks for BlockAcks (MU-BAR).
+    MuBar,
+    /// Asks for buffer status reports (BSRP).
+    Bsrp,
+}
+
+/// Trigger frame to `users` users (IEEE 802.11ax-2021, 9.3.1.22): frame control 2, duration 2, RA 6, TA 6,
+/// common info 8, user info of 5 octets each, FCS 4. The trigger-dependent part of a user info field has
+/// 1 octet in a Basic Trigger, and BAR control and BAR information of 2 octets each in a MU-BAR. No padding:
+/// receivers with a MinTrigProcTime of 0.
+#[must_use]
+pub const fn trigger_octets(kind: Trigger, users: u32) -> u32 {
+    let user_info = 5 + match kind {
+        Trigger::Basic => 1,
+        Trigger::MuBar => 4,
+        Trigger::Bsrp => 0,
+    };
+    16 + 8 + user_info * users + FCS_OCTETS
+}
+
+/// Multi-STA BlockAck frame (IEEE 802.11ax-2021, 9.3.1.8.6) to stations whose PPDUs held so many MPDUs of a
+/// window of so many: around them frame control 2, duration 2, RA 6, TA 6, BA control 2, FCS 4. AID TID Info
+/// takes 2 octets, which acknowledge a lone MPDU; starting sequence control and bitmap follow where there
+/// were more.
+#[must_use]
+pub fn multi_sta_block_ack_octets(stations: impl Iterator<Item = (u32, u32)>) -> u32 {
+    let records = stations.map(|(mpdus, window)| match mpdus {
+        0 | 1 => 2,
+        _ => 2 + 2 + block_ack_octets(window) - 24,
+    });
+    22 + records.sum::<u32>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn trigger_frames_grow_with_their_users() {
+        assert_eq!(trigger_octets(Trigger::Basic, 1), 34);
+        assert_eq!(trigger_octets(Trigger::Basic, 9), 28 + 54);
+        assert_eq!(trigger_octets(Trigger::MuBar, 4), 28 + 36);
+        assert_eq!(trigger_octets(Trigger::Bsrp, 4), 28 + 20);
+        assert_eq!(QOS_NULL_OCTETS, 30);
+    }
+
+    #[test]
+    fn multi_sta_block_acks_have_a_record_per_station() {
+        let octets = |stations: &[(u32, u32)]| multi_sta_block_ack_octets(stations.iter().copied());
+        assert_eq!(octets(&[(1, 64)]), 24);
+        // Bitmaps of 8 and 32 octets.
+        assert_eq!(octets(&[(2, 64), (1, 64), (5, 256)]), 22 + 12 + 2 + 36);
+    }
 
     #[test]
     fn block_acks_have_the_sizes_of_the_standard() {

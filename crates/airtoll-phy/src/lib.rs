@@ -30,9 +30,10 @@ mod generation;
 #[path = "../examples/link_simulation/link.rs"]
 mod link_simulation;
 mod modulation;
+mod multi_user;
 mod parameters;
 mod propagation;
-
+mod resource_unit;
 mod response;
 mod sensitivity;
 
@@ -48,22 +49,25 @@ pub use error_rate::{frame_success, header_success};
 pub use frame_sizes::{
     ACK_OCTETS, ADDRESS_4_OCTETS, BLOCK_ACK_REQ_OCTETS, CF_END_OCTETS, CTS_OCTETS,
     DATA_HEADER_OCTETS, FCS_OCTETS, LLC_SNAP_OCTETS, PS_POLL_OCTETS, QOS_CONTROL_OCTETS,
-    RTS_OCTETS, block_ack_octets,
+    QOS_NULL_OCTETS, RTS_OCTETS, Trigger, block_ack_octets, multi_sta_block_ack_octets,
+    trigger_octets,
 };
 pub use generation::{
-    BandRules, Descriptor, Excluded, Generation, GuardRules, Legacy, McsRules, Spread, Symbols,
-    WidthRules,
+    BandRules, Descriptor, Excluded, Generation, GuardRules, Legacy, McsRules, MultiUserRules,
+    Spread, Symbols, WidthRules,
 };
 pub use modulation::{CodeRate, Mcs, Modulation};
+pub use multi_user::{Shared, TRIGGERED_GUARD_INTERVAL, shares, triggered};
 pub use parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
 pub use propagation::{
     HEAVY_WALL, LIGHT_WALL, LogDistance, free_space_loss, from_milliwatts, milliwatts, noise_floor,
     ratio,
 };
+pub use resource_unit::ResourceUnit;
 pub use response::{BasicRates, control_response, non_ht_reference_rate};
 pub use sensitivity::minimum_sensitivity;
 pub use timing::{
-    AccessCategory, EdcaParameters, TimingSet, ack_timeout, aifs, difs, edca_parameters, eifs,
-    rx_phy_start_delay,
+    AccessCategory, EdcaParameters, MU_EDCA_TIMER, TimingSet, ack_timeout, aifs, difs,
+    edca_parameters, eifs, rx_phy_start_delay,
 };
 pub use txvector::{TxVector, TxVectorError};

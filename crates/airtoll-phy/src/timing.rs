@@ -117,6 +117,10 @@ pub fn edca_parameters(ac: AccessCategory, t: &TimingSet, dsss: bool) -> EdcaPar
     }
 }
 
+/// How long a station whose triggered data were acknowledged uses the MU EDCA parameters (26.2.7): 255 units
+/// of 8 TU, the default of hostapd (`he_mu_edca_ac_be_timer`). Its AIFSN of 0 there forbids contention.
+pub const MU_EDCA_TIMER: Duration = Duration::from_micros(255 * 8 * 1_024);
+
 #[cfg(test)]
 mod tests {
     use super::*;

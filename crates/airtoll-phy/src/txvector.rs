@@ -192,6 +192,19 @@ impl TxVector {
         })
     }
 
+    /// The same modulation, code rate and streams in so many subcarriers of a PPDU that others share, behind
+    /// a preamble of `preamble_ns` ns with training fields.
+    pub(crate) fn in_part(self, subcarriers: u32, gi: GuardInterval, preamble_ns: u32) -> Self {
+        let times = Times::of(self.generation.descriptor(), gi);
+        Self {
+            gi,
+            preamble_ns,
+            symbol_ns: times.symbol_ns,
+            bits_per_symbol: data_bits(self.mcs, subcarriers, self.nss),
+            ..self
+        }
+    }
+
     /// The generation whose PPDU format this is.
     #[must_use]
     #[inline]

@@ -8,6 +8,7 @@ mod links;
 mod multi_link;
 mod radios;
 mod roams;
+mod sharing;
 mod signalling;
 mod wires;
 
@@ -115,6 +116,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     builder.add_channels();
     for bss in 0..scenario.bss.len() {
         builder.add_links(bss)?;
+        builder.add_sharing(bss);
         builder.add_beacons(bss);
         builder.add_dozing(bss);
     }
@@ -143,7 +145,9 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     }
     let dozes = scenario.nodes.iter().any(|n| n.power_save.is_some());
     let Stack { lower, net, flow } = &mut world.stack;
-    let settled = scenario.handovers.is_empty() && scenario.group_traffic.is_empty() && !dozes;
+    let shares = scenario.bss.iter().any(|bss| bss.ofdma.is_some());
+    let settled =
+        scenario.handovers.is_empty() && scenario.group_traffic.is_empty() && !dozes && !shares;
     lower.mac.let_arrivals_wait(settled);
     flow.begin(&mut lower.cx, Duration::ZERO);
     net.begin_groups(&mut lower.cx);

@@ -58,6 +58,10 @@ pub(crate) enum Event {
     Resolution { entry: ResolutionId },
     /// A service period begins of a station for which packets wait.
     ServicePeriod { station: RadioId },
+    /// An access point asks stations again that reported empty queues.
+    Poll { contender: ContenderId },
+    /// A MU EDCA timer may be over.
+    MuEdcaTimer { contender: ContenderId },
     /// A node sends its next message to a group.
     Group { source: GroupSourceId },
 }

@@ -91,6 +91,13 @@ pub fn run_recorded(
     interrupt: &mut dyn FnMut() -> bool,
     sink: Box<dyn record::Sink>,
 ) -> Result<Outcome, ScenarioError> {
+    if let Some(at) = scenario.bss.iter().position(|bss| bss.ofdma.is_some()) {
+        return Err(ScenarioError::Invalid {
+            field: format!("bss[{at}].ofdma"),
+            value: "set".to_owned(),
+            allowed: "only without a capture: PPDUs of several users are not recorded".to_owned(),
+        });
+    }
     let mut world = build::build(scenario, seed)?;
     let streams = airtoll_engine::Streams::new(seed);
     let recorder = record::Recorder::new(scenario, &world.view(), &streams, sink);

@@ -23,6 +23,7 @@ mod link;
 mod mode;
 mod multi_link;
 mod numbering;
+mod ofdma;
 mod order;
 mod power_save;
 mod queue;
@@ -54,7 +55,8 @@ pub(crate) use fragmentation::Division;
 pub(crate) use group::GroupFrame;
 pub(crate) use lifetime::{Backlog, NONE as NO_LIFETIME};
 pub(crate) use link::{DataLink, Mpdu, TxLink, mac_octets};
-pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing};
+pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing, width};
+pub(crate) use ofdma::{BothWays, SharedStation, SharingRules};
 pub(crate) use queue::SIGNALLING_CATEGORY;
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
 
@@ -128,6 +130,8 @@ pub(crate) struct Mac {
     /// State of the cards by contender.
     cards: Table<ContenderId, card::Card>,
     has_cards: bool,
+    /// OFDMA, where a BSS uses it.
+    ofdma: Option<Box<ofdma::Ofdma>>,
     /// Contenders that won at the present instant.
     winners: Vec<ContenderId>,
     /// How many of them transmit, and the node of the last one.
@@ -157,6 +161,7 @@ impl Mac {
             nic_of: Table::new(),
             cards: Table::new(),
             has_cards: false,
+            ofdma: None,
             winners: Vec::new(),
             transmitting: (0, None),
         }

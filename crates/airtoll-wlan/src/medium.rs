@@ -358,6 +358,28 @@ impl Medium {
         transmission
     }
 
+    /// Further radios transmit for `length` with the one that has just begun.
+    pub fn accompany(
+        &mut self,
+        cx: &mut Context,
+        radios: &[RadioId],
+        kind: FrameKind,
+        length: Duration,
+    ) {
+        let now = cx.now();
+        for &radio in radios {
+            let state = &mut self.nodes[radio];
+            state.last_sent = (now, now + length);
+            state.engaged_until = state.engaged_until.max(now + length);
+            let node = state.host;
+            cx.observe(Observation::Transmits {
+                node,
+                kind: kind as u8,
+                length,
+            });
+        }
+    }
+
     /// A transmission on the air of a node's channel.
     #[inline]
     pub fn transmission(&self, node: RadioId, transmission: TransmissionId) -> Transmission {

@@ -17,6 +17,7 @@ mod handover;
 mod multi_link;
 mod nic;
 mod node;
+mod ofdma;
 mod radio;
 
 pub use crate::application::Pattern;
@@ -38,6 +39,7 @@ pub use node::{
     CipherCost, CipherDelimiters, Cost, CryptoEngine, Discipline, Duty, Energy, Host, Node,
     PowerSave, Queue, Role, TargetWakeTime, Tunnel, WiredLink,
 };
+pub use ofdma::Ofdma;
 pub use radio::{Fading, Interferer, LinkBudget, PathLoss, Presence, Radio, Wall};
 
 use schemars::JsonSchema;

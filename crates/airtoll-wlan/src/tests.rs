@@ -13,6 +13,7 @@ mod hidden;
 mod interference;
 mod multi_link;
 mod neighbours;
+mod ofdma;
 mod path_mtu;
 mod settling;
 mod wired_senders;

@@ -182,6 +182,14 @@ impl World {
                 let (cx, medium) = (&mut lower.cx, &mut lower.medium);
                 lower.mac.service_period(cx, medium, station);
             }
+            Event::Poll { contender } => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.poll_due(cx, medium, contender);
+            }
+            Event::MuEdcaTimer { contender } => {
+                let (cx, medium) = (&mut lower.cx, &lower.medium);
+                lower.mac.mu_edca_due(cx, medium, contender);
+            }
             Event::Interferer { interferer } => {
                 let turn = lower.medium.interferer_due(&mut lower.cx, interferer);
                 if turn.heard {

@@ -2235,6 +2235,9 @@ class GenerationRow(TypedDict):
     window: int | None
     """Most MPDUs of an A-MPDU; null without aggregation."""
 
+    multi_user_mhz: int | None
+    """Widest channel of PPDUs that several users share by OFDMA, MHz; null without."""
+
     shortest_preamble_us: float
     """Shortest preamble, microseconds."""
 

@@ -104,6 +104,7 @@ __all__ = [
     "Nic",
     "NicStage",
     "Node",
+    "Ofdma",
     "Options",
     "OuterIp",
     "Overlap",
@@ -787,6 +788,27 @@ class Neighbour(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class Ofdma(Value):
+    """OFDMA of a BSS: equal resource units over the stations with frames, stations in turn."""
+
+    downlink: bool = True
+    """The access point sends to several stations in one PPDU; MU-BAR Trigger frames in it ask
+    for BlockAcks.
+    """
+
+    uplink: bool = True
+    """The access point asks stations for data by Basic Trigger frames."""
+
+    poll_interval_us: float = 10000.0
+    """Interval at which stations that reported empty queues are asked again, us."""
+
+    mu_edca_timer_us: float = 2088960.0
+    """MU EDCA timer, us: a station whose triggered data were acknowledged does not contend for
+    so long; 0: it contends as before. Default: that of hostapd, 255 times 8 TU.
+    """
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class Bss(Value):
     """One basic service set: an access point and its stations."""
 
@@ -929,6 +951,9 @@ class Bss(Value):
     from the carrier sense level on. The limit of transmit power that comes with it is in
     `tx_power_dbm` of the nodes.
     """
+
+    ofdma: Ofdma | None = None
+    """OFDMA (802.11ax and later); null: each PPDU has one sender and one receiver."""
 
 
 class Role(StrEnum):

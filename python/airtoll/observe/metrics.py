@@ -482,7 +482,7 @@ METRICS: Final[dict[str, Metric]] = {
         SUM,
     ),
     "airtime_retry_s": Metric("s", "failed exchanges: collisions and frame errors", SUM, LESS),
-    "airtime_protection_s": Metric("s", "RTS, CTS and their SIFS", SUM),
+    "airtime_protection_s": Metric("s", "RTS, CTS, Trigger frames and their SIFS", SUM),
     "airtime_management_s": Metric(
         "s", "beacons, authentication, association, key handshakes, ARP and ND", SUM
     ),

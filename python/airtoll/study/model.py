@@ -732,6 +732,14 @@ class Scenario(Table):
             "PHY's mandatory rates",
         )
     )
+    ofdma: Literal["off", "downlink", "uplink", "both"] = Field(
+        "off",
+        description="802.11ax and later: PPDUs that stations share by OFDMA, in equal resource "
+        "units over the stations that have frames; `downlink`: from the AP, with a MU-BAR for each "
+        "station; `uplink`: asked for by Trigger frames, which also poll every 10 ms, and stations "
+        "with acknowledged data contend no more for 2.09 s (MU EDCA as hostapd sets it); needs two "
+        "stations of the PHY. Neighbours do without",
+    )
     slot_time_us: Literal[9, 20] | None = Field(
         None,
         description="slot time of 802.11g, microseconds; default: 9, or 20 with an 802.11b station",
@@ -953,6 +961,9 @@ class Scenario(Table):
                 raise ValueError(f"slot_time_us is for phy = '802.11g'; {self.phy} has {slot_us:g}")
             if self.slot_time_us == 9 and any(s.phy == "802.11b" for s in self.stations):
                 raise ValueError("slot_time_us: a cell with an 802.11b station has 20")
+        if self.ofdma != "off" and own["multi_user_mhz"] is None:
+            sharing = [name for name, row in GENERATIONS.items() if row["multi_user_mhz"]]
+            raise ValueError(f"ofdma: {self.phy} has none; {' and '.join(sharing)} have it")
         self._without_mcs()
         given: list[tuple[str, Edca | None]] = [("", self.edca_parameters)]
         given += [("ap.", self.ap.edca_parameters)]

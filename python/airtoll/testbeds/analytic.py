@@ -125,6 +125,8 @@ def _no_closed_form(cell: Cell) -> str | None:
         return "closed forms have hosts that know the path's MTU"
     if radio.interferer is not None:
         return "closed forms have no interferer"
+    if settings.ofdma != "off":
+        return "closed forms have one receiver of each PPDU: no ofdma"
     if settings.neighbours is not None or radio.obss_pd_dbm is not None:
         return "closed forms have one cell: no neighbours"
     for station in cell.settings.stations:

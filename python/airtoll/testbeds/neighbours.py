@@ -200,6 +200,7 @@ def _own_cell(cell: Cell, asked: Neighbours, number: int) -> Cell:
             "dtim_period": 1,
             "ssids": 1,
             "neighbours": None,
+            "ofdma": "off",
         }
     )
     return evolve(cell, settings=theirs, policy=_policy(cell, asked, number))

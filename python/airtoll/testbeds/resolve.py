@@ -355,6 +355,7 @@ def _bss(cell: Cell) -> border.Bss:
         basic_rates_mbps=settings.basic_rates_mbps,
         edca_parameters=_edca(settings.edca_parameters),
         txop_protection=border.TxopProtection(settings.txop_protection),
+        ofdma=_ofdma(settings),
         edca=True if settings.with_edca else None,
         group=border.GroupDelivery(
             multicast_to_unicast=settings.multicast_to_unicast,
@@ -457,6 +458,12 @@ def _ampdu_max_octets(cell: Cell) -> int | None:
     """The A-MPDU limit, octets: 0 under a policy that the study says is not aggregated."""
     settings = cell.settings
     return 0 if cards.stops_aggregation(cell) else settings.ampdu_max_octets
+
+
+def _ofdma(settings: Scenario) -> border.Ofdma | None:
+    if settings.ofdma == "off":
+        return None
+    return border.Ofdma(downlink=settings.ofdma != "uplink", uplink=settings.ofdma != "downlink")
 
 
 def _path_mtu(settings: Scenario) -> int:

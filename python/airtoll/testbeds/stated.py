@@ -31,6 +31,7 @@ _BSS: Final = {
     "group_rekey_s": "join.group_rekey_s",
     "guard_interval_ns": "guard_interval_ns",
     "max_attempts": "retry_limit",
+    "ofdma": "ofdma",
     "restart_at_s": "ap.restart_at_s",
     "rate.control": "mcs",
     "rate.mbps": "rate_mbps",

@@ -109,6 +109,7 @@ pub(super) static AC: Descriptor = Descriptor {
         amsdu_octets: 11_454,
     }),
     always_ampdu: true,
+    multi_user: None,
     edca: true,
     // SIGNAL, VHT-SIG-A and VHT-SIG-B.
     header_bits: 24 + 48 + 26,

@@ -1,9 +1,11 @@
-//! 802.11ax: HE SU (clause 27 of IEEE Std 802.11ax-2021).
+//! 802.11ax: HE SU, HE MU and HE TB (clause 27 of IEEE Std 802.11ax-2021).
 
 use super::ac::TRAINING_FIELDS;
 use super::descriptor::AmpduLimits;
 use super::sensitivity;
-use super::{BandRules, Descriptor, Generation, GuardRules, McsRules, Symbols, WidthRules};
+use super::{
+    BandRules, Descriptor, Generation, GuardRules, McsRules, MultiUserRules, Symbols, WidthRules,
+};
 use crate::basic_rates::BasicRates;
 use crate::parameters::{Band, GuardInterval, OfdmRate, SIGNAL_EXTENSION_NS, Width};
 use crate::timing_set::TimingSet;
@@ -98,6 +100,21 @@ pub(super) static AX: Descriptor = Descriptor {
         amsdu_octets: 11_454,
     }),
     always_ampdu: true,
+    // HE MU: legacy 20 us, RL-SIG 4 us, HE-SIG-A 8 us, HE-STF 4 us. HE TB: HE-STF of 8 us (27.3.4, Table
+    // 27-12). Common field: RU Allocation of 8 bits per 20 MHz of the content channel, Center 26-tone RU from
+    // 80 MHz on (Table 27-24); user field: Table 27-29.
+    multi_user: Some(MultiUserRules {
+        preamble_ns: 20_000 + 4_000 + 8_000 + 4_000,
+        triggered_preamble_ns: 20_000 + 4_000 + 8_000 + 8_000,
+        common_bits: &[
+            (Width::Mhz20, 8),
+            (Width::Mhz40, 8),
+            (Width::Mhz80, 2 * 8 + 1),
+            (Width::Mhz160, 4 * 8 + 1),
+        ],
+        user_bits: 21,
+        signalling_mcs: &[0, 1, 2, 3, 4, 5],
+    }),
     edca: true,
     // SIGNAL and HE-SIG-A.
     header_bits: 24 + 52,

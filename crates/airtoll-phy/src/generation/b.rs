@@ -37,6 +37,7 @@ pub(super) static B: Descriptor = Descriptor {
     mcs: None,
     ampdu: None,
     always_ampdu: false,
+    multi_user: None,
     edca: false,
     header_bits: 48,
     // 15.4.8.2 (2 Mb/s) and 16.3.8.2 (11 Mb/s).

@@ -1,9 +1,11 @@
-//! 802.11be: EHT MU PPDU to one user without OFDMA (clause 36 of IEEE Std 802.11be-2024).
+//! 802.11be: EHT MU PPDU to one user, and to several by OFDMA (clause 36 of IEEE Std 802.11be-2024).
 
 use super::ac::TRAINING_FIELDS;
 use super::descriptor::AmpduLimits;
 use super::sensitivity;
-use super::{BandRules, Descriptor, Generation, GuardRules, McsRules, Symbols, WidthRules};
+use super::{
+    BandRules, Descriptor, Generation, GuardRules, McsRules, MultiUserRules, Symbols, WidthRules,
+};
 use crate::basic_rates::BasicRates;
 use crate::parameters::{Band, GuardInterval, OfdmRate, SIGNAL_EXTENSION_NS, Width};
 use crate::timing_set::TimingSet;
@@ -104,6 +106,20 @@ pub(super) static BE: Descriptor = Descriptor {
         amsdu_octets: 11_454,
     }),
     always_ampdu: true,
+    // EHT MU: legacy 20 us, RL-SIG 4 us, U-SIG 8 us, EHT-STF 4 us. EHT TB: EHT-STF of 8 us. Common field:
+    // U-SIG overflow of 17 bits, RU Allocation-A of 9 bits per 20 MHz of the content channel (36.3.12.8);
+    // user field of 22 bits. Wider channels have another EHT-SIG in each 80 MHz.
+    multi_user: Some(MultiUserRules {
+        preamble_ns: 20_000 + 4_000 + 8_000 + 4_000,
+        triggered_preamble_ns: 20_000 + 4_000 + 8_000 + 8_000,
+        common_bits: &[
+            (Width::Mhz20, 17 + 9),
+            (Width::Mhz40, 17 + 9),
+            (Width::Mhz80, 17 + 2 * 9),
+        ],
+        user_bits: 22,
+        signalling_mcs: &[0, 1, 3],
+    }),
     edca: true,
     // SIGNAL, U-SIG and EHT-SIG.
     header_bits: 24 + 52 + 52,

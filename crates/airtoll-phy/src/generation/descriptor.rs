@@ -41,6 +41,8 @@ pub struct Descriptor {
     pub ampdu: Option<AmpduLimits>,
     /// Whether a lone MPDU also travels in an A-MPDU (S-MPDU, 10.12.8).
     pub always_ampdu: bool,
+    /// PPDUs that several users share by OFDMA; `None` where there are none.
+    pub multi_user: Option<MultiUserRules>,
     /// Whether a BSS uses EDCA (QoS data frames) unless told otherwise.
     pub edca: bool,
     /// Bits of the PHY header that a receiver must decode before the PSDU.
@@ -94,6 +96,22 @@ pub struct GuardRules {
     pub interval: GuardInterval,
     /// One training field for the streams, ns; 0 where the preamble has none.
     pub training_ns: u32,
+}
+
+/// Layout of PPDUs that several users share by OFDMA.
+#[derive(Clone, Copy, Debug)]
+pub struct MultiUserRules {
+    /// Preamble of a PPDU to several users without HE-SIG-B or EHT-SIG and without training fields, ns.
+    pub preamble_ns: u32,
+    /// Preamble of a PPDU that a Trigger frame asks for, without training fields, ns.
+    pub triggered_preamble_ns: u32,
+    /// Bits of the common field of HE-SIG-B or EHT-SIG in one content channel, CRC and tail left out, by
+    /// widths, ascending. PPDUs to several users are modelled in these widths.
+    pub common_bits: &'static [(Width, u32)],
+    /// Bits of a user field of HE-SIG-B or EHT-SIG.
+    pub user_bits: u32,
+    /// MCSs of HE-SIG-B or EHT-SIG, ascending.
+    pub signalling_mcs: &'static [u8],
 }
 
 /// How a PPDU is laid out in time.

@@ -39,6 +39,7 @@ pub(super) static G: Descriptor = Descriptor {
     mcs: None,
     ampdu: None,
     always_ampdu: false,
+    multi_user: None,
     edca: false,
     // SIGNAL (17.3.4).
     header_bits: 24,

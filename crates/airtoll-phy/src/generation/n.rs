@@ -80,6 +80,7 @@ pub(super) static N: Descriptor = Descriptor {
         amsdu_octets: 7_935,
     }),
     always_ampdu: false,
+    multi_user: None,
     edca: true,
     // SIGNAL and HT-SIG.
     header_bits: 24 + 48,

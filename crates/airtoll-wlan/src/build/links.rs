@@ -6,7 +6,7 @@ use airtoll_units::Duration;
 use super::Builder;
 use crate::id::{ModeId, NeighbourId, RadioId};
 use crate::mac::{self, Aarf, DataLink, Division, Minstrel, Mode, RateControl, TxLink, mac_octets};
-use crate::scenario::{Bss, Discipline, Rate, Role, ScenarioError, rates_of};
+use crate::scenario::{Discipline, Rate, Role, ScenarioError, rates_of};
 
 /// Octets of a full-sized IP packet.
 const FULL_PACKET: u32 = 1_500;
@@ -134,16 +134,22 @@ impl Builder<'_> {
                 agreement,
                 flow_queues: sender.queue.discipline == Discipline::FqCodel,
                 numbers_early: sender.queue.packet_numbers_first,
-                prompt: sender.role == Role::Station && self.overfills_wires(bss, modes),
+                prompt: sender.role == Role::Station && self.overfills_wires(at, modes),
             },
         )
     }
 
-    /// Whether an A-MPDU of full-sized packets is longer than the queue of some wire.
-    fn overfills_wires(&self, bss: &Bss, modes: &[ModeId]) -> bool {
+    /// Whether the A-MPDUs of full-sized packets that arrive together are longer than the queue of some wire.
+    fn overfills_wires(&self, at: usize, modes: &[ModeId]) -> bool {
+        let bss = &self.scenario.bss[at];
+        let users = match bss.ofdma {
+            Some(ofdma) if ofdma.uplink => self.phys[at].members.len() as u32 - 1,
+            _ => 1,
+        };
         let mac = &self.world.stack.lower.mac;
         let mpdus = modes.iter().map(|mode| mac.mode(*mode).most_mpdus()).max();
-        let packets = mpdus.unwrap_or(1) * (bss.aggregation.amsdu_max_octets / FULL_PACKET + 1);
+        let msdus = bss.aggregation.amsdu_max_octets / FULL_PACKET + 1;
+        let packets = users * mpdus.unwrap_or(1) * msdus;
         let mut wires = self.scenario.links.iter();
         wires.any(|wire| wire.queue_packets < packets)
     }

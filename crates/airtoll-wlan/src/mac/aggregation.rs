@@ -123,7 +123,22 @@ impl Mac {
             let within = mode.octets_within(room.saturating_sub(around));
             octets_limit = octets_limit.min(within);
         }
-        let window = mode.most_mpdus();
+        let limits = (octets_limit, spacing);
+        self.fill_up_to(cx, medium, (contender, link), (mode_id, way), limits)
+    }
+
+    /// Chooses frames of a link for an A-MPDU of at most so many octets, or a longer one of a lone MPDU, with
+    /// this spacing of MPDUs.
+    #[inline(always)]
+    pub(super) fn fill_up_to(
+        &mut self,
+        cx: &mut Context,
+        medium: &Medium,
+        (contender, link): (ContenderId, LinkId),
+        (mode_id, way): (ModeId, Way),
+        (octets_limit, spacing): (u32, phy::MpduSpacing),
+    ) -> bool {
+        let window = self.modes[mode_id].most_mpdus();
         let lifetime = self.lifetime_of(contender);
         let mut count = 0_u32;
         // Length so far without what follows the last MPDU, and with it.

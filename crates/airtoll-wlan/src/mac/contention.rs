@@ -893,6 +893,24 @@ impl Mac {
         domain.kinds[contender.kind as usize].aifs
     }
 
+    /// Takes a contender that counts out of contention, with the slots that it has left.
+    pub(super) fn withdraw(&mut self, id: ContenderId) {
+        let contender = &mut self.contenders[id];
+        contender.standing = Standing::Resting;
+        let domain = &mut self.domains[contender.channel];
+        let class = &mut domain.classes[contender.class];
+        let group = &mut class.groups[contender.kind as usize];
+        if std::mem::take(&mut contender.late) {
+            class.late.retain(|late| late.contender != id);
+            contender.key = group.base + u64::from(contender.slots);
+        } else {
+            let own = |entry: u64| entry & CONTENDER_MASK == u64::from(id);
+            group.heap.retain(|Reverse(entry)| !own(*entry));
+        }
+        domain.blind.retain(|(_, contender)| *contender != id);
+        domain.look_again();
+    }
+
     /// The node transmits or owes a response: its contender tries again afterwards.
     fn postpone(&mut self, id: ContenderId, until: Instant) {
         self.wait_out_of_step(id, until, false);

@@ -64,6 +64,14 @@ pub(crate) struct FrameExchange {
     on_air: (u32, u32),
 }
 
+/// Content of a PPDU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PpduContent {
+    pub mpdus: u32,
+    /// Octets of the PSDU.
+    pub psdu: u32,
+}
+
 impl FrameExchange {
     pub(super) fn new() -> Self {
         Self {
@@ -166,6 +174,24 @@ impl FrameExchange {
         self.psdu = psdu;
     }
 
+    /// The content of the PPDU.
+    pub(super) fn content(&self) -> PpduContent {
+        PpduContent {
+            mpdus: self.count,
+            psdu: self.psdu,
+        }
+    }
+
+    /// When the sender knew how the exchange ended.
+    pub(super) fn known_at(&self) -> Instant {
+        self.known_at
+    }
+
+    /// The sender knows at `at` how the exchange ended.
+    pub(super) fn know_at(&mut self, at: Instant) {
+        self.known_at = at;
+    }
+
     /// Whether the TXOP limit lies after `now`.
     pub(super) fn reserves_beyond(&self, now: Instant) -> bool {
         self.txop_end > now
@@ -182,6 +208,10 @@ impl Mac {
     /// A resting contender got a frame.
     pub(super) fn wake(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         self.want(cx, medium, id, true);
+        if self.ofdma.is_some() && self.is_deferred(id, cx.now()) {
+            self.contenders[id].standing = Standing::Preparing;
+            return;
+        }
         if self.has_cards && self.arrival_awaits_card(cx, id) {
             return;
         }
@@ -204,7 +234,12 @@ impl Mac {
             let limit = contender.txop_limit;
             self.exchanges[id].txop_end = Instant::ZERO;
             let txop = (!limit.is_zero()).then_some(limit);
-            match self.fill(cx, medium, id, txop) {
+            let fill = if self.ofdma.is_some() {
+                self.fill_shared(cx, medium, id, txop)
+            } else {
+                self.fill(cx, medium, id, txop)
+            };
+            match fill {
                 Fill::Ready => {}
                 Fill::Dropped => return true,
                 Fill::Empty => {
@@ -230,7 +265,7 @@ impl Mac {
 
     /// Transmits, and lets the nodes that hear it freeze their counters.
     #[inline(never)]
-    fn transmit(
+    pub(super) fn transmit(
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
@@ -263,6 +298,9 @@ impl Mac {
         if let Some(beacon) = self.beacon_of(id) {
             let times = (beacon.present().0, Duration::ZERO);
             self.transmit(cx, medium, (id, node), FrameKind::Beacon, times);
+            return;
+        }
+        if self.ofdma.is_some() && self.start_shared(cx, medium, id) {
             return;
         }
         let sifs = self.sifs(medium, id);
@@ -350,6 +388,9 @@ impl Mac {
         id: ContenderId,
         transmission: TransmissionId,
     ) {
+        if self.ofdma.is_some() && self.shared_mpdus_ended(cx, medium, (id, transmission)) {
+            return;
+        }
         let t = medium.transmission(self.contenders[id].node, transmission);
         let exchange = &self.exchanges[id];
         let (number, mode_id, (sequence, before)) = (exchange.link, exchange.mode, exchange.on_air);
@@ -389,6 +430,9 @@ impl Mac {
 
     /// SIFS after a frame that asks for a response.
     pub fn respond(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
+        if self.ofdma.is_some() && self.respond_shared(cx, medium, id) {
+            return;
+        }
         let exchange = &self.exchanges[id];
         let mode = &self.modes[exchange.mode];
         let peer = self.links[exchange.link].ends(exchange.way).1;
@@ -452,6 +496,10 @@ impl Mac {
             FrameKind::Data => return self.data_sent(cx, medium, t),
             FrameKind::Beacon => return self.beacon_sent(cx, medium, t),
             FrameKind::Group => return,
+            FrameKind::MultiUser
+            | FrameKind::Trigger
+            | FrameKind::Triggered
+            | FrameKind::MultiAck => return self.shared_sent(cx, medium, t),
             _ => {}
         }
         let sender = self.contenders[id].node;
@@ -523,7 +571,7 @@ impl Mac {
 
     /// The next frame of an exchange follows after SIFS: a response, or one of its sender's own.
     #[inline(always)]
-    fn expect(
+    pub(super) fn expect(
         &self,
         cx: &mut Context,
         medium: &mut Medium,
@@ -677,6 +725,10 @@ impl Mac {
             self.nodes[peer].aggregate_ended = Some(now);
         }
         self.deliver_in_sequence(cx, number);
+        if self.ofdma.is_some() && !signalling {
+            let content = self.exchanges[id].content();
+            self.heard_alone(cx, medium, id, content);
+        }
     }
 
     /// A frame of a signalling link left the air; `any` says whether its receiver has it.
@@ -702,6 +754,9 @@ impl Mac {
     /// A step of an exchange follows: the actions before it have been carried out.
     #[inline]
     pub fn go_on(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId, step: Step) {
+        if self.ofdma.is_some() && self.shared_goes_on(cx, medium, id, step) {
+            return;
+        }
         match step {
             Step::Succeeded => self.succeeded(cx, medium, id),
             Step::Settled => self.continue_txop(cx, medium, id),
@@ -812,7 +867,7 @@ impl Mac {
     }
 
     /// Takes the frames chosen for a PPDU that is not sent back.
-    fn unmark(&mut self, id: ContenderId, link: LinkId) {
+    pub(super) fn unmark(&mut self, id: ContenderId, link: LinkId) {
         let way = self.exchanges[id].way;
         let window = self.links[link].window.iter_mut();
         for mpdu in window.filter(|m| m.in_flight == Some(way)) {
@@ -822,7 +877,7 @@ impl Mac {
     }
 
     /// No response, or none was possible: the sender knows at `known_at`.
-    fn fail(&mut self, cx: &mut Context, id: ContenderId, known_at: Instant) {
+    pub(super) fn fail(&mut self, cx: &mut Context, id: ContenderId, known_at: Instant) {
         self.exchanges[id].known_at = known_at;
         cx.act(Action::Ended {
             contender: id,
@@ -856,7 +911,7 @@ impl Mac {
 
     /// Ends the exchange: drops expired packets, and then the contender backs off from `reference`
     /// on.
-    fn finish(
+    pub(super) fn finish(
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
@@ -876,7 +931,13 @@ impl Mac {
     }
 
     /// Backs off once the drops and deliveries have been carried out.
-    fn finish_later(&mut self, cx: &mut Context, _: &Medium, id: ContenderId, reference: Instant) {
+    pub(super) fn finish_later(
+        &mut self,
+        cx: &mut Context,
+        _: &Medium,
+        id: ContenderId,
+        reference: Instant,
+    ) {
         let link = self.exchanges[id].link;
         self.exchanges[id].known_at = reference;
         self.discard_expired(cx, id, link, reference);

@@ -344,10 +344,16 @@ impl TxLink {
     /// Spacing of the MPDUs of its A-MPDUs in a mode.
     #[inline]
     pub fn spacing(&self, mode: &Mode) -> phy::MpduSpacing {
+        self.spacing_in(mode.vector())
+    }
+
+    /// The same at the rate of a vector.
+    #[inline]
+    pub fn spacing_in(&self, vector: &phy::TxVector) -> phy::MpduSpacing {
         if self.start_spacing.is_zero() && self.delimiters == 0 {
             return phy::MpduSpacing::default();
         }
-        phy::MpduSpacing::new(mode.vector(), self.start_spacing, self.delimiters)
+        phy::MpduSpacing::new(vector, self.start_spacing, self.delimiters)
     }
 
     /// Its sender.

@@ -297,7 +297,7 @@ impl Mac {
         if self.shares_queue(contender) {
             return self.has_sendable(contender);
         }
-        self.queues[contender].packets > 0
+        self.queues[contender].packets > 0 || (self.ofdma.is_some() && self.owes_trigger(contender))
     }
 
     /// The link that is served next.

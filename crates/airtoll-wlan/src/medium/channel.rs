@@ -33,17 +33,27 @@ pub(crate) enum FrameKind {
     Beacon,
     /// Ends the reservation of its sender's TXOP.
     CfEnd,
+    /// Data to several stations by OFDMA.
+    MultiUser,
+    /// Asks several stations for data.
+    Trigger,
+    /// Data or BlockAcks of several stations at the same time.
+    Triggered,
+    /// BlockAck to several stations.
+    MultiAck,
 }
 
 impl From<FrameKind> for Unfinished {
     fn from(kind: FrameKind) -> Self {
         match kind {
             FrameKind::Beacon | FrameKind::Group => Self::Management,
-            FrameKind::Rts | FrameKind::Cts | FrameKind::CtsToSelf | FrameKind::CfEnd => {
-                Self::Protection
-            }
-            FrameKind::Response | FrameKind::BlockAckReq => Self::Response,
-            FrameKind::Data => Self::Data,
+            FrameKind::Rts
+            | FrameKind::Cts
+            | FrameKind::CtsToSelf
+            | FrameKind::CfEnd
+            | FrameKind::Trigger => Self::Protection,
+            FrameKind::Response | FrameKind::BlockAckReq | FrameKind::MultiAck => Self::Response,
+            FrameKind::Data | FrameKind::MultiUser | FrameKind::Triggered => Self::Data,
         }
     }
 }

@@ -276,6 +276,11 @@ impl Recorder {
                     FrameKind::Rts => (Some(peer), *mode.guard()),
                     FrameKind::Cts => (Some(owner), *mode.guard()),
                     FrameKind::CtsToSelf | FrameKind::Beacon => (None, *mode.guard()),
+                    // A scenario with OFDMA is not recorded.
+                    FrameKind::MultiUser
+                    | FrameKind::Trigger
+                    | FrameKind::Triggered
+                    | FrameKind::MultiAck => return,
                 }
             }
         };
@@ -331,7 +336,12 @@ impl Recorder {
             FrameKind::Response => response(view, t.contender, ends, duration, &mut out),
             FrameKind::Beacon => self.beacon(view, t, &mut out),
             FrameKind::CfEnd => frame::cf_end(ends.1, &mut out),
-            FrameKind::Data | FrameKind::Group => {}
+            FrameKind::Data
+            | FrameKind::Group
+            | FrameKind::MultiUser
+            | FrameKind::Trigger
+            | FrameKind::Triggered
+            | FrameKind::MultiAck => {}
         }
         self.emit(channel, heard.end, header, &mut out);
         self.scratch = out;

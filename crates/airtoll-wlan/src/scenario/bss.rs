@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::group::GroupDelivery;
+use super::ofdma::Ofdma;
 
 /// One basic service set: an access point and its stations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -128,6 +129,9 @@ pub struct Bss {
     /// the nodes.
     #[serde(default)]
     pub obss_pd_dbm: Option<f64>,
+    /// OFDMA (802.11ax and later); null: each PPDU has one sender and one receiver.
+    #[serde(default)]
+    pub ofdma: Option<Ofdma>,
 }
 
 /// A neighbour's BSS on the channel. Its traffic begins with the trial, before stations join.

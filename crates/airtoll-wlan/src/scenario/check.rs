@@ -104,6 +104,7 @@ impl Scenario {
             self.associations.iter().map(|a| a.station.as_str()),
         )?;
         for (i, bss) in self.bss.iter().enumerate() {
+            self.check_ofdma(&format!("bss[{i}]"), bss)?;
             self.check_group_keys(&format!("bss[{i}]"), bss)?;
         }
         for (i, handover) in self.handovers.iter().enumerate() {

@@ -192,6 +192,7 @@ _SCENARIO: Final = {
     "radio.coherence_ms": only(25.0, reason="has no effect: the medium has mean levels"),
     "radio.interferer": only(None, reason="has no effect: the medium has no interferer"),
     "radio.obss_pd_dbm": only(None, reason="has no effect: the medium has no BSS color"),
+    "ofdma": only("off", reason="has no effect: mac80211_hwsim has no OFDMA"),
     "neighbours": only(
         None, reason="needs cells of others, which this testbed does not set up: one access point"
     ),
