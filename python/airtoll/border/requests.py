@@ -732,8 +732,9 @@ class Beacons(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SaeFlood(Value):
-    """Forged SAE commits, each from another address, at the times of a Poisson process.
-    hostapd's access point keeps commits in a queue of 15.
+    """Forged SAE commits, each from another address, at the times of a Poisson process. The
+    access point takes one frame after the other, and loses those that find the socket of
+    hostapd full.
     """
 
     station: str
