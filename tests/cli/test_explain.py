@@ -238,10 +238,52 @@ class TestAnswer:
         assert not found["differ"]
         assert found["deciding"] is None
         text = shown("238", "238", *AC)
-        assert text.startswith("The two do not differ beyond their spread (TCP down +0.0 %, 95 %")
-        assert "which is compatible with it" in text
+        assert text.startswith("expected from octets 1.3 %, measured 0.0 ± 13.9 %: security alone")
+        assert "The two do not differ beyond their spread (TCP down +0.0 %, 95 %" in text
+        assert "a further fall of up to 12 % would not show" in text
         assert "Decides" not in text
         assert "wired link" in shown("94.1", "93.9", *AC)
+
+    def test_a_fall_whose_interval_holds_the_octets_is_what_security_costs(
+        self, tmp_path: Path
+    ) -> None:
+        link = ("--phy", "802.11ac", "--width", "80")
+        sides = {
+            "open": (228.053, 228.130, 232.674, 225.265, 230.642),
+            "wpa3": (218.360, 226.752, 224.507, 222.740),
+        }
+        for name, values in sides.items():
+            (tmp_path / name).mkdir()
+            for trial, value in enumerate(values):
+                iperf3(tmp_path / name / f"{trial}.json", value, reverse=0)
+        folders = [str(tmp_path / name) for name in sides]
+        text = shown(*folders, *link)
+        # `airtoll import` says "falls by 2.6 ± 2.4 %" of the same files.
+        assert text.startswith(
+            "expected from octets 1.4 %, measured 2.6 ± 2.4 %: what security alone costs; nothing "
+            "is slow"
+        )
+        assert "unexplained" not in text
+        (verdict,) = explain(*folders, *link)["verdicts"]
+        assert verdict["says"] == "alone"
+        assert verdict["low"] < verdict["expected"] < verdict["measured"] < verdict["high"]
+        among = shown(*folders, *link, "--also", "delay=3ms:3.1ms")
+        assert "(95 % with all 2 readings): what security alone costs" in among
+        assert "TCP up alone would differ (-2.6 %, 95 % interval -4.9 to -0.2)" in among
+        assert "among 2 comparisons" in among
+
+    def test_every_answer_begins_with_the_verdict(self) -> None:
+        link = ("--phy", "802.11ac", "--width", "80")
+        slow = shown("238", "60", *link)
+        assert re.match(r"expected from octets 1\.\d %, measured 74\.8 ± 3\.\d %: more than", slow)
+        assert slow.index("more than security's octets explain") < slow.index("1. ")
+        assert shown("200", "260", *link).startswith("expected from octets")
+        assert "less than security's octets cost" in shown("200", "260", *link)
+        assert "measured 100.0 %: more than" in shown("238", "0", *link)
+        assert shown("?", "60", *link).startswith("No throughput has a value on both sides")
+        both = shown("480", "476", *AC, "--also", "tcp-up=470:130")
+        assert both.startswith("TCP down: expected from octets")
+        assert "TCP up: expected from octets" in both
 
     def test_a_fall_that_the_octets_do_not_explain_is_divided(self) -> None:
         link = ("--phy", "802.11ac", "--width", "40", "--streams", "2")
@@ -306,7 +348,7 @@ class TestFiles:
         first, second, other = (str(tmp_path / name) for name in sides)
         assert not explain(first, second, *AC)["differ"]
         assert explain(first, other, *AC)["differ"]
-        assert "compatible" in shown(first, second, *AC)
+        assert "what security alone costs; both are far below" in shown(first, second, *AC)
 
     def test_a_wired_client_turns_the_directions(self, tmp_path: Path) -> None:
         pair = iperf3(tmp_path / "open.json", 400), iperf3(tmp_path / "wpa2.json", 380)

@@ -27,12 +27,14 @@ from airtoll.analyse.explain import (
     Ranking,
     Reading,
     Setting,
+    Verdict,
+    alone,
     deciding,
     differ,
     differences,
     left_of,
-    octets_alone,
     rank,
+    verdicts,
 )
 from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
@@ -294,8 +296,8 @@ def lines(
     """The answer as lines of at most ``width`` columns."""
     text = _Text(width)
     same = not differ(readings)
-    if same:
-        _no_difference(text, readings)
+    judged = verdicts(setting, readings)
+    _verdict(text, setting, readings, judged, same=same)
     text.add(f"{setting.policies[0]}, then {setting.policies[1]}; {_link_words(link)}")
     for one in readings[:5]:
         text.add(f"{_kind(one)}: {_pair(one)}{_carries(setting, one)}", 2)
@@ -306,8 +308,10 @@ def lines(
     text.add("")
     first = ranking.ranked[0]
     if same:
-        _compatible(text, setting, readings, first)
+        _compatible(text, readings, first)
         return text.lines
+    if judged and all(one.says in ("alone", "limited") for one in judged):
+        text.add("Causes that would give these readings, by weight, if you look further:")
     if not ranking.fits:
         worst = max(first.readings, key=lambda one: abs(one.deviations))
         text.add(
@@ -336,13 +340,57 @@ def lines(
     return text.lines
 
 
-def _no_difference(text: _Text, readings: Sequence[Reading]) -> None:
-    """The first line of an answer about two measurements that do not differ."""
-    said = [f"{_kind(one.reading)} {_change(one)}" for one in differences(readings)]
+def _verdict(
+    text: _Text,
+    setting: Setting,
+    readings: Sequence[Reading],
+    judged: Sequence[Verdict],
+    *,
+    same: bool,
+) -> None:
+    """The first lines of every answer: whether security costs more than its octets."""
+    for one in judged:
+        text.add(_judged(setting, one, several=len(judged) > 1))
+    if not judged:
+        text.add(
+            "No throughput has a value on both sides: whether it fell by more than the octets of "
+            "security cost is not known"
+        )
+    if not same:
+        return
+    found = differences(readings)
+    said = [f"{_kind(one.reading)} {_change(one)}" for one in found]
     text.add(
         "The two do not differ beyond their spread "
         f"({'; '.join(said[:_MOST_READINGS])}): nothing to explain"
     )
+    for single in map(alone, (one.reading for one in found)):
+        if single.is_real:
+            text.add(
+                f"{_kind(single.reading)} alone would differ ({_change(single)}); among "
+                f"{len(found)} comparisons a chance difference is likelier, so that their "
+                "intervals are wider, to hold together with 95 %"
+            )
+
+
+def _judged(setting: Setting, one: Verdict, *, several: bool) -> str:
+    """``expected from octets 1.4 %, measured 2.6 ± 2.4 %: what security alone costs``."""
+    half = 50 * (one.high - one.low)
+    fell, expected = (round(100 * x, 1) + 0.0 for x in (one.measured, one.expected))
+    measured = f"{fell:.1f}" + (f" ± {half:.1f}" if half >= 0.05 else "")
+    among = f" (95 % with all {one.family} readings)" if one.family > 1 else ""
+    air = _shown(setting.of(one.reading.flow).before, "throughput_bps")
+    words = {
+        "alone": "what security alone costs; nothing is slow",
+        "undecided": "security alone may cost that, but in this spread a further fall of up to "
+        f"{100 * (one.high - one.expected):.0f} % would not show",
+        "limited": f"what security alone costs; both are far below the {air} of the air, which "
+        "security does not explain",
+        "more": "more than security's octets explain",
+        "less": "less than security's octets cost: look whether both were measured as stated",
+    }[one.says]
+    kind = f"{_kind(one.reading)}: expected" if several else "expected"
+    return f"{kind} from octets {expected:.1f} %, measured {measured} %{among}: {words}"
 
 
 def _change(one: Difference) -> str:
@@ -355,22 +403,8 @@ def _change(one: Difference) -> str:
     return f"{change:+.1f} {unit}, 95 % interval {low:+.1f} to {high:+.1f}"
 
 
-def _compatible(text: _Text, setting: Setting, readings: Sequence[Reading], first: Ranked) -> None:
-    """The cost of the octets of security, beside measurements that do not differ."""
-    for one in differences(readings):
-        reading = one.reading
-        if reading.quantity != "throughput_bps" or not reading.before:
-            continue
-        share = octets_alone(setting, reading) / reading.before
-        fits = one.low <= math.log(share) <= one.high
-        text.add(
-            f"{_kind(reading)}: the octets of security alone cost {100 * (1 - share):.1f} %, which "
-            + (
-                "is compatible with it"
-                if fits
-                else "is not compatible with it: look whether both were measured as stated"
-            )
-        )
+def _compatible(text: _Text, readings: Sequence[Reading], first: Ranked) -> None:
+    """A common limit of both, and how to see smaller differences."""
     if first.mechanism.where == "both":
         say = first.mechanism.say(first.value)
         text.add(
@@ -601,6 +635,19 @@ def plain(
         "policies": list(setting.policies),
         "fits": ranking.fits,
         "differ": differ(readings),
+        "verdicts": [
+            {
+                "kind": _kind(one.reading),
+                "says": one.says,
+                "expected": one.expected,
+                "measured": one.measured,
+                "low": one.low,
+                "high": one.high,
+                "readings_compared": one.family,
+                "differs_alone": one.differed,
+            }
+            for one in verdicts(setting, readings)
+        ],
         "other_weight": ranking.other,
         "readings": [
             {
