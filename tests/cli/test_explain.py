@@ -321,6 +321,78 @@ class TestAnswer:
         assert first("2500", "2440", *words) == "octets"
 
 
+class TestNamed:
+    """Files that are named after policies, in the ways that people have them."""
+
+    @pytest.fixture
+    def here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.chdir(tmp_path)
+        for policy, values in {"open": (238, 241, 235), "wpa3": (200, 204, 198)}.items():
+            for folder in ("", "mixed", f"{policy[0]}", f"nested/{policy}"):
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                for trial, value in enumerate(values):
+                    iperf3(Path(folder) / f"{policy}-{trial}.json", value)
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("o", "w"),
+            ("mixed",),
+            ("nested",),
+            ("open-*.json", "wpa3-[0-2].json"),
+            ("*.json",),
+            ("open-0.json,open-1.json,open-2.json", "wpa3-*.json"),
+            tuple(f"{p}-{n}.json" for p in ("wpa3", "open") for n in range(3)),
+            ("runs/mine",),
+        ],
+    )
+    def test_names_give_the_sides_and_their_policies(
+        self, here: Path, words: tuple[str, ...]
+    ) -> None:
+        if words == ("runs/mine",):
+            imported = RUNNER.invoke(app, ["import", "mixed", "--out", "runs/mine"])
+            assert imported.exit_code == 0, imported.output
+        found = explain(*words, *AC)
+        assert found["policies"] == ["open", "wpa3-sae-ccmp"]
+        assert not any("assumed" in one for one in found["remarks"])
+        (reading,) = found["readings"]
+        assert reading["before"] == pytest.approx(238e6)
+        assert reading["after"] == pytest.approx(200.667e6, rel=1e-4)
+
+    def test_stated_policies_choose_and_order_the_sides(self, here: Path) -> None:
+        iperf3(Path("mixed/wpa2-1.json"), 230)
+        assert "say which two with --from and --to" in refused("mixed", *AC)
+        found = explain("mixed", *AC, "--from", "wpa3", "--to", "wpa2")
+        assert found["policies"] == ["wpa3-sae-ccmp", "wpa2-psk-ccmp"]
+        assert "mixed has open" in refused("mixed", *AC, "--to", "owe")
+
+    @pytest.mark.parametrize(
+        "words", [("o",), ("open-0.json",), ("mixed", "o"), ("*-0.json", "wpa3-1.json")]
+    )
+    def test_files_of_one_policy_or_of_both_on_one_side_are_refused(
+        self, here: Path, words: tuple[str, ...]
+    ) -> None:
+        assert "give a folder for each side" in refused(*words, *AC)
+
+    def test_a_file_without_a_policy_in_its_name_is_named(self, here: Path) -> None:
+        iperf3(Path("mixed/result.json"), 230)
+        line = refused("mixed", *AC)
+        assert "result.json is named after no policy" in line
+        assert "give a folder for each side" in line
+
+    def test_a_further_pair_of_another_policy_is_refused(self, here: Path) -> None:
+        iperf3(Path("wpa2-1.json"), 230)
+        line = refused("o", "w", *AC, "--also", "open-1.json:wpa2-1.json")
+        assert "wpa2-1.json (wpa2-psk-ccmp)" in line
+
+    def test_a_direction_that_an_import_does_not_name_is_said(self, here: Path) -> None:
+        assert RUNNER.invoke(app, ["import", "mixed", "--out", "runs/mine"]).exit_code == 0
+        text = shown("runs/mine", *AC, "--flow", "tcp-up")
+        assert "taken as tcp-up: --flow says another" in text
+        assert "TCP up: 238 Mb/s to 201 Mb/s" in text
+
+
 class TestFiles:
     def test_files_name_policies_directions_and_trials(self, tmp_path: Path) -> None:
         for policy, down, up in (("open", 400, 390), ("wpa2", 395, 386)):

@@ -43,7 +43,7 @@ from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
 from airtoll.policies import resolve
 from airtoll.profiles import load
-from airtoll.run.explained_inputs import pair_of, readings_of, side_of
+from airtoll.run.explained_inputs import pair_of, readings_of, sides_of
 from airtoll.run.explained_samples import SHARES, Inputs, Side
 from airtoll.run.explaining import AP, STATION, Link, least_link, setting_of
 from airtoll.study.generations import GENERATIONS, phy_name
@@ -80,20 +80,15 @@ _OF_THE_LINK: Final = ("delay_s", "rate_bps", "retry_share", "mpdus_per_frame", 
 
 
 def explain_command(
-    before: Annotated[
-        str,
+    measurements: Annotated[
+        list[str],
         typer.Argument(
-            help="First measurement: a file of iperf3, flent, irtt or CSV, a capture, a folder of "
-            "them, or a number (Mb/s); ? if there is none. Or the name of a data set.",
-            metavar="BEFORE",
-        ),
-    ],
-    after: Annotated[
-        str,
-        typer.Argument(
-            help="Second measurement: the same kinds. Of a data set: scenarios that the answer may "
+            help="First and second measurement: each a file of iperf3, flent, irtt or CSV, a "
+            "capture, a folder of them, files with commas, 'open-*.json', or a number (Mb/s); ? if "
+            "there is none. Or both in one: a folder, or files, of two policies by their names, or "
+            "the folder of an import. Or the name of a data set, and scenarios that the answer may "
             "see, with commas.",
-            metavar="AFTER",
+            metavar="BEFORE AFTER",
         ),
     ],
     phy: Annotated[
@@ -149,17 +144,20 @@ def explain_command(
     json: JsonOption = False,
 ) -> None:
     """Rank mechanisms by how well each explains two measurements of a network."""
-    if is_dataset(before):
+    if is_dataset(measurements[0]):
+        before, *rest = measurements
         if phy or from_ or to or profile or also:
             raise UsageError(f"{before} is a data set, whose study states the link: no options")
-        explain_dataset(before, after, json)
+        if len(rest) != 1:
+            raise UsageError(f"{before} is a data set: name the scenarios to see, with commas")
+        explain_dataset(before, rest[0], json)
         return
     if phy is None:
         raise UsageError("say --phy, the PHY of the link, e.g. --phy 802.11ac")
     if client not in ("station", "wired"):
         raise UsageError(f"--client {client}: station or wired")
     inputs = Inputs(client == "station", flow, tuple(key or ()), tuple(keys or ()))
-    pairs = [(side_of(before, inputs), side_of(after, inputs))]
+    pairs = [sides_of(measurements, inputs, (from_, to))]
     pairs += [pair_of(text, inputs) for text in also or ()]
     firsts, seconds = [one for one, _ in pairs], [one for _, one in pairs]
     policies, assumed = _policies(from_, to, firsts, seconds)
@@ -213,7 +211,13 @@ def _policies(
         if given is not None:
             found.append(resolve(given).name)
             continue
-        named = next((one.policy for one in sides if one.policy is not None), None)
+        told = {one.policy: one.name for one in sides if one.policy is not None}
+        if len(told) > 1:
+            raise UsageError(
+                f"{' and '.join(f'{name} ({policy})' for policy, name in told.items())} are no one "
+                f"measurement; say the policy with {option}"
+            )
+        named = next(iter(told), None)
         if named is None:
             assumed.append(f"{option} {usual}")
         found.append(named or usual)
