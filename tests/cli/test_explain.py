@@ -207,10 +207,26 @@ class TestAnswer:
     ) -> None:
         line = refused("238", "228", "--phy", "802.11ac")
         assert "and 238 Mb/s were measured" in line
-        assert "--width 80 --streams 1" in line
+        assert "--width 80" in line
+        low = refused("229", "223", "--phy", "802.11ac", "--width", "80", "--mcs", "3")
+        assert "--mcs 8 or --streams 3 would carry it" in low
+        assert "guard interval 800 ns (assumed)" in low
+        assert "--width 80 --streams" not in low
+        both = refused("600", "500", "--phy", "802.11ac", "--mcs", "0")
+        least = re.search(r"the least that carries it is (.*)", both)
+        assert least is not None
+        assert explain("600", "500", "--phy", "802.11ac", *least[1].split())["mechanisms"]
         assert explain("238", "228", "--phy", "802.11ac", "--width", "80")["mechanisms"]
         assert "look at --phy" in refused("9000", "25", "--phy", "802.11n")
         assert "--rate" in refused("400", "25", "--phy", "802.11g")
+
+    def test_a_throughput_a_little_above_the_air_names_the_setting_that_carries_it(self) -> None:
+        link = ("--phy", "802.11ac", "--width", "80", "--mcs", "7")
+        text = shown("229", "223", *link)
+        said = re.search(r"229 Mb/s are more than the (\d+) Mb/s that this air carries", text)
+        assert said is not None
+        assert "--guard-interval 400, --mcs 8, --streams 2 or --width 160 would carry it" in text
+        assert "this air carries" not in shown("229", "223", *link, "--guard-interval", "400")
 
     def test_a_first_value_that_is_not_known_is_the_one_that_was_supposed(self) -> None:
         words = ("238", "200", "--phy", "802.11ac", "--width", "40", "--streams", "2")
@@ -268,7 +284,7 @@ class TestAnswer:
         assert verdict["says"] == "alone"
         assert verdict["low"] < verdict["expected"] < verdict["measured"] < verdict["high"]
         among = shown(*folders, *link, "--also", "delay=3ms:3.1ms")
-        assert "(95 % with all 2 readings): what security alone costs" in among
+        assert "(95 % of all 2): what security alone costs" in among
         assert "TCP up alone would differ (-2.6 %, 95 % interval -4.9 to -0.2)" in among
         assert "among 2 comparisons" in among
 
@@ -282,8 +298,8 @@ class TestAnswer:
         assert "measured 100.0 %: more than" in shown("238", "0", *link)
         assert shown("?", "60", *link).startswith("No throughput has a value on both sides")
         both = shown("480", "476", *AC, "--also", "tcp-up=470:130")
-        assert both.startswith("TCP down: expected from octets")
-        assert "TCP up: expected from octets" in both
+        assert both.startswith("TCP up: expected from octets")
+        assert "TCP down: expected from octets" in both
 
     def test_a_fall_that_the_octets_do_not_explain_is_divided(self) -> None:
         link = ("--phy", "802.11ac", "--width", "40", "--streams", "2")

@@ -45,7 +45,16 @@ from airtoll.policies import resolve
 from airtoll.profiles import load
 from airtoll.run.explained_inputs import pair_of, readings_of, sides_of
 from airtoll.run.explained_samples import SHARES, Inputs, Side
-from airtoll.run.explaining import AP, STATION, Link, least_link, setting_of
+from airtoll.run.explaining import (
+    AP,
+    STATION,
+    Link,
+    guard_interval_ns,
+    least_link,
+    mcs_of,
+    setting_of,
+    single_settings,
+)
 from airtoll.study.generations import GENERATIONS, phy_name
 
 #: Lines of text are no longer than this in a pipe, too.
@@ -56,6 +65,8 @@ _SHOWN, _WORTH = 3, 0.08
 _NAMED, _MOST_NAMED = 0.02, 5
 #: Readings of a mechanism's evidence.
 _MOST_READINGS: Final = 4
+#: Verdicts in the text.
+_MOST_JUDGED: Final = 2
 #: A throughput above this part of the air's is that of another link.
 _MOST: Final = 1.1
 #: Bits from which a reading is evidence.
@@ -278,13 +289,47 @@ def _cure(link: Link, flow: Flow, bps: float) -> str:
     """The options that say another link, and the least of them that carries a throughput."""
     if not link.has_mcs:
         return "say the PHY with --phy, and its rate with --rate"
+    asked = "the station's `iw dev wlan0 link` tells the link"
+    single = _single_words(link, flow, bps)
+    if single:
+        return f"{single} would carry it ({asked})"
     options = "say the link with --width, --streams, --mcs and --guard-interval"
-    asked = f"{options} (the station's `iw dev wlan0 link` tells them)"
     least = least_link(link, flow.alone, bps)
     if least is None:
-        return f"{asked}; no width of {link.phy} with up to four streams carries it: look at --phy"
+        return (
+            f"{options} ({asked}); no width of {link.phy} with up to four streams carries it: look "
+            "at --phy"
+        )
     return (
-        f"{asked}; the least that carries it is --width {least.width_mhz} --streams {least.streams}"
+        f"{options} ({asked}); the least that carries it is --width {least.width_mhz} "
+        f"--streams {least.streams} --mcs {mcs_of(least)}"
+    )
+
+
+def _single_words(link: Link, flow: Flow, bps: float) -> str:
+    """``--guard-interval 400, --mcs 8 or --width 80``: options that each alone carry it."""
+    found = [f"{name} {value}" for name, value in single_settings(link, flow.alone, bps).items()]
+    return " or ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
+def _above(text: _Text, link: Link, setting: Setting, reading: Reading) -> None:
+    """A throughput that is a little above the air's, and the setting that would carry it."""
+    if reading.quantity != "throughput_bps":
+        return
+    air = setting.of(reading.flow)
+    above = [
+        (value, most)
+        for value, most in ((reading.before, air.before), (reading.after, air.after))
+        if value is not None and value > most
+    ]
+    if not above:
+        return
+    value, most = max(above)
+    single = _single_words(link, reading.flow, value) if link.has_mcs else ""
+    text.add(
+        f"{_kind(reading)}: {_shown(value, 'throughput_bps')} are more than the "
+        f"{_shown(most, 'throughput_bps')} that this air carries: the link is not as stated; "
+        + (f"{single} would carry it" if single else "look at the options of the link")
     )
 
 
@@ -307,6 +352,8 @@ def lines(
         text.add(f"{_kind(one)}: {_pair(one)}{_carries(setting, one)}", 2)
     if len(readings) > 5:
         text.add(f"and {len(readings) - 5} readings more (--json)", 2)
+    for one in readings:
+        _above(text, link, setting, one)
     for remark in remarks[:3]:
         text.add(remark)
     text.add("")
@@ -353,8 +400,12 @@ def _verdict(
     same: bool,
 ) -> None:
     """The first lines of every answer: whether security costs more than its octets."""
-    for one in judged:
+    # Falls that security does not explain come first.
+    ordered = sorted(judged, key=lambda one: one.says != "more")
+    for one in ordered[:_MOST_JUDGED]:
         text.add(_judged(setting, one, several=len(judged) > 1))
+    if len(judged) > _MOST_JUDGED:
+        text.add(f"and {len(judged) - _MOST_JUDGED} throughputs more (--json)")
     if not judged:
         text.add(
             "No throughput has a value on both sides: whether it fell by more than the octets of "
@@ -382,7 +433,7 @@ def _judged(setting: Setting, one: Verdict, *, several: bool) -> str:
     half = 50 * (one.high - one.low)
     fell, expected = (round(100 * x, 1) + 0.0 for x in (one.measured, one.expected))
     measured = f"{fell:.1f}" + (f" ± {half:.1f}" if half >= 0.05 else "")
-    among = f" (95 % with all {one.family} readings)" if one.family > 1 else ""
+    among = f" (95 % of all {one.family})" if one.family > 1 else ""
     air = _shown(setting.of(one.reading.flow).before, "throughput_bps")
     words = {
         "alone": "what security alone costs; nothing is slow",
@@ -619,8 +670,10 @@ def _link_words(link: Link) -> str:
     words = [link.phy]
     if link.has_mcs:
         words.append(f"{link.width_mhz} MHz")
-        words.append(f"MCS {link.mcs}" if link.mcs is not None else "highest MCS")
+        words.append(f"MCS {mcs_of(link)}" + (" (highest)" if link.mcs is None else ""))
         words.append(f"{link.streams} stream{'s' if link.streams > 1 else ''}")
+        assumed = " (assumed)" if link.guard_interval_ns is None else ""
+        words.append(f"guard interval {guard_interval_ns(link)} ns{assumed}")
     elif link.rate_mbps is not None:
         words.append(f"{link.rate_mbps:g} Mb/s")
     words += [f"{place}: {name}" for place, name in link.profiles.items()]

@@ -56,7 +56,7 @@ def sides_of(
         return side_of(arguments[0], inputs), side_of(arguments[1], inputs)
     place = ", ".join(arguments[:2]) + (", ..." if len(arguments) > 2 else "")
     if len(arguments) == 1 and _is_imported(Path(place)):
-        sides, lost = list(imported_sides(Path(place), inputs)), []
+        sides, lost = imported_sides(Path(place), inputs), list[str]()
     else:
         if len(arguments) == 1 and not Path(place).is_dir() and len(_files(place)) < 2:
             raise UsageError(
