@@ -467,6 +467,33 @@ class TestFiles:
         assert [one["kind"] for one in found["readings"]] == ["TCP down", "loss, UDP up"]
         assert found["readings"][1]["offered_bps"] == 60e6
 
+    def test_captures_of_joins_count_the_rates_of_data_frames_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        for policy in ("open", "wpa3-sae-ccmp"):
+            made = RUNNER.invoke(app, ["capture", "example", policy, "--out", policy])
+            assert made.exit_code == 0, made.output
+            Path(policy, "wire.pcapng").unlink(missing_ok=True)
+        found = explain("open", "wpa3-sae-ccmp", "--phy", "802.11g")
+        assert [one["quantity"] for one in found["readings"]] == ["rate_bps"]
+        assert not found["differ"]
+        (reading,) = found["readings"]
+        assert reading["before"] == reading["after"] == 54e6
+        text = shown("open", "wpa3-sae-ccmp", "--phy", "802.11g")
+        assert text.startswith("No throughput has a value on both sides")
+        assert "only the rate of its data frames counts" in text
+        assert "rate control" not in text
+        # The first frames: the join, and no data.
+        octets = Path("wpa3-sae-ccmp", "air.pcapng").read_bytes()
+        at, blocks = 0, 0
+        while blocks < 22:
+            at += int.from_bytes(octets[at + 4 : at + 8], "little")
+            blocks += 1
+        Path("join.pcapng").write_bytes(octets[:at])
+        done = RUNNER.invoke(app, ["explain", "join.pcapng", "54", "--phy", "802.11g"])
+        assert "do not show how fast a link is" in str(done.exception)
+
     def test_captures_give_retries_rate_and_throughput(self, tmp_path: Path) -> None:
         scenario = {"phy": "802.11n", "mcs": 7, "topology": "uplink", "security_gates": "ignore"}
         traffic = {"transport": "udp", "duration_s": 2.2, "offered_mbps": 100.0}

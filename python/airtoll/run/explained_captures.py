@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from airtoll.analyse.explain import Quantity
+from airtoll.analyse.explain import Flow, Quantity
 from airtoll.border.answers import LedgerReport, StationSums, Step, Sums
 from airtoll.capture import capture_report
 from airtoll.capture.reports import by_kind
@@ -27,6 +27,9 @@ from airtoll.run.explaining import Link, phy_rate_bps
 _CAPTURED = 0.15
 #: Parts of a capture's busiest second from which on a second has traffic, and steady traffic.
 _BUSY, _STEADY = 0.1, 0.7
+_NO_SPEED: Final = (
+    "; management and handshakes do not show how fast a link is: capture a test of ten seconds"
+)
 #: Octets of an Ack and of a compressed BlockAck frame (IEEE Std 802.11-2020, 9.3.1.4 and 9.3.1.8).
 _ACK_OCTETS, _BLOCK_ACK_OCTETS = 14, 32
 _HT_RATE: Final = re.compile(r"(\S+) MCS (\d+)(?: x(\d+))? (\d+) MHz")
@@ -89,9 +92,14 @@ def capture_side(path: Path, inputs: Inputs) -> Side:
     report = capture_report([path], inputs.keys, inputs.key_logs)
     ledger = report.ledger
     if not ledger["stations"] or not ledger["data_frames"]:
-        raise DatasetError(f"{path}: holds no data frame of a station")
+        raise DatasetError(f"{path}: holds no data frame of a station{_NO_SPEED}")
     station = max(ledger["stations"], key=lambda one: one["octets"]["payload"])
     _, flow, _ = parse_flow(inputs.flow)
+    total = ledger["total"]["octets"]["payload"]
+    busy = _busy_bps(ledger["seconds"], station["octets"]["payload"] / max(total, 1))
+    policy = _captured_policy(report.sessions)
+    if busy is None:
+        return _without_traffic(path, station, flow, policy)
     found = captured(ledger, station, flow.down)
     values: tuple[tuple[Quantity, float | None, float], ...] = (
         ("retry_share", found.retries, 0.02),
@@ -106,16 +114,27 @@ def capture_side(path: Path, inputs: Inputs) -> Side:
         for quantity, value, spread in values
         if value is not None
     ]
-    remarks = []
-    total = ledger["total"]["octets"]["payload"]
-    busy = _busy_bps(ledger["seconds"], station["octets"]["payload"] / max(total, 1))
-    if busy is None:
-        remarks.append(f"{path}: no steady traffic of two seconds, so that no throughput counts")
-    else:
-        # The payload on the air is that of packets with their headers.
-        share = flow.payload / (flow.packet + 8)
-        samples.append(Sample("throughput_bps", flow, busy * share, _CAPTURED))
-    return Side(tuple(samples), _captured_policy(report.sessions), tuple(remarks))
+    # The payload on the air is that of packets with their headers.
+    share = flow.payload / (flow.packet + 8)
+    samples.append(Sample("throughput_bps", flow, busy * share, _CAPTURED))
+    return Side(tuple(samples), policy)
+
+
+def _without_traffic(path: Path, station: StationSums, flow: Flow, policy: str | None) -> Side:
+    """The rate of a station's data frames, which is all that a join shows of a link's speed.
+
+    Management and handshakes are sent at the lowest rates. Raises ``DatasetError`` without a rate.
+    """
+    down, up = station["rate_down_mbps"], station["rate_up_mbps"]
+    mbps = (down or up) if flow.down else (up or down)
+    if not mbps:
+        raise DatasetError(
+            f"{path}: no steady traffic of two seconds, and no data frame names a rate{_NO_SPEED}"
+        )
+    remark = (
+        f"{path}: no steady traffic of two seconds, so that only the rate of its data frames counts"
+    )
+    return Side((Sample("rate_bps", flow, 1e6 * mbps, 0.02),), policy, (remark,))
 
 
 def _steady(seconds: Sequence[Step]) -> list[Step]:
