@@ -19,6 +19,7 @@ from airtoll.capture import capture_report, observations, page
 from airtoll.errors import CaptureError
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.schema import OBSERVATIONS
+from airtoll.testbeds.example import compose
 
 FOLDER = Path(__file__).parent / "corpus" / "linux" / "wpa2-psk-ccmp"
 AIR = FOLDER / "air.pcap"
@@ -222,3 +223,34 @@ def test_commands_of_the_guide_run(tmp_path: Path) -> None:
         done = subprocess.run(words, input=stdin, capture_output=True, check=False, cwd=tmp_path)
         assert done.returncode == 0, (command, done.stderr)
         assert done.stdout, command
+
+
+@pytest.fixture(scope="module")
+def joins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Captures of a join to one AP at one time, open and WPA3."""
+    folder = tmp_path_factory.mktemp("joins")
+    for policy in ("open", "wpa3-sae-ccmp"):
+        compose(policy, folder / policy)
+    return folder
+
+
+def test_a_join_has_a_line_with_its_messages_and_times(joins: Path) -> None:
+    path = joins / "wpa3-sae-ccmp" / "air.pcapng"
+    text = _airtoll(path).stdout.decode()
+    assert "10 messages (SAE 4, association 2, 4-way 4), 2.88 ms (SAE 0.73 ms, assoc" in text
+    assert "% of the airtime of 0.1 s with a join" in text
+    (row,) = csv.DictReader(io.StringIO(_airtoll(path, "--csv").stdout.decode()))
+    assert row["messages"] == "10"
+    assert "sae 4" in row["messages_by_kind"]
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+def test_captures_of_one_time_with_two_securities_of_one_ap_are_refused(
+    joins: Path, form: tuple[str, ...]
+) -> None:
+    files = [joins / policy / "air.pcapng" for policy in ("open", "wpa3-sae-ccmp")]
+    done = _airtoll(*files, *form)
+    assert done.returncode == 2
+    assert b"overlap in time, and 02:00:00:00:00:02 has open in one and sae" in done.stderr
+    beside = _airtoll(files[1], files[1].with_name("wire.pcapng"), *form)
+    assert beside.returncode == 0, beside.stderr

@@ -67,6 +67,8 @@ _CSV = (
     "key_handshake_time_s",
     "four_way_time_s",
     "negotiation_time_s",
+    "messages",
+    "messages_by_kind",
 )
 #: Sessions in the text and on the page, unless `--top` says otherwise.
 _SHOWN_SESSIONS = 40
@@ -128,6 +130,7 @@ def report_command(
         raise UsageError("--json, --csv and --html exclude each other: give one")
     if files.count("-") > 1:
         raise UsageError("-: standard input can be read once")
+    _refuse_mixed(files)
     given = (files, key or [], keys or [])
     window = Window(since, until, relative=True)
     chosen = Selection(station or (), ap or (), ssid or (), slowest, top)
@@ -156,6 +159,42 @@ def report_command(
         summarise(report)
     say_damage(report.data["damages"])
     say_skipped(report.data["skipped_keys"])
+
+
+def _refuse_mixed(files: list[str]) -> None:
+    """Refuse captures of one time that show one AP with different security: joins would mix."""
+    if len(files) < 2 or "-" in files:
+        return
+    seen: list[tuple[str, float, float, dict[str, set[str]]]] = []
+    for file in files:
+        report = capture_report([file], selection=Selection(steps=False))
+        start, security = report.data["start_s"], _security(report)
+        if start is None or not security:
+            continue
+        end = start + report.data["duration_s"]
+        for other, began, ended, before in seen:
+            for bssid in sorted(set(security) & set(before)):
+                if began < end and start < ended and not security[bssid] & before[bssid]:
+                    raise UsageError(
+                        f"{other} and {file} overlap in time, and {bssid} has "
+                        f"{'/'.join(sorted(before[bssid]))} in one and "
+                        f"{'/'.join(sorted(security[bssid]))} in the other: as one capture their "
+                        "joins would mix; report each alone, or use airtoll capture compare"
+                    )
+        seen.append((file, start, end, security))
+
+
+def _security(report: CaptureReport) -> dict[str, set[str]]:
+    """AP -> AKMs of its beacons and sessions; ``open`` for a network without one."""
+    found: dict[str, set[str]] = {}
+    for ap in report.data["access_points"]:
+        akms = set(ap["akms"]) or ({"open"} if "open" in ap["ciphers"] else set())
+        if akms:
+            found.setdefault(ap["bssid"], set()).update(akms)
+    for session in report.sessions:
+        if session["akm"] is not None:
+            found.setdefault(session["bssid"], set()).add(session["akm"])
+    return found
 
 
 @app.command("watch")
@@ -279,5 +318,11 @@ def _write_csv(report: CaptureReport) -> None:
     writer = csv.DictWriter(sys.stdout, _CSV, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for session in report.sessions:
-        row = {**session, "time_utc": time_of_day(session["unix_s"], date=True)}
+        counts = session["messages"]
+        row = {
+            **session,
+            "time_utc": time_of_day(session["unix_s"], date=True),
+            "messages": sum(counts.values()),
+            "messages_by_kind": "; ".join(f"{kind} {n}" for kind, n in counts.items()),
+        }
         writer.writerow({key: cell(value) for key, value in row.items()})

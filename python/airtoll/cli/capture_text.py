@@ -189,6 +189,10 @@ def _sessions(data: Report) -> None:
     say(f"\nSessions: {outcomes} (times in ms; - is unknown)")
     rows = [_HEAD, *(_cells(session) for session in data["sessions"])]
     columns(rows, right=range(2, 3))
+    for session in data["sessions"]:
+        counted = messages_in_words(session)
+        if counted:
+            say(f"join of {session['station']} at {session['at_s']:.3f} s: {counted}")
     rest = sum(data["outcomes"].values()) - len(data["sessions"])
     if rest > 0:
         say(f"{rest} further sessions are not listed: --top N, --slowest, --station, --ap, --ssid")
@@ -197,6 +201,46 @@ def _sessions(data: Report) -> None:
         say(f"{filtered} sessions of other stations, APs or networks are left out")
     if data["sessions_left_out"]:
         say(f"{data['sessions_left_out']} attempts beyond the table of sessions are only counted")
+
+
+#: Kinds of messages in the order of a join, and their words; other kinds keep their names.
+_KINDS = {
+    "authentication": "authentication",
+    "sae": "SAE",
+    "association": "association",
+    "eap": "EAP",
+    "4-way": "4-way",
+}
+#: Phases of a join, and the kinds of their messages, the more particular one first.
+_OF_PHASE = {
+    "authentication": ("sae", "authentication"),
+    "association": ("association",),
+    "eap": ("eap",),
+    "key_handshake": ("4-way",),
+}
+
+
+def messages_in_words(session: SessionReport) -> str:
+    """``10 messages (SAE 4, association 2, 4-way 4), 2.88 ms (SAE 0.73 ms, ...)``.
+
+    Empty for a session without messages of a join.
+    """
+    counts = session["messages"]
+    if not counts:
+        return ""
+    order = [kind for kind in _KINDS if kind in counts]
+    order += [kind for kind in counts if kind not in _KINDS]
+    told = ", ".join(f"{_KINDS.get(kind, kind)} {counts[kind]}" for kind in order)
+    words = f"{sum(counts.values())} messages ({told})"
+    if session["join_time_s"] is None:
+        return words
+    parts = []
+    for phase in session["phases"]:
+        kinds = _OF_PHASE.get(phase["phase"], ())
+        kind = next((one for one in kinds if one in counts), phase["phase"])
+        parts.append(f"{_KINDS.get(kind, kind)} {1000 * phase['duration_s']:.2f} ms")
+    inside = f" ({', '.join(parts)})" if parts else ""
+    return f"{words}, {1000 * session['join_time_s']:.2f} ms{inside}"
 
 
 _HEAD = ("at s", "time UTC", "frame", "station", "network", "security", "PMF",
@@ -341,7 +385,13 @@ def _cost(report: CaptureReport) -> None:
         share, of = ledger["security_share"], "airtime"
     else:
         share, of = (octets["security"] + octets["key_exchange"]) / counted, "octets"
-    say(f"cost of security in this capture: {100 * share:.2f} % of the {of}")
+    joins = report.data["outcomes"].get("connected", 0)
+    when = ""
+    if joins and octets["key_exchange"]:
+        # Key exchanges are paid once a join: their share falls with the length of the traffic.
+        many = "a join" if joins == 1 else f"{joins} joins"
+        when = f" of {report.data['duration_s']:.1f} s with {many}"
+    say(f"cost of security in this capture: {100 * share:.2f} % of the {of}{when}")
     others = ledger["same_traffic_under"]
     least = min((other["data_airtime_s"] for other in others), default=0)
     if least <= 0:
