@@ -15,7 +15,7 @@ import pytest
 from airtoll.capture.reports import capture_report
 from airtoll.errors import UsageError
 from airtoll.lesson import write_lesson
-from airtoll.lesson.points import cost
+from airtoll.lesson.points import cost, handover
 from airtoll.plan import make_plan
 from airtoll.report import browser as in_pages
 from airtoll.report.summary import summarise
@@ -62,6 +62,18 @@ def test_tasks_have_blanks_and_solutions_have_a_number_in_each(lesson):
     assert all(re.match(r"\d", value) for value in solved.values())
     page = (lesson / "solutions.html").read_text("utf-8")
     assert all(f">{value}<" in page for value in solved.values())
+
+
+def test_every_hand_over_of_the_page_can_be_simulated():
+    scenarios = lessons(1)
+    offered = [name for name, _ in scenarios.handovers]
+    for name in offered:
+        assert handover(scenarios, name).total("handover_messages") >= 1, name
+    # Fast transition needs an FT AKM (IEEE Std 802.11-2020, 13.2.2).
+    fast = [name for name in offered if name.endswith(": fast-transition")]
+    assert len(fast) >= 3
+    assert all("fast transition, " in name for name in fast)
+    assert "Open: full" in offered
 
 
 def test_numbers_of_the_solutions_are_those_of_the_standard(lesson):

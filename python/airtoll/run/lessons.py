@@ -1,6 +1,7 @@
 """Scenarios of the playground's lessons, resolved from shipped studies.
 
-Takes nothing; gives JSON that a page simulates. Simulates nothing.
+Takes nothing; gives JSON that a page simulates. Simulates nothing. A hand-over that the simulator
+refuses, such as fast transition without an FT AKM, is not offered.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from airtoll.report.playground import Scenarios
 from airtoll.run.what_if import POLICIES, path_loss_of, rates_of
 from airtoll.study import load
 from airtoll.testbeds.resolve import scenario
+from airtoll.testbeds.simulator import Simulator
 
 #: Study and traffic of the network that most lessons change.
 _NETWORK: Final = ("quickstart", "udp")
@@ -42,7 +44,14 @@ def lessons(seed: int = 1) -> Scenarios:
 
 def _handover_cells(study: str, traffic: str) -> list[Cell]:
     cells = make_plan(load(study).study).cells
-    return [one for one in cells if one.traffic == traffic and one.scenario == cells[0].scenario]
+    bed = Simulator()
+    return [
+        one
+        for one in cells
+        if one.traffic == traffic
+        and one.scenario == cells[0].scenario
+        and bed.check(one) is None
+    ]
 
 
 def _handover_name(cell: Cell) -> str:
