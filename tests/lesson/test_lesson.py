@@ -112,15 +112,58 @@ def test_the_policy_of_the_handshake_changes_the_solutions(tmp_path):
 def test_own_files_are_replaced_and_others_are_kept(tmp_path):
     write_lesson(tmp_path, with_page=False)
     (tmp_path / "notes.txt").write_text("mine")
-    write_lesson(tmp_path, seed=2, with_page=False)
+    write_lesson(tmp_path, seed=2, with_page=False, force=True)
     assert (tmp_path / "notes.txt").read_text() == "mine"
     before = files(tmp_path)
     (tmp_path / "tasks.md").write_text("edited by the teacher")
     with pytest.raises(UsageError, match=r"tasks\.md: exists"):
-        write_lesson(tmp_path, seed=3, with_page=False)
+        write_lesson(tmp_path, seed=2, with_page=False)
     assert files(tmp_path) == before | {"tasks.md": b"edited by the teacher"}
     write_lesson(tmp_path, seed=2, with_page=False, force=True)
     assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize("other", [{"policy": "wpa3-sae-ccmp"}, {"seed": 2}])
+def test_a_lesson_with_other_numbers_is_replaced_only_by_force(lesson, tmp_path, other):
+    folder = tmp_path / "class"
+    shutil.copytree(lesson, folder)
+    with pytest.raises(UsageError, match=r"has the lesson of seed 1 and policy wpa2-psk-ccmp"):
+        write_lesson(folder, with_page=False, **other)
+    assert files(folder) == files(lesson)
+    write_lesson(folder, with_page=False, force=True, **other)
+    assert files(folder) != files(lesson)
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        (None, "which is not in the folder"),
+        (1, "has the same seed"),
+        (4, "has the seed 4"),
+        ("mine", "is no playground"),
+    ],
+)
+def test_the_command_says_whether_the_folder_has_the_page(tmp_path, there, said):
+    page = tmp_path / "playground.html"
+    if there is not None:
+        data = json.dumps({"network": [], "seed": there})
+        page.write_text(
+            there
+            if there == "mine"
+            else f'<script type="application/json" id="playground-data">{data}</script>'
+        )
+    done = airtoll("lesson", str(tmp_path), "--no-page")
+    assert done.returncode == 0, done.stderr
+    (line,) = (one for one in done.stderr.splitlines() if "playground" in one)
+    assert said in line
+    assert page.exists() == (there is not None)
+
+
+@pytest.mark.skipif(in_pages.module() is None, reason=in_pages.NOT_BUILT)
+def test_a_page_of_the_same_lesson_stays_airtolls_own(tmp_path):
+    assert write_lesson(tmp_path).page_seed == 1
+    assert write_lesson(tmp_path, with_page=False).page_seed == 1
+    assert write_lesson(tmp_path).page_seed == 1
 
 
 def test_a_file_that_was_there_is_not_overwritten(tmp_path):

@@ -11,7 +11,7 @@ import json
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attrs import frozen
 
@@ -24,7 +24,7 @@ from airtoll.lesson.tasks import tasks
 from airtoll.observe.replacing import put_text, replacing, storage_error
 from airtoll.policies import resolve
 from airtoll.report import browser
-from airtoll.report.playground import render
+from airtoll.report.playground import render, seed_of
 from airtoll.run.lessons import lessons
 from airtoll.testbeds.example import AIR, KEYS, compose, wireshark_key
 
@@ -33,13 +33,20 @@ PAGE: Final = "playground.html"
 CAPTURE: Final = "handshake"
 _RECORD: Final = "lesson.json"
 
+#: The content of ``lesson.json``.
+Record = dict[str, Any]
+
 
 @frozen
 class Lesson:
-    """A lesson on the disk: its folder, and each file with its purpose."""
+    """A lesson on the disk: its folder, and each written file with its purpose.
+
+    ``page_seed``: the seed of the playground in the folder; None where the folder has no playground.
+    """
 
     folder: Path
     files: dict[str, str]
+    page_seed: int | None
 
 
 def write_lesson(
@@ -52,9 +59,10 @@ def write_lesson(
 ) -> Lesson:
     """Write the files of a lesson. The same seed and policy give the same octets.
 
-    Raises ``UsageError`` for a file that airtoll did not write or that was changed since, but with
-    ``force``, and where the simulator for browsers is not built, but without ``with_page``;
-    ``PolicyError`` for an unknown policy; ``StorageError`` if the disk refuses.
+    Raises ``UsageError`` for a file that airtoll did not write or that was changed since and for a
+    folder with a lesson of another seed or policy, but with ``force``; where the simulator for
+    browsers is not built, but without ``with_page``. Raises ``PolicyError`` for an unknown policy;
+    ``StorageError`` if the disk refuses.
     """
     name = resolve(policy).name
     if with_page and browser.module() is None:
@@ -65,8 +73,10 @@ def write_lesson(
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file; name a folder")
     files = _purposes(with_page)
+    before = _recorded(folder)
     if not force:
-        _refuse_foreign(folder, files)
+        _refuse_other(folder, before, seed, name)
+        _refuse_foreign(folder, files, _digests(before))
     with tempfile.TemporaryDirectory() as made:
         _make(Path(made), name, seed, with_page)
         for file in files:
@@ -77,14 +87,19 @@ def write_lesson(
                 raise storage_error(target.parent, error) from error
             with replacing(target) as place:
                 shutil.copyfile(Path(made) / file, place)
+    # A page that an earlier lesson left is still airtoll's own.
+    kept = {PAGE} - files.keys() if PAGE in _digests(before) and (folder / PAGE).is_file() else ()
     record = {
         "airtoll": __version__,
         "seed": seed,
         "policy": name,
-        "sha256": {file: _digest(folder / file) for file in files},
+        "sha256": {
+            **{file: _digests(before)[file] for file in kept},
+            **{file: _digest(folder / file) for file in files},
+        },
     }
     put_text(folder / _RECORD, json.dumps(record, indent=2) + "\n")
-    return Lesson(folder, files)
+    return Lesson(folder, files, seed_of(folder / PAGE))
 
 
 def _purposes(with_page: bool) -> dict[str, str]:
@@ -116,8 +131,17 @@ def _make(place: Path, policy: str, seed: int, with_page: bool) -> None:
         put_text(place / PAGE, render(scenarios))
 
 
-def _refuse_foreign(folder: Path, files: dict[str, str]) -> None:
-    known = _recorded(folder)
+def _refuse_other(folder: Path, before: Record, seed: int, policy: str) -> None:
+    """Raise ``UsageError`` where the folder has a lesson with other numbers."""
+    there = before.get("seed"), before.get("policy")
+    if before and there != (seed, policy):
+        raise UsageError(
+            f"{folder}: has the lesson of seed {there[0]} and policy {there[1]}, not of seed "
+            f"{seed} and policy {policy}; {_REMEDY}"
+        )
+
+
+def _refuse_foreign(folder: Path, files: dict[str, str], known: dict[str, str]) -> None:
     for file in (*files, _RECORD):
         path = folder / file
         if not path.exists():
@@ -134,13 +158,17 @@ def _refuse_foreign(folder: Path, files: dict[str, str]) -> None:
 _REMEDY: Final = "name another folder, or replace it with --force"
 
 
-def _recorded(folder: Path) -> dict[str, str]:
-    """The digests that the last lesson of the folder left; none where there is no record."""
+def _recorded(folder: Path) -> Record:
+    """The record of the folder's lesson; empty where there is no record."""
     try:
         record = json.loads((folder / _RECORD).read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
-    digests = record.get("sha256") if isinstance(record, dict) else None
+    return record if isinstance(record, dict) and _digests(record) else {}
+
+
+def _digests(record: Record) -> dict[str, str]:
+    digests = record.get("sha256")
     return digests if isinstance(digests, dict) else {}
 
 

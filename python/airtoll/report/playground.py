@@ -6,6 +6,7 @@ Takes resolved scenarios; gives the text of the page. Loads nothing from elsewhe
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Final
 
@@ -132,6 +133,21 @@ def write_playground(scenarios: Scenarios, out: Path, *, force: bool = False) ->
         refuse_foreign(out)
     put_text(out, render(scenarios))
     return out
+
+
+def seed_of(path: Path) -> int | None:
+    """The seed of a playground on the disk; None for another file, or none."""
+    try:
+        found = _DATA.search(path.read_text("utf-8"))
+        seed = json.loads(found[1])["seed"] if found else None
+    except (OSError, ValueError, KeyError):
+        return None
+    return seed if isinstance(seed, int) else None
+
+
+_DATA: Final = re.compile(
+    r'<script type="application/json" id="playground-data">(.*?)</script>', re.S
+)
 
 
 def _read(named: tuple[tuple[str, str], ...]) -> list[list[object]]:

@@ -48,9 +48,7 @@ def _handover_cells(study: str, traffic: str) -> list[Cell]:
     return [
         one
         for one in cells
-        if one.traffic == traffic
-        and one.scenario == cells[0].scenario
-        and bed.check(one) is None
+        if one.traffic == traffic and one.scenario == cells[0].scenario and bed.check(one) is None
     ]
 
 
