@@ -41,7 +41,7 @@ Record = dict[str, Any]
 class Lesson:
     """A lesson on the disk: its folder, and each written file with its purpose.
 
-    ``page_seed``: the seed of the playground in the folder; None where the folder has no playground.
+    ``page_seed``: the seed of the folder's playground; None where the folder has no playground.
     """
 
     folder: Path
