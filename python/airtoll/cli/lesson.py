@@ -55,7 +55,7 @@ def _about_page(made: Lesson, seed: int) -> str:
     place = made.folder / PAGE
     if made.page_seed == seed:
         return f"{place} is from before; it has the same seed, so the tasks fit."
-    command = f"airtoll playground --seed {seed} --out {shlex.quote(str(place))}"
+    command = f"airtoll playground --no-answers --seed {seed} --out {shlex.quote(str(place))}"
     if made.page_seed is not None:
         return (
             f"{place} has the seed {made.page_seed}, so its numbers are not those of the "
