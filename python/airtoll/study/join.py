@@ -268,9 +268,9 @@ class Join(Table):
             "none",
             description="a PMKSA that the AP has lost; none: there is no such PMKSA (one that both "
             "ends have is `cached_pmk`); stale: the station names it (SAE, 802.1X): with "
-            "802.1X the AP goes on with EAP, with SAE it refuses the association (status 53), and the "
-            "station drops the PMKSA and begins anew at once, as wpa_supplicant; stale-kept: it keeps "
-            "the PMKSA and repeats the association (`tries_again`)",
+            "802.1X the AP goes on with EAP, with SAE it refuses the association (status 53), and "
+            "the station drops the PMKSA and begins anew at once, as wpa_supplicant; stale-kept: "
+            "it keeps the PMKSA and repeats the association (`tries_again`)",
         )
     )
     tls_resumption: bool = Field(
