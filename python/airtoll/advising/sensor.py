@@ -29,7 +29,7 @@ _MOST_WH: Final = 1e6
 
 @frozen
 class Battery:
-    """``wh``: its energy. ``words``: for people. ``assumed``: the voltage where the text has none."""
+    """``wh``: its energy. ``words``: for people. ``assumed``: the voltage if the text has none."""
 
     wh: float
     words: str

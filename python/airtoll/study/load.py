@@ -759,7 +759,7 @@ def _put(data: dict[str, Any], key: str, value: Level, path: Path) -> Any:
 
 
 def _named_table(tables: Sequence[Any], parts: Sequence[str]) -> str:
-    """What to write where the key of a list's tables is set without one of them."""
+    """The mistake of a key of a list of tables that names none of them, and its cure."""
     *place, wanted = parts
     names = _names_of(tables)
     if not names:
