@@ -27,12 +27,14 @@ from airtoll.analyse.explain import (
     Ranking,
     Reading,
     Setting,
+    Verdict,
+    alone,
     deciding,
     differ,
     differences,
     left_of,
-    octets_alone,
     rank,
+    verdicts,
 )
 from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
@@ -41,9 +43,18 @@ from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
 from airtoll.policies import resolve
 from airtoll.profiles import load
-from airtoll.run.explained_inputs import pair_of, readings_of, side_of
+from airtoll.run.explained_inputs import pair_of, readings_of, sides_of
 from airtoll.run.explained_samples import SHARES, Inputs, Side
-from airtoll.run.explaining import AP, STATION, Link, least_link, setting_of
+from airtoll.run.explaining import (
+    AP,
+    STATION,
+    Link,
+    guard_interval_ns,
+    least_link,
+    mcs_of,
+    setting_of,
+    single_settings,
+)
 from airtoll.study.generations import GENERATIONS, phy_name
 
 #: Lines of text are no longer than this in a pipe, too.
@@ -54,6 +65,8 @@ _SHOWN, _WORTH = 3, 0.08
 _NAMED, _MOST_NAMED = 0.02, 5
 #: Readings of a mechanism's evidence.
 _MOST_READINGS: Final = 4
+#: Verdicts in the text.
+_MOST_JUDGED: Final = 2
 #: A throughput above this part of the air's is that of another link.
 _MOST: Final = 1.1
 #: Bits from which a reading is evidence.
@@ -78,20 +91,15 @@ _OF_THE_LINK: Final = ("delay_s", "rate_bps", "retry_share", "mpdus_per_frame", 
 
 
 def explain_command(
-    before: Annotated[
-        str,
+    measurements: Annotated[
+        list[str],
         typer.Argument(
-            help="First measurement: a file of iperf3, flent, irtt or CSV, a capture, a folder of "
-            "them, or a number (Mb/s); ? if there is none. Or the name of a data set.",
-            metavar="BEFORE",
-        ),
-    ],
-    after: Annotated[
-        str,
-        typer.Argument(
-            help="Second measurement: the same kinds. Of a data set: scenarios that the answer may "
+            help="First and second measurement: each a file of iperf3, flent, irtt or CSV, a "
+            "capture, a folder of them, files with commas, 'open-*.json', or a number (Mb/s); ? if "
+            "there is none. Or both in one: a folder, or files, of two policies by their names, or "
+            "the folder of an import. Or the name of a data set, and scenarios that the answer may "
             "see, with commas.",
-            metavar="AFTER",
+            metavar="BEFORE AFTER",
         ),
     ],
     phy: Annotated[
@@ -147,17 +155,20 @@ def explain_command(
     json: JsonOption = False,
 ) -> None:
     """Rank mechanisms by how well each explains two measurements of a network."""
-    if is_dataset(before):
+    if is_dataset(measurements[0]):
+        before, *rest = measurements
         if phy or from_ or to or profile or also:
             raise UsageError(f"{before} is a data set, whose study states the link: no options")
-        explain_dataset(before, after, json)
+        if len(rest) != 1:
+            raise UsageError(f"{before} is a data set: name the scenarios to see, with commas")
+        explain_dataset(before, rest[0], json)
         return
     if phy is None:
         raise UsageError("say --phy, the PHY of the link, e.g. --phy 802.11ac")
     if client not in ("station", "wired"):
         raise UsageError(f"--client {client}: station or wired")
     inputs = Inputs(client == "station", flow, tuple(key or ()), tuple(keys or ()))
-    pairs = [(side_of(before, inputs), side_of(after, inputs))]
+    pairs = [sides_of(measurements, inputs, (from_, to))]
     pairs += [pair_of(text, inputs) for text in also or ()]
     firsts, seconds = [one for one, _ in pairs], [one for _, one in pairs]
     policies, assumed = _policies(from_, to, firsts, seconds)
@@ -211,7 +222,13 @@ def _policies(
         if given is not None:
             found.append(resolve(given).name)
             continue
-        named = next((one.policy for one in sides if one.policy is not None), None)
+        told = {one.policy: one.name for one in sides if one.policy is not None}
+        if len(told) > 1:
+            raise UsageError(
+                f"{' and '.join(f'{name} ({policy})' for policy, name in told.items())} are no one "
+                f"measurement; say the policy with {option}"
+            )
+        named = next(iter(told), None)
         if named is None:
             assumed.append(f"{option} {usual}")
         found.append(named or usual)
@@ -272,13 +289,47 @@ def _cure(link: Link, flow: Flow, bps: float) -> str:
     """The options that say another link, and the least of them that carries a throughput."""
     if not link.has_mcs:
         return "say the PHY with --phy, and its rate with --rate"
+    asked = "the station's `iw dev wlan0 link` tells the link"
+    single = _single_words(link, flow, bps)
+    if single:
+        return f"{single} would carry it ({asked})"
     options = "say the link with --width, --streams, --mcs and --guard-interval"
-    asked = f"{options} (the station's `iw dev wlan0 link` tells them)"
     least = least_link(link, flow.alone, bps)
     if least is None:
-        return f"{asked}; no width of {link.phy} with up to four streams carries it: look at --phy"
+        return (
+            f"{options} ({asked}); no width of {link.phy} with up to four streams carries it: look "
+            "at --phy"
+        )
     return (
-        f"{asked}; the least that carries it is --width {least.width_mhz} --streams {least.streams}"
+        f"{options} ({asked}); the least that carries it is --width {least.width_mhz} "
+        f"--streams {least.streams} --mcs {mcs_of(least)}"
+    )
+
+
+def _single_words(link: Link, flow: Flow, bps: float) -> str:
+    """``--guard-interval 400, --mcs 8 or --width 80``: options that each alone carry it."""
+    found = [f"{name} {value}" for name, value in single_settings(link, flow.alone, bps).items()]
+    return " or ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
+def _above(text: _Text, link: Link, setting: Setting, reading: Reading) -> None:
+    """A throughput that is a little above the air's, and the setting that would carry it."""
+    if reading.quantity != "throughput_bps":
+        return
+    air = setting.of(reading.flow)
+    above = [
+        (value, most)
+        for value, most in ((reading.before, air.before), (reading.after, air.after))
+        if value is not None and value > most
+    ]
+    if not above:
+        return
+    value, most = max(above)
+    single = _single_words(link, reading.flow, value) if link.has_mcs else ""
+    text.add(
+        f"{_kind(reading)}: {_shown(value, 'throughput_bps')} are more than the "
+        f"{_shown(most, 'throughput_bps')} that this air carries: the link is not as stated; "
+        + (f"{single} would carry it" if single else "look at the options of the link")
     )
 
 
@@ -294,20 +345,24 @@ def lines(
     """The answer as lines of at most ``width`` columns."""
     text = _Text(width)
     same = not differ(readings)
-    if same:
-        _no_difference(text, readings)
+    judged = verdicts(setting, readings)
+    _verdict(text, setting, readings, judged, same=same)
     text.add(f"{setting.policies[0]}, then {setting.policies[1]}; {_link_words(link)}")
     for one in readings[:5]:
         text.add(f"{_kind(one)}: {_pair(one)}{_carries(setting, one)}", 2)
     if len(readings) > 5:
         text.add(f"and {len(readings) - 5} readings more (--json)", 2)
+    for one in readings:
+        _above(text, link, setting, one)
     for remark in remarks[:3]:
         text.add(remark)
     text.add("")
     first = ranking.ranked[0]
     if same:
-        _compatible(text, setting, readings, first)
+        _compatible(text, readings, first)
         return text.lines
+    if judged and all(one.says in ("alone", "limited") for one in judged):
+        text.add("Causes that would give these readings, by weight, if you look further:")
     if not ranking.fits:
         worst = max(first.readings, key=lambda one: abs(one.deviations))
         text.add(
@@ -336,13 +391,61 @@ def lines(
     return text.lines
 
 
-def _no_difference(text: _Text, readings: Sequence[Reading]) -> None:
-    """The first line of an answer about two measurements that do not differ."""
-    said = [f"{_kind(one.reading)} {_change(one)}" for one in differences(readings)]
+def _verdict(
+    text: _Text,
+    setting: Setting,
+    readings: Sequence[Reading],
+    judged: Sequence[Verdict],
+    *,
+    same: bool,
+) -> None:
+    """The first lines of every answer: whether security costs more than its octets."""
+    # Falls that security does not explain come first.
+    ordered = sorted(judged, key=lambda one: one.says != "more")
+    for one in ordered[:_MOST_JUDGED]:
+        text.add(_judged(setting, one, several=len(judged) > 1))
+    if len(judged) > _MOST_JUDGED:
+        text.add(f"and {len(judged) - _MOST_JUDGED} throughputs more (--json)")
+    if not judged:
+        text.add(
+            "No throughput has a value on both sides: whether it fell by more than the octets of "
+            "security cost is not known"
+        )
+    if not same:
+        return
+    found = differences(readings)
+    said = [f"{_kind(one.reading)} {_change(one)}" for one in found]
     text.add(
         "The two do not differ beyond their spread "
         f"({'; '.join(said[:_MOST_READINGS])}): nothing to explain"
     )
+    for single in map(alone, (one.reading for one in found)):
+        if single.is_real:
+            text.add(
+                f"{_kind(single.reading)} alone would differ ({_change(single)}); among "
+                f"{len(found)} comparisons a chance difference is likelier, so that their "
+                "intervals are wider, to hold together with 95 %"
+            )
+
+
+def _judged(setting: Setting, one: Verdict, *, several: bool) -> str:
+    """``expected from octets 1.4 %, measured 2.6 ± 2.4 %: what security alone costs``."""
+    half = 50 * (one.high - one.low)
+    fell, expected = (round(100 * x, 1) + 0.0 for x in (one.measured, one.expected))
+    measured = f"{fell:.1f}" + (f" ± {half:.1f}" if half >= 0.05 else "")
+    among = f" (95 % of all {one.family})" if one.family > 1 else ""
+    air = _shown(setting.of(one.reading.flow).before, "throughput_bps")
+    words = {
+        "alone": "what security alone costs; nothing is slow",
+        "undecided": "security alone may cost that, but in this spread a further fall of up to "
+        f"{100 * (one.high - one.expected):.0f} % would not show",
+        "limited": f"what security alone costs; both are far below the {air} of the air, which "
+        "security does not explain",
+        "more": "more than security's octets explain",
+        "less": "less than security's octets cost: look whether both were measured as stated",
+    }[one.says]
+    kind = f"{_kind(one.reading)}: expected" if several else "expected"
+    return f"{kind} from octets {expected:.1f} %, measured {measured} %{among}: {words}"
 
 
 def _change(one: Difference) -> str:
@@ -355,22 +458,8 @@ def _change(one: Difference) -> str:
     return f"{change:+.1f} {unit}, 95 % interval {low:+.1f} to {high:+.1f}"
 
 
-def _compatible(text: _Text, setting: Setting, readings: Sequence[Reading], first: Ranked) -> None:
-    """The cost of the octets of security, beside measurements that do not differ."""
-    for one in differences(readings):
-        reading = one.reading
-        if reading.quantity != "throughput_bps" or not reading.before:
-            continue
-        share = octets_alone(setting, reading) / reading.before
-        fits = one.low <= math.log(share) <= one.high
-        text.add(
-            f"{_kind(reading)}: the octets of security alone cost {100 * (1 - share):.1f} %, which "
-            + (
-                "is compatible with it"
-                if fits
-                else "is not compatible with it: look whether both were measured as stated"
-            )
-        )
+def _compatible(text: _Text, readings: Sequence[Reading], first: Ranked) -> None:
+    """A common limit of both, and how to see smaller differences."""
     if first.mechanism.where == "both":
         say = first.mechanism.say(first.value)
         text.add(
@@ -581,8 +670,10 @@ def _link_words(link: Link) -> str:
     words = [link.phy]
     if link.has_mcs:
         words.append(f"{link.width_mhz} MHz")
-        words.append(f"MCS {link.mcs}" if link.mcs is not None else "highest MCS")
+        words.append(f"MCS {mcs_of(link)}" + (" (highest)" if link.mcs is None else ""))
         words.append(f"{link.streams} stream{'s' if link.streams > 1 else ''}")
+        assumed = " (assumed)" if link.guard_interval_ns is None else ""
+        words.append(f"guard interval {guard_interval_ns(link)} ns{assumed}")
     elif link.rate_mbps is not None:
         words.append(f"{link.rate_mbps:g} Mb/s")
     words += [f"{place}: {name}" for place, name in link.profiles.items()]
@@ -601,6 +692,19 @@ def plain(
         "policies": list(setting.policies),
         "fits": ranking.fits,
         "differ": differ(readings),
+        "verdicts": [
+            {
+                "kind": _kind(one.reading),
+                "says": one.says,
+                "expected": one.expected,
+                "measured": one.measured,
+                "low": one.low,
+                "high": one.high,
+                "readings_compared": one.family,
+                "differs_alone": one.differed,
+            }
+            for one in verdicts(setting, readings)
+        ],
         "other_weight": ranking.other,
         "readings": [
             {

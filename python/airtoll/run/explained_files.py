@@ -15,15 +15,20 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import polars as pl
+from attrs import evolve
 
 from airtoll.analyse.explain import Flow, Quantity, Transport
 from airtoll.errors import DatasetError, UsageError
+from airtoll.observe.imported import read_manifest
 from airtoll.observe.imports import iperf3
 from airtoll.observe.imports.documents import Document, documents, read_octets, text_of
 from airtoll.observe.imports.files import import_files
 from airtoll.observe.imports.naming import format_of_documents
 from airtoll.observe.imports.trial import Place
+from airtoll.observe.tables import read_observations
 from airtoll.run.explained_samples import (
     DATAGRAM,
     ONE_SHARE,
@@ -52,35 +57,75 @@ def document_side(path: Path, inputs: Inputs) -> Side:
 def table_side(path: Path) -> Side:
     """A CSV table: traffics are kinds of readings (``tcp-down``), trials are trials."""
     frame = import_files([path], "csv", Place(policy="open"))
-    kinds: Mapping[str, Quantity] = {
-        "throughput_bps": "throughput_bps",
-        "loss_ratio": "loss_ratio",
-        "delay_s": "delay_s",
-        "response_time_s": "delay_s",
-    }
     header = path.read_text("utf-8-sig").partition("\n")[0].split(",")
-    found, remarks, policies = [], [], set()
+    found = _by_policy(path, frame, "tcp-down")
+    if len(found) > 1:
+        raise UsageError(
+            f"{path}: holds {' and '.join(sorted(found))}: give each measurement its own table"
+        )
+    own_policy = "policy" in [name.strip() for name in header]
+    policy, side = next(iter(found.items()), (None, Side()))
+    return evolve(side, policy=policy if own_policy else None)
+
+
+def imported_sides(folder: Path, inputs: Inputs) -> list[Side]:
+    """The readings of a folder of ``airtoll import``, one side for each policy.
+
+    Raises ``StorageError`` for a damaged folder, and ``UsageError`` for several set-ups.
+    """
+    manifest = read_manifest(folder)
+    frame = read_observations(folder)
+    scenarios = sorted(set(frame["scenario"].to_list()))
+    if len(scenarios) > 1:
+        raise UsageError(f"{folder}: holds several set-ups ({', '.join(scenarios)}); import one")
+    sides = _by_policy(folder, frame, inputs.flow)
+    if not sides:
+        raise DatasetError(f"{folder}: holds no reading ({len(manifest.files)} files)")
+    return [evolve(side, name=str(folder)) for side in sides.values()]
+
+
+_KINDS: Final[Mapping[str, Quantity]] = {
+    "throughput_bps": "throughput_bps",
+    "loss_ratio": "loss_ratio",
+    "delay_s": "delay_s",
+    "response_time_s": "delay_s",
+}
+
+
+def _by_policy(place: Path, frame: pl.DataFrame, flow_words: str) -> dict[str, Side]:
+    """Whole readings of observations by policy; a traffic without a direction has that of a flow.
+
+    ``flow_words``: the kind of reading that a person states (``tcp-up``).
+    """
+    found: dict[str, list[Sample]] = {}
+    remarks: dict[str, list[str]] = {}
+    _, usual, _ = parse_flow(flow_words)
     for row in frame.iter_rows(named=True):
-        if row["second"] is not None:
+        if row["second"] is not None or row["station"] is not None:
             continue
-        policies.add(row["policy"])
-        if row["metric"] not in kinds:
-            remarks.append(f"{path}: {row['metric']} is no reading of a mechanism")
+        samples = found.setdefault(row["policy"], [])
+        said = remarks.setdefault(row["policy"], [])
+        if row["metric"] not in _KINDS:
+            if row["metric"] != "tcp_retransmissions":
+                said.append(f"{place}: {row['metric']} is no reading of a mechanism")
             continue
-        quantity = kinds[row["metric"]]
+        quantity = _KINDS[row["metric"]]
         words = row["traffic"].replace(" ", ",").replace("/", ",")
         if words == "none":
             words = "udp-down" if quantity != "throughput_bps" else "tcp-down"
+        elif words in ("tcp", "udp"):
+            words = f"{words}-{'down' if usual.down else 'up'}"
+            said.append(
+                f"{place}: its traffic names no direction; taken as {words}: --flow says another"
+            )
         # A loss, or a delay, of a traffic that is named like a throughput.
         word = next(word for word, own in QUANTITIES.items() if own == quantity)
         _, flow, offered = parse_flow(f"{word},{words}")
-        found.append(stated(quantity, flow, row["value"], offered))
-    if len(policies) > 1:
-        raise UsageError(
-            f"{path}: holds {' and '.join(sorted(policies))}: give each measurement its own table"
-        )
-    own_policy = "policy" in [name.strip() for name in header]
-    return Side(tuple(found), policies.pop() if own_policy else None, tuple(remarks))
+        samples.append(stated(quantity, flow, row["value"], offered))
+    return {
+        policy: Side(tuple(samples), policy, tuple(dict.fromkeys(remarks[policy])))
+        for policy, samples in found.items()
+    }
 
 
 def _documents(path: Path, fmt: str) -> list[Document]:

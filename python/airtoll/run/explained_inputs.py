@@ -1,6 +1,7 @@
 """Two measurements as readings of an explanation.
 
-Takes one argument a side (a file, a folder of files, or a number) and further pairs; gives
+Takes one argument a side (files, a folder of files, or a number), or files of both that are named
+after policies, and further pairs; gives
 :class:`airtoll.analyse.explain.Reading` and remarks on values that say nothing. Several results of
 one kind of traffic are trials: their mean counts, with the spread of their means. The values of a
 file are those of ``explained_files`` and ``explained_captures``.
@@ -18,9 +19,11 @@ from attrs import evolve
 
 from airtoll.analyse.explain import FACTORS, Flow, Quantity, Reading
 from airtoll.errors import CaptureError, DatasetError, UsageError
-from airtoll.observe.imports.naming import SUFFIXES, left_out, policy_in, stem_of
+from airtoll.observe.imported import MANIFEST
+from airtoll.observe.imports.naming import SUFFIXES, left_out, policy_in, policy_of
+from airtoll.policies import resolve
 from airtoll.run.explained_captures import capture_side
-from airtoll.run.explained_files import document_side, table_side
+from airtoll.run.explained_files import document_side, imported_sides, table_side
 from airtoll.run.explained_samples import (
     NUMBER,
     SHARES,
@@ -31,37 +34,138 @@ from airtoll.run.explained_samples import (
     stated,
     value_of,
 )
+from airtoll.testbeds.example import KEYS
 
 #: Standard deviation of the mean of several throughputs of a home (logarithm).
 _MEAN = 0.01
 _CAPTURES: Final = {".pcap", ".pcapng", ".cap"}
 _NO_SIDE: Final = ("", "?", "-")
+_EACH: Final = "give a folder for each side"
+
+
+def sides_of(
+    arguments: Sequence[str], inputs: Inputs, named: tuple[str | None, str | None] = (None, None)
+) -> tuple[Side, Side]:
+    """The two measurements: one argument each, or files of both that are named after policies.
+
+    ``named``: the stated policies, before and after. One folder, one list, the folder of an import
+    and more than two files are divided by the policies that files are named after. Raises
+    ``UsageError``, ``DatasetError`` and ``CaptureError`` that name the argument.
+    """
+    if len(arguments) == 2:
+        return side_of(arguments[0], inputs), side_of(arguments[1], inputs)
+    place = ", ".join(arguments[:2]) + (", ..." if len(arguments) > 2 else "")
+    if len(arguments) == 1 and _is_imported(Path(place)):
+        sides, lost = imported_sides(Path(place), inputs), list[str]()
+    else:
+        if len(arguments) == 1 and not Path(place).is_dir() and len(_files(place)) < 2:
+            raise UsageError(
+                f"AFTER is missing beside {place}; or name one folder or list with files of two "
+                f"policies; {_EACH}"
+            )
+        sides, lost = _read([file for one in arguments for file in _files(one)], inputs)
+    bare = [one for one in sides if one.policy is None]
+    policies = sorted({one.policy for one in sides if one.policy is not None})
+    if bare:
+        raise UsageError(
+            f"{place}: {bare[0].name} is named after no policy, as wpa3-1.json is; {_EACH}"
+        )
+    first, second = _two(place, policies, named)
+    both = [_of_policy(sides, first, lost), _of_policy(sides, second, ())]
+    return both[0], both[1]
+
+
+def _two(
+    place: str, policies: Sequence[str], named: tuple[str | None, str | None]
+) -> tuple[str, str]:
+    """The policies before and after, of those that files are named after."""
+    given = [None if one is None else resolve(one).name for one in named]
+    for option, one in zip(("--from", "--to"), given, strict=True):
+        if one is not None and one not in policies:
+            raise UsageError(f"{option} {one}: {place} has {' and '.join(policies)}")
+    left = [one for one in policies if one not in given]
+    # An open network is the one before, where both are told by names alone.
+    left.sort(key=lambda one: one != "open")
+    if sum(one is None for one in given) != len(left) and None in given:
+        told = " and ".join(policies) or "no policy"
+        ask = "say which two with --from and --to, or " if len(policies) > 2 else ""
+        raise UsageError(f"{place}: its files are of {told}: {ask}{_EACH}")
+    first, second = (left.pop(0) if one is None else one for one in given)
+    return first, second
+
+
+def _of_policy(sides: Sequence[Side], policy: str, lost: Sequence[str]) -> Side:
+    return _joined([one for one in sides if one.policy == policy], lost, policy, policy)
 
 
 def side_of(argument: str, inputs: Inputs) -> Side:
-    """One of the two measurements: a number, a file, or a folder of files.
+    """One of the two measurements: a number, files, or a folder of files.
 
     Raises ``UsageError``, ``DatasetError`` and ``CaptureError`` that name the argument.
     """
     path = Path(argument)
+    if _is_imported(path):
+        return _joined(imported_sides(path, inputs), (), None, argument)
     if path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.is_file() and _suffixes(p) & {*SUFFIXES})
-        if not files:
-            raise UsageError(f"{argument}: the folder holds none of {', '.join(SUFFIXES)}")
-        return _joined(*_folder(files, inputs), policy_in(path.name))
+        return _joined(*_read(_files(argument), inputs), policy_in(path.name), argument)
     if path.is_file():
-        return _joined([_file(path, inputs)], (), policy_in(stem_of(path)))
+        return _joined([_file(path, inputs)], (), None, argument)
     if argument in _NO_SIDE:
         return Side()
-    quantity, flow, offered = parse_flow(inputs.flow)
     if NUMBER.fullmatch(argument) is None:
-        raise UsageError(f"{argument}: no such file or folder, and no number (Mb/s)")
+        return _joined(*_read(_files(argument), inputs), None, argument)
+    quantity, flow, offered = parse_flow(inputs.flow)
     value = value_of(argument, quantity, argument)
     return Side((stated(quantity, flow, value, offered),))
 
 
-def _folder(files: Sequence[Path], inputs: Inputs) -> tuple[list[Side], list[str]]:
-    """The files of a folder, and those that cannot be read; raises if none can."""
+def _is_imported(path: Path) -> bool:
+    return (path / MANIFEST).is_file()
+
+
+def _files(argument: str) -> list[Path]:
+    """The files of a folder, of a pattern (``open-*.json``), or of a list with commas.
+
+    Raises ``UsageError`` where there is none.
+    """
+    path = Path(argument)
+    if path.is_dir():
+        # Folders that are named after policies may lie in one folder.
+        found = _within(path) or [
+            file
+            for folder in sorted(path.iterdir())
+            if folder.is_dir() and policy_in(folder.name, anywhere=False)
+            for file in _within(folder)
+        ]
+        if not found:
+            raise UsageError(f"{argument}: the folder holds none of {', '.join(SUFFIXES)}")
+        return found
+    if path.is_file():
+        return [path]
+    if "," in argument:
+        parts = [part.strip() for part in argument.split(",") if part.strip()]
+        return [file for part in parts for file in _files(part)]
+    if set(argument) & {*"*?["}:
+        whole = Path(path.anchor or ".")
+        pattern = str(path.relative_to(path.anchor))
+        found = sorted(one for one in whole.glob(pattern) if one.is_file())
+        if not found:
+            raise UsageError(f"{argument}: no file has such a name")
+        return found
+    raise UsageError(f"{argument}: no such file or folder, and no number (Mb/s)")
+
+
+def _within(folder: Path) -> list[Path]:
+    """The files of a folder; the key log beside captures of airtoll is no measurement."""
+    return sorted(
+        one
+        for one in folder.iterdir()
+        if one.is_file() and _suffixes(one) & {*SUFFIXES} and one.name != KEYS
+    )
+
+
+def _read(files: Sequence[Path], inputs: Inputs) -> tuple[list[Side], list[str]]:
+    """The values of files, and those that cannot be read; raises if none can."""
     sides, lost = [], []
     for file in files:
         try:
@@ -209,15 +313,20 @@ def _spread(samples: Sequence[Sample]) -> float:
     return max(_own_spread(samples), _MEAN)
 
 
-def _joined(sides: Sequence[Side], lost: Sequence[str], named: str | None) -> Side:
+def _joined(sides: Sequence[Side], lost: Sequence[str], folder: str | None, place: str) -> Side:
+    """The values of the files of one measurement; ``folder``: the policy that it is named after."""
     policies = {one.policy for one in sides if one.policy is not None}
     if len(policies) > 1:
-        raise UsageError(f"one measurement has files of {' and '.join(sorted(policies))}")
+        raise UsageError(
+            f"{place}: one measurement has files of {' and '.join(sorted(policies))}; {_EACH}, or "
+            "name the folder of both alone"
+        )
     return Side(
         tuple(sample for one in sides for sample in one.samples),
-        next(iter(policies), named),
+        next(iter(policies), folder),
         tuple(remark for one in sides for remark in one.remarks),
         tuple(lost),
+        place,
     )
 
 
@@ -226,7 +335,10 @@ def _suffixes(path: Path) -> set[str]:
 
 
 def _file(path: Path, inputs: Inputs) -> Side:
+    """The values of a file, with the policy that it says, or is named after."""
     suffixes = _suffixes(path)
     if suffixes & _CAPTURES:
-        return capture_side(path, inputs)
-    return table_side(path) if ".csv" in suffixes else document_side(path, inputs)
+        found = capture_side(path, inputs)
+    else:
+        found = table_side(path) if ".csv" in suffixes else document_side(path, inputs)
+    return evolve(found, policy=found.policy or policy_of(path), name=path.name)

@@ -68,13 +68,15 @@ class Sample:
 class Side:
     """The values of one of the two measurements, its policy if a file says so, and remarks.
 
-    ``lost``: files of a folder that cannot be read, each with its reason.
+    ``lost``: files of a folder that cannot be read, each with its reason. ``name``: of its file or
+    argument.
     """
 
     samples: tuple[Sample, ...] = ()
     policy: str | None = None
     remarks: tuple[str, ...] = field(default=())
     lost: tuple[str, ...] = field(default=())
+    name: str = ""
 
 
 @frozen

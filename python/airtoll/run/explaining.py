@@ -33,6 +33,8 @@ from airtoll.testbeds.simulator import Simulator
 _SECONDS, _START_S = 0.8, 0.2
 #: PHY rate from which on they are shorter, bit/s, and the shortest part of them.
 _FAST_BPS, _SHORTEST = 700e6, 0.15
+#: Guard interval of a link that states none, ns.
+_GUARD_NS: Final = 800
 #: Lower rates that rate control may use.
 _STEPS: Final = 7
 #: Ciphers that may not be used with HT (IEEE Std 802.11-2020, 12.2.4).
@@ -130,15 +132,59 @@ def least_link(link: Link, flow: Flow, bps: float) -> Link | None:
     for streams in (1, 2, 3, 4):
         for width in widths:
             wider = evolve(link, width_mhz=width, streams=streams, mcs=None)
-            try:
-                carries = phy_rate_bps(wider) > bps and bps <= _carried(
-                    wider, flow, _with_ht(wider, wider.before), simulated=True
-                )
-            except StudyError:
-                continue
-            if carries:
+            if _carries(wider, flow, bps):
                 return wider
     return None
+
+
+def single_settings(link: Link, flow: Flow, bps: float) -> dict[str, int]:
+    """Options that each alone let the air carry ``bps``, with the least value that does.
+
+    The guard interval, the MCS, the streams and the width; empty without an MCS.
+    """
+    if not link.has_mcs:
+        return {}
+    row, found = GENERATIONS[link.phy], {}
+    guard, mcs = guard_interval_ns(link), mcs_of(link)
+    # 802.11n counts its MCSs on over the streams.
+    per_stream = 8 if link.phy == "802.11n" and link.mcs is not None else 0
+    highest = mcs_of(evolve(link, mcs=None))
+    tried: tuple[tuple[str, list[Link]], ...] = (
+        ("--guard-interval", [evolve(link, guard_interval_ns=ns)
+                              for ns in sorted(row["guard_intervals_ns"], reverse=True)
+                              if ns < guard]),
+        ("--mcs", [evolve(link, mcs=one) for one in range(mcs + 1, highest + 1)]),
+        ("--streams", [evolve(link, streams=more, mcs=None if link.mcs is None
+                              else link.mcs + per_stream * (more - link.streams))
+                       for more in range(link.streams + 1, 5)]),
+        ("--width", [evolve(link, width_mhz=mhz)
+                     for mhz in row["widths_mhz"] if mhz > link.width_mhz]),
+    )  # fmt: skip
+    for option, links in tried:
+        least = next((one for one in links if _carries(one, flow, bps)), None)
+        if least is not None:
+            found[option] = {
+                "--guard-interval": guard_interval_ns(least),
+                "--mcs": mcs_of(least),
+                "--streams": least.streams,
+                "--width": least.width_mhz,
+            }[option]
+    return found
+
+
+def guard_interval_ns(link: Link) -> int:
+    """The guard interval of a link with MCSs, ns: the stated one, or that of all its testbeds."""
+    return link.guard_interval_ns or _GUARD_NS
+
+
+def _carries(link: Link, flow: Flow, bps: float) -> bool:
+    """Whether the link exists, and its air carries a throughput without security."""
+    try:
+        return phy_rate_bps(link) > bps and bps <= _carried(
+            link, flow, _with_ht(link, link.before), simulated=True
+        )
+    except StudyError:
+        return False
 
 
 def _lacks_engine(profile: Profile, suite: str | None) -> bool:
@@ -239,7 +285,7 @@ def _lower_links(link: Link) -> tuple[Link, ...]:
     if link.has_mcs:
         # 802.11n counts its MCSs on over the streams.
         lowest = 8 * (link.streams - 1) if link.phy == "802.11n" else 0
-        mcs = _mcs(link)
+        mcs = mcs_of(link)
         return tuple(
             evolve(link, mcs=lower)
             for lower in range(mcs - 1, max(lowest - 1, mcs - 1 - _STEPS), -1)
@@ -249,7 +295,7 @@ def _lower_links(link: Link) -> tuple[Link, ...]:
     return tuple(evolve(link, rate_mbps=rate) for rate in rates[:_STEPS])
 
 
-def _mcs(link: Link) -> int:
+def mcs_of(link: Link) -> int:
     """The MCS of a link: the stated one, or the highest that its width has."""
     top = GENERATIONS[link.phy]["mcs_top"]
     if link.mcs is not None or top is None:
@@ -383,7 +429,7 @@ def _tables(link: Link, flow: Flow, *, aggregates: bool = True) -> dict[str, Any
     if link.has_mcs:
         scenario |= {
             "width_mhz": link.width_mhz,
-            "mcs": _mcs(link),
+            "mcs": mcs_of(link),
             "streams": link.streams,
         }
         if not aggregates:

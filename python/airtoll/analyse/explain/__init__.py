@@ -8,6 +8,7 @@ testbed: the figures of the air come from one.
     mechanisms/    what each mechanism predicts for a reading
     ranking.py     the posterior over mechanisms, and whether anything fits
     differing.py   whether the measurements differ, and what the best mechanism leaves unexplained
+    verdict.py     whether a fall is what the octets of security cost, or more
     deciding.py    the cheapest measurement that tells the leading mechanisms apart
 """
 
@@ -15,6 +16,7 @@ from airtoll.analyse.explain.deciding import OPTIONS, Deciding, Option, Outcome,
 from airtoll.analyse.explain.differing import (
     Difference,
     Left,
+    alone,
     differ,
     differences,
     left_of,
@@ -33,6 +35,7 @@ from airtoll.analyse.explain.evidence import (
 )
 from airtoll.analyse.explain.mechanisms import MECHANISMS, Mechanism, Predicted
 from airtoll.analyse.explain.ranking import Explained, Ranked, Ranking, rank
+from airtoll.analyse.explain.verdict import Verdict, verdicts
 
 __all__ = [
     "FACTORS",
@@ -56,10 +59,13 @@ __all__ = [
     "Reading",
     "Setting",
     "Transport",
+    "Verdict",
+    "alone",
     "deciding",
     "differ",
     "differences",
     "left_of",
     "octets_alone",
     "rank",
+    "verdicts",
 ]

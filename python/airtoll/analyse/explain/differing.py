@@ -38,6 +38,7 @@ class Difference:
 class Left:
     """A throughput that fell by more than the best mechanism predicts, bit/s.
 
+    Only where the octets of security are outside of the measured interval.
     ``fell``: measured. ``octets``: by the octets of security. ``best``: by the best mechanism.
     """
 
@@ -54,6 +55,11 @@ def differences(readings: Sequence[Reading]) -> tuple[Difference, ...]:
     """
     both = [one for one in readings if one.before is not None and one.after is not None]
     return tuple(_difference(one, 1 - (1 - _LEVEL) / len(both)) for one in both)
+
+
+def alone(reading: Reading) -> Difference:
+    """The change of a reading that has both values, with the interval of it alone."""
+    return _difference(reading, _LEVEL)
 
 
 def differ(readings: Sequence[Reading]) -> bool:
@@ -86,9 +92,16 @@ def octets_alone(setting: Setting, reading: Reading) -> float:
 
 
 def left_of(setting: Setting, ranking: Ranking) -> Left | None:
-    """The part of the first real fall of a throughput that the best mechanism does not explain."""
+    """The part of the first real fall of a throughput that the best mechanism does not explain.
+
+    None where the octets of security alone lie in the interval of the fall.
+    """
     explained = ranking.ranked[0].readings
-    real = {one.reading.flow for one in differences([o.reading for o in explained]) if one.is_real}
+    real = {
+        one.reading.flow: one.high
+        for one in differences([o.reading for o in explained])
+        if one.is_real and one.reading.quantity == "throughput_bps"
+    }
     for one in explained:
         reading = one.reading
         if (
@@ -99,9 +112,11 @@ def left_of(setting: Setting, ranking: Ranking) -> Left | None:
             or reading.after is None
         ):
             continue
+        alone_bps = octets_alone(setting, reading)
+        if alone_bps <= reading.before * math.exp(real[reading.flow]):
+            continue
         fell = reading.before - reading.after
         best = reading.before - one.predicted.value
         if fell - best > _WORTH * fell > 0:
-            octets = reading.before - octets_alone(setting, reading)
-            return Left(reading, fell, octets, best)
+            return Left(reading, fell, reading.before - alone_bps, best)
     return None
