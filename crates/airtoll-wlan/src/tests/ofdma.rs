@@ -137,7 +137,7 @@ fn the_ledger_adds_up_and_octets_are_booked_once() {
             // stations before, and packets may be on the wire: the difference does not grow with time.
             let on_the_way = (delivered - received).abs();
             assert!(
-                on_the_way < 700.0_f64.max(75.0 * f64::from(n)),
+                on_the_way < 700.0_f64.max(75.0 * n as f64),
                 "{n} {ofdma}: {delivered} {received}"
             );
         }
