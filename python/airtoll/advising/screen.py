@@ -139,7 +139,13 @@ def _by_days(found: Sequence[tuple[float, str]], names: Names) -> str:
     by_days: dict[str, list[str]] = {}
     for days, policy in found:
         by_days.setdefault(f"{days:.0f} days", []).append(names.spoken(policy))
-    return "; ".join(f"{days} with {' and with '.join(of)}" for days, of in by_days.items())
+    return "; ".join(f"{days} with {_listed(of)}" for days, of in by_days.items())
+
+
+def _listed(words: Sequence[str]) -> str:
+    """``A, B and C``."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _understood(situation: Situation) -> tuple[str, ...]:
