@@ -67,8 +67,10 @@ def _lessons() -> None:
         ]
     lines += [
         "[Tasks](lesson/tasks.html), [solutions](lesson/solutions.html), and "
-        "[a handshake](lesson/handshake.html) with its [frames](lesson/handshake/air.pcapng) and "
-        "[keys](lesson/handshake/keys.json).",
+        "the handshakes of [WPA2](lesson/handshake.html), with its "
+        "[frames](lesson/handshake/air.pcapng) and [keys](lesson/handshake/keys.json), and of "
+        "[WPA3](lesson/handshake-wpa3.html), with its "
+        "[frames](lesson/handshake-wpa3/air.pcapng) and [keys](lesson/handshake-wpa3/keys.json).",
         "",
         "The [guide](guides/teaching.md) says how to make them.",
     ]

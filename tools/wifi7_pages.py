@@ -261,6 +261,8 @@ def waits(summary: RunSummary) -> list[str]:
 
 LIVES = {
     "quarter": "deep sleep, a join every 15 minutes",
+    "kept": "deep sleep, a join every 15 minutes with a kept PMK",
+    "resumed": "deep sleep, a join every 15 minutes with a resumed TLS session",
     "hourly": "deep sleep, a join every hour",
     "associated": "associated, every tenth beacon",
     "dtim": "associated, every DTIM (each third beacon)",
@@ -271,8 +273,11 @@ def days(summary: RunSummary) -> list[str]:
     """Energy of a join and of a day, and days of a battery, by way of life and policy."""
     lines = ["| sensor | policy | a join, mJ | a day, J | battery, days |", "|---|---|---|---|---|"]
     wanted = (("join_energy_j", 1e3, 1), ("day_energy_j", 1, 2), ("battery_days", 1, 0))
+    measured = {cell.name for cell in summary.plan.cells}
     for scenario, title in LIVES.items():
         for policy in ("wpa2-psk-ccmp", "wpa3-sae-ccmp", "wpa2-eap-tls-ccmp"):
+            if f"{scenario}/{policy}/message" not in measured:
+                continue
             shown = []
             for metric, scale, digits in wanted:
                 found = summary.analysis.estimate(f"{scenario}/{policy}/message", metric)

@@ -22,6 +22,8 @@ from airtoll.testbeds.capability import paths
         ("all phones drop at the full hour", "group-rekey-dozing"),
         ("group key handshake failed after 4 tries", "group-rekey-dozing"),
         ("esp32 does not join wpa3", "slow-sae"),
+        ("battery", "esp32-battery"),
+        ("battery drains in weeks with wpa3", "esp32-battery"),
         ("esp32 connect time after deep sleep", "cold-boot"),
         ("clients gone after access point reboot", "lost-associations"),
         ("endless loop with cached pmk", "stale-pmksa"),

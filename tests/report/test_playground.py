@@ -53,6 +53,27 @@ def test_every_lesson_draws_a_figure_and_reads_on_a_phone(tab):
     assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
 
 
+@pytest.mark.parametrize("rate", ["0", "7"])
+def test_no_label_ends_outside_of_its_figure(tab, rate):
+    tab.locator('#slow [name="slow"]').select_option(rate)
+    for lesson in LESSONS:
+        cut = tab.locator(f"#{lesson} figure svg").evaluate(
+            """(svg) => [...svg.querySelectorAll("text")].filter((text) => {
+              const { x, width } = text.getBBox();
+              return x < 0 || x + width > svg.viewBox.baseVal.width;
+            }).map((text) => text.textContent)"""
+        )
+        assert cut == [], lesson
+
+
+@pytest.mark.parametrize(("options", "count"), [((), len(LESSONS)), (("--no-answers",), 0)])
+def test_answers_can_be_left_out(tmp_path, options, count):
+    command = [sys.executable, "-m", "airtoll.cli", "playground", *options]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    page = (tmp_path / "playground.html").read_text("utf-8")
+    assert page.count("<summary>What to notice</summary>") == count
+
+
 @pytest.mark.parametrize(
     ("lesson", "control"),
     [("payload", "rate"), ("symbols", "rate"), ("slow", "slow"), ("handover", "handover")],

@@ -16,7 +16,7 @@ from airtoll.cli.running import size
 from airtoll.errors import DiskRefused, StorageError, StudyError, UsageError
 from airtoll.plan import make_plan
 from airtoll.run import api, check, run
-from airtoll.study import load
+from airtoll.study import load, studies_folder
 from airtoll.testbeds.captured import octets_of_captures
 from airtoll.testbeds.resolve import native
 from airtoll.testbeds.simulator import Simulator
@@ -245,3 +245,23 @@ def test_the_same_question_takes_the_run_that_is_there(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["advise-home"]
     assert "wpa3-sae-ccmp" in (folder / "run.json").read_text()
     assert (folder / "mine.txt").read_text() == "mine"
+
+
+def test_a_question_about_joins_needs_stations_that_join(tmp_path) -> None:
+    text = (studies_folder() / "quickstart.toml").read_text()
+    asked = text.replace('["throughput_bps"]', '["throughput_bps", "join_time_s"]', 1)
+    path = tmp_path / "asked.toml"
+    path.write_text(asked)
+    for carry_out in (check, run):
+        with pytest.raises(StudyError, match=r"join_time_s is measured where stations join: set"):
+            carry_out(path)
+    _, checks = check(path, values={"scenario.home.authenticate": True})
+    assert all(one.skip is None for one in checks)
+
+
+def test_a_metric_that_is_none_names_those_that_are_alike(tmp_path) -> None:
+    text = (studies_folder() / "quickstart.toml").read_text()
+    path = tmp_path / "asked.toml"
+    path.write_text(text.replace('["throughput_bps"]', '["join_times"]', 1))
+    with pytest.raises(StudyError, match=r"'join_times' is no metric; did you mean join_time_s, "):
+        check(path)

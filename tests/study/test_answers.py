@@ -18,7 +18,8 @@ def shortened(cell):
     """The cell with a short trial, where nothing in it waits for an instant of the whole one."""
     settings = cell.settings
     waits = settings.handover is not None or settings.ap.restart_at_s is not None
-    if waits or settings.join.group_rekey_s:
+    floods = settings.join.flood_per_s > 0
+    if waits or settings.join.group_rekey_s or floods or not settings.group_load.is_empty:
         return cell
     length = min(cell.load.duration_s, _SHORT_S)
     fewer = min(cell.settings.clients or 1, _FEW)

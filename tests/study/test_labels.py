@@ -42,10 +42,43 @@ def test_a_value_goes_to_a_table_of_a_list_and_to_every_scenario():
     file = load("esp32-battery")
     for key in ("scenario.quarter.stations.A.battery_wh", "scenario.quarter.stations.0.battery_wh"):
         found = with_values(file, {key: 7.4}).study.scenario
-        assert [one.stations[0].battery_wh for one in found.values()] == [7.4, 3.7, 3.7, 3.7]
+        others = [one for name, one in found.items() if name != "quarter"]
+        assert found["quarter"].stations[0].battery_wh == 7.4
+        assert {one.stations[0].battery_wh for one in others} == {3.7}
     every = with_values(file, {"scenario.*.stations.A.battery_wh": 7.4}).study.scenario
     assert {one.stations[0].battery_wh for one in every.values()} == {7.4}
     with pytest.raises(StudyError, match="no 'B'; there are A"):
         with_values(file, {"scenario.quarter.stations.B.battery_wh": 7.4})
-    with pytest.raises(StudyError, match="'stations' is a list; name a table of it"):
+    with pytest.raises(
+        StudyError, match=r"name a table of it: A \(scenario\.quarter\.stations\.A\.b"
+    ):
         with_values(file, {"scenario.quarter.stations.battery_wh": 7.4})
+    with pytest.raises(StudyError, match="set a key of '0'"):
+        with_values(file, {"scenario.quarter.stations.0": 7.4})
+
+
+def test_a_label_says_a_value_that_tells_scenarios_apart_that_were_alike():
+    file = load("esp32-battery")
+    labels = {name: one.label for name, one in file.study.scenario.items()}
+
+    def under(values):
+        found = with_values(file, values).study.scenario
+        return {name: one.label for name, one in found.items() if one.label != labels[name]}
+
+    one = {"scenario.hourly.stations.A.battery_wh": 7.4}
+    assert under(one) == {"hourly": "a join every hour, battery_wh 7.4"}
+    two = {**one, "scenario.dtim.stations.0.battery_wh": 14.8}
+    assert under(two) == {
+        "hourly": "a join every hour, battery_wh 7.4",
+        # Too long with its whole label.
+        "dtim": "dtim, battery_wh 14.8",
+    }
+    # The labels of all scenarios say a value that one of them has to say.
+    every = under({"scenario.*.stations.A.battery_wh": 7.4})
+    assert set(every) == set(labels)
+    assert all(label.endswith("battery_wh 7.4") for label in every.values())
+    assert under({"scenario.hourly.stations.A.battery_wh": 3.7}) == {}
+    kept = under({"scenario.hourly.join.cached_pmk": True})
+    assert kept == {"hourly": "a join every hour, cached_pmk true"}
+    # A scenario alone in the grid has no other to be mistaken for.
+    assert under({**one, "grid.scenario": ["hourly"]}) == {}

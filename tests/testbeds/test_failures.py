@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
 from airtoll.errors import StudyError
 from airtoll.plan import Cell, Trial
@@ -11,6 +12,7 @@ from airtoll.report.summary import summarise
 from airtoll.report.views import parts
 from airtoll.run import run
 from airtoll.study import Scenario, Traffic, load
+from airtoll.study.join import Join
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.resolve import scenario
@@ -131,14 +133,20 @@ def test_the_key_of_a_passphrase_takes_the_time_of_its_rounds() -> None:
 def test_a_stale_pmksa_costs_a_refusal_with_sae_and_nothing_with_eap(
     policy: str, messages: int
 ) -> None:
-    fresh, stale = (
+    without, stale = (
         of_a(cell(policy, join={"pmksa": state, "tries_again": True}))
-        for state in ("fresh", "stale")
+        for state in ("none", "stale")
     )
-    assert (fresh["join_attempts"], stale["join_attempts"]) == (1, 1 + messages // 2)
+    assert (without["join_attempts"], stale["join_attempts"]) == (1, 1 + messages // 2)
     # Open System authentication and the refused association.
-    assert stale["messages_ieee80211"] == fresh["messages_ieee80211"] + 2 * messages
-    assert stale["messages_eapol_key"] == fresh["messages_eapol_key"]
+    assert stale["messages_ieee80211"] == without["messages_ieee80211"] + 2 * messages
+    assert stale["messages_eapol_key"] == without["messages_eapol_key"]
+
+
+def test_a_fresh_pmksa_is_refused_in_favour_of_a_cached_pmk() -> None:
+    with pytest.raises(ValidationError, match=r"join\.cached_pmk = true"):
+        Join.model_validate({"pmksa": "fresh"})
+    assert Join().pmksa == "none"
 
 
 def test_a_station_that_keeps_a_stale_pmksa_never_joins() -> None:

@@ -12,8 +12,9 @@ from typing import Final
 from attrs import evolve, frozen
 
 from airtoll.advising.candidates import Candidates, why_unknown
-from airtoll.advising.measure import ASSOCIATED, Measures
+from airtoll.advising.measure import ASSOCIATED, WAKING, Measures
 from airtoll.advising.situation import Situation
+from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.answer import Answered, Compare, Gain, Layered, Margin, Possible, Verdict, gained
 from airtoll.policies import Policy, resolve
@@ -23,6 +24,8 @@ from airtoll.question import Arm
 
 #: Metrics of which a stronger policy may cost a stated share.
 _BORNE: Final = (THROUGHPUT, "battery_days")
+#: Time for which hostapd keeps a PMKSA (`dot11RSNAConfigPMKLifetime`, pmksa_cache_auth.c), s.
+_HOSTAPD_KEEPS_S: Final = 43_200.0
 _NO_VALUE: Final = (Verdict.UNMEASURED, Verdict.UNSETTLED)
 
 
@@ -53,12 +56,33 @@ class Outcome:
 
 
 @frozen
+class Kept:
+    """A sensor with a kept PMK. ``days``: its battery lasts. ``days_with_hostapd``: the same with a
+    whole join at the end of each lifetime of a PMKSA in hostapd; None where such a join is unknown.
+    """
+
+    policy: str
+    days: Estimate
+    days_with_hostapd: float | None
+
+
+@frozen
+class Life:
+    """Days of a sensor's battery under one policy, by its way of life."""
+
+    policy: str
+    waking: Estimate
+    associated: Estimate
+
+
+@frozen
 class Decision:
     """``to``: the policy to change to. ``outcomes``: all measured candidates, best first.
 
     ``impossible``: cannot be had, ``too_slow`` of them because the RADIUS server is, the strongest
     first; ``unknown``: a cost that no profile knows; ``unmet``: lacks a
-    need. ``layered``: a tunnel over the link, None where it was not measured.
+    need. ``layered``: a tunnel over the link, None where it was not measured. ``life``: of a sensor
+    under the policy that it has afterwards. ``kept``: the same with a kept PMK, by policy.
     """
 
     situation: Situation
@@ -76,6 +100,8 @@ class Decision:
     most_loss: float = 0.0
     if_associated: Outcome | None = None
     too_slow: tuple[str, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    life: Life | None = None
 
     @property
     def policy(self) -> str | None:
@@ -161,8 +187,42 @@ def decide(
         tunnel_unknown=tunnel_unknown,
         most_loss=most_loss,
         if_associated=None if best is not None else _if_associated(have, outcomes, most_loss),
+        kept=_kept(situation, measures),
+        life=_life(measures, have.name if best is None else best.policy),
         too_slow=tuple(sorted(too_slow, key=lambda name: strength(resolve(name)), reverse=True)),
     )
+
+
+def _days(measures: Measures, policy: str, scenario: str) -> Estimate | None:
+    """Days of a sensor's battery under a policy, None where nothing measured them."""
+    claims = [
+        claim
+        for answered in measures.answers
+        for claim in answered.compares
+        if _scenario(claim) == scenario and claim.verdict not in _NO_VALUE
+    ]
+    found = [claim.before for claim in claims if claim.have["policy"] == policy]
+    found += [claim.after for claim in claims if claim.to["policy"] == policy]
+    return next((days for days in found if days is not None), None)
+
+
+def _life(measures: Measures, policy: str) -> Life | None:
+    waking = _days(measures, policy, WAKING)
+    associated = _days(measures, policy, ASSOCIATED)
+    return None if waking is None or associated is None else Life(policy, waking, associated)
+
+
+def _kept(situation: Situation, measures: Measures) -> tuple[Kept, ...]:
+    # The energy of a day is a sum over its joins, so that days add up by their inverse.
+    whole = min(1.0, situation.every_s / _HOSTAPD_KEEPS_S)
+    found = []
+    for policy, days in measures.kept.items():
+        without = _days(measures, policy, WAKING)
+        mixed = None
+        if without is not None:
+            mixed = 1 / ((1 - whole) / days.value + whole / without.value)
+        found.append(Kept(policy, days, mixed))
+    return tuple(found)
 
 
 def _fails(situation: Situation) -> str:

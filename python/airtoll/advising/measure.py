@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import polars as pl
-from attrs import frozen
+from attrs import field, frozen
 
 from airtoll.advising.candidates import TUNNEL
+from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation
+from airtoll.analyse import Estimate
 from airtoll.answer import Answered, Margin, Verdict
-from airtoll.policies import resolve
+from airtoll.policies import Policy, resolve
 from airtoll.present.names import Names
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
@@ -32,6 +34,11 @@ _REQUESTS: Final = "scenario.radius.requests_per_s"
 _JOINED: Final = "joined_ratio"
 #: Place of a battery-powered station that joins once a day.
 ASSOCIATED: Final = "sensor-associated"
+#: Place of one that joins for every message, and of the same with a kept PMK.
+WAKING: Final = "sensor"
+_KEPT: Final = "sensor-kept"
+_BATTERY: Final = "battery_days"
+_DAY_S: Final = 86_400.0
 #: A part that does not decide is measured once again, with at most so many times its trials.
 _MOST_GROWTH: Final = 4
 #: More trials than an interval of some ten trials asks for: it may be a narrow one by chance.
@@ -66,8 +73,8 @@ PARTS: Final[dict[str, tuple[Part, ...]]] = {
         Part("join_all_time_s", "office-storm", "short", 5, joins=True),
     ),
     "sensor": (
-        Part("battery_days", "sensor", "message", 3),
-        Part("battery_days", ASSOCIATED, "message", 3),
+        Part(_BATTERY, WAKING, "message", 3),
+        Part(_BATTERY, ASSOCIATED, "message", 3),
     ),
 }
 
@@ -76,7 +83,8 @@ PARTS: Final[dict[str, tuple[Part, ...]]] = {
 class Measures:
     """``answers``: of the parts, in order. ``from_open`` and ``from_link``: throughput from an open
     network and from the link of a tunnel, for the sum of both. ``names``: for people. ``setting``:
-    the place in one line.
+    the place in one line. ``kept``: days of a sensor's battery with a kept PMK, by policy with SAE
+    or EAP.
     """
 
     answers: tuple[Answered, ...]
@@ -84,6 +92,7 @@ class Measures:
     from_link: Answered | None
     names: Names
     setting: str
+    kept: Mapping[str, Estimate] = field(factory=dict)
 
 
 def measure(
@@ -117,7 +126,49 @@ def measure(
             from_open = found[1]
             over_link = found[2]
     assert names is not None
-    return Measures(tuple(answers), from_open, over_link, names, _setting(situation))
+    return Measures(
+        tuple(answers),
+        from_open,
+        over_link,
+        names,
+        _setting(situation),
+        _kept(situation, policies, trials, phase) if situation.place == "sensor" else {},
+    )
+
+
+def _kept(
+    situation: Situation,
+    policies: Sequence[str],
+    trials: int | None,
+    phase: Callable[[str], None] | None,
+) -> dict[str, Estimate]:
+    """Days of the battery with a kept PMK, of every policy that spares an exchange by it."""
+    spared = [name for name in dict.fromkeys((situation.have, *policies)) if _keeps(resolve(name))]
+    if not spared:
+        return {}
+    if phase:
+        phase(f"measuring {_KEPT}")
+    values: dict[str, Any] = {
+        "grid": {"policy": spared, "scenario": [_KEPT], "traffic": ["message"]},
+        "question": [],
+        "study.baseline": spared[0],
+        "study.answers": [_BATTERY],
+        "trials.repetitions": trials or PARTS["sensor"][0].trials,
+        f"scenario.{_KEPT}": _scenario(situation, _KEPT),
+    }
+    with _done(values) as summary:
+        days = {
+            cell.policy: summary.analysis.estimate(cell.name, _BATTERY)
+            for cell in summary.plan.cells
+        }
+    return {policy: found for policy, found in days.items() if found is not None}
+
+
+def _keeps(policy: Policy) -> bool:
+    """Whether a PMK that both ends have spares SAE or EAP."""
+    link = policy.link
+    exchanges = link.eap_method is not None or (link.akm is not None and link.akm.is_sae)
+    return exchanges and not link.fast_transition
 
 
 def margin(
@@ -268,7 +319,11 @@ def _scenario(situation: Situation, name: str) -> dict[str, Any]:
         if own.get(key) is None:
             own.pop(key, None)
     if situation.place == "sensor":
-        own["stations"] = [{**own["stations"][0], "profile": situation.profile}]
+        station = {"profile": situation.profile, "battery_wh": situation.battery.wh}
+        own["stations"] = [{**own["stations"][0], **station}]
+        per_day = _DAY_S / situation.every_s
+        joins = own["duty"]["joins_per_day"] if name == ASSOCIATED else per_day
+        own["duty"] = {**own["duty"], "joins_per_day": joins, "messages_per_day": per_day}
         return own
     if situation.profile is not None:
         own["ap"] = {**own.get("ap", {}), "profile": situation.profile}
@@ -327,8 +382,9 @@ def _setting(situation: Situation) -> str:
     words = [situation.phy]
     if situation.place == "sensor":
         words += [f"{situation.band} GHz"] if situation.band else []
-        words += ["20 MHz", "-60 dBm", f"station {situation.profile}", "a battery of 3.7 Wh"]
-        words.append("a message of 200 octets every 15 minutes")
+        words += ["20 MHz", "-60 dBm", f"station {situation.profile}"]
+        words.append(f"a battery of {situation.battery.words}")
+        words.append(f"a message of 200 octets {every_in_words(situation.every_s)}")
         return ", ".join(words)
     words += [f"{radio['band']} GHz"] if radio["band"] else []
     words += [f"{radio['width_mhz']} MHz"] if radio["width_mhz"] else []

@@ -12,11 +12,13 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.advising.decision import Choice, Decision, Outcome
-from airtoll.advising.measure import ASSOCIATED, storm
+from airtoll.advising.measure import ASSOCIATED, WAKING, storm
+from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
 from airtoll.answer import Compare, Verdict
 from airtoll.network import Network
 from airtoll.policies import resolve
+from airtoll.present.digits import shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
 from airtoll.profiles import load
@@ -27,7 +29,7 @@ _MOST_NAMED: Final = 5
 _CURVES: Final = "p-256-scalar-mul"
 #: Scenario of a sensor -> its way of life.
 _LIVES: Final = {
-    "sensor": "if it joins for every message",
+    WAKING: "if it joins for every message",
     ASSOCIATED: "if it stays associated",
 }
 _BATTERY: Final = "battery_days"
@@ -55,6 +57,7 @@ def screen(decision: Decision, names: Names) -> Screen:
     teller = Teller(names)
     sections = [
         Section("You have", _understood(decision.situation)),
+        Section("A kept PMK", _kept(decision, names)),
         *_chosen(decision, teller),
         Section("The RADIUS server", teller.margin(decision.margin) if decision.margin else ()),
         Section("WireGuard over it", _tunnel(decision, teller)),
@@ -69,7 +72,9 @@ def screen(decision: Decision, names: Names) -> Screen:
         ),
         Section("Assumed", _assumed(decision)),
     ]
-    return Screen(_answer(decision), tuple(one for one in sections if one.lines))
+    life = _life(decision, names)
+    answer = f"{_answer(decision)} {life}" if life else _answer(decision)
+    return Screen(answer, tuple(one for one in sections if one.lines))
 
 
 def _answer(decision: Decision) -> str:
@@ -83,9 +88,64 @@ def _answer(decision: Decision) -> str:
     keep = f"Keep {have} ({decision.situation.have})"
     if (other := decision.if_associated) is None:
         return f"{keep}."
-    lives = _LIVES["sensor"], _LIVES[ASSOCIATED]
+    lives = _LIVES[WAKING], _LIVES[ASSOCIATED]
     to = f"{policy_name(other.policy)} ({other.policy})"
     return f"{keep} {lives[0]}; {lives[1]}, change to {to}."
+
+
+def _life(decision: Decision, names: Names) -> str:
+    """The battery, the interval and the way of life that lasts longer, in one sentence."""
+    life = decision.life
+    if life is None:
+        return ""
+    waking, associated = shown(life.waking), shown(life.associated)
+    longer = "joining for every message lasts longer"
+    if waking == associated:
+        longer = "both last as long"
+    elif life.waking.value < life.associated.value:
+        longer = "staying associated lasts longer"
+    situation = decision.situation
+    return (
+        f"With {names.spoken(life.policy)} a battery of {situation.battery.words} lasts {waking} "
+        f"with a join and a message {every_in_words(situation.every_s)}, and {associated} if the "
+        f"station stays associated: {longer}."
+    )
+
+
+def _kept(decision: Decision, names: Names) -> tuple[str, ...]:
+    """The days of a battery where a kept PMK spares SAE and EAP."""
+    if not decision.kept:
+        return ()
+    days = _by_days([(one.days.value, one.policy) for one in decision.kept], names)
+    renewed = [
+        (one.days_with_hostapd, one.policy)
+        for one in decision.kept
+        if one.days_with_hostapd is not None
+    ]
+    lines = [
+        "With the PMK kept on both sides (by the station over deep sleep, by the access point "
+        f"until the next join) there is neither SAE nor EAP: {days}."
+    ]
+    if renewed:
+        lines.append(
+            "hostapd keeps a PMK for 12 hours; with a whole join after each: "
+            f"{_by_days(renewed, names)}."
+        )
+    return tuple(lines)
+
+
+def _by_days(found: Sequence[tuple[float, str]], names: Names) -> str:
+    """``2057 days with WPA3-Personal``, policies with the same days together."""
+    by_days: dict[str, list[str]] = {}
+    for days, policy in found:
+        by_days.setdefault(f"{days:.0f} days", []).append(names.spoken(policy))
+    return "; ".join(f"{days} with {_listed(of)}" for days, of in by_days.items())
+
+
+def _listed(words: Sequence[str]) -> str:
+    """``A, B and C``."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _understood(situation: Situation) -> tuple[str, ...]:
@@ -176,7 +236,7 @@ def _not_taken(decision: Decision) -> tuple[str, ...]:
     if dear:
         listed = ", ".join(policy_name(one.policy).replace(", ", " ") for one in dear)
         of = "battery life" if decision.situation.place == "sensor" else "throughput"
-        lives = f" {_LIVES['sensor']}" if decision.if_associated is not None else ""
+        lives = f" {_LIVES[WAKING]}" if decision.if_associated is not None else ""
         most = f"{100 * decision.most_loss:g} %"
         found.append(f"Stronger, and dearer than {most} of {of} (--max-overhead){lives}: {listed}.")
     return tuple(found)

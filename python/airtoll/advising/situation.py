@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from attrs import field, frozen
 
+from airtoll.advising.sensor import VOLTAGE, Battery, battery_of, every_in_words, seconds_of
 from airtoll.errors import PolicyError, UsageError
 from airtoll.network import Network, read
 from airtoll.policies import resolve
@@ -32,6 +33,9 @@ _PHY: Final[dict[Place, str]] = {
 CLIENTS_PER_AP: Final = 50
 #: Certificates of a RADIUS server where nothing else is known.
 CHAIN: Final[str] = Join.model_fields["chain"].default
+#: Battery and interval of a sensor where nothing else is known.
+_BATTERY: Final = battery_of(f"1000mAh@{VOLTAGE:g}V")
+_EVERY_S: Final = 900.0
 
 
 @frozen
@@ -41,7 +45,8 @@ class Situation:
     ``have``: canonical policy. ``requests_per_s``: of the RADIUS server, for all access points.
     ``clients``: of all access points. ``chain``: kind of the certificates of server and clients, as
     ``join.chain`` of a study. ``beside``: other networks of the file, which the answer is not
-    about. ``assumed``: choices where nothing was said, sentences.
+    about. ``battery`` and ``every_s``: of a sensor, the interval of its messages, s. ``assumed``:
+    choices where nothing was said, sentences.
     """
 
     have: str
@@ -57,6 +62,8 @@ class Situation:
     chain: str = CHAIN
     assumed: tuple[str, ...] = field(default=())
     beside: tuple[Network, ...] = ()
+    battery: Battery = _BATTERY
+    every_s: float = _EVERY_S
 
     @property
     def access_points(self) -> int:
@@ -189,11 +196,14 @@ def situation(
     clients: int | None = None,
     requests_per_s: float | None = None,
     chain: str | None = None,
+    battery: str | None = None,
+    every: str | None = None,
     said: bool = True,
 ) -> Situation:
     """The situation of a policy's name or a file, and of options. Raises ``UsageError``.
 
-    ``said``: whether anyone named the policy.
+    ``battery`` and ``every``: of a sensor, as ``2000mAh@3.7V`` and ``1h``. ``said``: whether anyone
+    named the policy.
     """
     network, *beside = networks_of(source, wanted, band) or (None,)
     have = resolve(source).name if network is None else network.policy
@@ -220,6 +230,17 @@ def situation(
         raise UsageError(f"--no-8021x: {have} has a RADIUS server")
     if place == "sensor" and (clients is not None or requests_per_s is not None):
         raise UsageError("--clients and --requests: for --place office")
+    for option, word in (("--battery", battery), ("--every", every)):
+        if word is not None and place != "sensor":
+            raise UsageError(
+                f"{option}: for --place sensor, with --profile of a station such as esp32-c3"
+            )
+    cell = _BATTERY if battery is None else battery_of(battery)
+    every_s = _EVERY_S if every is None else seconds_of(every)
+    if place == "sensor":
+        assumed += [] if battery else [f"a battery of {cell.words} (--battery)"]
+        assumed += [cell.assumed] if cell.assumed else []
+        assumed += [] if every else [f"a message {every_in_words(every_s)} (--every)"]
     at = band or (network.band if network is not None else None)
     if at == "6" and (reason := why_not_at_6ghz(resolve(have))):
         raise UsageError(f"--from {have}: not at 6 GHz: {reason}; say --band 5, or another --from")
@@ -263,4 +284,6 @@ def situation(
         chain=chain or CHAIN,
         assumed=tuple(assumed),
         beside=tuple(one for one in beside if one is not None),
+        battery=cell,
+        every_s=every_s,
     )

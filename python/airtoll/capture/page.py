@@ -64,8 +64,8 @@ details { margin: .8rem 0; } summary { cursor: pointer; }
 """
 
 
-def page(report: CaptureReport) -> str:
-    """The page as text."""
+def page(report: CaptureReport, *, note: str = "") -> str:
+    """The page as text. ``note``: a line below its title."""
     data = report.data
     title = ", ".join(PurePath(file).name for file in data["files"])
     parts = [
@@ -73,6 +73,7 @@ def page(report: CaptureReport) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{escape(title)}: what security cost</title><style>{_STYLE}</style></head>",
         f"<body><main><h1>What security cost in {escape(title)}</h1>",
+        f"<p>{escape(note)}</p>" if note else "",
         _damage(data["damage"]),
         _tiles(data),
         _closed(data),

@@ -132,6 +132,22 @@ def advise_command(
             rich_help_panel=_FROM,
         ),
     ] = None,
+    battery: Annotated[
+        str | None,
+        typer.Option(
+            help="Battery of a sensor: 2000mAh (3.7 V), 2000mAh@3.0V, 7.4Wh.",
+            show_default="1000mAh@3.7V",
+            rich_help_panel=_FROM,
+        ),
+    ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            help="Interval of a sensor's messages: 90s, 15m, 1h, 1d.",
+            show_default="15m",
+            rich_help_panel=_FROM,
+        ),
+    ] = None,
     page_file: Annotated[
         Path | None,
         typer.Option(
@@ -220,7 +236,7 @@ def advise_command(
 
     A router at home: `airtoll advise --from wpa2-psk-ccmp --profile mt7621`.
 
-    A battery: `airtoll advise --from wpa2-psk-ccmp --profile esp32-c3`.
+    A battery: `airtoll advise --profile esp32-c3 --battery 2000mAh --every 1h`.
 
     An office: `airtoll advise --from hostapd.conf --place office --clients 400 --requests 150`.
 
@@ -237,7 +253,8 @@ def advise_command(
     if have is None:
         for option, value in (
             ("--place", place), ("--ssid", ssid), ("--phy", phy), ("--clients", clients),
-            ("--requests", requests), ("--chain", chain), ("--out", page_file),
+            ("--requests", requests), ("--chain", chain), ("--battery", battery),
+            ("--every", every), ("--out", page_file),
         ):  # fmt: skip
             if value is not None:
                 raise UsageError(f"{option}: needs --from, the policy or file of what you have")
@@ -291,6 +308,8 @@ def advise_command(
                 clients=clients,
                 requests_per_s=requests,
                 chain=chain,
+                battery=battery,
+                every=every,
                 said=said,
             ),
             named=policy,

@@ -91,11 +91,30 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
         "impossible": _reasons(decision.impossible),
         "unmet": _reasons(decision.unmet),
         "unknown": _reasons(decision.unknown),
+        "sensor": _sensor(decision),
         "tunnel": _tunnel(decision),
         "margin": None if decision.margin is None else asdict(decision.margin),
         "words": {
             "answer": shown.answer,
             "sections": [{"title": one.title, "lines": list(one.lines)} for one in shown.sections],
+        },
+    }
+
+
+def _sensor(decision: Decision) -> dict[str, Any] | None:
+    """Battery and interval of a sensor, and the days that it lasts."""
+    situation, life = decision.situation, decision.life
+    if situation.place != "sensor":
+        return None
+    return {
+        "battery_wh": situation.battery.wh,
+        "every_s": situation.every_s,
+        "policy": None if life is None else life.policy,
+        "days": None if life is None else life.waking.to_json(),
+        "days_associated": None if life is None else life.associated.to_json(),
+        "kept_pmk": {
+            one.policy: {"days": one.days.to_json(), "days_with_hostapd": one.days_with_hostapd}
+            for one in decision.kept
         },
     }
 

@@ -11,7 +11,7 @@ from airtoll.cli.output import err, out
 from airtoll.errors import UsageError
 from airtoll.policies import resolve
 from airtoll.study.generations import phy_name
-from airtoll.testbeds.example import AIR, KEYS, compose, wireshark_key
+from airtoll.testbeds.example import AIR, KEYS, compose, wireshark_keys
 
 
 def example(
@@ -32,5 +32,5 @@ def example(
     err().print(f"wrote {target}: {octets / 1000:.0f} kB", markup=False, soft_wrap=True)
     read = f"airtoll capture report {target / AIR} --keys {target / KEYS}"
     out().print(read, markup=False, soft_wrap=True)
-    if key := wireshark_key(target / KEYS):
+    for key in wireshark_keys(target / KEYS):
         err().print(f"Wireshark: decryption key {key}", markup=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from airtoll.cli.output import err, out
 from airtoll.cli.places import named
 from airtoll.cli.playground import MOST_SEED
-from airtoll.lesson import write_lesson
+from airtoll.lesson import PAGE, Lesson, write_lesson
 
 
 def lesson(
@@ -30,7 +31,10 @@ def lesson(
         bool, typer.Option("--page/--no-page", help="With playground.html, or without it.")
     ] = True,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace files that airtoll did not write.")
+        bool,
+        typer.Option(
+            "--force", help="Replace another lesson, and files that airtoll did not write."
+        ),
     ] = False,
 ) -> None:
     """Write tasks, solutions, a handshake with its keys and the playground for a class hour."""
@@ -40,12 +44,23 @@ def lesson(
     for file, purpose in made.files.items():
         out().print(f"  {file:<{width}}  {purpose}", markup=False, soft_wrap=True)
     if not page:
-        err().print(
-            "The tasks name playground.html, which is not in the folder: `airtoll playground "
-            f"--seed {seed}` writes it.",
-            markup=False,
-            soft_wrap=True,
-        )
+        err().print(_about_page(made, seed), markup=False, soft_wrap=True)
     err().print(
         "Give the class the folder without solutions.*; start with tasks.html.", markup=False
     )
+
+
+def _about_page(made: Lesson, seed: int) -> str:
+    """Whether the folder has the page that the tasks name."""
+    place = made.folder / PAGE
+    if made.page_seed == seed:
+        return f"{place} is from before; it has the same seed, so the tasks fit."
+    command = f"airtoll playground --no-answers --seed {seed} --out {shlex.quote(str(place))}"
+    if made.page_seed is not None:
+        return (
+            f"{place} has the seed {made.page_seed}, so its numbers are not those of the "
+            f"solutions: `{command} --force` replaces it."
+        )
+    if place.exists():
+        return f"{place} is no playground: `{command} --force` replaces it."
+    return f"The tasks name {PAGE}, which is not in the folder: `{command}` writes it."

@@ -29,13 +29,17 @@ def playground(
     seed: Annotated[
         int, typer.Option(min=0, max=MOST_SEED, help="Seed of every trial in the page.")
     ] = 1,
+    answers: Annotated[
+        bool,
+        typer.Option("--answers/--no-answers", help='With "What to notice", or without it.'),
+    ] = True,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a file that airtoll did not write.")
     ] = False,
 ) -> None:
     """Write a page of lessons for a class hour; it opens offline and simulates in the browser."""
     if out_ == STANDARD_OUTPUT:
-        sys.stdout.write(render(lessons(seed)))
+        sys.stdout.write(render(lessons(seed), answers=answers))
         return
-    page = write_playground(lessons(seed), out_, force=force)
+    page = write_playground(lessons(seed), out_, answers=answers, force=force)
     err().print(f"playground: {page}", soft_wrap=True)

@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 
 from airtoll import _native
 from airtoll.report.playground import COST_PAIRS, COST_T, MEASURED_S, WARM_UP_S, Scenarios
-from airtoll.run.what_if import POLICIES
+from airtoll.run.lessons import POLICIES
 
 #: Bits in a megabit.
 _MEGA: Final = 1e6
@@ -46,6 +46,14 @@ class Point:
             for name, value, owner, second in rows
             if name == "throughput_bps" and second is None and station in (None, owner)
         )
+
+
+@frozen
+class Contention:
+    """Means of some trials with their intervals, as the page shows them."""
+
+    throughput: str
+    repetitions: str
 
 
 def network(
@@ -81,20 +89,48 @@ def network(
 def cost(scenarios: Scenarios, policy: int, *, payload: int, rate: int | None = None) -> str:
     """The cost of a policy against the open network, with its interval, as the page shows it.
 
-    Pairs of trials with common random numbers; the interval holds one packet at least, which is the
-    step of a throughput.
+    Pairs of trials with common random numbers.
     """
     pairs = [
         [
             network(evolve(scenarios, seed=seed), which, payload=payload, rate=rate).throughput()
             for which in (_OPEN, policy)
         ]
-        for seed in range(scenarios.seed, scenarios.seed + COST_PAIRS)
+        for seed in _seeds(scenarios)
     ]
-    shares = [1 - secured / opened for opened, secured in pairs]
-    packet = 8 * payload / (pairs[0][0] * _MEGA * MEASURED_S)
-    half = max(COST_T * statistics.stdev(shares) / math.sqrt(len(shares)), packet)
-    return f"{100 * statistics.fmean(shares):.1f} ± {math.ceil(1000 * half - 1e-9) / 10:.1f} %"
+    shares = [100 * (1 - secured / opened) for opened, secured in pairs]
+    return f"{_mean(shares, 100 * _packet(payload) / pairs[0][0], 1)} %"
+
+
+def contention(scenarios: Scenarios, policy: int, *, payload: int, stations: int) -> Contention:
+    """Throughput of all stations and the air for repetitions, as the page shows them."""
+    trials = [
+        network(evolve(scenarios, seed=seed), policy, payload=payload, stations=stations)
+        for seed in _seeds(scenarios)
+    ]
+    throughputs = [one.throughput() for one in trials]
+    repetitions = [100 * one.total("airtime_retry_s") / MEASURED_S for one in trials]
+    return Contention(
+        throughput=f"{_mean(throughputs, _packet(payload), 2)} Mbit/s",
+        repetitions=f"{_mean(repetitions, 0.0, 1)} %",
+    )
+
+
+def _seeds(scenarios: Scenarios) -> range:
+    return range(scenarios.seed, scenarios.seed + COST_PAIRS)
+
+
+def _packet(payload: int) -> float:
+    """One packet of a trial in Mbit/s, which is the step of a throughput."""
+    return 8 * payload / (_MEGA * MEASURED_S)
+
+
+def _mean(values: list[float], least: float, digits: int) -> str:
+    """The mean of some trials with its interval, whose half is ``least`` at least."""
+    half = max(COST_T * statistics.stdev(values) / math.sqrt(len(values)), least)
+    step = 10**digits
+    shown = math.ceil(step * half - 1e-9) / step
+    return f"{statistics.fmean(values):.{digits}f} ± {shown:.{digits}f}"
 
 
 def handover(scenarios: Scenarios, name: str) -> Point:

@@ -17,14 +17,16 @@ _TITLE: Final = "What does Wi-Fi security cost?"
 #: Introductions of the tasks and of the solutions.
 _HOW: Final = (
     "The files open in a browser, without a network. The line below each figure has its numbers. "
-    "A command is for laptops with airtoll. Fill in the numbers, then answer the question in one "
+    "Commands are for laptops with airtoll: they simulate other trials, so last digits differ. "
+    "Fill in the numbers, then answer the question in one "
     "sentence."
 )
 _HOW_SOLVED: Final = (
-    "`playground.html` and the capture of this folder show these numbers. A cost is the mean "
-    f"of {COST_PAIRS} pairs of trials of {MEASURED_S:g} s, with its interval (95 %); other numbers "
-    "of lessons one to five come from single trials. The commands of the tasks simulate other "
-    "trials: their costs lie within the intervals."
+    "`playground.html` and the captures of this folder show these numbers. A cost is the mean "
+    f"of {COST_PAIRS} pairs of trials of {MEASURED_S:g} s, with its interval (95 %), and the "
+    "numbers of task three are means of as many trials; other numbers of the playground come from "
+    "single trials. The commands of the tasks simulate other trials: their costs lie within the "
+    "intervals."
 )
 
 
@@ -47,6 +49,8 @@ def markdown(tasks: Sequence[Task], *, solved: bool, note: str = "") -> str:
             lines += [task.steps, ""]
             if task.command is not None:
                 lines += ["```", task.command, "```", ""]
+            if task.remark:
+                lines += [task.remark, ""]
         lines += ["| find | value |", "|---|---|"]
         lines += [f"| {one.what} | {one.answer if solved else ''} |" for one in task.blanks]
         lines += ["", task.why if solved else "Answer:", ""]

@@ -6,16 +6,16 @@ each with its answer. The texts of the playground's lessons are those of the pag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from attrs import frozen
 
 from airtoll.capture.reports import CaptureReport
-from airtoll.lesson.points import cost, handover, names, network
+from airtoll.lesson.points import contention, cost, handover, names, network
 from airtoll.present.names import policy_name
-from airtoll.report.playground import LESSONS, MEASURED_S, Scenarios
-from airtoll.run.what_if import POLICIES
+from airtoll.report.playground import LESSONS, Scenarios
+from airtoll.run.lessons import POLICIES, handover_name
 
 _OPEN: Final = POLICIES.index("open")
 _CCMP: Final = POLICIES.index("wpa2-psk-ccmp")
@@ -26,14 +26,27 @@ _CONTROL: Final = (100, 1472)
 _MOST_STATIONS: Final = 10
 #: A fall of the throughput by this share from one octet to the next is a new symbol.
 _FALL: Final = 0.01
-_HANDOVERS: Final = tuple(
-    f"{policy_name(policy)}: {method}"
-    for policy, method in (
-        ("wpa2-psk-ccmp", "full"),
-        ("wpa2-ft-eap-tls-ccmp", "full"),
-        ("wpa2-ft-eap-tls-ccmp", "fast-transition"),
-    )
+#: Policy and method of the hand-overs to compare.
+_HANDOVERS: Final = (
+    ("wpa2-psk-ccmp", "full"),
+    ("wpa2-ft-psk-ccmp", "fast-transition"),
+    ("wpa2-ft-eap-tls-ccmp", "full"),
+    ("wpa2-ft-eap-tls-ccmp", "fast-transition"),
 )
+
+
+@frozen
+class Handshake:
+    """A capture of a join: its policy, folder and page as the sheet names them, and its report.
+
+    ``keys``: the keys that open it in Wireshark, as TYPE:KEY.
+    """
+
+    policy: str
+    folder: str
+    page: str
+    capture: CaptureReport
+    keys: tuple[str, ...]
 
 
 @frozen
@@ -46,37 +59,38 @@ class Blank:
 
 @frozen
 class Task:
-    """One task of the hour: ``steps`` in the browser, ``command`` for the terminal, if any."""
+    """One task of the hour: ``steps`` in the browser, ``command`` for the terminal, if any.
+
+    ``remark``: the rows of the table that the command gives, and how to read them.
+    """
 
     title: str
     question: str
     minutes: int
     steps: str
     command: str | None
+    remark: str
     blanks: tuple[Blank, ...]
     why: str
 
 
-def tasks(scenarios: Scenarios, capture: CaptureReport, folder: str, key: str | None) -> list[Task]:
-    """All tasks, with the answers of the scenarios' seed.
-
-    ``folder``: the folder of the capture, as the sheet names it. ``key``: what opens it in
-    Wireshark, None where there is none.
-    """
+def tasks(scenarios: Scenarios, handshakes: Sequence[Handshake]) -> list[Task]:
+    """All tasks, with the answers of the scenarios' seed."""
     found = [_lesson(anchor, scenarios) for anchor in LESSONS]
-    return [*found, _handshake(capture, folder, key)]
+    return [*found, _handshakes(handshakes)]
 
 
 def _lesson(anchor: str, scenarios: Scenarios) -> Task:
     title, question, task, why = LESSONS[anchor]
-    minutes, command, blanks = _ABOUT[anchor]
+    about = _ABOUT[anchor]
     return Task(
         title=title,
         question=question,
-        minutes=minutes,
+        minutes=about.minutes,
         steps=f"Open `playground.html`, lesson “{title}”. {task}",
-        command=command,
-        blanks=tuple(blanks(scenarios)),
+        command=about.command,
+        remark=about.remark,
+        blanks=tuple(about.blanks(scenarios)),
         why=why,
     )
 
@@ -119,13 +133,13 @@ def _symbols(scenarios: Scenarios) -> list[Blank]:
 
 def _contention(scenarios: Scenarios) -> list[Blank]:
     found = []
+    with_policy = policy_name(POLICIES[_CCMP])
     for payload in reversed(_CONTROL):
         for stations in (1, _MOST_STATIONS):
-            point = network(scenarios, _CCMP, payload=payload, stations=stations)
-            where = f"{stations} station{'s' * (stations > 1)}, {payload} octets"
-            found.append(Blank(f"throughput of all, {where}", f"{point.throughput():.2f} Mbit/s"))
-        share = 100 * point.total("airtime_retry_s") / MEASURED_S
-        found.append(Blank(f"air for repetitions, {where}", f"{share:.1f} %"))
+            point = contention(scenarios, _CCMP, payload=payload, stations=stations)
+            where = f"{stations} station{'s' * (stations > 1)}, {payload} octets, {with_policy}"
+            found.append(Blank(f"throughput of all, {where}", point.throughput))
+        found.append(Blank(f"air for repetitions, {where}", point.repetitions))
     return found
 
 
@@ -152,7 +166,8 @@ def _slow(scenarios: Scenarios) -> list[Blank]:
 
 def _handovers(scenarios: Scenarios) -> list[Blank]:
     found = []
-    for name in _HANDOVERS:
+    for policy, method in _HANDOVERS:
+        name = handover_name(policy, method)
         point = handover(scenarios, name)
         gap = 1000 * point.total("handover_gap_s")
         messages = point.total("handover_messages")
@@ -161,53 +176,174 @@ def _handovers(scenarios: Scenarios) -> list[Blank]:
     return found
 
 
-#: anchor of a lesson -> minutes, command, blanks
-_ABOUT: Final[Mapping[str, tuple[int, str | None, Callable[[Scenarios], list[Blank]]]]] = {
-    "payload": (7, "airtoll run quickstart --set traffic.udp.payload_bytes=72", _payload),
-    "symbols": (7, "airtoll run quickstart --set traffic.udp.payload_bytes=460", _symbols),
-    "contention": (7, "airtoll run quickstart --set scenario.home.clients=10", _contention),
-    "ciphers": (7, "airtoll run quickstart --set traffic.udp.payload_bytes=100", _ciphers),
-    "slow": (6, None, _slow),
-    "handover": (8, "airtoll run roaming2026", _handovers),
+def _run(study: str, name: str, *values: str) -> str:
+    """A run of a study with other values, and its table, in the words of every usual shell."""
+    place = f"runs/{name}"
+    given = " ".join(f'--set "{value}"' for value in values)
+    return f"airtoll run {study} --out {place} {given}\nairtoll show {place} costs"
+
+
+def _listed(key: str, levels: Sequence[object]) -> str:
+    """A ``--set`` with a list that needs no quotation marks but the shell's."""
+    return f"{key}=[{','.join(map(repr, levels))}]"
+
+
+_UDP: Final = _listed("grid.traffic", ["udp"])
+_TWO_POLICIES: Final = _listed("grid.policy", [POLICIES[_OPEN], POLICIES[_CCMP]])
+_TWO_RATES: Final = _listed("grid.scenario.rate_mbps", [6, 54])
+_PAYLOAD: Final = "grid.traffic.payload_bytes"
+_COSTS: Final = "The column `throughput overhead` has the costs."
+
+
+@frozen
+class _About:
+    """A lesson's minutes, command, remark, and the blanks of its scenarios."""
+
+    minutes: int
+    command: str | None
+    remark: str
+    blanks: Callable[[Scenarios], list[Blank]]
+
+
+#: By anchor of the lesson.
+_ABOUT: Final[Mapping[str, _About]] = {
+    "payload": _About(
+        7,
+        _run(
+            "quickstart", "payload", _TWO_POLICIES, _UDP, _TWO_RATES, _listed(_PAYLOAD, _PAYLOADS)
+        ),
+        _COSTS,
+        _payload,
+    ),
+    "symbols": _About(
+        7,
+        _run("quickstart", "symbols", _TWO_POLICIES, _UDP, _TWO_RATES, _listed(_PAYLOAD, _SYMBOLS)),
+        f"{_COSTS} The falls of the curve are in the page alone.",
+        _symbols,
+    ),
+    "contention": _About(
+        7,
+        _run(
+            "quickstart",
+            "contention",
+            _TWO_POLICIES,
+            _UDP,
+            _listed("grid.scenario.clients", [1, _MOST_STATIONS]),
+            _listed(_PAYLOAD, _CONTROL),
+            "traffic.udp.duration_s=1",
+            _listed("study.answers", ["throughput_bps", "airtime_retry_s"]),
+        ),
+        f"The rows of {policy_name(POLICIES[_CCMP])} have the numbers. A trial lasts 1 s, so an "
+        "`airtime retry` of 10 ms is 1 % of the air.",
+        _contention,
+    ),
+    "ciphers": _About(
+        7,
+        _run(
+            "quickstart",
+            "ciphers",
+            _listed("grid.policy", POLICIES),
+            _UDP,
+            _listed(_PAYLOAD, _CONTROL),
+        ),
+        _COSTS,
+        _ciphers,
+    ),
+    "slow": _About(
+        6,
+        None,
+        "This task has no command: the table of a run adds up its stations.",
+        _slow,
+    ),
+    "handover": _About(
+        8,
+        _run(
+            "roaming2026",
+            "handover",
+            _listed("grid.scenario", ["walk"]),
+            _listed("grid.policy", ["open", *dict.fromkeys(policy for policy, _ in _HANDOVERS)]),
+            _listed("grid.traffic", ["call"]),
+            _listed("study.answers", ["handover_gap_s", "handover_messages"]),
+        ),
+        "Its numbers are means of ten calls.",
+        _handovers,
+    ),
 }
 
 
-def _handshake(capture: CaptureReport, folder: str, key: str | None) -> Task:
-    (session,) = capture.sessions
-    ledger = capture.ledger
-    octets = ledger["total"]["octets"]
-    share = ledger["security_share"]
-    seconds = session["join_time_s"]
-    messages = sum(session["messages"].values())
-    kind, _, value = (key or "").partition(":")
-    where = "Preferences, Protocols, IEEE 802.11, Decryption keys"
-    opened = f", decrypted with the key `{value}` of type {kind} ({where})" if key else ""
+def _handshakes(handshakes: Sequence[Handshake]) -> Task:
+    steps = [
+        "The captures are simulated, so their clock begins at 1970-01-01. Follow each session from "
+        "its first frame, then compare the two.",
+        *map(_opened, handshakes),
+    ]
+    if any(one.keys for one in handshakes):
+        steps.append("Keys belong to Preferences, Protocols, IEEE 802.11, Decryption keys.")
     return Task(
-        title="A handshake in a capture",
+        title="Two handshakes in captures",
         question="What passes before the first octet of data, and what does it cost?",
-        minutes=8,
-        steps=(
-            "Open `handshake.html` and follow the session from its first frame. Wireshark shows "
-            f"the same frames from `{folder}/air.pcapng`{opened}."
+        minutes=10,
+        steps=" ".join(steps),
+        command="\n".join(
+            f"airtoll capture report {one.folder}/air.pcapng --keys {one.folder}/keys.json"
+            for one in handshakes
         ),
-        command=f"airtoll capture report {folder}/air.pcapng --keys {folder}/keys.json",
-        blanks=(
-            Blank("messages before the first data frame", f"{messages}"),
-            Blank("of these, frames with EAPOL", f"{capture.data['eapol_frames']}"),
-            Blank("time of the join", _milliseconds(seconds)),
-            Blank("octets of the key exchange", f"{octets['key_exchange']}"),
-            Blank(
-                "octets that the cipher adds to a data frame",
-                f"{octets['security'] / ledger['data_frames']:.0f}",
-            ),
-            Blank("share of the airtime that security takes", _percent(share)),
+        remark=(
+            "The messages are counted in the page. The octets that a cipher adds are in the "
+            "table of the same data frames."
         ),
-        why=(
-            "The key exchange happens once a join, and its frames are sent at a low rate. The "
-            "octets of the cipher are in every data frame. A capture of a tenth of a second holds "
-            "a whole join and few data frames, so its share of security is no rule for an hour."
-        ),
+        blanks=tuple(blank for one in handshakes for blank in _of_join(one)),
+        why=_why({one.policy for one in handshakes}),
     )
+
+
+def _opened(one: Handshake) -> str:
+    """Where the frames of a handshake are, and the keys that open them."""
+    keys = [(kind, value) for kind, _, value in (key.partition(":") for key in one.keys)]
+    words = " or ".join(f"the key `{value}` of type {kind}" for kind, value in keys)
+    return (
+        f"{policy_name(one.policy)}: `{one.page}`, or Wireshark with `{one.folder}/air.pcapng`"
+        + (f" and {words}" if words else "")
+        + "."
+    )
+
+
+def _of_join(one: Handshake) -> list[Blank]:
+    (session,) = one.capture.sessions
+    ledger = one.capture.ledger
+    messages = sum(session["messages"].values())
+    added = ledger["total"]["octets"]["security"] / ledger["data_frames"]
+    values = {
+        "messages before the first data frame": f"{messages}",
+        "of these, frames with EAPOL": f"{one.capture.data['eapol_frames']}",
+        "time of the join": _milliseconds(session["join_time_s"]),
+        "octets of the key exchange": f"{ledger['total']['octets']['key_exchange']}",
+        "octets that the cipher adds to a data frame": f"{added:.0f}",
+        "share of the airtime that security takes": _percent(ledger["security_share"]),
+    }
+    name = policy_name(one.policy)
+    return [Blank(f"{what}, {name}", value) for what, value in values.items()]
+
+
+def _why(policies: set[str]) -> str:
+    """The reason of the numbers; ``policies``: those of the handshakes."""
+    return " ".join(
+        (
+            "The key exchange happens once a join, and its frames are sent at a low rate. The "
+            "octets of the cipher are in every data frame.",
+            *([_SAE] if policies == {"wpa2-psk-ccmp", "wpa3-sae-ccmp"} else []),
+            "A capture of a tenth of a second holds a whole join and few data frames, so its share "
+            "of security is no rule for an hour.",
+        )
+    )
+
+
+_SAE: Final = (
+    "WPA3 has two messages more: SAE takes four frames, a commit and a confirm of each side, where "
+    "WPA2 has two frames of an open authentication. The commits are long, so the join costs more "
+    "octets and time. After it both networks pay the same, because both encrypt with CCMP. These "
+    "devices compute in no time; real ones add the time of SAE's arithmetic."
+)
 
 
 def _milliseconds(seconds: float | None) -> str:

@@ -545,6 +545,23 @@ METRICS: Final[dict[str, Metric]] = {
 }
 
 #: Metrics between 0 and 1.
+#: Metrics that only a station that joins has.
+OF_JOINS: Final = frozenset(
+    {
+        "eap_time_s",
+        "key_handshake_time_s",
+        "join_time_s",
+        "stations_joined",
+        "joined_ratio",
+        "join_attempts",
+        "join_all_time_s",
+        "join_energy_j",
+        "negotiation_time_s",
+        "authentication_messages",
+        "authentication_octets",
+        *(name for name in METRICS if name.startswith(("messages_", "rejoin"))),
+    }
+)
 SHARES: Final = tuple(name for name in METRICS if name.endswith(("_ratio", "_share")))
 
 #: The cost of security in throughput, by the study's definition; no metric of a trial.

@@ -16,6 +16,7 @@ from attrs import frozen
 from airtoll.errors import StudyError
 from airtoll.observe.datasets import Dataset, list_datasets, load_dataset
 from airtoll.observe.folder import RunFolder
+from airtoll.observe.tables import read_trials
 from airtoll.report.text import escape_latex
 from airtoll.study import StudyFile, data_file, load, shipped
 
@@ -60,7 +61,8 @@ def cited(subject: str | None) -> list[Entry]:
         return [software]
     if (Path(subject) / "run.json").is_file():
         folder = RunFolder(Path(subject))
-        return [software, *_of_study(folder.study_file(), folder.manifest())]
+        counted = read_trials(folder.path).filter(status="ok").height
+        return [software, *_of_study(folder.study_file(), folder.manifest(), counted)]
     # A data set and a study may have one name: the study's entries include the data set's.
     if Path(subject).is_file() or subject in shipped():
         return [software, *_of_study(load(subject), None)]
@@ -102,7 +104,9 @@ def citation(text: str) -> dict[str, Any]:
     return found
 
 
-def _of_study(file: StudyFile, manifest: Mapping[str, Any] | None) -> Iterator[Entry]:
+def _of_study(
+    file: StudyFile, manifest: Mapping[str, Any] | None, counted: int = 0
+) -> Iterator[Entry]:
     head = file.study.study
     # A study that repeats a paper has the name of the paper's data set.
     wanted = dict.fromkeys(one.dataset for one in file.study.compare)
@@ -119,11 +123,15 @@ def _of_study(file: StudyFile, manifest: Mapping[str, Any] | None) -> Iterator[E
         fields.append(("year", str(manifest["started"])[:4]))
         place = f"testbed {manifest['testbed']}, airtoll {manifest['airtoll']}"
         notes.append(f"{place}, seed {manifest['seed']}")
+        if counted:
+            notes.append(f"{counted} trials")
     if head.source and not wanted:
         notes.append(f"Source: {head.source}")
     notes.append(f"SHA-256 of the study: {file.sha256}")
     fields.append(("note", "; ".join(notes)))
-    yield Entry(f"airtoll-study-{head.name}", tuple(fields))
+    # Two runs of different texts of a study are two entries.
+    of_run = "" if manifest is None else f"-{file.sha256[:6]}"
+    yield Entry(f"airtoll-study-{head.name}{of_run}", tuple(fields))
     for name in wanted:
         yield _of_dataset(load_dataset(name))
 

@@ -5,6 +5,7 @@ Takes a study's name or path and options; gives a :class:`Run`. Never prints.
 
 from __future__ import annotations
 
+import difflib
 import os
 import shlex
 import shutil
@@ -35,7 +36,7 @@ from airtoll.observe import journal as journals
 from airtoll.observe.datasets import Dataset, load_dataset
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.locking import Held, locked, release, take
-from airtoll.observe.metrics import METRICS
+from airtoll.observe.metrics import METRICS, OF_JOINS
 from airtoll.observe.tables import (
     CellLabels,
     fitting,
@@ -212,6 +213,7 @@ def run(
     with ExitStack() as open_:
         open_.callback(bed.close)
         _refuse_trials(file.study, bed)
+        _refuse_unmeasured(file.study, bed)
         if executor == "dask":
             cluster.refuse(bed.name, captures=captures)
         if not resume:
@@ -319,8 +321,7 @@ def prepare(
     for name in file.study.answers:
         if name not in METRICS:
             raise StudyError(
-                f"{file.study.study.name}: study.answers: {name!r} is no metric; "
-                f"allowed are {', '.join(METRICS)}"
+                f"{file.study.study.name}: study.answers: {name!r} is no metric; {_meant(name)}"
             )
     head = file.study.study.name
     datasets: dict[str, Dataset] = {}
@@ -358,6 +359,7 @@ def check(
     bed = testbed or make(on, vm=vm, real_stations=real_stations)
     try:
         _refuse_trials(file.study, bed)
+        _refuse_unmeasured(file.study, bed)
         # Cell by cell: a testbed remembers the scenario of the last few cells alone.
         checked = []
         for cell in plan.cells:
@@ -368,6 +370,32 @@ def check(
         return plan, checked
     finally:
         bed.close()
+
+
+def _meant(name: str) -> str:
+    """Metrics that share a word with a name that is none, or all of them."""
+    words = {word for word in name.split("_") if len(word) > 1}
+    alike = difflib.get_close_matches(name, METRICS, n=3)
+    alike += [one for one in METRICS if words & set(one.split("_")) and one not in alike]
+    if alike:
+        return f"did you mean {', '.join(alike[:8])}?"
+    return f"allowed are {', '.join(METRICS)}"
+
+
+def _refuse_unmeasured(study: Study, bed: Testbed) -> None:
+    """A study that asks for joins where no station joins says so before the first trial.
+
+    Stations of the real stack always join.
+    """
+    asked = [*study.study.answers, *(one.metric for one in study.question)]
+    of_joins = [name for name in asked if name in OF_JOINS]
+    if bed.name == "linux" or not of_joins:
+        return
+    if not any(cell.settings.authenticate for cell in make_plan(study).cells):
+        raise StudyError(
+            f"{study.study.name}: {of_joins[0]} is measured where stations join: set "
+            "authenticate = true in a scenario"
+        )
 
 
 def _refuse_trials(study: Study, bed: Testbed) -> None:

@@ -1,6 +1,7 @@
 """Scenarios of the playground's lessons, resolved from shipped studies.
 
-Takes nothing; gives JSON that a page simulates. Simulates nothing.
+Takes nothing; gives JSON that a page simulates. Simulates nothing. A hand-over that the simulator
+refuses, such as fast transition without an FT AKM, is not offered.
 """
 
 from __future__ import annotations
@@ -12,12 +13,22 @@ from attrs import evolve
 from airtoll import border
 from airtoll.plan import Cell, make_plan
 from airtoll.policies import resolve as resolve_policy
-from airtoll.present.names import policy_name
+from airtoll.present.names import level_name, policy_name
 from airtoll.report.playground import Scenarios
-from airtoll.run.what_if import POLICIES, path_loss_of, rates_of
+from airtoll.run.what_if import path_loss_of, rates_of
 from airtoll.study import load
 from airtoll.testbeds.resolve import scenario
+from airtoll.testbeds.simulator import Simulator
 
+#: Policies of the network that most lessons change. WPA3 has both ciphers: the cipher decides.
+POLICIES: Final = (
+    "open",
+    "wep-104",
+    "wpa-psk-tkip",
+    "wpa2-psk-ccmp",
+    "wpa3-sae-ccmp",
+    "wpa3-sae-gcmp-256",
+)
 #: Study and traffic of the network that most lessons change.
 _NETWORK: Final = ("quickstart", "udp")
 #: Study and traffic of the hand-overs.
@@ -34,7 +45,8 @@ def lessons(seed: int = 1) -> Scenarios:
         rates=rates_of(cell),
         path_loss=path_loss_of(cell),
         handovers=tuple(
-            (_handover_name(one), _resolved(one)) for one in _handover_cells(*_ROAMING)
+            (handover_name(one.policy, str(dict(one.factors)[_METHOD])), _resolved(one))
+            for one in _handover_cells(*_ROAMING)
         ),
         seed=seed,
     )
@@ -42,12 +54,20 @@ def lessons(seed: int = 1) -> Scenarios:
 
 def _handover_cells(study: str, traffic: str) -> list[Cell]:
     cells = make_plan(load(study).study).cells
-    return [one for one in cells if one.traffic == traffic and one.scenario == cells[0].scenario]
+    bed = Simulator()
+    return [
+        one
+        for one in cells
+        if one.traffic == traffic and one.scenario == cells[0].scenario and bed.check(one) is None
+    ]
 
 
-def _handover_name(cell: Cell) -> str:
-    levels = ", ".join(str(level) for _, level in cell.factors)
-    return f"{policy_name(resolve_policy(cell.policy).name)}: {levels}"
+def handover_name(policy: str, method: str) -> str:
+    """The playground's name of a hand-over, in the words of a run's tables."""
+    return f"{policy_name(resolve_policy(policy).name)}: {level_name(_METHOD, method)}"
+
+
+_METHOD: Final = "scenario.handover.method"
 
 
 def _resolved(cell: Cell) -> str:

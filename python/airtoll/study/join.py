@@ -81,6 +81,15 @@ def _known_or_none(value: str) -> str:
     return value if value == "none" else _known(value)
 
 
+def _not_the_cached(value: Any) -> Any:
+    if value == "fresh":
+        raise ValueError(
+            "is 'fresh': a PMKSA that both ends have is join.cached_pmk = true; allowed are none "
+            "(there is no stale PMKSA), stale, stale-kept"
+        )
+    return value
+
+
 class Proxy(Table):
     """A RADIUS proxy (RFC 2865 section 2.3) and the link between it and the node before it."""
 
@@ -254,12 +263,15 @@ class Join(Table):
     cached_pmk: bool = Field(
         False, description="the PMK of an earlier association is still cached (PMKSA caching)"
     )
-    pmksa: Literal["fresh", "stale", "stale-kept"] = Field(
-        "fresh",
-        description="stale: the station names a PMKSA that the AP has lost (SAE, 802.1X): with "
-        "802.1X the AP goes on with EAP, with SAE it refuses the association (status 53), and the "
-        "station drops the PMKSA and begins anew at once, as wpa_supplicant; stale-kept: it keeps "
-        "the PMKSA and repeats the association (`tries_again`); fresh: there is no such PMKSA",
+    pmksa: Annotated[Literal["none", "stale", "stale-kept"], BeforeValidator(_not_the_cached)] = (
+        Field(
+            "none",
+            description="a PMKSA that the AP has lost; none: there is no such PMKSA (one that both "
+            "ends have is `cached_pmk`); stale: the station names it (SAE, 802.1X): with "
+            "802.1X the AP goes on with EAP, with SAE it refuses the association (status 53), and "
+            "the station drops the PMKSA and begins anew at once, as wpa_supplicant; stale-kept: "
+            "it keeps the PMKSA and repeats the association (`tries_again`)",
+        )
     )
     tls_resumption: bool = Field(
         False,

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from airtoll.errors import PolicyError, StudyError
-from airtoll.foreign_text import shown
+from airtoll.foreign_text import shown, shown_line
 from airtoll.policies import resolve
 from airtoll.study.model import Compare, Scenario, Study, Traffic, with_level
 from airtoll.study.question import Level, Question, Require
@@ -192,10 +192,13 @@ def _refresh_texts(
 ) -> None:
     """Keep the study's texts true where a value replaces a number that they state.
 
-    ``old``: the replaced values. A label with numbers becomes the table's name with the new value;
-    title and question that state an old number say the new value; other texts that do are dropped.
+    ``old``: the replaced values. A label with numbers becomes the table's name with the new value.
+    Other labels get the new value where tables that had the same value differ now, or where another
+    label gets it. Title and question that state an old number say the new value; other texts that
+    do are dropped.
     """
-    told: dict[tuple[str, str], list[str]] = {}
+    untold: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    needed = set()
     for key, before in old.items():
         kind, _, rest = key.partition(".")
         name, _, field = rest.partition(".")
@@ -209,12 +212,14 @@ def _refresh_texts(
         stated = re.compile(
             rf"(?<![\w.,])(?:{'|'.join(map(re.escape, numbers)) or '(?!)'})(?![.,]?\w)"
         )
-        if field and f"{kind}.{name}.label" not in values and any(map(str.isdigit, label)):
+        if kind != "grid" and field and f"{kind}.{name}.label" not in values:
             (now, *_) = (*_numbers(values[key]), "")
             if now and stated.search(label):
                 own["label"] = stated.sub(now, label)
             else:
-                told.setdefault((kind, name), []).append(_now(key, values))
+                untold.setdefault((kind, field), []).append((name, key))
+                if any(map(str.isdigit, label)) or _differs(data, old, key):
+                    needed.add((kind, field))
         for text in ("title", "question"):
             if f"study.{text}" not in values and stated.search(data["study"].get(text) or ""):
                 data["study"][text] += f" ({_now(key, values)})"
@@ -224,8 +229,43 @@ def _refresh_texts(
             kept = [one for one in table.get("leaves_out") or () if not stated.search(one)]
             if "leaves_out" in table:
                 table["leaves_out"] = kept
+    told: dict[tuple[str, str], list[str]] = {}
+    for kind, field in (one for one in untold if one in needed):
+        for name, key in untold[kind, field]:
+            told.setdefault((kind, name), []).append(_now(key, values))
     for (kind, name), words in told.items():
-        data[kind][name]["label"] = f"{name}, {', '.join(words)}"[:_LABEL_LENGTH]
+        label, said = data[kind][name].get("label") or name, ", ".join(words)
+        if any(map(str.isdigit, label)) or len(f"{label}, {said}") > _LABEL_LENGTH:
+            label = name
+        data[kind][name]["label"] = f"{label}, {said}"[:_LABEL_LENGTH]
+
+
+def _differs(data: Mapping[str, Any], old: Mapping[str, Any], key: str) -> bool:
+    """Whether a set key differs from that of another table of the grid that had the same value."""
+    kind, name, field = key.split(".", 2)
+    now = _value_at(data[kind][name], field)
+    levels = data["grid"].get(kind)
+    # Nothing has checked the grid yet.
+    levels = levels if isinstance(levels, list | tuple) else list(data[kind])
+    for other in levels:
+        if not isinstance(other, str) or other == name or other not in data[kind]:
+            continue
+        there = _value_at(data[kind][other], field)
+        if there != now and old.get(f"{kind}.{other}.{field}", there) == old[key]:
+            return True
+    return False
+
+
+def _value_at(table: Any, field: str) -> Any:
+    """The value of a dotted key below a table; None where it is not set."""
+    for part in field.split("."):
+        if isinstance(table, list | tuple):
+            names = _names_of(table)
+            at = names.index(part) if part in names else int(part) if part.isdigit() else len(table)
+            table = table[at] if at < len(table) else None
+        else:
+            table = table.get(part) if isinstance(table, dict) else None
+    return table
 
 
 def _now(key: str, values: Mapping[str, Level]) -> str:
@@ -233,6 +273,7 @@ def _now(key: str, values: Mapping[str, Level]) -> str:
     word = key.rpartition(".")[2]
     value = values[key]
     text = ", ".join(_numbers(value)) or ("" if isinstance(value, dict | list) else str(value))
+    text = text.lower() if isinstance(value, bool) else text
     return f"{word} {text}".rstrip()
 
 
@@ -711,16 +752,34 @@ def _put(data: dict[str, Any], key: str, value: Level, path: Path) -> Any:
         if not isinstance(place, dict | list | tuple):
             raise StudyError(f"{path}: {shown(key)}: {part!r} is no table")
     if not isinstance(place, dict):
-        raise StudyError(f"{path}: {shown(key)}: {parts[-2]!r} is a list; name a table of it")
+        raise StudyError(f"{path}: {shown(key)}: {_named_table(place, parts)}")
     before = place.get(parts[-1])
     place[parts[-1]] = value
     return before
 
 
+def _named_table(tables: Sequence[Any], parts: Sequence[str]) -> str:
+    """The mistake of a key of a list of tables that names none of them, and its cure."""
+    *place, wanted = parts
+    names = _names_of(tables)
+    if not names:
+        return f"{place[-1]!r} is an empty list"
+    if wanted in names or wanted.isdigit():
+        return f"{place[-1]!r} is a list of tables; set a key of {shown(wanted)}"
+    whole = ".".join([*place, names[0], wanted])
+    return f"{place[-1]!r} is a list; name a table of it: {', '.join(names)} ({shown_line(whole)})"
+
+
+def _names_of(tables: Sequence[Any]) -> list[str]:
+    return [
+        str(one.get("name", at)) if isinstance(one, dict) else str(at)
+        for at, one in enumerate(tables)
+    ]
+
+
 def _of_list(tables: Sequence[Any], wanted: str, key: str, path: Path) -> Any:
     """The table of a list with a name, or at a place from 0."""
-    names = [str(one.get("name", at)) if isinstance(one, dict) else str(at)
-             for at, one in enumerate(tables)]  # fmt: skip
+    names = _names_of(tables)
     if wanted in names:
         return tables[names.index(wanted)]
     if wanted.isdigit() and int(wanted) < len(tables):

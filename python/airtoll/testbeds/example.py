@@ -6,11 +6,13 @@ The simulator composes them; the files are a few dozen kilobytes.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import tempfile
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from airtoll.errors import UsageError
 from airtoll.plan import make_plan
@@ -18,8 +20,9 @@ from airtoll.policies import resolve
 from airtoll.study import parse
 from airtoll.testbeds.simulator import Simulator
 
-#: Files of an example: the frames of the monitor, and the keys.
+#: Files of an example: the frames of the monitor, the packets on the wire, and the keys.
 AIR: Final = "air.pcapng"
+WIRE: Final = "wire.pcapng"
 KEYS: Final = "keys.json"
 #: Hexadecimal digits of a PMK of 256 bits.
 _PMK_DIGITS: Final = 64
@@ -70,12 +73,23 @@ def compose(policy: str, target: Path, *, phy: str = "a", seed: int = 1) -> None
         shutil.move(made, target)
 
 
-def wireshark_key(keys: Path) -> str | None:
-    """The key by which Wireshark and tshark decrypt a composed capture, as TYPE:KEY.
+def wireshark_keys(keys: Path) -> tuple[str, ...]:
+    """The keys that decrypt a composed capture in Wireshark and tshark, as TYPE:KEY.
 
-    None where the network has no keys, or an AKM whose PMK they do not take.
+    The passphrase with the network's name first, where it gives the PMK, then the PMK. Empty where
+    the network has no keys, or an AKM whose PMK they do not take.
     """
-    for key in json.loads(keys.read_text("utf-8")):
-        if key["kind"] == "pmk" and len(key["key"]) == _PMK_DIGITS:
-            return f"wpa-psk:{key['key']}"
-    return None
+    log = json.loads(keys.read_text("utf-8"))
+    pmks = [one["key"] for one in log if one["kind"] == "pmk" and len(one["key"]) == _PMK_DIGITS]
+    words = [
+        # Wireshark reads % and : of a passphrase as signs of its own.
+        f"wpa-pwd:{quote(one['passphrase'], safe=' ')}:{quote(one['ssid'], safe=' ')}"
+        for one in log
+        if one["kind"] == "passphrase" and _mapped(one["passphrase"], one["ssid"]) in pmks[:1]
+    ]
+    return (*words, *(f"wpa-psk:{key}" for key in pmks[:1]))
+
+
+def _mapped(passphrase: str, ssid: str) -> str:
+    """The PSK of a passphrase in hexadecimal digits (IEEE Std 802.11-2020, J.4.1)."""
+    return hashlib.pbkdf2_hmac("sha1", passphrase.encode(), ssid.encode(), 4096, 32).hex()

@@ -208,7 +208,7 @@ def _no_failures(cell: Cell, policies: Sequence[Policy]) -> str | None:
     # Cells of policies without SAE or a passphrase are the baseline of those with it.
     asked = {
         "join.tries_again": join.tries_again,
-        "join.pmksa": join.pmksa != "fresh",
+        "join.pmksa": join.pmksa != "none",
         "join.multiplication_ms": join.multiplication_ms is not None,
         "join.flood_per_s": join.flood_per_s > 0,
         "ap.authentication_timeout_s": settings.ap.authentication_timeout_s is not None,
@@ -235,9 +235,9 @@ def _no_failures(cell: Cell, policies: Sequence[Policy]) -> str | None:
             return "join.flood_per_s: one access point with one link, without a hand-over"
         if settings.topology in DOMAINS:
             return "join.flood_per_s: one access point, not those of two domains"
-        if join.cached_pmk or join.pmksa != "fresh":
+        if join.cached_pmk or join.pmksa != "none":
             return "join.flood_per_s: stations with a PMKSA send no commits"
-    if join.pmksa == "fresh":
+    if join.pmksa == "none":
         return None
     if join.cached_pmk:
         return f"join.pmksa = {join.pmksa!r}: with cached_pmk both ends have the PMKSA"
@@ -457,7 +457,7 @@ def options(cell: Cell, policy: Policy) -> border.Options:
             wrong_passphrase=join.fault == "wrong-passphrase",
             wrong_certificate=join.fault == "wrong-certificate",
             silent_server=join.fault == "silent-server",
-            stale_pmksa=join.pmksa != "fresh",
+            stale_pmksa=join.pmksa != "none",
             keeps_stale_pmksa=join.pmksa == "stale-kept",
         ),
     )

@@ -158,7 +158,9 @@ fn a_paced_flow_writes_once_a_nanosecond_at_most() {
         let saturated = r#"{"type": "saturated", "payload_octets": 1472}"#;
         let own =
             format!(r#"{{"type": "paced", "payload_octets": {payload}, "rate_bps": {rate_bps}}}"#);
-        crate::check(&SINGLE.replace(saturated, &own)).map_err(|error| error.to_string())
+        Scenario::from_json(&SINGLE.replace(saturated, &own))
+            .and_then(|scenario| crate::check(&scenario))
+            .map_err(|error| error.to_string())
     };
     assert_eq!(paced(1, 8e9), Ok(()));
     assert_eq!(paced(1472, 1472.0 * 8e9), Ok(()));

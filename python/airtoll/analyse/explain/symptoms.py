@@ -109,6 +109,19 @@ SYMPTOMS: Final = (
         "sae auth expired reason 2 esp32 microcontroller iot slow timeout deauthenticated commit",
     ),
     Symptom(
+        "the battery of a sensor is empty too soon",
+        "esp32-battery",
+        ("join.cached_pmk", "join.tls_resumption", "duty.joins_per_day", "duty.between"),
+        (),
+        "the sensor joins at every wake-up, and SAE or EAP keeps its CPU busy for more than "
+        "a second each time; a sensor that stays associated pays for the beacons instead",
+        "keep the PMK over deep sleep, and long enough at the access point, or stay with WPA2-PSK "
+        "and a long random passphrase; wake up less often (airtoll advise --profile esp32-c3); "
+        "802.11r does nothing for a sensor that comes back to the same access point",
+        "drain drained drains battery life days months lifetime energy power consumption current "
+        "deep sleep wake wpa3 sae eap-tls pmksa iot esp32 mah flat dead short",
+    ),
+    Symptom(
         "a battery-powered device takes a second or more to be on the network after each wake-up",
         "cold-boot",
         ("stations.caches_psk", "stations.profile"),

@@ -87,9 +87,9 @@
     rows.forEach(([name, value, tail], number) => {
       const y = 12 + 34 * number;
       label(svg, 8, y + 15, name);
-      svg.append(shape("rect", { x: 210, y, width: Math.max(0, 250 * value / top), height: 22,
+      svg.append(shape("rect", { x: 195, y, width: Math.max(0, 190 * value / top), height: 22,
         fill: COLOURS[number % COLOURS.length] }));
-      label(svg, 216 + 250 * value / top, y + 15, value.toFixed(2) + " " + unit + (tail || ""));
+      label(svg, 201 + 190 * value / top, y + 15, value.toFixed(2) + " " + unit + (tail || ""));
     });
   };
   const say = (id, text) => { lesson(id).querySelector("figcaption").textContent = text; };
@@ -99,21 +99,27 @@
     for (let x = from; x <= to; x += by) found.push(x);
     return found;
   };
-  // The cost of some policies with its interval: pairs of trials with common random numbers. The
-  // interval holds one packet at least, which is the step of a throughput.
+  // The mean of some trials with its interval, whose half is `least` at least.
+  const mean = (values, least, digits) => {
+    const middle = values.reduce((sum, value) => sum + value) / values.length;
+    const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0)
+      / (values.length - 1));
+    const half = Math.max(data.cost_t * spread / Math.sqrt(values.length), least);
+    const step = 10 ** digits;
+    return middle.toFixed(digits) + " \u00b1 "
+      + (Math.ceil(step * half - 1e-9) / step).toFixed(digits);
+  };
+  const seeds = Array.from({ length: data.cost_pairs }, (_, number) => data.seed + number);
+  const repeated = (policy, wanted) => seeds.map((seed) => trial(policy, wanted, () => {}, seed));
+  // One packet is the step of a throughput, here in Mbit/s.
+  const packet = (payload) => payload * 8 / (1e6 * MEASURED_S);
+  // The cost of some policies with its interval: pairs of trials with common random numbers.
   const costs = (policies, wanted) => {
-    const seeds = Array.from({ length: data.cost_pairs }, (_, number) => data.seed + number);
-    const measure = (policy) => seeds.map((seed) => throughput(trial(policy, wanted, () => {}, seed)));
+    const measure = (policy) => repeated(policy, wanted).map((columns) => throughput(columns));
     const open = measure(OPEN);
-    return policies.map((policy) => {
-      const shares = measure(policy).map((value, number) => 1 - value / open[number]);
-      const mean = shares.reduce((sum, share) => sum + share) / shares.length;
-      const spread = Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) ** 2, 0)
-        / (shares.length - 1));
-      const packet = wanted.payload * 8 / (open[0] * 1e6 * MEASURED_S);
-      const half = Math.max(data.cost_t * spread / Math.sqrt(shares.length), packet);
-      return (100 * mean).toFixed(1) + " \u00b1 " + (Math.ceil(1000 * half - 1e-9) / 10).toFixed(1) + " %";
-    });
+    return policies.map((policy) => mean(
+      measure(policy).map((value, number) => 100 * (1 - value / open[number])),
+      100 * packet(wanted.payload) / open[0], 1) + " %");
   };
 
   const overPayload = (id, xs) => {
@@ -194,9 +200,13 @@
       const repeats = share("airtime_retry_s");
       lines("contention", xs, [["retries, collisions", repeats],
         ["medium access", share("airtime_contention_s")]], "stations", "share of the air, %");
-      say("contention", "All stations together: " + throughput(found[0]).toFixed(2)
-        + " Mbit/s with one station, " + throughput(found[9]).toFixed(2)
-        + " Mbit/s with ten; repetitions take " + repeats[9].toFixed(1) + " % of the air.");
+      const [one, ten] = [1, 10].map((stations) => repeated(CCMP, { payload, stations }));
+      const together = (trials) =>
+        mean(trials.map((columns) => throughput(columns)), packet(payload), 2);
+      say("contention", data.network[CCMP][0] + ", all stations together: " + together(one)
+        + " Mbit/s with one station, " + together(ten) + " Mbit/s with ten; repetitions take "
+        + mean(ten.map((columns) => 100 * total(columns, "airtime_retry_s") / MEASURED_S), 0, 1)
+        + " % of the air.");
     },
     ciphers: () => {
       const payload = Number(valueOf("ciphers", "payload"));
