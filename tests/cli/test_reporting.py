@@ -26,6 +26,7 @@ leaves_out = ["walls"]
 repetitions = 5
 [scenario.mixed]
 phy = "802.11g"
+authenticate = true
 stations = [{stations}]
 [traffic.udp]
 transport = "udp"

@@ -34,7 +34,7 @@ from airtoll.cli.capture_example import example
 from airtoll.cli.capture_text import leave_in_words, summarise, time_of_day, told
 from airtoll.cli.output import emit_json, err, json_text, out, table
 from airtoll.cli.places import named
-from airtoll.errors import UsageError
+from airtoll.errors import CaptureError, UsageError
 from airtoll.observe.spreadsheet import cell
 from airtoll.observe.tables import is_observations, put_table
 
@@ -167,7 +167,11 @@ def _refuse_mixed(files: list[str]) -> None:
         return
     seen: list[tuple[str, float, float, dict[str, set[str]]]] = []
     for file in files:
-        report = capture_report([file], selection=Selection(steps=False))
+        try:
+            report = capture_report([file], selection=Selection(steps=False))
+        except CaptureError:
+            # The report of all files says why this one is not read.
+            continue
         start, security = report.data["start_s"], _security(report)
         if start is None or not security:
             continue
