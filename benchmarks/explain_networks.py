@@ -19,6 +19,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from airtoll.analyse.explain import MECHANISMS, Flow, Reading
+from airtoll.analyse.explain.evidence import Quantity
 from airtoll.capture import capture_report
 from airtoll.plan import make_plan
 from airtoll.run.explained_captures import Captured, captured
@@ -524,7 +525,7 @@ def _readings(
     pair = [_capture(found, which, flow) for which in ("before", "after")]
     if pair[0] is None or pair[1] is None:
         return []
-    values: dict[str, tuple[float | None, float | None, float]] = {
+    values: dict[Quantity, tuple[float | None, float | None, float]] = {
         "retry_share": (pair[0].retries, pair[1].retries, 0.01),
         "rate_bps": (pair[0].rate_bps, pair[1].rate_bps, 0.02),
         "busy_share": (pair[0].busy, pair[1].busy, 0.02),
@@ -533,7 +534,7 @@ def _readings(
         "mpdus_per_frame": (pair[0].mpdus, pair[1].mpdus, 0.1),
     }
     return [
-        Reading(kind, flow, before, after, error)  # type: ignore[arg-type]
+        Reading(kind, flow, before, after, error)
         for kind, (before, after, error) in values.items()
         if before is not None and after is not None
     ]
