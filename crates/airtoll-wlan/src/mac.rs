@@ -30,6 +30,7 @@ mod queue;
 mod rate_control;
 mod scheduling;
 mod settlement;
+mod single_radio;
 mod window;
 
 use airtoll_engine::Stream;
@@ -59,6 +60,7 @@ pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing, wid
 pub(crate) use ofdma::{BothWays, SharedStation, SharingRules};
 pub(crate) use queue::SIGNALLING_CATEGORY;
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
+pub(crate) use single_radio::{RadioRules, RadioSet};
 
 /// State of the MAC of a node.
 #[derive(Debug)]
@@ -132,6 +134,8 @@ pub(crate) struct Mac {
     has_cards: bool,
     /// OFDMA, where a BSS uses it.
     ofdma: Option<Box<ofdma::Ofdma>>,
+    /// Stations with one radio for several links, where there are any.
+    single_radios: Option<Box<single_radio::SingleRadios>>,
     /// Contenders that won at the present instant.
     winners: Vec<ContenderId>,
     /// How many of them transmit, and the node of the last one.
@@ -162,6 +166,7 @@ impl Mac {
             cards: Table::new(),
             has_cards: false,
             ofdma: None,
+            single_radios: None,
             winners: Vec::new(),
             transmitting: (0, None),
         }

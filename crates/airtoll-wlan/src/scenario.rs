@@ -19,6 +19,7 @@ mod nic;
 mod node;
 mod ofdma;
 mod radio;
+mod single_radio;
 
 pub use crate::application::Pattern;
 pub use crate::application::parameters::*;
@@ -41,6 +42,7 @@ pub use node::{
 };
 pub use ofdma::Ofdma;
 pub use radio::{Fading, Interferer, LinkBudget, PathLoss, Presence, Radio, Wall};
+pub use single_radio::{CategoryLinks, LinkDirection, SingleRadio};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

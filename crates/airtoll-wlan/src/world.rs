@@ -190,6 +190,10 @@ impl World {
                 let (cx, medium) = (&mut lower.cx, &lower.medium);
                 lower.mac.mu_edca_due(cx, medium, contender);
             }
+            Event::SingleRadio { station } => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.single_radio_due(cx, medium, station);
+            }
             Event::Interferer { interferer } => {
                 let turn = lower.medium.interferer_due(&mut lower.cx, interferer);
                 if turn.heard {

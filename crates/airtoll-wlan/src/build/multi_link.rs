@@ -1,7 +1,10 @@
 //! Multi-link devices: the radios and links of an access point on several channels, and of its stations.
 
+use airtoll_units::Duration;
+
 use super::Builder;
 use crate::id::{ModeId, NodeId, RadioId};
+use crate::mac::{RadioRules, RadioSet};
 use crate::scenario::ScenarioError;
 
 /// The pair of radios by which an access point and a station reach each other in a BSS.
@@ -28,16 +31,17 @@ impl Builder<'_> {
         }
         let neighbours = pairs.len() as u32;
         self.world.stack.lower.mac.begin_links(own[0], neighbours);
-        for _category in 0..4 {
+        for category in 0..4 {
             for pairs in &pairs {
-                self.add_multi_link(pairs, |pair| (pair.access_point, pair.station));
+                self.add_multi_link(pairs, (category, false));
             }
         }
         for (pairs, &station) in pairs.iter().zip(&stations) {
             self.world.stack.lower.mac.begin_links(station, 1);
-            for _category in 0..4 {
-                self.add_multi_link(pairs, |pair| (pair.station, pair.access_point));
+            for category in 0..4 {
+                self.add_multi_link(pairs, (category, true));
             }
+            self.add_single_radio(pairs);
         }
         Ok(())
     }
@@ -79,8 +83,35 @@ impl Builder<'_> {
         Ok(pairs)
     }
 
-    /// Adds the link of one access category in one direction.
-    fn add_multi_link(&mut self, pairs: &[Pair], ends: impl Fn(&Pair) -> (RadioId, RadioId)) {
+    /// A station may have one radio for all of its links.
+    fn add_single_radio(&mut self, pairs: &[Pair]) {
+        let Some(first) = pairs.first() else { return };
+        let node = self.radios.node_of(first.station);
+        let Some(radio) = &self.scenario.nodes[node.index()].single_radio else {
+            return;
+        };
+        let radios = RadioSet {
+            station: pairs.iter().map(|pair| pair.station).collect(),
+            access_point: pairs.iter().map(|pair| pair.access_point).collect(),
+        };
+        let rules = RadioRules {
+            padding: Duration::from_micros(u64::from(radio.padding_delay_us)),
+            transition: Duration::from_micros(u64::from(radio.transition_delay_us)),
+            end_timeout: radio.end_timeout_us.map(|us| Duration::from_secs_f64(us / 1e6)),
+        };
+        let mac = &mut self.world.stack.lower.mac;
+        mac.share_one_radio(radios, rules);
+    }
+
+    /// Adds the link of an access category from the station (`up`) or to it.
+    fn add_multi_link(&mut self, pairs: &[Pair], (category, up): (u8, bool)) {
+        let ends = |pair: &Pair| {
+            if up {
+                (pair.station, pair.access_point)
+            } else {
+                (pair.access_point, pair.station)
+            }
+        };
         let [first, further @ ..] = pairs else {
             return;
         };
@@ -91,6 +122,13 @@ impl Builder<'_> {
         for pair in further {
             let rate = self.rate_control(pair.at, ends(pair), pair.station, &pair.modes);
             made.add_way(ends(pair), rate, span.unwrap_or(1));
+        }
+        let node = self.radios.node_of(first.station);
+        let node = &self.scenario.nodes[node.index()];
+        for (number, pair) in pairs.iter().enumerate() {
+            if !node.maps_to(&self.scenario.bss[pair.at].name, category, up) {
+                made.close_way(number);
+            }
         }
         self.world.stack.lower.mac.add_link(made);
     }

@@ -118,7 +118,10 @@ impl Mac {
         if let Some(room) = room {
             // A TXOP holds the response as well as the data and what protects them (10.23.2.9).
             let sifs = medium.sifs(medium.channel_of(from));
-            let guard = mode.guard_time(sifs, octets_limit, self.links[link].rts_octets);
+            let mut guard = mode.guard_time(sifs, octets_limit, self.links[link].rts_octets);
+            if self.single_radios.is_some() {
+                guard = guard.max(self.opening_time(sifs, contender, (link, way), mode));
+            }
             let around = guard + sifs + mode.answer(true);
             let within = mode.octets_within(room.saturating_sub(around));
             octets_limit = octets_limit.min(within);

@@ -836,6 +836,9 @@ impl Mac {
             self.send_at(id, ready);
             return None;
         }
+        if self.single_radios.is_some() && self.wins_without_radio(id, now) {
+            return None;
+        }
         if Some(node) == self.transmitting.1 {
             self.internal_collision(now, id);
         } else if engaged_until > now {
@@ -909,6 +912,49 @@ impl Mac {
         }
         domain.blind.retain(|(_, contender)| *contender != id);
         domain.look_again();
+    }
+
+    /// Takes a contender that counts out of contention, and keeps the slots that it has left.
+    pub(super) fn set_aside(&mut self, now: Instant, id: ContenderId) {
+        let contender = &self.contenders[id];
+        let domain = &self.domains[contender.channel];
+        let class = &domain.classes[contender.class];
+        let group = &class.groups[contender.kind as usize];
+        let (start, left) = if contender.late {
+            let own = class.late.iter().find(|late| late.contender == id);
+            let start = own.map_or(now, |late| late_start(class.idle_since, late, group.kind.aifs));
+            (start, u64::from(contender.slots))
+        } else {
+            let start = class.reference + group.kind.aifs;
+            (start, contender.key.saturating_sub(group.base))
+        };
+        let passed = if class.active == 0 && now >= start {
+            (now - start) / domain.slot
+        } else {
+            0
+        };
+        self.withdraw(id);
+        let contender = &mut self.contenders[id];
+        contender.slots = left.saturating_sub(passed) as u32;
+        contender.standing = Standing::Preparing;
+    }
+
+    /// A contender that was set aside counts its slots from now on.
+    pub(super) fn take_up(&mut self, now: Instant, id: ContenderId) {
+        let slots = self.contenders[id].slots;
+        self.contenders[id].standing = Standing::Counting;
+        self.wait_out_of_step(id, now, false);
+        self.contenders[id].slots = slots;
+        let channel = self.contenders[id].channel;
+        self.domains[channel].look_again();
+    }
+
+    /// Draws a back-off for a contender that is not in contention.
+    pub(super) fn draw_aside(&mut self, id: ContenderId) {
+        let contender = &mut self.contenders[id];
+        contender.slots = self.streams[contender.node].up_to(contender.cw);
+        self.excess_half_slots += 2 * i64::from(contender.slots) - i64::from(contender.cw);
+        contender.standing = Standing::Preparing;
     }
 
     /// The node transmits or owes a response: its contender tries again afterwards.

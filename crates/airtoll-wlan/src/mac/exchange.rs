@@ -199,7 +199,7 @@ impl FrameExchange {
 
     /// Airtime of the response to the PPDU.
     #[inline]
-    fn answer(&self, mode: &Mode) -> Duration {
+    pub(super) fn answer(&self, mode: &Mode) -> Duration {
         mode.answer(self.aggregate)
     }
 }
@@ -210,6 +210,9 @@ impl Mac {
         self.want(cx, medium, id, true);
         if self.ofdma.is_some() && self.is_deferred(id, cx.now()) {
             self.contenders[id].standing = Standing::Preparing;
+            return;
+        }
+        if self.single_radios.is_some() && self.waits_for_radio(cx, id) {
             return;
         }
         if self.has_cards && self.arrival_awaits_card(cx, id) {
@@ -259,6 +262,9 @@ impl Mac {
         if self.has_cards {
             self.leave_card(cx, medium, id);
         }
+        if self.single_radios.is_some() {
+            self.occupy_radio(cx, medium, id);
+        }
         self.keep_winner(id);
         false
     }
@@ -304,6 +310,14 @@ impl Mac {
             return;
         }
         let sifs = self.sifs(medium, id);
+        let mut forced = false;
+        if self.single_radios.is_some() {
+            if self.send_initial_control(cx, medium, id) {
+                self.exchanges[id].stage = Stage::Cts;
+                return;
+            }
+            forced = self.lacks_sync(cx, id);
+        }
         let exchange = &self.exchanges[id];
         let mode = &self.modes[exchange.mode];
         let link = &self.links[exchange.link];
@@ -314,7 +328,9 @@ impl Mac {
         }
         let rest = sifs + exchange.length + sifs + exchange.answer(mode);
         let (rts, cts) = (mode.rts(), mode.cts());
-        let protection = if exchange.request {
+        let protection = if forced {
+            Protection::RtsCts
+        } else if exchange.request {
             Protection::None
         } else {
             mode.protection(exchange.psdu, link.rts_octets)
@@ -439,7 +455,8 @@ impl Mac {
         let sifs = self.sifs(medium, id);
         let answer = exchange.answer(mode);
         if exchange.stage == Stage::Cts {
-            let times = (mode.cts(), sifs + exchange.length + sifs + answer);
+            let cts = self.opening(id).map_or(mode.cts(), |opening| opening.cts);
+            let times = (cts, sifs + exchange.length + sifs + answer);
             self.exchanges[id].stage = Stage::Data;
             self.transmit(cx, medium, (id, peer), FrameKind::Cts, times);
         } else {
@@ -470,6 +487,9 @@ impl Mac {
             let peer = self.links[exchange.link].ends(exchange.way).1;
             [self.contenders[t.contender].node, peer]
         });
+        if self.single_radios.is_some() {
+            self.note_decoded(medium, t);
+        }
         let domain = &mut self.domains[medium.channel_of(t.node)];
         for &ear in medium.ears(t.node) {
             if t.kind == FrameKind::CfEnd && !t.overlapped {
@@ -500,6 +520,7 @@ impl Mac {
             | FrameKind::Trigger
             | FrameKind::Triggered
             | FrameKind::MultiAck => return self.shared_sent(cx, medium, t),
+            FrameKind::InitialControl => return self.initial_control_sent(cx, medium, t),
             _ => {}
         }
         let sender = self.contenders[id].node;
@@ -516,7 +537,8 @@ impl Mac {
                     self.expect(cx, medium, id, Gap::Protection, &[peer], true);
                 } else {
                     cx.observe_air(Air::Retry, alone);
-                    self.expect_nav_reset(cx, medium, id);
+                    let answer = (mode.cts(), *mode.guard());
+                    self.expect_nav_reset(cx, medium, id, answer);
                     self.fail(cx, id, now + timeout);
                 }
             }
@@ -532,6 +554,9 @@ impl Mac {
             FrameKind::Cts => {
                 if medium.control_arrives(t, sender, mode.response(), phy::CTS_OCTETS) {
                     cx.observe_air(Air::Protection, alone);
+                    if self.single_radios.is_some() {
+                        self.radio_answered(id);
+                    }
                     self.expect(cx, medium, id, Gap::Protection, &[sender], false);
                 } else {
                     cx.observe_air(Air::Retry, alone);
@@ -596,18 +621,23 @@ impl Mac {
 
     /// A node that heard an RTS and then nothing may forget its reservation after NAVTimeout: two
     /// SIFS, the CTS, aRxPHYStartDelay and two slots (10.3.2.4).
-    fn expect_nav_reset(&mut self, cx: &mut Context, medium: &Medium, id: ContenderId) {
+    pub(super) fn expect_nav_reset(
+        &mut self,
+        cx: &mut Context,
+        medium: &Medium,
+        id: ContenderId,
+        (cts, guard): (Duration, phy::TxVector),
+    ) {
         let now = cx.now();
         let exchange = &self.exchanges[id];
         let mode = &self.modes[exchange.mode];
         let channel = self.contenders[id].channel;
         let (sifs, slot) = (medium.sifs(channel), medium.slot(channel));
-        let mut until =
-            now + sifs + mode.cts() + sifs + exchange.length + sifs + exchange.answer(mode);
+        let mut until = now + sifs + cts + sifs + exchange.length + sifs + exchange.answer(mode);
         if self.contenders[id].cf_end.is_some() {
             until = until.max(exchange.txop_end);
         }
-        let patience = sifs * 2 + mode.cts() + phy::rx_phy_start_delay(mode.guard()) + slot * 2;
+        let patience = sifs * 2 + cts + phy::rx_phy_start_delay(&guard) + slot * 2;
         if now + patience < until {
             let reservation = self.reservations.insert((now, until));
             cx.schedule(
@@ -827,11 +857,18 @@ impl Mac {
             let room = txop_end - now - sifs;
             match self.fill(cx, medium, id, Some(room)) {
                 Fill::Ready => {
+                    if self.single_radios.is_some() {
+                        self.change_radio(cx, medium, id);
+                    }
+                    let opening = self.opening(id);
                     let exchange = &mut self.exchanges[id];
                     let mode = &self.modes[exchange.mode];
                     let answer = exchange.answer(mode);
                     let rts_octets = self.links[exchange.link].rts_octets;
-                    let guard = mode.guard_time(sifs, exchange.psdu, rts_octets);
+                    let guard = match opening {
+                        None => mode.guard_time(sifs, exchange.psdu, rts_octets),
+                        Some(opening) => opening.length + sifs + opening.cts + sifs,
+                    };
                     if guard + exchange.length + sifs + answer <= room {
                         exchange.stage = Stage::NextPpdu;
                         if self.has_cards {
@@ -951,6 +988,9 @@ impl Mac {
         let node = self.contenders[id].node;
         let reference = self.exchanges[id].known_at;
         let link = self.exchanges[id].link;
+        if self.single_radios.is_some() {
+            self.leave_radio(cx, medium, id);
+        }
         self.wake_other_radios(cx, medium, id, link);
         let more = self.has_frame(id);
         if !more {

@@ -129,7 +129,8 @@ impl Mac {
         frame: &GroupFrame,
         station: RadioId,
     ) -> bool {
-        medium.control_arrives(t, station, &frame.vector, frame.octets)
+        let away = self.single_radios.is_some() && self.is_away(station, t.end);
+        !away && medium.control_arrives(t, station, &frame.vector, frame.octets)
     }
 
     /// Whether a node is a radio neighbour of another to which group-addressed frames go: a bridge

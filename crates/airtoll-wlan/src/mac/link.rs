@@ -206,6 +206,8 @@ pub(crate) struct TxLink {
     pub(super) saves: bool,
     /// A frame of its sender, which dozes as far as its receiver knows, shows that it is awake.
     pub(super) wakes: bool,
+    /// Ways that frames of its access category do not take, by bits.
+    closed: u8,
 }
 
 /// The faults of a link, and its state without them.
@@ -295,6 +297,7 @@ impl TxLink {
             after_beacon: false,
             saves: false,
             wakes: false,
+            closed: 0,
         }
     }
 
@@ -452,11 +455,18 @@ impl TxLink {
     /// The way by which a radio sends its frames.
     #[inline]
     pub(super) fn way_of(&self, from: RadioId) -> Option<Way> {
-        if self.from == from {
-            return Some(Way::FIRST);
-        }
-        let at = self.further.iter().position(|w| w.from == from)?;
-        Some(Way(at as u8 + 1))
+        let way = if self.from == from {
+            Way::FIRST
+        } else {
+            let at = self.further.iter().position(|w| w.from == from)?;
+            Way(at as u8 + 1)
+        };
+        (self.closed & 1 << way.0 == 0).then_some(way)
+    }
+
+    /// Frames do not go by the way with this number.
+    pub fn close_way(&mut self, number: usize) {
+        self.closed |= 1 << number;
     }
 
     fn further(&self, way: Way) -> Option<&FurtherWay> {

@@ -57,7 +57,10 @@ impl Mac {
     fn serves(&self, contender: ContenderId, link: LinkId) -> bool {
         let state = &self.links[link];
         let way = state.way_of(self.contenders[contender].node);
-        way.is_some() && state.has_sendable()
+        way.is_some_and(|way| {
+            let listens = self.single_radios.is_none() || self.may_address(contender, (link, way));
+            listens && state.has_sendable()
+        })
     }
 
     /// Whether a contender of a multi-link device finds a frame that it may send.

@@ -41,6 +41,8 @@ pub(crate) enum FrameKind {
     Triggered,
     /// BlockAck to several stations.
     MultiAck,
+    /// MU-RTS that opens an exchange with a station of one radio for several links.
+    InitialControl,
 }
 
 impl From<FrameKind> for Unfinished {
@@ -51,6 +53,7 @@ impl From<FrameKind> for Unfinished {
             | FrameKind::Cts
             | FrameKind::CtsToSelf
             | FrameKind::CfEnd
+            | FrameKind::InitialControl
             | FrameKind::Trigger => Self::Protection,
             FrameKind::Response | FrameKind::BlockAckReq | FrameKind::MultiAck => Self::Response,
             FrameKind::Data | FrameKind::MultiUser | FrameKind::Triggered => Self::Data,

@@ -184,6 +184,26 @@ pub(super) fn cts(duration: u16, to: MacAddress, out: &mut Vec<u8>) {
     ControlRepr::Cts(duration, to).emit(out);
 }
 
+/// MU-RTS Trigger frame (IEEE 802.11ax-2021, 9.3.1.22.5) for the CTS of one station on its 20 MHz, padded to
+/// `octets` with FCS.
+pub(super) fn mu_rts(
+    duration: u16,
+    ends: (MacAddress, MacAddress),
+    (aid, octets): (u16, u32),
+    out: &mut Vec<u8>,
+) {
+    let start = out.len();
+    two_address_head(control_subtype::TRIGGER, duration, ends, out);
+    // Trigger type, CS Required.
+    let common: u64 = 3 | 1 << 17;
+    out.extend_from_slice(&common.to_le_bytes());
+    // AID12, RU Allocation: the primary 20 MHz.
+    let user = u64::from(aid & 0xfff) | 61 << 13;
+    out.extend_from_slice(&user.to_le_bytes()[..5]);
+    let with_padding = start + octets as usize - airtoll_phy::FCS_OCTETS as usize;
+    out.resize(with_padding.max(out.len()), 0xff);
+}
+
 /// Ack; of a fragment it reserves the medium for the next one.
 pub(super) fn ack(duration: u16, to: MacAddress, out: &mut Vec<u8>) {
     ControlRepr::Ack(duration, to).emit(out);

@@ -274,7 +274,14 @@ impl Recorder {
                     FrameKind::BlockAckReq => (Some(peer), *mode.response()),
                     FrameKind::Response => (Some(owner), *mode.response()),
                     FrameKind::Rts => (Some(peer), *mode.guard()),
-                    FrameKind::Cts => (Some(owner), *mode.guard()),
+                    FrameKind::Cts => {
+                        let opening = view.mac().opening(t.contender);
+                        (Some(owner), opening.map_or(*mode.guard(), |o| o.cts_vector))
+                    }
+                    FrameKind::InitialControl => {
+                        let opening = view.mac().opening(t.contender);
+                        (Some(peer), opening.map_or(*mode.guard(), |o| o.vector))
+                    }
                     FrameKind::CtsToSelf | FrameKind::Beacon => (None, *mode.guard()),
                     // A scenario with OFDMA is not recorded.
                     FrameKind::MultiUser
@@ -323,6 +330,17 @@ impl Recorder {
         match t.kind {
             FrameKind::Rts => frame::rts(duration, ends.0, ends.1, &mut out),
             FrameKind::Cts | FrameKind::CtsToSelf => frame::cts(duration, ends.0, &mut out),
+            FrameKind::InitialControl => {
+                if let Some(opening) = view.mac().opening(t.contender) {
+                    let mut stations = view.mac().first_links(RadioId::first_of(view.medium().host_of(owner)));
+                    let of_station = |link: LinkId| {
+                        let there = view.medium().host_of(view.mac().link(link).peer());
+                        there == view.medium().host_of(to)
+                    };
+                    let number = stations.position(of_station).unwrap_or(0) as u16;
+                    frame::mu_rts(duration, ends, (number + 1, opening.octets), &mut out);
+                }
+            }
             FrameKind::BlockAckReq => {
                 let exchange = view.mac().exchange(t.contender);
                 let link = view.mac().link(exchange.link());
