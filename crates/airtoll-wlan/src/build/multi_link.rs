@@ -1,15 +1,14 @@
 //! Multi-link devices: the radios and links of an access point on several channels, and of its stations.
 
 use super::Builder;
-use crate::id::{ModeId, NodeId, RadioId};
+use crate::id::{Ends, ModeId, NodeId, Pair, RadioId};
 use crate::scenario::ScenarioError;
 
 /// The pair of radios by which an access point and a station reach each other in a BSS.
-struct Pair {
+struct Connection {
     /// Number of the BSS.
     at: usize,
-    access_point: RadioId,
-    station: RadioId,
+    radios: Pair<RadioId>,
     modes: Vec<ModeId>,
 }
 
@@ -30,13 +29,19 @@ impl Builder<'_> {
         self.world.stack.lower.mac.begin_links(own[0], neighbours);
         for _category in 0..4 {
             for pairs in &pairs {
-                self.add_multi_link(pairs, |pair| (pair.access_point, pair.station));
+                self.add_multi_link(pairs, |pair| Ends {
+                    from: pair.access_point,
+                    to: pair.station,
+                });
             }
         }
         for (pairs, &station) in pairs.iter().zip(&stations) {
             self.world.stack.lower.mac.begin_links(station, 1);
             for _category in 0..4 {
-                self.add_multi_link(pairs, |pair| (pair.station, pair.access_point));
+                self.add_multi_link(pairs, |pair| Ends {
+                    from: pair.station,
+                    to: pair.access_point,
+                });
             }
         }
         Ok(())
@@ -62,16 +67,18 @@ impl Builder<'_> {
         &mut self,
         access_point: NodeId,
         station: &[RadioId],
-    ) -> Result<Vec<Pair>, ScenarioError> {
+    ) -> Result<Vec<Connection>, ScenarioError> {
         let mut pairs = Vec::new();
         for &radio in station {
             let at = self.bss_number(radio);
             let bss = &self.scenario.bss[at].name;
             if let Some(far) = self.radios.of(access_point, bss) {
-                pairs.push(Pair {
+                pairs.push(Connection {
                     at,
-                    access_point: far,
-                    station: radio,
+                    radios: Pair {
+                        station: radio,
+                        access_point: far,
+                    },
                     modes: self.link_modes(at, radio)?,
                 });
             }
@@ -80,17 +87,27 @@ impl Builder<'_> {
     }
 
     /// Adds the link of one access category in one direction.
-    fn add_multi_link(&mut self, pairs: &[Pair], ends: impl Fn(&Pair) -> (RadioId, RadioId)) {
+    fn add_multi_link(
+        &mut self,
+        pairs: &[Connection],
+        ends: impl Fn(Pair<RadioId>) -> Ends<RadioId>,
+    ) {
         let [first, further @ ..] = pairs else {
             return;
         };
-        let mut made = self.link(first.at, ends(first), first.station, &first.modes);
+        let mut made = self.link(
+            first.at,
+            ends(first.radios),
+            first.radios.station,
+            &first.modes,
+        );
         let mac = &self.world.stack.lower.mac;
         let all = pairs.iter().flat_map(|pair| &pair.modes);
         let span = all.map(|mode| mac.mode(*mode).most_mpdus()).min();
         for pair in further {
-            let rate = self.rate_control(pair.at, ends(pair), pair.station, &pair.modes);
-            made.add_way(ends(pair), rate, span.unwrap_or(1));
+            let rate =
+                self.rate_control(pair.at, ends(pair.radios), pair.radios.station, &pair.modes);
+            made.add_way(ends(pair.radios), rate, span.unwrap_or(1));
         }
         self.world.stack.lower.mac.add_link(made);
     }
