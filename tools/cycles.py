@@ -22,6 +22,7 @@ from rust_sources import Module, code, modules
 
 ROOT = Path(__file__).resolve().parents[1]
 
+
 def cycles(arrows: Mapping[str, Iterable[str]]) -> list[set[str]]:
     """The sets of nodes that reach one another (Tarjan), largest first."""
     index: dict[str, int] = {}

@@ -53,7 +53,7 @@ pub struct Channel {
     pub guard_interval_ns: u16,
 }
 
-/// What a receiver hears.
+/// Signal and noise at a receiver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heard {
     /// Level of the signal, dBm.

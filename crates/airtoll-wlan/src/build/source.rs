@@ -1,4 +1,4 @@
-//! What the parts of the builder read.
+//! The scenario and its node numbers, as all parts of the builder read them.
 
 use std::collections::HashMap;
 
