@@ -8,6 +8,7 @@
 
 use super::Mac;
 use super::contention::Standing;
+use super::link::Listing;
 use super::queue::SIGNALLING_CATEGORY;
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, NeighbourId, RadioId};
@@ -98,7 +99,7 @@ impl Mac {
         while let Some(link) = queue.order.front() {
             let state = &mut links[link];
             if in_turn && !state.has_work() {
-                state.listed = false;
+                state.listing = Listing::Unlisted;
             } else if !in_turn && state.taken_early > 0 {
                 state.taken_early -= 1;
             } else {

@@ -16,7 +16,7 @@
 //! A contender whose radio is away is [`Standing::Preparing`]. Frames of management and EAPOL have no initial
 //! control frame.
 
-use airtoll_phy::{self as phy, OfdmRate, Trigger, TxVector, Width};
+use airtoll_phy::{self as phy, OctetSpan, OfdmRate, Trigger, TxVector, Width};
 use airtoll_units::{Duration, Instant};
 
 use super::contention::Standing;
@@ -24,8 +24,8 @@ use super::link::Way;
 use super::{Mac, Mode};
 use crate::context::{Action, Context};
 use crate::event::Event;
-use crate::id::{ContenderId, LinkId, RadioId, Table};
-use crate::medium::{FrameKind, Gap, Medium, Transmission};
+use crate::id::{ContenderId, Ends, LinkId, RadioId, Table};
+use crate::medium::{AirTime, FrameKind, Gap, Medium, Transmission};
 use crate::observe::ledger::Air;
 
 /// aRxPHYStartDelay of a non-HT PPDU (table 17-21).
@@ -126,9 +126,9 @@ impl SingleRadios {
     }
 
     /// The station at one of two ends, and its radio.
-    fn at_ends(&self, ends: (RadioId, RadioId)) -> Option<(usize, RadioId)> {
+    fn at_ends(&self, ends: Ends<RadioId>) -> Option<(usize, RadioId)> {
         let at = |radio| Some((self.number(radio)?, radio));
-        at(ends.0).or_else(|| at(ends.1))
+        at(ends.from).or_else(|| at(ends.to))
     }
 }
 
@@ -220,7 +220,7 @@ impl Mac {
 
     /// Whether a contender of an access point, as far as that knows, may send by a link to a station now.
     pub(super) fn may_address(&self, contender: ContenderId, (link, way): (LinkId, Way)) -> bool {
-        let peer = self.links[link].ends(way).1;
+        let peer = self.links[link].ends(way).to;
         let station = self.single_radios.as_ref().and_then(|s| s.station(peer));
         match station.map(|station| station.place) {
             None | Some(Place::Listening) => true,
@@ -273,7 +273,7 @@ impl Mac {
         let Some((number, on)) = all.and_then(|all| all.at_ends(ends)).filter(|_| !group) else {
             return;
         };
-        let own = on == ends.0;
+        let own = on == ends.from;
         let station = self.station_mut(number);
         if station.is_held_by(id) {
             return;
@@ -310,7 +310,11 @@ impl Mac {
         let after = if rts || self.lacks_sync(cx, id) {
             mode.rts()
         } else {
-            phy::octets_on_air(mode.vector(), (0, UP_TO_TRANSMITTER.min(octets))).1
+            let addresses = OctetSpan {
+                from: 0,
+                to: UP_TO_TRANSMITTER.min(octets),
+            };
+            phy::octets_on_air(mode.vector(), addresses).to
         };
         let at = cx.now() + after;
         if let Place::Engaged { known_at, .. } = &mut self.station_mut(number).place {
@@ -321,7 +325,9 @@ impl Mac {
 
     fn station_mut(&mut self, number: usize) -> &mut Station {
         let all = self.single_radios.as_mut();
-        &mut all.expect("a station is among those with one radio").stations[number]
+        &mut all
+            .expect("a station is among those with one radio")
+            .stations[number]
     }
 
     /// The contenders of a station on other links rest.
@@ -361,7 +367,7 @@ impl Mac {
         if link.is_signalling() || link.is_group() {
             return None;
         }
-        let station = self.single_radios.as_ref()?.station(link.ends(way).1)?;
+        let station = self.single_radios.as_ref()?.station(link.ends(way).to)?;
         let answered = match station.place {
             Place::Engaged {
                 holder, answered, ..
@@ -400,8 +406,11 @@ impl Mac {
         let exchange = &self.exchanges[id];
         let answer = exchange.answer(&self.modes[exchange.mode()]);
         let rest = sifs + opening.cts + sifs + exchange.length() + sifs + answer;
-        let times = (opening.length, rest);
-        self.transmit(cx, medium, (id, node), FrameKind::InitialControl, times);
+        let air = AirTime {
+            length: opening.length,
+            protects: rest,
+        };
+        self.transmit(cx, medium, (id, node), FrameKind::InitialControl, air);
         true
     }
 
@@ -418,7 +427,7 @@ impl Mac {
             return;
         };
         let exchange = &self.exchanges[id];
-        let peer = self.links[exchange.link()].ends(exchange.way()).1;
+        let peer = self.links[exchange.link()].ends(exchange.way()).to;
         let all = self.single_radios.as_ref();
         let station = all.and_then(|all| all.station(peer));
         let there = station.is_some_and(|station| station.is_held_by(id));

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bss::{Bss, EdcaParameters, Rate, Standard};
+use super::cost::Cost;
 use super::nic::Nic;
 use super::single_radio::{CategoryLinks, SingleRadio};
 use crate::transport::TcpSystem;
@@ -229,16 +230,6 @@ pub struct Tunnel {
     /// The same at the peer; null: as here.
     #[serde(default)]
     pub peer_decrypt: Option<Cost>,
-}
-
-/// A cost that grows with the length: `fixed_ns + octets * per_octet_ns`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Cost {
-    /// Per frame or packet, ns.
-    pub fixed_ns: f64,
-    /// Per octet, ns.
-    pub per_octet_ns: f64,
 }
 
 /// Costs of a node's host: one CPU that processes packets one after the other, and a cipher engine.

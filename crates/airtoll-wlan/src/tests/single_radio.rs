@@ -56,7 +56,10 @@ fn an_exchange_of_the_access_point_lasts_as_computed_by_hand() {
             assert_eq!(data.2, FrameKind::Data as u64);
             let response = data.0 + data.3 + 16_000;
             let response = frames.iter().find(|f| f.0 == response).unwrap();
-            assert_eq!((response.1, response.2), (STATION, FrameKind::Response as u64));
+            assert_eq!(
+                (response.1, response.2),
+                (STATION, FrameKind::Response as u64)
+            );
             over = response.0 + response.3;
         }
         assert!(over > 150_000_000);
@@ -150,10 +153,19 @@ fn one_radio_gives_less_than_two_and_delays_cost() {
     };
     for down in [false, true] {
         let str = rate("", down, 1);
-        let (fast, slow) = (rate(&single(0, 0), down, 1), rate(&single(256, 256), down, 1));
-        assert!(fast < 0.6 * str && fast > 0.4 * str, "{down}: {fast} of {str}");
+        let (fast, slow) = (
+            rate(&single(0, 0), down, 1),
+            rate(&single(256, 256), down, 1),
+        );
+        assert!(
+            fast < 0.6 * str && fast > 0.4 * str,
+            "{down}: {fast} of {str}"
+        );
         let least = if down { 0.6 } else { 0.8 };
-        assert!(slow <= fast * 1.005 && slow > least * fast, "{down}: {slow} {fast}");
+        assert!(
+            slow <= fast * 1.005 && slow > least * fast,
+            "{down}: {slow} {fast}"
+        );
         // Several stations share both links.
         let many = rate(&single(64, 64), down, 6);
         assert!(many > 1.3 * fast, "{down}: {many} {fast}");
@@ -222,7 +234,10 @@ fn the_ledger_adds_up_with_one_radio() {
 #[test]
 fn nothing_arrives_twice_or_out_of_order_with_one_radio() {
     for seed in 0..12 {
-        let node = single([0, 64, 256][seed as usize % 3], [0, 32, 256][seed as usize % 3]);
+        let node = single(
+            [0, 64, 256][seed as usize % 3],
+            [0, 32, 256][seed as usize % 3],
+        );
         let devices = 1 + seed as usize % 3;
         let cell = Cell {
             links: &[NARROW, SIX],
@@ -250,7 +265,8 @@ fn nothing_arrives_twice_or_out_of_order_with_one_radio() {
 
 #[test]
 fn access_categories_take_their_links_alone() {
-    let voice = r#""access_category": "voice", "pattern": {"type": "saturated", "payload_octets": 300}"#;
+    let voice =
+        r#""access_category": "voice", "pattern": {"type": "saturated", "payload_octets": 300}"#;
     for (direction, down, used) in [
         ("both", false, [false, true]),
         ("both", true, [false, true]),
@@ -279,8 +295,14 @@ fn access_categories_take_their_links_alone() {
 #[test]
 fn settings_that_are_void_are_refused() {
     for (node, says) in [
-        (r#", "single_radio": {"padding_delay_us": 100}"#, "one of 0, 32, 64, 128, 256"),
-        (r#", "single_radio": {"transition_delay_us": 8}"#, "one of 0, 16, 32, 64, 128, 256"),
+        (
+            r#", "single_radio": {"padding_delay_us": 100}"#,
+            "one of 0, 32, 64, 128, 256",
+        ),
+        (
+            r#", "single_radio": {"transition_delay_us": 8}"#,
+            "one of 0, 16, 32, 64, 128, 256",
+        ),
         (
             r#", "category_links": [{"category": "voice", "bss": ["l7"]}]"#,
             "BSSs that the station is in",
@@ -295,7 +317,14 @@ fn settings_that_are_void_are_refused() {
             "one mapping for each category and direction",
         ),
     ] {
-        let error = Scenario::from_json(&Cell { node, ..Cell::default() }.text()).unwrap_err();
+        let error = Scenario::from_json(
+            &Cell {
+                node,
+                ..Cell::default()
+            }
+            .text(),
+        )
+        .unwrap_err();
         assert!(error.to_string().contains(says), "{error}");
     }
     let cell = Cell {
