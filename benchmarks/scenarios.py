@@ -21,6 +21,8 @@ NS3_BEACON_OCTETS = {"b": 58, "a": 59, "g": 71, "n": 144, "ac": 165, "ax": 198, 
 
 #: The same of an access point with two links.
 NS3_MULTI_LINK_BEACON_OCTETS = 264
+#: Octets of EML capabilities in it, where stations may have one radio.
+NS3_EML_OCTETS = 2
 
 CATEGORIES = {"BE": "best_effort", "BK": "background", "VI": "video", "VO": "voice"}
 
@@ -230,7 +232,8 @@ class Case:
         bsss = [bss]
         if self.second is not None:
             band, mcs, width = self.second
-            bss["beacons"]["octets"] = NS3_MULTI_LINK_BEACON_OCTETS
+            eml_octets = 0 if self.emlsr is None else NS3_EML_OCTETS
+            bss["beacons"]["octets"] = NS3_MULTI_LINK_BEACON_OCTETS + eml_octets
             own = {"name": "second", "channel": 1, "band": band, "width_mhz": width}
             second = {"control": "fixed_mcs", "mcs": mcs, "streams": self.streams}
             bsss.append({**bss, **own, "rate": second})

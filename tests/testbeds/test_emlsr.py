@@ -19,9 +19,7 @@ ONE_RADIO: dict[str, Any] = {"links": [FIVE, SIX], "mode": "emlsr"}
 TWO_RADIOS: dict[str, Any] = {"links": [FIVE, SIX]}
 
 
-def study_of(
-    policy: str = WIFI7, traffic: dict[str, Any] | None = None, **settings: Any
-) -> Study:
+def study_of(policy: str = WIFI7, traffic: dict[str, Any] | None = None, **settings: Any) -> Study:
     load: dict[str, Any] = {"transport": "udp", "direction": "down", "duration_s": 0.2}
     own: dict[str, Any] = {"phy": "802.11be", "mlo": ONE_RADIO, "queue_packets": 4096}
     own["wired"] = {"rate_mbps": 10_000, "delay_us": 50}

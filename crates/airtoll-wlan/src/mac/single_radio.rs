@@ -133,8 +133,8 @@ impl SingleRadios {
 }
 
 impl Station {
-    /// Whether its radio is away from one of its links at `now`. A frame that begins at this instant keeps
-    /// nobody else from beginning one.
+    /// Whether its radio is away from one of its links at `now`. A frame that begins at this instant does not
+    /// keep others from beginning one.
     fn is_away(&self, radio: RadioId, now: Instant) -> bool {
         match self.place {
             Place::Listening => false,
@@ -278,8 +278,8 @@ impl Mac {
         if station.is_held_by(id) {
             return;
         }
-        // An access point that does not know of the exchange of a station asks in vain; a station does not
-        // know of a frame for it that begins at the same instant.
+        // An access point that does not know of an exchange of the station gets no answer; a station does
+        // not know of a frame for it that begins at the same instant.
         if matches!(station.place, Place::Engaged { .. }) && !own {
             return;
         }
