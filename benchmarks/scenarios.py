@@ -21,6 +21,8 @@ NS3_BEACON_OCTETS = {"b": 58, "a": 59, "g": 71, "n": 144, "ac": 165, "ax": 198, 
 
 #: The same of an access point with two links.
 NS3_MULTI_LINK_BEACON_OCTETS = 264
+#: Octets of EML capabilities in it, where stations may have one radio.
+NS3_EML_OCTETS = 2
 
 CATEGORIES = {"BE": "best_effort", "BK": "background", "VI": "video", "VO": "voice"}
 
@@ -50,6 +52,8 @@ class Case:
     slow: tuple[int, float] = (0, 0)  # so many stations have this rate, Mb/s (n: MCS)
     rss_dbm: float = -40.0
     second: tuple[str, int, int] | None = None  # a second link: band, MCS, width in MHz
+    # With a second link: the stations have one radio for both, with these delays, us.
+    emlsr: tuple[int, int] | None = None
     amsdu_max: int = 0  # octets; 0: no A-MSDU
     ofdma: str = "off"  # off | downlink: equal resource units, MU-BARs in the PPDU
     category: str = "BE"  # BE | BK | VI | VO
@@ -135,6 +139,8 @@ class Case:
             "secondBand": f"BAND_{self.second[0].upper().replace('.', '_')}" if self.second else "",
             "secondWidth": self.second[2] if self.second else 20,
             "secondMode": f"EhtMcs{self.second[1]}" if self.second else "",
+            "emlsrPadding": -1 if self.emlsr is None else self.emlsr[0],
+            "emlsrTransition": 0 if self.emlsr is None else self.emlsr[1],
             "hidden": self.hidden,
             "neighbourCells": self.neighbours[0],
             "neighbourStations": self.neighbours[1],
@@ -226,12 +232,20 @@ class Case:
         bsss = [bss]
         if self.second is not None:
             band, mcs, width = self.second
-            bss["beacons"]["octets"] = NS3_MULTI_LINK_BEACON_OCTETS
+            eml_octets = 0 if self.emlsr is None else NS3_EML_OCTETS
+            bss["beacons"]["octets"] = NS3_MULTI_LINK_BEACON_OCTETS + eml_octets
             own = {"name": "second", "channel": 1, "band": band, "width_mhz": width}
             second = {"control": "fixed_mcs", "mcs": mcs, "streams": self.streams}
             bsss.append({**bss, **own, "rate": second})
             place["multi_link"] = ["second"]
         nodes: list[dict[str, Any]] = [{"name": "ap", "role": "access_point", **place}]
+        if self.emlsr is not None:
+            # ns-3 begins the transition delay at the end of the exchange, without the timeout.
+            place["single_radio"] = {
+                "padding_delay_us": self.emlsr[0],
+                "transition_delay_us": self.emlsr[1],
+                "end_timeout_us": 0.0,
+            }
         nodes += [{"name": name, "role": "station", **place} for name in stations]
         for node in nodes[len(nodes) - self.slow[0] :]:
             node["rate"] = (
@@ -381,6 +395,11 @@ def cases() -> list[Case]:
     two_links = {"duration_s": 2.0, "seeds": 3}
     udp("be80-mcs5-mlo-x1", "be", mcs=5, width=80, second=("6ghz", 5, 80), **two_links)
     udp("be80-mcs9-20-mcs3-mlo-x1", "be", mcs=9, width=80, second=("2.4ghz", 3, 20), **two_links)
+    one_radio = {"width": 80, "direction": "down", **two_links}
+    five = {"second": ("6ghz", 5, 80), **one_radio}
+    udp("be80-mcs5-emlsr-x1", "be", mcs=5, emlsr=(64, 128), **five)
+    udp("be80-mcs5-emlsr-256-x1", "be", mcs=5, emlsr=(256, 256), **five)
+    udp("be80-mcs5-emlsr-x4", "be", mcs=5, stations=4, emlsr=(64, 128), **five)
     udp("a54-relay", "a", stations=2, rate=54, direction="relay")
     udp("n20-mcs7-relay", "n", stations=2, mcs=7, direction="relay")
     delay("a54-5-x1", "a", rate=54, offered=5)

@@ -1,7 +1,6 @@
 """Find import cycles between the files and folders of each Rust crate and of the Python package.
 
-    python tools/cycles.py           list the cycles that KNOWN does not have; exit 1 on one
-    python tools/cycles.py --all     list every cycle
+    python tools/cycles.py           list the cycles; exit 1 on one
 
 Two modules are compared where their paths part: files and sub-folders of one folder are siblings,
 and an import between anything in two of them is one arrow. Siblings must not form a cycle. In Rust
@@ -16,39 +15,12 @@ import ast
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from rust_sources import Module, code, modules
 
 ROOT = Path(__file__).resolve().parents[1]
-
-#: Cycles that are there, by folder: mostly types of one protocol that name one another. Each set
-#: may only shrink. Remove a name that is no longer in its cycle.
-KNOWN: dict[str, list[set[str]]] = {
-    "crates/airtoll-wlan/src/analytic": [
-        {"answer", "link", "path"},
-    ],
-    "crates/airtoll-wlan/src/build": [
-        {"joins", "signalling"},
-    ],
-    "crates/airtoll-wlan/src/flow": [
-        {"connection", "socket"},
-    ],
-    "crates/airtoll-wlan/src/mac": [
-        {"card", "contention"},
-        {"link", "rate_control"},
-    ],
-    "crates/airtoll-wlan/src/record": [
-        {"packet", "signal", "stream"},
-    ],
-    "crates/airtoll-wlan/src/scenario": [
-        {"nic", "node"},
-    ],
-    "crates/airtoll-wlan/src/transport": [
-        {"config", "congestion", "local_queue", "preset", "rtt", "sender"},
-    ],
-}
 
 
 def cycles(arrows: Mapping[str, Iterable[str]]) -> list[set[str]]:
@@ -228,34 +200,14 @@ def found_in(root: Path) -> dict[str, list[set[str]]]:
     return found
 
 
-def new(found: Mapping[str, Sequence[set[str]]]) -> list[str]:
-    """The cycles that are not inside a known one, and known ones that have become smaller."""
-    lines = []
-    for folder, parts in sorted(found.items()):
-        known = KNOWN.get(folder, [])
-        for part in parts:
-            if not any(part <= one for one in known):
-                lines.append(f"{folder}: {', '.join(sorted(part))} import one another")
-    for folder, known in sorted(KNOWN.items()):
-        for one in known:
-            if one not in found.get(folder, []):
-                lines.append(f"{folder}: KNOWN of tools/cycles.py has {sorted(one)}: shorten it")
-    return lines
-
-
-def main(arguments: list[str]) -> int:
-    """List cycles; 1 where one is new."""
+def main() -> int:
+    """List cycles; 1 where there is one."""
     found = found_in(ROOT)
-    if "--all" in arguments:
-        for folder, parts in sorted(found.items()):
-            for part in parts:
-                print(f"{folder}: {', '.join(sorted(part))}")
-        print(sum(map(len, found.values())), "cycles")
-        return 0
-    lines = new(found)
-    print("\n".join(lines), end="\n" if lines else "")
-    return 1 if lines else 0
+    for folder, parts in sorted(found.items()):
+        for part in parts:
+            print(f"{folder}: {', '.join(sorted(part))} import one another")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

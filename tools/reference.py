@@ -34,6 +34,7 @@ TABLES = [
     ("station", "`stations = [{...}]`", model.Station),
     ("mlo", "`mlo = {...}`", model.Mlo),
     ("link", "`mlo = { links = [...] }`", model.MloLink),
+    ("mapping", "`mlo = { mapping = [...] }`", model.LinkMapping),
     ("ap", "`ap = {...}`", model.AccessPoint),
     ("edca_parameters", "`edca_parameters = {...}`", model.Edca),
     ("category", "`edca_parameters.CATEGORY = {...}`", model.EdcaParameters),

@@ -43,6 +43,8 @@ PLACES = {
     "be-5ghz": "802.11be, 5 GHz, 80 MHz",
     "be-6ghz": "802.11be, 6 GHz, 320 MHz",
     "be-two-links": "802.11be, 5 GHz, 80 MHz, and 6 GHz, 160 MHz",
+    "be-one-radio": "the same with one radio (EMLSR)",
+    "two-links-one-radio": "the same with one radio (EMLSR)",
     "two-links": "5 GHz, 80 MHz, and 6 GHz, 160 MHz",
     "channel-80": "5 GHz, 80 MHz",
     "channel-160": "5 GHz, 160 MHz",
@@ -52,7 +54,7 @@ PLACES = {
     "ax-beacons": "802.11ax, 80 MHz",
     "one-beacon": "the same, Multiple BSSID",
 }
-PHYS = ("ax-5ghz", "be-24ghz", "be-5ghz", "be-6ghz", "be-two-links")
+PHYS = ("ax-5ghz", "be-24ghz", "be-5ghz", "be-6ghz", "be-two-links", "be-one-radio")
 CLIENTS = (1, 10, 30)
 SSIDS = (1, 2, 4, 8)
 
@@ -117,14 +119,15 @@ def net(summary: RunSummary) -> list[str]:
         "| channel | policy | PHY of the devices | 1 station, Mb/s | 10 stations | 30 stations |",
         "|---|---|---|---|---|---|",
     ]
-    for scenario in ("channel-80", "channel-160", "channel-320", "two-links"):
+    several = ("two-links", "two-links-one-radio")
+    for scenario in ("channel-80", "channel-160", "channel-320", *several):
         for policy in ("wpa2-psk-ccmp", "wpa2-wpa3-psk-transition", "wpa3-sae-ccmp", WIFI7):
             cells = [clients((scenario, policy, "udp"), n) for n in CLIENTS]
             found = [summary.analysis.estimate(cell, "throughput_bps") for cell in cells]
             phy = "802.11be" if policy == WIFI7 else "802.11ax"
             if found[0] is None:
                 phy = "no association"
-            elif scenario == "two-links":
+            elif scenario in several:
                 phy += ", both links" if policy == WIFI7 else ", 5 GHz alone"
             shown = " | ".join(megabits(one) for one in found)
             lines.append(f"| {PLACES[scenario]} | {policy} | {phy} | {shown} |")

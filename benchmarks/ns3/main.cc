@@ -77,6 +77,8 @@ main(int argc, char** argv)
     FIELD(duration);
     FIELD(run);
     FIELD(ofdma);
+    FIELD(emlsrPadding);
+    FIELD(emlsrTransition);
 #undef FIELD
     for (int i = 1; i < argc; ++i)
     {

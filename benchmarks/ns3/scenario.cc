@@ -38,6 +38,8 @@ struct Parameters
     std::string secondBand;    // band of a second link of all devices (simultaneous transmit and receive)
     int secondWidth{20};
     std::string secondMode;
+    int emlsrPadding{-1};      // us; stations have one radio for both links (EMLSR); -1: two
+    int emlsrTransition{0};    // us
     bool hidden{false};        // stations do not hear one another
     int neighbourCells{0};     // further BSSs
     int neighbourStations{0};  // of each
@@ -208,6 +210,10 @@ Run(const Parameters& p)
                                      "ControlMode",
                                      StringValue(p.controlMode));
     }
+    if (p.emlsrPadding >= 0)
+    {
+        wifi.ConfigEhtOptions("EmlsrActivated", BooleanValue(true));
+    }
     WifiHelper slow = wifi;
     if (p.slowStations > 0)
     {
@@ -242,6 +248,18 @@ Run(const Parameters& p)
                 BooleanValue(false),
                 "MaxMissedBeacons",
                 UintegerValue(1000000));
+    if (p.emlsrPadding >= 0)
+    {
+        // The main PHY turns to the link of a MU-RTS within its padding.
+        mac.SetEmlsrManager("ns3::AdvancedEmlsrManager",
+                            "EmlsrLinkSet",
+                            StringValue("0,1"),
+                            "EmlsrPaddingDelay",
+                            TimeValue(MicroSeconds(p.emlsrPadding)),
+                            "EmlsrTransitionDelay",
+                            TimeValue(MicroSeconds(p.emlsrTransition)));
+        phy.Set("ChannelSwitchDelay", TimeValue(MicroSeconds(p.emlsrPadding / 2)));
+    }
     for (int i = 1; i <= p.stations; ++i)
     {
         WifiHelper& helper = i > p.stations - p.slowStations ? slow : wifi;

@@ -58,6 +58,12 @@ _MLO: Fields = {
     "scenario.phy": "802.11be",
     "scenario.mlo": {"links": [{"band": "5"}, {"band": "6"}]},
 }
+_MAPPED: Fields = _MLO | {
+    "scenario.mlo": {
+        "links": [{"band": "5"}, {"band": "6"}],
+        "mapping": [{"category": "video", "links": [1]}],
+    },
+}
 _UDP: Fields = {"traffic.transport": "udp"}
 _DNS: Fields = {**_UDP, "traffic.application": "dns"}
 _ASK: Fields = {**_UDP, "traffic.application": "request-response"}
@@ -153,7 +159,13 @@ CASES: dict[str, tuple[Any, Fields]] = {
         {"policy": "wpa2-wpa3-psk-transition", "scenario.authenticate": True},
     ),
     "scenario.stations.link": (2, _MLO),
-    "scenario.mlo.mode": ("str", _MLO),
+    "scenario.mlo.mode": ("emlsr", _MLO),
+    "scenario.mlo.padding_delay_us": (64, _MLO | {"scenario.mlo.mode": "emlsr"}),
+    "scenario.mlo.transition_delay_us": (128, _MLO | {"scenario.mlo.mode": "emlsr"}),
+    "scenario.mlo.mapping.category": ("voice", _MAPPED),
+    "scenario.mlo.mapping.direction": ("up", _MAPPED),
+    "scenario.mlo.mapping.links": ([2], _MAPPED),
+    "scenario.stations.mlo_mode": ("emlsr", _MLO),
     "scenario.mlo.links.band": ("2.4", _MLO),
     "scenario.mlo.links.width_mhz": (40, _MLO),
     "scenario.mlo.links.mcs": (3, _MLO),
@@ -378,11 +390,10 @@ CASES: dict[str, tuple[Any, Fields]] = {
 }
 #: Fields that say something to readers only, or that the real devices make true in every trial.
 NOT_GIVEN = {
-    # One mode is not refused. Models charge device profiles in any case.
+    # Models charge device profiles in any case.
     "simulator": {
         "scenario.about",
         "scenario.device_costs",
-        "scenario.mlo.mode",
         "traffic.about",
         "traffic.series",
     },

@@ -180,7 +180,7 @@ def test_a_cipher_without_eht_has_one_link():
         ({"phy": "802.11ax"}, "mlo needs phy"),
         ({"mcs": 5}, "mcs and mlo exclude one another"),
         ({"mlo": {"links": [FIVE]}}, "at least 2"),
-        ({"mlo": LINKS | {"mode": "emlsr"}}, "emlsr"),
+        ({"mlo": LINKS | {"mode": "nstr"}}, "emlsr"),
         ({"mlo": {"links": [FIVE, FIVE | {"width_mhz": 320}]}}, "up to 160"),
         ({"mlo": {"links": [FIVE, {"band": "7"}]}}, "band"),
         ({"stations": [{"name": "A", "link": 3}]}, "link is 1 to 2"),

@@ -62,13 +62,30 @@ pub const fn preamble(v: &TxVector) -> Duration {
     Duration::from_nanos(v.preamble_ns as u64)
 }
 
-/// When the octets from `octets.0` to `octets.1` of a PSDU are on the air, counted from the beginning
-/// of the PPDU. OFDM: the symbols that hold one of their bits, since the interleaver spreads each bit over
+/// Successive octets of a PSDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OctetSpan {
+    /// Octets before the first one.
+    pub from: u32,
+    /// Octets up to the last one.
+    pub to: u32,
+}
+
+/// A time in a PPDU, counted from its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeSpan {
+    /// When it begins.
+    pub from: Duration,
+    /// When it ends.
+    pub to: Duration,
+}
+
+/// When octets of a PSDU are on the air, counted from the beginning of the PPDU. OFDM: the symbols that hold one of their bits, since the interleaver spreads each bit over
 /// its symbol. The SERVICE field has 16 bits in every OFDM format.
 #[must_use]
-pub const fn octets_on_air(v: &TxVector, octets: (u32, u32)) -> (Duration, Duration) {
+pub const fn octets_on_air(v: &TxVector, octets: OctetSpan) -> TimeSpan {
     const SERVICE_BITS: u64 = 16;
-    let (from, to) = (8 * octets.0 as u64, 8 * octets.1 as u64);
+    let (from, to) = (8 * octets.from as u64, 8 * octets.to as u64);
     let (from, to) = if v.is_dsss() {
         let rate = v.bits_per_symbol as u64;
         (from * 10 / rate * 1_000, (to * 10).div_ceil(rate) * 1_000)
@@ -80,10 +97,10 @@ pub const fn octets_on_air(v: &TxVector, octets: (u32, u32)) -> (Duration, Durat
         )
     };
     let preamble = v.preamble_ns as u64;
-    (
-        Duration::from_nanos(preamble + from),
-        Duration::from_nanos(preamble + to),
-    )
+    TimeSpan {
+        from: Duration::from_nanos(preamble + from),
+        to: Duration::from_nanos(preamble + to),
+    }
 }
 
 #[cfg(test)]
@@ -131,20 +148,22 @@ mod tests {
         )
         .unwrap();
         // 260 bits a symbol: octets 0..30 end with bit 256, 31 with bit 264.
-        let us = |octets| {
-            let (from, to) = octets_on_air(&ht, octets);
-            (from.as_micros_f64(), to.as_micros_f64())
+        let us = |from, to| {
+            let time = octets_on_air(&ht, OctetSpan { from, to });
+            (time.from.as_micros_f64(), time.to.as_micros_f64())
         };
-        assert_eq!(us((0, 30)), (36.0, 40.0));
-        assert_eq!(us((0, 31)), (36.0, 44.0));
-        assert_eq!(us((30, 1536)), (36.0, 36.0 + 48.0 * 4.0));
-        assert_eq!(us((31, 1536)), (40.0, 36.0 + 48.0 * 4.0));
+        assert_eq!(us(0, 30), (36.0, 40.0));
+        assert_eq!(us(0, 31), (36.0, 44.0));
+        assert_eq!(us(30, 1536), (36.0, 36.0 + 48.0 * 4.0));
+        assert_eq!(us(31, 1536), (40.0, 36.0 + 48.0 * 4.0));
         // The last octet ends with the frame.
-        for octets in [14, 1000, 40_000] {
-            assert!(octets_on_air(&ht, (0, octets)).1 <= airtime(&ht, octets));
+        for to in [14, 1000, 40_000] {
+            let whole = OctetSpan { from: 0, to };
+            assert!(octets_on_air(&ht, whole).to <= airtime(&ht, to));
         }
         let b11 = TxVector::dsss(DsssRate::M11, Preamble::Long).unwrap();
-        assert_eq!(octets_on_air(&b11, (0, 1536)).1, airtime(&b11, 1536));
+        let whole = OctetSpan { from: 0, to: 1536 };
+        assert_eq!(octets_on_air(&b11, whole).to, airtime(&b11, 1536));
     }
 
     #[test]

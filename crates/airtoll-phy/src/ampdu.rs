@@ -52,6 +52,15 @@ pub struct MpduSpacing {
     delimiter_octets: u32,
 }
 
+/// Octets between two MPDUs of an A-MPDU beyond the usual delimiter and padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddedOctets {
+    /// Those of the sender's delimiters.
+    pub delimiters: u32,
+    /// Those that the receiver's spacing adds beyond.
+    pub spacing: u32,
+}
+
 impl MpduSpacing {
     /// At the data rate of `v`: an MPDU starts at least `start` after the one before it (Minimum MPDU Start
     /// Spacing of the receiver, 9.4.2.55.3; the octets of 10.12.3), and at least `delimiters` delimiters
@@ -78,12 +87,15 @@ impl MpduSpacing {
         }
     }
 
-    /// Those of them that the sender's delimiters add, and those that the spacing adds beyond.
+    /// Those of them that are neither the MPDU nor its own delimiter and padding.
     #[must_use]
     #[inline]
-    pub const fn added_octets(self, mpdu_octets: u32) -> (u32, u32) {
+    pub const fn added_octets(self, mpdu_octets: u32) -> AddedOctets {
         let more = self.subframe_octets(mpdu_octets) - subframe_octets(mpdu_octets);
-        (self.delimiter_octets, more - self.delimiter_octets)
+        AddedOctets {
+            delimiters: self.delimiter_octets,
+            spacing: more - self.delimiter_octets,
+        }
     }
 }
 
@@ -157,19 +169,23 @@ mod tests {
             Band::Ghz2_4,
         )
         .unwrap();
+        let added = |delimiters, spacing| AddedOctets {
+            delimiters,
+            spacing,
+        };
         // 8 us at 150 Mb/s are 150 octets; 16 us are 300.
         let [eight, sixteen] = [8, 16].map(|us| MpduSpacing::new(&v, Duration::from_micros(us), 0));
         assert_eq!(eight.subframe_octets(66), 152);
-        assert_eq!(eight.added_octets(66), (0, 152 - 72));
+        assert_eq!(eight.added_octets(66), added(0, 152 - 72));
         assert_eq!(eight.subframe_octets(310), 316);
         assert_eq!(sixteen.subframe_octets(200), 300);
         assert_eq!(ampdu_octets(66, 3, eight), 2 * 152 + 70);
         // Ten delimiters of a sender fill a part of what the spacing asks for.
         let both = MpduSpacing::new(&v, Duration::from_micros(8), 10);
         assert_eq!(both.subframe_octets(66), 152);
-        assert_eq!(both.added_octets(66), (40, 152 - 72 - 40));
+        assert_eq!(both.added_octets(66), added(40, 152 - 72 - 40));
         assert_eq!(both.subframe_octets(310), 356);
-        assert_eq!(both.added_octets(310), (40, 0));
+        assert_eq!(both.added_octets(310), added(40, 0));
         // A quarter of a microsecond binds no MPDU.
         let short = MpduSpacing::new(&v, Duration::from_nanos(250), 0);
         assert_eq!(short.subframe_octets(28), 32);

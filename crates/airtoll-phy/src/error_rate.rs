@@ -330,8 +330,9 @@ mod tests {
     fn capacity_is_not_exceeded() {
         // Shannon: log2(1 + SNR) bits per symbol. A code of this length stays 2 to 7 dB away.
         for c in &CURVES {
-            let (numerator, denominator) = c.code.fraction();
-            let bits = f64::from(c.modulation.bits() * numerator) / f64::from(denominator);
+            let rate = c.code.fraction();
+            let coded = f64::from(c.modulation.bits() * rate.numerator);
+            let bits = coded / f64::from(rate.denominator);
             let limit = 10.0 * log10(libm::pow(2.0, bits) - 1.0);
             let gap = waterfall_db(c) - limit;
             assert!((2.0..7.0).contains(&gap), "{c:?} {gap}");

@@ -63,6 +63,8 @@ pub enum Trigger {
     MuBar,
     /// Asks for buffer status reports (BSRP).
     Bsrp,
+    /// Asks for CTSs (MU-RTS).
+    MuRts,
 }
 
 /// Trigger frame to `users` users (IEEE 802.11ax-2021, 9.3.1.22): frame control 2, duration 2, RA 6, TA 6,
@@ -74,7 +76,7 @@ pub const fn trigger_octets(kind: Trigger, users: u32) -> u32 {
     let user_info = 5 + match kind {
         Trigger::Basic => 1,
         Trigger::MuBar => 4,
-        Trigger::Bsrp => 0,
+        Trigger::Bsrp | Trigger::MuRts => 0,
     };
     16 + 8 + user_info * users + FCS_OCTETS
 }
@@ -102,6 +104,7 @@ mod tests {
         assert_eq!(trigger_octets(Trigger::Basic, 9), 28 + 54);
         assert_eq!(trigger_octets(Trigger::MuBar, 4), 28 + 36);
         assert_eq!(trigger_octets(Trigger::Bsrp, 4), 28 + 20);
+        assert_eq!(trigger_octets(Trigger::MuRts, 1), 28 + 5);
         assert_eq!(QOS_NULL_OCTETS, 30);
     }
 

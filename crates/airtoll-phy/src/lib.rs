@@ -41,9 +41,10 @@ mod timing;
 mod timing_set;
 mod txvector;
 
-pub use airtime::{airtime, octets_on_air, preamble, psdu_within};
+pub use airtime::{OctetSpan, TimeSpan, airtime, octets_on_air, preamble, psdu_within};
 pub use ampdu::{
-    AmpduLimits, MpduSpacing, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus, subframe_octets,
+    AddedOctets, AmpduLimits, MpduSpacing, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus,
+    subframe_octets,
 };
 pub use error_rate::{frame_success, header_success};
 pub use frame_sizes::{
@@ -56,7 +57,7 @@ pub use generation::{
     BandRules, Descriptor, Excluded, Generation, GuardRules, Legacy, McsRules, MultiUserRules,
     Spread, Symbols, WidthRules,
 };
-pub use modulation::{CodeRate, Mcs, Modulation};
+pub use modulation::{CodeRate, Fraction, Mcs, Modulation};
 pub use multi_user::{Shared, TRIGGERED_GUARD_INTERVAL, shares, triggered};
 pub use parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
 pub use propagation::{

@@ -58,16 +58,29 @@ pub enum CodeRate {
     R5_6,
 }
 
+/// A ratio of two whole numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fraction {
+    /// Above the line.
+    pub numerator: u32,
+    /// Below the line.
+    pub denominator: u32,
+}
+
 impl CodeRate {
-    /// Numerator and denominator.
+    /// Its value.
     #[must_use]
-    pub const fn fraction(self) -> (u32, u32) {
-        match self {
+    pub const fn fraction(self) -> Fraction {
+        let (numerator, denominator) = match self {
             Self::Uncoded => (1, 1),
             Self::R1_2 => (1, 2),
             Self::R2_3 => (2, 3),
             Self::R3_4 => (3, 4),
             Self::R5_6 => (5, 6),
+        };
+        Fraction {
+            numerator,
+            denominator,
         }
     }
 }
@@ -111,8 +124,8 @@ impl Mcs {
 
 /// N_DBPS = floor(N_SD N_SS N_BPSCS R) (Table 27-15 rounds down where it does not come out).
 pub(crate) fn data_bits(mcs: Mcs, subcarriers: u32, nss: u8) -> u32 {
-    let (n, d) = mcs.code.fraction();
-    subcarriers * u32::from(nss) * mcs.modulation.bits() * n / d
+    let rate = mcs.code.fraction();
+    subcarriers * u32::from(nss) * mcs.modulation.bits() * rate.numerator / rate.denominator
 }
 
 #[cfg(test)]
@@ -123,8 +136,8 @@ mod tests {
     fn bits_after_coding_never_fall_with_the_index() {
         let spectral = |i: u8| {
             let m = Mcs::of_index(i).unwrap();
-            let (n, d) = m.code.fraction();
-            f64::from(m.modulation.bits() * n) / f64::from(d)
+            let rate = m.code.fraction();
+            f64::from(m.modulation.bits() * rate.numerator) / f64::from(rate.denominator)
         };
         for i in 1..=13 {
             assert!(spectral(i) > spectral(i - 1), "MCS {i}");

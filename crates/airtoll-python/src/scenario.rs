@@ -164,9 +164,16 @@ fn highest_mcs(
 ) -> PyResult<(u8, f64, bool)> {
     let standard: Standard = named(standard)?;
     let band: Band = named(band)?;
-    let channel = (band, width_mhz, guard_interval_ns);
-    let level = (level_dbm, noise_figure_db);
-    let found = analytic::highest_mcs(standard, channel, streams, level);
+    let channel = analytic::Channel {
+        band,
+        width_mhz,
+        guard_interval_ns,
+    };
+    let heard = analytic::Heard {
+        level_dbm,
+        noise_figure_db,
+    };
+    let found = analytic::highest_mcs(standard, channel, streams, heard);
     let none = || {
         let refusal = format!("{standard} has no MCS with {streams} streams at {width_mhz} MHz");
         PyValueError::new_err(refusal)

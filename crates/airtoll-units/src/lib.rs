@@ -18,4 +18,4 @@ mod time;
 
 pub use power::{Db, Dbm};
 pub use quantity::{BitRate, Bytes, Hertz};
-pub use time::{Duration, Instant};
+pub use time::{Duration, Instant, Span};

@@ -120,6 +120,15 @@ impl Instant {
     }
 }
 
+/// The time between two instants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// When it begins.
+    pub from: Instant,
+    /// When it ends.
+    pub to: Instant,
+}
+
 // All checks of a function jump to one call without arguments, which keeps hot code short.
 
 #[cold]

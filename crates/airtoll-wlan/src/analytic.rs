@@ -17,14 +17,18 @@ mod maximum;
 mod monte_carlo;
 mod path;
 mod tcp;
+mod throughput;
 
-pub use answer::{Answer, Cannot, Method, Throughput, analytic};
+pub use answer::{Answer, analytic};
 pub use atheros::{PublishedMaximum, compatibility_loss, published_maxima};
 pub use bianchi::{Bianchi, CollisionTime, bianchi};
 pub use exchange::Exchange;
-pub use level::{HighestMcs, StationRate, WeakLink, highest_mcs, station_rates, weak_links};
+pub use level::{
+    Channel, Heard, HighestMcs, StationRate, WeakLink, highest_mcs, station_rates, weak_links,
+};
 pub use limits::{Limit, LimitKind, limits};
 pub use link::{Direction, Link};
 pub use maximum::{beacon_share, saturated_bps};
 pub use monte_carlo::{MonteCarlo, Rules, monte_carlo};
 pub use tcp::{TcpBounds, TcpLink, tcp_bounds};
+pub use throughput::{Cannot, Method, Throughput};

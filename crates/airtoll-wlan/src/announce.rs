@@ -17,7 +17,7 @@ use airtoll_wire::ieee80211::element::{Element, id};
 use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_subtype};
 use airtoll_wire::ieee80211::{ManagementRepr, OciRepr, rsne};
 
-use crate::mac;
+use crate::mac::{self, Indication};
 use crate::scenario::{Bss, Node, Rate, Role, Scenario, Standard};
 
 /// Network name where nothing else is agreed on.
@@ -207,11 +207,11 @@ pub(crate) fn beside(
 ) -> Announced {
     let announcement = Announcement::of(scenario, bss, access_point);
     let channels = operating_channels(bss, station);
-    let (station, access_point) = phys(scenario, bss, (station, access_point));
+    let phys = phys(scenario, bss, (station, access_point));
     Announced {
         channels,
-        station,
-        access_point,
+        station: phys.station,
+        access_point: phys.access_point,
         rsn: announcement.rsn_for(link),
         overriding: announcement.overriding_for(link),
     }
@@ -238,16 +238,26 @@ fn operating_channels(bss: &Bss, station: &Node) -> OperatingChannels {
     }
 }
 
-/// Elements of the PHYs of a station and its access point in a BSS, in association frames.
+/// Elements of the PHYs of a station and its access point in association frames.
+#[derive(Debug)]
+pub(crate) struct Phys {
+    pub station: PhyElements,
+    pub access_point: PhyElements,
+}
+
+/// Those of a station and its access point in a BSS.
 pub(crate) fn phys(
     scenario: &Scenario,
     bss: &Bss,
     (station, access_point): (&Node, MacAddress),
-) -> (PhyElements, PhyElements) {
+) -> Phys {
     let phy = StationPhy::of(bss, station);
     let announcement = Announcement::of(scenario, bss, access_point);
     let answer = announcement.association_response(phy.standard);
-    (phy.request(), answer)
+    Phys {
+        station: phy.request(),
+        access_point: answer,
+    }
 }
 
 /// The network of its access point that a station is in: in OWE transition mode one without
@@ -288,7 +298,11 @@ impl Announcement {
     /// That of a BSS whose access point has this address on link 0.
     pub fn of(scenario: &Scenario, bss: &Bss, bssid: MacAddress) -> Self {
         let beacons = bss.beacons.unwrap_or_default();
-        let (links, overriding, protection) = security(scenario, bss);
+        let AnnouncedSecurity {
+            links,
+            overriding,
+            protects_beacons: protection,
+        } = security(scenario, bss);
         let protected = links.iter().find_map(Link::group_management);
         let access_point = scenario.access_point_of(&bss.name);
         let cipher = access_point.map_or(CipherSuite::Open, |node| node.cipher);
@@ -636,8 +650,18 @@ fn links_on_air(scenario: &Scenario, access_point: Option<&Node>) -> Vec<[u8; 2]
     .collect()
 }
 
-/// Links that one element offers, those that override it, and whether beacons are protected.
-fn security(scenario: &Scenario, bss: &Bss) -> (Vec<Link>, Vec<Link>, bool) {
+/// Security that an access point announces.
+#[derive(Debug, Default)]
+struct AnnouncedSecurity {
+    /// Links that one element offers.
+    links: Vec<Link>,
+    /// Those that override it.
+    overriding: Vec<Link>,
+    /// Whether beacons are protected.
+    protects_beacons: bool,
+}
+
+fn security(scenario: &Scenario, bss: &Bss) -> AnnouncedSecurity {
     let of = |specs: &[LinkSpec], options: &Options| -> Vec<Link> {
         let links = specs
             .iter()
@@ -650,11 +674,11 @@ fn security(scenario: &Scenario, bss: &Bss) -> (Vec<Link>, Vec<Link>, bool) {
             operating_channel_validation: announced.operating_channel_validation,
             ..Options::default()
         };
-        return (
-            of(&announced.links, &options),
-            of(&announced.overriding, &options),
-            announced.beacon_protection,
-        );
+        return AnnouncedSecurity {
+            links: of(&announced.links, &options),
+            overriding: of(&announced.overriding, &options),
+            protects_beacons: announced.beacon_protection,
+        };
     }
     let belongs = |station: &str| {
         let node = scenario.nodes.iter().find(|n| n.name == station);
@@ -665,13 +689,13 @@ fn security(scenario: &Scenario, bss: &Bss) -> (Vec<Link>, Vec<Link>, bool) {
         let next = scenario.handovers.iter().find(|h| h.bss == bss.name)?;
         Some((&next.association.policy, &next.association.options))
     });
-    terms.map_or_else(
-        || (Vec::new(), Vec::new(), false),
-        |(policy, options)| {
-            let links = of(std::slice::from_ref(&policy.link), options);
-            (links, Vec::new(), options.beacon_protection)
-        },
-    )
+    terms.map_or_else(AnnouncedSecurity::default, |(policy, options)| {
+        AnnouncedSecurity {
+            links: of(std::slice::from_ref(&policy.link), options),
+            overriding: Vec::new(),
+            protects_beacons: options.beacon_protection,
+        }
+    })
 }
 
 fn set_up(bss: &Bss, rate: Rate, standard: Standard) -> PhySetUp {
@@ -710,15 +734,15 @@ fn emit(out: &mut Vec<u8>, id: u8, body: &[u8]) {
 }
 
 /// Sets DTIM count and period of a beacon without FCS, and whether frames to groups follow it (9.4.2.5).
-pub(crate) fn indicate(beacon: &mut [u8], (count, period, groups): (u8, u8, bool)) {
+pub(crate) fn indicate(beacon: &mut [u8], tim: Indication) {
     // Header 24, fixed fields 12.
     let mut at = 36;
     while let [number, length, ..] = *beacon.get(at..).unwrap_or_default() {
         if number == id::TRAFFIC_INDICATION
             && let Some([_, _, counted, spaced, bitmap, ..]) = beacon.get_mut(at..)
         {
-            (*counted, *spaced) = (count, period);
-            *bitmap = u8::from(groups && count == 0);
+            (*counted, *spaced) = (tim.count, tim.period);
+            *bitmap = u8::from(tim.waits && tim.count == 0);
             return;
         }
         at += 2 + usize::from(length);

@@ -3,9 +3,8 @@
 //! Takes a scenario; gives the flows of TCP whose segments exceed the MTU of an access point that drops
 //! them in silence. Nothing is simulated.
 
-use crate::device::Price;
 use crate::id::NodeId;
-use crate::net::{Takes, TunnelEnd};
+use crate::net::{Takes, TunnelEnd, TunnelWork};
 use crate::scenario::{Node, Role, Scenario, Transport};
 use crate::transport::TcpConfig;
 
@@ -71,7 +70,7 @@ pub(crate) fn tunnels_between(ends: [&Node; 2]) -> Vec<TunnelEnd> {
         let between = own.tunnels.iter().filter(|tunnel| tunnel.peer == far.name);
         between
             .map(|tunnel| {
-                let free = (Price::default(), Price::default());
+                let free = TunnelWork::default();
                 TunnelEnd::new(NodeId::new(0), Takes::Own, tunnel.encapsulation, free)
                     .with_mtu(tunnel.mtu_octets)
             })

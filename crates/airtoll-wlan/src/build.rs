@@ -10,6 +10,7 @@ mod radios;
 mod roams;
 mod sharing;
 mod signalling;
+mod source;
 mod wires;
 
 use std::collections::HashMap;
@@ -24,10 +25,10 @@ use crate::context::Context;
 use crate::device::{Device, Nic};
 use crate::event::Event;
 use crate::flow::Flows;
-use crate::id::{ContenderId, NodeId, RadioId, Slab};
+use crate::id::{ContenderId, NodeId, Pair, RadioId, Slab};
 use crate::join::{self, Join};
 use crate::lower::Lower;
-use crate::mac::{self, AccessKind, BeaconPlan, CfEnd, Mac, NO_LIFETIME};
+use crate::mac::{self, AccessKind, BeaconPlan, CfEnd, Mac, NO_LIFETIME, WindowBounds};
 use crate::medium::{Channel, Fading, Medium, Radio};
 use crate::net::Net;
 use crate::observe::{Dozing, Observers, Periods};
@@ -36,6 +37,7 @@ use crate::scenario::{AddressResolution, Role, Scenario, ScenarioError, Standard
 use crate::stack::Stack;
 use crate::world::{Outboxes, World};
 use radios::Radios;
+use source::Source;
 
 /// aCCATime of OFDM PHYs, us (IEEE 802.11-2020, Table 17-21).
 const CCA_TIME_US: f64 = 4.0;
@@ -126,7 +128,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     builder.add_tunnels();
     builder.add_flows()?;
     let mut world = builder.world;
-    let source = joins::Source {
+    let source = Source {
         scenario,
         index: &builder.index,
         radios: &builder.radios,
@@ -259,7 +261,7 @@ impl Builder<'_> {
         &mut self,
         node: RadioId,
         (aifsn, edca): (u32, bool),
-        windows: (u32, u32),
+        window: WindowBounds,
         txop: (Duration, Option<CfEnd>),
         rank: u8,
     ) -> ContenderId {
@@ -267,7 +269,7 @@ impl Builder<'_> {
         let channel = medium.channel_of(node);
         let aifs = medium.sifs(channel) + medium.slot(channel) * u64::from(aifsn);
         let kind = AccessKind { aifs, edca };
-        mac.add_contender(medium, node, kind, windows, txop, rank)
+        mac.add_contender(medium, node, kind, window, txop, rank)
     }
 
     fn add_contenders(&mut self, at: usize, node: RadioId) {
@@ -285,8 +287,12 @@ impl Builder<'_> {
         let cw_max = bss.cw_max.unwrap_or(timing.cw_max).max(cw_min);
         if !self.phys[at].edca {
             let own = self.scenario.nodes[host].frame_burst_us;
+            let window = WindowBounds {
+                min: cw_min,
+                max: cw_max,
+            };
             let burst = Duration::from_secs_f64(own.unwrap_or(bss.frame_burst_us) / 1e6);
-            let id = self.add_contender(node, (2, false), (cw_min, cw_max), (burst, None), 1);
+            let id = self.add_contender(node, (2, false), window, (burst, None), 1);
             self.world.stack.lower.mac.set_contenders(node, [id; 4]);
             return;
         }
@@ -322,7 +328,10 @@ impl Builder<'_> {
             contenders[i] = self.add_contender(
                 node,
                 (p.aifsn.clamp(1, 15), true),
-                (p.cw_min, p.cw_max),
+                WindowBounds {
+                    min: p.cw_min,
+                    max: p.cw_max,
+                },
                 (p.txop, cf_end.filter(|_| !p.txop.is_zero())),
                 i as u8,
             );
@@ -370,13 +379,16 @@ impl Builder<'_> {
                 beacon: plan.map_or(Duration::ZERO, |plan| plan.length),
             };
             lower.cx.observers.set_dozing(host, dozing);
-            let ends = (*radio, members[0]);
+            let pair = Pair {
+                station: *radio,
+                access_point: members[0],
+            };
             let after = dozing.after;
             let listens = save.listen_interval.map(|listens| match save.dtim {
                 true => listens.min(period),
                 false => listens,
             });
-            lower.mac.set_power_save(ends, after, listens, periods);
+            lower.mac.set_power_save(pair, after, listens, periods);
         }
     }
 
@@ -387,7 +399,8 @@ impl Builder<'_> {
         };
         let ap = self.phys[at].members[0];
         // Beacons contend with the shortest space and no back-off.
-        let contender = self.add_contender(ap, (1, false), (0, 0), (Duration::ZERO, None), 4);
+        let none = WindowBounds { min: 0, max: 0 };
+        let contender = self.add_contender(ap, (1, false), none, (Duration::ZERO, None), 4);
         let vector = beacons
             .rate_mbps
             .and_then(|mbps| mac::legacy(bss, mbps))

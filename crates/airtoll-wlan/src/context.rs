@@ -70,6 +70,24 @@ pub(crate) enum Action {
 // Actions are moved twice each.
 const _: () = assert!(size_of::<Action>() <= 16);
 
+/// Whether a method left actions in the outbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effects {
+    None,
+    Pending,
+}
+
+impl Effects {
+    /// Those of two methods.
+    #[inline]
+    pub fn and(self, other: Self) -> Self {
+        match self {
+            Self::None => other,
+            Self::Pending => self,
+        }
+    }
+}
+
 /// Steps of a frame exchange that follow once what came before has been carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {

@@ -21,7 +21,7 @@ use crate::medium::Medium;
 use crate::observe::{Observation, Times};
 use crate::scenario::{self, CryptoEngine};
 
-pub use host::{Host, Price, Server};
+pub use host::{BusyTimes, Host, Price, Server};
 
 pub(crate) use host::Pipe;
 pub(crate) use nic::{Nic, Work};
@@ -450,7 +450,7 @@ impl Device {
     }
 
     /// Time that the CPU and the engines of a node worked in the measured time.
-    pub fn busy(&self, node: NodeId) -> (Duration, Duration) {
+    pub fn busy(&self, node: NodeId) -> BusyTimes {
         self.nodes[node].host.busy()
     }
 
@@ -471,7 +471,7 @@ impl Device {
 
     /// A node has joined before the traffic, in this time, with these times of its radio.
     pub fn joined(&mut self, node: NodeId, took: Duration, radio: Times) {
-        let (cpu, _) = self.busy(node);
+        let cpu = self.busy(node).cpu;
         self.nodes[node].joined = Some(Joined {
             took,
             transmits: radio.transmits,

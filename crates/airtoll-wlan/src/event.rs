@@ -64,6 +64,9 @@ pub(crate) enum Event {
     MuEdcaTimer { contender: ContenderId },
     /// A node sends its next message to a group.
     Group { source: GroupSourceId },
+    /// The radio of a station with one for several links listens on all of them again, or its access point
+    /// learns where it is.
+    SingleRadio { station: RadioId },
 }
 
 // The queue moves events about all the time.

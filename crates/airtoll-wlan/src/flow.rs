@@ -1,24 +1,26 @@
 //! Flows: an application, the sockets that it writes to, and the packets between them.
 //!
-//! `port` is the border between a flow's application and its sockets, `socket` holds UDP and makes
-//! packets, `connection` holds TCP. This module takes events and arrivals to the flow that they
+//! `port` is the border between a flow's application and its sockets, `socket` holds UDP,
+//! `connection` TCP, and `outlet` makes packets. This module takes events and arrivals to the flow that they
 //! concern, and counts packets that arrive or are lost.
 
 mod connection;
+mod outlet;
 mod port;
 mod socket;
 
 use airtoll_units::{Duration, Instant};
 
 pub(crate) use connection::{Carried, Connection};
+use outlet::Outlet;
+pub(crate) use outlet::PacketForm;
 use port::SocketPort;
-use socket::Outlet;
-pub(crate) use socket::{Ends, Socket, UdpSocket};
+pub(crate) use socket::{Socket, UdpSocket};
 
 use crate::application::{Application, Datagram, End, Running};
 use crate::context::{Action, Context};
 use crate::event::Event;
-use crate::id::{FlowId, NodeId, Table};
+use crate::id::{Ends, FlowId, NodeId, Table};
 use crate::observe::Observation;
 use crate::packet::{Carries, Loss, Packet};
 
@@ -32,7 +34,7 @@ pub(crate) struct Flows {
 pub(crate) struct Flow {
     name: String,
     station: Option<String>,
-    ends: Ends,
+    form: PacketForm,
     application: Running,
     socket: Socket,
     span: Span,
@@ -62,7 +64,7 @@ impl Flow {
     /// A flow before the traffic begins, with its name and that of its station.
     pub fn new(
         (name, station): (String, Option<String>),
-        ends: Ends,
+        form: PacketForm,
         application: Running,
         socket: Socket,
         span: Span,
@@ -72,7 +74,7 @@ impl Flow {
         Self {
             name,
             station,
-            ends: ends.only_counted(only_counts),
+            form: form.only_counted(only_counts),
             refills: matches!(socket, Socket::Udp(_)) && application.fills_socket(),
             application,
             socket,
@@ -116,19 +118,19 @@ impl Flow {
     }
 
     /// Sender and receiver of a packet; `reverse`: from the flow's destination to its source.
-    pub fn ends(&self, reverse: bool) -> (NodeId, NodeId) {
-        self.ends.of(reverse)
+    pub fn ends(&self, reverse: bool) -> Ends<NodeId> {
+        self.form.ends(reverse)
     }
 
     /// Whether its packets are IPv6.
     pub fn is_ipv6(&self) -> bool {
-        self.ends.are_ipv6()
+        self.form.are_ipv6()
     }
 
     /// Whether its receiver only counts arrivals, and so never acts.
     #[cfg(test)]
     pub fn only_counts(&self) -> bool {
-        self.ends.are_only_counted()
+        self.form.are_only_counted()
     }
 
     /// Its TCP connection; `None`: it is UDP.
@@ -157,8 +159,8 @@ impl Flow {
     }
 
     fn outlet<'a>(&'a mut self, cx: &'a mut Context, flow: FlowId) -> (Outlet<'a>, &'a mut Socket) {
-        let ends = &self.ends;
-        (Outlet { cx, flow, ends }, &mut self.socket)
+        let form = &self.form;
+        (Outlet { cx, flow, form }, &mut self.socket)
     }
 
     /// Calls the application; segments with the octets that it wrote leave after the call.
@@ -169,9 +171,9 @@ impl Flow {
         flow: FlowId,
         input: impl FnOnce(&mut Running, &mut SocketPort<'_>) -> R,
     ) -> R {
-        let ends = &self.ends;
+        let form = &self.form;
         let mut port = SocketPort {
-            out: Outlet { cx, flow, ends },
+            out: Outlet { cx, flow, form },
             socket: &mut self.socket,
             span: &self.span,
             written: [false; 2],
@@ -203,7 +205,7 @@ impl Flows {
     /// Flows from and to this host wait until its station has joined.
     pub fn hold(&mut self, host: NodeId) {
         for flow in &mut self.flows {
-            let (from, to) = flow.ends(false);
+            let Ends { from, to } = flow.ends(false);
             if [from, to].contains(&host) {
                 flow.missing.push(host);
                 flow.joins = true;

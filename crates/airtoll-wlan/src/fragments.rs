@@ -8,7 +8,7 @@ use airtoll_security::TunnelSuite;
 
 use crate::application::{Application as _, SocketKind};
 use crate::black_hole::tunnels_between;
-use crate::flow::Ends;
+use crate::flow::PacketForm;
 use crate::scenario::Scenario;
 
 /// More octets than the interfaces of nested tunnels leave unused.
@@ -56,7 +56,7 @@ pub fn fragmented(scenario: &Scenario) -> Vec<Fragmented> {
             tunnels = on_the_way.flat_map(tunnels_between).collect();
         }
         let mtu = ends[0].mtu_octets.min(ends[1].mtu_octets);
-        let packet = |payload| Ends::datagram_octets(flow.ip.header_octets(), payload);
+        let packet = |payload| PacketForm::datagram_octets(flow.ip.header_octets(), payload);
         let outer = |payload| {
             tunnels
                 .iter()

@@ -195,6 +195,33 @@ impl RadioId {
     }
 }
 
+/// Ends of what goes from one to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Ends<T> {
+    /// Where it begins.
+    pub from: T,
+    /// Where it arrives.
+    pub to: T,
+}
+
+impl<T> Ends<T> {
+    /// Those of the way back.
+    #[inline]
+    pub fn reversed(self) -> Self {
+        Self {
+            from: self.to,
+            to: self.from,
+        }
+    }
+}
+
+/// A station and an access point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Pair<T> {
+    pub station: T,
+    pub access_point: T,
+}
+
 optional_ids! {
     /// A packet.
     PacketId,
@@ -323,9 +350,9 @@ impl<K: Id, T> Table<K, T> {
     }
 
     /// Two items to be changed; the first was added before the second.
-    pub fn two_mut(&mut self, first: K, second: K) -> (&mut T, &mut T) {
+    pub fn two_mut(&mut self, first: K, second: K) -> [&mut T; 2] {
         let (low, high) = self.items.split_at_mut(second.index());
-        (&mut low[first.index()], &mut high[0])
+        [&mut low[first.index()], &mut high[0]]
     }
 
     /// The items in their order.

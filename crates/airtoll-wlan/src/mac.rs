@@ -30,6 +30,7 @@ mod queue;
 mod rate_control;
 mod scheduling;
 mod settlement;
+mod single_radio;
 mod window;
 
 use airtoll_engine::Stream;
@@ -43,22 +44,26 @@ use crate::id::{
 };
 use crate::medium::Medium;
 use crate::scenario::{Discipline, Protection};
-use contention::{Contender, Domain};
+use contention::{Contender, Domain, Standing};
+use link::{Association, PowerMode, PowerState};
 use power_save::PowerSave;
 use queue::MacQueue;
 
 pub(crate) use beacon::BeaconPlan;
 use beacon::Listener;
-pub(crate) use contention::AccessKind;
+pub(crate) use contention::{AccessKind, WindowBounds};
 pub(crate) use exchange::FrameExchange;
 pub(crate) use fragmentation::Division;
-pub(crate) use group::GroupFrame;
+pub(crate) use group::{GroupFrame, Indication};
 pub(crate) use lifetime::{Backlog, NONE as NO_LIFETIME};
-pub(crate) use link::{DataLink, Mpdu, TxLink, mac_octets};
+pub(crate) use link::{
+    Addresses, Agreement, DataLink, DataSubtype, HandUp, Mpdu, TxLink, mac_octets,
+};
 pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing, width};
 pub(crate) use ofdma::{BothWays, SharedStation, SharingRules};
 pub(crate) use queue::SIGNALLING_CATEGORY;
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
+pub(crate) use single_radio::{RadioRules, RadioSet};
 
 /// State of the MAC of a node.
 #[derive(Debug)]
@@ -82,12 +87,19 @@ struct Node {
     /// Its station has left: the lifetime of everything in its queues is over.
     stopped: bool,
     discipline: Discipline,
-    /// The rate that its cipher forbids, where it does: (forbidden, used), bit/s.
-    forbidden_rate: Option<(u64, u64)>,
+    /// The rate that its cipher forbids, where it does.
+    forbidden_rate: Option<ForbiddenRate>,
     /// End of the last A-MPDU of several MPDUs that it received.
     aggregate_ended: Option<Instant>,
     /// Dozing of a station between beacons.
     power_save: Option<Box<PowerSave>>,
+}
+
+/// A rate that the cipher of a node forbids, and the one that takes its place, bit/s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ForbiddenRate {
+    pub forbidden: u64,
+    pub used: u64,
 }
 
 /// The frame that ends the reservation of a TXOP.
@@ -132,6 +144,8 @@ pub(crate) struct Mac {
     has_cards: bool,
     /// OFDMA, where a BSS uses it.
     ofdma: Option<Box<ofdma::Ofdma>>,
+    /// Stations with one radio for several links, where there are any.
+    single_radios: Option<Box<single_radio::SingleRadios>>,
     /// Contenders that won at the present instant.
     winners: Vec<ContenderId>,
     /// How many of them transmit, and the node of the last one.
@@ -162,6 +176,7 @@ impl Mac {
             cards: Table::new(),
             has_cards: false,
             ofdma: None,
+            single_radios: None,
             winners: Vec::new(),
             transmitting: (0, None),
         }
@@ -198,6 +213,47 @@ impl Mac {
     /// Adds a channel with this many sensing classes.
     pub fn add_channel(&mut self, slot: Duration, cca: Duration, classes: u32) {
         self.domains.push(Domain::new(slot, cca, classes));
+    }
+
+    /// Adds a contender to the channel of its node; `rank` is its access category, or above all of
+    /// them.
+    pub fn add_contender(
+        &mut self,
+        medium: &Medium,
+        node: RadioId,
+        kind: AccessKind,
+        window: WindowBounds,
+        (txop_limit, cf_end): (Duration, Option<CfEnd>),
+        rank: u8,
+    ) -> ContenderId {
+        let (channel, class) = (medium.channel_of(node), medium.class_of(node));
+        let kind = self.domains[channel].kind(kind);
+        let home = self.contenders.next_id();
+        let id = self.contenders.push(Contender {
+            node,
+            channel,
+            class,
+            kind,
+            standing: Standing::Resting,
+            key: 0,
+            late: false,
+            slots: 0,
+            cw: window.min,
+            retries: 0,
+            cw_min: window.min,
+            cw_max: window.max,
+            rank,
+            beacons: false,
+            txop_limit,
+            home,
+            siblings: Vec::new(),
+            cf_end: cf_end.map(Box::new),
+        });
+        self.exchanges.push(FrameExchange::new());
+        self.cards.push(card::Card::default());
+        let discipline = self.nodes[node].discipline;
+        self.queues.push(MacQueue::new(discipline));
+        id
     }
 
     /// Sets a node's contenders by access category.
@@ -319,13 +375,13 @@ impl Mac {
         self.nodes[node].beacon.as_ref()
     }
 
-    /// The cipher of a node forbids a rate: (forbidden, used), bit/s.
-    pub fn forbid_rate(&mut self, node: RadioId, rates: (u64, u64)) {
-        self.nodes[node].forbidden_rate = Some(rates);
+    /// The cipher of a node forbids a rate.
+    pub fn forbid_rate(&mut self, node: RadioId, rate: ForbiddenRate) {
+        self.nodes[node].forbidden_rate = Some(rate);
     }
 
-    /// The rate that the cipher of a node forbids, where it does: (forbidden, used), bit/s.
-    pub fn forbidden_rate(&self, node: RadioId) -> Option<(u64, u64)> {
+    /// The rate that the cipher of a node forbids, where it does.
+    pub fn forbidden_rate(&self, node: RadioId) -> Option<ForbiddenRate> {
         self.nodes[node].forbidden_rate
     }
 
@@ -353,20 +409,27 @@ impl Mac {
 
     /// Sets whether a node drops data for another because the association between them has ended.
     pub fn bar(&mut self, from: RadioId, to: RadioId, barred: bool) {
-        self.each_link(from, to, |link| link.barred = barred);
+        self.each_link(from, to, |link| link.at_sender = Association::over(barred));
     }
 
     /// Sets whether a node refuses data from another because the association has ended.
     pub fn refuse(&mut self, from: RadioId, to: RadioId, refused: bool) {
-        self.each_link(from, to, |link| link.refused = refused);
+        self.each_link(from, to, |link| {
+            link.at_receiver = Association::over(refused)
+        });
     }
 
     /// Sets whether a station dozes as far as its access point knows.
     pub fn set_dozing(&mut self, station: RadioId, access_point: RadioId, dozing: bool) {
-        self.each_link(access_point, station, |link| link.dozing = dozing);
-        self.each_link(station, access_point, |link| link.wakes = dozing);
+        let (state, mode) = if dozing {
+            (PowerState::Doze, PowerMode::PowerSave)
+        } else {
+            (PowerState::Awake, PowerMode::Active)
+        };
+        self.each_link(access_point, station, |link| link.receiver_state = state);
+        self.each_link(station, access_point, |link| link.sender_mode = mode);
         for link in self.signalling_links(station) {
-            self.links[link].wakes = dozing;
+            self.links[link].sender_mode = mode;
         }
     }
 

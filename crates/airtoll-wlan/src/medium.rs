@@ -13,7 +13,7 @@ mod radio;
 mod reception;
 
 use airtoll_engine::Stream;
-use airtoll_units::{Duration, Instant};
+use airtoll_units::{Duration, Instant, Span};
 
 use crate::context::Context;
 use crate::event::Event;
@@ -44,10 +44,30 @@ struct Node {
     ears: Vec<ClassId>,
     /// Transmits or owes a response until then.
     engaged_until: Instant,
-    /// Start and end of its last transmission.
-    last_sent: (Instant, Instant),
+    /// Its last transmission.
+    last_sent: Span,
     /// A wired host, which is on no channel.
     wired: bool,
+}
+
+/// Times of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AirTime {
+    /// Airtime.
+    pub length: Duration,
+    /// How long after its end it reserves the medium.
+    pub protects: Duration,
+}
+
+impl AirTime {
+    /// Those of a frame that reserves nothing.
+    #[inline]
+    pub const fn unprotected(length: Duration) -> Self {
+        Self {
+            length,
+            protects: Duration::ZERO,
+        }
+    }
 }
 
 /// All channels and the transceivers on them.
@@ -87,7 +107,10 @@ impl Medium {
             class: ClassId::new(0),
             ears: Vec::new(),
             engaged_until: Instant::ZERO,
-            last_sent: (Instant::ZERO, Instant::ZERO),
+            last_sent: Span {
+                from: Instant::ZERO,
+                to: Instant::ZERO,
+            },
             wired,
         });
         if host.index() == self.tuned.len() {
@@ -258,7 +281,7 @@ impl Medium {
     /// End of a node's last transmission.
     #[inline]
     pub fn last_sent(&self, node: RadioId) -> Instant {
-        self.nodes[node].last_sent.1
+        self.nodes[node].last_sent.to
     }
 
     /// A node owes a response, or goes on with its exchange, at `until`.
@@ -310,8 +333,8 @@ impl Medium {
         }
     }
 
-    /// A node begins to transmit a frame that belongs to the exchange of `contender` and reserves
-    /// the medium for `protects` after its end. Gives the number of the transmission.
+    /// A node begins to transmit a frame that belongs to the exchange of `contender`. Gives the number
+    /// of the transmission.
     #[inline]
     pub fn transmit(
         &mut self,
@@ -319,13 +342,14 @@ impl Medium {
         contender: ContenderId,
         node: RadioId,
         kind: FrameKind,
-        (length, protects): (Duration, Duration),
+        air: AirTime,
     ) -> TransmissionId {
         let now = cx.now();
         let state = &mut self.nodes[node];
         let (id, host, origin) = (state.channel, state.host, state.origin);
+        let AirTime { length, protects } = air;
         let end = now + length;
-        state.last_sent = (now, end);
+        state.last_sent = Span { from: now, to: end };
         state.engaged_until = state.engaged_until.max(end);
         let channel = &mut self.channels[id];
         channel.book(cx);
@@ -369,8 +393,9 @@ impl Medium {
         let now = cx.now();
         for &radio in radios {
             let state = &mut self.nodes[radio];
-            state.last_sent = (now, now + length);
-            state.engaged_until = state.engaged_until.max(now + length);
+            let end = now + length;
+            state.last_sent = Span { from: now, to: end };
+            state.engaged_until = state.engaged_until.max(end);
             let node = state.host;
             cx.observe(Observation::Transmits {
                 node,

@@ -27,7 +27,7 @@ use tunnel::Layer;
 pub(crate) use group::{Content as GroupContent, GroupSource, Message as GroupMessage};
 pub(crate) use ip_fragments::fragment_lengths;
 pub(crate) use resolution::Subject;
-pub(crate) use tunnel::{Takes, TunnelEnd};
+pub(crate) use tunnel::{Takes, TunnelEnd, TunnelWork};
 pub(crate) use wire::{ETHERNET_MINIMUM, Wire};
 
 /// Next hop of a node's packets for another node.

@@ -21,7 +21,7 @@ use groups::GroupMetrics;
 use ledger::{Air, Ledger, Octets, Unfinished};
 use metrics::FlowMetrics;
 use radios::Radios;
-pub(crate) use radios::{Dozing, Periods, Times};
+pub(crate) use radios::{Dozing, DozingShares, Periods, Times};
 #[cfg(test)]
 use trace::Tracer;
 
@@ -213,9 +213,8 @@ impl Observers {
         self.radios.of(node, end)
     }
 
-    /// Shares of the time in which the radio of a node that dozes is awake, and receives beacons, if nothing
-    /// is sent.
-    pub fn dozing_of(&self, node: NodeId) -> Option<(f64, f64)> {
+    /// Shares of the time of the radio of a node that dozes, if nothing is sent.
+    pub fn dozing_of(&self, node: NodeId) -> Option<DozingShares> {
         self.radios.dozing_of(node)
     }
 

@@ -10,6 +10,7 @@
 mod advertising;
 mod cipher;
 mod frame;
+mod ip;
 mod keys;
 mod multicast;
 mod packet;
@@ -18,6 +19,7 @@ mod recorder;
 mod resolving;
 mod signal;
 mod stream;
+mod tcp_options;
 #[cfg(test)]
 mod tests;
 mod tunnel;

@@ -366,20 +366,19 @@ impl Traffic<'_> {
         let own = |node: &NodeId| lower.medium.is_own(RadioId::first_of(*node));
         for number in self.stack.net.nodes().filter(own) {
             table.station = Some(self.stack.net.name(number).to_owned());
-            let (cpu, _) = lower.device.busy(number);
-            let cpu = cpu.as_secs_f64();
+            let cpu = lower.device.busy(number).cpu.as_secs_f64();
             if cpu > 0.0 {
                 table.put("cpu_share", cpu / span, "1");
             }
             let radios = lower.medium.radios();
             let radios = radios.filter(|radio| lower.medium.host_of(*radio) == number);
-            if let Some((forbidden, used)) = radios
+            if let Some(rate) = radios
                 .filter_map(|radio| lower.mac.forbidden_rate(radio))
                 .last()
                 && self.stack.net.role(number) == Role::Station
             {
-                table.put("rate_forbidden_bps", forbidden as f64, "bit/s");
-                table.put("rate_used_bps", used as f64, "bit/s");
+                table.put("rate_forbidden_bps", rate.forbidden as f64, "bit/s");
+                table.put("rate_used_bps", rate.used as f64, "bit/s");
             }
             if let Some(joule) = self.energy_rows(number, span, delivered, table) {
                 *energy.get_or_insert(0.0) += joule;

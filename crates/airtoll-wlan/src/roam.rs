@@ -27,12 +27,13 @@ pub(crate) use action::Action;
 pub(crate) use agents::{Agent, Agents};
 pub(crate) use mobile_ip::Binding;
 pub(crate) use resuming::Faults;
-pub(crate) use scan::Scanning;
+pub(crate) use scan::{ScanElements, Scanning};
+use walk::Levels;
 pub(crate) use walk::Walking;
 
 use crate::address;
 use crate::event::RoamEvent;
-use crate::id::{AgentId, HandoverId, NodeId, PacketId, RadioId, SessionId, SignalId, Table};
+use crate::id::{AgentId, HandoverId, NodeId, PacketId, Pair, RadioId, SessionId, SignalId, Table};
 use crate::join::Join;
 use crate::medium::Radio;
 use crate::packet::Loss;
@@ -90,7 +91,7 @@ struct Handover {
     /// Scans so far.
     scans: u32,
     /// Levels of the old and the new access point when the station chose to move, dBm.
-    levels: Option<(f64, f64)>,
+    levels: Option<Levels>,
     found: Option<Instant>,
     /// The PMK of the pre-authentication.
     pmk: Option<Vec<u8>>,
@@ -193,7 +194,7 @@ impl Roam {
     /// The radio by which a station is in the BSS that it leaves in the hand-over of a session.
     pub fn departing(&self, session: SessionId, join: &Join) -> Option<RadioId> {
         let id = self.of_session(session)?;
-        Some(join.radios_of(self.handovers[id].plan.before).0)
+        Some(join.radios_of(self.handovers[id].plan.before).station)
     }
 
     /// The traffic begins, and lasts until `ends`: hand-overs count from now.
@@ -426,7 +427,7 @@ impl Roam {
     /// The station is on the channel of the next access point, where it negotiates.
     fn turn_link(&self, id: HandoverId, turn: &mut Turn<'_>) {
         let plan = &self.handovers[id].plan;
-        let (radio, _) = turn.join.radios_of(plan.session);
+        let radio = turn.join.radios_of(plan.session).station;
         let host = plan.station;
         turn.out.push(Action::TurnLink { host, radio });
     }
@@ -444,7 +445,7 @@ impl Roam {
         let plan = &handover.plan;
         let (method, before, station) = (plan.method, plan.before, address::mac(plan.station));
         let mut pmk = handover.pmk.take();
-        let (_, new) = turn.join.ends_of(plan.session);
+        let new = turn.join.ends_of(plan.session).access_point;
         let announced = turn.join.link_of(plan.session).announced.clone();
         let Later {
             policy,
@@ -461,7 +462,7 @@ impl Roam {
         ) {
             Negotiation::cached(policy, options, station, new, pmk?, generator).ok()?
         } else {
-            let (_, old) = turn.join.ends_of(before);
+            let old = turn.join.ends_of(before).access_point;
             let transition = Transition {
                 old_access_point: address::mac(old),
                 over_the_ds: method == HandoverMethod::FastTransitionDs,
@@ -482,7 +483,7 @@ impl Roam {
     ) -> Option<Vec<u8>> {
         let mut at = Some(id);
         while let Some(plan) = at.map(|at| &self.handovers[at].plan) {
-            if join.ends_of(plan.before).1 == access_point {
+            if join.ends_of(plan.before).access_point == access_point {
                 return join.pmk_of(plan.before);
             }
             at = plan.previous;
@@ -510,7 +511,10 @@ impl Roam {
             turn.out.push(Action::SendKept { host, packet });
         }
         // The old access point hears of the move over the distribution system.
-        let (_, access_point) = turn.join.ends_of(self.handovers[id].plan.before);
+        let access_point = turn
+            .join
+            .ends_of(self.handovers[id].plan.before)
+            .access_point;
         turn.out.push(Action::HasLeft { access_point });
         self.go_on(id, turn);
     }
@@ -597,7 +601,10 @@ impl Roam {
 impl Turn<'_> {
     /// The station of a session is out of reach of the access point, and sends nothing more there.
     fn drop_link(&mut self, session: SessionId) {
-        let (radio, access_point) = self.join.radios_of(session);
+        let Pair {
+            station: radio,
+            access_point,
+        } = self.join.radios_of(session);
         self.radio.part(radio, access_point);
         self.out.push(Action::LevelsChanged { radio });
         let stopped = true;
@@ -606,7 +613,10 @@ impl Turn<'_> {
 
     /// The station of a session may be in reach of the access point, and send there.
     fn take_up_link(&mut self, session: SessionId) {
-        let (radio, access_point) = self.join.radios_of(session);
+        let Pair {
+            station: radio,
+            access_point,
+        } = self.join.radios_of(session);
         self.radio.bring(radio, access_point);
         self.out.push(Action::LevelsChanged { radio });
         let stopped = false;

@@ -11,6 +11,7 @@ mod association;
 mod bss;
 mod builder;
 mod check;
+mod cost;
 mod flow;
 mod group;
 mod handover;
@@ -19,6 +20,7 @@ mod nic;
 mod node;
 mod ofdma;
 mod radio;
+mod single_radio;
 
 pub use crate::application::Pattern;
 pub use crate::application::parameters::*;
@@ -31,16 +33,18 @@ pub use bss::{
     Protection, Rate, SaeFlood, Standard, TxopProtection,
 };
 pub use builder::ScenarioBuilder;
+pub use cost::Cost;
 pub use flow::{AccessCategory, Flow, IpVersion, Transport, UdpOptions};
 pub use group::{GroupDelivery, GroupMessage, GroupSource};
 pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use nic::{Meanwhile, Nic, NicStage, Overlap, StageKind};
 pub use node::{
-    CipherCost, CipherDelimiters, Cost, CryptoEngine, Discipline, Duty, Energy, Host, Node,
-    PowerSave, Queue, Role, TargetWakeTime, Tunnel, WiredLink,
+    CipherCost, CipherDelimiters, CryptoEngine, Discipline, Duty, Energy, Host, Node, PowerSave,
+    Queue, Role, TargetWakeTime, Tunnel, WiredLink,
 };
 pub use ofdma::Ofdma;
 pub use radio::{Fading, Interferer, LinkBudget, PathLoss, Presence, Radio, Wall};
+pub use single_radio::{CategoryLinks, LinkDirection, SingleRadio};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -16,6 +16,7 @@ mod neighbours;
 mod ofdma;
 mod path_mtu;
 mod settling;
+mod single_radio;
 mod wired_senders;
 
 use crate::outcome::Outcome;

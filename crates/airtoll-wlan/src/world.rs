@@ -10,7 +10,8 @@ use crate::address::Locator;
 use crate::context::{Action, Step};
 use crate::event::{Event, JoinEvent};
 use crate::id::{
-    ChannelId, ContenderId, NodeId, PacketId, RadioId, SessionId, TransmissionId, WireId,
+    ChannelId, ContenderId, Ends, NodeId, PacketId, Pair, RadioId, SessionId, TransmissionId,
+    WireId,
 };
 use crate::join::{self, Join};
 use crate::lower::Lower;
@@ -189,6 +190,10 @@ impl World {
             Event::MuEdcaTimer { contender } => {
                 let (cx, medium) = (&mut lower.cx, &lower.medium);
                 lower.mac.mu_edca_due(cx, medium, contender);
+            }
+            Event::SingleRadio { station } => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.single_radio_due(cx, medium, station);
             }
             Event::Interferer { interferer } => {
                 let turn = lower.medium.interferer_due(&mut lower.cx, interferer);
@@ -532,7 +537,8 @@ impl World {
 
     /// Source and destination of the flow of a packet.
     fn ends_of(&self, p: &Packet) -> Option<[NodeId; 2]> {
-        Some(self.stack.flow.flow(p.flow()?).ends(false).into())
+        let Ends { from, to } = self.stack.flow.flow(p.flow()?).ends(false);
+        Some([from, to])
     }
 
     /// Lets the recorder see the subsystems, if there is a recorder.
@@ -634,7 +640,9 @@ impl World {
                         join::Asleep::Waits => {
                             lower.mac.signal_awake(cx, medium, from, to, packet);
                         }
-                        _ => lower.mac.send_signalling(cx, medium, (from, to), packet),
+                        _ => lower
+                            .mac
+                            .send_signalling(cx, medium, Ends { from, to }, packet),
                     },
                 }
             }
@@ -727,7 +735,11 @@ impl World {
                 access_point,
                 secrets,
             } => self.record(|recorder, view| {
-                recorder.agreed(view, (station, access_point), &secrets);
+                let pair = Pair {
+                    station,
+                    access_point,
+                };
+                recorder.agreed(view, pair, &secrets);
             }),
             Action::TunnelAgreed {
                 node,
@@ -752,7 +764,8 @@ impl World {
 
     /// The station of a session, and the outer address of its tunnels there.
     fn tunnels_of(&self, session: SessionId) -> (NodeId, Locator) {
-        (self.join.ends_of(session).0, self.join.outside_of(session))
+        let station = self.join.ends_of(session).station;
+        (station, self.join.outside_of(session))
     }
 
     /// All stations have joined: the traffic and everything that counts from its start begin.
@@ -816,7 +829,13 @@ impl World {
                 node,
                 access_point,
                 octets,
-            } => net.advertise(lower, agent, (node, access_point), octets),
+            } => {
+                let way = Ends {
+                    from: node,
+                    to: access_point,
+                };
+                net.advertise(lower, agent, way, octets);
+            }
             Action::SendKept { host, packet } => net.send(lower, host, packet),
             Action::SendAnew { host, packet } => {
                 // Tunnelled packets and fragments were made for the old link.
@@ -857,8 +876,11 @@ impl World {
                 access_point,
                 listening,
             } => {
-                let ends = (station, access_point);
-                lower.mac.set_listening(handover, ends, listening);
+                let pair = Pair {
+                    station,
+                    access_point,
+                };
+                lower.mac.set_listening(handover, pair, listening);
             }
             Action::SetAway { host, away } => net.set_away(host, away),
             Action::TurnLink { host, radio } => {
@@ -869,8 +891,14 @@ impl World {
                 net.turn_routes(host, radio);
                 net.set_joining(host, None);
             }
-            Action::SetAgreed { ends, agreed } => lower.mac.set_agreed(ends.0, ends.1, agreed),
-            Action::SetLegacy { ends, mode } => lower.mac.set_legacy(ends.0, ends.1, mode),
+            Action::SetAgreed { ends, agreed } => {
+                lower
+                    .mac
+                    .set_agreed(ends.station, ends.access_point, agreed);
+            }
+            Action::SetLegacy { ends, mode } => {
+                lower.mac.set_legacy(ends.station, ends.access_point, mode);
+            }
             Action::SetStopped { radio, stopped } => lower.mac.set_stopped(radio, stopped),
             Action::LevelsChanged { radio } => lower.mac.forget_success(radio),
             Action::MoveTunnels { session } => {

@@ -50,6 +50,13 @@ def links_of(settings: Scenario, station: Station) -> tuple[int, ...]:
     return tuple(range(1, len(names(settings)) + 1))
 
 
+def has_one_radio(settings: Scenario, station: Station) -> bool:
+    """Whether a station has one radio for its links (EMLSR)."""
+    if settings.mlo is None or len(links_of(settings, station)) == 1:
+        return False
+    return (station.mlo_mode or settings.mlo.mode) == "emlsr"
+
+
 def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
     """Why a cell with several links, whose stations have these policies, is skipped, or None."""
     settings = cell.settings

@@ -134,6 +134,9 @@ class Station(Table):
         description="with `mlo`: the one link of a station without multi-link operation, counted "
         "from 1; default: the station uses all links",
     )
+    mlo_mode: Literal["str", "emlsr"] | None = Field(
+        None, description="with `mlo`: its radios; default: as `mlo.mode` says"
+    )
     policy: str | None = Field(None, description="policy of this station alone (mixed cells)")
     joins_at_s: NotNegative | None = Field(
         None,
@@ -301,6 +304,22 @@ class MloLink(Table):
         return self
 
 
+class LinkMapping(Table):
+    """Links of an access category (TID-to-link mapping, IEEE 802.11be, 35.3.7.2)."""
+
+    category: Literal["background", "best_effort", "video", "voice"] = Field(
+        description="access category, with both of its TIDs"
+    )
+    direction: Literal["up", "down", "both"] = Field(
+        "both", description="frames from the stations, to them, or both"
+    )
+    links: tuple[Annotated[int, Field(ge=1, le=3)], ...] = Field(
+        min_length=1,
+        description="links that its frames take, counted from 1; a category without a mapping "
+        "takes all",
+    )
+
+
 class Mlo(Table):
     """Multi-link operation (IEEE 802.11be, 35.3)."""
 
@@ -312,15 +331,35 @@ class Mlo(Table):
     )
     mode: Literal["str", "emlsr"] = Field(
         "str",
-        description="str: all radios transmit and receive at the same time; emlsr is refused",
+        description="radios of the stations; str: one for each link, and all transmit and receive "
+        "at the same time; emlsr: one that listens on all links and exchanges frames on one at a "
+        "time (35.3.17). The access point has one for each link",
+    )
+    padding_delay_us: Literal[0, 32, 64, 128, 256] = Field(
+        32,
+        description="emlsr: padding of the initial control frame (MU-RTS) before each exchange of "
+        "the AP, microseconds; default: that of Linux's iwlwifi",
+    )
+    transition_delay_us: Literal[0, 16, 32, 64, 128, 256] = Field(
+        64,
+        description="emlsr: time from the end of an exchange until the station listens on all "
+        "links again, microseconds; default: that of Linux's iwlwifi",
+    )
+    mapping: tuple[LinkMapping, ...] = Field(
+        (), description="links of access categories; default: each takes all"
     )
 
     @model_validator(mode="after")
-    def _simultaneous(self) -> Self:
-        if self.mode == "emlsr":
-            raise ValueError(
-                "mode: emlsr (one radio that moves between the links) is not simulated; use str"
-            )
+    def _mapped(self) -> Self:
+        known: set[tuple[str, str]] = set()
+        for one in self.mapping:
+            if max(one.links) > len(self.links):
+                raise ValueError(f"mapping of {one.category}: links are 1 to {len(self.links)}")
+            ways = ("up", "down") if one.direction == "both" else (one.direction,)
+            twice = known & {(one.category, way) for way in ways}
+            if twice:
+                raise ValueError(f"mapping of {one.category}: one for each direction")
+            known |= {(one.category, way) for way in ways}
         return self
 
 
@@ -915,6 +954,10 @@ class Scenario(Table):
             if station.link is not None and station.link > links:
                 allowed = f"1 to {links}" if links else "absent without mlo"
                 raise ValueError(f"station {station.name}: link is {allowed}")
+            if station.mlo_mode is not None and (not links or station.link is not None):
+                raise ValueError(
+                    f"station {station.name}: mlo_mode is for a station on all links of mlo"
+                )
             own = station.mcs is not None or station.streams is not None or station.phy is not None
             if links and station.link is None and own:
                 raise ValueError(

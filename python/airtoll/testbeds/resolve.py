@@ -416,6 +416,8 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
         role=border.Role.STATION,
         bss=first,
         multi_link=tuple(further),
+        single_radio=_single_radio(cell.settings, station),
+        category_links=_category_links(cell.settings, bool(further)),
         cipher=_data_cipher(policy),
         host=_with_card(
             _with_multiplication(_host(profile, policy), cell.settings.join.multiplication_ms),
@@ -445,6 +447,31 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
     if own != of_links or stated or node.standard is not None:
         return evolve(node, rate=own[0])
     return node
+
+
+def _single_radio(settings: Scenario, station: Station) -> border.SingleRadio | None:
+    """The one radio of a station for all links, where it has one."""
+    if settings.mlo is None or not multi_link.has_one_radio(settings, station):
+        return None
+    return border.SingleRadio(
+        padding_delay_us=settings.mlo.padding_delay_us,
+        transition_delay_us=settings.mlo.transition_delay_us,
+    )
+
+
+def _category_links(settings: Scenario, several: bool) -> tuple[border.CategoryLinks, ...]:
+    """Links of the access categories of a station on several links."""
+    if settings.mlo is None or not several:
+        return ()
+    names = multi_link.names(settings)
+    return tuple(
+        border.CategoryLinks(
+            category=border.AccessCategory(one.category),
+            direction=border.LinkDirection(one.direction),
+            bss=tuple(names[number - 1] for number in one.links),
+        )
+        for one in settings.mlo.mapping
+    )
 
 
 def _with_multiplication(host: border.Host, stated_ms: float | None) -> border.Host:

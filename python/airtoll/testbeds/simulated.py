@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from airtoll.plan import Cell
+from airtoll.plan.multi_link import has_one_radio
 from airtoll.profiles import load
 from airtoll.study import GroupLoad, Station
 from airtoll.study.generations import band_of
@@ -41,6 +42,17 @@ def _without_figures(cell: Cell) -> bool:
         if station.dozes and (energy is None or energy.doze_w is None):
             return True
     return False
+
+
+def _idle_delays(cell: Cell) -> bool:
+    """Whether a cell states delays of EMLSR, and none of its stations asks for EMLSR."""
+    settings = cell.settings
+    if settings.mlo is None:
+        return False
+    fields = type(settings.mlo).model_fields
+    delays = ("padding_delay_us", "transition_delay_us")
+    stated = any(getattr(settings.mlo, key) != fields[key].default for key in delays)
+    return stated and not any(has_one_radio(settings, one) for one in settings.stations)
 
 
 def _oven_elsewhere(cell: Cell) -> bool:
@@ -161,6 +173,12 @@ CAPABILITY: Final = Capability(
             lambda cell: cell.settings.dtim_period != 1 and not _waits_for_dtim(cell),
             "dtim_period needs a station that dozes, and group-addressed frames "
             '(group_load, or address_resolution = "dynamic") or dtim_wake',
+        ),
+        Feature(
+            "delays of a radio that no station has",
+            _idle_delays,
+            "mlo.padding_delay_us and transition_delay_us need a station on several links with "
+            'mode = "emlsr" (mlo.mode or stations.mlo_mode)',
         ),
         Feature(
             "dozing of a station that hands over",

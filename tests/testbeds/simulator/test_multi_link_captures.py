@@ -66,3 +66,19 @@ def test_tshark_reads_the_frames_of_both_links(tmp_path: Path, cell: Any, record
         "02:00:00:00:00:01": True,
         "02:00:00:00:00:02": False,
     }
+
+
+@needs_tshark
+def test_tshark_reads_the_frames_that_open_exchanges_with_one_radio(
+    tmp_path: Path, cell: Any, record: Any
+) -> None:
+    load = {"transport": "udp", "direction": "down", "offered_mbps": 50, "duration_s": 0.05}
+    one_radio = {"mode": "emlsr", "padding_delay_us": 64, **MLO}
+    trial = record(cell(POLICIES[0], load, phy="802.11be", mlo=one_radio), tmp_path)
+    assert trial.wrong() == []
+    opened = trial.tshark("wlan.fc.type_subtype == 18", "wlan.trigger.he.trigger_type", "frame.len")
+    assert len(opened) > 20
+    # MU-RTS of 33 octets and 16 symbols of 12 octets at 24 Mb/s, behind the radio header.
+    types = {line.split("\t")[0] for line in opened}
+    assert {int(kind, 0) for kind in types} == {3}
+    assert len({line.split("\t")[1] for line in opened}) == 1

@@ -120,11 +120,13 @@ pub(super) static AC: Descriptor = Descriptor {
 /// N_ES: 2160 data bits a symbol and encoder, then the next number that divides both coded and
 /// data bits into whole puncturing patterns (21.3.10.5.3; gives Tables 21-30 to 21-61).
 fn encoders(mcs: Mcs, subcarriers: u32, streams: u8) -> u32 {
-    let (n, d) = mcs.code.fraction();
+    let rate = mcs.code.fraction();
     let coded = subcarriers * u32::from(streams) * mcs.modulation.bits();
-    let data = coded * n / d;
+    let data = coded * rate.numerator / rate.denominator;
     let least = data.div_ceil(2_160);
     (least..16)
-        .find(|e| data.is_multiple_of(e * n) && coded.is_multiple_of(e * d))
+        .find(|e| {
+            data.is_multiple_of(e * rate.numerator) && coded.is_multiple_of(e * rate.denominator)
+        })
         .unwrap_or(least)
 }

@@ -74,7 +74,11 @@ pub fn published_maxima() -> [PublishedMaximum; 4] {
     };
     [
         b.line(
-            ("802.11b", 5.9e6, 7.1e6),
+            "802.11b",
+            Printed {
+                tcp_bps: 5.9e6,
+                udp_bps: 7.1e6,
+            },
             Cell {
                 vector: cck(Preamble::Short),
                 basic: all_dsss,
@@ -84,7 +88,11 @@ pub fn published_maxima() -> [PublishedMaximum; 4] {
              preamble, Ack at 2 Mb/s, payload alone",
         ),
         mixed.line(
-            ("802.11b/g", 14.4e6, 19.5e6),
+            "802.11b/g",
+            Printed {
+                tcp_bps: 14.4e6,
+                udp_bps: 19.5e6,
+            },
             Cell {
                 cts_to_self: Some(cck(Preamble::Short)),
                 ..mixed
@@ -93,12 +101,20 @@ pub fn published_maxima() -> [PublishedMaximum; 4] {
              octets counted; ours: CTS-to-self at 2 Mb/s with the long preamble",
         ),
         g.line(
-            ("802.11g", 24.4e6, 30.5e6),
+            "802.11g",
+            Printed {
+                tcp_bps: 24.4e6,
+                udp_bps: 30.5e6,
+            },
             g,
             "all 1500 octets of the packet counted; ours: payload alone",
         ),
         a.line(
-            ("802.11a", 24.4e6, 30.5e6),
+            "802.11a",
+            Printed {
+                tcp_bps: 24.4e6,
+                udp_bps: 30.5e6,
+            },
             a,
             "all 1500 octets of the packet counted; ours: payload alone",
         ),
@@ -126,6 +142,13 @@ pub fn compatibility_loss(rate: OfdmRate) -> [f64; 2] {
     ]
 }
 
+/// Throughputs of the table, bit/s.
+#[derive(Clone, Copy)]
+struct Printed {
+    tcp_bps: f64,
+    udp_bps: f64,
+}
+
 #[derive(Clone, Copy)]
 struct Cell {
     vector: TxVector,
@@ -150,7 +173,8 @@ impl Cell {
 
     fn line(
         &self,
-        (phy, printed_tcp_bps, printed_udp_bps): (&'static str, f64, f64),
+        phy: &'static str,
+        printed: Printed,
         read_as: Self,
         reading: &'static str,
     ) -> PublishedMaximum {
@@ -158,8 +182,8 @@ impl Cell {
             + read_as.exchange(TCP_ACK).mean_cycle_s();
         PublishedMaximum {
             phy,
-            printed_tcp_bps,
-            printed_udp_bps,
+            printed_tcp_bps: printed.tcp_bps,
+            printed_udp_bps: printed.udp_bps,
             udp_bps: self.udp(1_472),
             tcp: tcp_bounds(&TcpLink {
                 data: self.exchange(PACKET),

@@ -42,25 +42,45 @@ pub struct HighestMcs {
     pub arrives: bool,
 }
 
-/// The MCS with the highest rate of those with which nine of ten frames of 1500 octets arrive, on a
-/// channel of this band, width (MHz) and guard interval (ns), at a level (dBm) over a noise figure (dB).
+/// A channel and the guard interval on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Channel {
+    /// Its band.
+    pub band: Band,
+    /// Its width, MHz.
+    pub width_mhz: u16,
+    /// Guard interval, ns.
+    pub guard_interval_ns: u16,
+}
+
+/// Signal and noise at a receiver.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Heard {
+    /// Level of the signal, dBm.
+    pub level_dbm: f64,
+    /// Its noise figure, dB.
+    pub noise_figure_db: f64,
+}
+
+/// The MCS with the highest rate of those with which nine of ten frames of 1500 octets arrive.
 ///
 /// `None` where the generation has no MCS with so many streams there.
 #[must_use]
 pub fn highest_mcs(
     standard: Standard,
-    (band, width_mhz, guard_ns): (Band, u16, u16),
+    channel: Channel,
     streams: u8,
-    (level_dbm, noise_figure_db): (f64, f64),
+    heard: Heard,
 ) -> Option<HighestMcs> {
     let phy = standard.descriptor();
-    let width = phy.width_within(Width::of_mhz(u32::from(width_mhz))?);
-    let guard = phy.guard_interval(GuardInterval::of_nanos(u32::from(guard_ns))?);
-    let noise = noise_floor(f64::from(width.mhz()) * 1e6, Db(noise_figure_db));
-    let snr = ratio(Db(level_dbm - noise.0));
+    let width = phy.width_within(Width::of_mhz(u32::from(channel.width_mhz))?);
+    let guard = GuardInterval::of_nanos(u32::from(channel.guard_interval_ns))?;
+    let guard = phy.guard_interval(guard);
+    let noise = noise_floor(f64::from(width.mhz()) * 1e6, Db(heard.noise_figure_db));
+    let snr = ratio(Db(heard.level_dbm - noise.0));
     let all = phy.mcs_indices(streams).filter(|(_, s)| *s == streams);
     let known = all.filter_map(|(mcs, _)| {
-        let vector = TxVector::of_mcs(standard, mcs, streams, width, guard, band).ok()?;
+        let vector = TxVector::of_mcs(standard, mcs, streams, width, guard, channel.band).ok()?;
         Some(HighestMcs {
             mcs,
             bps: vector.bit_rate().0 as f64,

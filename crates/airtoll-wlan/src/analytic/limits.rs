@@ -9,7 +9,7 @@ use airtoll_phy::{ampdu_limits, rx_phy_start_delay};
 use airtoll_units::Duration;
 
 use super::exchange::Exchange;
-use super::level::{highest_mcs, received_dbm};
+use super::level::{Channel, Heard, highest_mcs, received_dbm};
 use super::link::{Direction, Link, band};
 use super::path::{Demand, demand, wireless_end};
 use crate::scenario::{
@@ -290,10 +290,16 @@ fn links_of(scenario: &Scenario, station: &Node) -> Vec<Link> {
         let standard = node.standard.unwrap_or(bss.standard);
         if let Rate::Aarf { streams } | Rate::Minstrel { streams } = node.rate_in(bss) {
             let access_point = scenario.access_point_of(&bss.name)?;
-            let level = received_dbm(scenario, access_point, station, &bss.name);
-            let noise = scenario.radio.noise_figure_db;
-            let channel = (band(bss), bss.width_mhz, bss.guard_interval_ns);
-            let mcs = highest_mcs(standard, channel, streams, (level, noise))?.mcs;
+            let heard = Heard {
+                level_dbm: received_dbm(scenario, access_point, station, &bss.name),
+                noise_figure_db: scenario.radio.noise_figure_db,
+            };
+            let channel = Channel {
+                band: band(bss),
+                width_mhz: bss.width_mhz,
+                guard_interval_ns: bss.guard_interval_ns,
+            };
+            let mcs = highest_mcs(standard, channel, streams, heard)?.mcs;
             node.link_rates.clear();
             node.rate = Some(Rate::FixedMcs { mcs, streams });
         }

@@ -11,8 +11,8 @@ use airtoll_phy::{
 
 use airtoll_units::Duration;
 
-use super::answer::Cannot;
 use super::exchange::Exchange;
+use super::throughput::Cannot;
 use crate::scenario::{Bss, CipherDelimiters, Node, Protection, Rate, Standard, TxopProtection};
 
 /// Direction of data frames between a station and its access point.

@@ -3,12 +3,12 @@
 use airtoll_phy::{frame_success, noise_floor, ratio};
 use airtoll_units::Db;
 
-use super::answer::{Cannot, Method, Throughput};
 use super::card::cycle_s;
 use super::exchange::Exchange;
 use super::link::{Direction, Link};
 use super::maximum::saturated_bps;
 use super::tcp::{TcpLink, tcp_bounds};
+use super::throughput::{Cannot, Method, Throughput};
 use crate::net::fragment_lengths;
 use crate::scenario::{
     CryptoEngine, Flow, IpVersion, Node, PathLoss, Pattern, Role, Scenario, Standard, Transport,

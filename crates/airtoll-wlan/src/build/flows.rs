@@ -4,8 +4,8 @@ use airtoll_units::{Duration, Instant};
 
 use super::Builder;
 use crate::application::{Application as _, Running};
-use crate::flow::{Connection, Ends, Flow, Socket, Span, UdpSocket};
-use crate::id::{FlowId, LinkId, NodeId, RadioId, Table, WireId};
+use crate::flow::{Connection, Flow, PacketForm, Socket, Span, UdpSocket};
+use crate::id::{Ends, FlowId, LinkId, NodeId, RadioId, Table, WireId};
 use crate::mac::{Backlog, Mode, NO_LIFETIME, RateControl};
 use crate::net::Route;
 use crate::scenario::{self, IpVersion, Role, ScenarioError, Transport, UdpOptions};
@@ -36,16 +36,18 @@ impl Builder<'_> {
                 });
             }
             self.refuse_too_short(flow, &application, source, destination)?;
+            let ends = Ends {
+                from: source,
+                to: destination,
+            };
             let ip_header = flow.ip.header_octets();
             let start = Instant::ZERO + Duration::from_secs_f64(flow.start_s);
             let socket = match &flow.transport {
                 Transport::Udp(options) => {
-                    let ends = (source, destination);
                     let room = self.room(flow, options, ends, &application, &filling);
                     Socket::Udp(UdpSocket::new(room))
                 }
                 Transport::Tcp(options) => {
-                    let ends = (source, destination);
                     let configs = self.tcp_configs(options, ends, ip_header);
                     for config in &configs {
                         config
@@ -81,10 +83,10 @@ impl Builder<'_> {
             };
             let names = (flow.name.clone(), flow.station.clone());
             let category = flow.access_category as u8;
-            let ends = Ends::new((source, destination), ip_header, category);
+            let form = PacketForm::new(ends, ip_header, category);
             let theirs = &self.scenario.nodes[source.index()];
             let neighbour = self.scenario.is_neighbours(theirs);
-            let flow = Flow::new(names, ends, application, socket, span);
+            let flow = Flow::new(names, form, application, socket, span);
             self.world.stack.flow.add(flow.of_neighbour(neighbour));
         }
         Ok(())
@@ -176,13 +178,17 @@ impl Builder<'_> {
         &self,
         flow: &scenario::Flow,
         options: &UdpOptions,
-        (source, destination): (NodeId, NodeId),
+        ends: Ends<NodeId>,
         application: &Running,
         filling: &Table<WireId, u32>,
     ) -> u32 {
         let Some(payload) = application.datagram_octets() else {
             return u32::MAX;
         };
+        let Ends {
+            from: source,
+            to: destination,
+        } = ends;
         if let Some(octets) = options.socket_buffer_octets {
             return (octets / payload).max(1);
         }
@@ -191,7 +197,7 @@ impl Builder<'_> {
         }
         let net = &self.world.stack.net;
         let ipv6 = flow.ip == IpVersion::Ipv6;
-        let ip_octets = Ends::datagram_octets(flow.ip.header_octets(), payload);
+        let ip_octets = PacketForm::datagram_octets(flow.ip.header_octets(), payload);
         let packets = net.packets_of(source, destination, ip_octets, ipv6);
         if net.role(source) == Role::Wired {
             // A full queue holds a local application back, and the applications share the queue. With
@@ -276,21 +282,22 @@ impl Builder<'_> {
     fn tcp_configs(
         &self,
         options: &scenario::TcpOptions,
-        (source, destination): (NodeId, NodeId),
+        ends: Ends<NodeId>,
         ip_header: u32,
     ) -> [TcpConfig; 2] {
         // A tunnel's interface has a smaller MTU; either end announces what it can take (RFC 6691).
-        let room = |from: NodeId, to: NodeId| {
+        let room = |Ends { from, to }: Ends<NodeId>| {
             let net = &self.world.stack.net;
             let found = !options.no_path_mtu_discovery;
-            let ends = net.tunnels(from).iter();
-            let ends = ends.filter(|end| found && end.takes(to, true));
-            ends.rev()
+            let tunnels = net.tunnels(from).iter();
+            let tunnels = tunnels.filter(|end| found && end.takes(to, true));
+            tunnels
+                .rev()
                 .fold(net.mtu(from), |mtu, end| end.longest_segment(mtu))
         };
-        let mtu = room(source, destination).min(room(destination, source));
+        let mtu = room(ends).min(room(ends.reversed()));
         let system = |node: NodeId| self.scenario.nodes[node.index()].host.tcp;
-        [(source, destination), (destination, source)].map(|(from, to)| {
+        [ends, ends.reversed()].map(|Ends { from, to }| {
             let systems = [system(from), system(to)];
             TcpConfig::of_flow(options, systems, mtu - ip_header - 20)
         })

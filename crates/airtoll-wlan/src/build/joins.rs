@@ -1,40 +1,26 @@
 //! From the associations of a scenario to the sessions of [`Join`], the links of their frames and
 //! the first events. Nodes and links are made before.
 
-use std::collections::HashMap;
-
-use airtoll_engine::Streams;
 use airtoll_handshakes::link::multi_link::{AffiliatedLink, MultiLink, link_address, mld_address};
 use airtoll_handshakes::{MobileIp, Negotiation, Options, Party, PolicySpec, SpecError};
-use airtoll_security::{AkmSuite, CipherSuite};
+use airtoll_security::AkmSuite;
 use airtoll_units::{Duration, Instant};
 
-use super::radios::Radios;
 use super::signalling;
+use super::source::Source;
 use crate::address;
 use crate::announce;
 use crate::event::{Event, JoinEvent};
-use crate::id::{NodeId, RadioId, SessionId, Table};
+use crate::id::{NodeId, Pair, RadioId, SessionId, Table};
 use crate::join::{
     BusyThreshold, Deauthentication, Flood, Newcomer, Parties, Purpose, Renewal, Session, Setup,
 };
 use crate::mac::TxLink;
 use crate::net::Route;
-use crate::scenario::{Association, Bss, Handover, Node, Role, Scenario, ScenarioError};
+use crate::scenario::{Association, Bss, Handover, Node, Role, ScenarioError};
 use crate::stack::Stack;
 use crate::transport::TcpSystem;
 use crate::world::World;
-
-/// The scenario, its node numbers and its random streams.
-#[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub scenario: &'a Scenario,
-    pub index: &'a HashMap<&'a str, NodeId>,
-    pub radios: &'a Radios<'a>,
-    pub streams: &'a Streams,
-    /// Of `join::common_ciphers`.
-    pub group_ciphers: &'a HashMap<&'a str, CipherSuite>,
-}
 
 /// Adds the associations of a scenario to `world`.
 ///
@@ -154,7 +140,7 @@ fn add_floods(world: &mut World, source: Source<'_>) -> Result<(), ScenarioError
         };
         let session = add(world, source, &field, &terms)?;
         let name = format!("sae-flood/{}", bss.name);
-        let (_, access_point) = world.join.ends_of(session);
+        let access_point = world.join.ends_of(session).access_point;
         let mut made = 0;
         let join = &world.join;
         let fresh = || {
@@ -493,7 +479,11 @@ fn session(
         let announced = announce::beside(scenario, bss, ends, negotiation.link());
         negotiation.announce(announced).map_err(refused)?;
     }
-    if let Some(devices) = multi_link(source, (station, access_point), terms.bss) {
+    let pair = Pair {
+        station,
+        access_point,
+    };
+    if let Some(devices) = multi_link(source, pair, terms.bss) {
         negotiation.set_links(devices).map_err(refused)?;
     }
     if let Some(gateway) = nodes.node(Party::Gateway) {
@@ -527,11 +517,11 @@ fn session(
 
 /// The devices and links of a station that associates over several links, by that in `bss`; `None` over
 /// one.
-fn multi_link(
-    source: Source<'_>,
-    (station, access_point): (NodeId, NodeId),
-    bss: &str,
-) -> Option<MultiLink> {
+fn multi_link(source: Source<'_>, pair: Pair<NodeId>, bss: &str) -> Option<MultiLink> {
+    let Pair {
+        station,
+        access_point,
+    } = pair;
     let scenario = source.scenario;
     let node = &scenario.nodes[station.index()];
     if node.multi_link.is_empty() {
@@ -542,13 +532,13 @@ fn multi_link(
     let (own, base) = (address::mac(station), address::mac(access_point));
     let of = |there: &Bss| {
         let id = scenario.link_id(&there.name);
-        let (station_phy, access_point_phy) = announce::phys(scenario, there, (node, base));
+        let phys = announce::phys(scenario, there, (node, base));
         AffiliatedLink {
             id,
             station: link_address(own, id),
             access_point: link_address(base, id),
-            station_phy,
-            access_point_phy,
+            station_phy: phys.station,
+            access_point_phy: phys.access_point,
         }
     };
     let others = node.bsss().filter(|name| *name != bss).filter_map(named);

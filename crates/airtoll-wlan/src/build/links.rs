@@ -4,8 +4,11 @@ use airtoll_phy::{self as phy, TxVector};
 use airtoll_units::Duration;
 
 use super::Builder;
-use crate::id::{ModeId, NeighbourId, RadioId};
-use crate::mac::{self, Aarf, DataLink, Division, Minstrel, Mode, RateControl, TxLink, mac_octets};
+use crate::id::{Ends, ModeId, NeighbourId, RadioId};
+use crate::mac::{
+    self, Aarf, Addresses, Agreement, DataLink, DataSubtype, Division, ForbiddenRate, HandUp,
+    Minstrel, Mode, RateControl, TxLink, mac_octets,
+};
 use crate::scenario::{Discipline, Rate, Role, ScenarioError, rates_of};
 
 /// Octets of a full-sized IP packet.
@@ -45,7 +48,11 @@ impl Builder<'_> {
                 for &peer in &neighbours {
                     let station = if node == ap { peer } else { node };
                     let slot = stations.iter().position(|s| *s == station).unwrap_or(0);
-                    let made = self.link(at, (node, peer), station, &modes[slot]);
+                    let ends = Ends {
+                        from: node,
+                        to: peer,
+                    };
+                    let made = self.link(at, ends, station, &modes[slot]);
                     self.world.stack.lower.mac.add_link(made);
                 }
             }
@@ -74,7 +81,7 @@ impl Builder<'_> {
     pub(super) fn rate_control(
         &self,
         at: usize,
-        (from, peer): (RadioId, RadioId),
+        ends: Ends<RadioId>,
         station: RadioId,
         modes: &[ModeId],
     ) -> RateControl {
@@ -85,7 +92,9 @@ impl Builder<'_> {
             Rate::Minstrel { .. } => {
                 let worth: Vec<_> = modes.iter().map(|m| (*m, self.worth(*m))).collect();
                 let name = format!(
-                    "minstrel/{from}/{peer}/{}",
+                    "minstrel/{}/{}/{}",
+                    ends.from,
+                    ends.to,
                     self.world.stack.lower.mac.links().len()
                 );
                 RateControl::Minstrel(Box::new(Minstrel::new(&worth, self.streams.named(&name))))
@@ -97,29 +106,37 @@ impl Builder<'_> {
     pub(super) fn link(
         &self,
         at: usize,
-        (from, peer): (RadioId, RadioId),
+        ends: Ends<RadioId>,
         station: RadioId,
         modes: &[ModeId],
     ) -> TxLink {
         let bss = &self.scenario.bss[at];
         let node = &self.scenario.nodes[self.radios.node_of(station).index()];
-        let rate = self.rate_control(at, (from, peer), station, modes);
+        let Ends { from, to: peer } = ends;
+        let rate = self.rate_control(at, ends, station, modes);
         // HT stations agree on block acks to aggregate; VHT and later ones always do, since all
         // their MPDUs are in A-MPDUs (10.12.8).
-        let agreement = modes.iter().any(|m| {
+        let agrees = modes.iter().any(|m| {
             let mode = self.world.stack.lower.mac.mode(*m);
             mode.aggregates() || mode.always_delimits()
         });
         let sender = &self.scenario.nodes[self.radios.node_of(from).index()];
         let receiver = &self.scenario.nodes[self.radios.node_of(peer).index()];
+        let subtype = DataSubtype::with_edca(self.phys[at].edca);
+        let addresses = Addresses::of(node.four_address);
+        let hand_up = if sender.role == Role::Station && self.overfills_wires(at, modes) {
+            HandUp::AtMpduEnd
+        } else {
+            HandUp::AtPpduEnd
+        };
         TxLink::data(
             from,
             peer,
             modes[0],
             DataLink {
                 cipher: node.cipher,
-                qos: self.phys[at].edca,
-                four_address: node.four_address,
+                subtype,
+                addresses,
                 rate,
                 amsdu_octets: bss.aggregation.amsdu_max_octets,
                 start_spacing: Duration::from_nanos((receiver.mpdu_start_spacing_us * 1e3) as u64),
@@ -127,14 +144,18 @@ impl Builder<'_> {
                 max_attempts: bss.max_attempts,
                 division: Division::new(
                     bss.fragmentation_threshold_octets,
-                    mac_octets(self.phys[at].edca, node.four_address),
+                    mac_octets(subtype, addresses),
                     node.cipher.mpdu_octets() as u32,
                 ),
                 rts_octets: bss.rts_threshold_octets.unwrap_or(u32::MAX),
-                agreement,
+                agreement: if agrees {
+                    Agreement::Agreed
+                } else {
+                    Agreement::None
+                },
                 flow_queues: sender.queue.discipline == Discipline::FqCodel,
                 numbers_early: sender.queue.packet_numbers_first,
-                prompt: sender.role == Role::Station && self.overfills_wires(at, modes),
+                hand_up,
             },
         )
     }
@@ -200,8 +221,11 @@ impl Builder<'_> {
                     // IEEE 802.11-2020, 12.6.1.1: no HT and later rates with WEP and TKIP.
                     let legacy =
                         TxVector::ofdm(phy::non_ht_reference_rate(&wanted), mac::band(bss));
-                    let rates = (wanted.bit_rate().0, legacy.bit_rate().0);
-                    self.world.stack.lower.mac.forbid_rate(radio, rates);
+                    let rate = ForbiddenRate {
+                        forbidden: wanted.bit_rate().0,
+                        used: legacy.bit_rate().0,
+                    };
+                    self.world.stack.lower.mac.forbid_rate(radio, rate);
                     vec![legacy]
                 }
             }

@@ -1,15 +1,17 @@
 //! Multi-link devices: the radios and links of an access point on several channels, and of its stations.
 
+use airtoll_units::Duration;
+
 use super::Builder;
-use crate::id::{ModeId, NodeId, RadioId};
+use crate::id::{Ends, ModeId, NodeId, Pair, RadioId};
+use crate::mac::{RadioRules, RadioSet};
 use crate::scenario::ScenarioError;
 
 /// The pair of radios by which an access point and a station reach each other in a BSS.
-struct Pair {
+struct Connection {
     /// Number of the BSS.
     at: usize,
-    access_point: RadioId,
-    station: RadioId,
+    radios: Pair<RadioId>,
     modes: Vec<ModeId>,
 }
 
@@ -28,16 +30,17 @@ impl Builder<'_> {
         }
         let neighbours = pairs.len() as u32;
         self.world.stack.lower.mac.begin_links(own[0], neighbours);
-        for _category in 0..4 {
+        for category in 0..4 {
             for pairs in &pairs {
-                self.add_multi_link(pairs, |pair| (pair.access_point, pair.station));
+                self.add_multi_link(pairs, (category, false));
             }
         }
         for (pairs, &station) in pairs.iter().zip(&stations) {
             self.world.stack.lower.mac.begin_links(station, 1);
-            for _category in 0..4 {
-                self.add_multi_link(pairs, |pair| (pair.station, pair.access_point));
+            for category in 0..4 {
+                self.add_multi_link(pairs, (category, true));
             }
+            self.add_single_radio(pairs);
         }
         Ok(())
     }
@@ -62,16 +65,18 @@ impl Builder<'_> {
         &mut self,
         access_point: NodeId,
         station: &[RadioId],
-    ) -> Result<Vec<Pair>, ScenarioError> {
+    ) -> Result<Vec<Connection>, ScenarioError> {
         let mut pairs = Vec::new();
         for &radio in station {
             let at = self.bss_number(radio);
             let bss = &self.scenario.bss[at].name;
             if let Some(far) = self.radios.of(access_point, bss) {
-                pairs.push(Pair {
+                pairs.push(Connection {
                     at,
-                    access_point: far,
-                    station: radio,
+                    radios: Pair {
+                        station: radio,
+                        access_point: far,
+                    },
                     modes: self.link_modes(at, radio)?,
                 });
             }
@@ -79,18 +84,61 @@ impl Builder<'_> {
         Ok(pairs)
     }
 
-    /// Adds the link of one access category in one direction.
-    fn add_multi_link(&mut self, pairs: &[Pair], ends: impl Fn(&Pair) -> (RadioId, RadioId)) {
+    /// A station may have one radio for all of its links.
+    fn add_single_radio(&mut self, pairs: &[Connection]) {
+        let Some(first) = pairs.first() else { return };
+        let node = self.radios.node_of(first.radios.station);
+        let Some(radio) = &self.scenario.nodes[node.index()].single_radio else {
+            return;
+        };
+        let radios = RadioSet {
+            station: pairs.iter().map(|pair| pair.radios.station).collect(),
+            access_point: pairs.iter().map(|pair| pair.radios.access_point).collect(),
+        };
+        let rules = RadioRules {
+            padding: Duration::from_micros(u64::from(radio.padding_delay_us)),
+            transition: Duration::from_micros(u64::from(radio.transition_delay_us)),
+            end_timeout: radio
+                .end_timeout_us
+                .map(|us| Duration::from_secs_f64(us / 1e6)),
+        };
+        let mac = &mut self.world.stack.lower.mac;
+        mac.share_one_radio(radios, rules);
+    }
+
+    /// Adds the link of an access category from the station (`up`) or to it.
+    fn add_multi_link(&mut self, pairs: &[Connection], (category, up): (u8, bool)) {
+        let ends = |pair: Pair<RadioId>| {
+            let (from, to) = if up {
+                (pair.station, pair.access_point)
+            } else {
+                (pair.access_point, pair.station)
+            };
+            Ends { from, to }
+        };
         let [first, further @ ..] = pairs else {
             return;
         };
-        let mut made = self.link(first.at, ends(first), first.station, &first.modes);
+        let mut made = self.link(
+            first.at,
+            ends(first.radios),
+            first.radios.station,
+            &first.modes,
+        );
         let mac = &self.world.stack.lower.mac;
         let all = pairs.iter().flat_map(|pair| &pair.modes);
         let span = all.map(|mode| mac.mode(*mode).most_mpdus()).min();
         for pair in further {
-            let rate = self.rate_control(pair.at, ends(pair), pair.station, &pair.modes);
-            made.add_way(ends(pair), rate, span.unwrap_or(1));
+            let rate =
+                self.rate_control(pair.at, ends(pair.radios), pair.radios.station, &pair.modes);
+            made.add_way(ends(pair.radios), rate, span.unwrap_or(1));
+        }
+        let node = self.radios.node_of(first.radios.station);
+        let node = &self.scenario.nodes[node.index()];
+        for (number, pair) in pairs.iter().enumerate() {
+            if !node.maps_to(&self.scenario.bss[pair.at].name, category, up) {
+                made.close_way(number);
+            }
         }
         self.world.stack.lower.mac.add_link(made);
     }

@@ -5,15 +5,16 @@ use airtoll_handshakes::{MobileIp, Party};
 use airtoll_phy::{self as phy, TxVector};
 use airtoll_units::Duration;
 
-use super::joins::{self, Source, Terms, access_point_of};
+use super::joins::{self, Terms, access_point_of};
 use super::signalling;
+use super::source::Source;
 use crate::address;
 use crate::announce::{Announcement, StationPhy};
 use crate::event::Event;
-use crate::id::{ModeId, NodeId, SessionId, TunnelId};
+use crate::id::{ModeId, NodeId, Pair, SessionId, TunnelId};
 use crate::mac::{self, Mode};
 use crate::net::{Takes, TunnelEnd};
-use crate::roam::{Agent, Binding, Faults, Later, Plan, Scanning, Walking};
+use crate::roam::{Agent, Binding, Faults, Later, Plan, ScanElements, Scanning, Walking};
 use crate::scenario::{Handover, HandoverMethod, Rate, Scan, ScenarioError};
 use crate::world::World;
 
@@ -61,7 +62,7 @@ fn plan(
     let terms = Terms::after(source, handover);
     let session = joins::add(world, source, &field, &terms)?;
     let ahead = if handover.method == HandoverMethod::PreAuthentication {
-        let (from, _) = world.join.radios_of(before);
+        let from = world.join.radios_of(before).station;
         let session = joins::add_ahead(world, source, &field, &terms, from)?;
         Some((session, Duration::from_secs_f64(handover.ahead_s)))
     } else {
@@ -88,7 +89,7 @@ fn plan(
         home: add_empty_tunnel(world, home, foreign),
         foreign: add_empty_tunnel(world, foreign, home),
     });
-    let (radio, _) = world.join.radios_of(before);
+    let radio = world.join.radios_of(before).station;
     Ok(Plan {
         station,
         queue_limit: world.stack.lower.mac.queue_limit(radio) as usize,
@@ -169,7 +170,7 @@ fn scanning(
     let scenario = source.scenario;
     let at = scenario.bss.iter().position(|b| b.name == bss);
     let at = at.unwrap_or(0);
-    let (radio, _) = world.join.radios_of(session);
+    let radio = world.join.radios_of(session).station;
     let mode = signalling::lowest_mode(world, source, at);
     let link = signalling::add_group_link(world, radio, mode);
     let medium = &world.stack.lower.medium;
@@ -177,12 +178,14 @@ fn scanning(
     let difs = medium.sifs(channel) + medium.slot(channel) * 2;
     let vector = *world.stack.lower.mac.mode(mode).vector();
     let bss = &scenario.bss[at];
-    let (_, access_point) = world.join.ends_of(session);
+    let Pair {
+        station,
+        access_point,
+    } = world.join.ends_of(session);
     let answer = Announcement::of(scenario, bss, address::mac(access_point)).probe_response();
-    let (station, _) = world.join.ends_of(session);
     let own = StationPhy::of(bss, &scenario.nodes[station.index()]);
     let request = own.probe_request(&world.join.link_of(session).ssid);
-    Scanning::new(plan, link, vector, difs, (request, answer))
+    Scanning::new(plan, link, vector, difs, ScanElements { request, answer })
 }
 
 /// Adds a direction of IP in IP that takes no packets yet; gives its node and number.

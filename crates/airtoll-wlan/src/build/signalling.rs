@@ -2,7 +2,7 @@
 
 use airtoll_security::CipherSuite;
 
-use super::joins::Source;
+use super::source::Source;
 use crate::id::{LinkId, ModeId, NodeId, RadioId};
 use crate::join::weakest;
 use crate::mac::{self, Mode, TxLink};

@@ -6,7 +6,7 @@ use airtoll_units::{BitRate, Duration};
 
 use super::Builder;
 use crate::id::{NeighbourId, NodeId, RadioId, Table};
-use crate::net::{Route, Routes, RoutesTo, Takes, TunnelEnd, Wire};
+use crate::net::{Route, Routes, RoutesTo, Takes, TunnelEnd, TunnelWork, Wire};
 
 impl Builder<'_> {
     pub(super) fn add_wires(&mut self) {
@@ -115,18 +115,22 @@ impl Builder<'_> {
                 });
                 let simplex = gateway.is_some();
                 let takes = gateway.unwrap_or(Takes::Own);
-                let own_work = tunnel.encrypt.into();
-                let far_work = tunnel.peer_decrypt.unwrap_or(tunnel.decrypt).into();
+                let work = TunnelWork {
+                    encrypt: tunnel.encrypt.into(),
+                    decrypt: tunnel.peer_decrypt.unwrap_or(tunnel.decrypt).into(),
+                };
                 let made = |peer, takes, work| {
                     let end = TunnelEnd::new(peer, takes, tunnel.encapsulation, work);
                     end.with_mtu(tunnel.mtu_octets)
                 };
                 let net = &mut self.world.stack.net;
-                net.add_tunnel(own, made(peer, takes, (own_work, far_work)));
+                net.add_tunnel(own, made(peer, takes, work));
                 if !simplex {
-                    let far_work = tunnel.peer_encrypt.unwrap_or(tunnel.encrypt).into();
-                    let own_work = tunnel.decrypt.into();
-                    let far = made(own, Takes::For(own), (far_work, own_work));
+                    let work = TunnelWork {
+                        encrypt: tunnel.peer_encrypt.unwrap_or(tunnel.encrypt).into(),
+                        decrypt: tunnel.decrypt.into(),
+                    };
+                    let far = made(own, Takes::For(own), work);
                     net.add_tunnel(peer, far);
                 }
             }

@@ -169,6 +169,15 @@ impl From<Cost> for Price {
     }
 }
 
+/// Work of a host in the time that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BusyTimes {
+    /// That of the CPU.
+    pub cpu: Duration,
+    /// That of all cipher engines.
+    pub engines: Duration,
+}
+
 /// A node's host: its CPU and cipher engines at work, and what its work costs.
 #[derive(Debug, Default)]
 pub struct Host {
@@ -288,9 +297,12 @@ impl Host {
 
     /// Work of the CPU and of all engines in the time that counts.
     #[must_use]
-    pub fn busy(&self) -> (Duration, Duration) {
+    pub fn busy(&self) -> BusyTimes {
         let engines = self.engines.iter().map(Server::busy);
-        (self.cpu.busy(), engines.fold(Duration::ZERO, |a, b| a + b))
+        BusyTimes {
+            cpu: self.cpu.busy(),
+            engines: engines.fold(Duration::ZERO, |a, b| a + b),
+        }
     }
 
     /// Counts the work of CPU and engines anew.

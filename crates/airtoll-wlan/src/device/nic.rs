@@ -35,6 +35,14 @@ struct Entry {
     random_ns: f64,
 }
 
+/// Time of a stage for the frames of a PPDU.
+#[derive(Debug, Clone, Copy)]
+struct StageTime {
+    fixed: Duration,
+    /// The part that grows with the length.
+    by_length: Duration,
+}
+
 /// The network card of a node.
 #[derive(Debug)]
 pub(crate) struct Nic {
@@ -79,41 +87,44 @@ impl Nic {
         let costs = self.costs(work);
         if self.overlap == Overlap::Pipelined {
             let mut at = work.queued;
-            for (free, (fixed, by_length)) in self.free_at.iter_mut().zip(costs) {
-                at = at.max(*free) + fixed + by_length;
+            for (free, cost) in self.free_at.iter_mut().zip(costs) {
+                at = at.max(*free) + cost.fixed + cost.by_length;
                 *free = at;
             }
             return at;
         }
         let start = over.max(work.queued).max(self.free_at[STAGES - 1]);
-        let fixed: Duration = costs.iter().map(|c| c.0).sum();
+        let fixed: Duration = costs.iter().map(|c| c.fixed).sum();
         let late = match self.overlap {
             Overlap::CutThrough => {
-                let slowest = costs.iter().map(|c| c.1).max();
+                let slowest = costs.iter().map(|c| c.by_length).max();
                 slowest
                     .unwrap_or(Duration::ZERO)
                     .saturating_sub(work.airtime)
             }
-            _ => costs.iter().map(|c| c.1).sum(),
+            _ => costs.iter().map(|c| c.by_length).sum(),
         };
         let ready = start + fixed + late;
         self.free_at[STAGES - 1] = ready;
         ready
     }
 
-    /// Time of each stage: its fixed part and the part that grows with the length.
-    fn costs(&mut self, work: &Work) -> [(Duration, Duration); STAGES] {
+    /// Time of each stage.
+    fn costs(&mut self, work: &Work) -> [StageTime; STAGES] {
         let stream = &mut self.stream;
         self.prices.each_ref().map(|entries| {
-            let mut cost = (Duration::ZERO, Duration::ZERO);
+            let mut cost = StageTime {
+                fixed: Duration::ZERO,
+                by_length: Duration::ZERO,
+            };
             for entry in entries {
                 if entry.cipher.is_none_or(|c| c == work.cipher) {
                     let fixed = entry.price.of(0);
-                    cost.0 += fixed * u64::from(work.mpdus);
+                    cost.fixed += fixed * u64::from(work.mpdus);
                     if entry.random_ns > 0.0 {
-                        cost.0 += random(stream, entry.random_ns, work.mpdus);
+                        cost.fixed += random(stream, entry.random_ns, work.mpdus);
                     }
-                    cost.1 += entry.price.of(work.octets).saturating_sub(fixed);
+                    cost.by_length += entry.price.of(work.octets).saturating_sub(fixed);
                 }
             }
             cost

@@ -4,7 +4,7 @@
 
 use airtoll_units::Instant;
 
-use super::socket::Outlet;
+use super::outlet::{Outlet, TransportOctets};
 use crate::application::End;
 use crate::id::{SegmentId, Slab};
 use crate::observe::Observation;
@@ -167,14 +167,22 @@ impl Connection {
             let other = &mut self.halves[end.other().index()].receiver;
             let (rides, known) = (other.ride(), other.acknowledged());
             let place = self.carry(Carried::Segment(end, segment, rides, known));
-            let octets = (segment.header, segment.payload);
+            let octets = TransportOctets {
+                header: segment.header,
+                payload: segment.payload,
+            };
             Self::send(out, (end, place), octets, held);
         }
         self.keep_timer(out, end, false);
     }
 
     #[inline]
-    fn send(out: &mut Outlet<'_>, (from, place): (End, SegmentId), octets: (u32, u32), held: bool) {
+    fn send(
+        out: &mut Outlet<'_>,
+        (from, place): (End, SegmentId),
+        octets: TransportOctets,
+        held: bool,
+    ) {
         let flow = out.flow;
         let carries = Carries::Segment { flow, place };
         out.originate(carries, from == End::Destination, octets, held);
@@ -193,7 +201,11 @@ impl Connection {
         let from = end.other();
         let sent = self.half(from).sender.sent();
         let place = self.carry(Carried::Ack(end, ack, sent));
-        Self::send(out, (from, place), (ack.header, 0), false);
+        let octets = TransportOctets {
+            header: ack.header,
+            payload: 0,
+        };
+        Self::send(out, (from, place), octets, false);
     }
 
     /// A segment or an acknowledgement arrived; gives the end of whose stream more arrived in order,

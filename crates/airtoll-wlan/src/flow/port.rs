@@ -3,7 +3,8 @@
 use airtoll_units::{Duration, Instant};
 
 use super::Span;
-use super::socket::{Outlet, Socket};
+use super::outlet::Outlet;
+use super::socket::Socket;
 use crate::application::{End, Port, SocketKind};
 use crate::event::Event;
 use crate::observe::Observation;

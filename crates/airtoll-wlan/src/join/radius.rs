@@ -6,7 +6,7 @@ use airtoll_units::Instant;
 
 use super::carry::{IPV4_HEADER, UDP_HEADER};
 use super::{Action, Join, Outbox, Part, Session, Signal, Then};
-use crate::id::{NodeId, SignalId};
+use crate::id::{Ends, NodeId, SignalId};
 
 impl Session {
     /// The link of the chain on which a RADIUS packet leaves its sender; `None` for any other message.
@@ -29,16 +29,20 @@ impl Session {
     }
 
     /// Nodes at the beginning and at the end of a link of the chain for a message.
-    pub(super) fn hop_ends(&self, hop: usize, message: &Message) -> Option<(NodeId, NodeId)> {
+    pub(super) fn hop_ends(&self, hop: usize, message: &Message) -> Option<Ends<NodeId>> {
         let server = self.node(Party::AuthenticationServer)?;
         let near = match hop {
             0 => self.access_point(),
             _ => self.proxies[hop - 1],
         };
         let far = self.proxies.get(hop).copied().unwrap_or(server);
+        let asks = Ends {
+            from: near,
+            to: far,
+        };
         Some(match message.to {
-            Party::AuthenticationServer => (near, far),
-            _ => (far, near),
+            Party::AuthenticationServer => asks,
+            _ => asks.reversed(),
         })
     }
 }
@@ -57,7 +61,7 @@ impl Join {
         }
         let octets = message.octets.len() as u32;
         let tls = session.negotiation.radius_tls();
-        let Some((from, to)) = session.hop_ends(hop, message) else {
+        let Some(Ends { from, to }) = session.hop_ends(hop, message) else {
             // There is no receiver, but the message is sent, and its sender waits.
             self.lost(id);
             return;

@@ -309,7 +309,7 @@ impl Join {
 
     /// A station sends an SA Query, or has waited long enough for an answer.
     pub(super) fn query(&mut self, now: Instant, entry: SessionId, out: &mut Outbox) {
-        let (station, _) = self.ends_of(entry);
+        let station = self.ends_of(entry).station;
         let Some(absence) = self.absence(station).filter(|a| !a.knows) else {
             return;
         };
@@ -558,7 +558,7 @@ impl Join {
     /// The association goes on with the negotiation that brought its station back.
     fn take_over(&mut self, entry: SessionId, back: SessionId) {
         // The session of the return was added later.
-        let (first, back) = self.sessions.two_mut(entry, back);
+        let [first, back] = self.sessions.two_mut(entry, back);
         std::mem::swap(&mut first.negotiation, &mut back.negotiation);
         first.agreed = back.agreed.clone();
         first.group_round = back.group_round;

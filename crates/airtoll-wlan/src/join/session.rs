@@ -11,7 +11,7 @@ use super::timeline::Timeline;
 use super::timers::{PAUSES, Timer};
 use super::{Join, PARTIES, Signal};
 use crate::address::Locator;
-use crate::id::{NodeId, RadioId, SessionId, SignalId};
+use crate::id::{Ends, NodeId, Pair, RadioId, SessionId, SignalId};
 
 /// Progress of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -357,18 +357,18 @@ impl Join {
     }
 
     /// Sender and receiver of the message with this number.
-    pub fn ends(&self, id: SignalId) -> Option<(NodeId, NodeId)> {
+    pub fn ends(&self, id: SignalId) -> Option<Ends<NodeId>> {
         let signal = self.signal(id)?;
         let session = &self.sessions[signal.session];
         if let Some(hop) = signal.hop {
             return session.hop_ends(hop, &signal.message);
         }
         let (from, to) = session.ends(&signal.message);
-        Some((from, to?))
+        Some(Ends { from, to: to? })
     }
 
     /// Outer addresses of the ends of the message with this number, where it belongs to a tunnel.
-    pub fn outside(&self, id: SignalId) -> Option<(Locator, Locator)> {
+    pub fn outside(&self, id: SignalId) -> Option<Ends<Locator>> {
         let signal = self.signal(id)?;
         let session = &self.sessions[signal.session];
         let (from, to) = session.ends(&signal.message);
@@ -379,7 +379,10 @@ impl Join {
                 node.into()
             }
         };
-        Some((address(from), address(to?)))
+        Some(Ends {
+            from: address(from),
+            to: address(to?),
+        })
     }
 
     /// The outer address of the tunnels that a session sets up or keeps.
@@ -444,15 +447,21 @@ impl Join {
     }
 
     /// Station and access point of a session.
-    pub fn ends_of(&self, id: SessionId) -> (NodeId, NodeId) {
+    pub fn ends_of(&self, id: SessionId) -> Pair<NodeId> {
         let session = &self.sessions[id];
-        (session.station(), session.access_point())
+        Pair {
+            station: session.station(),
+            access_point: session.access_point(),
+        }
     }
 
     /// Radios of station and access point of a session.
-    pub fn radios_of(&self, id: SessionId) -> (RadioId, RadioId) {
+    pub fn radios_of(&self, id: SessionId) -> Pair<RadioId> {
         let nodes = &self.sessions[id].nodes;
-        (nodes.radio, nodes.access_point_radio())
+        Pair {
+            station: nodes.radio,
+            access_point: nodes.access_point_radio(),
+        }
     }
 
     /// The node of a party of a session, if it takes part.

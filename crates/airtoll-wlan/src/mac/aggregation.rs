@@ -4,7 +4,7 @@
 use airtoll_phy as phy;
 use airtoll_units::Duration;
 
-use super::link::{Held, Mpdu, Way};
+use super::link::{Agreement, HandUp, Held, Mpdu, Request, Way};
 use super::{Mac, Medium};
 use crate::context::Context;
 use crate::id::{ContenderId, FlowId, LinkId, ModeId, PacketId};
@@ -25,6 +25,14 @@ pub(super) enum Fill {
     Dropped,
     /// There is nothing to send.
     Empty,
+}
+
+/// Content of a PPDU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PpduContent {
+    pub mpdus: u32,
+    /// Octets of the PSDU.
+    pub psdu: u32,
 }
 
 /// A link that was chosen for a PPDU before expired packets were dropped.
@@ -64,7 +72,7 @@ impl Mac {
                 return Fill::Dropped;
             }
             if !pending.is_some_and(|p| p.asked) {
-                if self.links[link].request_due && self.ask_again(contender, link) {
+                if self.links[link].request == Request::Due && self.ask_again(contender, link) {
                     return Fill::Ready;
                 }
                 if !refills && self.discard_expired(cx, contender, link, now) {
@@ -87,12 +95,14 @@ impl Mac {
     fn ask_again(&mut self, contender: ContenderId, link: LinkId) -> bool {
         let from = self.contenders[contender].node;
         let state = &mut self.links[link];
-        if !state.request_due {
+        if state.request == Request::NotDue {
             return false;
         }
         let way = state.way_of(from).unwrap_or(Way::FIRST);
         // One radio alone asks.
-        state.request_due = !state.has_several_ways();
+        if state.has_several_ways() {
+            state.request = Request::NotDue;
+        }
         let mode_id = state.rate_of(way).choose();
         let mode = (mode_id, &self.modes[mode_id]);
         self.exchanges[contender].prepare_request((link, way), mode);
@@ -118,7 +128,10 @@ impl Mac {
         if let Some(room) = room {
             // A TXOP holds the response as well as the data and what protects them (10.23.2.9).
             let sifs = medium.sifs(medium.channel_of(from));
-            let guard = mode.guard_time(sifs, octets_limit, self.links[link].rts_octets);
+            let mut guard = mode.guard_time(sifs, octets_limit, self.links[link].rts_octets);
+            if self.single_radios.is_some() {
+                guard = guard.max(self.opening_time(sifs, contender, (link, way), mode));
+            }
             let around = guard + sifs + mode.answer(true);
             let within = mode.octets_within(room.saturating_sub(around));
             octets_limit = octets_limit.min(within);
@@ -195,7 +208,8 @@ impl Mac {
             first
         };
         let at = (link, way);
-        self.exchanges[contender].prepare_data(at, (mode_id, mode), (count, psdu), follows);
+        let content = PpduContent { mpdus: count, psdu };
+        self.exchanges[contender].prepare_data(at, (mode_id, mode), content, follows);
         true
     }
 
@@ -231,7 +245,10 @@ impl Mac {
         let follows = self.after_piece(medium, link, mode_id);
         let mode = &self.modes[mode_id];
         let delimiter = if mode.always_delimits() { DELIMITER } else { 0 };
-        let content = (1, octets + delimiter);
+        let content = PpduContent {
+            mpdus: 1,
+            psdu: octets + delimiter,
+        };
         self.exchanges[contender].prepare_data((link, way), (mode_id, mode), content, follows);
         true
     }
@@ -291,7 +308,7 @@ impl Mac {
         let left = p.left;
         let since = self.queued_since(now, kind.flow, left, lifetime);
         let state = &self.links[link];
-        let (amsdu_octets, signalling) = (state.amsdu_octets, state.signalling);
+        let (amsdu_octets, signalling) = (state.amsdu_octets, state.is_signalling());
         let frame_octets = state.header_octets + state.cipher_octets;
         let around = frame_octets + state.msdu_cipher_octets;
         parts.security += around - state.header_octets;
@@ -320,8 +337,10 @@ impl Mac {
         }
         parts.mac = octets - parts.total();
         let state = &mut self.links[link];
-        state.prompt |= answered;
-        let divides = state.division.piece > 0 && msdus == 1 && !state.agreement;
+        if answered {
+            state.hand_up = HandUp::AtMpduEnd;
+        }
+        let divides = state.division.piece > 0 && msdus == 1 && state.agreement == Agreement::None;
         state.window.push_back(Mpdu {
             head,
             sequence: state.next_sequence,

@@ -6,7 +6,7 @@ use super::Mac;
 use super::contention::Standing;
 use crate::context::{Action, Context};
 use crate::event::Event;
-use crate::id::{ContenderId, HandoverId, RadioId};
+use crate::id::{ContenderId, HandoverId, Pair, RadioId};
 use crate::medium::{Medium, Origin, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::Air;
@@ -59,12 +59,11 @@ impl Mac {
     }
 
     /// Sets whether a station listens for the beacons of an access point, for a hand-over.
-    pub fn set_listening(
-        &mut self,
-        handover: HandoverId,
-        (station, access_point): (RadioId, RadioId),
-        listening: bool,
-    ) {
+    pub fn set_listening(&mut self, handover: HandoverId, pair: Pair<RadioId>, listening: bool) {
+        let Pair {
+            station,
+            access_point,
+        } = pair;
         self.listeners
             .retain(|l| (l.handover, l.access_point) != (handover, access_point));
         if listening {

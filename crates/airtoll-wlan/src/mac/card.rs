@@ -8,6 +8,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::Mac;
 use super::contention::Standing;
+use super::link::{Agreement, Request};
 use super::rate_control::RateControl;
 use crate::context::{Action, Context};
 use crate::device::{Nic, Work};
@@ -94,12 +95,12 @@ impl Mac {
         let prepared = state.window.iter().filter(|m| !m.acknowledged);
         let (mut mpdus, mut octets) = prepared.fold((0, 0), |(n, sum), m| (n + 1, sum + m.octets));
         let alone = !mode.aggregates() || state.degraded.alone;
-        if state.request_due || (mpdus > 0 && alone) {
+        if state.request == Request::Due || (mpdus > 0 && alone) {
             return None;
         }
         let (most, limit) = (mode.most_mpdus(), mode.ampdu_limit());
         let around =
-            super::mac_octets(state.qos, state.four_address) + state.cipher.frame_octets() as u32;
+            super::mac_octets(state.subtype, state.addresses) + state.cipher.frame_octets() as u32;
         let mut work = Work {
             mpdus: 0,
             octets: 0,
@@ -117,7 +118,7 @@ impl Mac {
             mpdus += 1;
             let pieces = match state.division.piece {
                 0 => 1,
-                _ if state.agreement => 1,
+                _ if state.agreement == Agreement::Agreed => 1,
                 piece => msdu.div_ceil(piece),
             };
             work.mpdus += pieces;

@@ -93,6 +93,13 @@ pub(super) struct Domain {
     not_before: Instant,
 }
 
+/// Bounds of a contention window, slots (CWmin, CWmax).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WindowBounds {
+    pub min: u32,
+    pub max: u32,
+}
+
 /// State of a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
@@ -359,7 +366,7 @@ impl Domain {
     }
 
     /// The number of a kind of access; each class has a group for every kind that is in use.
-    fn kind(&mut self, kind: AccessKind) -> u32 {
+    pub(super) fn kind(&mut self, kind: AccessKind) -> u32 {
         let known = self.kinds.iter().position(|k| *k == kind);
         known.unwrap_or_else(|| {
             self.kinds.push(kind);
@@ -543,47 +550,6 @@ impl Domain {
 }
 
 impl Mac {
-    /// Adds a contender to the channel of its node; `rank` is its access category, or above all of
-    /// them.
-    pub fn add_contender(
-        &mut self,
-        medium: &Medium,
-        node: RadioId,
-        kind: AccessKind,
-        (cw_min, cw_max): (u32, u32),
-        (txop_limit, cf_end): (Duration, Option<super::CfEnd>),
-        rank: u8,
-    ) -> ContenderId {
-        let (channel, class) = (medium.channel_of(node), medium.class_of(node));
-        let kind = self.domains[channel].kind(kind);
-        let home = self.contenders.next_id();
-        let id = self.contenders.push(Contender {
-            node,
-            channel,
-            class,
-            kind,
-            standing: Standing::Resting,
-            key: 0,
-            late: false,
-            slots: 0,
-            cw: cw_min,
-            retries: 0,
-            cw_min,
-            cw_max,
-            rank,
-            beacons: false,
-            txop_limit,
-            home,
-            siblings: Vec::new(),
-            cf_end: cf_end.map(Box::new),
-        });
-        self.exchanges.push(super::FrameExchange::new());
-        self.cards.push(super::card::Card::default());
-        let discipline = self.nodes[node].discipline;
-        self.queues.push(super::MacQueue::new(discipline));
-        id
-    }
-
     /// An interferer to which nodes defer begins or ends: counters freeze, or count again.
     #[cold]
     pub fn interferer_turned(&mut self, now: Instant, turn: &Turn) {
@@ -836,6 +802,9 @@ impl Mac {
             self.send_at(id, ready);
             return None;
         }
+        if self.single_radios.is_some() && self.wins_without_radio(id, now) {
+            return None;
+        }
         if Some(node) == self.transmitting.1 {
             self.internal_collision(now, id);
         } else if engaged_until > now {
@@ -909,6 +878,51 @@ impl Mac {
         }
         domain.blind.retain(|(_, contender)| *contender != id);
         domain.look_again();
+    }
+
+    /// Takes a contender that counts out of contention, and keeps the slots that it has left.
+    pub(super) fn set_aside(&mut self, now: Instant, id: ContenderId) {
+        let contender = &self.contenders[id];
+        let domain = &self.domains[contender.channel];
+        let class = &domain.classes[contender.class];
+        let group = &class.groups[contender.kind as usize];
+        let (start, left) = if contender.late {
+            let own = class.late.iter().find(|late| late.contender == id);
+            let start = own.map_or(now, |late| {
+                late_start(class.idle_since, late, group.kind.aifs)
+            });
+            (start, u64::from(contender.slots))
+        } else {
+            let start = class.reference + group.kind.aifs;
+            (start, contender.key.saturating_sub(group.base))
+        };
+        let passed = if class.active == 0 && now >= start {
+            (now - start) / domain.slot
+        } else {
+            0
+        };
+        self.withdraw(id);
+        let contender = &mut self.contenders[id];
+        contender.slots = left.saturating_sub(passed) as u32;
+        contender.standing = Standing::Preparing;
+    }
+
+    /// A contender that was set aside counts its slots from now on.
+    pub(super) fn take_up(&mut self, now: Instant, id: ContenderId) {
+        let slots = self.contenders[id].slots;
+        self.contenders[id].standing = Standing::Counting;
+        self.wait_out_of_step(id, now, false);
+        self.contenders[id].slots = slots;
+        let channel = self.contenders[id].channel;
+        self.domains[channel].look_again();
+    }
+
+    /// Draws a back-off for a contender that is not in contention.
+    pub(super) fn draw_aside(&mut self, id: ContenderId) {
+        let contender = &mut self.contenders[id];
+        contender.slots = self.streams[contender.node].up_to(contender.cw);
+        self.excess_half_slots += 2 * i64::from(contender.slots) - i64::from(contender.cw);
+        contender.standing = Standing::Preparing;
     }
 
     /// The node transmits or owes a response: its contender tries again afterwards.

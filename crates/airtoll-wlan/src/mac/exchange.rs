@@ -4,14 +4,15 @@
 use airtoll_phy as phy;
 use airtoll_units::{Duration, Instant};
 
-use super::aggregation::{Fill, Pending};
+use super::aggregation::{Fill, Pending, PpduContent};
 use super::contention::Standing;
-use super::link::{Heard, Mpdu, Way};
+use super::link::{HandUp, Heard, Mpdu, Request, Way};
+use super::rate_control::RateControl;
 use super::{Mac, Mode};
-use crate::context::{Action, Context, Step};
+use crate::context::{Action, Context, Effects, Step};
 use crate::event::Event;
 use crate::id::{ContenderId, LinkId, ModeId, RadioId, TransmissionId};
-use crate::medium::{FrameKind, Gap, Medium, Origin, Transmission};
+use crate::medium::{AirTime, FrameKind, Gap, Medium, Origin, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::{Air, Octets};
 use crate::scenario::Protection;
@@ -62,14 +63,6 @@ pub(crate) struct FrameExchange {
     /// The MPDU that is complete next, where MPDUs are handed up before the PPDU ends: its
     /// sequence number, and the octets of the PSDU before it.
     on_air: (u32, u32),
-}
-
-/// Content of a PPDU.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PpduContent {
-    pub mpdus: u32,
-    /// Octets of the PSDU.
-    pub psdu: u32,
 }
 
 impl FrameExchange {
@@ -152,23 +145,24 @@ impl FrameExchange {
         self.length = phy::airtime(mode.response(), self.psdu);
     }
 
-    /// The next PPDU holds `count` MPDUs in a PSDU of `psdu` octets; `follows`: time from the end of
-    /// its response to the end of the next fragment's.
+    /// The next PPDU holds data; `follows`: time from the end of its response to the end of the next
+    /// fragment's.
     #[inline]
     pub(super) fn prepare_data(
         &mut self,
         (link, way): (LinkId, Way),
         (number, mode): (ModeId, &Mode),
-        (count, psdu): (u32, u32),
+        content: PpduContent,
         follows: Duration,
     ) {
+        let PpduContent { mpdus, psdu } = content;
         if self.request || self.mode != number || self.psdu != psdu {
             self.length = mode.airtime(psdu);
         }
         (self.link, self.way) = (link, way);
         self.mode = number;
-        self.count = count;
-        self.aggregate = count > 1;
+        self.count = mpdus;
+        self.aggregate = mpdus > 1;
         self.request = false;
         self.follows = follows;
         self.psdu = psdu;
@@ -199,7 +193,7 @@ impl FrameExchange {
 
     /// Airtime of the response to the PPDU.
     #[inline]
-    fn answer(&self, mode: &Mode) -> Duration {
+    pub(super) fn answer(&self, mode: &Mode) -> Duration {
         mode.answer(self.aggregate)
     }
 }
@@ -210,6 +204,9 @@ impl Mac {
         self.want(cx, medium, id, true);
         if self.ofdma.is_some() && self.is_deferred(id, cx.now()) {
             self.contenders[id].standing = Standing::Preparing;
+            return;
+        }
+        if self.single_radios.is_some() && self.waits_for_radio(cx, id) {
             return;
         }
         if self.has_cards && self.arrival_awaits_card(cx, id) {
@@ -259,6 +256,9 @@ impl Mac {
         if self.has_cards {
             self.leave_card(cx, medium, id);
         }
+        if self.single_radios.is_some() {
+            self.occupy_radio(cx, medium, id);
+        }
         self.keep_winner(id);
         false
     }
@@ -271,16 +271,15 @@ impl Mac {
         medium: &mut Medium,
         (id, node): (ContenderId, RadioId),
         kind: FrameKind,
-        (length, protects): (Duration, Duration),
+        mut air: AirTime,
     ) -> TransmissionId {
-        let mut times = (length, protects);
         if self.contenders[id].cf_end.is_some() && kind != FrameKind::CfEnd {
             // Multiple protection (9.2.5.2): up to the TXOP limit.
-            let end = cx.now() + length;
+            let end = cx.now() + air.length;
             let rest = self.exchanges[id].txop_end.max(end) - end;
-            times.1 = protects.max(rest);
+            air.protects = air.protects.max(rest);
         }
-        let transmission = medium.transmit(cx, id, node, kind, times);
+        let transmission = medium.transmit(cx, id, node, kind, air);
         let domain = &mut self.domains[medium.channel_of(node)];
         domain.become_busy(cx.now(), medium.ears(node), &mut self.contenders);
         transmission
@@ -296,25 +295,35 @@ impl Mac {
     ) {
         let node = self.contenders[id].node;
         if let Some(beacon) = self.beacon_of(id) {
-            let times = (beacon.present().0, Duration::ZERO);
-            self.transmit(cx, medium, (id, node), FrameKind::Beacon, times);
+            let air = AirTime::unprotected(beacon.present().0);
+            self.transmit(cx, medium, (id, node), FrameKind::Beacon, air);
             return;
         }
         if self.ofdma.is_some() && self.start_shared(cx, medium, id) {
             return;
         }
         let sifs = self.sifs(medium, id);
+        let mut forced = false;
+        if self.single_radios.is_some() {
+            if self.send_initial_control(cx, medium, id) {
+                self.exchanges[id].stage = Stage::Cts;
+                return;
+            }
+            forced = self.lacks_sync(cx, id);
+        }
         let exchange = &self.exchanges[id];
         let mode = &self.modes[exchange.mode];
         let link = &self.links[exchange.link];
-        if link.group {
-            let times = (exchange.length, Duration::ZERO);
-            self.transmit(cx, medium, (id, node), FrameKind::Group, times);
+        if link.is_group() {
+            let air = AirTime::unprotected(exchange.length);
+            self.transmit(cx, medium, (id, node), FrameKind::Group, air);
             return;
         }
         let rest = sifs + exchange.length + sifs + exchange.answer(mode);
         let (rts, cts) = (mode.rts(), mode.cts());
-        let protection = if exchange.request {
+        let protection = if forced {
+            Protection::RtsCts
+        } else if exchange.request {
             Protection::None
         } else {
             mode.protection(exchange.psdu, link.rts_octets)
@@ -322,12 +331,19 @@ impl Mac {
         match protection {
             Protection::RtsCts => {
                 self.exchanges[id].stage = Stage::Cts;
-                let times = (rts, sifs + cts + rest);
-                self.transmit(cx, medium, (id, node), FrameKind::Rts, times);
+                let air = AirTime {
+                    length: rts,
+                    protects: sifs + cts + rest,
+                };
+                self.transmit(cx, medium, (id, node), FrameKind::Rts, air);
             }
             Protection::CtsToSelf => {
                 self.exchanges[id].stage = Stage::Data;
-                self.transmit(cx, medium, (id, node), FrameKind::CtsToSelf, (cts, rest));
+                let air = AirTime {
+                    length: cts,
+                    protects: rest,
+                };
+                self.transmit(cx, medium, (id, node), FrameKind::CtsToSelf, air);
             }
             Protection::None => self.send_data(cx, medium, id),
         }
@@ -347,9 +363,12 @@ impl Mac {
             FrameKind::Data
         };
         let (link, parted) = (exchange.link, exchange.count > 1 && !exchange.request);
-        let times = (length, sifs + answer + follows);
-        let transmission = self.transmit(cx, medium, (id, node), kind, times);
-        if parted && self.links[link].prompt {
+        let air = AirTime {
+            length,
+            protects: sifs + answer + follows,
+        };
+        let transmission = self.transmit(cx, medium, (id, node), kind, air);
+        if parted && self.links[link].hand_up == HandUp::AtMpduEnd {
             let first = self.links[link].flying(self.exchanges[id].way).next();
             let first = first.map_or(0, |m| m.sequence);
             self.exchanges[id].on_air = (first, 0);
@@ -366,10 +385,13 @@ impl Mac {
         };
         let mode = &self.modes[exchange.mode];
         let spacing = self.links[exchange.link].spacing(mode);
-        let octets = (before, before + spacing.subframe_octets(mpdu.octets));
+        let octets = phy::OctetSpan {
+            from: before,
+            to: before + spacing.subframe_octets(mpdu.octets),
+        };
         let vector = mode.vector();
         let end = exchange.data_end;
-        let at = end - exchange.length + phy::octets_on_air(vector, octets).1;
+        let at = end - exchange.length + phy::octets_on_air(vector, octets).to;
         if at < end {
             let event = Event::MpduEnd {
                 contender: id,
@@ -398,7 +420,8 @@ impl Mac {
         let link = &mut self.links[number];
         let spacing = link.spacing(&self.modes[mode_id]);
         let several = link.has_several_ways();
-        let (ends, peer) = (link.ends(way), link.ends(way).1);
+        let ends = link.ends(way);
+        let peer = ends.to;
         let (window, success) = link.window_and_success(way);
         let front = window.front().map_or(sequence, |m| m.sequence);
         let at = sequence.wrapping_sub(front) as usize;
@@ -408,7 +431,11 @@ impl Mac {
         let after = before + spacing.subframe_octets(mpdu.octets);
         let vector = self.modes[mode_id].vector();
         let reception = if medium.is_disturbed(&t) {
-            medium.mpdu_reception(&t, peer, vector, (before, after))
+            let octets = phy::OctetSpan {
+                from: before,
+                to: after,
+            };
+            medium.mpdu_reception(&t, peer, vector, octets)
         } else {
             medium.reception(&t, peer)
         };
@@ -435,16 +462,23 @@ impl Mac {
         }
         let exchange = &self.exchanges[id];
         let mode = &self.modes[exchange.mode];
-        let peer = self.links[exchange.link].ends(exchange.way).1;
+        let peer = self.links[exchange.link].ends(exchange.way).to;
         let sifs = self.sifs(medium, id);
         let answer = exchange.answer(mode);
         if exchange.stage == Stage::Cts {
-            let times = (mode.cts(), sifs + exchange.length + sifs + answer);
+            let cts = self.opening(id).map_or(mode.cts(), |opening| opening.cts);
+            let air = AirTime {
+                length: cts,
+                protects: sifs + exchange.length + sifs + answer,
+            };
             self.exchanges[id].stage = Stage::Data;
-            self.transmit(cx, medium, (id, peer), FrameKind::Cts, times);
+            self.transmit(cx, medium, (id, peer), FrameKind::Cts, air);
         } else {
-            let times = (answer, exchange.follows);
-            self.transmit(cx, medium, (id, peer), FrameKind::Response, times);
+            let air = AirTime {
+                length: answer,
+                protects: exchange.follows,
+            };
+            self.transmit(cx, medium, (id, peer), FrameKind::Response, air);
         }
     }
 
@@ -453,9 +487,9 @@ impl Mac {
         match (self.exchanges[id].stage, &self.contenders[id].cf_end) {
             (Stage::NextPpdu, _) => self.start_exchange(cx, medium, id),
             (Stage::CfEnd, Some(cf_end)) => {
-                let times = (cf_end.length, Duration::ZERO);
+                let air = AirTime::unprotected(cf_end.length);
                 let node = self.contenders[id].node;
-                self.transmit(cx, medium, (id, node), FrameKind::CfEnd, times);
+                self.transmit(cx, medium, (id, node), FrameKind::CfEnd, air);
             }
             _ => self.send_data(cx, medium, id),
         }
@@ -467,9 +501,12 @@ impl Mac {
         let reserves = self.uses_rts && !t.protects.is_zero();
         let parties = reserves.then(|| {
             let exchange = &self.exchanges[t.contender];
-            let peer = self.links[exchange.link].ends(exchange.way).1;
+            let peer = self.links[exchange.link].ends(exchange.way).to;
             [self.contenders[t.contender].node, peer]
         });
+        if self.single_radios.is_some() {
+            self.note_decoded(medium, t);
+        }
         let domain = &mut self.domains[medium.channel_of(t.node)];
         for &ear in medium.ears(t.node) {
             if t.kind == FrameKind::CfEnd && !t.overlapped {
@@ -500,12 +537,13 @@ impl Mac {
             | FrameKind::Trigger
             | FrameKind::Triggered
             | FrameKind::MultiAck => return self.shared_sent(cx, medium, t),
+            FrameKind::InitialControl => return self.initial_control_sent(cx, medium, t),
             _ => {}
         }
         let sender = self.contenders[id].node;
         let exchange = &self.exchanges[id];
         let mode = &self.modes[exchange.mode];
-        let peer = self.links[exchange.link].ends(exchange.way).1;
+        let peer = self.links[exchange.link].ends(exchange.way).to;
         match kind {
             FrameKind::Rts => {
                 let timeout = mode.cts_timeout();
@@ -516,7 +554,8 @@ impl Mac {
                     self.expect(cx, medium, id, Gap::Protection, &[peer], true);
                 } else {
                     cx.observe_air(Air::Retry, alone);
-                    self.expect_nav_reset(cx, medium, id);
+                    let answer = (mode.cts(), *mode.guard());
+                    self.expect_nav_reset(cx, medium, id, answer);
                     self.fail(cx, id, now + timeout);
                 }
             }
@@ -532,6 +571,9 @@ impl Mac {
             FrameKind::Cts => {
                 if medium.control_arrives(t, sender, mode.response(), phy::CTS_OCTETS) {
                     cx.observe_air(Air::Protection, alone);
+                    if self.single_radios.is_some() {
+                        self.radio_answered(id);
+                    }
                     self.expect(cx, medium, id, Gap::Protection, &[sender], false);
                 } else {
                     cx.observe_air(Air::Retry, alone);
@@ -596,18 +638,23 @@ impl Mac {
 
     /// A node that heard an RTS and then nothing may forget its reservation after NAVTimeout: two
     /// SIFS, the CTS, aRxPHYStartDelay and two slots (10.3.2.4).
-    fn expect_nav_reset(&mut self, cx: &mut Context, medium: &Medium, id: ContenderId) {
+    pub(super) fn expect_nav_reset(
+        &mut self,
+        cx: &mut Context,
+        medium: &Medium,
+        id: ContenderId,
+        (cts, guard): (Duration, phy::TxVector),
+    ) {
         let now = cx.now();
         let exchange = &self.exchanges[id];
         let mode = &self.modes[exchange.mode];
         let channel = self.contenders[id].channel;
         let (sifs, slot) = (medium.sifs(channel), medium.slot(channel));
-        let mut until =
-            now + sifs + mode.cts() + sifs + exchange.length + sifs + exchange.answer(mode);
+        let mut until = now + sifs + cts + sifs + exchange.length + sifs + exchange.answer(mode);
         if self.contenders[id].cf_end.is_some() {
             until = until.max(exchange.txop_end);
         }
-        let patience = sifs * 2 + mode.cts() + phy::rx_phy_start_delay(mode.guard()) + slot * 2;
+        let patience = sifs * 2 + cts + phy::rx_phy_start_delay(&guard) + slot * 2;
         if now + patience < until {
             let reservation = self.reservations.insert((now, until));
             cx.schedule(
@@ -631,8 +678,8 @@ impl Mac {
         let spacing = link.spacing(mode);
         let several = link.has_several_ways();
         let ends = link.ends(way);
-        let peer = ends.1;
-        let (account, signalling) = (link.account, link.signalling);
+        let peer = ends.to;
+        let (account, signalling) = (link.account, link.is_signalling());
         let (window, success) = link.window_and_success(way);
         // Each MPDU of an A-MPDU has its own time on the air.
         let partly = aggregate && medium.is_disturbed(t);
@@ -652,7 +699,11 @@ impl Mac {
             octets_before += spacing.subframe_octets(mpdu.octets);
             if mpdu.heard.is_none() {
                 let outcome = if partly {
-                    medium.mpdu_reception(t, peer, mode.vector(), (from, octets_before))
+                    let octets = phy::OctetSpan {
+                        from,
+                        to: octets_before,
+                    };
+                    medium.mpdu_reception(t, peer, mode.vector(), octets)
                 } else {
                     whole
                 };
@@ -671,9 +722,9 @@ impl Mac {
             } else if last {
                 (phy::subframe_octets(mpdu.octets) - mpdu.octets, 0)
             } else {
-                let (added, spaced) = spacing.added_octets(mpdu.octets);
+                let added = spacing.added_octets(mpdu.octets);
                 let framing = phy::subframe_octets(mpdu.octets) - mpdu.octets;
-                (framing + added + spaced, added)
+                (framing + added.delimiters + added.spacing, added.delimiters)
             };
             if mpdu.group {
                 of_groups += mpdu.octets + framing;
@@ -776,7 +827,9 @@ impl Mac {
         let (link, way, request) = (exchange.link, exchange.way, exchange.request);
         let state = &mut self.links[link];
         // Frames that another radio lost keep their BlockAckReq due.
-        state.request_due &= state.has_several_ways();
+        if !state.has_several_ways() {
+            state.request = Request::NotDue;
+        }
         state.request_failed = None;
         if request {
             // The bitmap acknowledges every MPDU that the receiver holds.
@@ -793,11 +846,10 @@ impl Mac {
             });
             self.report_rate(cx, (link, way), count, lost);
         }
-        let before = cx.outbox.len();
-        self.settle(cx, id, link, true);
+        let effects = self.settle(cx, id, link, true);
         self.narrow(id);
         self.wake_other_radios(cx, medium, id, link);
-        if cx.outbox.len() == before {
+        if effects == Effects::None {
             self.continue_txop(cx, medium, id);
         } else {
             cx.act(Action::Exchange {
@@ -827,11 +879,18 @@ impl Mac {
             let room = txop_end - now - sifs;
             match self.fill(cx, medium, id, Some(room)) {
                 Fill::Ready => {
+                    if self.single_radios.is_some() {
+                        self.change_radio(cx, medium, id);
+                    }
+                    let opening = self.opening(id);
                     let exchange = &mut self.exchanges[id];
                     let mode = &self.modes[exchange.mode];
                     let answer = exchange.answer(mode);
                     let rts_octets = self.links[exchange.link].rts_octets;
-                    let guard = mode.guard_time(sifs, exchange.psdu, rts_octets);
+                    let guard = match opening {
+                        None => mode.guard_time(sifs, exchange.psdu, rts_octets),
+                        Some(opening) => opening.length + sifs + opening.cts + sifs,
+                    };
                     if guard + exchange.length + sifs + answer <= room {
                         exchange.stage = Stage::NextPpdu;
                         if self.has_cards {
@@ -892,17 +951,18 @@ impl Mac {
             // After an RTS without CTS no data was sent: a BlockAckReq is needless.
             let sent = exchange.stage == Stage::Response;
             let at = (link, exchange.way);
-            self.links[link].request_due |= exchange.aggregate && sent;
+            if exchange.aggregate && sent {
+                self.links[link].request = Request::Due;
+            }
             self.report_rate(cx, at, count, count);
         } else {
             let lifetime = self.lifetime_of(id);
             self.links[link].ask_again_or_give_up(cx.now(), lifetime);
         }
-        let before = cx.outbox.len();
-        self.settle(cx, id, link, false);
+        let effects = self.settle(cx, id, link, false);
         self.widen(id);
         self.wake_other_radios(cx, medium, id, link);
-        if cx.outbox.len() == before {
+        if effects == Effects::None {
             self.finish(cx, medium, id, known_at);
         } else {
             self.finish_later(cx, medium, id, known_at);
@@ -951,6 +1011,9 @@ impl Mac {
         let node = self.contenders[id].node;
         let reference = self.exchanges[id].known_at;
         let link = self.exchanges[id].link;
+        if self.single_radios.is_some() {
+            self.leave_radio(cx, medium, id);
+        }
         self.wake_other_radios(cx, medium, id, link);
         let more = self.has_frame(id);
         if !more {
@@ -973,5 +1036,21 @@ impl Mac {
             contender: id,
             step: Step::Finish,
         });
+    }
+
+    /// `lost` of the `count` MPDUs of a link's last PPDU on a way were not acknowledged.
+    #[inline]
+    pub(super) fn report_rate(
+        &mut self,
+        cx: &Context,
+        (link, way): (LinkId, Way),
+        count: u32,
+        lost: u32,
+    ) {
+        match self.links[link].rate_of(way) {
+            RateControl::Fixed(_) => {}
+            RateControl::Aarf(state) => state.report(lost < count),
+            RateControl::Minstrel(state) => state.report(cx.now(), count, lost),
+        }
     }
 }

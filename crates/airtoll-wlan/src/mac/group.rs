@@ -6,6 +6,7 @@ use airtoll_phy::TxVector;
 use airtoll_units::Duration;
 
 use super::Mac;
+use super::link::Traffic;
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, PacketId, RadioId};
 use crate::medium::{Medium, Transmission};
@@ -36,14 +37,25 @@ pub(crate) struct Held {
     waiting: VecDeque<PacketId>,
 }
 
+/// Fields of the TIM element for group-addressed frames (9.4.2.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Indication {
+    /// DTIM count.
+    pub count: u8,
+    /// DTIM period.
+    pub period: u8,
+    /// Whether frames wait.
+    pub waits: bool,
+}
+
 impl Held {
-    /// DTIM count and period of the next beacon, and whether frames wait for it.
-    pub fn indication(&self) -> (u8, u8, bool) {
-        (
-            self.count as u8,
-            self.period as u8,
-            !self.waiting.is_empty(),
-        )
+    /// The fields of the next beacon.
+    pub fn indication(&self) -> Indication {
+        Indication {
+            count: self.count as u8,
+            period: self.period as u8,
+            waits: !self.waiting.is_empty(),
+        }
     }
 }
 
@@ -56,7 +68,7 @@ impl Mac {
             ..Held::default()
         });
         if let Some(link) = node.group {
-            self.links[link].after_beacon = true;
+            self.links[link].traffic = Traffic::GroupDataAfterDtim;
         }
     }
 
@@ -71,7 +83,7 @@ impl Mac {
         let link = &self.links[link];
         let node = &mut self.nodes[link.from];
         let limit = node.queue_limit as usize;
-        let Some(held) = node.held.as_mut().filter(|_| link.group) else {
+        let Some(held) = node.held.as_mut().filter(|_| link.is_group()) else {
             return false;
         };
         if held.waiting.len() < limit {
@@ -129,7 +141,8 @@ impl Mac {
         frame: &GroupFrame,
         station: RadioId,
     ) -> bool {
-        medium.control_arrives(t, station, &frame.vector, frame.octets)
+        let away = self.single_radios.is_some() && self.is_away(station, t.end);
+        !away && medium.control_arrives(t, station, &frame.vector, frame.octets)
     }
 
     /// Whether a node is a radio neighbour of another to which group-addressed frames go: a bridge
@@ -137,7 +150,7 @@ impl Mac {
     pub fn is_in_group(&self, access_point: RadioId, node: RadioId) -> bool {
         self.first_links(access_point).any(|l| {
             let link = &self.links[l];
-            link.peer == node && !link.four_address && !link.barred
+            link.peer == node && !link.has_fourth_address() && !link.is_barred()
         })
     }
 

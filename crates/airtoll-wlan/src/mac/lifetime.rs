@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 
 use airtoll_units::{Duration, Instant};
 
+use super::link::{Agreement, Request};
 use super::{Mac, Mpdu};
 use crate::context::Context;
 use crate::id::{ContenderId, FlowId, LinkId, PacketId};
@@ -166,7 +167,9 @@ impl Mac {
                 break;
             }
             dropped = true;
-            state.request_due |= state.agreement && mpdu.attempts > 0;
+            if state.agreement == Agreement::Agreed && mpdu.attempts > 0 {
+                state.request = Request::Due;
+            }
             mpdu.give_up(cx, cause);
             if std::mem::replace(&mut mpdu.waits, false) {
                 unsent += u32::from(mpdu.msdus);
@@ -181,7 +184,7 @@ impl Mac {
         let state = &self.links[link];
         let several = state.has_several_ways();
         let due = |m: &Mpdu| !m.acknowledged && !m.waits && (!several || m.in_flight.is_none());
-        let left = state.request_due || state.window.iter().any(due);
+        let left = state.request == Request::Due || state.window.iter().any(due);
         self.queues[contender].unfinished = left.then_some(link);
         true
     }
@@ -226,7 +229,7 @@ impl Mac {
             unsent += 1;
             taken.push(packet);
         }
-        state.request_due = false;
+        state.request = Request::NotDue;
         self.leave_order(contender, link, unsent);
         self.deliver_in_sequence(cx, link);
         self.shrink_window(cx, contender, link);

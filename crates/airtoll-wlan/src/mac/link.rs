@@ -12,7 +12,7 @@ use super::mode::Mode;
 use super::numbering::PacketNumbers;
 use super::rate_control::RateControl;
 use super::window::Window;
-use crate::id::{FlowId, LinkId, ModeId, PacketId, RadioId};
+use crate::id::{Ends, FlowId, LinkId, ModeId, PacketId, RadioId};
 use crate::medium::KnownSuccess;
 use crate::observe::ledger::Octets;
 use crate::scenario::CipherDelimiters;
@@ -133,6 +133,111 @@ pub(super) struct FurtherWay {
     success: KnownSuccess,
 }
 
+/// Subtype of data frames (IEEE 802.11-2020, 9.2.4.1.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DataSubtype {
+    Data,
+    Qos,
+}
+
+impl DataSubtype {
+    /// That of frames with EDCA, or without it.
+    pub const fn with_edca(edca: bool) -> Self {
+        if edca { Self::Qos } else { Self::Data }
+    }
+}
+
+/// Addresses in the header of data frames (9.2.4.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Addresses {
+    Three,
+    Four,
+}
+
+impl Addresses {
+    /// Four of a bridge, three of any other node.
+    pub const fn of(four: bool) -> Self {
+        if four { Self::Four } else { Self::Three }
+    }
+}
+
+/// Frames of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Traffic {
+    /// Data.
+    Data,
+    /// Management and EAPOL frames, whose packets hold the length of the whole MPDU.
+    Signalling,
+    /// Group-addressed data, which are not acknowledged.
+    GroupData,
+    /// The same where they go after a DTIM beacon, before all other data.
+    GroupDataAfterDtim,
+    /// Group-addressed management frames.
+    GroupSignalling,
+}
+
+/// Whether a BlockAckReq goes before anything else: an A-MPDU got no BlockAck, or frames that were sent
+/// under the agreement are given up and the receiver's window has to move on (10.25.6.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Request {
+    NotDue,
+    Due,
+}
+
+/// Whether frames are sent under a block ack agreement, A-MPDU or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Agreement {
+    #[default]
+    None,
+    Agreed,
+}
+
+/// When a receiver hands the MPDUs of a PPDU up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HandUp {
+    /// All of them when the PPDU ends: the time at which packets arrive that are only counted affects
+    /// their delay only.
+    AtPpduEnd,
+    /// Each as it is complete: it has carried packets that are answered, or the queue behind its
+    /// receiver is shorter than an A-MPDU.
+    AtMpduEnd,
+}
+
+/// Whether a link is in its contender's order, where receivers are served in turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listing {
+    Unlisted,
+    Listed,
+}
+
+/// An association as one end of a link knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Association {
+    Valid,
+    Ended,
+}
+
+impl Association {
+    /// Ended if it is `over`.
+    pub(super) const fn over(over: bool) -> Self {
+        if over { Self::Ended } else { Self::Valid }
+    }
+}
+
+/// Power state of a station (11.2.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PowerState {
+    Awake,
+    Doze,
+}
+
+/// Power management mode of a station (11.2.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PowerMode {
+    Active,
+    PowerSave,
+}
+
 /// One sender's traffic of one access category to one receiver.
 #[derive(Debug)]
 pub(crate) struct TxLink {
@@ -148,8 +253,8 @@ pub(crate) struct TxLink {
     pub(super) header_octets: u32,
     pub(super) cipher_octets: u32,
     pub(super) msdu_cipher_octets: u32,
-    pub(super) qos: bool,
-    pub(super) four_address: bool,
+    pub(super) subtype: DataSubtype,
+    pub(super) addresses: Addresses,
     pub(super) rate: RateControl,
     pub(super) amsdu_octets: u32,
     /// Spacing of MPDUs that its receiver asks for, and delimiters that its sender adds.
@@ -159,10 +264,7 @@ pub(crate) struct TxLink {
     pub(super) max_attempts: u8,
     pub(super) division: Division,
     pub(super) rts_octets: u32,
-    /// Carries management and EAPOL frames, whose packets hold the length of the whole MPDU.
-    pub(super) signalling: bool,
-    /// Carries group-addressed frames, which are not acknowledged.
-    pub(super) group: bool,
+    pub(super) traffic: Traffic,
     pub(super) queue: VecDeque<PacketId>,
     /// The queues of its flows, which take the place of `queue`.
     pub(super) flows: Option<Box<FlowQueues>>,
@@ -174,38 +276,31 @@ pub(crate) struct TxLink {
     pub(super) next_sequence: u32,
     /// Every MPDU before this one is handed up or given up.
     pub(super) handed_up: u32,
-    /// A BlockAckReq goes before anything else: an A-MPDU got no BlockAck, or frames that were sent
-    /// under the agreement are given up and the receiver's window has to move on (10.25.6.3).
-    pub(super) request_due: bool,
+    pub(super) request: Request,
     /// When that BlockAckReq failed first.
     pub(super) request_failed: Option<Instant>,
-    /// Whether frames are sent under a block ack agreement, A-MPDU or not.
-    pub(super) agreement: bool,
+    pub(super) agreement: Agreement,
     /// Entries of the contender's order that were taken out of turn.
     pub(super) taken_early: u32,
-    /// Its receiver hands MPDUs up before the PPDU ends: it has carried packets that are answered, or
-    /// the queue behind its receiver is shorter than an A-MPDU. Otherwise the time at which packets
-    /// arrive that are only counted affects their delay only.
-    pub(super) prompt: bool,
-    /// Whether it is in the contender's order, where receivers are served in turn.
-    pub(super) listed: bool,
+    pub(super) hand_up: HandUp,
+    pub(super) listing: Listing,
     /// Link whose airtime account its PPDUs are charged to.
     pub(super) account: Option<LinkId>,
     /// Airtime that its receiver may have before the next one's turn, ns.
     pub(super) deficit_ns: i64,
     pub(super) success: KnownSuccess,
-    /// Its sender drops data: the association has ended.
-    pub(super) barred: bool,
-    /// Its receiver refuses data: the association has ended.
-    pub(super) refused: bool,
-    /// Its receiver dozes as far as its sender knows: packets wait.
-    pub(super) dozing: bool,
-    /// Its frames go after a DTIM beacon, before all data.
-    pub(super) after_beacon: bool,
-    /// Its receiver dozes between beacons.
-    pub(super) saves: bool,
-    /// A frame of its sender, which dozes as far as its receiver knows, shows that it is awake.
-    pub(super) wakes: bool,
+    /// Its sender drops data where that has ended.
+    pub(super) at_sender: Association,
+    /// Its receiver refuses data where that has ended.
+    pub(super) at_receiver: Association,
+    /// State of its receiver as far as its sender knows: packets wait while it dozes.
+    pub(super) receiver_state: PowerState,
+    /// In power save its receiver dozes between beacons.
+    pub(super) receiver_mode: PowerMode,
+    /// Mode of its sender as far as its receiver knows: in power save a frame shows that it is awake.
+    pub(super) sender_mode: PowerMode,
+    /// Ways that frames of its access category do not take, by bits.
+    closed: u8,
 }
 
 /// The faults of a link, and its state without them.
@@ -213,8 +308,8 @@ pub(crate) struct TxLink {
 pub(super) struct Degraded {
     /// Frames go one by one: no block ack agreement has been negotiated (IEEE 802.11-2020, 10.25.2).
     pub(super) alone: bool,
-    /// Whether frames are sent under an agreement once there is one.
-    pub(super) agrees: bool,
+    /// The agreement that it has again later.
+    pub(super) agrees: Agreement,
     /// The rate control that it has again later.
     pub(super) usual: Option<RateControl>,
 }
@@ -223,10 +318,8 @@ pub(super) struct Degraded {
 #[derive(Debug)]
 pub(crate) struct DataLink {
     pub cipher: CipherSuite,
-    /// QoS data frames.
-    pub qos: bool,
-    /// Frames carry a fourth address.
-    pub four_address: bool,
+    pub subtype: DataSubtype,
+    pub addresses: Addresses,
     pub rate: RateControl,
     /// Longest A-MSDU, octets; 0: none.
     pub amsdu_octets: u32,
@@ -238,14 +331,12 @@ pub(crate) struct DataLink {
     pub division: Division,
     /// A longer PSDU is protected by RTS.
     pub rts_octets: u32,
-    /// Whether frames are sent under a block ack agreement.
-    pub agreement: bool,
+    pub agreement: Agreement,
     /// Its flows have queues of their own.
     pub flow_queues: bool,
     /// Frames get their packet numbers before these queues.
     pub numbers_early: bool,
-    /// A queue behind its receiver is shorter than an A-MPDU.
-    pub prompt: bool,
+    pub hand_up: HandUp,
 }
 
 impl TxLink {
@@ -258,11 +349,11 @@ impl TxLink {
             further: Vec::new(),
             span: 0,
             cipher: CipherSuite::Open,
-            header_octets: mac_octets(false, false),
+            header_octets: mac_octets(DataSubtype::Data, Addresses::Three),
             cipher_octets: 0,
             msdu_cipher_octets: 0,
-            qos: false,
-            four_address: false,
+            subtype: DataSubtype::Data,
+            addresses: Addresses::Three,
             rate: RateControl::Fixed(mode),
             amsdu_octets: 0,
             start_spacing: Duration::ZERO,
@@ -271,8 +362,7 @@ impl TxLink {
             max_attempts,
             division: Division::new(None, 0, 0),
             rts_octets: u32::MAX,
-            signalling: true,
-            group: false,
+            traffic: Traffic::Signalling,
             queue: VecDeque::new(),
             flows: None,
             numbers: None,
@@ -280,41 +370,41 @@ impl TxLink {
             window: Window::new(),
             next_sequence: 0,
             handed_up: 0,
-            request_due: false,
+            request: Request::NotDue,
             request_failed: None,
-            agreement: false,
+            agreement: Agreement::None,
             taken_early: 0,
-            prompt: false,
-            listed: false,
+            hand_up: HandUp::AtPpduEnd,
+            listing: Listing::Unlisted,
             account: None,
             deficit_ns: 0,
             success: KnownSuccess::default(),
-            barred: false,
-            refused: false,
-            dozing: false,
-            after_beacon: false,
-            saves: false,
-            wakes: false,
+            at_sender: Association::Valid,
+            at_receiver: Association::Valid,
+            receiver_state: PowerState::Awake,
+            receiver_mode: PowerMode::Active,
+            sender_mode: PowerMode::Active,
+            closed: 0,
         }
     }
 
     /// An empty link for data frames.
     pub fn data(from: RadioId, peer: RadioId, mode: ModeId, made: DataLink) -> Self {
         let mut link = Self {
-            header_octets: mac_octets(made.qos, made.four_address),
-            qos: made.qos,
-            four_address: made.four_address,
+            header_octets: mac_octets(made.subtype, made.addresses),
+            subtype: made.subtype,
+            addresses: made.addresses,
             rate: made.rate,
             amsdu_octets: made.amsdu_octets,
             start_spacing: made.start_spacing,
             cipher_delimiters: made.cipher_delimiters,
             division: made.division,
             rts_octets: made.rts_octets,
-            signalling: false,
+            traffic: Traffic::Data,
             agreement: made.agreement,
             flows: made.flow_queues.then(Box::default),
             numbers: made.numbers_early.then(Box::default),
-            prompt: made.prompt,
+            hand_up: made.hand_up,
             ..Self::plain(from, peer, mode, made.max_attempts)
         };
         link.set_cipher(made.cipher);
@@ -325,8 +415,10 @@ impl TxLink {
     /// group-addressed data frames.
     pub fn group(radio: RadioId, mode: ModeId, data: Option<CipherSuite>) -> Self {
         let mut link = Self {
-            signalling: data.is_none(),
-            group: true,
+            traffic: match data {
+                Some(_) => Traffic::GroupData,
+                None => Traffic::GroupSignalling,
+            },
             ..Self::plain(radio, radio, mode, 1)
         };
         link.set_cipher(data.unwrap_or(CipherSuite::Open));
@@ -376,13 +468,13 @@ impl TxLink {
 
     /// Whether it carries QoS data frames.
     pub fn is_qos(&self) -> bool {
-        self.qos
+        self.subtype == DataSubtype::Qos
     }
 
     /// Whether its frames carry a fourth address.
     #[inline]
     pub fn has_fourth_address(&self) -> bool {
-        self.four_address
+        self.addresses == Addresses::Four
     }
 
     /// Its rate control.
@@ -401,13 +493,21 @@ impl TxLink {
     }
 
     /// Whether it carries management and EAPOL frames.
+    #[inline]
     pub fn is_signalling(&self) -> bool {
-        self.signalling
+        matches!(self.traffic, Traffic::Signalling | Traffic::GroupSignalling)
     }
 
     /// Whether it carries group-addressed frames.
+    #[inline]
     pub fn is_group(&self) -> bool {
-        self.group
+        !matches!(self.traffic, Traffic::Data | Traffic::Signalling)
+    }
+
+    /// Whether its frames go before all data.
+    #[inline]
+    pub(super) fn goes_first(&self) -> bool {
+        !matches!(self.traffic, Traffic::Data | Traffic::GroupData)
     }
 
     /// MPDUs that are not settled, in the order of their sequence numbers.
@@ -432,12 +532,12 @@ impl TxLink {
     }
 
     /// Adds a further pair of radios; `span`: sequence numbers of the block ack agreement.
-    pub fn add_way(&mut self, (from, peer): (RadioId, RadioId), rate: RateControl, span: u32) {
+    pub fn add_way(&mut self, ends: Ends<RadioId>, rate: RateControl, span: u32) {
         let success = KnownSuccess::default();
         self.span = span;
         self.further.push(FurtherWay {
-            from,
-            peer,
+            from: ends.from,
+            peer: ends.to,
             rate,
             success,
         });
@@ -452,11 +552,18 @@ impl TxLink {
     /// The way by which a radio sends its frames.
     #[inline]
     pub(super) fn way_of(&self, from: RadioId) -> Option<Way> {
-        if self.from == from {
-            return Some(Way::FIRST);
-        }
-        let at = self.further.iter().position(|w| w.from == from)?;
-        Some(Way(at as u8 + 1))
+        let way = if self.from == from {
+            Way::FIRST
+        } else {
+            let at = self.further.iter().position(|w| w.from == from)?;
+            Way(at as u8 + 1)
+        };
+        (self.closed & 1 << way.0 == 0).then_some(way)
+    }
+
+    /// Frames do not go by the way with this number.
+    pub fn close_way(&mut self, number: usize) {
+        self.closed |= 1 << number;
     }
 
     fn further(&self, way: Way) -> Option<&FurtherWay> {
@@ -465,11 +572,12 @@ impl TxLink {
 
     /// Sender and receiver on a way.
     #[inline]
-    pub fn ends(&self, way: Way) -> (RadioId, RadioId) {
-        match self.further(way) {
+    pub fn ends(&self, way: Way) -> Ends<RadioId> {
+        let (from, to) = match self.further(way) {
             None => (self.from, self.peer),
             Some(further) => (further.from, further.peer),
-        }
+        };
+        Ends { from, to }
     }
 
     /// The rate control of a way.
@@ -513,15 +621,19 @@ impl TxLink {
         let first = *self.request_failed.get_or_insert(now);
         let last = now - first >= lifetime.min(MOST_REQUESTED);
         // With several radios another one may have made it due meanwhile.
-        self.request_due = !last || (self.has_several_ways() && self.request_due);
-        if last {
-            self.request_failed = None;
+        if !last {
+            self.request = Request::Due;
+            return;
+        }
+        self.request_failed = None;
+        if !self.has_several_ways() {
+            self.request = Request::NotDue;
         }
     }
 
     /// Whether a radio that has won the medium finds a frame that no other radio is sending.
     pub(super) fn has_sendable(&self) -> bool {
-        if self.request_due {
+        if self.request == Request::Due {
             return true;
         }
         let front = self
@@ -541,19 +653,19 @@ impl TxLink {
     /// Whether its sender drops data because the association has ended.
     #[inline]
     pub fn is_barred(&self) -> bool {
-        self.barred
+        self.at_sender == Association::Ended
     }
 
     /// Whether packets wait because its receiver dozes as far as its sender knows.
     #[inline]
     pub fn is_dozing(&self) -> bool {
-        self.dozing
+        self.receiver_state == PowerState::Doze
     }
 
     /// Whether its receiver dozes between beacons.
     #[inline]
     pub fn saves_power(&self) -> bool {
-        self.saves
+        self.receiver_mode == PowerMode::PowerSave
     }
 
     /// Whether nothing waits and nothing is under way.
@@ -568,7 +680,9 @@ impl TxLink {
 
     /// Whether anything is to be sent.
     pub(super) fn has_work(&self) -> bool {
-        self.request_due || self.has_packet() || self.window.iter().any(|m| !m.acknowledged)
+        self.request == Request::Due
+            || self.has_packet()
+            || self.window.iter().any(|m| !m.acknowledged)
     }
 
     /// Packets that are in no MPDU yet, in an order in which they may leave.
@@ -588,13 +702,14 @@ impl TxLink {
 }
 
 /// MAC header, FCS.
-pub(crate) const fn mac_octets(qos: bool, four_address: bool) -> u32 {
-    phy::DATA_HEADER_OCTETS
-        + phy::FCS_OCTETS
-        + if qos { phy::QOS_CONTROL_OCTETS } else { 0 }
-        + if four_address {
-            phy::ADDRESS_4_OCTETS
-        } else {
-            0
-        }
+pub(crate) const fn mac_octets(subtype: DataSubtype, addresses: Addresses) -> u32 {
+    let qos = match subtype {
+        DataSubtype::Qos => phy::QOS_CONTROL_OCTETS,
+        DataSubtype::Data => 0,
+    };
+    let fourth = match addresses {
+        Addresses::Four => phy::ADDRESS_4_OCTETS,
+        Addresses::Three => 0,
+    };
+    phy::DATA_HEADER_OCTETS + phy::FCS_OCTETS + qos + fourth
 }

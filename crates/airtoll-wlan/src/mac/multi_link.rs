@@ -8,6 +8,7 @@
 
 use super::Mac;
 use super::contention::Standing;
+use super::link::Listing;
 use super::queue::SIGNALLING_CATEGORY;
 use crate::context::Context;
 use crate::id::{ContenderId, LinkId, NeighbourId, RadioId};
@@ -57,7 +58,10 @@ impl Mac {
     fn serves(&self, contender: ContenderId, link: LinkId) -> bool {
         let state = &self.links[link];
         let way = state.way_of(self.contenders[contender].node);
-        way.is_some() && state.has_sendable()
+        way.is_some_and(|way| {
+            let listens = self.single_radios.is_none() || self.may_address(contender, (link, way));
+            listens && state.has_sendable()
+        })
     }
 
     /// Whether a contender of a multi-link device finds a frame that it may send.
@@ -95,7 +99,7 @@ impl Mac {
         while let Some(link) = queue.order.front() {
             let state = &mut links[link];
             if in_turn && !state.has_work() {
-                state.listed = false;
+                state.listing = Listing::Unlisted;
             } else if !in_turn && state.taken_early > 0 {
                 state.taken_early -= 1;
             } else {

@@ -22,11 +22,11 @@ use airtoll_units::{Duration, Instant};
 
 use super::Mac;
 use super::aggregation::Fill;
-use super::link::{Heard, Way};
-use crate::context::{Action, Context, Step};
+use super::link::{HandUp, Heard, Request, Way};
+use crate::context::{Action, Context, Effects, Step};
 use crate::event::Event;
 use crate::id::{ContenderId, LinkId, ModeId, RadioId, Table, TransmissionId};
-use crate::medium::{FrameKind, Medium, Origin, Transmission};
+use crate::medium::{AirTime, FrameKind, Medium, Origin, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::Octets;
 use deferral::Deferral;
@@ -278,7 +278,7 @@ impl Mac {
         let left = links.find(|link| {
             let link = &self.links[*link];
             let mut window = link.window.iter();
-            link.request_due || window.any(|m| !m.acknowledged && !m.waits)
+            link.request == Request::Due || window.any(|m| !m.acknowledged && !m.waits)
         });
         self.queues[id].unfinished = left;
     }
@@ -304,7 +304,11 @@ impl Mac {
             }
             _ => return false,
         };
-        let transmission = self.transmit(cx, medium, (id, node), kind, (length, sifs + rest));
+        let air = AirTime {
+            length,
+            protects: sifs + rest,
+        };
+        let transmission = self.transmit(cx, medium, (id, node), kind, air);
         if kind == FrameKind::MultiUser
             && let Some(mut sharing) = self.take_sharing(id)
         {
@@ -378,15 +382,16 @@ impl Mac {
             return false;
         };
         let stage = std::mem::replace(&mut sharing.stage, Stage::Idle);
-        let before = cx.outbox.len();
-        if matches!(stage, Stage::Downlink | Stage::BlockAcks) {
+        let effects = if matches!(stage, Stage::Downlink | Stage::BlockAcks) {
+            let mut effects = Effects::None;
             for user in &sharing.users {
                 let link = sharing.stations[user.at].down;
-                self.settle_user(cx, (id, link), user);
+                effects = effects.and(self.settle_user(cx, (id, link), user));
             }
+            effects
         } else {
-            self.settle_uplink(cx, medium, &sharing);
-        }
+            self.settle_uplink(cx, medium, &sharing)
+        };
         self.ask_later(cx, id, &mut sharing);
         self.put_sharing(id, sharing);
         match step {
@@ -397,7 +402,7 @@ impl Mac {
             _ => self.widen(id),
         }
         let reference = self.exchanges[id].known_at();
-        if cx.outbox.len() == before {
+        if effects == Effects::None {
             self.finish(cx, medium, id, reference);
         } else {
             self.finish_later(cx, medium, id, reference);
@@ -411,14 +416,14 @@ impl Mac {
         cx: &mut Context,
         (sender, link): (ContenderId, LinkId),
         user: &User,
-    ) {
+    ) -> Effects {
         let flying = self.links[link].flying(Way::FIRST);
         let (count, lost) = flying.fold((0, 0), |(n, lost), m| {
             let arrived = user.acknowledged && m.is_received();
             (n + 1, lost + u32::from(!arrived))
         });
         self.report_rate(cx, (link, Way::FIRST), count, lost);
-        self.settle(cx, sender, link, user.acknowledged);
+        self.settle(cx, sender, link, user.acknowledged)
     }
 
     /// The users that answer transmit at the same time, and reserve the medium for `protects` after it.
@@ -436,8 +441,8 @@ impl Mac {
             return;
         };
         let (kind, length) = (FrameKind::Triggered, sharing.answer);
-        let times = (length, protects);
-        let transmission = self.transmit(cx, medium, (id, *first), kind, times);
+        let air = AirTime { length, protects };
+        let transmission = self.transmit(cx, medium, (id, *first), kind, air);
         medium.accompany(cx, others, kind, length);
         if sharing.stage == Stage::Uplink && self.is_prompt(sharing) {
             sharing.parts = 0;
@@ -460,21 +465,24 @@ impl Mac {
         let spacing = state.spacing_in(&user.vector);
         let ends = state.ends(Way::FIRST);
         let disturbed = medium.is_disturbed(t);
-        let whole = (!disturbed).then(|| medium.reception(t, ends.1)).flatten();
-        let partly = disturbed && !medium.is_lost_whole(t, ends.1, &user.vector);
+        let whole = (!disturbed).then(|| medium.reception(t, ends.to)).flatten();
+        let partly = disturbed && !medium.is_lost_whole(t, ends.to, &user.vector);
         let (window, success) = state.window_and_success(Way::FIRST);
         let mut before = 0;
         for mpdu in window.iter_mut().filter(|m| m.in_flight.is_some()) {
-            let octets = (before, before + spacing.subframe_octets(mpdu.octets));
-            before = octets.1;
-            if until.is_some_and(|until| phy::octets_on_air(&user.vector, octets).1 > until) {
+            let octets = phy::OctetSpan {
+                from: before,
+                to: before + spacing.subframe_octets(mpdu.octets),
+            };
+            before = octets.to;
+            if until.is_some_and(|until| phy::octets_on_air(&user.vector, octets).to > until) {
                 break;
             }
             if mpdu.heard.is_some() {
                 continue;
             }
             let outcome = if partly {
-                medium.mpdu_reception(t, ends.1, &user.vector, octets)
+                medium.mpdu_reception(t, ends.to, &user.vector, octets)
             } else {
                 whole
             };
@@ -508,7 +516,7 @@ impl Mac {
             let heard = mpdu.heard.take();
             part.any |= heard != Some(Heard::Lost);
             let framing = spacing.subframe_octets(mpdu.octets) - mpdu.octets;
-            let (delimiters, _) = spacing.added_octets(mpdu.octets);
+            let delimiters = spacing.added_octets(mpdu.octets).delimiters;
             if mpdu.group {
                 part.of_groups += mpdu.octets + framing;
             }
@@ -534,7 +542,7 @@ impl Mac {
         sharing.users.iter().any(|user| {
             let station = &sharing.stations[user.at];
             let link = if up { station.up } else { station.down };
-            user.count > 1 && self.links[link].prompt
+            user.count > 1 && self.links[link].hand_up == HandUp::AtMpduEnd
         })
     }
 
@@ -607,7 +615,7 @@ impl Mac {
         let ends = state.ends(Way::FIRST);
         let (_, success) = state.window_and_success(Way::FIRST);
         let sent_with = (user.mode, self.modes[user.mode].vector());
-        medium.reception(t, ends.1).is_some_and(|reception| {
+        medium.reception(t, ends.to).is_some_and(|reception| {
             medium.data_arrives(ends, sent_with, octets, (reception, t.end), success)
         })
     }

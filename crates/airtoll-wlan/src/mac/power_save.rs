@@ -15,9 +15,10 @@ use airtoll_units::{Duration, Instant};
 
 use super::Mac;
 use super::beacon::BeaconPlan;
+use super::link::PowerMode;
 use crate::context::Context;
 use crate::event::Event;
-use crate::id::{ContenderId, LinkId, PacketId, RadioId};
+use crate::id::{ContenderId, LinkId, PacketId, Pair, RadioId};
 use crate::medium::{Medium, Transmission};
 use crate::observe::{Observation, Periods};
 use crate::packet::Loss;
@@ -48,11 +49,15 @@ impl Mac {
     /// its access point, or for its service periods.
     pub fn set_power_save(
         &mut self,
-        (station, access_point): (RadioId, RadioId),
+        pair: Pair<RadioId>,
         after: Duration,
         listen_interval: Option<u32>,
         periods: Option<Periods>,
     ) {
+        let Pair {
+            station,
+            access_point,
+        } = pair;
         self.nodes[station].power_save = Some(Box::new(PowerSave {
             access_point,
             after,
@@ -63,8 +68,12 @@ impl Mac {
             kept: Vec::new(),
         }));
         self.savers.push(station);
-        self.each_link(access_point, station, |link| link.saves = true);
-        self.each_link(station, access_point, |link| link.wakes = true);
+        self.each_link(access_point, station, |link| {
+            link.receiver_mode = PowerMode::PowerSave;
+        });
+        self.each_link(station, access_point, |link| {
+            link.sender_mode = PowerMode::PowerSave;
+        });
     }
 
     /// Keeps a packet if its receiver dozes; gives whether it does.
@@ -129,7 +138,7 @@ impl Mac {
         };
         for (at, packet) in std::mem::take(&mut save.kept) {
             let now = cx.now();
-            if self.links[at.0].signalling {
+            if self.links[at.0].is_signalling() {
                 self.enqueue_signalling(cx, medium, at, packet);
             } else if !self.enqueue(cx, medium, at, (packet, now)) {
                 cx.lose(packet, Loss::Full);

@@ -8,9 +8,10 @@ use airtoll_units::{Duration, Instant};
 use super::Mac;
 use super::codel::{self, Codel};
 use super::contention::Standing;
+use super::link::Listing;
 use super::order::Order;
 use crate::context::Context;
-use crate::id::{ContenderId, LinkId, NeighbourId, NodeId, PacketId, RadioId};
+use crate::id::{ContenderId, Ends, LinkId, NeighbourId, NodeId, PacketId, RadioId};
 use crate::medium::Medium;
 use crate::packet::{Carries, Loss, Packet};
 use crate::scenario::Discipline;
@@ -69,7 +70,9 @@ impl Mac {
         state.queue.push_back(packet);
         let queue = &mut self.queues[contender];
         queue.packets += 1;
-        if discipline != Discipline::RoundRobin || !std::mem::replace(&mut state.listed, true) {
+        let enters = discipline != Discipline::RoundRobin
+            || std::mem::replace(&mut state.listing, Listing::Listed) == Listing::Unlisted;
+        if enters {
             queue.order.push_back(link);
         }
         self.notice(cx, medium, (link, contender));
@@ -151,13 +154,13 @@ impl Mac {
         let home = self.home_of(contender);
         let queue = &mut self.queues[home];
         let (links, order) = (&mut self.links, &mut queue.order);
-        let first = |l: LinkId| links[l].signalling || links[l].after_beacon;
+        let first = |l: LinkId| links[l].goes_first();
         let at_end = order.back().is_some_and(first);
         if at_end && queue.packets >= limit {
             cx.lose(packet, Loss::Full);
             return;
         }
-        let lists = !listed || !links[link].listed;
+        let lists = !listed || links[link].listing == Listing::Unlisted;
         if lists && at_end {
             order.push_back(link);
         } else if lists {
@@ -167,7 +170,9 @@ impl Mac {
         let state = &mut links[link];
         state.queue.push_back(packet);
         queue.packets += 1;
-        state.listed |= listed;
+        if listed {
+            state.listing = Listing::Listed;
+        }
         self.notice(cx, medium, (link, contender));
     }
 
@@ -176,9 +181,10 @@ impl Mac {
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,
-        (node, to): (RadioId, RadioId),
+        ends: Ends<RadioId>,
         packet: PacketId,
     ) {
+        let Ends { from: node, to } = ends;
         let contender = self.contender(node, cx.packets[packet].category);
         let mut links = self.signalling_links(node);
         match links.find(|l| self.links[*l].peer == to) {
@@ -204,7 +210,8 @@ impl Mac {
             self.has_savers() && self.keep_if_asleep(cx, medium, (link, contender), packet)
         });
         if !kept {
-            self.send_signalling(cx, medium, (node, to), packet);
+            let ends = Ends { from: node, to };
+            self.send_signalling(cx, medium, ends, packet);
         }
     }
 
@@ -324,7 +331,7 @@ impl Mac {
                     queue.order.push_back(link);
                     return Some(link);
                 }
-                state.listed = false;
+                state.listing = Listing::Unlisted;
                 continue;
             }
             if state.taken_early == 0 {
@@ -468,7 +475,7 @@ impl Mac {
         let left = |radio: RadioId| medium.radio_of(medium.host_of(radio)) != radio;
         let mut pairs = Vec::new();
         for link in &mut self.links {
-            if link.signalling || link.group || !(left(link.from) || left(link.peer)) {
+            if link.is_signalling() || link.is_group() || !(left(link.from) || left(link.peer)) {
                 continue;
             }
             for mpdu in &mut link.window {

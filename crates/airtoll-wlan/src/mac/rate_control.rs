@@ -6,10 +6,7 @@ mod minstrel;
 pub(crate) use aarf::Aarf;
 pub(crate) use minstrel::Minstrel;
 
-use super::Mac;
-use super::link::Way;
-use crate::context::Context;
-use crate::id::{LinkId, ModeId};
+use crate::id::ModeId;
 
 /// The rate control of one link.
 #[derive(Debug)]
@@ -44,24 +41,6 @@ impl RateControl {
             Self::Fixed(mode) => *mode,
             Self::Aarf(state) => state.choose(),
             Self::Minstrel(state) => state.choose(),
-        }
-    }
-}
-
-impl Mac {
-    /// `lost` of the `count` MPDUs of a link's last PPDU on a way were not acknowledged.
-    #[inline]
-    pub(super) fn report_rate(
-        &mut self,
-        cx: &Context,
-        (link, way): (LinkId, Way),
-        count: u32,
-        lost: u32,
-    ) {
-        match self.links[link].rate_of(way) {
-            RateControl::Fixed(_) => {}
-            RateControl::Aarf(state) => state.report(lost < count),
-            RateControl::Minstrel(state) => state.report(cx.now(), count, lost),
         }
     }
 }

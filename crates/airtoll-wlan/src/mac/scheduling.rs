@@ -10,6 +10,7 @@
 use airtoll_units::Duration;
 
 use super::Mac;
+use super::link::{Agreement, Listing};
 use crate::id::{ContenderId, LinkId};
 
 /// Airtime that a receiver gets in its turn, us (`IEEE80211_DEFAULT_AIRTIME_WEIGHT`).
@@ -20,18 +21,21 @@ impl Mac {
     /// wait for the turn of their receiver.
     pub(super) fn choose_scheduled(&mut self, contender: ContenderId) -> Option<LinkId> {
         let queue = &mut self.queues[contender];
-        if let Some(link) = queue.unfinished.filter(|l| !self.links[*l].agreement) {
+        if let Some(link) = queue
+            .unfinished
+            .filter(|l| self.links[*l].agreement == Agreement::None)
+        {
             return Some(link);
         }
         while let Some(link) = queue.order.front() {
             let state = &mut self.links[link];
             if !state.has_work() {
                 queue.order.pop_front();
-                state.listed = false;
+                state.listing = Listing::Unlisted;
                 continue;
             }
             // Management and EAPOL frames, and those after a beacon, go before all data.
-            if state.signalling || state.after_beacon {
+            if state.goes_first() {
                 return Some(link);
             }
             let pays = state.account == Some(link);
@@ -51,13 +55,13 @@ impl Mac {
     pub(super) fn list(&mut self, contender: ContenderId, link: LinkId) {
         let home = self.home_of(contender);
         let state = &mut self.links[link];
-        if std::mem::replace(&mut state.listed, true) {
+        if std::mem::replace(&mut state.listing, Listing::Listed) == Listing::Listed {
             return;
         }
         let order = &mut self.queues[home].order;
         if state.account == Some(link) {
             let links = &self.links;
-            order.insert_before(link, |l| !links[l].signalling);
+            order.insert_before(link, |l| !links[l].is_signalling());
         } else {
             order.push_back(link);
         }

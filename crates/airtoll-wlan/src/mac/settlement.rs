@@ -2,15 +2,17 @@
 //! sender drops those that are acknowledged or have had their last attempt.
 
 use super::Mac;
+use super::link::{Agreement, Association, PowerMode, Request};
 use super::numbering::has_replay_counter;
-use crate::context::{Action, Context};
+use crate::context::{Action, Context, Effects};
 use crate::id::{ContenderId, FlowId, LinkId};
 use crate::packet::Loss;
 
 impl Mac {
     /// Hands up the MPDUs that the receiver has in sequence.
     #[inline]
-    pub(super) fn deliver_in_sequence(&mut self, cx: &mut Context, link: LinkId) {
+    pub(super) fn deliver_in_sequence(&mut self, cx: &mut Context, link: LinkId) -> Effects {
+        let mut effects = Effects::None;
         let state = &mut self.links[link];
         let front = state.window.front().map_or(0, |m| m.sequence);
         let handed_up = state.handed_up.saturating_sub(front) as usize;
@@ -23,13 +25,14 @@ impl Mac {
                 continue;
             }
             mpdu.delivered = true;
+            effects = Effects::Pending;
             // Data of a station that is not associated are class 3 frames.
-            let refused = state.refused;
+            let refused = state.at_receiver == Association::Ended;
             let replayed = match &mut state.numbers {
                 Some(numbers) if has_replay_counter(state.cipher) => !numbers.accepts(mpdu.head),
                 _ => false,
             };
-            if state.wakes && !refused {
+            if state.sender_mode == PowerMode::PowerSave && !refused {
                 let station = state.from;
                 cx.act(Action::Woke { station });
             }
@@ -49,6 +52,7 @@ impl Mac {
                 cx.act(Action::Refused { station });
             }
         }
+        effects
     }
 
     /// Removes finished MPDUs from the front of the window; counts failed attempts of the rest of
@@ -60,10 +64,11 @@ impl Mac {
         contender: ContenderId,
         link: LinkId,
         answered: bool,
-    ) {
+    ) -> Effects {
         let way = self.exchanges[contender].way();
         let state = &mut self.links[link];
         let (max_attempts, division) = (state.max_attempts, state.division);
+        let mut effects = Effects::None;
         let mut gave_up = false;
         let mut left = false;
         for mpdu in &mut state.window {
@@ -86,20 +91,27 @@ impl Mac {
                 continue;
             }
             gave_up = true;
-            mpdu.give_up(cx, Loss::Attempts);
+            effects = effects.and(mpdu.give_up(cx, Loss::Attempts));
         }
         if gave_up {
-            state.request_due |= state.agreement;
-            self.deliver_in_sequence(cx, link);
+            if state.agreement == Agreement::Agreed {
+                state.request = Request::Due;
+            }
+            effects = effects.and(self.deliver_in_sequence(cx, link));
         }
-        left |= self.links[link].request_due;
+        left |= self.links[link].request == Request::Due;
         self.queues[contender].unfinished = left.then_some(link);
-        self.shrink_window(cx, contender, link);
+        effects.and(self.shrink_window(cx, contender, link))
     }
 
     /// Forgets the MPDUs at the front of a window that are done.
     #[inline]
-    pub(super) fn shrink_window(&mut self, cx: &mut Context, contender: ContenderId, link: LinkId) {
+    pub(super) fn shrink_window(
+        &mut self,
+        cx: &mut Context,
+        contender: ContenderId,
+        link: LinkId,
+    ) -> Effects {
         let home = self.home_of(contender);
         let window = &mut self.links[link].window;
         let mut packets = 0;
@@ -128,22 +140,24 @@ impl Mac {
         }
         window.drop_first(done);
         self.queues[home].packets -= packets;
-        if let Some((flow, reverse, count)) = last {
-            cx.act(Action::Released {
-                flow,
-                reverse,
-                count,
-            });
-        }
+        let Some((flow, reverse, count)) = last else {
+            return Effects::None;
+        };
+        cx.act(Action::Released {
+            flow,
+            reverse,
+            count,
+        });
+        Effects::Pending
     }
 }
 
 impl super::Mpdu {
     /// Stops trying to send an MPDU; its receiver stops waiting for it.
-    pub(super) fn give_up(&mut self, cx: &mut Context, cause: Loss) {
+    pub(super) fn give_up(&mut self, cx: &mut Context, cause: Loss) -> Effects {
         self.acknowledged = true;
         if self.received {
-            return;
+            return Effects::None;
         }
         self.received = true;
         self.delivered = true;
@@ -152,5 +166,6 @@ impl super::Mpdu {
             head = cx.packets[packet].next;
             cx.lose(packet, cause);
         }
+        Effects::Pending
     }
 }

@@ -1,6 +1,6 @@
 //! One radio channel: the transmissions on it, and the ledger entries of its time.
 
-use airtoll_units::{Duration, Instant};
+use airtoll_units::{Duration, Instant, Span};
 
 use crate::context::Context;
 use crate::id::{ContenderId, RadioId, Table, TransmissionId};
@@ -41,6 +41,8 @@ pub(crate) enum FrameKind {
     Triggered,
     /// BlockAck to several stations.
     MultiAck,
+    /// MU-RTS that opens an exchange with a station of one radio for several links.
+    InitialControl,
 }
 
 impl From<FrameKind> for Unfinished {
@@ -51,6 +53,7 @@ impl From<FrameKind> for Unfinished {
             | FrameKind::Cts
             | FrameKind::CtsToSelf
             | FrameKind::CfEnd
+            | FrameKind::InitialControl
             | FrameKind::Trigger => Self::Protection,
             FrameKind::Response | FrameKind::BlockAckReq | FrameKind::MultiAck => Self::Response,
             FrameKind::Data | FrameKind::MultiUser | FrameKind::Triggered => Self::Data,
@@ -78,6 +81,17 @@ pub(crate) struct Transmission {
     pub overlapped: bool,
     /// Time during which it was alone on the air: beside neighbours' frames, too, and of these none.
     pub alone: Duration,
+}
+
+impl Transmission {
+    /// When it is on the air.
+    #[inline]
+    pub fn span(&self) -> Span {
+        Span {
+            from: self.start,
+            to: self.end,
+        }
+    }
 }
 
 /// A transmission that overlapped another.

@@ -51,7 +51,7 @@ impl Fading {
 
 /// A power gain of Rician fading with the K-factor `k`, linear.
 fn drawn(stream: &mut Stream, k: f64) -> f64 {
-    let (x, y) = normals(stream);
+    let [x, y] = normals(stream);
     let scattered = libm::sqrt(0.5 / (k + 1.0));
     let direct = libm::sqrt(k / (k + 1.0));
     let (real, imaginary) = (direct + scattered * x, scattered * y);
@@ -59,16 +59,17 @@ fn drawn(stream: &mut Stream, k: f64) -> f64 {
 }
 
 /// Two standard normal numbers (Box and Muller 1958).
-fn normals(stream: &mut Stream) -> (f64, f64) {
+fn normals(stream: &mut Stream) -> [f64; 2] {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.unit()));
     let angle = core::f64::consts::TAU * stream.unit();
-    (radius * libm::cos(angle), radius * libm::sin(angle))
+    [radius * libm::cos(angle), radius * libm::sin(angle)]
 }
 
 /// Shadowing between the radios of two names, dB.
 pub(super) fn shadowing_db(deviation_db: f64, streams: &Streams, names: [&str; 2]) -> f64 {
     let [first, second] = names;
-    deviation_db * normals(&mut streams.named(&format!("shadowing/{first}/{second}"))).0
+    let [drawn, _] = normals(&mut streams.named(&format!("shadowing/{first}/{second}")));
+    deviation_db * drawn
 }
 
 #[cfg(test)]

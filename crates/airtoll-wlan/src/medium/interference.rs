@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use airtoll_engine::Stream;
 use airtoll_phy::milliwatts;
-use airtoll_units::{Dbm, Duration, Instant};
+use airtoll_units::{Dbm, Duration, Instant, Span};
 
 use crate::id::{ChannelId, InterfererId, Table};
 use crate::scenario;
@@ -121,13 +121,13 @@ impl Interference {
 
     /// Power of the sources that have a burst between two instants on a channel, milliwatts: each
     /// counts once and as a whole.
-    pub fn power(&self, channel: ChannelId, (from, to): (Instant, Instant)) -> f64 {
+    pub fn power(&self, channel: ChannelId, span: Span) -> f64 {
         let meets = |source: &&Source| {
             let bursts = source.bursts.iter().rev();
             source.channel.is_none_or(|own| own == channel)
                 && bursts
-                    .take_while(|burst| burst.1 > from)
-                    .any(|burst| burst.0 < to)
+                    .take_while(|burst| burst.1 > span.from)
+                    .any(|burst| burst.0 < span.to)
         };
         self.sources
             .iter()
@@ -225,7 +225,7 @@ mod tests {
         let streams = Streams::new(5);
         let (id, first) = all.add(&model(100.0, 900.0, false), None, streams.named("a"));
         let turn = all.turn(id, first);
-        let power = |from, to| all.power(ChannelId::new(0), (from, to));
+        let power = |from, to| all.power(ChannelId::new(0), Span { from, to });
         let us = Duration::from_micros;
         assert!((power(first, turn.next) - 1e-5).abs() < 1e-12);
         assert_eq!(power(first - us(50), first), 0.0);
@@ -240,7 +240,11 @@ mod tests {
         let stream = Streams::new(5).named("a");
         let (id, first) = all.add(&model(100.0, 900.0, false), Some(ChannelId::new(1)), stream);
         let end = all.turn(id, first).next;
-        assert_eq!(all.power(ChannelId::new(0), (first, end)), 0.0);
-        assert!(all.power(ChannelId::new(1), (first, end)) > 0.0);
+        let whole = Span {
+            from: first,
+            to: end,
+        };
+        assert_eq!(all.power(ChannelId::new(0), whole), 0.0);
+        assert!(all.power(ChannelId::new(1), whole) > 0.0);
     }
 }

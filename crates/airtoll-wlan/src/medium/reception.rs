@@ -1,10 +1,10 @@
 //! How a frame reaches a node: overlap, capture and frame errors.
 
 use airtoll_phy::{self as phy, TxVector};
-use airtoll_units::Instant;
+use airtoll_units::{Instant, Span};
 
 use super::{Clash, Medium, Transmission};
-use crate::id::{ModeId, RadioId};
+use crate::id::{Ends, ModeId, RadioId};
 
 /// How a frame reached a node that did not lose it altogether.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,14 +59,14 @@ impl Medium {
             return None;
         }
         if !t.overlapped {
-            return Some(self.without_frames(t, (t.start, t.end)));
+            return Some(self.without_frames(t, t.span()));
         }
-        self.reception_in_overlap(t, at, t.end, (t.start, t.end))
+        self.reception_in_overlap(t, at, t.end, t.span())
     }
 
     /// How a part of a transmission reached a node that no other frame overlapped.
     #[inline]
-    fn without_frames(&self, t: &Transmission, span: (Instant, Instant)) -> Reception {
+    fn without_frames(&self, t: &Transmission, span: Span) -> Reception {
         if self.interference.is_empty() {
             return Reception::Clear;
         }
@@ -79,19 +79,22 @@ impl Medium {
     /// Whether another frame or an interferer overlapped a transmission so far.
     #[inline]
     pub fn is_disturbed(&self, t: &Transmission) -> bool {
-        t.overlapped || self.without_frames(t, (t.start, t.end)) != Reception::Clear
+        t.overlapped || self.without_frames(t, t.span()) != Reception::Clear
     }
 
     /// Whether no part of a transmission reaches a node, whatever its MPDUs meet: the node transmitted
     /// itself, or a frame that began before the end of the PHY header destroyed it.
     pub fn is_lost_whole(&self, t: &Transmission, at: RadioId, vector: &TxVector) -> bool {
         let header_end = t.start + phy::preamble(vector);
+        let at_start = Span {
+            from: t.start,
+            to: t.start,
+        };
         self.transmits_beside(t, at)
-            || (t.overlapped && !self.survives(t, at, header_end, (t.start, t.start)))
+            || (t.overlapped && !self.survives(t, at, header_end, at_start))
     }
 
-    /// How an MPDU of an A-MPDU reached a node; the octets of the PSDU from `octets.0` to `octets.1`
-    /// are its own. A frame that begins after the PHY header destroys the MPDUs that it overlaps,
+    /// How an MPDU of an A-MPDU reached a node, by its octets in the PSDU. A frame that begins after the PHY header destroys the MPDUs that it overlaps,
     /// and no others.
     #[cold]
     pub fn mpdu_reception(
@@ -99,21 +102,25 @@ impl Medium {
         t: &Transmission,
         at: RadioId,
         vector: &TxVector,
-        octets: (u32, u32),
+        octets: phy::OctetSpan,
     ) -> Option<Reception> {
         if self.transmits_beside(t, at) {
             return None;
         }
-        let (from, to) = phy::octets_on_air(vector, octets);
+        let time = phy::octets_on_air(vector, octets);
+        let span = Span {
+            from: t.start + time.from,
+            to: t.start + time.to,
+        };
         let header_end = t.start + phy::preamble(vector);
-        self.reception_in_overlap(t, at, header_end, (t.start + from, t.start + to))
+        self.reception_in_overlap(t, at, header_end, span)
     }
 
     /// Whether a node transmitted during a transmission of another.
     #[inline]
     fn transmits_beside(&self, t: &Transmission, node: RadioId) -> bool {
-        let (from, to) = self.nodes[node].last_sent;
-        from < t.end && to > t.start
+        let own = self.nodes[node].last_sent;
+        own.from < t.end && own.to > t.start
     }
 
     /// How the part of a transmission between two instants reached a node. A frame that began before
@@ -124,21 +131,28 @@ impl Medium {
         t: &Transmission,
         at: RadioId,
         header_end: Instant,
-        (from, to): (Instant, Instant),
+        part: Span,
     ) -> Option<Reception> {
-        if !self.survives(t, at, header_end, (from, to)) {
+        if !self.survives(t, at, header_end, part) {
             return None;
         }
-        let meets = |clash: &Clash| clash.start < to && clash.end > from;
+        let meets = |clash: &Clash| clash.start < part.to && clash.end > part.from;
         let mut interferers = self
             .clashes(t)
             .filter(|c| meets(c))
             .map(|c| c.node)
             .peekable();
-        let span = match self.without_frames(t, (t.start, header_end)) {
-            Reception::Clear => (from, to),
+        let header = Span {
+            from: t.start,
+            to: header_end,
+        };
+        let span = match self.without_frames(t, header) {
+            Reception::Clear => part,
             // The header decides on all parts.
-            _ => (t.start, to),
+            _ => Span {
+                from: t.start,
+                to: part.to,
+            },
         };
         let further = self.without_frames(t, span);
         if interferers.peek().is_none() {
@@ -154,15 +168,9 @@ impl Medium {
 
     /// Whether a node captured a transmission over each frame that began before `header_end` or
     /// overlapped the part between two instants.
-    fn survives(
-        &self,
-        t: &Transmission,
-        at: RadioId,
-        header_end: Instant,
-        (from, to): (Instant, Instant),
-    ) -> bool {
+    fn survives(&self, t: &Transmission, at: RadioId, header_end: Instant, part: Span) -> bool {
         let signal = self.radio.power(t.node, at);
-        let meets = |clash: &Clash| clash.start < to && clash.end > from;
+        let meets = |clash: &Clash| clash.start < part.to && clash.end > part.from;
         for clash in self.clashes(t) {
             let (other, start) = (clash.node, clash.start);
             let matters = start < header_end || meets(clash);
@@ -187,12 +195,12 @@ impl Medium {
         true
     }
 
-    /// Whether a data MPDU of `octets` arrives at `to`; `known` keeps the probabilities of frames that were
+    /// Whether a data MPDU of `octets` arrives; `known` keeps the probabilities of frames that were
     /// alone on the air.
     #[inline]
     pub fn data_arrives(
         &mut self,
-        (from, to): (RadioId, RadioId),
+        ends: Ends<RadioId>,
         (mode, vector): (ModeId, &TxVector),
         octets: u32,
         (reception, at): (Reception, Instant),
@@ -203,18 +211,18 @@ impl Medium {
         }
         if self.fading.is_some() {
             let bandwidth = f64::from(vector.width().mhz()) * 1e6;
-            return self.arrives_faded((from, to), (vector, octets), bandwidth, (reception, at));
+            return self.arrives_faded(ends, (vector, octets), bandwidth, (reception, at));
         }
         let probability = match reception {
             Reception::Clear => known.of(mode, octets, || {
                 let bandwidth = f64::from(vector.width().mhz()) * 1e6;
                 let alone = (std::iter::empty(), 0.0);
-                let snr = self.radio.sinr(from, to, bandwidth, alone);
+                let snr = self.radio.sinr(ends.from, ends.to, bandwidth, alone);
                 phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr)
             }),
             Reception::Amid(power) => {
                 let bandwidth = f64::from(vector.width().mhz()) * 1e6;
-                self.amid((from, to), (vector, octets), bandwidth, power)
+                self.amid(ends, (vector, octets), bandwidth, power)
             }
             Reception::Over(sinr) => {
                 phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
@@ -227,13 +235,13 @@ impl Medium {
     #[cold]
     fn amid(
         &self,
-        (from, to): (RadioId, RadioId),
+        ends: Ends<RadioId>,
         (vector, octets): (&TxVector, u32),
         bandwidth_hz: f64,
         milliwatts: f64,
     ) -> f64 {
         let over = (std::iter::empty(), milliwatts);
-        let sinr = self.radio.sinr(from, to, bandwidth_hz, over);
+        let sinr = self.radio.sinr(ends.from, ends.to, bandwidth_hz, over);
         phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
     }
 
@@ -251,13 +259,14 @@ impl Medium {
         if !self.radio.frame_errors() {
             return true;
         }
+        let ends = Ends { from: t.node, to };
         if self.fading.is_some() {
             let what = (vector, octets);
-            return self.arrives_faded((t.node, to), what, 20e6, (reception, t.end));
+            return self.arrives_faded(ends, what, 20e6, (reception, t.end));
         }
         let probability = match reception {
             Reception::Clear => self.radio.control_success(t.node, to, vector, octets),
-            Reception::Amid(power) => self.amid((t.node, to), (vector, octets), 20e6, power),
+            Reception::Amid(power) => self.amid(ends, (vector, octets), 20e6, power),
             Reception::Over(sinr) => {
                 phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
             }
@@ -270,21 +279,24 @@ impl Medium {
     #[cold]
     fn arrives_faded(
         &mut self,
-        (from, to): (RadioId, RadioId),
+        ends: Ends<RadioId>,
         (vector, octets): (&TxVector, u32),
         bandwidth_hz: f64,
         (reception, at): (Reception, Instant),
     ) -> bool {
         let over = |power| (std::iter::empty(), power);
         let mean = match reception {
-            Reception::Clear => self.radio.sinr(from, to, bandwidth_hz, over(0.0)),
-            Reception::Amid(power) => self.radio.sinr(from, to, bandwidth_hz, over(power)),
+            Reception::Clear => self.radio.sinr(ends.from, ends.to, bandwidth_hz, over(0.0)),
+            Reception::Amid(power) => {
+                self.radio
+                    .sinr(ends.from, ends.to, bandwidth_hz, over(power))
+            }
             Reception::Over(sinr) => sinr,
         };
         let gain = self
             .fading
             .as_mut()
-            .map_or(1.0, |fading| fading.gain(from, to, at));
+            .map_or(1.0, |fading| fading.gain(ends.from, ends.to, at));
         let snr = mean * gain;
         self.happens(phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr))
     }

@@ -5,7 +5,7 @@ use airtoll_units::Duration;
 
 use super::Net;
 use crate::context::Action;
-use crate::id::{AgentId, NodeId, PacketId};
+use crate::id::{AgentId, Ends, NodeId, PacketId};
 use crate::lower::Lower;
 use crate::mac::GroupFrame;
 use crate::observe::Observation;
@@ -13,14 +13,12 @@ use crate::packet::{Carries, Packet};
 use crate::scenario::Role;
 
 impl Net {
-    /// An agent at `node` sends an advertisement of `octets` to the BSS of an access point.
-    pub fn advertise(
-        &mut self,
-        lower: &mut Lower,
-        agent: AgentId,
-        (node, access_point): (NodeId, NodeId),
-        octets: u32,
-    ) {
+    /// An agent sends an advertisement of `octets` from its node to the BSS of an access point.
+    pub fn advertise(&mut self, lower: &mut Lower, agent: AgentId, way: Ends<NodeId>, octets: u32) {
+        let Ends {
+            from: node,
+            to: access_point,
+        } = way;
         let carries = Carries::Advertisement { agent };
         let packet = Packet::new(carries, access_point, octets, lower.cx.now());
         let packet = lower.cx.packets.insert(packet);

@@ -23,14 +23,22 @@ pub(super) struct FragmentGroup {
 const FRAGMENT_HEADER: u32 = 8;
 
 /// Octets of the IP headers of a fragment.
-fn headers(ipv6: bool) -> (u32, u32) {
-    if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) }
+struct FragmentHeaders {
+    /// That of IP.
+    header: u32,
+    /// IPv6 extension header.
+    extra: u32,
+}
+
+fn headers(ipv6: bool) -> FragmentHeaders {
+    let (header, extra) = if ipv6 { (40, FRAGMENT_HEADER) } else { (20, 0) };
+    FragmentHeaders { header, extra }
 }
 
 /// The most data of a packet that a fragment of at most `mtu` octets carries (RFC 791 section 3.2, RFC
 /// 8200 section 4.5).
 fn most_data(mtu: u32, ipv6: bool) -> u32 {
-    let (header, extra) = headers(ipv6);
+    let FragmentHeaders { header, extra } = headers(ipv6);
     (mtu - header - extra) / 8 * 8
 }
 
@@ -39,7 +47,7 @@ pub(crate) fn fragment_lengths(ip_octets: u32, mtu: u32, ipv6: bool) -> Vec<u32>
     if ip_octets <= mtu {
         return vec![ip_octets];
     }
-    let (header, extra) = headers(ipv6);
+    let FragmentHeaders { header, extra } = headers(ipv6);
     let (body, most) = (ip_octets - header, most_data(mtu, ipv6));
     let mut lengths = vec![header + extra + most; (body / most) as usize];
     if body % most > 0 {
@@ -83,7 +91,7 @@ impl Net {
     ) {
         let whole = lower.cx.packets.remove(packet);
         let ipv6 = self.has_ipv6_header(&whole);
-        let (header, extra) = headers(ipv6);
+        let FragmentHeaders { header, extra } = headers(ipv6);
         let per_fragment = most_data(mtu, ipv6);
         let mut body = whole.ip_octets - header;
         let count = body.div_ceil(per_fragment);

@@ -63,15 +63,25 @@ const LEAST_MTU: u32 = 68;
 /// The outer header of IP in IP (RFC 2003 section 3.1).
 pub(crate) const IP_IN_IP_OCTETS: u32 = 20;
 
+/// Costs of a tunnel in one direction.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TunnelWork {
+    /// To encrypt at this end.
+    pub encrypt: Price,
+    /// To decrypt at the far one.
+    pub decrypt: Price,
+}
+
 impl TunnelEnd {
-    /// The end of a tunnel to `peer`, with the costs to encrypt here and to decrypt there; without
+    /// The end of a tunnel to `peer`; without
     /// `encapsulation` IP in IP (RFC 2003).
     pub fn new(
         peer: NodeId,
         takes: Takes,
         encapsulation: Option<Tunnel>,
-        (encrypt, decrypt): (Price, Price),
+        work: TunnelWork,
     ) -> Self {
+        let TunnelWork { encrypt, decrypt } = work;
         Self {
             peer,
             takes,
@@ -90,8 +100,7 @@ impl TunnelEnd {
 
     /// The end of an IP-in-IP tunnel to `peer` (RFC 2003), without cost.
     pub fn ip_in_ip(peer: NodeId, takes: Takes) -> Self {
-        let free = (Price::default(), Price::default());
-        Self::new(peer, takes, None, free)
+        Self::new(peer, takes, None, TunnelWork::default())
     }
 
     /// The node with the far end.

@@ -3,12 +3,12 @@
 //! Takes intervals of cipher work as they are scheduled; gives how much of a stretch of time is
 //! covered by at least one of them. Schedules no work: `device` does.
 
-use airtoll_units::{Duration, Instant};
+use airtoll_units::{Duration, Instant, Span};
 
 /// Cipher work beside one channel, not yet forgotten.
 #[derive(Debug, Default)]
 pub(crate) struct CipherWork {
-    spans: Vec<(Instant, Instant)>,
+    spans: Vec<Span>,
     /// At this many spans those of the past are looked for and dropped.
     limit: usize,
 }
@@ -22,19 +22,23 @@ impl CipherWork {
     pub fn add(&mut self, end: Instant, effort: Duration, booked: Instant) {
         let start = end - effort;
         // An engine with a queue works without a pause: its jobs make one span.
-        if let Some((first, last)) = self.spans.last_mut()
-            && start <= *last
-            && end >= *first
+        if let Some(last) = self.spans.last_mut()
+            && start <= last.to
+            && end >= last.from
         {
-            (*first, *last) = (start.min(*first), end.max(*last));
+            (last.from, last.to) = (start.min(last.from), end.max(last.to));
             return;
         }
-        self.add_span((start, end), booked);
+        let span = Span {
+            from: start,
+            to: end,
+        };
+        self.add_span(span, booked);
     }
 
     /// Notes a span that does not touch the last one.
     #[inline(never)]
-    fn add_span(&mut self, span: (Instant, Instant), booked: Instant) {
+    fn add_span(&mut self, span: Span, booked: Instant) {
         if self.spans.len() >= self.limit {
             self.forget(booked);
         }
@@ -43,7 +47,7 @@ impl CipherWork {
 
     #[cold]
     fn forget(&mut self, booked: Instant) {
-        self.spans.retain(|(_, end)| *end > booked);
+        self.spans.retain(|span| span.to > booked);
         self.limit = (self.spans.len() * 2).max(MANY);
         self.spans.reserve(self.limit);
     }
@@ -53,17 +57,17 @@ impl CipherWork {
         self.spans.sort_unstable();
         let mut covered = Duration::ZERO;
         let mut reached = from;
-        for &(start, end) in &self.spans {
-            if start >= to {
+        for span in &self.spans {
+            if span.from >= to {
                 break;
             }
-            let (start, end) = (start.max(reached), end.min(to));
+            let (start, end) = (span.from.max(reached), span.to.min(to));
             if end > start {
                 covered += end - start;
                 reached = end;
             }
         }
-        self.spans.retain(|(_, end)| *end > to);
+        self.spans.retain(|span| span.to > to);
         covered
     }
 }

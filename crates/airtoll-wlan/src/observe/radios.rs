@@ -57,6 +57,15 @@ pub(crate) struct Dozing {
     pub beacon: Duration,
 }
 
+/// Shares of the time of a radio that dozes, if nothing is sent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct DozingShares {
+    /// It is awake.
+    pub awake: f64,
+    /// It receives beacons.
+    pub receives: f64,
+}
+
 /// Times of a radio since the warm-up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Times {
@@ -145,8 +154,8 @@ impl Radios {
         self.nodes[node].awake_until = Instant::ZERO + dozing.after;
     }
 
-    /// Shares of the time in which a dozing node is awake for beacons, and receives them.
-    pub(super) fn dozing_of(&self, node: NodeId) -> Option<(f64, f64)> {
+    /// Shares of the time of a dozing node.
+    pub(super) fn dozing_of(&self, node: NodeId) -> Option<DozingShares> {
         let dozing = self.nodes[node].dozing?;
         let share = |part: Duration, whole: Duration| match whole {
             Duration::MAX => 0.0,
@@ -156,7 +165,10 @@ impl Radios {
             .periods
             .map_or(0.0, |periods| share(periods.length, periods.interval));
         let awake = share(dozing.awake, dozing.interval) + served;
-        Some((awake.min(1.0), share(dozing.beacon, dozing.interval)))
+        Some(DozingShares {
+            awake: awake.min(1.0),
+            receives: share(dozing.beacon, dozing.interval),
+        })
     }
 
     /// The times of a node up to `end`.

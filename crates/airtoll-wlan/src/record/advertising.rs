@@ -22,7 +22,7 @@ pub(super) const ALL_SYSTEMS: MacAddress = MacAddress([0x01, 0x00, 0x5e, 0, 0, 1
 /// The packet with its ends.
 pub(super) fn msdu(view: &View<'_>, agent: AgentId, p: &Packet) -> Msdu {
     let agents = view.roam.agents();
-    let (node, _) = agents.ends_of(agent);
+    let node = agents.node_of(agent);
     let octets = agents.advertised(agent);
     let mut payload = Vec::new();
     Ipv4Repr {

@@ -15,6 +15,20 @@ const AMSDU: u16 = 0x80;
 /// Retry, in the second octet of Frame Control.
 const RETRY: u8 = 0x08;
 
+/// Receiver and transmitter address of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FrameEnds {
+    pub receiver: MacAddress,
+    pub transmitter: MacAddress,
+}
+
+/// Destination and source address of an MSDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MsduEnds {
+    pub destination: MacAddress,
+    pub source: MacAddress,
+}
+
 /// One MSDU with its ends.
 pub(super) struct Msdu {
     pub destination: MacAddress,
@@ -162,14 +176,21 @@ pub(super) fn dress(frame: &mut [u8], duration: u16, retry: bool) {
     }
 }
 
+/// An address that takes the place of another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Replaced {
+    pub old: MacAddress,
+    pub new: MacAddress,
+}
+
 /// Replaces addresses in the header of a data frame: an MPDU keeps its octets, but not its addresses,
 /// when it is sent on another link of a multi-link device.
-pub(super) fn readdress(frame: &mut [u8], replaced: [(MacAddress, MacAddress); 2]) {
+pub(super) fn readdress(frame: &mut [u8], replaced: [Replaced; 2]) {
     for at in [4, 10, 16] {
         if let Some(octets) = frame.get_mut(at..at + 6)
-            && let Some((_, new)) = replaced.iter().find(|(old, _)| *octets == old.0)
+            && let Some(one) = replaced.iter().find(|one| *octets == one.old.0)
         {
-            octets.copy_from_slice(&new.0);
+            octets.copy_from_slice(&one.new.0);
         }
     }
 }
@@ -184,6 +205,21 @@ pub(super) fn cts(duration: u16, to: MacAddress, out: &mut Vec<u8>) {
     ControlRepr::Cts(duration, to).emit(out);
 }
 
+/// MU-RTS Trigger frame (IEEE 802.11ax-2021, 9.3.1.22.5) for the CTS of one station on its 20 MHz, padded to
+/// `octets` with FCS.
+pub(super) fn mu_rts(duration: u16, ends: FrameEnds, (aid, octets): (u16, u32), out: &mut Vec<u8>) {
+    let start = out.len();
+    two_address_head(control_subtype::TRIGGER, duration, ends, out);
+    // Trigger type, CS Required.
+    let common: u64 = 3 | 1 << 17;
+    out.extend_from_slice(&common.to_le_bytes());
+    // AID12, RU Allocation: the primary 20 MHz.
+    let user = u64::from(aid & 0xfff) | 61 << 13;
+    out.extend_from_slice(&user.to_le_bytes()[..5]);
+    let with_padding = start + octets as usize - airtoll_phy::FCS_OCTETS as usize;
+    out.resize(with_padding.max(out.len()), 0xff);
+}
+
 /// Ack; of a fragment it reserves the medium for the next one.
 pub(super) fn ack(duration: u16, to: MacAddress, out: &mut Vec<u8>) {
     ControlRepr::Ack(duration, to).emit(out);
@@ -194,7 +230,10 @@ pub(super) fn cf_end(from: MacAddress, out: &mut Vec<u8>) {
     two_address_head(
         control_subtype::CF_END,
         0,
-        (MacAddress::BROADCAST, from),
+        FrameEnds {
+            receiver: MacAddress::BROADCAST,
+            transmitter: from,
+        },
         out,
     );
 }
@@ -202,17 +241,12 @@ pub(super) fn cf_end(from: MacAddress, out: &mut Vec<u8>) {
 /// Compressed BlockAckReq of a TID from sequence number `first` on (9.3.1.7).
 pub(super) fn block_ack_request(
     duration: u16,
-    (to, from): (MacAddress, MacAddress),
+    ends: FrameEnds,
     tid: u8,
     first: u32,
     out: &mut Vec<u8>,
 ) {
-    two_address_head(
-        control_subtype::BLOCK_ACK_REQUEST,
-        duration,
-        (to, from),
-        out,
-    );
+    two_address_head(control_subtype::BLOCK_ACK_REQUEST, duration, ends, out);
     out.extend_from_slice(&(u16::from(tid) << 12 | 4).to_le_bytes());
     out.extend_from_slice(&((first << 4) as u16).to_le_bytes());
 }
@@ -220,14 +254,14 @@ pub(super) fn block_ack_request(
 /// Compressed BlockAck for a window of `window` MPDUs from `first` on; `received` has sequence
 /// numbers from `first` on (9.3.1.8.2).
 pub(super) fn block_ack(
-    (to, from): (MacAddress, MacAddress),
+    ends: FrameEnds,
     tid: u8,
     window: u32,
     first: u32,
     received: impl Iterator<Item = u32>,
     out: &mut Vec<u8>,
 ) {
-    two_address_head(control_subtype::BLOCK_ACK, 0, (to, from), out);
+    two_address_head(control_subtype::BLOCK_ACK, 0, ends, out);
     out.extend_from_slice(&(u16::from(tid) << 12 | 4).to_le_bytes());
     // The fragment number says how long the bitmap is (tables 9-29a of 802.11ax and 802.11be).
     let (octets, code) = match window {
@@ -247,16 +281,11 @@ pub(super) fn block_ack(
     }
 }
 
-fn two_address_head(
-    subtype: u8,
-    duration: u16,
-    (to, from): (MacAddress, MacAddress),
-    out: &mut Vec<u8>,
-) {
+fn two_address_head(subtype: u8, duration: u16, ends: FrameEnds, out: &mut Vec<u8>) {
     out.extend_from_slice(&FrameControl::new(Kind::Control, subtype).0.to_le_bytes());
     out.extend_from_slice(&duration.to_le_bytes());
-    out.extend_from_slice(&to.0);
-    out.extend_from_slice(&from.0);
+    out.extend_from_slice(&ends.receiver.0);
+    out.extend_from_slice(&ends.transmitter.0);
 }
 
 #[cfg(test)]
@@ -265,7 +294,10 @@ mod tests {
 
     #[test]
     fn bitmaps_have_a_bit_for_every_number() {
-        let ends = (MacAddress([2; 6]), MacAddress([4; 6]));
+        let ends = FrameEnds {
+            receiver: MacAddress([2; 6]),
+            transmitter: MacAddress([4; 6]),
+        };
         let mut out = Vec::new();
         block_ack(ends, 0, 64, 4_090, [4_090, 4_097].into_iter(), &mut out);
         assert_eq!(out.len() + 4, 32);

@@ -15,7 +15,7 @@ use super::recorder::Recorder;
 use super::tunnel::{self, TunnelCipher, TunnelDirection};
 use super::{Key, hex};
 use crate::address::{self, Locator};
-use crate::id::{NodeId, RadioId, TunnelId};
+use crate::id::{Ends, NodeId, Pair, RadioId, TunnelId};
 use crate::net::TunnelEnd;
 use crate::scenario::{Role, Scenario};
 
@@ -81,7 +81,11 @@ impl Recorder {
                     name: station.name.clone(),
                 });
             }
-            self.install(view, (radio, access_point), suite, &key);
+            let pair = Pair {
+                station: radio,
+                access_point,
+            };
+            self.install(view, pair, suite, &key);
         }
         for (node, access_point) in view.net().nodes().zip(&scenario.nodes) {
             let link = view.mac().group_link(RadioId::first_of(node));
@@ -223,14 +227,12 @@ impl Recorder {
     }
 
     /// Uses a pairwise key in both directions from now on.
-    fn install(
-        &mut self,
-        view: &View<'_>,
-        (station, access_point): (RadioId, RadioId),
-        suite: CipherSuite,
-        key: &[u8],
-    ) {
-        let devices = self.link_addresses(view, (station, access_point));
+    fn install(&mut self, view: &View<'_>, pair: Pair<RadioId>, suite: CipherSuite, key: &[u8]) {
+        let devices = self.link_addresses(view, pair);
+        let Pair {
+            station,
+            access_point,
+        } = pair;
         for (from, to) in [(station, access_point), (access_point, station)] {
             if let Some(cipher) = LinkCipher::new(suite, key, self.mac_of(view, access_point)) {
                 self.ciphers
@@ -240,12 +242,11 @@ impl Recorder {
     }
 
     /// A station and its access point are done with a stage of their negotiation.
-    pub fn agreed(
-        &mut self,
-        view: &View<'_>,
-        (station, access_point): (RadioId, RadioId),
-        secrets: &Secrets,
-    ) {
+    pub fn agreed(&mut self, view: &View<'_>, pair: Pair<RadioId>, secrets: &Secrets) {
+        let Pair {
+            station,
+            access_point,
+        } = pair;
         let ends = (
             self.mac_of(view, station).to_string(),
             self.mac_of(view, access_point).to_string(),
@@ -269,13 +270,13 @@ impl Recorder {
                 bssid: ends.1,
                 name: name.to_owned(),
             });
-            self.install(view, (station, access_point), suite, key);
+            self.install(view, pair, suite, key);
         } else if let Some(key) = secrets.get(&SecretName::WepKey) {
             self.sink.key(&Key::Wep {
                 index: "0".to_owned(),
                 key: hex(key),
             });
-            self.install(view, (station, access_point), suite, key);
+            self.install(view, pair, suite, key);
         }
     }
 
@@ -305,14 +306,20 @@ impl Recorder {
         let earlier = u64::from(encapsulation.suite == TunnelSuite::WireGuard);
         for (ends, at, name, spi, earlier) in [
             (
-                (outside, end.peer().into()),
+                Ends {
+                    from: outside,
+                    to: end.peer().into(),
+                },
                 Some((station, number)),
                 SecretName::TunnelForward,
                 spis.first_chunk(),
                 earlier,
             ),
             (
-                (end.peer().into(), outside),
+                Ends {
+                    from: end.peer().into(),
+                    to: outside,
+                },
                 far,
                 SecretName::TunnelBackward,
                 spis.last_chunk(),
@@ -343,7 +350,10 @@ impl Recorder {
             let Some(cipher) = before.and_then(TunnelDirection::last) else {
                 continue;
             };
-            let cipher = cipher.between((outside, cipher.ends().1));
+            let cipher = cipher.between(Ends {
+                from: outside,
+                ..cipher.ends()
+            });
             self.goes_on((station, number), view, cipher);
         }
     }
@@ -358,7 +368,10 @@ impl Recorder {
             let Some(cipher) = before.and_then(TunnelDirection::last) else {
                 continue;
             };
-            let cipher = cipher.between((cipher.ends().0, outside));
+            let cipher = cipher.between(Ends {
+                to: outside,
+                ..cipher.ends()
+            });
             self.goes_on(far, view, cipher);
         }
     }
@@ -380,11 +393,14 @@ impl Recorder {
                     // Its keys come with its handshake.
                     continue;
                 }
-                let ends = (node.into(), end.peer().into());
+                let ends = Ends {
+                    from: node.into(),
+                    to: end.peer().into(),
+                };
                 let name = format!("tunnel/{node}/{number}");
                 let mut stream = streams.named(&name);
-                let (encryption, integrity) = tunnel::key_octets(encapsulation.suite);
-                let key = draw(&mut stream, encryption + integrity);
+                let octets = tunnel::key_octets(encapsulation.suite);
+                let key = draw(&mut stream, octets.encryption + octets.integrity);
                 // SPIs below 256 are reserved (RFC 4303 section 2.1).
                 let index = stream.up_to(u32::MAX - 256) + 256;
                 self.sink

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use airtoll_engine::Streams;
 use airtoll_handshakes::link::multi_link::{link_address, mld_address};
-use airtoll_phy::TxVector;
+use airtoll_phy::{OctetSpan, TxVector};
 use airtoll_security::CipherSuite;
 use airtoll_security::link::mld::LinkAddresses;
 use airtoll_units::{Duration, Instant};
@@ -15,14 +15,14 @@ use airtoll_wire::ethernet::EthernetRepr;
 
 use super::View;
 use super::cipher::{GroupIntegrity, LinkCipher};
-use super::frame::{self, DataFrame, Msdu};
+use super::frame::{self, DataFrame, FrameEnds, Msdu, MsduEnds, Replaced};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
-use super::{Medium, Sink, advertising, multicast, packet, resolving, signal};
+use super::{Medium, Sink, advertising, ip, multicast, packet, resolving, signal};
 use crate::address;
 use crate::announce::{self, Announcement};
 use crate::id::{
-    ChannelId, ContenderId, LinkId, NodeId, PacketId, RadioId, Table, TunnelId, WireId,
+    ChannelId, ContenderId, Ends, LinkId, NodeId, PacketId, Pair, RadioId, Table, TunnelId, WireId,
 };
 use crate::mac::Mpdu;
 use crate::medium::{FrameKind, Transmission};
@@ -206,8 +206,12 @@ impl Recorder {
     pub(super) fn link_addresses(
         &self,
         view: &View<'_>,
-        (station, access_point): (RadioId, RadioId),
+        pair: Pair<RadioId>,
     ) -> Option<LinkAddresses> {
+        let Pair {
+            station,
+            access_point,
+        } = pair;
         let host = view.medium().host_of(station);
         let station_mld = self.devices.get(&host)?.0;
         Some(LinkAddresses {
@@ -263,7 +267,7 @@ impl Recorder {
             kind => {
                 let exchange = view.mac().exchange(t.contender);
                 let mode = view.mac().mode(exchange.mode());
-                let (_, peer) = view.mac().link(exchange.link()).ends(exchange.way());
+                let peer = view.mac().link(exchange.link()).ends(exchange.way()).to;
                 match kind {
                     FrameKind::CfEnd => {
                         let sent = view.mac().cf_end(t.contender);
@@ -274,7 +278,14 @@ impl Recorder {
                     FrameKind::BlockAckReq => (Some(peer), *mode.response()),
                     FrameKind::Response => (Some(owner), *mode.response()),
                     FrameKind::Rts => (Some(peer), *mode.guard()),
-                    FrameKind::Cts => (Some(owner), *mode.guard()),
+                    FrameKind::Cts => {
+                        let opening = view.mac().opening(t.contender);
+                        (Some(owner), opening.map_or(*mode.guard(), |o| o.cts_vector))
+                    }
+                    FrameKind::InitialControl => {
+                        let opening = view.mac().opening(t.contender);
+                        (Some(peer), opening.map_or(*mode.guard(), |o| o.vector))
+                    }
                     FrameKind::CtsToSelf | FrameKind::Beacon => (None, *mode.guard()),
                     // A scenario with OFDMA is not recorded.
                     FrameKind::MultiUser
@@ -298,10 +309,10 @@ impl Recorder {
         let channel = view.medium().channel_of(owner);
         let duration = microseconds(t.protects);
         let to = receiver.unwrap_or(t.node);
-        let ends = (
-            self.address(view, to, t.node),
-            self.address(view, t.node, to),
-        );
+        let ends = FrameEnds {
+            receiver: self.address(view, to, t.node),
+            transmitter: self.address(view, t.node, to),
+        };
         if matches!(t.kind, FrameKind::Data | FrameKind::Group) {
             self.data(view, t, (receiver, decoded), channel, &heard, duration);
             return;
@@ -321,8 +332,21 @@ impl Recorder {
         );
         let header = out.len();
         match t.kind {
-            FrameKind::Rts => frame::rts(duration, ends.0, ends.1, &mut out),
-            FrameKind::Cts | FrameKind::CtsToSelf => frame::cts(duration, ends.0, &mut out),
+            FrameKind::Rts => frame::rts(duration, ends.receiver, ends.transmitter, &mut out),
+            FrameKind::Cts | FrameKind::CtsToSelf => frame::cts(duration, ends.receiver, &mut out),
+            FrameKind::InitialControl => {
+                if let Some(opening) = view.mac().opening(t.contender) {
+                    let mut stations = view
+                        .mac()
+                        .first_links(RadioId::first_of(view.medium().host_of(owner)));
+                    let of_station = |link: LinkId| {
+                        let there = view.medium().host_of(view.mac().link(link).peer());
+                        there == view.medium().host_of(to)
+                    };
+                    let number = stations.position(of_station).unwrap_or(0) as u16;
+                    frame::mu_rts(duration, ends, (number + 1, opening.octets), &mut out);
+                }
+            }
             FrameKind::BlockAckReq => {
                 let exchange = view.mac().exchange(t.contender);
                 let link = view.mac().link(exchange.link());
@@ -335,7 +359,7 @@ impl Recorder {
             }
             FrameKind::Response => response(view, t.contender, ends, duration, &mut out),
             FrameKind::Beacon => self.beacon(view, t, &mut out),
-            FrameKind::CfEnd => frame::cf_end(ends.1, &mut out),
+            FrameKind::CfEnd => frame::cf_end(ends.transmitter, &mut out),
             FrameKind::Data
             | FrameKind::Group
             | FrameKind::MultiUser
@@ -409,11 +433,11 @@ impl Recorder {
             let retry = piece < kept.sent;
             kept.sent = kept.sent.max(piece + 1);
             let decoded = parted.map_or(whole, |at| {
-                let octets = (
-                    octets_before,
-                    octets_before + spacing.subframe_octets(mpdu.octets()),
-                );
-                octets_before = octets.1;
+                let octets = OctetSpan {
+                    from: octets_before,
+                    to: octets_before + spacing.subframe_octets(mpdu.octets()),
+                };
+                octets_before = octets.to;
                 let reception = view.medium().mpdu_reception(t, at, &heard.vector, octets);
                 reception.is_some()
             });
@@ -435,10 +459,13 @@ impl Recorder {
             out.extend_from_slice(octets.map_or(&[], |o| &o[..]));
             frame::dress(&mut out[header..], duration, retry);
             if link.has_several_ways() && !self.addresses.is_empty() {
-                let (from, to) = link.ends(exchange.way());
+                let Ends { from, to } = link.ends(exchange.way());
                 let ends = [(link.from(), from), (link.peer(), to)];
-                let ends = ends.map(|(old, new)| (self.mac_of(view, old), self.mac_of(view, new)));
-                frame::readdress(&mut out[header..], ends);
+                let replaced = ends.map(|(old, new)| Replaced {
+                    old: self.mac_of(view, old),
+                    new: self.mac_of(view, new),
+                });
+                frame::readdress(&mut out[header..], replaced);
             }
             self.emit(channel, heard.end, header, &mut out);
         }
@@ -515,15 +542,25 @@ impl Recorder {
         };
         if link.is_signalling() {
             let host = |radio| self.host(view.medium().host_of(radio));
-            let pair = [(link.from(), link.peer()), (link.peer(), link.from())];
-            let devices = pair.iter().any(|pair| {
-                let station = view.net().role(view.medium().host_of(pair.0)) == Role::Station;
-                station && self.link_addresses(view, *pair).is_some()
+            let ways = [(link.from(), link.peer()), (link.peer(), link.from())];
+            let devices = ways.iter().any(|&(station, access_point)| {
+                let pair = Pair {
+                    station,
+                    access_point,
+                };
+                let station = view.net().role(view.medium().host_of(station)) == Role::Station;
+                station && self.link_addresses(view, pair).is_some()
             });
             let ends = if devices {
-                (host(link.peer()), host(link.from()))
+                MsduEnds {
+                    destination: host(link.peer()),
+                    source: host(link.from()),
+                }
             } else {
-                (header.receiver, header.transmitter)
+                MsduEnds {
+                    destination: header.receiver,
+                    source: header.transmitter,
+                }
             };
             let cipher = self.ciphers.get_mut(&(link.from(), Some(link.peer())));
             let packet = &view.packet(mpdu.head());
@@ -594,7 +631,13 @@ impl Recorder {
             let direction = self.tunnels.get(&(entered, tunnel));
             let outer = match direction.and_then(|d| d.encapsulate(&inner, number, fragile)) {
                 Some(outer) => outer,
-                None => tunnel::ip_in_ip(&inner, (entered, p.to), number, fragile),
+                None => {
+                    let ends = Ends {
+                        from: entered,
+                        to: p.to,
+                    };
+                    tunnel::ip_in_ip(&inner, ends, number, fragile)
+                }
             };
             debug_assert_eq!(outer.len(), p.ip_octets as usize);
             return outer;
@@ -604,7 +647,7 @@ impl Recorder {
         };
         let octets = self.layered(view, &whole, true);
         let number = whole.tunnelled.map_or(whole.mark(), |t| t.number);
-        packet::piece(&octets, number, p.offset as usize, p.ip_octets as usize)
+        ip::piece(&octets, number, p.offset as usize, p.ip_octets as usize)
     }
 
     /// A packet arrived at the end of a wire.
@@ -649,8 +692,8 @@ fn source(view: &View<'_>, p: &Packet) -> Option<NodeId> {
     }
     match (p.tunnelled, p.flow()) {
         (Some(tunnelled), _) => Some(tunnelled.entered),
-        (None, Some(flow)) => Some(view.flow(flow).ends(p.reverse).0),
-        (None, None) => p.signal().and_then(|s| Some(view.join.ends(s)?.0)),
+        (None, Some(flow)) => Some(view.flow(flow).ends(p.reverse).from),
+        (None, None) => p.signal().and_then(|s| Some(view.join.ends(s)?.from)),
     }
 }
 
@@ -662,13 +705,13 @@ fn tid(view: &View<'_>, contender: ContenderId) -> u8 {
 fn response(
     view: &View<'_>,
     contender: ContenderId,
-    ends: (MacAddress, MacAddress),
+    ends: FrameEnds,
     duration: u16,
     out: &mut Vec<u8>,
 ) {
     let exchange = view.mac().exchange(contender);
     if !exchange.is_aggregate() {
-        frame::ack(duration, ends.0, out);
+        frame::ack(duration, ends.receiver, out);
         return;
     }
     let link = view.mac().link(exchange.link());

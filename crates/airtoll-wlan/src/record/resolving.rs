@@ -11,7 +11,6 @@ use airtoll_wire::ipv6::Ipv6Repr;
 
 use super::frame::Msdu;
 use crate::address;
-use crate::id::NodeId;
 pub(super) use crate::net::Subject;
 
 /// EtherTypes of ARP and IPv6.
@@ -46,7 +45,7 @@ pub(super) fn msdu(subject: Subject, asks: bool, octets: u32) -> Msdu {
     let from = if asks { host } else { target };
     let mut payload = Vec::new();
     if subject.six {
-        neighbour(asks, (host, target), &mut payload);
+        neighbour(subject, asks, &mut payload);
     } else {
         let (to, to_mac) = if asks {
             (target, MacAddress::ZERO)
@@ -72,7 +71,8 @@ pub(super) fn msdu(subject: Subject, asks: bool, octets: u32) -> Msdu {
 }
 
 /// RFC 4861 sections 4.3 and 4.4.
-fn neighbour(asks: bool, (host, target): (NodeId, NodeId), out: &mut Vec<u8>) {
+fn neighbour(subject: Subject, asks: bool, out: &mut Vec<u8>) {
+    let (host, target) = (subject.host, subject.target);
     let (asker, asked) = (address::ipv6(host), address::ipv6(target));
     let (kind, flags, option, owner) = if asks {
         (SOLICITATION, 0, SOURCE_ADDRESS, host)

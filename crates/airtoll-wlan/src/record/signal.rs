@@ -3,16 +3,16 @@
 
 use airtoll_handshakes::Carrier;
 use airtoll_handshakes::tunnel::wireguard::ROSENPASS_PORT;
-use airtoll_wire::MacAddress;
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::openvpn::PORT as OPENVPN_PORT;
 use airtoll_wire::udp::UdpRepr;
 
 use super::View;
 use super::cipher::{GroupIntegrity, LinkCipher};
-use super::frame::{DataFrame, Msdu};
-use super::packet::wrap;
+use super::frame::{DataFrame, Msdu, MsduEnds};
+use super::ip::wrap;
 use crate::address;
+use crate::id::Ends;
 use crate::packet::Packet;
 
 /// EtherType of EAPOL (IEEE 802.1X-2020, table 11-1).
@@ -35,7 +35,7 @@ const ICMP: u8 = 1;
 pub(super) fn frame(
     view: &View<'_>,
     p: &Packet,
-    (header, (destination, source)): (&DataFrame, (MacAddress, MacAddress)),
+    (header, ends): (&DataFrame, MsduEnds),
     cipher: Option<&mut LinkCipher>,
     groups: Option<&mut GroupIntegrity>,
 ) -> Vec<u8> {
@@ -58,8 +58,8 @@ pub(super) fn frame(
         };
     }
     let msdu = Msdu {
-        destination,
-        source,
+        destination: ends.destination,
+        source: ends.source,
         ethertype: EAPOL,
         payload: octets,
     };
@@ -109,10 +109,14 @@ pub(super) fn packet(view: &View<'_>, p: &Packet, fragile: bool) -> Vec<u8> {
         if of_tunnels(view.join.signal(s)?.message().carrier) {
             return view.join.outside(s);
         }
-        let (from, to) = view.join.ends(s)?;
-        Some((from.into(), to.into()))
+        let Ends { from, to } = view.join.ends(s)?;
+        Some(Ends {
+            from: from.into(),
+            to: to.into(),
+        })
     });
-    let (Some(signal), Some((from, to))) = (id.and_then(|s| view.join.signal(s)), ends) else {
+    let (Some(signal), Some(Ends { from, to })) = (id.and_then(|s| view.join.signal(s)), ends)
+    else {
         return vec![0; p.ip_octets as usize];
     };
     let message = signal.message();

@@ -5,7 +5,8 @@ use airtoll_wire::ipv4::protocol;
 use airtoll_wire::tcp::{TcpRepr, flag};
 
 use super::View;
-use super::packet::{ack_options, segment_options, wrap};
+use super::ip::wrap;
+use super::tcp_options::{ack_options, segment_options};
 use crate::address;
 use crate::id::{PieceId, StreamId};
 use crate::join::stream::Piece;

@@ -12,16 +12,15 @@ use airtoll_security::{OuterIp, Tunnel, TunnelSuite};
 use airtoll_wire::openvpn::PORT as OPENVPN_PORT;
 use airtoll_wire::udp::UdpRepr;
 
-use super::{Key, packet};
+use super::{Key, ip};
 use crate::address::{self, Locator};
-use crate::id::NodeId;
+use crate::id::{Ends, NodeId};
 
 /// One direction of a tunnel, with one key between two addresses.
 #[derive(Debug, Clone)]
 pub(crate) struct TunnelCipher {
     tunnel: Tunnel,
-    from: Locator,
-    to: Locator,
+    ends: Ends<Locator>,
     index: u32,
     key: Rc<[u8]>,
     engine: Rc<Engine>,
@@ -75,23 +74,25 @@ const NEXT_IPV4: u8 = 4;
 const NEXT_IPV6: u8 = 41;
 
 /// The outer packet of IP in IP (RFC 2003).
-pub(super) fn ip_in_ip(
-    inner: &[u8],
-    (from, to): (NodeId, NodeId),
-    number: u32,
-    fragile: bool,
-) -> Vec<u8> {
+pub(super) fn ip_in_ip(inner: &[u8], ends: Ends<NodeId>, number: u32, fragile: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(inner.len() + 20);
-    let (from, to) = (address::ip(from, false), address::ip(to, false));
+    let (from, to) = (address::ip(ends.from, false), address::ip(ends.to, false));
     let identification = fragile.then_some(number as u16);
-    packet::wrap(from, to, NEXT_IPV4, 0, identification, inner, &mut out);
+    ip::wrap(from, to, NEXT_IPV4, 0, identification, inner, &mut out);
     out
 }
 
-/// Octets of encryption key (with AES-GCM's salt) and of integrity key.
-pub(crate) const fn key_octets(suite: TunnelSuite) -> (usize, usize) {
+/// Octets of the keys of a direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeyOctets {
+    /// Encryption key, with AES-GCM's salt.
+    pub encryption: usize,
+    pub integrity: usize,
+}
+
+pub(crate) const fn key_octets(suite: TunnelSuite) -> KeyOctets {
     use TunnelSuite as S;
-    match suite {
+    let (encryption, integrity) = match suite {
         S::EspNullMd5 => (0, 16),
         S::EspNullSha1 => (0, 20),
         S::EspDesMd5 => (8, 16),
@@ -103,18 +104,17 @@ pub(crate) const fn key_octets(suite: TunnelSuite) -> (usize, usize) {
         S::EspAesGcm => (20, 0),
         S::WireGuard => (32, 0),
         S::OpenVpnAesGcm => (40, 0),
+    };
+    KeyOctets {
+        encryption,
+        integrity,
     }
 }
 
 impl TunnelCipher {
     /// One direction, with its index or SPI, encryption key and integrity key behind one another.
-    pub fn new(
-        tunnel: Tunnel,
-        (from, to): (Locator, Locator),
-        index: u32,
-        key: &[u8],
-    ) -> Option<Self> {
-        let (encryption, integrity) = key.split_at_checked(key_octets(tunnel.suite).0)?;
+    pub fn new(tunnel: Tunnel, ends: Ends<Locator>, index: u32, key: &[u8]) -> Option<Self> {
+        let (encryption, integrity) = key.split_at_checked(key_octets(tunnel.suite).encryption)?;
         let engine = match tunnel.suite {
             TunnelSuite::WireGuard => {
                 Engine::WireGuard(Box::new(WireGuardKey::new(encryption, index).ok()?))
@@ -128,8 +128,7 @@ impl TunnelCipher {
         };
         Some(Self {
             tunnel,
-            from,
-            to,
+            ends,
             index,
             key: Rc::from([encryption, integrity].concat()),
             engine: Rc::new(engine),
@@ -145,17 +144,16 @@ impl TunnelCipher {
     }
 
     /// The same key between other addresses.
-    pub fn between(&self, (from, to): (Locator, Locator)) -> Self {
+    pub fn between(&self, ends: Ends<Locator>) -> Self {
         Self {
-            from,
-            to,
+            ends,
             ..self.clone()
         }
     }
 
     /// Sender and receiver.
-    pub const fn ends(&self) -> (Locator, Locator) {
-        (self.from, self.to)
+    pub const fn ends(&self) -> Ends<Locator> {
+        self.ends
     }
 
     /// Its row of the key log.
@@ -170,13 +168,14 @@ impl TunnelCipher {
     }
 
     /// The row of the key log for such a direction.
-    pub fn row(tunnel: Tunnel, (from, to): (Locator, Locator), index: u32, key: &[u8]) -> Key {
+    pub fn row(tunnel: Tunnel, ends: Ends<Locator>, index: u32, key: &[u8]) -> Key {
         let six = tunnel.outer == OuterIp::Ipv6;
         let (source, destination) = (
-            address::ip(from, six).to_string(),
-            address::ip(to, six).to_string(),
+            address::ip(ends.from, six).to_string(),
+            address::ip(ends.to, six).to_string(),
         );
-        let (encryption, integrity) = key.split_at(key_octets(tunnel.suite).0.min(key.len()));
+        let (encryption, integrity) =
+            key.split_at(key_octets(tunnel.suite).encryption.min(key.len()));
         if tunnel.suite == TunnelSuite::WireGuard {
             return Key::WireguardSession {
                 source,
@@ -206,7 +205,10 @@ impl TunnelCipher {
     /// The outer packet of an inner one, the `number`-th of this direction (from 1 on).
     pub fn encapsulate(&self, inner: &[u8], number: u32, fragile: bool) -> Vec<u8> {
         let six = self.tunnel.outer == OuterIp::Ipv6;
-        let (from, to) = (address::ip(self.from, six), address::ip(self.to, six));
+        let (from, to) = (
+            address::ip(self.ends.from, six),
+            address::ip(self.ends.to, six),
+        );
         let mut message = Vec::with_capacity(inner.len() + 64);
         let mut port = 0;
         let sequence = number - self.before;
@@ -236,7 +238,7 @@ impl TunnelCipher {
         let mut out = Vec::with_capacity(message.len() + 48);
         let identification = fragile.then_some(number as u16);
         if port == 0 {
-            packet::wrap(from, to, ESP, 0, identification, &message, &mut out);
+            ip::wrap(from, to, ESP, 0, identification, &message, &mut out);
         } else {
             let mut datagram = Vec::with_capacity(message.len() + 8);
             UdpRepr {
@@ -245,7 +247,7 @@ impl TunnelCipher {
                 payload: &message,
             }
             .emit(from, to, &mut datagram);
-            packet::wrap(from, to, 17, 0, identification, &datagram, &mut out);
+            ip::wrap(from, to, 17, 0, identification, &datagram, &mut out);
         }
         out
     }
@@ -282,9 +284,13 @@ mod tests {
                         outer,
                         udp_encapsulation,
                     };
-                    let ends = (NodeId::new(0).into(), NodeId::new(1).into());
-                    let (encryption, integrity) = key_octets(suite);
-                    let key: Vec<u8> = (0..encryption + integrity).map(|n| n as u8 * 3).collect();
+                    let ends = Ends {
+                        from: NodeId::new(0).into(),
+                        to: NodeId::new(1).into(),
+                    };
+                    let lengths = key_octets(suite);
+                    let octets = lengths.encryption + lengths.integrity;
+                    let key: Vec<u8> = (0..octets).map(|n| n as u8 * 3).collect();
                     let cipher = TunnelCipher::new(tunnel, ends, 0x1234, &key).unwrap();
                     for length in [40, 41, 1400] {
                         let mut inner = vec![0; length];

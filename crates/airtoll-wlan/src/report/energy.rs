@@ -1,7 +1,7 @@
 //! Rows of the energy that a node takes: in the trial, for a join, and in a day of its duty.
 
 use super::{Table, Traffic};
-use crate::device::Joined;
+use crate::device::{BusyTimes, Joined};
 use crate::id::NodeId;
 use crate::scenario::{Duty, Energy};
 
@@ -19,7 +19,7 @@ impl Traffic<'_> {
     ) -> Option<f64> {
         let lower = &self.stack.lower;
         let e = lower.device.energy(number)?;
-        let (cpu, engines) = lower.device.busy(number);
+        let BusyTimes { cpu, engines } = lower.device.busy(number);
         let times = self.observers().radio(number, lower.cx.end);
         let dozes = times.dozes.as_secs_f64();
         // Each radio of a multi-link device listens on its channel.
@@ -39,7 +39,11 @@ impl Traffic<'_> {
         let join = lower.device.join(number);
         table.put_some("join_energy_j", join.map(|join| join_j(&e, &join)), "J");
         if let Some(duty) = lower.device.duty(number) {
-            self.day_rows(number, (&e, &duty), (joule, span), table);
+            let used = Used {
+                joule,
+                span_s: span,
+            };
+            self.day_rows(number, (&e, &duty), used, table);
         } else if let Some(energy) = battery_wh.filter(|_| joule > 0.0) {
             table.put("battery_h", energy * span / joule, "h");
         }
@@ -51,17 +55,14 @@ impl Traffic<'_> {
     }
 
     /// Rows of a day. A part that is not known leaves the day without a row.
-    fn day_rows(
-        &self,
-        number: NodeId,
-        (e, duty): (&Energy, &Duty),
-        (joule, span): (f64, f64),
-        table: &mut Table,
-    ) {
+    fn day_rows(&self, number: NodeId, (e, duty): (&Energy, &Duty), used: Used, table: &mut Table) {
+        let Used { joule, span_s } = used;
         let device = &self.stack.lower.device;
         let dozing = self.observers().dozing_of(number);
-        let dozing_w = dozing.map(|(awake, receives)| {
-            e.idle_w * awake + e.doze_w * (1.0 - awake) + e.receive_w * receives
+        let dozing_w = dozing.map(|shares| {
+            e.idle_w * shares.awake
+                + e.doze_w * (1.0 - shares.awake)
+                + e.receive_w * shares.receives
         });
         // Power in the trial between messages, and on a day between joins and messages.
         let silent_w = dozing_w.unwrap_or(e.idle_w);
@@ -76,7 +77,7 @@ impl Traffic<'_> {
         let messages = self.messages_of(number);
         let waits_j = duty.message_awake_us / 1e6 * (e.idle_w - rest_w);
         let message_j =
-            (messages > 0).then(|| (joule - silent_w * span) / messages as f64 + waits_j);
+            (messages > 0).then(|| (joule - silent_w * span_s) / messages as f64 + waits_j);
         table.put_some("message_energy_j", message_j, "J");
         let joins = match (duty.joins_per_day, device.join(number)) {
             (0.0, _) => (0.0, 0.0),
@@ -113,6 +114,13 @@ impl Traffic<'_> {
             .map(|counts| counts.received + counts.lost)
             .sum()
     }
+}
+
+/// Energy that a node used in the measured time.
+#[derive(Clone, Copy)]
+struct Used {
+    joule: f64,
+    span_s: f64,
 }
 
 /// Energy of a join, J: the station is awake, and its radio and CPU work.

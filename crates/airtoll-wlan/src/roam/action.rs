@@ -5,7 +5,8 @@ use airtoll_units::Instant;
 
 use crate::event::RoamEvent;
 use crate::id::{
-    AgentId, HandoverId, LinkId, ModeId, NodeId, PacketId, RadioId, SessionId, SignalId, TunnelId,
+    AgentId, HandoverId, LinkId, ModeId, NodeId, PacketId, Pair, RadioId, SessionId, SignalId,
+    TunnelId,
 };
 use crate::packet::Loss;
 
@@ -127,12 +128,12 @@ pub(crate) enum Action {
     },
     /// Data frames between two radios have a block ack agreement, or not yet.
     SetAgreed {
-        ends: (RadioId, RadioId),
+        ends: Pair<RadioId>,
         agreed: bool,
     },
     /// Data frames between two radios have this mode; without one as the rate control says.
     SetLegacy {
-        ends: (RadioId, RadioId),
+        ends: Pair<RadioId>,
         mode: Option<ModeId>,
     },
     /// The lifetime of everything in the queues of a radio is over, or is no longer.

@@ -79,10 +79,9 @@ impl Agents {
         (first, RoamEvent::Advertise { agent })
     }
 
-    /// Node and access point of an agent.
-    pub fn ends_of(&self, agent: AgentId) -> (NodeId, NodeId) {
-        let agent = &self.agents[agent];
-        (agent.node, agent.access_point)
+    /// The node of an agent.
+    pub fn node_of(&self, agent: AgentId) -> NodeId {
+        self.agents[agent].node
     }
 
     /// Octets of the last advertisement of an agent.
@@ -155,7 +154,7 @@ impl Agents {
             turn.schedule(until, RoamEvent::AgentRunsOut { host });
             return;
         }
-        let (_, access_point) = turn.join.ends_of(session);
+        let access_point = turn.join.ends_of(session).access_point;
         let here = self.on_link(access_point);
         let heard = here.filter(|agent| of(*agent).is_some_and(|until| until > now));
         let advertisement = heard.map(|agent| {

@@ -14,7 +14,7 @@ use airtoll_wire::ieee80211::frame::{Frame, FrameControl, HeaderRepr, Kind};
 use super::{Action, Handover, Roam, Turn};
 use crate::address;
 use crate::event::RoamEvent;
-use crate::id::{HandoverId, NodeId, PacketId};
+use crate::id::{HandoverId, NodeId, PacketId, Pair};
 use crate::packet::Loss;
 
 /// Subtype of a null frame among data frames (table 9-1).
@@ -56,7 +56,10 @@ impl Roam {
 
     pub(super) fn may_be_idle(&self, id: HandoverId, turn: &mut Turn<'_>) {
         let plan = &self.handovers[id].plan;
-        let (station, access_point) = turn.join.radios_of(plan.before);
+        let Pair {
+            station,
+            access_point,
+        } = turn.join.radios_of(plan.before);
         turn.out.push(Action::LookWhetherIdle {
             handover: id,
             station,
@@ -72,7 +75,10 @@ impl Roam {
         }
         let handover = &mut self.handovers[id];
         handover.dozing.going = false;
-        let (from, to) = turn.join.radios_of(handover.plan.before);
+        let Pair {
+            station: from,
+            access_point: to,
+        } = turn.join.radios_of(handover.plan.before);
         self.leave(id, turn);
         turn.out.push(Action::TakeBack {
             handover: id,
@@ -108,7 +114,7 @@ impl Roam {
 
     fn send_null(&self, id: HandoverId, away: bool, turn: &mut Turn<'_>) {
         let plan = &self.handovers[id].plan;
-        let (_, access_point) = turn.join.ends_of(plan.before);
+        let access_point = turn.join.ends_of(plan.before).access_point;
         let bssid = address::mac(access_point);
         let mut octets = Vec::new();
         HeaderRepr {
@@ -162,7 +168,10 @@ impl Roam {
         };
         let handover = &mut self.handovers[id];
         handover.dozing.asleep = true;
-        let (station, access_point) = turn.join.radios_of(handover.plan.before);
+        let Pair {
+            station,
+            access_point,
+        } = turn.join.radios_of(handover.plan.before);
         turn.out.push(Action::SetDozing {
             station,
             access_point,
@@ -200,8 +209,11 @@ impl Roam {
         let kept = std::mem::take(&mut handover.dozing.kept);
         handover.dozing.delivered += kept.len() as u64;
         let before = handover.plan.before;
-        let (_, node) = turn.join.ends_of(before);
-        let (station, access_point) = turn.join.radios_of(before);
+        let node = turn.join.ends_of(before).access_point;
+        let Pair {
+            station,
+            access_point,
+        } = turn.join.radios_of(before);
         turn.out.push(Action::SetDozing {
             station,
             access_point,
@@ -232,7 +244,10 @@ impl Roam {
         let kept = std::mem::take(&mut dozing.kept);
         let own = std::mem::take(&mut dozing.own);
         if std::mem::take(&mut dozing.asleep) {
-            let (station, access_point) = turn.join.radios_of(before);
+            let Pair {
+                station,
+                access_point,
+            } = turn.join.radios_of(before);
             turn.out.push(Action::SetDozing {
                 station,
                 access_point,

@@ -29,7 +29,7 @@ impl Roam {
                 turn.out.push(Action::Bind { node, end, host });
             }
         }
-        let (_, access_point) = turn.join.ends_of(session);
+        let access_point = turn.join.ends_of(session).access_point;
         self.agents.registered(host, access_point, turn.now);
     }
 }

@@ -3,6 +3,7 @@
 use airtoll_handshakes::{Party, Stage};
 use airtoll_units::Duration;
 
+use super::walk::Levels;
 use super::{Handover, Roam};
 use crate::id::NodeId;
 use crate::join::{Join, JoinRow};
@@ -44,7 +45,7 @@ impl Handover {
             let kept = self.dozing.delivered as f64;
             rows.push(("handover_packets_kept", kept, "1"));
         }
-        if let Some((old, new)) = self.levels {
+        if let Some(Levels { old, new }) = self.levels {
             let began = join.began();
             rows.push(("handover_left_s", (left - began).as_secs_f64(), "s"));
             rows.push(("handover_old_level_dbm", old, "dBm"));

@@ -14,12 +14,20 @@ use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_
 use super::{Action, Roam, Turn};
 use crate::address;
 use crate::event::RoamEvent;
-use crate::id::{HandoverId, LinkId};
+use crate::id::{HandoverId, LinkId, Pair};
 use crate::scenario::Scan;
 
 /// Beacon interval in probe responses, TU.
 const INTERVAL_TU: u16 = 100;
 const BROADCAST: MacAddress = MacAddress([0xff; 6]);
+
+/// Elements of the frames of a scan.
+pub(crate) struct ScanElements {
+    /// Those of probe requests.
+    pub request: Vec<u8>,
+    /// Those of probe responses.
+    pub answer: Vec<u8>,
+}
 
 /// The scans of a hand-over.
 pub(crate) struct Scanning {
@@ -48,15 +56,15 @@ impl Scanning {
         link: LinkId,
         vector: TxVector,
         difs: Duration,
-        (request, answer): (Vec<u8>, Vec<u8>),
+        elements: ScanElements,
     ) -> Self {
         Self {
             plan,
             link,
             vector,
             difs,
-            request,
-            answer,
+            request: elements.request,
+            answer: elements.answer,
             since: None,
             heard: false,
             extended: false,
@@ -95,7 +103,10 @@ impl Roam {
             return;
         };
         scanning.since = Some(turn.now);
-        let (station, access_point) = turn.join.radios_of(session);
+        let Pair {
+            station,
+            access_point,
+        } = turn.join.radios_of(session);
         let stay = if scanning.plan.passive {
             turn.out.push(Action::SetListening {
                 handover: id,
@@ -131,7 +142,10 @@ impl Roam {
         }
         scanning.since = None;
         if scanning.plan.passive {
-            let (station, access_point) = turn.join.radios_of(session);
+            let Pair {
+                station,
+                access_point,
+            } = turn.join.radios_of(session);
             turn.out.push(Action::SetListening {
                 handover: id,
                 station,
@@ -152,7 +166,11 @@ impl Roam {
         let plan = &self.handovers[id].plan;
         let elements = plan.scanning.as_ref().map_or(&[][..], |s| &s.request);
         let body = ManagementRepr::ProbeRequest(elements);
-        let addresses = (BROADCAST, address::mac(plan.station), BROADCAST);
+        let addresses = Addresses {
+            receiver: BROADCAST,
+            transmitter: address::mac(plan.station),
+            bssid: BROADCAST,
+        };
         Message {
             from: Party::Station,
             to: Party::AccessPoint,
@@ -170,11 +188,15 @@ impl Roam {
         let plan = &self.handovers[id].plan;
         let link = turn.join.link_of(plan.session);
         let elements = plan.scanning.as_ref().map_or(&[][..], |s| &s.answer);
-        let (_, access_point) = turn.join.ends_of(plan.session);
+        let access_point = turn.join.ends_of(plan.session).access_point;
         let now_us = turn.now.as_nanos() / 1_000;
         let body = ManagementRepr::Beacon(now_us, INTERVAL_TU, link.capability(), elements);
-        let (station, own) = (address::mac(plan.station), address::mac(access_point));
-        let addresses = (station, own, own);
+        let own = address::mac(access_point);
+        let addresses = Addresses {
+            receiver: address::mac(plan.station),
+            transmitter: own,
+            bssid: own,
+        };
         let message = Message {
             from: Party::AccessPoint,
             to: Party::Station,
@@ -196,18 +218,21 @@ impl Roam {
     }
 }
 
-fn frame(
-    subtype: u8,
-    (receiver, transmitter, third): (MacAddress, MacAddress, MacAddress),
-    body: &ManagementRepr<'_>,
-) -> Vec<u8> {
+/// Addresses of a management frame.
+struct Addresses {
+    receiver: MacAddress,
+    transmitter: MacAddress,
+    bssid: MacAddress,
+}
+
+fn frame(subtype: u8, addresses: Addresses, body: &ManagementRepr<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     HeaderRepr {
         control: FrameControl::new(Kind::Management, subtype),
         duration: 0,
-        address1: receiver,
-        address2: transmitter,
-        address3: third,
+        address1: addresses.receiver,
+        address2: addresses.transmitter,
+        address3: addresses.bssid,
         sequence_control: 0,
         address4: None,
         qos_control: None,

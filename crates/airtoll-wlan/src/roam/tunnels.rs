@@ -67,7 +67,7 @@ impl Roam {
     /// Packets for the station go to its new access point from now on.
     pub(super) fn turn_to(&self, id: HandoverId, turn: &mut Turn<'_>) {
         let plan = &self.handovers[id].plan;
-        let (radio, _) = turn.join.radios_of(plan.session);
+        let radio = turn.join.radios_of(plan.session).station;
         let host = plan.station;
         turn.out.push(Action::SetRoutes { host, radio });
     }

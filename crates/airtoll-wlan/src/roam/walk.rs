@@ -13,6 +13,13 @@ use crate::scenario::Walk;
 /// Stations measure the beacons of their access point: 100 TU.
 const STEP: Duration = Duration::from_micros(102_400);
 
+/// Levels at which a station hears, or would hear, two access points, dBm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Levels {
+    pub old: f64,
+    pub new: f64,
+}
+
 /// A walk.
 pub(crate) struct Walking {
     walk: Walk,
@@ -66,7 +73,7 @@ impl Roam {
         };
         let position = walking.position(turn.now);
         for session in [plan.before, plan.session] {
-            let (radio, _) = turn.join.radios_of(session);
+            let radio = turn.join.radios_of(session).station;
             turn.radio.place(radio, position);
             turn.out.push(Action::LevelsChanged { radio });
         }
@@ -104,7 +111,7 @@ impl Roam {
         if next < self.ends {
             turn.schedule(next, RoamEvent::Step(first));
         }
-        let (old, _) = self.levels(id, turn);
+        let old = self.levels(id, turn).old;
         let handover = &mut self.handovers[id];
         let busy = handover.left.is_some() || handover.asked.is_some() || handover.dozing.going;
         let Some(walking) = &mut handover.plan.walk else {
@@ -121,28 +128,31 @@ impl Roam {
         }
     }
 
-    /// Levels at which the station hears, or would hear, the old and the new access point, dBm.
-    fn levels(&self, id: HandoverId, turn: &Turn<'_>) -> (f64, f64) {
+    /// Levels of the old and the new access point.
+    fn levels(&self, id: HandoverId, turn: &Turn<'_>) -> Levels {
         let plan = &self.handovers[id].plan;
         let level = |session| {
-            let (radio, access_point) = turn.join.radios_of(session);
-            turn.radio.level(access_point, radio)
+            let radios = turn.join.radios_of(session);
+            turn.radio.level(radios.access_point, radios.station)
         };
-        (level(plan.before), level(plan.session))
+        Levels {
+            old: level(plan.before),
+            new: level(plan.session),
+        }
     }
 
     /// Whether the station moves to the access point that it found; notes the levels.
     pub(super) fn prefers_the_new(&mut self, id: HandoverId, turn: &mut Turn<'_>) -> bool {
         let heard = self.heard_the_new(id);
         self.put_in_place(id, turn);
-        let (old, new) = self.levels(id, turn);
+        let levels = self.levels(id, turn);
         let handover = &mut self.handovers[id];
         let again = turn.now + handover.plan.again;
         let better = match &mut handover.plan.walk {
             Some(walking) => {
                 walking.not_before = again;
-                handover.levels = Some((old, new));
-                new >= old + walking.walk.hysteresis_db
+                handover.levels = Some(levels);
+                levels.new >= levels.old + walking.walk.hysteresis_db
             }
             None => true,
         };

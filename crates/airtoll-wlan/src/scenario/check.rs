@@ -49,6 +49,7 @@ impl Scenario {
         for (i, node) in self.nodes.iter().enumerate() {
             self.check_node(&format!("nodes[{i}]"), node)?;
             self.check_multi_link(&format!("nodes[{i}]"), node)?;
+            self.check_single_radio(&format!("nodes[{i}]"), node)?;
         }
         self.check_neighbours()?;
         for (i, link) in self.links.iter().enumerate() {

@@ -4,7 +4,7 @@ use airtoll_security::CipherSuite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::node::Cost;
+use super::cost::Cost;
 
 /// A network card that prepares each frame before its radio contends for the medium.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

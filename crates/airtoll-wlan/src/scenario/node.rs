@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bss::{Bss, EdcaParameters, Rate, Standard};
+use super::cost::Cost;
 use super::nic::Nic;
+use super::single_radio::{CategoryLinks, SingleRadio};
 use crate::transport::TcpSystem;
 
 /// A station, an access point or a wired host.
@@ -22,10 +24,17 @@ pub struct Node {
     #[serde(default)]
     pub bss: Option<String>,
     /// Further BSSs of a multi-link device, each on a channel of its own: it has one radio in each, and
-    /// all transmit and receive independently (IEEE 802.11be, 35.3, STR). A station's are BSSs of its
+    /// all transmit and receive independently (IEEE 802.11be, 35.3, STR) unless `single_radio` is set. A station's are BSSs of its
     /// access point. Traffic of two such devices takes all links that both have.
     #[serde(default)]
     pub multi_link: Vec<String>,
+    /// A station that has one radio for all of its links (EMLSR); null: one for each (STR).
+    #[serde(default)]
+    pub single_radio: Option<SingleRadio>,
+    /// Links of access categories between a station and its access point; a category without an entry
+    /// takes all.
+    #[serde(default)]
+    pub category_links: Vec<CategoryLinks>,
     /// Place, metres.
     #[serde(default)]
     pub position_m: [f64; 3],
@@ -221,16 +230,6 @@ pub struct Tunnel {
     /// The same at the peer; null: as here.
     #[serde(default)]
     pub peer_decrypt: Option<Cost>,
-}
-
-/// A cost that grows with the length: `fixed_ns + octets * per_octet_ns`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Cost {
-    /// Per frame or packet, ns.
-    pub fixed_ns: f64,
-    /// Per octet, ns.
-    pub per_octet_ns: f64,
 }
 
 /// Costs of a node's host: one CPU that processes packets one after the other, and a cipher engine.

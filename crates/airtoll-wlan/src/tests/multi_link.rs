@@ -5,28 +5,31 @@ use proptest::prelude::*;
 use super::{Shared, build, mbps, simulate, total};
 use crate::Scenario;
 
-const WIDE: &str = r#""standard": "802.11be", "width_mhz": 80,
+pub(super) const WIDE: &str = r#""standard": "802.11be", "width_mhz": 80,
     "rate": {"control": "fixed_mcs", "mcs": 9, "streams": 2}"#;
-const NARROW: &str = r#""standard": "802.11be", "width_mhz": 20, "band": "2.4ghz",
+pub(super) const NARROW: &str = r#""standard": "802.11be", "width_mhz": 20, "band": "2.4ghz",
     "rate": {"control": "fixed_mcs", "mcs": 5}"#;
-const SIX: &str = r#""standard": "802.11be", "width_mhz": 40, "band": "6ghz",
+pub(super) const SIX: &str = r#""standard": "802.11be", "width_mhz": 40, "band": "6ghz",
     "rate": {"control": "fixed_mcs", "mcs": 7}"#;
 
 /// A cell whose access point has these links, `devices` stations on all of them and `single` on the last
 /// alone; each station sends to or, `down`, receives from a wired server.
-struct Cell<'a> {
-    links: &'a [&'a str],
-    more: &'a str,
-    devices: usize,
-    single: usize,
-    down: bool,
-    pattern: &'a str,
-    queue: &'a str,
-    loss_db: f64,
-    seconds: f64,
+pub(super) struct Cell<'a> {
+    pub links: &'a [&'a str],
+    pub more: &'a str,
+    pub devices: usize,
+    pub single: usize,
+    pub down: bool,
+    pub both: bool,
+    pub pattern: &'a str,
+    pub queue: &'a str,
+    /// Of the devices.
+    pub node: &'a str,
+    pub loss_db: f64,
+    pub seconds: f64,
 }
 
-const FULL: &str = r#""pattern": {"type": "saturated", "payload_octets": 1472}"#;
+pub(super) const FULL: &str = r#""pattern": {"type": "saturated", "payload_octets": 1472}"#;
 
 impl Default for Cell<'_> {
     fn default() -> Self {
@@ -36,8 +39,10 @@ impl Default for Cell<'_> {
             devices: 1,
             single: 0,
             down: false,
+            both: false,
             pattern: FULL,
             queue: r#"{"packets": 8000}"#,
+            node: "",
             loss_db: 45.0,
             seconds: 0.5,
         }
@@ -45,7 +50,12 @@ impl Default for Cell<'_> {
 }
 
 impl Cell<'_> {
-    fn scenario(&self) -> Scenario {
+    pub(super) fn scenario(&self) -> Scenario {
+        let text = self.text();
+        Scenario::from_json(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    }
+
+    pub(super) fn text(&self) -> String {
         let bss: Vec<String> = self
             .links
             .iter()
@@ -64,23 +74,30 @@ impl Cell<'_> {
         ];
         let mut flows = Vec::new();
         for i in 0..self.devices + self.single {
-            let place = if i < self.devices { &all } else { &last };
+            let (place, node) = if i < self.devices {
+                (&all, self.node)
+            } else {
+                (&last, "")
+            };
             nodes.push(format!(
-                r#"{{"name": "s{i}", "role": "station", {place}, "queue": {queue}}}"#
+                r#"{{"name": "s{i}", "role": "station", {place}, "queue": {queue}{node}}}"#
             ));
             let station = format!("s{i}");
-            let (source, destination) = if self.down {
-                ("server", station.as_str())
-            } else {
-                (station.as_str(), "server")
-            };
-            flows.push(format!(
-                r#"{{"name": "f{i}", "station": "{station}", "source": "{source}",
-                "destination": "{destination}", "transport": {{"protocol": "udp"}}, {}}}"#,
-                self.pattern
-            ));
+            let ways = [("f", self.down), ("g", !self.down)];
+            for (kind, down) in &ways[..1 + usize::from(self.both)] {
+                let (source, destination) = if *down {
+                    ("server", station.as_str())
+                } else {
+                    (station.as_str(), "server")
+                };
+                flows.push(format!(
+                    r#"{{"name": "{kind}{i}", "station": "{station}", "source": "{source}",
+                    "destination": "{destination}", "transport": {{"protocol": "udp"}}, {}}}"#,
+                    self.pattern
+                ));
+            }
         }
-        let text = format!(
+        format!(
             r#"{{"duration_s": {}, "warm_up_s": 0.05,
             "radio": {{"path_loss": {{"model": "constant", "loss_db": {}}}}},
             "bss": [{}], "nodes": [{}],
@@ -90,8 +107,7 @@ impl Cell<'_> {
             bss.join(","),
             nodes.join(","),
             flows.join(",")
-        );
-        Scenario::from_json(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+        )
     }
 }
 
@@ -253,7 +269,7 @@ fn invalid_devices_are_refused_by_name() {
 }
 
 /// Arrivals at applications: flow, mark and creation of each packet.
-fn arrivals(scenario: &Scenario, seed: u64) -> Vec<[u64; 3]> {
+pub(super) fn arrivals(scenario: &Scenario, seed: u64) -> Vec<[u64; 3]> {
     let mut world = build::build(scenario, seed).unwrap();
     let records = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let observers = &mut world.stack.lower.cx.observers;

@@ -14,6 +14,7 @@
 //! so a lost retransmission or a lost tail waits for the time-out; ECN; pacing but BBR's;
 //! receive-buffer auto-tuning (the window is what the configuration says); SACK reneging; Compound TCP.
 
+mod back_pressure;
 mod bbr;
 mod config;
 mod congestion;
@@ -32,10 +33,12 @@ mod segment;
 mod sender;
 mod voice;
 
+pub use back_pressure::{BackPressure, SmallQueues};
 pub use config::{InvalidTcpConfig, Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
-pub use local_queue::{BackPressure, LocalQueue, SmallQueues};
+pub use local_queue::LocalQueue;
 pub use options::{CongestionControl, TcpOptions};
 pub use preset::{Preset, TcpSystem};
+pub use ranges::StreamRange;
 pub use receiver::{Received, Receiver};
 pub use segment::{Ack, SackBlocks, Segment};
 pub use sender::{CongestionState, Sender, SenderStatistics};

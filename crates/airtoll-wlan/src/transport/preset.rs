@@ -1,4 +1,5 @@
-//! TCP of operating systems: the one table of their parameters, each row with its source.
+//! TCP of operating systems: the one table of their parameters, each row with its source, and the
+//! parameters of a flow between two of them.
 //!
 //! A row has only the behaviour that this model has. Its note names what the real stack does
 //! beyond that, above all window auto-tuning: the row has the usual upper value on a LAN path or
@@ -7,9 +8,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::back_pressure::{BackPressure, SmallQueues};
 use super::config::{Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
-use super::local_queue::{BackPressure, SmallQueues};
-use super::options::CongestionControl;
+use super::options::{CongestionControl, TcpOptions};
 
 /// An operating system, by its TCP; the names are those of device profiles.
 #[derive(
@@ -155,6 +156,49 @@ impl TcpSystem {
                 note: "",
                 config: rfc(),
             },
+        }
+    }
+}
+
+impl TcpConfig {
+    /// The parameters of data from a host with the first system to a host with the second.
+    ///
+    /// The sender's system decides congestion control, loss recovery and timers, the receiver's
+    /// decides window and delayed acknowledgements, and an extension is used where both have it.
+    /// A value in `options` replaces that of the systems. `largest_mss` is the MSS that the path
+    /// allows, octets: MTU less IP and TCP headers. It holds where the options state no MSS, and it
+    /// bounds the one that they state (RFC 9293, 3.7.1: Eff.snd.MSS).
+    pub fn of_flow(options: &TcpOptions, systems: [TcpSystem; 2], largest_mss: u32) -> Self {
+        let milliseconds = |value: f64| libm::round(value.clamp(0.0, 1e9)) as u32;
+        let [sender, receiver] = systems.map(|system| system.preset().config);
+        let window = options.window_octets.map(u64::from);
+        let wide = window.is_some_and(|octets| octets > 65_535);
+        Self {
+            mss: options
+                .mss_octets
+                .map_or(largest_mss, |own| own.min(largest_mss)),
+            congestion: options.congestion_control.unwrap_or(sender.congestion),
+            initial_window_segments: options
+                .initial_window_segments
+                .unwrap_or(sender.initial_window_segments),
+            receive_window: window.unwrap_or(receiver.receive_window),
+            send_buffer: sender.send_buffer.map(|own| window.unwrap_or(own).max(own)),
+            window_scaling: wide || (sender.window_scaling && receiver.window_scaling),
+            timestamps: options
+                .timestamps
+                .unwrap_or(sender.timestamps && receiver.timestamps),
+            sack: options.sack.unwrap_or(sender.sack && receiver.sack),
+            dsack: receiver.dsack,
+            min_rto_ms: options.min_rto_ms.map_or(sender.min_rto_ms, milliseconds),
+            ack_every: options
+                .delayed_ack_segments
+                .map_or(receiver.ack_every, u32::from),
+            delayed_ack_ms: options
+                .delayed_ack_timeout_ms
+                .map_or(receiver.delayed_ack_ms, milliseconds),
+            quick_ack_segments: receiver.quick_ack_segments,
+            mtu_probing: options.mtu_probing,
+            ..sender
         }
     }
 }
@@ -333,5 +377,68 @@ mod tests {
         assert_eq!(config(TcpSystem::Linux26).initial_window_segments, 3);
         assert_eq!(config(TcpSystem::Linux3).initial_window_segments, 10);
         assert_eq!(config(TcpSystem::Windows7).delayed_ack_ms, 200);
+    }
+
+    #[test]
+    fn an_option_of_the_flow_replaces_the_value_of_the_systems() {
+        let options = TcpOptions {
+            window_octets: Some(16_384),
+            congestion_control: Some(CongestionControl::NewReno),
+            delayed_ack_timeout_ms: Some(200.0),
+            delayed_ack_segments: Some(1),
+            timestamps: Some(true),
+            ..TcpOptions::default()
+        };
+        let generic = [TcpSystem::Generic; 2];
+        let config = TcpConfig::of_flow(&options, generic, 1_440);
+        assert_eq!((config.mss, config.receive_window), (1_440, 16_384));
+        assert_eq!(config.congestion, CongestionControl::NewReno);
+        assert_eq!((config.delayed_ack_ms, config.ack_every), (200, 1));
+        assert!(config.timestamps);
+        let named = TcpOptions {
+            mss_octets: Some(256),
+            window_octets: Some(131_072),
+            ..TcpOptions::default()
+        };
+        let config = TcpConfig::of_flow(&named, [TcpSystem::WindowsXp; 2], 1_460);
+        assert_eq!(config.mss, 256);
+        let long = TcpOptions {
+            mss_octets: Some(1_460),
+            ..TcpOptions::default()
+        };
+        assert_eq!(TcpConfig::of_flow(&long, generic, 1_440).mss, 1_440);
+        assert!(config.window_scaling && config.validate().is_ok());
+    }
+
+    #[test]
+    fn a_stated_window_is_that_of_both_sockets() {
+        let of = |octets| {
+            let options = TcpOptions {
+                window_octets: octets,
+                ..TcpOptions::default()
+            };
+            let config = TcpConfig::of_flow(&options, [TcpSystem::Ns3; 2], 1_460);
+            (config.receive_window, config.send_buffer)
+        };
+        assert_eq!(of(None), (131_072, Some(131_072)));
+        assert_eq!(of(Some(524_288)), (524_288, Some(524_288)));
+        assert_eq!(of(Some(16_384)), (16_384, Some(131_072)));
+    }
+
+    #[test]
+    fn each_end_decides_its_part() {
+        let of = |systems| TcpConfig::of_flow(&TcpOptions::default(), systems, 1_460);
+        let up = of([TcpSystem::Linux3, TcpSystem::WindowsXp]);
+        assert_eq!(up.congestion, CongestionControl::Cubic);
+        assert_eq!(up.initial_window_segments, 10);
+        assert_eq!((up.receive_window, up.delayed_ack_ms), (17_520, 200));
+        assert_eq!(up.quick_ack_segments, 0);
+        // An extension needs both ends.
+        assert!(!up.timestamps && !up.window_scaling && up.sack);
+        let down = of([TcpSystem::WindowsXp, TcpSystem::Linux3]);
+        assert_eq!(down.congestion, CongestionControl::NewReno);
+        assert_eq!((down.receive_window, down.delayed_ack_ms), (1 << 20, 40));
+        assert_eq!((down.quick_ack_segments, down.min_rto_ms), (16, 300));
+        assert!(of([TcpSystem::Linux3; 2]).timestamps);
     }
 }

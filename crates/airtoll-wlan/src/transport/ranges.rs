@@ -3,15 +3,31 @@
 //! Takes `[start, end)` ranges; gives gaps, coverage and position by binary search. Never
 //! allocates in steady state: the vector keeps its capacity and holds one entry for each hole.
 
-/// Octet ranges `[start, end)` in stream offsets.
+/// Octets `[start, end)` of a stream, by their offsets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamRange {
+    /// Offset of the first octet.
+    pub start: u64,
+    /// Offset after the last octet.
+    pub end: u64,
+}
+
+impl StreamRange {
+    /// How many octets it has.
+    pub fn octets(self) -> u64 {
+        self.end - self.start
+    }
+}
+
+/// Octets of a stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RangeSet {
-    ranges: Vec<(u64, u64)>,
+    ranges: Vec<StreamRange>,
 }
 
 impl RangeSet {
     /// The ranges in rising order.
-    pub(super) fn as_slice(&self) -> &[(u64, u64)] {
+    pub(super) fn as_slice(&self) -> &[StreamRange] {
         &self.ranges
     }
 
@@ -21,37 +37,40 @@ impl RangeSet {
     }
 
     /// The range that holds octet `at`.
-    pub(super) fn containing(&self, at: u64) -> Option<(u64, u64)> {
-        let i = self.ranges.partition_point(|r| r.1 <= at);
-        self.ranges.get(i).copied().filter(|r| r.0 <= at)
+    pub(super) fn containing(&self, at: u64) -> Option<StreamRange> {
+        let i = self.ranges.partition_point(|r| r.end <= at);
+        self.ranges.get(i).copied().filter(|r| r.start <= at)
     }
 
-    /// The first octet at or after `at` that is not held, and where the gap it opens ends
-    /// (`u64::MAX` above the last range).
-    pub(super) fn next_gap(&self, at: u64) -> (u64, u64) {
-        let mut i = self.ranges.partition_point(|r| r.1 <= at);
+    /// The first octets at or after `at` that are not held; they end at `u64::MAX` above the last
+    /// range.
+    pub(super) fn next_gap(&self, at: u64) -> StreamRange {
+        let mut i = self.ranges.partition_point(|r| r.end <= at);
         let mut start = at;
         if let Some(r) = self.ranges.get(i)
-            && r.0 <= at
+            && r.start <= at
         {
-            start = r.1;
+            start = r.end;
             i += 1;
         }
-        (start, self.ranges.get(i).map_or(u64::MAX, |r| r.0))
+        StreamRange {
+            start,
+            end: self.ranges.get(i).map_or(u64::MAX, |r| r.start),
+        }
     }
 
     /// Calls `gap` for each part of `[start, end)` that is not held, in rising order.
     pub(super) fn for_each_gap(&self, start: u64, end: u64, mut gap: impl FnMut(u64, u64)) {
         let mut at = start;
-        let first = self.ranges.partition_point(|r| r.1 <= start);
-        for &(s, e) in &self.ranges[first..] {
-            if s >= end {
+        let first = self.ranges.partition_point(|r| r.end <= start);
+        for held in &self.ranges[first..] {
+            if held.start >= end {
                 break;
             }
-            if s > at {
-                gap(at, s);
+            if held.start > at {
+                gap(at, held.start);
             }
-            at = at.max(e);
+            at = at.max(held.end);
         }
         if at < end {
             gap(at, end);
@@ -72,21 +91,21 @@ impl RangeSet {
         }
         // Arrivals mostly extend the highest range.
         if let Some(last) = self.ranges.last_mut()
-            && start >= last.0
-            && start <= last.1
+            && start >= last.start
+            && start <= last.end
         {
-            last.1 = last.1.max(end);
+            last.end = last.end.max(end);
             return;
         }
-        let first = self.ranges.partition_point(|r| r.1 < start);
-        let after = self.ranges.partition_point(|r| r.0 <= end);
+        let first = self.ranges.partition_point(|r| r.end < start);
+        let after = self.ranges.partition_point(|r| r.start <= end);
         if first == after {
-            self.ranges.insert(first, (start, end));
+            self.ranges.insert(first, StreamRange { start, end });
         } else {
-            let merged = (
-                start.min(self.ranges[first].0),
-                end.max(self.ranges[after - 1].1),
-            );
+            let merged = StreamRange {
+                start: start.min(self.ranges[first].start),
+                end: end.max(self.ranges[after - 1].end),
+            };
             self.ranges[first] = merged;
             self.ranges.drain(first + 1..after);
         }
@@ -94,12 +113,12 @@ impl RangeSet {
 
     /// Drops every octet below `below`.
     pub(super) fn remove_below(&mut self, below: u64) {
-        let gone = self.ranges.partition_point(|r| r.1 <= below);
+        let gone = self.ranges.partition_point(|r| r.end <= below);
         if gone > 0 {
             self.ranges.drain(..gone);
         }
         if let Some(r) = self.ranges.first_mut() {
-            r.0 = r.0.max(below);
+            r.start = r.start.max(below);
         }
     }
 
@@ -134,7 +153,7 @@ mod tests {
                 *held = false;
             }
             for (i, pair) in set.as_slice().windows(2).enumerate() {
-                prop_assert!(pair[0].1 < pair[1].0, "ranges {i} touch");
+                prop_assert!(pair[0].end < pair[1].start, "ranges {i} touch");
             }
             let (start, len) = query;
             let end = start + len;
@@ -142,7 +161,7 @@ mod tests {
             prop_assert_eq!(set.missing(start, end), expected as u64);
             prop_assert_eq!(set.containing(start).is_some(), model[start as usize]);
             let gap = (start as usize..400).find(|i| !model[*i]).unwrap();
-            prop_assert_eq!(set.next_gap(start).0, gap as u64);
+            prop_assert_eq!(set.next_gap(start).start, gap as u64);
         }
     }
 }

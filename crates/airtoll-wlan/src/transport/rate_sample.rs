@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use super::ranges::StreamRange;
+
 /// The state of the connection when a range was last sent.
 #[derive(Debug, Clone, Copy)]
 struct Transmission {
@@ -104,7 +106,7 @@ impl DeliveryRate {
         &mut self,
         now: u64,
         acknowledged: u64,
-        blocks: &[(u64, u64)],
+        blocks: &[StreamRange],
         octets: u64,
         least: Option<u64>,
     ) -> Option<RateSample> {
@@ -124,7 +126,7 @@ impl DeliveryRate {
             }
             self.sent.pop_front();
         }
-        for &(start, end) in blocks {
+        for &StreamRange { start, end } in blocks {
             let mut at = self.sent.partition_point(|one| one.end <= end);
             while at > 0 {
                 at -= 1;
@@ -212,7 +214,11 @@ mod tests {
         let mut rate = DeliveryRate::default();
         rate.on_send(0, 1_000, 0);
         rate.on_send(0, 2_000, 1_000);
-        rate.on_ack(5 * MS, 0, &[(1_000, 2_000)], 1_000, None);
+        let block = StreamRange {
+            start: 1_000,
+            end: 2_000,
+        };
+        rate.on_ack(5 * MS, 0, &[block], 1_000, None);
         rate.on_resend(6 * MS, 1_000);
         let sample = rate.on_ack(11 * MS, 2_000, &[], 1_000, None).unwrap();
         assert_eq!(sample.round_trip, None);

@@ -7,7 +7,7 @@
 use airtoll_units::Instant;
 
 use super::config::TcpConfig;
-use super::ranges::RangeSet;
+use super::ranges::{RangeSet, StreamRange};
 use super::segment::{Ack, SackBlocks, Segment, header_octets, syn_header_octets};
 
 /// Result of one arriving segment.
@@ -125,7 +125,7 @@ impl Receiver {
         self.largest_segment = self.largest_segment.max(u64::from(segment.payload));
 
         if end <= self.expected {
-            let report = self.dsack.then_some((start, end));
+            let report = self.dsack.then_some(StreamRange { start, end });
             return Received {
                 delivered: 0,
                 duplicate: end - start,
@@ -141,7 +141,7 @@ impl Receiver {
         if fresh == 0 {
             // Held already, or beyond the window (a probe of a closed one).
             let held = end > start;
-            let report = (self.dsack && held).then_some((start, end));
+            let report = (self.dsack && held).then_some(StreamRange { start, end });
             return Received {
                 delivered: 0,
                 duplicate: if held { end - start } else { 0 },
@@ -162,8 +162,8 @@ impl Receiver {
         let fills_hole = !self.above.is_empty();
         let mut next = end;
         if fills_hole {
-            if let Some((_, e)) = self.above.containing(end) {
-                next = e;
+            if let Some(range) = self.above.containing(end) {
+                next = range.end;
             }
             self.above.remove_below(next);
         }
@@ -243,15 +243,15 @@ impl Receiver {
         self.recent[0] = start;
     }
 
-    fn acknowledge(&mut self, duplicate: Option<(u64, u64)>) -> Ack {
+    fn acknowledge(&mut self, duplicate: Option<StreamRange>) -> Ack {
         self.deadline = None;
         self.unacknowledged = 0;
         self.last_acknowledged = self.expected;
         let window = (self.free() >> self.scale) << self.scale;
         self.advertised_edge = self.advertised_edge.max(self.expected + window);
         let mut sack = SackBlocks::default();
-        if let Some((start, end)) = duplicate {
-            sack.push(start, end);
+        if let Some(range) = duplicate {
+            sack.push(range);
         }
         if self.sack && !self.above.is_empty() {
             self.report_ranges(&mut sack);
@@ -280,7 +280,7 @@ impl Receiver {
             if let Some(range) = self.above.containing(start)
                 && !sack.as_slice().contains(&range)
             {
-                sack.push(range.0, range.1);
+                sack.push(range);
             }
         }
     }

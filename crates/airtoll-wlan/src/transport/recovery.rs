@@ -6,6 +6,7 @@
 use airtoll_units::Instant;
 
 use super::bbr::Situation;
+use super::ranges::StreamRange;
 use super::segment::Ack;
 use super::sender::{CongestionState, Phase, RateReduction, Sender, Suspicion};
 
@@ -154,14 +155,14 @@ impl Sender {
         }
         let blocks = ack.sack.as_slice();
         let mut new = 0;
-        for (i, &(start, end)) in blocks.iter().enumerate() {
+        for (i, &StreamRange { start, end }) in blocks.iter().enumerate() {
             // RFC 2883 section 4: a first block below the acknowledgement or inside the second
             // reports a duplicate.
             let duplicate = i == 0
                 && (start < ack.acknowledged
                     || blocks
                         .get(1)
-                        .is_some_and(|second| start >= second.0 && end <= second.1));
+                        .is_some_and(|second| start >= second.start && end <= second.end));
             if duplicate {
                 if let Some(suspicion) = &mut self.suspicion {
                     suspicion.unexplained = suspicion.unexplained.saturating_sub(end - start);

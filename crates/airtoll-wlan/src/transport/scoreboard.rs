@@ -5,7 +5,7 @@
 //! and retransmissions are both prefixes of the stream (`lost_edge`, `resent_edge`), because loss is
 //! inferred from what arrived above and holes are filled in rising order.
 
-use super::ranges::RangeSet;
+use super::ranges::{RangeSet, StreamRange};
 
 /// Octet counts over `[acknowledged, sent)`.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +49,7 @@ impl Scoreboard {
 
     /// Start of the first sacked range above `from`.
     pub(super) fn first_sacked_above(&self, from: u64) -> Option<u64> {
-        let (_, end) = self.ranges.next_gap(from);
+        let end = self.ranges.next_gap(from).end;
         (end != u64::MAX).then_some(end)
     }
 
@@ -114,11 +114,11 @@ impl Scoreboard {
         let enough = u64::from(threshold - 1) * segment;
         let mut above = 0;
         let mut ranges = 0;
-        for &(start, end) in self.ranges.as_slice().iter().rev() {
-            above += end - start;
+        for range in self.ranges.as_slice().iter().rev() {
+            above += range.octets();
             ranges += 1;
             if ranges >= threshold || above > enough {
-                return self.mark_lost_below(start);
+                return self.mark_lost_below(range.start);
             }
         }
         false
@@ -157,21 +157,22 @@ impl Scoreboard {
     }
 
     /// The next lost range to send again, at most `limit` octets.
-    pub(super) fn next_hole(&self, limit: u64) -> Option<(u64, u64)> {
+    pub(super) fn next_hole(&self, limit: u64) -> Option<StreamRange> {
         if self.resent_edge >= self.lost_edge {
             return None;
         }
-        let (start, gap_end) = self
+        let gap = self
             .ranges
             .next_gap(self.resent_edge.max(self.acknowledged));
-        let end = gap_end.min(self.lost_edge).min(start.saturating_add(limit));
-        (start < end).then_some((start, end))
+        let start = gap.start;
+        let end = gap.end.min(self.lost_edge).min(start.saturating_add(limit));
+        (start < end).then_some(StreamRange { start, end })
     }
 
-    /// Records that `[start, end)`, as [`Self::next_hole`] gave it, was sent again.
-    pub(super) fn resend(&mut self, start: u64, end: u64) {
-        self.resent_edge = end;
-        self.resent += end - start;
+    /// Records that a range of [`Self::next_hole`] was sent again.
+    pub(super) fn resend(&mut self, hole: StreamRange) {
+        self.resent_edge = hole.end;
+        self.resent += hole.octets();
     }
 }
 
@@ -202,8 +203,9 @@ mod tests {
         board.sack(3 * MSS, 4 * MSS);
         assert!(board.mark_lost_by_sack(3, MSS));
         assert_eq!(board.pipe(), 6 * MSS);
-        assert_eq!(board.next_hole(MSS), Some((0, MSS)));
-        board.resend(0, MSS);
+        let hole = StreamRange { start: 0, end: MSS };
+        assert_eq!(board.next_hole(MSS), Some(hole));
+        board.resend(hole);
         assert_eq!(board.pipe(), 7 * MSS);
         assert_eq!(board.next_hole(MSS), None);
         board.acknowledge(4 * MSS);
@@ -231,9 +233,9 @@ mod tests {
         board.mark_all_lost(true);
         assert_eq!(board.pipe(), 0);
         let mut sent = Vec::new();
-        while let Some((s, e)) = board.next_hole(MSS) {
-            board.resend(s, e);
-            sent.push(s / MSS);
+        while let Some(hole) = board.next_hole(MSS) {
+            board.resend(hole);
+            sent.push(hole.start / MSS);
         }
         assert_eq!(sent, [0, 1, 3, 5]);
         assert_eq!(board.pipe(), 4 * MSS);
@@ -258,7 +260,7 @@ mod tests {
                         if to > board.acknowledged { board.acknowledge(to); }
                     }
                     3 => { board.mark_lost_below(board.acknowledged + a); edge_l = edge_l.max((board.acknowledged + a).min(board.sent)); }
-                    _ => if let Some((s, e)) = board.next_hole(b) { board.resend(s, e); edge_r = e; }
+                    _ => if let Some(hole) = board.next_hole(b) { board.resend(hole); edge_r = hole.end; }
                 }
                 let open = |below: u64| (board.acknowledged..board.sent.min(below))
                     .filter(|i| !sacked[*i as usize]).count() as u64;

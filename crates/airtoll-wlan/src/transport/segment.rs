@@ -4,29 +4,40 @@
 
 use airtoll_units::Instant;
 
+use super::ranges::StreamRange;
+
 /// Octets of a TCP header without options (RFC 9293 section 3.1).
 const BASE_HEADER: u32 = 20;
 /// Octets of the timestamps option with its two NOPs (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 12;
 
-/// Up to four selective acknowledgement blocks (RFC 2018), `[start, end)` in stream offsets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Up to four selective acknowledgement blocks (RFC 2018).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SackBlocks {
-    blocks: [(u64, u64); 4],
+    blocks: [StreamRange; 4],
     len: u8,
+}
+
+impl Default for SackBlocks {
+    fn default() -> Self {
+        Self {
+            blocks: [StreamRange { start: 0, end: 0 }; 4],
+            len: 0,
+        }
+    }
 }
 
 impl SackBlocks {
     /// Adds one block; silently full after four, as the option is.
-    pub fn push(&mut self, start: u64, end: u64) {
+    pub fn push(&mut self, block: StreamRange) {
         if usize::from(self.len) < self.blocks.len() {
-            self.blocks[usize::from(self.len)] = (start, end);
+            self.blocks[usize::from(self.len)] = block;
             self.len += 1;
         }
     }
 
     /// The blocks in the order in which the receiver reports them (most recent first).
-    pub fn as_slice(&self) -> &[(u64, u64)] {
+    pub fn as_slice(&self) -> &[StreamRange] {
         &self.blocks[..usize::from(self.len)]
     }
 }
@@ -118,7 +129,10 @@ mod tests {
     fn a_fifth_block_does_not_fit() {
         let mut sack = SackBlocks::default();
         for i in 0..5 {
-            sack.push(i * 10, i * 10 + 5);
+            sack.push(StreamRange {
+                start: i * 10,
+                end: i * 10 + 5,
+            });
         }
         assert_eq!(sack.as_slice().len(), 4);
     }

@@ -7,11 +7,12 @@
 
 use airtoll_units::Instant;
 
+use super::back_pressure::BackPressure;
 use super::bbr::Bbr;
 use super::config::{Nagle, TcpConfig};
 use super::congestion::Congestion;
-use super::local_queue::BackPressure;
 use super::options::CongestionControl;
+use super::ranges::StreamRange;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::segment::{Segment, header_octets, syn_header_octets};
@@ -217,10 +218,10 @@ impl Sender {
         if self.waits_for_its_pace(now) {
             return None;
         }
-        if let Some((start, end)) = self.board.next_hole(self.segment) {
-            let fits = self.board.pipe() + (end - start) <= self.congestion.window;
+        if let Some(hole) = self.board.next_hole(self.segment) {
+            let fits = self.board.pipe() + hole.octets() <= self.congestion.window;
             if fits || self.force_retransmit {
-                return Some(self.retransmit(now, start, end));
+                return Some(self.retransmit(now, hole));
             }
             self.note_usage(true);
             return None;
@@ -422,8 +423,9 @@ impl Sender {
         }
     }
 
-    fn retransmit(&mut self, now: u64, start: u64, end: u64) -> Segment {
-        self.board.resend(start, end);
+    fn retransmit(&mut self, now: u64, hole: StreamRange) -> Segment {
+        let StreamRange { start, end } = hole;
+        self.board.resend(hole);
         self.ambiguous_below = self.ambiguous_below.max(end);
         let octets = end - start;
         self.statistics.retransmitted_segments += 1;

@@ -2,7 +2,7 @@
 
 use airtoll_units::Instant;
 use airtoll_wlan::transport::{
-    CongestionControl, CongestionState, Nagle, Receiver, Segment, Sender, TcpConfig,
+    CongestionControl, CongestionState, Nagle, Receiver, Segment, Sender, StreamRange, TcpConfig,
 };
 
 use crate::link::{Fate, Link};
@@ -386,6 +386,7 @@ fn quick_acks_answer_the_first_segments_at_once() {
 
 #[test]
 fn sack_reports_the_latest_range_first_and_duplicates_before_it() {
+    let range = |start, end| StreamRange { start, end };
     let mut receiver = Receiver::new(&TcpConfig::default());
     let mut ack = |sequence| {
         receiver
@@ -393,22 +394,25 @@ fn sack_reports_the_latest_range_first_and_duplicates_before_it() {
             .ack
             .unwrap()
     };
-    assert_eq!(ack(200).sack.as_slice(), [(200, 300)]);
-    assert_eq!(ack(600).sack.as_slice(), [(600, 700), (200, 300)]);
-    assert_eq!(ack(300).sack.as_slice(), [(200, 400), (600, 700)]);
+    assert_eq!(ack(200).sack.as_slice(), [range(200, 300)]);
+    assert_eq!(ack(600).sack.as_slice(), [range(600, 700), range(200, 300)]);
+    assert_eq!(ack(300).sack.as_slice(), [range(200, 400), range(600, 700)]);
     // RFC 2883: a duplicate of an isolated range, then the range that holds it.
     let repeated = ack(600);
-    assert_eq!(repeated.sack.as_slice()[..2], [(600, 700), (200, 400)]);
+    assert_eq!(
+        repeated.sack.as_slice()[..2],
+        [range(600, 700), range(200, 400)]
+    );
     assert_eq!(repeated.acknowledged, 0);
     // The hole at the start closes.
     assert_eq!(ack(0).acknowledged, 100);
     let filled = ack(100);
     assert_eq!(
         (filled.acknowledged, filled.sack.as_slice()),
-        (400, &[(600, 700)][..])
+        (400, &[range(600, 700)][..])
     );
     // A duplicate below the cumulative acknowledgement.
-    assert_eq!(ack(0).sack.as_slice(), [(0, 100), (600, 700)]);
+    assert_eq!(ack(0).sack.as_slice(), [range(0, 100), range(600, 700)]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use airtoll_units::Duration;
 
 use super::super::Mac;
 use super::super::aggregation::Fill;
-use super::super::link::Way;
+use super::super::link::{Request, Way};
 use super::super::mode::Mode;
 use super::{DELIMITER, Sharing, Slice, Stage, User, longest, scheduler, with_frame};
 use crate::context::Context;
@@ -45,7 +45,7 @@ impl Mac {
         }
         let waits = |at: &usize| {
             let link = &self.links[sharing.stations[*at].down];
-            !link.barred && !link.dozing && link.has_sendable() && !link.is_empty()
+            !link.is_barred() && !link.is_dozing() && link.has_sendable() && !link.is_empty()
         };
         let candidates: Vec<usize> = (0..sharing.stations.len()).filter(waits).collect();
         if candidates.len() < 2 {
@@ -101,7 +101,7 @@ impl Mac {
         sharing.length = lengths.max().unwrap_or(Duration::ZERO);
         for user in &users {
             // The MU-BAR moves the window of its receiver on.
-            self.links[sharing.stations[user.at].down].request_due = false;
+            self.links[sharing.stations[user.at].down].request = Request::NotDue;
         }
         sharing.users = users;
         sharing.stage = Stage::Downlink;
@@ -114,7 +114,7 @@ impl Mac {
         let mut first = queue.unfinished.into_iter().chain(queue.order.front());
         first.any(|link| {
             let link = &self.links[link];
-            link.signalling || link.group || link.after_beacon
+            link.is_signalling() || link.is_group()
         })
     }
 

@@ -10,13 +10,13 @@ use airtoll_phy::{self as phy, Trigger, TxVector};
 use airtoll_units::{Duration, Instant};
 
 use super::super::Mac;
+use super::super::aggregation::PpduContent;
 use super::super::contention::Standing;
-use super::super::exchange::PpduContent;
-use super::super::link::Way;
+use super::super::link::{Request, Way};
 use super::{BothWays, DELIMITER, Served, Sharing, Slice, Stage, User, longest, scheduler};
-use crate::context::{Action, Context};
+use crate::context::{Action, Context, Effects};
 use crate::id::{ContenderId, LinkId, RadioId};
-use crate::medium::{FrameKind, Gap, Medium, Transmission};
+use crate::medium::{AirTime, FrameKind, Gap, Medium, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::Air;
 
@@ -280,7 +280,7 @@ impl Mac {
             let station = &sharing.stations[user.at];
             let (contender, link) = (station.contender, station.up);
             self.discard_expired(cx, contender, link, now);
-            if self.links[link].is_empty() || self.links[link].barred {
+            if self.links[link].is_empty() || self.links[link].is_barred() {
                 continue;
             }
             let within = phy::psdu_within(&user.vector, sharing.answer);
@@ -296,7 +296,7 @@ impl Mac {
                 self.unmark(contender, link);
                 continue;
             }
-            self.links[link].request_due = false;
+            self.links[link].request = Request::NotDue;
             (user.count, user.psdu) = (content.mpdus, content.psdu);
         }
         sharing.stage = Stage::Uplink;
@@ -393,8 +393,8 @@ impl Mac {
         }
         sharing.stage = Stage::Acknowledgement;
         let node = self.contenders[id].node;
-        let times = (sharing.end, Duration::ZERO);
-        self.transmit(cx, medium, (id, node), FrameKind::MultiAck, times);
+        let air = AirTime::unprotected(sharing.end);
+        self.transmit(cx, medium, (id, node), FrameKind::MultiAck, air);
     }
 
     /// The Multi-STA BlockAck ended.
@@ -431,17 +431,19 @@ impl Mac {
         cx: &mut Context,
         medium: &mut Medium,
         sharing: &Sharing,
-    ) {
+    ) -> Effects {
+        let mut effects = Effects::None;
         for user in sharing.users.iter().filter(|u| u.answers && u.count > 0) {
             let station = &sharing.stations[user.at];
             let contender = station.contender;
-            self.settle_user(cx, (contender, station.up), user);
+            effects = effects.and(self.settle_user(cx, (contender, station.up), user));
             if user.acknowledged {
                 self.narrow(contender);
                 self.defer(cx, contender, sharing.rules.timer);
             }
-            self.stand_after_trigger(cx, medium, contender);
+            effects = effects.and(self.stand_after_trigger(cx, medium, contender));
         }
+        effects
     }
 
     /// A station whose frames were triggered contends no more where none is left, or its MU EDCA timer runs.
@@ -450,11 +452,11 @@ impl Mac {
         cx: &mut Context,
         medium: &mut Medium,
         contender: ContenderId,
-    ) {
+    ) -> Effects {
         let standing = self.contenders[contender].standing;
         let waits = matches!(standing, Standing::Counting | Standing::Preparing);
         if !waits {
-            return;
+            return Effects::None;
         }
         let left = self.has_frame(contender);
         let deferred = self.is_deferred(contender, cx.now());
@@ -466,8 +468,11 @@ impl Mac {
             self.want(cx, medium, contender, false);
             let node = medium.host_of(self.contenders[contender].node);
             cx.act(Action::Arm { node });
-        } else if deferred {
+            return Effects::Pending;
+        }
+        if deferred {
             self.contenders[contender].standing = Standing::Preparing;
         }
+        Effects::None
     }
 }

@@ -15,7 +15,7 @@ use crate::event::RoamEvent;
 use crate::id::{HandoverId, LinkId, NodeId, PacketId, RadioId};
 use crate::join::{Join, Parties, Purpose, Session};
 use crate::medium::Radio;
-use crate::roam::{Action, Agent, Plan, Roam, Scanning, Turn};
+use crate::roam::{Action, Agent, Plan, Roam, ScanElements, Scanning, Turn};
 use crate::scenario::{HandoverMethod, Scan};
 
 const STATION: NodeId = NodeId::new(0);
@@ -165,7 +165,10 @@ fn a_scan_without_result_leaves_the_station_at_its_link() {
             link,
             vector,
             difs,
-            (vec![0x8c], vec![]),
+            ScanElements {
+                request: vec![0x8c],
+                answer: vec![],
+            },
         ));
     });
     let id = HandoverId::new(0);
@@ -299,7 +302,10 @@ fn only_a_passive_scan_listens_for_beacons() {
                 LinkId::new(9),
                 vector,
                 difs,
-                (vec![0x8c], vec![]),
+                ScanElements {
+                    request: vec![0x8c],
+                    answer: vec![],
+                },
             ));
         });
         let id = HandoverId::new(0);
