@@ -121,14 +121,14 @@ def test_a_caption_says_cells_trials_intervals_and_formula(paper: Path) -> None:
     keys = {entry.key for entry in cited(str(paper))}
     assert set(re.findall(r"[\w-]+", " ".join(re.findall(r"\\cite\{([^}]*)\}", caption)))) <= keys
     assert "Throughput overhead of table 3" in caption
-    assert "a serial card fitted to one client" in caption
+    assert "A serial card fitted to one client." in caption
     assert "1 client" in caption
     assert "5 of 6 by the rule closest to mean" in caption
     assert "95\\,\\%" in caption
     assert "$(T_1 - T_2)/T_2$" in caption
     assert "T_1$: throughput with Open" in caption
     # One variant has its error beside it.
-    assert "policy & printed & ours & error & n" in done.stdout
+    assert "policy & printed, \\% & ours, \\% & error & n" in done.stdout
 
 
 def test_notes_are_below_the_table_with_their_letters(paper: Path) -> None:
@@ -154,7 +154,7 @@ def test_clients_of_one_table_are_groups_of_rows(paper: Path) -> None:
     ]  # fmt: skip
     one = called(*words, "--where", "client=C,A", "--latex")
     assert one.stdout.count("\\multicolumn") == 2
-    assert "client C, client A" in one.stdout
+    assert "Client C, client A." in one.stdout
 
 
 def test_csv_has_full_values_and_a_row_per_policy_and_client(paper: Path) -> None:
@@ -203,7 +203,7 @@ def test_the_caption_of_a_table_of_costs_follows_its_rows(paper: Path) -> None:
     assert "1 to 2 clients" in whole
     assert "5 to 10 s a trial" in whole
     one = caption("--where", "scenario=single", "--where", "traffic=udp")
-    assert "one client; UDP" in one
+    assert "One client; UDP." in one
     assert "1 client, 5 s a trial" in one
     assert "Overhead: $(T_1 - T_2)/T_2$" in one
 
@@ -260,7 +260,7 @@ def test_every_measured_metric_has_its_sentences(office: Path) -> None:
     assert names[:2] == ["delay_s", "throughput_bps"]
     assert {"loss_ratio", "jitter_s", "negotiation_time_s"} <= set(names)
     told = done.stdout.split("throughput (throughput_bps)\n")[1]
-    # Nobody moves from WPA2 to an open network: what one has is WPA2.
+    # No one moves from WPA2 to an open network: WPA2 is the policy of today.
     assert told.startswith("  From WPA2-Personal to WPA3-Personal")
     one = called("show", office, "answers", "--metric", "throughput_bps")
     assert one.stdout == "throughput (throughput_bps)\n" + told[: len(one.stdout) - 28]

@@ -155,6 +155,7 @@ MODERN = """
 [study]
 name = "modern"
 title = "A network of 802.11be at 6 GHz"
+baseline = "owe-gcmp-256"
 [trials]
 repetitions = 2
 [scenario.home]
@@ -189,6 +190,10 @@ def test_choices_that_cannot_be_had_are_not_offered(browser, tmp_path):
     assert set(disabled) == refused - {panel.policy}
     said = tab.locator('#what-if [data-of="refused"]').inner_text()
     assert all(f"Not offered: {dict(panel.policies)[name]}" in said for name in disabled)
+    # No open network at 6 GHz: the policy's own throughput is left.
+    assert "open" in refused
+    assert re.match(r"[\d.]+ ± [\d.]+ Mbit/s", throughput(tab))
+    assert cost(tab).startswith("Without security it cannot be had: ")
     tab.close()
 
 

@@ -147,7 +147,7 @@ def titles(summary: RunSummary) -> list[str]:
 
 
 def verdict_words(summary: RunSummary) -> str:
-    """What the verdicts of the table are on, and against what: one sentence."""
+    """The metric of the verdicts of the table, and the reference: one sentence."""
     wanted = columns(summary)
     first = quantity_name(wanted[0] if wanted else THROUGHPUT)
     return f"Verdicts are on the {first}, against {summary.reference}."

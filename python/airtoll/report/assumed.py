@@ -150,7 +150,7 @@ def _apart(summary: RunSummary, quantity: str) -> Iterator[_Apart]:
 
 
 def _of_powers(summary: RunSummary) -> list[str]:
-    """What a wrong power would change, where the seeds change less."""
+    """The effect of a wrong power, where the seeds change less."""
     quantity = next((one for one in quantities(summary) if known(one).unit in _OF_POWER), "")
     if not quantity or summary.manifest["testbed"] not in _MODELS:
         return []

@@ -85,6 +85,7 @@ def values(panel: Panel | None) -> dict[str, Any]:
         "more_trials": MORE_TRIALS,
         "packets": PACKETS,
         "most_s": MOST_S,
+        "least_s": WARM_UP_S,
         "segment_octets": _SEGMENT_OCTETS,
         "student": {n: float(t_quantile(0.95, n - 1)) for n in (TRIALS, MORE_TRIALS)},
         "parts": _PARTS,

@@ -72,25 +72,26 @@
     table.replaceChildren();
     section.dataset.trials = trials;
     section.dataset.seconds = seconds;
-    if (mine.error || open.error) {
-      said("throughput").textContent = mine.error || open.error;
+    if (mine.error) {
+      said("throughput").textContent = mine.error;
       said("cost").textContent = "";
       return;
     }
     said("throughput").textContent = mbps(mine.mean) + " ± " + mbps(mine.half) + " Mbit/s";
-    said("cost").textContent = open.mean === 0 ? "Nothing arrives, with or without security."
+    said("cost").textContent = open.error ? "Without security it cannot be had: " + open.error + "."
+      : open.mean === 0 ? "Nothing arrives, with or without security."
       : isOpen ? "This is the network without security."
       : "Without security: " + mbps(open.mean) + " ± " + mbps(open.half) + " Mbit/s; overhead "
         + withHalf(...costOf(open, mine, bits, seconds)) + ".";
     data.parts.forEach(([metric, name]) => {
-      const [a, b] = [open.parts[metric] || 0, mine.parts[metric] || 0];
+      const [a, b] = [open, mine].map((one) => (one.parts || {})[metric] || 0);
       if (a === 0 && b === 0) return;
       const row = table.insertRow();
       const head = document.createElement("th");
       head.scope = "row";
       head.textContent = name;
       row.append(head);
-      [percent(a), percent(b)].forEach((text, index) => {
+      [open.error ? "–" : percent(a), percent(b)].forEach((text, index) => {
         const cell = row.insertCell();
         cell.className = index ? "n bar" : "n";
         if (index) cell.style.setProperty("--share", Math.min(100, 100 * b) + "%");
@@ -109,11 +110,12 @@
     const ask = (trials, seconds) =>
       Promise.all(both.map((one) => simulated(one, trials, seconds)));
     const [mine, open] = await ask(data.trials, data.trial_s);
-    const bits = both[1].scenario ? payloadBits(both[1]) : 1;
+    const known = both.find((one) => one.scenario);
+    const bits = known ? payloadBits(known) : 1;
     tell(mine, open, bits, data.trials, data.trial_s, isOpen);
     section.dataset.took = Math.round(performance.now() - begin);
-    if (again || mine.error || open.error || open.mean === 0) return;
-    const seconds = lengthFor(open, bits);
+    if (again || mine.error || mine.mean === 0) return;
+    const seconds = lengthFor(open.error ? mine : open, bits);
     const longer = await ask(data.more_trials, seconds);
     if (!again) tell(...longer, bits, data.more_trials, seconds, isOpen);
   };
@@ -143,7 +145,7 @@
       const rate = data.rates[Number(option.value)];
       const scenario = changed(one.scenario, { rate });
       scenario.warm_up_s = 0;
-      scenario.duration_s = 0.001;
+      scenario.duration_s = data.least_s;
       const { error } = await simulator.ask({ scenario, seeds: [1] });
       option.disabled = Boolean(error) && !option.selected;
     }
