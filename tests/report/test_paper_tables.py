@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import re
+from math import nan
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from airtoll.analyse import Estimate
 from airtoll.cli.app import app
 from airtoll.errors import UsageError
 from airtoll.report.citation import cited
+from airtoll.report.paper_tables import as_csv, paper_tables
+from airtoll.report.printed_rows import PrintedRow
 from airtoll.report.summary import summarise
 from airtoll.report.where import Where
 from airtoll.run import run
@@ -48,7 +52,8 @@ def test_levels_choose_rows(texts: tuple[str, ...], rows: list[int]) -> None:
         (("polcy=open",), "no such key; did you mean policy; keys are policy, scenario,"),
         (("clients=5",), "did you mean scenario.clients;"),
         (("policy=wpa2-psk-cmp",), "did you mean wpa2-psk-ccmp"),
-        (("policy=open,wep",), "--where policy=wep: no such policy; "),
+        (("policy=open,wep",), "--where policy=wep: no such policy; there are open, "),
+        (("scenario=upstairs",), "did you mean hall, upstairs; "),
         (("scenario.clients=7",), "there are 5, 10, 2.5"),
         (("policy=open,",), "--where policy=: no such policy"),
         (("policy",), "write KEY=VALUE"),
@@ -174,6 +179,32 @@ def test_csv_has_full_values_and_a_row_per_policy_and_client(paper: Path) -> Non
         assert float(row[f"low ({variant})"]) == one.ours.low
         assert float(row["printed"]) == one.published.value
         assert row[f"n ({variant})"] == "5 of 6"
+
+
+def row(policy: str, variant: str, value: float) -> PrintedRow:
+    ours = Estimate(value, value - 1.5e-4, value + 1.5e-4, 0.95, 4, "mean, t", "s")
+    return PrintedRow(
+        dataset="d", table="1", quantity="response_time_s", policy=policy, place="", client="",
+        variant=variant, published=Estimate(5e-3, nan, nan, 0.95, 0, "printed", "s"),
+        printed="5.0 ms", ours=ours, n="4", note="", cells=(), levels={},
+    )  # fmt: skip
+
+
+def test_readings_as_an_instrument_shows_them_are_a_column_beside_ours() -> None:
+    (table,) = paper_tables(
+        [row("open", "", 2e-3), row("wep-104", "", 3e-3), row("open", "as qcheck shows it", 4e-3)]
+    )
+    assert table.columns == ("policy", "printed", "ours", "as qcheck shows it", "n")
+    ((_, texts),) = table.texts()
+    assert [text[:4] for text in texts] == [
+        ["Open", "5.0 ms", "2.00 ± 0.15 ms", "4.00 ± 0.15 ms"],
+        ["WEP-104", "5.0 ms", "3.00 ± 0.15 ms", "–"],
+    ]
+    head, *rows = csv.reader(io.StringIO(as_csv([table])))
+    assert [name for name in head if name.startswith("ours")] == [
+        "ours", "ours (as qcheck shows it)",
+    ]  # fmt: skip
+    assert rows[1][head.index("ours (as qcheck shows it)")] == ""
 
 
 @pytest.mark.parametrize(

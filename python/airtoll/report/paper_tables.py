@@ -65,7 +65,8 @@ class PaperTable:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns: one variant has its error, several have a column each."""
-        ours = self.variants if len(self.variants) > 1 else (_OURS, "error")
+        several = tuple(name or _OURS for name in self.variants)
+        ours = several if len(several) > 1 else (_OURS, "error")
         return ("policy", "printed", *ours, "n")
 
     @property
@@ -226,7 +227,7 @@ def as_csv(tables: Sequence[PaperTable]) -> str:
     heads = ["dataset", "table", "quantity", "unit", "place", "client", "policy", "printed"]
     heads += ["printed_low", "printed_high"]
     for name in variants:
-        suffix = f" ({name or _OURS})" if several else ""
+        suffix = f" ({name})" if several and name else ""
         heads += [f"{column}{suffix}" for column in (_OURS, "low", "high", "n")]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

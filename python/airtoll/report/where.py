@@ -126,6 +126,7 @@ def _no_key(key: str, known: Sequence[str]) -> str:
 
 def _no_level(key: str, text: str, there: Sequence[str]) -> str:
     near = difflib.get_close_matches(text, there, n=2)
+    near = near or [level for level in there if text and text.lower() in level.lower()][:2]
     hint = f"did you mean {' or '.join(near)}; " if near else ""
     listed = ", ".join(there[:_MOST_LISTED])
     more = len(there) - _MOST_LISTED
