@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from airtoll.report.answer import headline
+from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
 from airtoll.study import load, shipped

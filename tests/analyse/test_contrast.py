@@ -14,7 +14,7 @@ from airtoll.analyse.decomposition import decompose
 from airtoll.errors import StudyError
 from airtoll.observe.schema import OBSERVATIONS
 from airtoll.report import write_report
-from airtoll.report.answer import headline
+from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
 from airtoll.study import load, parse

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from airtoll.answer import Printed, Verdict
-from airtoll.report.answer import headline
+from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
 from airtoll.study import load, parse

@@ -50,3 +50,40 @@ def test_a_run_without_anything_of_the_paper_is_refused(folder) -> None:
     refused = advised("--run", str(folder), "--against", "mccarter2006")
     assert refused.exit_code != 0
     assert "the run has no cell that it printed" in str(refused.exception)
+
+
+@pytest.fixture(scope="module")
+def tripathi(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("tripathi") / "run"
+    grid = {
+        "scenario": ["single"], "traffic": ["udp"], "profile_set": ["datasheet", "card"],
+        "policy": ["open", "wep-104", "wpa-psk-tkip", "wpa2-psk-ccmp"],
+    }  # fmt: skip
+    values = {"grid": grid, "question": [], "traffic.udp.duration_s": 0.5}
+    run("tripathi2008", out=out, values=values, trials=5)
+    return out
+
+
+def test_a_paper_without_a_recommendation_is_one_screen_too(tripathi) -> None:
+    shown = advised("--run", str(tripathi), "--against", "tripathi2008")
+    assert shown.exit_code == 0, shown.output
+    lines = shown.stdout.splitlines()
+    assert len(lines) <= 24
+    heads = [line for line in lines if not line.startswith("  ")]
+    assert heads[1:-1] == [
+        "They found, and recommend no policy",
+        "Their figures beside ours",
+        "Then: with the policies of that year",
+        "Today",
+    ]
+    # Table 2 has 4.7 % for WPA with CCMP and for WPA2; TKIP is highest in every table.
+    claims = dict(line.split(": their own figures ") for line in lines if "own figures" in line)
+    of = {text.split('"')[1]: verdict for text, verdict in claims.items()}
+    assert of["WPA2 has the lowest overhead of all protocols"].startswith("do not bear it out")
+    assert of["WPA-TKIP has the highest overhead"] == "bear it out."
+    (costs,) = (line for line in lines if "costs here" in line)
+    assert "over all places and device models" in costs
+    assert "WPA-Personal TKIP" in costs
+    (today,) = (line for line in lines if line.startswith("  Use "))
+    assert "WPA3-Personal CCMP-128 (wpa3-sae-ccmp) in place of WPA2-Personal CCMP-128" in today
+    assert today.endswith("so it costs as much on the air.")

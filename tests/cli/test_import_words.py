@@ -99,6 +99,29 @@ def test_a_cut_file_is_left_out_and_named(files: list[Path], tmp_path: Path, sha
     assert read_trials(tmp_path / "o").height == 9
 
 
+def test_the_page_names_a_cut_file_until_it_is_imported(files: list[Path], tmp_path: Path) -> None:
+    good = files[7].read_text()
+    cut(files[7], 0.5)
+    (tmp_path / "open-9.json").write_text("{}")
+    done = called(*files, tmp_path / "open-9.json", "--out", tmp_path / "o")
+    assert done.exception.exit_code == 3
+    page = (tmp_path / "o" / "report.html").read_text("utf-8")
+    folder = tmp_path.name
+    assert "2 files could not be read" in page
+    assert f"<code>{folder}/wpa3-3.json</code>: ends in the middle (line " in page
+    assert f"<code>{folder}/open-9.json</code>: JSON, but none of iperf3" in page
+    shown = CliRunner().invoke(app, ["show", str(tmp_path / "o")])
+    assert shown.stdout == done.stdout
+    assert f"could not be read: {folder}/wpa3-3.json, {folder}/open-9.json." in shown.stdout
+    files[7].write_text(good)
+    again = called(*files, "--out", tmp_path / "o")
+    assert again.exit_code == 0, again.output
+    page = (tmp_path / "o" / "report.html").read_text("utf-8")
+    assert "1 file could not be read" in page
+    assert "wpa3-3.json</code>: ends" not in page
+    assert read_trials(tmp_path / "o").height == 10
+
+
 def test_a_cut_file_alone_or_under_strict_is_an_error(files: list[Path], tmp_path: Path) -> None:
     cut(files[0], 0.5)
     for words in ([files[0]], [*files, "--strict"]):

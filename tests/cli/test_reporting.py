@@ -151,3 +151,32 @@ def test_places_keep_their_own_values(printed):
     # 49 clients join: 98 % of 50 and 49 % of 100, with every policy. No mean over both is told.
     assert "does not change (50 clients and 100 clients)" in lines[1]
     assert not any("73.5" in line for line in lines)
+
+
+class Uneven(Planned):
+    """Of every second trial with WEP one client less joins."""
+
+    def __init__(self) -> None:
+        self.trials = 0
+
+    def measure(self, trial: Trial, captures: Path | None = None) -> Measured:
+        clients = dict(trial.cell.factors)["scenario.clients"]
+        lost = 0
+        if trial.cell.policy == "wep-104":
+            self.trials += 1
+            lost = 10 + self.trials % 2
+        return Measured(rows=(Row("joined_ratio", (clients - lost) / clients, "1"),))
+
+
+def test_a_mean_of_clients_is_called_one(tmp_path, capsys):
+    study = tmp_path / "cell.toml"
+    text = STUDY.format(
+        answers='"joined_ratio"', stations='{ name = "A" }', factors='"scenario.clients" = [30]'
+    )
+    study.write_text(text)
+    result = run(study, testbed=Uneven(), out=tmp_path / "run", jobs=1)
+    capsys.readouterr()
+    print_run(result, json=False)
+    said = capsys.readouterr().out
+    # Of five trials three have 11 clients less.
+    assert "the mean number of clients that join falls from 30 to 19.4 of 30" in said

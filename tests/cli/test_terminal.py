@@ -176,7 +176,7 @@ def test_a_table_is_shown_by_request_with_chosen_rows_and_columns(finished: Path
 
 def test_a_table_that_does_not_exist_is_refused_with_the_choices(finished: Path) -> None:
     for arguments, words in (
-        (("sums",), "choose from costs, printed, trials, delays, parts"),
+        (("sums",), "choose from answers, costs, printed, trials, delays, parts"),
         (("costs", "--where", "policy=wep"), "there are open, wpa2-psk-ccmp, wpa3-sae-gcmp-256"),
         (("costs", "--columns", "price"), "columns are policy, where,"),
         (("printed",), "nothing to show as printed"),

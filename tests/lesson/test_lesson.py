@@ -285,6 +285,7 @@ def test_the_page_shows_the_numbers_of_the_solutions(browser, tmp_path):
     tab.wait_for_function("window.airtoll !== undefined")
 
     def numbers(lesson: str) -> list[str]:
+        tab.wait_for_function("(id) => !document.getElementById(id).dataset.busy", arg=lesson)
         return re.findall(
             r"[\d.]+(?: ± [\d.]+)? (?:%|Mbit/s|ms)",
             tab.locator(f"#{lesson} figcaption").inner_text(),

@@ -78,6 +78,12 @@ connection.id:                          home
 """
 
 
+NMCLI_TERSE = """\
+*:02\\:00\\:00\\:00\\:01\\:00:home:Infra:36:540 Mbit/s:78:****:WPA3
+ :02\\:00\\:00\\:00\\:02\\:00:Cafe\\: free:Infra:6:130 Mbit/s:60:**:
+"""
+
+
 def read_text(tmp_path, text):
     path = tmp_path / "settings"
     path.write_text(text)
@@ -93,6 +99,7 @@ def read_text(tmp_path, text):
         (IW, ["wpa2-wpa3-psk-transition"]),
         (NMCLI, ["wpa2-psk-ccmp", "open", "wpa2-eap-peap-ccmp"]),
         (NMCLI_PROFILE, ["wpa3-sae-ccmp"]),
+        (NMCLI_TERSE, ["wpa3-sae-ccmp", "open"]),
     ],
 )
 def test_policies_of_texts(tmp_path, text, policies):
@@ -113,6 +120,33 @@ def test_radios_of_texts(tmp_path):
     assert here.in_use
     assert not any(other.in_use for other in others)
     assert [network.ssid for network in others] == ["cafe two", "work"]
+
+
+def test_colons_of_terse_rows(tmp_path):
+    here, cafe = read_text(tmp_path, NMCLI_TERSE)
+    assert (here.in_use, here.band, here.channel) == (True, "5", 36)
+    assert (cafe.ssid, cafe.bssid, cafe.in_use) == ("Cafe: free", "02:00:00:00:02:00", False)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "phy"),
+    [
+        (("HT capabilities", "HT operation"), "802.11n"),
+        (("HT capabilities", "VHT capabilities"), "802.11ac"),
+        (("HT capabilities", "VHT capabilities", "HE capabilities"), "802.11ax"),
+        (("HT capabilities", "HE capabilities", "EHT capabilities"), "802.11be"),
+    ],
+)
+def test_the_newest_phy_of_a_scan_counts(tmp_path, blocks, phy):
+    text = IW.replace("\tVHT capabilities:\n", "".join(f"\t{block}:\n" for block in blocks))
+    (one,) = read_text(tmp_path, text)
+    assert one.phy == phy
+
+
+def test_a_link_says_where_its_security_is_to_be_found(tmp_path):
+    (one,) = read_text(tmp_path, "Connected to 02:00:00:00:01:00 (on wlan0)\n\tSSID: home\n")
+    assert one.policy is None
+    assert any("iw dev NAME scan" in words for words in one.remarks)
 
 
 def test_a_line_that_is_not_understood_is_named_without_its_value(tmp_path):

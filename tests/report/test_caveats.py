@@ -7,7 +7,7 @@ import json
 from airtoll.observe.metrics import NOT_RADIO
 from airtoll.observe.tables import read_trials
 from airtoll.report import write_report
-from airtoll.report.answer import headline
+from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
 

@@ -8,7 +8,7 @@ from airtoll.observe.datasets import load_dataset
 from airtoll.policies import resolve
 from airtoll.profiles import shipped
 from airtoll.report import write_report
-from airtoll.report.answer import headline
+from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
 

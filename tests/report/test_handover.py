@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from airtoll.report import write_report
-from airtoll.report.answer import headline
 from airtoll.report.handover import gaps
+from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
 

@@ -12,7 +12,7 @@ from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
 from airtoll.cli.running import parse_values
 from airtoll.errors import EnvironmentProblem
 from airtoll.report import FORMATS, write, write_report
-from airtoll.report.answer import headline
+from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.report.write import command_of
 from airtoll.run import run

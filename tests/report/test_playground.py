@@ -39,13 +39,15 @@ def tab(browser, tmp_path_factory):
 
 
 def caption(tab, lesson: str) -> str:
+    """The caption once the lesson is drawn: it is computed in a worker."""
+    tab.wait_for_function("(id) => !document.getElementById(id).dataset.busy", arg=lesson)
     return tab.locator(f"#{lesson} figcaption").inner_text()
 
 
 def test_every_lesson_draws_a_figure_and_reads_on_a_phone(tab):
     for lesson in LESSONS:
-        assert tab.locator(f"#{lesson} figure svg").count() == 1
         assert re.search(r"\d", caption(tab, lesson)), lesson
+        assert tab.locator(f"#{lesson} figure svg").count() == 1
     tab.set_viewport_size({"width": 390, "height": 800})
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
     tab.set_viewport_size({"width": 1000, "height": 900})
@@ -57,6 +59,7 @@ def test_every_lesson_draws_a_figure_and_reads_on_a_phone(tab):
 def test_no_label_ends_outside_of_its_figure(tab, rate):
     tab.locator('#slow [name="slow"]').select_option(rate)
     for lesson in LESSONS:
+        caption(tab, lesson)
         cut = tab.locator(f"#{lesson} figure svg").evaluate(
             """(svg) => [...svg.querySelectorAll("text")].filter((text) => {
               const { x, width } = text.getBBox();
@@ -116,3 +119,32 @@ def test_a_hand_over_is_stepped_and_its_gap_is_the_native_module_s(tab):
         kinds.append(caption(tab, "handover"))
         tab.locator('#handover [data-step="1"]').click()
     assert sum("association request from phone to ap-2" in text for text in kinds) == 1
+
+
+def test_a_slider_moves_while_the_page_computes(tab):
+    caption(tab, "contention")
+    assert len(tab.workers) == 1
+    ticks, shown = tab.evaluate(
+        """async () => {
+          let ticks = 0;
+          const clock = setInterval(() => { ticks += 1; }, 5);
+          const lesson = document.getElementById("contention");
+          const slider = lesson.querySelector('[name="payload"]');
+          for (const value of [200, 300, 400]) {
+            slider.value = value;
+            slider.dispatchEvent(new Event("input", { bubbles: true }));
+            await new Promise((go) => setTimeout(go, 20));
+          }
+          while (lesson.dataset.busy) await new Promise((go) => setTimeout(go, 5));
+          clearInterval(clock);
+          return [ticks, lesson.querySelector("output").textContent];
+        }"""
+    )
+    assert ticks > 10
+    assert shown == "400"
+    last = caption(tab, "contention")
+    # The answer is that of the last place of the slider, whatever was computed for the others.
+    tab.locator('#contention [name="payload"]').evaluate(
+        "(s) => s.dispatchEvent(new Event('input', { bubbles: true }))"
+    )
+    assert caption(tab, "contention") == last

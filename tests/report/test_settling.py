@@ -7,7 +7,7 @@ import pytest
 from airtoll.analyse.comparison import NOT_SETTLED
 from airtoll.cli.app import app
 from airtoll.report import write_report
-from airtoll.report.answer import headline
+from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
 

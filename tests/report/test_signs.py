@@ -10,8 +10,9 @@ import pytest
 from airtoll.analyse.estimate import DETERMINISTIC
 from airtoll.observe.metrics import UNPRICED
 from airtoll.report import write_report
-from airtoll.report.answer import headline, table
+from airtoll.report.answer import table
 from airtoll.report.compared_runs import against_first
+from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
 from airtoll.testbeds.contract import Measured, Row

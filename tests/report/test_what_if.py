@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import statistics
 
 import pytest
@@ -12,7 +13,7 @@ from airtoll import _native, border
 from airtoll.plan import make_plan
 from airtoll.report import browser as in_pages
 from airtoll.report import write_report
-from airtoll.report.what_if import Choice
+from airtoll.report.what_if import MORE_TRIALS, WARM_UP_S, Choice
 from airtoll.run import run
 from airtoll.run.what_if import what_if
 from airtoll.study import load
@@ -96,16 +97,104 @@ def test_a_moved_slider_shows_the_numbers_of_the_native_module(page):
         "(s) => window.airtoll.changed(s, { payload: 300, stations: 3 })", choice["scenario"]
     )
     assert [flow["pattern"]["payload_octets"] for flow in scenario["flows"]] == [300, 300, 300]
-    rows = _native.Scenario(json.dumps(scenario)).simulate([1, 2, 3, 4])
-    totals = [0.0] * 4
+    told = throughput(page)
+    section = page.locator("#what-if")
+    count = int(section.get_attribute("data-trials"))
+    # The last figures are those of more trials than the first ones, which come at once.
+    assert count == MORE_TRIALS
+    scenario["duration_s"] = WARM_UP_S + float(section.get_attribute("data-seconds"))
+    rows = _native.Scenario(json.dumps(scenario)).simulate(list(range(1, count + 1)))
+    totals = [0.0] * count
     for metric, trial, value in zip(rows["metric"], rows["trial"], rows["value"], strict=True):
         if metric == "throughput_bps":
             totals[trial] += value
-    assert throughput(page).startswith(f"{statistics.mean(totals) / 1e6:.2f} ± ")
-    assert "overhead" in page.locator('#what-if [data-of="cost"]').inner_text()
+    assert told.startswith(f"{statistics.mean(totals) / 1e6:.2f} ± ")
+    assert re.search(r"overhead \d+\.\d ± \d+\.\d %", cost(page))
     shares = page.locator("#what-if tbody tr").count()
     assert shares >= 6
     assert int(page.locator("#what-if").get_attribute("data-took")) >= 0
+
+
+def cost(page) -> str:
+    return page.locator('#what-if [data-of="cost"]').inner_text()
+
+
+@BUILT
+@pytest.mark.browser
+@pytest.mark.parametrize(("rate", "payload"), [("0", 1472), ("0", 200), ("4", 900)])
+def test_a_cost_holds_that_of_a_long_run(page, rate, payload):
+    """At the lowest rate a short trial has a hundred packets: one is more than the cost."""
+    for name, value in (("policy", "wpa2-psk-ccmp"), ("tunnel", ""), ("rate", rate)):
+        page.locator(f'#what-if [name="{name}"]').select_option(value)
+    slide(page, "stations", 1)
+    slide(page, "payload", payload)
+    throughput(page)
+    said = re.search(r"overhead (-?[\d.]+) ± ([\d.]+) %", cost(page))
+    rates = page.evaluate("JSON.parse(document.getElementById('what-if-data').textContent).rates")
+    means = []
+    for policy in ("open", "wpa2-psk-ccmp"):
+        scenario = page.evaluate(
+            "([policy, wanted]) => window.airtoll.changed(window.airtoll.choices.find("
+            "(c) => c.policy === policy && c.tunnel === '').scenario, wanted)",
+            [policy, {"payload": payload, "stations": 1, "rate": rates[int(rate)]}],
+        )
+        scenario["duration_s"] = WARM_UP_S + 20
+        rows = _native.Scenario(json.dumps(scenario)).simulate([41, 42, 43])
+        means.append(
+            statistics.mean(
+                value
+                for metric, value in zip(rows["metric"], rows["value"], strict=True)
+                if metric == "throughput_bps"
+            )
+        )
+    assert abs(100 * (1 - means[1] / means[0]) - float(said[1])) <= float(said[2])
+    page.locator('#what-if [name="rate"]').select_option("")
+
+
+MODERN = """
+[study]
+name = "modern"
+title = "A network of 802.11be at 6 GHz"
+baseline = "owe-gcmp-256"
+[trials]
+repetitions = 2
+[scenario.home]
+phy = "802.11be"
+band = "6"
+rssi_dbm = -50
+stations = [{ name = "A" }]
+[traffic.udp]
+transport = "udp"
+duration_s = 0.1
+[grid]
+policy = ["owe-gcmp-256", "wpa3-sae-ext-gcmp-256"]
+"""
+
+
+@BUILT
+@pytest.mark.browser
+def test_choices_that_cannot_be_had_are_not_offered(browser, tmp_path):
+    study = tmp_path / "modern.toml"
+    study.write_text(MODERN)
+    result = run(study, on="simulator", out=tmp_path / "run", jobs=1)
+    panel = what_if(result.folder.plan())
+    refused = {c.policy for c in panel.choices if c.refused and not c.tunnel}
+    assert refused
+    tab = browser.new_page()
+    tab.goto(write_report([result.path], panel=panel).as_uri())
+    tab.locator("#what-if summary").click()
+    tab.wait_for_function("window.airtoll !== undefined")
+    disabled = tab.locator('#what-if [name="policy"] option[disabled]').evaluate_all(
+        "(options) => options.map((option) => option.value)"
+    )
+    assert set(disabled) == refused - {panel.policy}
+    said = tab.locator('#what-if [data-of="refused"]').inner_text()
+    assert all(f"Not offered: {dict(panel.policies)[name]}" in said for name in disabled)
+    # No open network at 6 GHz: the policy's own throughput is left.
+    assert "open" in refused
+    assert re.match(r"[\d.]+ ± [\d.]+ Mbit/s", throughput(tab))
+    assert cost(tab).startswith("Without security it cannot be had: ")
+    tab.close()
 
 
 @BUILT

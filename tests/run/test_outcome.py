@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from airtoll.cli.app import app
 from airtoll.errors import RunError
 from airtoll.observe.tables import read_observations, read_trials
-from airtoll.report.answer import headline
+from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
 from airtoll.run.outcome import why_no_result

@@ -4,7 +4,7 @@ Takes questions, observations and comparisons with printed figures; gives claims
 with a verdict and a reason. Never writes a sentence.
 """
 
-from airtoll.answer.claimed import Answered, answered, printed
+from airtoll.answer.claimed import Answered, answered, answered_about, printed
 from airtoll.answer.claims import (
     Claim,
     Compare,
@@ -56,6 +56,7 @@ __all__ = [
     "Sum",
     "Verdict",
     "answered",
+    "answered_about",
     "gained",
     "layered",
     "printed",

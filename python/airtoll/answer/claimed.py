@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from attrs import frozen
 
 from airtoll.answer.claims import (
@@ -42,8 +44,15 @@ def answered(measured: Measured) -> tuple[Answered, ...]:
 
     A question that no trial measured a value for is left out, unless none has one.
     """
+    found = answered_about(asked(measured.plan), measured)
+    known = [one for one in found if any(claim.change is not None for claim in one.compares)]
+    return tuple(known or found)
+
+
+def answered_about(questions: Iterable[Asked], measured: Measured) -> list[Answered]:
+    """Some questions with what the estimates say about them."""
     found = []
-    for question in asked(measured.plan):
+    for question in questions:
         claims = compared(question, measured)
         found.append(
             Answered(
@@ -56,8 +65,7 @@ def answered(measured: Measured) -> tuple[Answered, ...]:
                 _largest(claims, measured),
             )
         )
-    known = [one for one in found if any(claim.change is not None for claim in one.compares)]
-    return tuple(known or found)
+    return found
 
 
 def printed(measured: Measured, readings: Readings) -> tuple[Reproduces, ...]:

@@ -12,12 +12,14 @@ from typing import Any, Final
 
 from airtoll.analyse.advice import Advice, Choice, Option
 from airtoll.analyse.cost import as_cost
-from airtoll.analyse.quantities import show_overhead
+from airtoll.analyse.quantities import show_overhead, show_value
 from airtoll.errors import DatasetError
 from airtoll.observe.datasets import load_dataset
+from airtoll.observe.metrics import OVERHEAD
 from airtoll.policies import display_name, resolve
 from airtoll.present.words import Teller, reproduced
-from airtoll.report.summary import summarise
+from airtoll.report.answer import readings
+from airtoll.report.summary import RunSummary, summarise
 
 #: Policies of today, the cheapest first, among which the like of an old one is sought.
 _TODAY: Final = (
@@ -30,6 +32,14 @@ _TODAY: Final = (
 )
 #: Sentences of answers that are shown.
 _MOST_ANSWERS: Final = 2
+
+#: Kinds of claims that compare policies.
+_OF_POLICIES: Final = (
+    "order", "lowest", "highest", "ratio", "difference", "greater", "no_difference",
+    "octets_explain", "some_above",
+)  # fmt: skip
+#: Claims of a paper that are shown.
+_MOST_CLAIMS: Final = 4
 
 Section = tuple[str, list[str]]
 
@@ -61,7 +71,10 @@ def sections(
         found.append(("Then: with the policies of that year", _then(advices, choices)))
         found.append(("Today", _today(advices, choices)))
     else:
-        found.append(("They chose", [f"{dataset} recommends no policy."]))
+        found.insert(0, ("They found, and recommend no policy", _claims(dataset)))
+        then, best = _best(summarise(folder), advices)
+        found.append(("Then: with the policies of that year", then))
+        found.append(("Today", [*_today(advices, []), *_successor(best)]))
     return [(title, lines) for title, lines in found if lines]
 
 
@@ -77,6 +90,84 @@ def _theirs(choices: Iterable[Choice]) -> list[str]:
     for choice in dict.fromkeys(choices):
         of.setdefault(choice.theirs, []).append(f"{choice.scenario} {choice.traffic.upper()}")
     return [f"{_name(policy)}: {', '.join(places)}." for policy, places in of.items()]
+
+
+def _claims(dataset: str) -> list[str]:
+    """Claims of the text about policies, those about overhead first, and whether its own figures
+    bear them out.
+    """
+    # The audit is needed for a paper alone.
+    from airtoll.analyse.audit.claims import borne_out
+    from airtoll.analyse.audit.columns import Figures
+
+    figures = Figures(load_dataset(dataset))
+    of_policies = [one for one in figures.meta.get("claim", []) if one["kind"] in _OF_POLICIES]
+    of_policies.sort(key=lambda one: "overhead" not in str(one.get("select", one.get("left"))))
+    return [
+        f'"{one["says"]}" ({one["where"]}): their own figures '
+        f"{'bear it out' if borne_out(figures, one) else 'do not bear it out everywhere'}."
+        for one in of_policies[:_MOST_CLAIMS]
+    ]
+
+
+def _best(summary: RunSummary, advices: Sequence[Advice]) -> tuple[list[str], str]:
+    """The costs of each policy here, and the one with most services among those of that year."""
+    costs: dict[str, list[Any]] = {}
+    for one in readings(summary, OVERHEAD):
+        costs.setdefault(one.cell.policy, []).append(as_cost(one.estimate))
+    told = []
+    for policy, found in costs.items():
+        low, high = min(found, key=_value), max(found, key=_value)
+        told.append(f"{_name(policy)} {_ends(low, high)}")
+    services = {one.policy: one.services for advice in advices for one in advice.options}
+    known = [policy for policy in costs if policy in services]
+    lines = []
+    if told:
+        models = " and device models" if "profile_set" in summary.names.levels else ""
+        lines.append(f"Throughput that it costs here, over all places{models}: {', '.join(told)}.")
+    if not known:
+        return lines, ""
+    most = max(len(services[policy]) for policy in known)
+    first = [policy for policy in known if len(services[policy]) == most]
+    cheapest = min(first, key=lambda policy: max(map(_value, costs[policy])))
+    others = len(known) - len(first)
+    if others:
+        lines.append(f"{_listed(first)} had the most security services ({most}).")
+    return lines, cheapest
+
+
+def _ends(low: Any, high: Any) -> str:
+    """``0.7 to 5.3 %``: two costs without their intervals."""
+    if low.unit != "1":
+        return f"{show_value(low.value, low.unit, 2)} to {show_value(high.value, high.unit, 2)}"
+    return f"{100 * low.value:.1f} to {100 * high.value:.1f} %".replace("-0.0 ", "0.0 ")
+
+
+def _successor(best: str) -> list[str]:
+    """The policy of today in place of the best one of that year, and its cost on the air."""
+    if not best:
+        return []
+    then = resolve(best)
+    wanted = set(then.services.names())
+    enterprise = then.link.eap_method is not None
+    name = next(
+        (
+            one
+            for one in _TODAY
+            if wanted <= set(resolve(one).services.names())
+            and (resolve(one).link.eap_method is not None) == enterprise
+        ),
+        None,
+    )
+    if name is None:
+        return []
+    now = resolve(name)
+    octets = [one.octets_per_mpdu + one.octets_per_msdu for one in (then, now)]
+    if octets[0] == octets[1]:
+        cost = "it adds as many octets to a frame, so it costs as much on the air"
+    else:
+        cost = f"it adds {octets[1]} octets to a frame, in place of {octets[0]}"
+    return [f"Use {_name(name)} ({name}) in place of {_name(best)}: {cost}."]
 
 
 def _then(advices: Sequence[Advice], choices: Sequence[Choice]) -> list[str]:

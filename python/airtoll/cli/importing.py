@@ -23,7 +23,13 @@ from airtoll.observe.datasets import COLUMNS, load_dataset
 from airtoll.observe.imported import MANIFEST, Manifest, read_manifest
 from airtoll.observe.imports.files import FORMATS, Place, Source, read_file
 from airtoll.observe.imports.folder import ImportFolder, opened
-from airtoll.observe.imports.naming import READINGS, format_of, left_out, policy_of
+from airtoll.observe.imports.naming import (
+    READINGS,
+    format_of,
+    left_out,
+    policy_of,
+    why_left_out,
+)
 from airtoll.policies import resolve
 from airtoll.report import write_report
 from airtoll.report.imported import Imported, headline, read_imported, sentences
@@ -90,6 +96,7 @@ def import_command(
     by_name = _policies(named_files, policy)
     sources: list[Source] = []
     lost: list[str] = []
+    refused: dict[str, str] = {}
     for file in named_files:
         own = evolve(place, policy=by_name[file])
         try:
@@ -99,6 +106,7 @@ def import_command(
             if strict or len(named_files) == 1 or not file.exists():
                 raise
             lost.append(left_out(file, error))
+            refused[_known_as(file)] = why_left_out(file, error)
     if not sources:
         raise DatasetError(f"none of {len(named_files)} files can be read: {'; '.join(lost[:3])}")
     with opened(folder) as store:
@@ -108,7 +116,14 @@ def import_command(
         if store.is_empty:
             raise UsageError("nothing to import")
         kept = _keep(folder, store, settings, named=baseline is not None)
-        store.write(baseline=kept.baseline, against=kept.against, readings=dict(kept.readings))
+        read = {_known_as(source.path) for source in sources}
+        before = {name: why for name, why in kept.refused.items() if name not in read}
+        store.write(
+            baseline=kept.baseline,
+            against=kept.against,
+            readings=dict(kept.readings),
+            refused=before | refused,
+        )
         imported = read_imported(folder)
         page = write_report([folder])
     new = [source for source in sources if source.path in added.files]
@@ -132,6 +147,11 @@ def import_command(
         return
     print_imported(folder, imported)
     _refuse_lost(lost, sources)
+
+
+def _known_as(file: Path) -> str:
+    """The name of a file with that of its folder: files of several folders may have one name."""
+    return shown_line(str(Path(file.parent.name) / file.name))
 
 
 def _within(files: list[Path]) -> list[Path]:

@@ -14,28 +14,52 @@ from typing import Annotated, Any
 import typer
 from attrs import evolve
 
-from airtoll.analyse.published import Comparison
-from airtoll.analyse.quantities import show_estimate, show_overhead
 from airtoll.answer import printed
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import STANDARD_OUTPUT, named
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import DatasetError, UsageError
-from airtoll.observe.datasets import load_dataset
 from airtoll.observe.tables import read_trials
 from airtoll.present.names import policy_name
 from airtoll.present.words import reproduced
 from airtoll.report import FORMATS, report_text, write_report
 from airtoll.report.closing import closing
-from airtoll.report.printed_overheads import PrintedCombined, printed_combined
+from airtoll.report.paper_tables import as_csv, as_latex, paper_tables
+from airtoll.report.printed_rows import PrintedRow, printed_rows
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.text import as_json, published_row
 from airtoll.report.views import VIEWS
+from airtoll.report.where import Where
 from airtoll.run import Run, open_run
 from airtoll.run.outcome import refuse_no_result
 
 #: testbed -> origin of its values
 _KINDS = {"simulator": "simulated", "analytic": "closed forms", "linux": "measured on Linux"}
+
+#: Options of the commands that print a table of a run.
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        help="KEY=VALUE[,VALUE...]: rows of these levels, e.g. policy=open,wpa2-psk-ccmp; repeat.",
+    ),
+]
+ColumnsOption = Annotated[
+    str | None, typer.Option("--columns", help="Columns, comma between; default: all.")
+]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+LatexOption = Annotated[
+    bool, typer.Option("--latex", help="Print LaTeX tables (booktabs) with caption and label.")
+]
+CaptionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--caption", help="With --latex: default: setting, trials, intervals and formula."
+    ),
+]
+LabelOption = Annotated[
+    str | None, typer.Option("--label", help="With --latex: default: by study and table.")
+]
 
 RunArgument = Annotated[list[Path], typer.Argument(parser=named("RUNS"), help="Run folders.")]
 
@@ -89,51 +113,95 @@ def compare(
         list[str] | None,
         typer.Option("--table", help="Only readings of this table of the paper; may be repeated."),
     ] = None,
+    where: WhereOption = None,
+    columns: ColumnsOption = None,
+    csv_: CsvOption = False,
+    latex: LatexOption = False,
+    caption: CaptionOption = None,
+    label: LabelOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare a run with printed figures, cell by cell: every row, or those of some tables."""
+    """Compare a run with printed figures, cell by cell: every row, or those of some tables.
+
+    With --latex and --csv one row per policy: the printed value, ours of each variant, its trials.
+    """
+    refuse_forms(csv_=csv_, latex=latex, json=json, caption=caption, label=label)
+    if columns is not None and not latex:
+        raise UsageError("--columns goes with --latex; --csv and --json have every column")
     summary = summarise(run, dataset=dataset)
     refuse_no_result(run, summary.trials)
-    combined = printed_combined(summary.combined, load_dataset(dataset))
-    if not summary.comparisons and not combined:
+    rows = printed_rows(summary, dataset)
+    if not rows:
         study = summary.study.study
         tables = ", ".join(sorted({c.dataset for c in summary.study.compare})) or "none"
         raise DatasetError(
             f"{run}: no reading of {dataset} corresponds to a cell of {study.name}; "
             f"data sets of its [[compare]] tables: {tables}"
         )
-    known = sorted({c.table for c in summary.comparisons} | {row.table for row in combined})
+    known = sorted({row.table for row in rows})
     for name in only or ():
         if name not in known:
             raise UsageError(
                 f"--table {name}: {run} corresponds to no reading of that table; "
                 f"tables with readings: {', '.join(known)}"
             )
-    wanted = set(only or known)
-    compared = [c for c in summary.comparisons if c.table in wanted]
-    combined = [row for row in combined if row.table in wanted]
+    of_tables = [row for row in rows if row.table in (only or known)]
+    wanted = Where.of(where or ())
+    levels = [row.levels for row in of_tables]
+    shown = [of_tables[at] for at in wanted.rows(levels)]
     if json:
-        emit_json(
-            [published_row(summary, c) for c in compared]
-            + [_combined_row(dataset, row) for row in combined]
+        emit_json([_json_row(summary, row) for row in shown])
+    elif csv_:
+        sys.stdout.write(as_csv(paper_tables(shown)))
+    elif latex:
+        sys.stdout.write(
+            as_latex(
+                summary,
+                paper_tables(shown),
+                wanted.chosen(levels),
+                columns=None if columns is None else [name.strip() for name in columns.split(",")],
+                caption=caption,
+                label=label,
+            )
         )
-        return
-    for line in _in_short(summary, dataset, compared, every=wanted == set(known)):
+    else:
+        _print_rows(summary, dataset, shown, every=len(shown) == len(rows))
+
+
+def refuse_forms(
+    *, csv_: bool, latex: bool, json: bool, caption: str | None, label: str | None
+) -> None:
+    """Raise ``UsageError`` for two forms at a time, and for a caption of no LaTeX table."""
+    if csv_ + latex + json > 1:
+        raise UsageError("--csv, --latex and --json exclude one another: choose one")
+    if not latex and (caption is not None or label is not None):
+        raise UsageError("--caption and --label go with --latex")
+
+
+def _print_rows(
+    summary: RunSummary, dataset: str, rows: Sequence[PrintedRow], *, every: bool
+) -> None:
+    """How many printed values are met, and a line for each."""
+    compared = [row for row in rows if row.comparison is not None]
+    for line in _in_short(summary, dataset, compared, every=every):
         out().print(line, markup=False, highlight=False, soft_wrap=True)
+    several = len({row.table for row in printed_rows(summary, dataset)}) > 1
     if compared:
-        _print_comparisons(summary, compared, table_column=len(known) > 1)
+        _print_comparisons(summary, compared, table_column=several)
+    combined = [row for row in rows if row.comparison is None]
     if combined:
-        _print_combined(summary, combined, _against(summary))
+        _print_combined(combined, _against(summary))
 
 
 def _in_short(
-    summary: RunSummary, dataset: str, compared: list[Comparison], *, every: bool
+    summary: RunSummary, dataset: str, rows: Sequence[PrintedRow], *, every: bool
 ) -> Sequence[str]:
     """How many of the printed values that are shown are met, in sentences."""
+    comparisons = tuple(row.comparison for row in rows if row.comparison is not None)
     claims = (
         [one for one in summary.reproduced if one.dataset == dataset]
         if every
-        else printed(evolve(summary.measured, comparisons=tuple(compared)), summary)
+        else printed(evolve(summary.measured, comparisons=comparisons), summary)
     )
     told = reproduced(claims, summary.names)
     return (*told.leads, *told.extras)
@@ -173,60 +241,48 @@ def _against(summary: RunSummary) -> str:
 
 
 def _print_comparisons(
-    summary: RunSummary, rows: Sequence[Comparison], *, table_column: bool = False
+    summary: RunSummary, rows: Sequence[PrintedRow], *, table_column: bool = False
 ) -> None:
     """Rows of the comparison, on request with the paper's table of each."""
-    console = out()
     columns = ["cell", "quantity", "published", "airtoll", "error", "note"]
     view = table(_against(summary), ["table"] * table_column + columns, right=columns[2:5])
-    for c in rows:
-        note = summary.note(c)
-        error = (
-            f"{100 * c.absolute_error:+.1f} points"
-            if c.quantity == "overhead"
-            else f"{100 * c.relative_error:+.1f} %"
-        )
-        show = show_overhead if c.quantity == "overhead" else show_estimate
-        client = f" {c.client}" if c.client else ""
+    for row in rows:
+        client = f" {row.client}" if row.client else ""
         view.add_row(
-            *[c.table] * table_column,
-            summary.names.cell(c.cell) + client,
-            c.quantity.removesuffix("_bps"),
-            show(c.published),
-            show(c.ours),
-            error,
-            note,
+            *[row.table] * table_column,
+            summary.names.cell(row.cells[0].name) + client,
+            row.quantity,
+            row.printed,
+            row.shown,
+            row.error,
+            row.note,
         )
-    console.print(view)
+    out().print(view)
 
 
-def _combined_row(dataset: str, row: PrintedCombined) -> dict[str, Any]:
+def _json_row(summary: RunSummary, row: PrintedRow) -> dict[str, Any]:
+    if row.comparison is not None:
+        return published_row(summary, row.comparison)
+    cell = row.cells[0]
     return {
-        "dataset": dataset,
+        "dataset": row.dataset,
         "table": row.table,
-        "scenario": row.scenario,
+        "scenario": cell.scenario,
         "policy": row.policy,
-        "factors": jsonlib.loads(row.factors),
+        "factors": dict(cell.factors),
         "quantity": "combined_overhead",
         "group": row.group,
-        "published": row.published,
+        "published": row.published.value,
         "ours": row.ours.to_json(),
-        "absolute_error": row.absolute_error,
+        "absolute_error": row.ours.value - row.published.value,
     }
 
 
-def _print_combined(summary: RunSummary, rows: Sequence[PrintedCombined], against: str) -> None:
-    columns = ["table", "scenario", "policy", "over", "published", "airtoll", "error"]
-    view = table(f"combined overheads, {against}", columns, right=columns[4:])
+def _print_combined(rows: Sequence[PrintedRow], against: str) -> None:
+    columns = ["table", "scenario", "policy", "published", "airtoll", "error"]
+    view = table(f"combined overheads, {against}", columns, right=columns[3:])
     for row in rows:
-        place = summary.names.place(row.scenario, "", row.factors, ("traffic",)) or row.scenario
-        view.add_row(
-            row.table,
-            place,
-            policy_name(row.policy),
-            row.group,
-            f"{row.printed} %",
-            show_overhead(row.ours),
-            f"{100 * row.absolute_error:+.1f} points",
-        )
+        where = ", ".join(filter(None, (row.place, row.variant)))
+        name = policy_name(row.policy)
+        view.add_row(row.table, where, name, row.printed, row.shown, row.error)
     out().print(view)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,15 +12,28 @@ import typer
 
 from airtoll.cli.importing import print_imported
 from airtoll.cli.output import JsonOption, emit_json, out, table
-from airtoll.cli.reporting import print_closing
+from airtoll.cli.reporting import (
+    CaptionOption,
+    ColumnsOption,
+    CsvOption,
+    LabelOption,
+    LatexOption,
+    WhereOption,
+    print_closing,
+    refuse_forms,
+)
 from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell
+from airtoll.report.every_metric import every_metric
 from airtoll.report.imported import is_imported, read_imported
-from airtoll.report.setting import setting
+from airtoll.report.paper_tables import caption_of_view, label_of
 from airtoll.report.summary import RunSummary, summarise
-from airtoll.report.text import tabular
-from airtoll.report.views import VIEWS
+from airtoll.report.text import escape_latex, tabular
+from airtoll.report.views import VIEWS, answers
+from airtoll.report.where import Where
 from airtoll.run.outcome import refuse_no_result
+
+_ANSWERS = "answers"
 
 
 def show(
@@ -28,33 +42,25 @@ def show(
         str | None,
         typer.Argument(help=f"One of {', '.join(VIEWS)}; default: the answer in twelve lines."),
     ] = None,
-    where: Annotated[
+    where: WhereOption = None,
+    metric: Annotated[
         list[str] | None,
-        typer.Option("--where", help="KEY=VALUE: rows of this level, e.g. policy=open; repeat."),
+        typer.Option(
+            "--metric",
+            help="With answers: this metric alone; repeat. Default: all that were measured.",
+        ),
     ] = None,
-    columns: Annotated[
-        str | None, typer.Option("--columns", help="Columns, comma between; default: all.")
-    ] = None,
-    csv_: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
-    latex: Annotated[
-        bool, typer.Option("--latex", help="Print a LaTeX table (booktabs) with caption and label.")
-    ] = False,
-    caption: Annotated[
-        str | None,
-        typer.Option("--caption", help="With --latex: default: the study's title and setting."),
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option("--label", help="With --latex: default: tab:STUDY-VIEW.")
-    ] = None,
+    columns: ColumnsOption = None,
+    csv_: CsvOption = False,
+    latex: LatexOption = False,
+    caption: CaptionOption = None,
+    label: LabelOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show the answer of a run again, or one of its tables."""
-    if csv_ + latex + json > 1:
-        raise UsageError("--csv, --latex and --json exclude one another: choose one")
-    if not latex and (caption is not None or label is not None):
-        raise UsageError("--caption and --label go with --latex")
+    refuse_forms(csv_=csv_, latex=latex, json=json, caption=caption, label=label)
     if is_imported(run):
-        if view is not None or json or csv_ or latex or where or columns:
+        if view is not None or json or csv_ or latex or where or columns or metric:
             raise UsageError(
                 f"{run}: holds imported readings, which have no tables by name; "
                 f"`airtoll report {run} --format csv|json|latex|markdown` has their values"
@@ -63,22 +69,25 @@ def show(
         return
     summary = summarise(run)
     if view is None:
-        if where or columns or csv_ or latex:
+        if where or columns or csv_ or latex or metric:
             raise UsageError(
-                f"name a table for --where, --columns, --csv and --latex: {', '.join(VIEWS)}"
+                "name a table for --where, --metric, --columns, --csv and --latex: "
+                f"{', '.join(VIEWS)}"
             )
         print_closing(summary, json=json)
         refuse_no_result(run, summary.trials)
         return
     if view not in VIEWS:
         raise UsageError(f"{view}: no such table; choose from {', '.join(VIEWS)}")
-    wanted = {}
-    for text in where or []:
-        key, sign, value = text.partition("=")
-        if not sign or not key:
-            raise UsageError(f"--where {text}: write KEY=VALUE, e.g. policy=open")
-        wanted[key] = value
-    found = VIEWS[view](summary).where(wanted)
+    if metric and view != _ANSWERS:
+        raise UsageError(f"--metric goes with {_ANSWERS}; {view} has every metric of its kind")
+    wanted = Where.of(where or ())
+    if view == _ANSWERS and not (csv_ or latex or json or columns):
+        _print_answers(summary, metric or (), wanted)
+        refuse_no_result(run, summary.trials)
+        return
+    whole = answers(summary, metric or ()) if view == _ANSWERS else VIEWS[view](summary)
+    found = whole.where(wanted)
     if columns is not None:
         found = found.only([name.strip() for name in columns.split(",")])
     if not found.rows:
@@ -90,14 +99,17 @@ def show(
         writer.writerow(found.columns)
         writer.writerows([cell(value) for value in row] for row in found.rows)
     elif latex:
-        name = summary.study.study.name
+        names = [name for cells in found.cells for name in cells]
+        chosen = wanted.chosen(whole.levels)
         sys.stdout.write(
             tabular(
                 found.columns,
-                found.rows,
+                [("", found.rows)],
                 numbers=found.numbers,
-                caption=caption or _caption(summary),
-                label=label or f"tab:{name}-{view}",
+                caption=escape_latex(caption)
+                if caption
+                else caption_of_view(summary, names, found.columns, chosen, found.note),
+                label=label or label_of(summary.study.study.name, view),
             )
         )
     else:
@@ -105,9 +117,22 @@ def show(
         for row in found.rows:
             sheet.add_row(*row)
         out().print(sheet)
+        if found.note and (columns is None or "verdict" in found.columns):
+            out().print(found.note, soft_wrap=True)
     refuse_no_result(run, summary.trials)
 
 
-def _caption(summary: RunSummary) -> str:
-    """The study's title, and PHY, width, rate, clients and length of a trial."""
-    return f"{summary.study.study.title.rstrip('.')}. {setting(summary.plan.cells)}"
+def _print_answers(summary: RunSummary, metrics: Sequence[str], where: Where) -> None:
+    """The sentences about each metric below its name, then what cannot be had."""
+    found = every_metric(summary, metrics, where)
+    if not found:
+        raise UsageError(f"{summary.path}: the run has nothing to show as {_ANSWERS}")
+    console = out()
+    reasons: dict[str, None] = {}
+    for one in found:
+        console.print(f"{one.name} ({one.metric})", style="bold", soft_wrap=True)
+        for line in one.sentences(summary.names):
+            console.print(f"  {line}", soft_wrap=True)
+        reasons |= dict.fromkeys(one.reasons(summary.names))
+    for line in reasons:
+        console.print(line, soft_wrap=True)

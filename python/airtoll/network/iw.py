@@ -55,6 +55,8 @@ _BLOCKS: Final = {
     "HE capabilities": "802.11ax",
     "EHT capabilities": "802.11be",
 }
+#: PHYs of the blocks, the newest last.
+_NEWEST: Final = ("802.11n", "802.11ac", "802.11ax", "802.11be")
 _RATES: Final = (
     ("EHT-MCS", "802.11be"),
     ("HE-MCS", "802.11ax"),
@@ -199,7 +201,8 @@ class _Bss:
             security.wep, security.wep_length_unknown = Cipher.WEP_104, True
         if security.offered and security.pmf is None:
             security.pmf = "off"
-        draft.phy = max(self.phys, default=plain_phy(draft.band))
+        # The newest of those that the BSS has: one with HE has HT, too.
+        draft.phy = max(self.phys, key=_NEWEST.index, default=plain_phy(draft.band))
         return draft
 
 

@@ -82,6 +82,12 @@ def finish(draft: Draft) -> Network:
     )
 
 
+_UNSAID: Final = (
+    "the source does not say how the network is secured; `iw dev NAME scan` and "
+    "`nmcli -f ALL device wifi list` do, and --from takes the name of a policy"
+)
+
+
 def judge(draft: Draft) -> Judgement:
     """The policy of a draft, with everything that has to be said about it."""
     security = draft.security
@@ -93,7 +99,7 @@ def judge(draft: Draft) -> Judgement:
         *(f"EAP method {word}: airtoll has none" for word in security.strange_methods),
     ]
     if not security.known:
-        return Judgement(remarks=["the source does not say how the network is secured"])
+        return Judgement(remarks=[_UNSAID])
     methods, assumed = _methods(security)
     chosen = [_chosen(security, method) for method in methods]
     candidates = tuple(dict.fromkeys(name for name, _ in chosen if name is not None))

@@ -18,6 +18,12 @@ from airtoll.policies import Akm, Cipher
 FORMAT: Final = "nmcli"
 _HEAD: Final = re.compile(r"^(?:[A-Z0-9-]+\s+)*(?:SSID|BSSID)\s.*\bSECURITY\b", re.MULTILINE)
 _PROFILE: Final = re.compile(r"^802-11-wireless(?:-security)?\.[a-z0-9-]+:", re.MULTILINE)
+#: Columns of ``nmcli -t device wifi list``, which prints no heading.
+_TERSE: Final = (
+    "IN-USE", "BSSID", "SSID", "MODE", "CHAN", "RATE", "SIGNAL", "BARS", "SECURITY"
+)  # fmt: skip
+#: A row of it: a colon in a value has a backslash before it.
+_TERSE_ROW: Final = re.compile(r"^[* ]:(?:[0-9A-Fa-f]{2}\\:){5}[0-9A-Fa-f]{2}:", re.MULTILINE)
 _COLUMN: Final = re.compile(r"[A-Z0-9-]+(?:\s|$)\s*")
 _AKMS: Final = {
     "psk": "psk",
@@ -39,13 +45,16 @@ _SECRET_ENDS: Final = ("psk", "password", "wep-key0", "wep-key1", "wep-key2", "w
 
 def matches(text: str) -> bool:
     """Whether a text is a table with SECURITY or the settings of a Wi-Fi connection."""
-    return _HEAD.search(text) is not None or _PROFILE.search(text) is not None
+    return any(form.search(text) is not None for form in (_HEAD, _PROFILE, _TERSE_ROW))
 
 
 def drafts(text: str, source: str) -> Iterator[Draft]:
     """One draft per row of a table, or one of a connection."""
     if _HEAD.search(text) is None:
-        yield _connection(text, source)
+        if _TERSE_ROW.search(text) is None:
+            yield _connection(text, source)
+        else:
+            yield from _terse(text, source)
         return
     columns: list[tuple[str, int, int | None]] = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -57,6 +66,13 @@ def drafts(text: str, source: str) -> Iterator[Draft]:
             ]
         elif line.strip() and columns:
             yield _row(number, {name: line[a:b].strip() for name, a, b in columns}, source)
+
+
+def _terse(text: str, source: str) -> Iterator[Draft]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if _TERSE_ROW.match(line):
+            fields = [re.sub(r"\\(.)", r"\1", one) for one in re.split(r"(?<!\\):", line)]
+            yield _row(number, dict(zip(_TERSE, fields, strict=False)), source)
 
 
 def _row(number: int, cells: Mapping[str, str], source: str) -> Draft:

@@ -19,7 +19,11 @@ MANIFEST: Final = "import.json"
 
 @frozen
 class Manifest:
-    """``import.json``: the files by digest, and the settings of the report."""
+    """``import.json``: the files by digest, and the settings of the report.
+
+    ``left_out``: parts of these files. ``refused``: files that could not be read, and the reasons;
+    one that is imported later is no longer among them.
+    """
 
     files: Mapping[str, str]
     formats: tuple[str, ...] = ()
@@ -27,6 +31,7 @@ class Manifest:
     against: str | None = None
     readings: Mapping[str, str] = field(factory=dict)
     left_out: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(factory=dict)
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -42,6 +47,7 @@ def read_manifest(path: Path) -> Manifest:
             None if against is None else as_text(against),
             as_texts(data.get("readings", {})),
             tuple(map(as_text, data.get("left_out", ()))),
+            as_texts(data.get("refused", {})),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error

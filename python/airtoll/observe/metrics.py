@@ -6,6 +6,8 @@ would take longer to load there than a trial to begin.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 #: Prefix of a caveat: the CPU, not the air, limited the measured values.
@@ -583,6 +585,16 @@ def name_of(name: str) -> str:
     # The last word of a count names the things that are counted; others end with the unit.
     counts = found.unit in ("1", "octet") and last not in ("share", "mos")
     return found.name or (name if counts or not stem else stem).replace("_", " ")
+
+
+def meant(name: str, among: Sequence[str] = tuple(METRICS)) -> str:
+    """Metrics that share a word with a name that is none, or all of them."""
+    words = {word for word in name.split("_") if len(word) > 1}
+    alike = difflib.get_close_matches(name, among, n=3)
+    alike += [one for one in among if words & set(one.split("_")) and one not in alike]
+    if alike:
+        return f"did you mean {', '.join(alike[:8])}?"
+    return f"allowed are {', '.join(among)}"
 
 
 def more_is_better(name: str) -> bool:

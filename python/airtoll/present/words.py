@@ -336,7 +336,7 @@ class Teller:
             claims = [claim for arm in arms for claim in by_arm[arm]]
             names = self._listed(self._arms(arms, question.have), "or")
             have = self._arm(question.have, *arms)
-            words = f"{self._opening(question)} {have} to {names}, {_words(question, claims[0])}"
+            words = f"{self._opening(question)} {have} to {names}, {_words(question, claims)}"
             yield self._unnoticed(words, claims, question)
 
     def _unnoticed(self, words: str, claims: Sequence[Compare], question: Asked) -> str:
@@ -357,7 +357,7 @@ class Teller:
         leads: list[str] = []
         undecided: list[str] = []
         for group in groups:
-            words = f"{opening}, {_words(question, group[0])}"
+            words = f"{opening}, {_words(question, group)}"
             if group[0].verdict is Verdict.TOO_FEW:
                 undecided.append(f"{words} {_few(group, self._at(_distinct(group), question))}.")
             elif group[0].verdict is Verdict.UNNOTICED:
@@ -402,7 +402,7 @@ class Teller:
         for group in sorted(filter(None, _groups(claims)), key=lambda g: -max(map(_size, g))):
             have = self._arm(question.have, *(claim.to for claim in group))
             arms = self._arms([claim.to for claim in group], question.have)
-            words = f"From {have} to {self._listed(arms, 'or')}, {_words(question, group[0])}"
+            words = f"From {have} to {self._listed(arms, 'or')}, {_words(question, group)}"
             if group[0].verdict is Verdict.UNNOTICED:
                 leads.append(f"{words} {_unnoticed(group, at)}.")
             elif group[0].verdict is Verdict.TOO_FEW:
@@ -412,7 +412,7 @@ class Teller:
             elif _alike(group):
                 leads.append(f"{words} {_verb(group[0])} by {_spanned(group)}{at}.")
             else:
-                words = f"From {have}, {_words(question, group[0])} {_verb(group[0])}"
+                words = f"From {have}, {_words(question, group)} {_verb(group[0])}"
                 leads.append(_each_arm(words, group, arms, at))
         return leads, undecided
 
@@ -423,7 +423,7 @@ class Teller:
             if not group:
                 continue
             have = self._arm(question.have, *(claim.to for claim in group))
-            words = f"{self._opening(question)} {have}, {_words(question, group[0])}"
+            words = f"{self._opening(question)} {have}, {_words(question, group)}"
             ordered = sorted(group, key=_size)
             if group[0].verdict not in _CHANGED:
                 count = len({claim.to for claim in group})
@@ -457,7 +457,7 @@ class Teller:
                 for level in (one.last, one.first)
             )
             at = self._at([crossing.place for crossing in group], question, without=one.factor)
-            words = _words(question, one.above)
+            words = _words(question, [one.above])
             up_to, from_on = _turned(one.below), _turned(one.above)
             if of_candidates:
                 yield (
@@ -870,12 +870,22 @@ def _size(claim: Compare) -> float:
     return abs(claim.change.value)
 
 
-def _words(question: Asked, claim: Compare) -> str:
-    """The metric, and whose it is."""
-    if claim.clients is not None:
-        return "the number of clients that join"
+def _words(question: Asked, group: Sequence[Compare]) -> str:
+    """The metric of some changes, and whose it is; of clients that join a mean is called one."""
+    if group[0].clients is not None:
+        mean = "" if all(map(_is_of_whole_clients, group)) else "mean "
+        return f"the {mean}number of clients that join"
     of = f' of station "{question.station}"' if question.station else ""
-    return spoken(claim.metric).words + of
+    return spoken(group[0].metric).words + of
+
+
+def _is_of_whole_clients(claim: Compare) -> bool:
+    """Whether as many clients joined in every trial, before and after."""
+    clients = claim.clients or 1
+    return all(
+        one is None or math.isclose(one.value * clients, round(one.value * clients), abs_tol=1e-6)
+        for one in (claim.before, claim.after)
+    )
 
 
 def _verb(claim: Compare) -> str:
@@ -1064,7 +1074,7 @@ def _alone(claim: Compare, *, is_after: bool) -> str:
     assert found is not None
     assert claim.change is not None
     if claim.clients is not None:
-        return f"{found.value * claim.clients:.3g} of {claim.clients}"
+        return f"{_clients(found.value * claim.clients)} of {claim.clients}"
     if spoken(claim.metric).told == "points":
         return plain_percent(found.value)
     return plain(found.value, found.unit)
@@ -1079,7 +1089,12 @@ def _of_clients(claim: Compare) -> str:
     assert claim.after is not None
     assert claim.clients is not None
     before, after = (one.value * claim.clients for one in (claim.before, claim.after))
-    return f"{before:.4g} to {after:.4g} of {claim.clients}"
+    return f"{_clients(before)} to {_clients(after)} of {claim.clients}"
+
+
+def _clients(number: float) -> str:
+    """A number of clients, of which a mean has three significant digits."""
+    return f"{number:.3g}" if number < 1000 else f"{number:.0f}"
 
 
 def _alike(group: Sequence[Compare]) -> bool:

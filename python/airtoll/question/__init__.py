@@ -4,7 +4,16 @@ Takes a plan; gives :class:`Asked` and :class:`Required` values that name cells.
 measured value.
 """
 
-from airtoll.question.asked import Arm, Asked, Place, asked, levels_of, refuse_questions, today_of
+from airtoll.question.asked import (
+    Arm,
+    Asked,
+    Place,
+    asked,
+    asked_of,
+    levels_of,
+    refuse_questions,
+    today_of,
+)
 from airtoll.question.required import Required, required
 
 __all__ = [
@@ -13,6 +22,7 @@ __all__ = [
     "Place",
     "Required",
     "asked",
+    "asked_of",
     "levels_of",
     "refuse_questions",
     "required",

@@ -6,7 +6,7 @@ changes. Cells of different places are never averaged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -84,16 +84,34 @@ def asked(plan: Plan) -> tuple[Asked, ...]:
     there = tuple(one for one in found if one.places)
     if there or not plan.cells:
         return there
-    return tuple(one for question in _defaults(study) if (one := resolved(plan, question)).places)
+    return _resolved(plan, _defaults(study, study.answers))
 
 
-def _defaults(study: Study) -> Iterator[Question]:
+def asked_of(plan: Plan, metric: str) -> tuple[Asked, ...]:
+    """The questions of a plan about one metric.
+
+    Those of the study; where it has none about this metric, its other questions asked of it.
+    """
+    study = plan.study
+    own = [one for one in study.question if one.metric == metric]
+    change = {"metric": metric, "unnoticed": None, "station": None, "ask": ""}
+    others = [one.model_copy(update=change) for one in study.question]
+    distinct = {one.model_dump_json(): one for one in others}
+    found = _resolved(plan, own or distinct.values())
+    return found or _resolved(plan, _defaults(study, [metric]))
+
+
+def _resolved(plan: Plan, questions: Iterable[Question]) -> tuple[Asked, ...]:
+    return tuple(one for question in questions if (one := resolved(plan, question)).places)
+
+
+def _defaults(study: Study, answers: Sequence[str]) -> Iterator[Question]:
     """From what one has to every other level; from the baseline to what one has, for scale.
 
     A policy that no one would move to (an open network, a broken cipher) is no candidate of a
     network that has a better one.
     """
-    metrics = [metric for metric in study.answers if metric in METRICS]
+    metrics = [metric for metric in answers if metric in METRICS]
     if study.study.against:
         for metric in metrics:
             yield Question(metric=metric, have=dict(study.study.against))

@@ -11,7 +11,7 @@ from attrs import frozen
 from airtoll.analyse import Comparison
 from airtoll.analyse.quantities import NOTHING
 from airtoll.present.names import policy_name
-from airtoll.report.answer import headline
+from airtoll.report.headline import headline
 from airtoll.report.summary import RunSummary
 
 #: Lines of the end of a command.

@@ -83,6 +83,7 @@ def _paced(load: Traffic) -> bool:
 def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, Any]:
     place = (row["scenario"], row["traffic"], row["factors"], ("policy",))
     return {
+        "cell": row["cell"],
         "policy": summary.names.variant(row["policy"], row["factors"]),
         "place": summary.names.place(*place),
         "flow": row["flow"] or "all",

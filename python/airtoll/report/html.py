@@ -20,12 +20,13 @@ from airtoll.observe.datasets import load_dataset
 from airtoll.observe.metrics import name_of
 from airtoll.present.names import policy_name
 from airtoll.report import what_if
-from airtoll.report.answer import columns, headline, not_covered, quantities, table, titles
+from airtoll.report.answer import columns, quantities, table, titles, verdict_words
 from airtoll.report.authentication import STAGES, negotiation_stages
 from airtoll.report.closing import printed_table
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
 from airtoll.report.handover import PARTS, gaps
+from airtoll.report.headline import headline, not_covered
 from airtoll.report.join_times import time_rows
 from airtoll.report.overhead_names import SHORT, symbol_step
 from airtoll.report.printed_overheads import MEAN, Combined, printed_combined
@@ -201,6 +202,7 @@ def _values(
         "lines_open": _LINES_OPEN,
         "size": _size(summary),
         "answer_titles": titles(summary),
+        "verdict_words": verdict_words(summary),
         "answers": answers[:_MOST_ANSWERS],
         "answers_left_out": max(0, len(answers) - _MOST_ANSWERS),
         "answers_open": len(answers) <= _OPEN_ROWS and not throughput_first,

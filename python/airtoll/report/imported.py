@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import polars as pl
 from attrs import frozen
@@ -26,6 +26,9 @@ from airtoll.present.words import Teller
 
 if TYPE_CHECKING:
     from airtoll.analyse.audit import Finding
+
+#: Files that could not be read that are named.
+_MOST_NAMED: Final = 3
 
 
 @frozen
@@ -123,7 +126,7 @@ def headline(imported: Imported) -> list[str]:
     files = len(imported.manifest.files)
     lines = [
         f"{files} file{'s' if files != 1 else ''} with {imported.observations.height} values of "
-        f"{cells} cell{'s' if cells != 1 else ''}."
+        f"{cells} cell{'s' if cells != 1 else ''}{_refused(imported)}."
     ]
     overheads = whole_cells(analysis.overheads).filter(pl.col("value").is_finite())
     if overheads.is_empty():
@@ -136,6 +139,16 @@ def headline(imported: Imported) -> list[str]:
     said = [one for one in imported.claims if one.claim.metric == THROUGHPUT]
     lines += [sentence(imported, one) for one in said if one.cell == worst["cell"]][:1]
     return lines
+
+
+def _refused(imported: Imported) -> str:
+    """The files that could not be read, up to three by name."""
+    names = list(imported.manifest.refused)
+    if not names:
+        return ""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    are = "file could" if len(names) == 1 else "files could"
+    return f"; {len(names)} {are} not be read: {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def sentences(imported: Imported) -> list[str]:

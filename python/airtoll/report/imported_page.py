@@ -74,8 +74,10 @@ def render(imported: Imported, drawings: Sequence[Developed], *, prefix: str = "
             "format": " and ".join(imported.manifest.formats) or NOTHING,
             "caveats": list(imported.caveats.items())[:_MOST_CAVEATS],
             "left_out": imported.manifest.left_out[:_MOST_CAVEATS],
+            "refused": list(imported.manifest.refused.items())[:_MOST_CAVEATS],
             "unsaid": max(0, len(imported.caveats) - _MOST_CAVEATS)
-            + max(0, len(imported.manifest.left_out) - _MOST_CAVEATS),
+            + max(0, len(imported.manifest.left_out) - _MOST_CAVEATS)
+            + max(0, len(imported.manifest.refused) - _MOST_CAVEATS),
             "files": [
                 {"name": name, "sha256": digest}
                 for digest, name in list(imported.manifest.files.items())[:_MOST_FILES]

@@ -18,8 +18,9 @@ import polars as pl
 
 from airtoll.analyse.analysis import repeats_its_cell
 from airtoll.observe.spreadsheet import cell, cells
-from airtoll.report.answer import headline, table, titles
+from airtoll.report.answer import table, titles
 from airtoll.report.compared_runs import Against, rows, shown, words
+from airtoll.report.headline import headline
 from airtoll.report.own import MARK
 from airtoll.report.summary import RunSummary
 
@@ -42,7 +43,7 @@ def latex(summary: RunSummary) -> str:
     columns, rows = _table(summary)
     words = columns.index(titles(summary)[0]) if titles(summary) else len(columns)
     kinds = "l" * words + "r" * (len(columns) - words - 1) + "l"
-    return _tabular(kinds, columns, rows)
+    return _tabular(kinds, columns, [("", rows)])
 
 
 def comma_separated(summary: RunSummary) -> str:
@@ -85,7 +86,7 @@ def several(pairs: Sequence[Against], form: str) -> str:
         writer.writerows([cell(row[c]) for c in columns] for row in table)
         return buffer.getvalue()
     if form == "latex":
-        return _tabular("llrrrrl", columns, [[row[c] for c in columns] for row in table])
+        return _tabular("llrrrrl", columns, [("", [[row[c] for c in columns] for row in table])])
     lines = [*(escape_markdown(line) for pair in pairs for line in words(pair)), ""]
     lines += _marked(columns, [[row[c] for c in columns] for row in table])
     return "\n".join([*lines, "", _MARK_OF_MARKDOWN]) + "\n"
@@ -113,6 +114,7 @@ def imported(readings: Imported, form: str) -> str:
             "findings": [finding.to_json() for finding in readings.findings],
             "caveats": [{"says": text, "trials": n} for text, n in readings.caveats.items()],
             "left_out": list(readings.manifest.left_out),
+            "refused": dict(readings.manifest.refused),
         }
         return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
     # The costs of the secured cells are the answer; without a secured cell the readings are.
@@ -122,7 +124,7 @@ def imported(readings: Imported, form: str) -> str:
         rows, columns = estimates(analysis), ("cell", "metric", "value", "n", "method")
     cut = [[row[column] for column in columns] for row in rows]
     if form == "latex":
-        return _tabular("llrrr" if "metric" in columns else "lrlrr", columns, cut)
+        return _tabular("llrrr" if "metric" in columns else "lrlrr", columns, [("", cut)])
     lines = [f"# Imported readings: {escape_markdown(readings.path.name)}", ""]
     lines += [*map(escape_markdown, imported_headline(readings)), "", *_marked(columns, cut)]
     return "\n".join([*lines, "", _MARK_OF_MARKDOWN]) + "\n"
@@ -180,32 +182,55 @@ def _marked(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return lines + ["| " + " | ".join(row) + " |" for row in body]
 
 
+class Latex(str):
+    """LaTeX as it is, in a cell of a table."""
+
+    __slots__ = ()
+
+
 def tabular(
     columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
+    groups: Sequence[tuple[str, Sequence[Sequence[str]]]],
     *,
     numbers: Sequence[str],
     caption: str,
     label: str,
+    notes: Sequence[str] = (),
 ) -> str:
-    """A ``table`` with caption and label around a ``tabular`` with booktabs rules."""
+    """A ``table`` with caption and label around a ``tabular`` with booktabs rules.
+
+    ``groups``: rows below a title of their own, which may be empty. ``caption``, ``notes`` (lines
+    below the table) and cells of type ``Latex`` are LaTeX, all else text.
+    """
     kinds = "".join("r" if name in numbers else "l" for name in columns)
-    body = _tabular(kinds, columns, rows)
+    body = _tabular(kinds, columns, groups)
     return (
         "\\begin{table}\n\\centering\n"
-        + f"\\caption{{{escape_latex(caption)}}}\n\\label{{{label}}}\n"
+        + f"\\caption{{{caption}}}\n\\label{{{label}}}\n"
         + body
+        + "".join(f"\n\\smallskip{{\\footnotesize {note}\\par}}\n" for note in notes)
         + "\\end{table}\n"
     )
 
 
-def _tabular(kinds: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _tabular(
+    kinds: str, columns: Sequence[str], groups: Sequence[tuple[str, Sequence[Sequence[str]]]]
+) -> str:
     """A LaTeX ``tabular`` with booktabs rules."""
     lines = [f"% {MARK}", rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
     lines.append(" & ".join(map(escape_latex, columns)) + r" \\")
     lines.append(r"\midrule")
-    lines += [" & ".join(map(escape_latex, row)) + r" \\" for row in rows]
+    for number, (title, group) in enumerate(groups):
+        if number:
+            lines.append(r"\addlinespace")
+        if title:
+            lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{escape_latex(title)}}} \\")
+        lines += [" & ".join(map(_latex_cell, row)) + r" \\" for row in group]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def _latex_cell(text: str) -> str:
+    return text if isinstance(text, Latex) else escape_latex(text)
 
 
 #: Last line of Markdown: what wrote it, unseen on a page.

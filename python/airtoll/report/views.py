@@ -6,55 +6,59 @@ rows can be chosen.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import polars as pl
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from airtoll.analyse.decomposition import PARTS, REMAINDER
-from airtoll.analyse.quantities import show_estimate, show_overhead
+from airtoll.analyse.quantities import NOTHING
 from airtoll.errors import UsageError
-from airtoll.observe.datasets import load_dataset
 from airtoll.observe.metrics import METRICS
 from airtoll.plan import Cell
 from airtoll.present.names import policy_name
-from airtoll.report.answer import table, titles
+from airtoll.report.answer import table, titles, verdict_words
 from airtoll.report.delays import delay_tables
+from airtoll.report.every_metric import every_metric
 from airtoll.report.handover import LAYERS, OFTEN_ABSENT
 from airtoll.report.join_times import time_rows
-from airtoll.report.printed_overheads import printed_combined
+from airtoll.report.printed_rows import levels_of, printed_rows
 from airtoll.report.summary import RunSummary
+from airtoll.report.where import Where
 
 
 @frozen
 class View:
-    """One table. ``levels``: of each row the levels by which rows are chosen.
+    """One table.
 
-    ``numbers``: the columns of numbers.
+    ``levels``: of each row the levels by which rows are chosen; ``cells``: the cells that it is
+    about. ``numbers``: the columns of numbers. ``note``: a sentence about the columns.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     levels: tuple[Mapping[str, str], ...]
     numbers: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    note: str = ""
 
-    def where(self, wanted: Mapping[str, str]) -> View:
-        """The rows with these levels. Raises ``UsageError`` for one that no row has."""
-        chosen = list(range(len(self.rows)))
-        for key, value in wanted.items():
-            there = sorted({of[key] for of in self.levels if key in of})
-            if not there:
-                keys = sorted({name for of in self.levels for name in of})
-                raise UsageError(f"--where {key}={value}: keys are {', '.join(keys) or 'none'}")
-            if value not in there:
-                raise UsageError(f"--where {key}={value}: there are {', '.join(there)}")
-            chosen = [at for at in chosen if self.levels[at].get(key) == value]
+    def where(self, wanted: Where) -> View:
+        """The rows with these levels. Raises ``UsageError`` for levels that no row has."""
+        chosen = wanted.rows(self.levels)
+        rows = [self.rows[at] for at in chosen]
+        # Without the other rows a column may say nothing.
+        kept = [
+            at
+            for at in range(len(self.columns))
+            if not wanted or any(row[at] not in ("", NOTHING) for row in rows)
+        ]
         return evolve(
             self,
-            rows=tuple(self.rows[at] for at in chosen),
+            columns=tuple(self.columns[at] for at in kept),
+            rows=tuple(tuple(row[at] for at in kept) for row in rows),
             levels=tuple(self.levels[at] for at in chosen),
+            cells=tuple(self.cells[at] for at in chosen),
         )
 
     def only(self, columns: Sequence[str]) -> View:
@@ -70,68 +74,73 @@ class View:
         )
 
 
+@define
+class _Rows:
+    """Rows while they are gathered."""
+
+    columns: Sequence[str]
+    numbers: Sequence[str]
+    rows: list[tuple[str, ...]] = field(factory=list)
+    levels: list[Mapping[str, str]] = field(factory=list)
+    cells: list[tuple[str, ...]] = field(factory=list)
+
+    def add(self, cell: Cell, values: Sequence[str], **further: str) -> None:
+        """A row about one cell."""
+        self.put((cell.name,), values, levels_of(cell, **further))
+
+    def put(self, cells: Sequence[str], values: Sequence[str], levels: Mapping[str, str]) -> None:
+        """A row about some cells."""
+        self.rows.append(tuple(values))
+        self.levels.append(levels)
+        self.cells.append(tuple(cells))
+
+    def view(self) -> View:
+        """The table, without the columns that are empty in every row."""
+        kept = [at for at in range(len(self.columns)) if any(row[at] for row in self.rows)]
+        return View(
+            tuple(self.columns[at] for at in kept),
+            tuple(tuple(row[at] for at in kept) for row in self.rows),
+            tuple(self.levels),
+            tuple(name for name in self.numbers if name in self.columns),
+            tuple(self.cells),
+        )
+
+
 def costs(summary: RunSummary) -> View:
     """The value of every answer in every cell and of every named station, with verdicts."""
-    rows = table(summary)
     values = titles(summary)
-    columns = ("policy", "where", "station", *values, "verdict")
-    return _filled(
-        columns,
-        [(row.policy, row.place, row.station or "", *row.values, row.verdict) for row in rows],
-        [_levels(summary.cells[row.cell], station=row.station or "all") for row in rows],
-        tuple(values),
-    )
+    found = _Rows(("policy", "where", "station", *values, "verdict"), tuple(values))
+    for row in table(summary):
+        texts = (row.policy, row.place, row.station or "", *row.values, row.verdict)
+        found.add(summary.cells[row.cell], texts, station=row.station or "all")
+    view = found.view()
+    return evolve(view, note=verdict_words(summary)) if "verdict" in view.columns else view
+
+
+def answers(summary: RunSummary, metrics: Sequence[str] = ()) -> View:
+    """The change of every metric that the run measured, or of some, at every place, with its
+    verdict.
+    """
+    columns = ("metric", "from", "to", "where", "before", "after", "change", "verdict")
+    found = _Rows(columns, ("before", "after", "change"))
+    for one in every_metric(summary, metrics):
+        for texts, levels, cells in one.rows(summary.names):
+            found.put(cells, texts, levels)
+    return found.view()
 
 
 def printed(summary: RunSummary) -> View:
     """Every printed value beside ours."""
-    columns = ("table", "policy", "where", "client", "quantity", "printed", "ours", "error", "note")
-    rows, levels = [], []
-    for one in summary.comparisons:
-        cell = summary.cells[one.cell]
-        points = one.quantity == "overhead" and one.published.unit == "1"
-        show: Callable[[Any], str] = show_overhead if points else show_estimate
-        rows.append(
-            (
-                one.table,
-                policy_name(one.policy),
-                summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",)),
-                one.client,
-                one.quantity.removesuffix("_bps"),
-                show(one.published),
-                show(one.ours),
-                f"{100 * one.absolute_error:+.1f} points"
-                if points
-                else f"{100 * one.relative_error:+.1f} %",
-                summary.note(one),
-            )
-        )
-        levels.append(
-            _levels(
-                cell,
-                table=one.table,
-                client=one.client or "all",
-                quantity=one.quantity.removesuffix("_bps"),
-                dataset=one.dataset,
-            )
-        )
-    for name in dict.fromkeys(entry.dataset for entry in summary.study.compare):
-        for row in printed_combined(summary.combined, load_dataset(name)):
-            place = summary.names.place(row.scenario, "", row.factors, ("traffic",))
-            error = f"{100 * row.absolute_error:+.1f} points"
-            values = (f"{row.printed} %", show_overhead(row.ours), error)
-            where = f"{place or row.scenario}, {row.group}"
-            rows.append((row.table, policy_name(row.policy), where, "", "overhead", *values, ""))
-            levels.append(
-                {
-                    "table": row.table,
-                    "scenario": row.scenario,
-                    "policy": row.policy,
-                    "quantity": "overhead",
-                    "dataset": name,
-                }
-            )
-    return _filled(columns, rows, levels, ("printed", "ours", "error"))
+    columns = (
+        "table", "policy", "where", "client", "quantity", "printed", "ours", "error", "n", "note"
+    )  # fmt: skip
+    found = _Rows(columns, ("printed", "ours", "error", "n"))
+    for row in printed_rows(summary):
+        where = ", ".join(filter(None, (row.place, row.variant)))
+        texts = (row.table, policy_name(row.policy), where, row.client, row.quantity, row.printed)
+        cells = [cell.name for cell in row.cells]
+        found.put(cells, (*texts, row.shown, row.error, row.n, row.note), row.levels)
+    return found.view()
 
 
 def trials(summary: RunSummary) -> View:
@@ -150,67 +159,60 @@ def trials(summary: RunSummary) -> View:
         ).iter_rows()
     }
     columns = ("policy", "where", "trial", "attempt", "seed", "status", "reason", *answers)
-    rows, levels = [], []
+    found = _Rows(columns, ("trial", "attempt", "seed", *answers))
     for row in summary.trials.iter_rows(named=True):
         cell = summary.cells.get(str(row["cell"]))
         if cell is None:
             continue
         key = (cell.name, row["trial"], row["attempt"])
-        rows.append(
-            (
-                policy_name(cell.policy),
-                summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",)),
-                *(_text(row.get(name)) for name in ("trial", "attempt", "seed", "status")),
-                _text(row.get("reason")),
-                *(values.get((*key, metric), "") for metric in answers),
-            )
+        texts = (
+            policy_name(cell.policy),
+            summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",)),
+            *(_text(row.get(name)) for name in ("trial", "attempt", "seed", "status")),
+            _text(row.get("reason")),
+            *(values.get((*key, metric), "") for metric in answers),
         )
-        levels.append(_levels(cell, status=str(row["status"]), trial=str(row["trial"])))
-    return _filled(columns, rows, levels, ("trial", "attempt", "seed", *answers))
+        found.add(cell, texts, status=str(row["status"]), trial=str(row["trial"]))
+    return found.view()
 
 
 def delays(summary: RunSummary) -> View:
     """Percentiles of delays and response times, and medians of joins and hand-overs."""
     columns = ("what", "policy", "where", "median", "95 %", "99 %", "mean", "retried", "mind")
-    rows, levels = [], []
+    found = _Rows(columns, ("median", "95 %", "99 %", "mean"))
     for row in delay_tables(summary)["whole"].rows:
-        values = (*row["values"], "", "", "")
-        rows.append((row["kind"], row["policy"], row["place"], *values))
-        levels.append({"what": row["kind"], "policy": row["policy"]})
+        texts = (row["kind"], row["policy"], row["place"], *row["values"], "", "", "")
+        found.add(summary.cells[row["cell"]], texts, what=row["kind"])
     for row in time_rows(summary):
-        cell = summary.cells[row["cell"]]
         values = (row["median"], "", "", row["mean"], row["retried"], row["warning"])
-        rows.append((row["metric"], row["policy"], row["place"], *values))
-        levels.append(_levels(cell, what=row["metric"]))
-    return _filled(columns, rows, levels, ("median", "95 %", "99 %", "mean"))
+        texts = (row["metric"], row["policy"], row["place"], *values)
+        found.add(summary.cells[row["cell"]], texts, what=row["metric"])
+    return found.view()
 
 
 def parts(summary: RunSummary) -> View:
     """Where each overhead goes: parts of the airtime, in points; of hand-overs the gap by layer."""
-    frame = summary.decomposition
-    columns = ("policy", "where", "part", "ms", "points", "meaning")
-    rows, levels = _layers(summary)
-    for row in frame.iter_rows(named=True):
+    found = _Rows(("policy", "where", "part", "ms", "points", "meaning"), ("ms", "points"))
+    _add_layers(summary, found)
+    for row in summary.decomposition.iter_rows(named=True):
         if abs(row["value"]) < 5e-5:
             continue
         cell = summary.cells[str(row["cell"])]
         part = str(row["part"])
-        rows.append(
-            (
-                policy_name(cell.policy),
-                summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",)),
-                part.removesuffix("_s").removeprefix("airtime_").replace("_", " "),
-                "",
-                f"{100 * row['value']:.2f}",
-                PARTS.get(part, REMAINDER),
-            )
+        texts = (
+            policy_name(cell.policy),
+            summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",)),
+            part.removesuffix("_s").removeprefix("airtime_").replace("_", " "),
+            "",
+            f"{100 * row['value']:.2f}",
+            PARTS.get(part, REMAINDER),
         )
-        levels.append(_levels(cell, part=part))
-    return _filled(columns, rows, levels, ("ms", "points"))
+        found.add(cell, texts, part=part)
+    return found.view()
 
 
-def _layers(summary: RunSummary) -> tuple[list[tuple[str, ...]], list[dict[str, str]]]:
-    """The gap of every cell's hand-overs by layer, with their levels; the mean of several stations.
+def _add_layers(summary: RunSummary, found: _Rows) -> None:
+    """The gap of every cell's hand-overs by layer; the mean of several stations.
 
     Methods of hand-overs are levels of the grid, so that ``where`` names them.
     """
@@ -220,8 +222,6 @@ def _layers(summary: RunSummary) -> tuple[list[tuple[str, ...]], list[dict[str, 
     values: dict[tuple[str, str], float] = {}
     for row in estimates.sort("station", nulls_last=False).iter_rows(named=True):
         values.setdefault((str(row["cell"]), str(row["metric"])), float(row["value"]))
-    rows: list[tuple[str, ...]] = []
-    levels: list[dict[str, str]] = []
     for name, cell in summary.cells.items():
         place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy",))
         for metric, layer in LAYERS.items():
@@ -229,43 +229,19 @@ def _layers(summary: RunSummary) -> tuple[list[tuple[str, ...]], list[dict[str, 
             if value is None or (value == 0 and metric in OFTEN_ABSENT):
                 continue
             shown = f"{1000 * value:.2f}"
-            rows.append(
-                (policy_name(cell.policy), place, layer, shown, "", METRICS[metric].meaning)
-            )
-            levels.append(_levels(cell, part=layer))
-    return rows, levels
+            texts = (policy_name(cell.policy), place, layer, shown, "", METRICS[metric].meaning)
+            found.add(cell, texts, part=layer)
 
 
 #: Name of a view -> what makes it.
 VIEWS: Final[dict[str, Callable[[RunSummary], View]]] = {
+    "answers": answers,
     "costs": costs,
     "printed": printed,
     "trials": trials,
     "delays": delays,
     "parts": parts,
 }
-
-
-def _filled(
-    columns: Sequence[str],
-    rows: Sequence[tuple[str, ...]],
-    levels: Sequence[Mapping[str, str]],
-    numbers: Sequence[str],
-) -> View:
-    """A view without the columns that are empty in every row."""
-    kept = [at for at in range(len(columns)) if any(row[at] for row in rows)]
-    return View(
-        tuple(columns[at] for at in kept),
-        tuple(tuple(row[at] for at in kept) for row in rows),
-        tuple(levels),
-        tuple(name for name in numbers if name in columns),
-    )
-
-
-def _levels(cell: Cell, **further: str) -> dict[str, str]:
-    factors = json.loads(cell.factors_json)
-    axes = {"scenario": cell.scenario, "policy": cell.policy, "traffic": cell.traffic}
-    return axes | {key: str(value) for key, value in factors.items()} | further
 
 
 def _text(value: Any) -> str:

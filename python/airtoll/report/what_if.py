@@ -20,6 +20,13 @@ from airtoll.report.overhead_names import SHORT
 TRIALS: Final = 4
 TRIAL_S: Final = 0.2
 WARM_UP_S: Final = 0.05
+#: Then, while nothing moves, in this many trials that are as long as this many packets take without
+#: security, or as long as the most, seconds.
+MORE_TRIALS: Final = 8
+PACKETS: Final = 1000
+MOST_S: Final = 4.0
+#: Octets of a TCP segment: the step of a throughput whose flow names no payload.
+_SEGMENT_OCTETS: Final = 1448
 
 #: Parts that the panel shows whole have other names than their differences between two policies.
 _WHOLE: Final = {
@@ -74,7 +81,13 @@ def values(panel: Panel | None) -> dict[str, Any]:
     data = {
         "trials": TRIALS,
         "trial_s": TRIAL_S,
-        "student": float(t_quantile(0.95, TRIALS - 1)),
+        "warm_up_s": WARM_UP_S,
+        "more_trials": MORE_TRIALS,
+        "packets": PACKETS,
+        "most_s": MOST_S,
+        "least_s": WARM_UP_S,
+        "segment_octets": _SEGMENT_OCTETS,
+        "student": {n: float(t_quantile(0.95, n - 1)) for n in (TRIALS, MORE_TRIALS)},
         "parts": _PARTS,
         "policies": dict(panel.policies),
         "rates": [json.loads(rate) for _, rate in panel.rates],
@@ -98,5 +111,7 @@ def values(panel: Panel | None) -> dict[str, Any]:
             "script": Markup(browser.script("what_if.js")),
             "trials": TRIALS,
             "trial_ms": round(TRIAL_S * 1000),
+            "more_trials": MORE_TRIALS,
+            "packets": PACKETS,
         }
     }

@@ -5,7 +5,6 @@ Takes a study's name or path and options; gives a :class:`Run`. Never prints.
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
 import shutil
@@ -36,7 +35,7 @@ from airtoll.observe import journal as journals
 from airtoll.observe.datasets import Dataset, load_dataset
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.locking import Held, locked, release, take
-from airtoll.observe.metrics import METRICS, OF_JOINS
+from airtoll.observe.metrics import METRICS, OF_JOINS, meant
 from airtoll.observe.tables import (
     CellLabels,
     fitting,
@@ -321,7 +320,7 @@ def prepare(
     for name in file.study.answers:
         if name not in METRICS:
             raise StudyError(
-                f"{file.study.study.name}: study.answers: {name!r} is no metric; {_meant(name)}"
+                f"{file.study.study.name}: study.answers: {name!r} is no metric; {meant(name)}"
             )
     head = file.study.study.name
     datasets: dict[str, Dataset] = {}
@@ -370,16 +369,6 @@ def check(
         return plan, checked
     finally:
         bed.close()
-
-
-def _meant(name: str) -> str:
-    """Metrics that share a word with a name that is none, or all of them."""
-    words = {word for word in name.split("_") if len(word) > 1}
-    alike = difflib.get_close_matches(name, METRICS, n=3)
-    alike += [one for one in METRICS if words & set(one.split("_")) and one not in alike]
-    if alike:
-        return f"did you mean {', '.join(alike[:8])}?"
-    return f"allowed are {', '.join(METRICS)}"
 
 
 def _refuse_unmeasured(study: Study, bed: Testbed) -> None:

@@ -59,6 +59,17 @@ def claims(figures: Figures) -> list[Finding]:
     return found + exclusive(figures, stated)
 
 
+def borne_out(figures: Figures, claim: Claim) -> bool:
+    """Whether a data set's own figures bear out what its text claims, without any finding.
+
+    Raises ``DatasetError`` for a kind that does not exist.
+    """
+    test = _KINDS.get(str(claim.get("kind")))
+    if test is None:
+        raise DatasetError(f"{figures.name}: claim {claim['says']!r} is of no known kind")
+    return not test(figures, claim)
+
+
 def _ratio(figures: Figures, claim: Claim) -> list[Finding]:
     """``left`` / ``right`` lies within [low, high], in each group."""
     return _two_sided(figures, claim, lambda a, b: a / b if b else np.nan, "{a} / {b} = {v}")

@@ -105,6 +105,13 @@ def format_of_documents(path: Path, found: list[Document]) -> str:
 def left_out(path: Path, error: Exception) -> str:
     """``wpa3-3.json ends in the middle (line 200): left out``: a file that cannot be read."""
     name = shown_line(path.name)
+    reason = why_left_out(path, error)
+    joined = " " if reason.startswith("ends ") else ": "
+    return f"{name}{joined}{reason}: left out"
+
+
+def why_left_out(path: Path, error: Exception) -> str:
+    """``ends in the middle (line 200)``: why a file cannot be read."""
     reason = str(error).removeprefix(f"{path}:").strip()
     ends = re.search(r"ends in the middle \(line \d+\)", reason)
-    return f"{name} {ends[0]}: left out" if ends else f"{name}: {reason}: left out"
+    return ends[0] if ends else reason

@@ -10,7 +10,7 @@
 
   let simulator;
   try {
-    simulator = await openSimulator();
+    simulator = await openSimulatorInWorker().catch(openSimulator);
   } catch (problem) {
     document.querySelectorAll("figcaption").forEach((text) => {
       text.textContent = "This browser cannot run the simulator: " + problem.message;
@@ -18,15 +18,36 @@
     return;
   }
 
-  // Rows of a short trial of the network under a policy.
-  const trial = (policy, wanted, edit = () => {}, seed = data.seed) => {
+  // A lesson is drawn again while it is computed: the answer to the former controls is dropped.
+  const OUTDATED = Symbol("outdated");
+  const drawn = {};
+  const ask = async (id, request) => {
+    const own = drawn[id];
+    const answer = await simulator.ask(request);
+    if (drawn[id] !== own) throw OUTDATED;
+    if (answer.error) throw new Error(answer.error);
+    return answer;
+  };
+  // Rows of short trials of the network under a policy, one for each seed.
+  const trials = async (id, policy, wanted, seeds, edit = () => {}) => {
     const scenario = changed(data.network[policy][1], { ...wanted, path_loss: data.path_loss });
     scenario.warm_up_s = WARM_UP_S;
     scenario.duration_s = WARM_UP_S + MEASURED_S;
     edit(scenario);
-    const { columns, error } = simulator.ask({ scenario, seeds: [seed] });
-    if (error) throw new Error(error);
-    return columns;
+    const { columns } = await ask(id, { scenario, seeds });
+    return seeds.map((_, number) => {
+      const rows = columns.trial.flatMap((trial, row) => (trial === number ? [row] : []));
+      return Object.fromEntries(Object.entries(columns).map(
+        ([name, values]) => [name, rows.map((row) => values[row])]));
+    });
+  };
+  const trial = async (id, policy, wanted, edit) =>
+    (await trials(id, policy, wanted, [data.seed], edit))[0];
+  // One after the other, so that an outdated answer leaves nothing behind it.
+  const inTurn = async (values, compute) => {
+    const found = [];
+    for (const value of values) found.push(await compute(value));
+    return found;
   };
   // Throughput in Mbit/s of a station, or of all.
   const throughput = (columns, station = null) => columns.metric.reduce((sum, metric, row) =>
@@ -110,26 +131,30 @@
       + (Math.ceil(step * half - 1e-9) / step).toFixed(digits);
   };
   const seeds = Array.from({ length: data.cost_pairs }, (_, number) => data.seed + number);
-  const repeated = (policy, wanted) => seeds.map((seed) => trial(policy, wanted, () => {}, seed));
+  const repeated = (id, policy, wanted) => trials(id, policy, wanted, seeds);
   // One packet is the step of a throughput, here in Mbit/s.
   const packet = (payload) => payload * 8 / (1e6 * MEASURED_S);
   // The cost of some policies with its interval: pairs of trials with common random numbers.
-  const costs = (policies, wanted) => {
-    const measure = (policy) => repeated(policy, wanted).map((columns) => throughput(columns));
-    const open = measure(OPEN);
-    return policies.map((policy) => mean(
-      measure(policy).map((value, number) => 100 * (1 - value / open[number])),
+  const costs = async (id, policies, wanted) => {
+    const measure = async (policy) =>
+      (await repeated(id, policy, wanted)).map((columns) => throughput(columns));
+    const open = await measure(OPEN);
+    return inTurn(policies, async (policy) => mean(
+      (await measure(policy)).map((value, number) => 100 * (1 - value / open[number])),
       100 * packet(wanted.payload) / open[0], 1) + " %");
   };
 
-  const overPayload = (id, xs) => {
+  const overPayload = async (id, xs) => {
     const [words, chosen] = rate(id, "rate");
-    const curves = [OPEN, CCMP].map((policy) => [data.network[policy][0],
-      xs.map((payload) => throughput(trial(policy, { payload, rate: chosen })))]);
+    const curves = await inTurn([OPEN, CCMP], async (policy) => [data.network[policy][0],
+      await inTurn(xs, async (payload) =>
+        throughput(await trial(id, policy, { payload, rate: chosen })))]);
     lines(id, xs, curves, "payload, octets", "throughput, Mbit/s", id !== "symbols");
-    const cost = (at) => costs([CCMP], { payload: xs[at], rate: chosen })[0];
-    say(id, words + ": CCMP costs " + cost(0) + " at " + xs[0] + " octets and "
-      + cost(xs.length - 1) + " at " + xs[xs.length - 1] + " octets.");
+    const ends = [xs[0], xs[xs.length - 1]];
+    const told = await inTurn(ends, async (payload) =>
+      (await costs(id, [CCMP], { payload, rate: chosen }))[0]);
+    say(id, words + ": CCMP costs " + told[0] + " at " + ends[0] + " octets and "
+      + told[1] + " at " + ends[1] + " octets.");
   };
 
   let frames = [];
@@ -170,10 +195,9 @@
       + gapWords);
   };
   let gapWords = "";
-  const handOver = () => {
+  const handOver = async () => {
     const [, scenario] = data.handovers[Number(valueOf("handover", "handover"))];
-    const answer = simulator.ask({ scenario, seeds: [data.seed], frames: true });
-    if (answer.error) throw new Error(answer.error);
+    const answer = await ask("handover", { scenario, seeds: [data.seed], frames: true });
     const managed = (frame) => !["data", "null data", "Ack", "beacon"].includes(frame.kind);
     // The hand-over is the last run of frames that are neither data nor beacons.
     const all = answer.frames;
@@ -192,35 +216,38 @@
   const draw = {
     payload: () => overPayload("payload", steps(72, 1472, 100)),
     symbols: () => overPayload("symbols", steps(400, 460, 1)),
-    contention: () => {
+    contention: async () => {
       const payload = Number(valueOf("contention", "payload"));
       const xs = steps(1, 10, 1);
-      const found = xs.map((stations) => trial(CCMP, { payload, stations }));
+      const found = await inTurn(xs, (stations) =>
+        trial("contention", CCMP, { payload, stations }));
       const share = (metric) => found.map((columns) => 100 * total(columns, metric) / MEASURED_S);
       const repeats = share("airtime_retry_s");
       lines("contention", xs, [["retries, collisions", repeats],
         ["medium access", share("airtime_contention_s")]], "stations", "share of the air, %");
-      const [one, ten] = [1, 10].map((stations) => repeated(CCMP, { payload, stations }));
-      const together = (trials) =>
-        mean(trials.map((columns) => throughput(columns)), packet(payload), 2);
+      const [one, ten] = await inTurn([1, 10], (stations) =>
+        repeated("contention", CCMP, { payload, stations }));
+      const together = (several) =>
+        mean(several.map((columns) => throughput(columns)), packet(payload), 2);
       say("contention", data.network[CCMP][0] + ", all stations together: " + together(one)
         + " Mbit/s with one station, " + together(ten) + " Mbit/s with ten; repetitions take "
         + mean(ten.map((columns) => 100 * total(columns, "airtime_retry_s") / MEASURED_S), 0, 1)
         + " % of the air.");
     },
-    ciphers: () => {
+    ciphers: async () => {
       const payload = Number(valueOf("ciphers", "payload"));
       const every = data.network.map((_, policy) => policy);
-      const found = every.map((policy) => throughput(trial(policy, { payload })));
-      const told = costs(every, { payload });
+      const found = await inTurn(every, async (policy) =>
+        throughput(await trial("ciphers", policy, { payload })));
+      const told = await costs("ciphers", every, { payload });
       bars("ciphers", found.map((value, policy) => [data.network[policy][0], value,
         policy === OPEN ? "" : ", cost " + told[policy]]), "Mbit/s");
       say("ciphers", "Throughput of one station with " + payload + " octets of payload.");
     },
-    slow: () => {
+    slow: async () => {
       const [words, chosen] = rate("slow", "slow");
       let names = [];
-      const columns = trial(CCMP, { stations: 2 }, (scenario) => {
+      const columns = await trial("slow", CCMP, { stations: 2 }, (scenario) => {
         const stations = scenario.nodes.filter((node) => node.role === "station");
         names = stations.map((node) => node.name);
         stations[1].rate = chosen;
@@ -232,12 +259,17 @@
     },
     handover: handOver,
   };
-  const redraw = (id) => {
+  const redraw = async (id) => {
+    const own = {};
+    drawn[id] = own;
+    lesson(id).dataset.busy = "yes";
     try {
-      draw[id]();
+      await draw[id]();
     } catch (problem) {
+      if (problem === OUTDATED) return;
       say(id, problem.message);
     }
+    if (drawn[id] === own) delete lesson(id).dataset.busy;
   };
   Object.keys(draw).forEach((id) => {
     lesson(id).addEventListener("input", (event) => {

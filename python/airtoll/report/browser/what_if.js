@@ -3,8 +3,8 @@
   const data = JSON.parse(document.getElementById("what-if-data").textContent);
   const control = (name) => section.querySelector('[name="' + name + '"]');
   const said = (name) => section.querySelector('[data-of="' + name + '"]');
-  const seeds = Array.from({ length: data.trials }, (_, index) => index + 1);
   const moved = new Set();
+  let again = false;
   let simulator = null;
 
   const wanted = () => {
@@ -16,59 +16,82 @@
   const choice = (policy, tunnel) =>
     data.choices.find((one) => one.policy === policy && one.tunnel === tunnel);
 
-  const simulated = async (one) => {
+  const scenarioOf = (one, seconds) => {
+    const scenario = changed(one.scenario, wanted());
+    scenario.duration_s = data.warm_up_s + seconds;
+    return scenario;
+  };
+  const simulated = async (one, trials, seconds) => {
     if (one.refused) return { error: one.refused };
-    return simulator.ask({ scenario: changed(one.scenario, wanted()), seeds });
+    const seeds = Array.from({ length: trials }, (_, index) => index + 1);
+    const answer = await simulator.ask({ scenario: scenarioOf(one, seconds), seeds });
+    return answer.error ? answer : read(answer, trials, seconds);
   };
 
+  const mean = (values) => values.reduce((sum, x) => sum + x, 0) / values.length;
+  // Half of the interval of a mean.
+  const half = (values) => {
+    const squares = values.reduce((sum, x) => sum + (x - mean(values)) ** 2, 0);
+    return data.student[values.length] * Math.sqrt(squares / (values.length - 1) / values.length);
+  };
   // Throughput of every trial, bit/s, and the mean share of the air of every part.
-  const read = ({ columns }) => {
-    const throughput = seeds.map(() => 0);
+  const read = ({ columns }, trials, seconds) => {
+    const throughput = Array(trials).fill(0);
     const parts = {};
     columns.metric.forEach((metric, row) => {
       if (columns.second[row] !== null) return;
       if (metric === "throughput_bps") throughput[columns.trial[row]] += columns.value[row];
       else if (columns.flow[row] === null && columns.station[row] === null)
-        parts[metric] = (parts[metric] || 0) + columns.value[row] / data.trials / data.trial_s;
+        parts[metric] = (parts[metric] || 0) + columns.value[row] / trials / seconds;
     });
-    const mean = throughput.reduce((sum, x) => sum + x, 0) / data.trials;
-    const squares = throughput.reduce((sum, x) => sum + (x - mean) ** 2, 0);
-    const half = data.student * Math.sqrt(squares / (data.trials - 1) / data.trials);
-    return { mean, half, parts };
+    return { throughput, mean: mean(throughput), half: half(throughput), parts };
+  };
+  const payloadBits = (one) => {
+    const { pattern } = changed(one.scenario, wanted()).flows[0] || { pattern: {} };
+    return 8 * (pattern.payload_octets || data.segment_octets);
+  };
+  // Trials that are long enough for many packets: one packet is the step of a throughput.
+  const lengthFor = (open, bits) => Math.min(data.most_s,
+    Math.max(data.trial_s, open.mean > 0 ? data.packets * bits / open.mean : 0));
+  // Trials of one seed have their random numbers in common, so that the cost is that of pairs.
+  const costOf = (open, mine, bits, seconds) => {
+    const pairs = open.throughput.map((value, trial) => 1 - mine.throughput[trial] / value);
+    return [mean(pairs), Math.max(half(pairs), bits / seconds / open.mean)];
   };
   const mbps = (bps) => (bps / 1e6).toFixed(bps < 1e6 ? 3 : 2);
   const percent = (share) => (100 * share).toFixed(1) + " %";
+  const withHalf = (share, own) => {
+    const places = own < 0.001 ? 2 : 1;
+    const step = 10 ** places;
+    return (100 * share).toFixed(places) + " ± "
+      + (Math.ceil(100 * own * step - 1e-9) / step).toFixed(places) + " %";
+  };
 
-  const answer = async () => {
-    const begin = performance.now();
-    const policy = control("policy").value;
-    const tunnel = control("tunnel").value;
-    const [found, base] = await Promise.all(
-      [choice(policy, tunnel), choice("open", "")].map(simulated));
+  const tell = (mine, open, bits, trials, seconds, isOpen) => {
     const table = section.querySelector("tbody");
     table.replaceChildren();
-    section.dataset.took = Math.round(performance.now() - begin);
-    if (found.error || base.error) {
-      said("throughput").textContent = found.error || base.error;
+    section.dataset.trials = trials;
+    section.dataset.seconds = seconds;
+    if (mine.error) {
+      said("throughput").textContent = mine.error;
       said("cost").textContent = "";
       return;
     }
-    const [mine, open] = [read(found), read(base)];
     said("throughput").textContent = mbps(mine.mean) + " ± " + mbps(mine.half) + " Mbit/s";
-    const cost = (open.mean - mine.mean) / open.mean;
-    said("cost").textContent = open.mean === 0 ? "Nothing arrives, with or without security."
-      : policy === "open" && tunnel === "" ? "This is the network without security."
+    said("cost").textContent = open.error ? "Without security it cannot be had: " + open.error + "."
+      : open.mean === 0 ? "Nothing arrives, with or without security."
+      : isOpen ? "This is the network without security."
       : "Without security: " + mbps(open.mean) + " ± " + mbps(open.half) + " Mbit/s; overhead "
-        + percent(cost) + ".";
+        + withHalf(...costOf(open, mine, bits, seconds)) + ".";
     data.parts.forEach(([metric, name]) => {
-      const [a, b] = [open.parts[metric] || 0, mine.parts[metric] || 0];
+      const [a, b] = [open, mine].map((one) => (one.parts || {})[metric] || 0);
       if (a === 0 && b === 0) return;
       const row = table.insertRow();
       const head = document.createElement("th");
       head.scope = "row";
       head.textContent = name;
       row.append(head);
-      [percent(a), percent(b)].forEach((text, index) => {
+      [open.error ? "–" : percent(a), percent(b)].forEach((text, index) => {
         const cell = row.insertCell();
         cell.className = index ? "n bar" : "n";
         if (index) cell.style.setProperty("--share", Math.min(100, 100 * b) + "%");
@@ -77,8 +100,58 @@
     });
   };
 
+  // First a few short trials, then more and longer ones while no control moves.
+  const answer = async () => {
+    const begin = performance.now();
+    const policy = control("policy").value;
+    const tunnel = control("tunnel").value;
+    const both = [choice(policy, tunnel), choice("open", "")];
+    const isOpen = policy === "open" && tunnel === "";
+    const ask = (trials, seconds) =>
+      Promise.all(both.map((one) => simulated(one, trials, seconds)));
+    const [mine, open] = await ask(data.trials, data.trial_s);
+    const known = both.find((one) => one.scenario);
+    const bits = known ? payloadBits(known) : 1;
+    tell(mine, open, bits, data.trials, data.trial_s, isOpen);
+    section.dataset.took = Math.round(performance.now() - begin);
+    if (again || mine.error || mine.mean === 0) return;
+    const seconds = lengthFor(open.error ? mine : open, bits);
+    const longer = await ask(data.more_trials, seconds);
+    if (!again) tell(...longer, bits, data.more_trials, seconds, isOpen);
+  };
+
+  // Choices that cannot be had with the other ones are not offered; the page says why.
+  const offer = () => {
+    const reasons = new Map();
+    ["policy", "tunnel"].forEach((name) => {
+      const other = name === "policy" ? "tunnel" : "policy";
+      [...control(name).options].forEach((option) => {
+        const pair = { [name]: option.value, [other]: control(other).value };
+        const one = choice(pair.policy, pair.tunnel);
+        option.disabled = Boolean(one.refused) && !option.selected;
+        if (one.refused) reasons.set(option.textContent, one.refused);
+      });
+    });
+    said("refused").textContent = [...reasons].map(
+      ([words, reason]) => "Not offered: " + words + ": " + reason + ".").join(" ");
+  };
+  // Rates that this policy cannot have: each is tried for a moment.
+  let offered = null;
+  const offerRates = async () => {
+    const one = choice(control("policy").value, control("tunnel").value);
+    if (one.refused || one === offered) return;
+    offered = one;
+    for (const option of [...control("rate").options].slice(1)) {
+      const rate = data.rates[Number(option.value)];
+      const scenario = changed(one.scenario, { rate });
+      scenario.warm_up_s = 0;
+      scenario.duration_s = data.least_s;
+      const { error } = await simulator.ask({ scenario, seeds: [1] });
+      option.disabled = Boolean(error) && !option.selected;
+    }
+  };
+
   // One change at a time: those that come meanwhile are one further change.
-  let again = false;
   const show = async () => {
     if (section.dataset.busy) {
       again = true;
@@ -87,6 +160,7 @@
     section.dataset.busy = "yes";
     do {
       again = false;
+      await offerRates();
       await answer();
     } while (again);
     delete section.dataset.busy;
@@ -103,6 +177,7 @@
       return;
     }
     window.airtoll = { ...simulator, changed, choices: data.choices };
+    offer();
     show();
   };
   section.addEventListener("input", (event) => {
@@ -113,7 +188,10 @@
       own.textContent = event.target.type === "range" ? event.target.value : "";
     }
     if (name === "rate") { if (event.target.value === "") moved.delete(name); else moved.add(name); }
-    if (simulator) show();
+    if (simulator) {
+      offer();
+      show();
+    }
   });
   const fold = section.querySelector("details");
   fold.addEventListener("toggle", () => { if (fold.open) begin(); });

@@ -52,6 +52,10 @@ _MOST_COLUMNS: Final = 12
 _MOST_PANELS: Final = 12
 #: Columns of a map side by side on a phone.
 _SLIM_COLUMNS: Final = 3
+#: A word of more letters needs wider columns there.
+_SLIM_LETTERS: Final = 9
+#: Opacity of the least value of a map.
+_TINT: Final = 0.14
 _TABLE: Final = "the table, or observations.parquet"
 
 
@@ -160,6 +164,8 @@ def _widest_axis(summary: RunSummary) -> str:
 def _column(summary: RunSummary, cell: Cell, axis: str) -> str:
     if axis in ("scenario", "traffic"):
         return summary.names.level(axis, getattr(cell, axis))
+    if axis == "profile_set":
+        return summary.names.level(axis, dict(cell.factors)[axis])
     return short_level(axis, dict(cell.factors)[axis])
 
 
@@ -273,6 +279,9 @@ def _lines(
                 axes.plot([x, x], ends, "_-", ms=3.6, lw=0.9, color=colour(index))
             dot = axes.plot(x, y, "o", ms=2.5, color=colour(index))
             plate.say(dot, _says(quantity, place))
+            if 0 < 1.1 * end < y:
+                # Cut off by the axis: the number is written instead.
+                axes.annotate(f"{y:.3g} ↑", (x, 1.1 * end), xytext=(0, -4), ha="right", va="top")
     if end > 0:
         low = min(0.0, *(place.reading.estimate.value / factor for place in places))
         axes.set_ylim(1.1 * low, 1.1 * end)
@@ -288,8 +297,10 @@ def _slim(draw: Any, places: Sequence[_Place], title: str, end: float) -> Iterat
         yield draw(places, title, end, wide=False)
         return
     columns = list(dict.fromkeys(place.column for place in places))[:_MOST_COLUMNS]
-    for first in range(0, len(columns), _SLIM_COLUMNS):
-        some = columns[first : first + _SLIM_COLUMNS]
+    longest = max((len(word) for column in columns for word in column.split()), default=0)
+    side_by_side = _SLIM_COLUMNS - (longest > _SLIM_LETTERS)
+    for first in range(0, len(columns), side_by_side):
+        some = columns[first : first + side_by_side]
         part = [place for place in places if place.column in some]
         yield draw(part, title if first == 0 else "", end, wide=False)
 
@@ -327,9 +338,9 @@ def _map(
         if wide_range:
             share = math.log(max(abs(value), least) / least) / math.log(end / least)
         # The sign has a colour of its own, which is the same on a dark page.
-        tile = axes.tile(
-            x, y, 0.96, 0.92, color=colour(3 if value < 0 else 0), alpha=0.55 * min(1.0, share)
-        )
+        # The least has a tint, too: on a dark page it would be none of the map.
+        alpha = _TINT + (0.55 - _TINT) * min(1.0, share)
+        tile = axes.tile(x, y, 0.96, 0.92, color=colour(3 if value < 0 else 0), alpha=alpha)
         tiles.append((value, tile))
         plate.say(tile, _says(quantity, place))
         half = estimate.half_width / factor

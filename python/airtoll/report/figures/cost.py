@@ -251,7 +251,7 @@ def _overheads(
                 factor * estimate.value,
                 thick * 0.9,
                 color=colour(index),
-                label=traffic if first else None,
+                label=summary.names.level("traffic", traffic) if first else None,
             )
             first = False
             text = f"{policy_name(policy)}, {traffic}: overhead {show_overhead(estimate)}"
@@ -322,7 +322,7 @@ def _throughputs(
                 "o",
                 ms=4.5,
                 color=colour(index),
-                label=traffic if first else None,
+                label=summary.names.level("traffic", traffic) if first else None,
             )
             first = False
             plate.say(dot, text)

@@ -1,0 +1,377 @@
+"""Tables for a paper: printed values beside ours, one row per policy, and captions.
+
+Takes rows of printed values; gives LaTeX and CSV. A table of the paper and a quantity make one
+table; the places and clients of it are groups of rows. A caption says which cells are in the table,
+how many trials count, what an interval is, and the formula of an overhead.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import polars as pl
+from attrs import frozen
+
+from airtoll.analyse.estimate import NOT_SETTLED
+from airtoll.analyse.overhead import DEFINITIONS
+from airtoll.analyse.quantities import NOTHING
+from airtoll.errors import UsageError
+from airtoll.observe.metrics import METRICS, OVERHEAD
+from airtoll.observe.spreadsheet import cell as spreadsheet_cell
+from airtoll.plan import Cell
+from airtoll.present.names import policy_name
+from airtoll.report.answer import quantity_name
+from airtoll.report.citation import cited
+from airtoll.report.printed_rows import PrintedRow
+from airtoll.report.setting import setting
+from airtoll.report.summary import RunSummary
+from airtoll.report.text import Latex, escape_latex, tabular
+
+#: Formulas of an overhead in LaTeX, T1 without and T2 with security.
+_FORMULAS: Final = {
+    "of_baseline": "$(T_1 - T_2)/T_1$",
+    "of_secured": "$(T_1 - T_2)/T_2$",
+    "difference_bps": "$T_2 - T_1$",
+}
+#: Levels of a row that are told by the table itself.
+_TOLD: Final = ("table", "dataset", "quantity", "policy")
+_OURS: Final = "ours"
+
+
+@frozen
+class PaperTable:
+    """A table of a paper beside ours.
+
+    ``groups``: the title of each group of rows, empty for the only one, and its rows: a policy, the
+    printed value, ours of each variant.
+    """
+
+    dataset: str
+    table: str
+    quantity: str
+    variants: tuple[str, ...]
+    groups: tuple[tuple[str, tuple[tuple[PrintedRow, ...], ...]], ...]
+
+    @property
+    def rows(self) -> tuple[PrintedRow, ...]:
+        """All rows, of every variant."""
+        return tuple(one for _, group in self.groups for row in group for one in row)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns: one variant has its error, several have a column each."""
+        several = tuple(name or _OURS for name in self.variants)
+        ours = several if len(several) > 1 else (_OURS, "error")
+        return ("policy", "printed", *ours, "n")
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """The notes on ours, each with its letter."""
+        every = dict.fromkeys(note for one in self.rows for note in _notes(one))
+        return {note: _letter(number) for number, note in enumerate(every)}
+
+    def texts(self) -> list[tuple[str, list[list[str]]]]:
+        """The groups as text, in the order of the columns."""
+        return [(title, [self._text(row) for row in group]) for title, group in self.groups]
+
+    def _text(self, row: Sequence[PrintedRow]) -> list[str]:
+        of = {one.variant: one for one in row}
+        first = row[0]
+        if len(self.variants) > 1:
+            ours = [of[name].shown if name in of else NOTHING for name in self.variants]
+        else:
+            ours = [first.shown, first.error]
+        counts = ", ".join(dict.fromkeys(one.n for one in row if one.n))
+        return [policy_name(first.policy), first.printed, *ours, counts]
+
+    def marks(self) -> list[list[list[str]]]:
+        """By group and row: the letters of the notes on each variant, empty without one."""
+        letters = self.notes
+        found = []
+        for _, group in self.groups:
+            rows = [{one.variant: _notes(one) for one in row} for row in group]
+            found.append(
+                [
+                    [",".join(letters[note] for note in of.get(name, ())) for name in self.variants]
+                    for of in rows
+                ]
+            )
+        return found
+
+
+def _notes(row: PrintedRow) -> list[str]:
+    return row.note.split("; ") if row.note else []
+
+
+def _letter(number: int) -> str:
+    """a, b, ... z, aa, ab, ..."""
+    rest, own = divmod(number, 26)
+    return (_letter(rest - 1) if rest else "") + chr(ord("a") + own)
+
+
+def paper_tables(rows: Iterable[PrintedRow]) -> list[PaperTable]:
+    """The tables in the order of the rows: one for each table of the paper and quantity."""
+    found: dict[tuple[str, str, str], list[PrintedRow]] = {}
+    for row in rows:
+        found.setdefault((row.dataset, row.table, row.quantity), []).append(row)
+    return [_table(*key, of) for key, of in found.items()]
+
+
+def _table(dataset: str, table: str, quantity: str, rows: Sequence[PrintedRow]) -> PaperTable:
+    clients = {row.client for row in rows}
+    groups: dict[str, dict[tuple[str, ...], list[PrintedRow]]] = {}
+    for row in rows:
+        client = row.client if row.client in ("", "total") else f"client {row.client}"
+        title = ", ".join(filter(None, (row.place, client if len(clients) > 1 else "")))
+        extreme = row.comparison.extreme if row.comparison is not None else ""
+        key = (row.policy, row.printed, extreme)
+        groups.setdefault(title, {}).setdefault(key, []).append(row)
+    return PaperTable(
+        dataset,
+        table,
+        quantity,
+        tuple(dict.fromkeys(row.variant for row in rows)),
+        tuple(
+            (title if len(groups) > 1 else "", tuple(map(tuple, of.values())))
+            for title, of in groups.items()
+        ),
+    )
+
+
+def as_latex(
+    summary: RunSummary,
+    tables: Sequence[PaperTable],
+    chosen: Mapping[str, Sequence[str]],
+    *,
+    columns: Sequence[str] | None = None,
+    caption: str | None = None,
+    label: str | None = None,
+) -> str:
+    """Each table as a LaTeX ``table`` with booktabs rules.
+
+    ``chosen``: the levels that ``--where`` chose, for the captions. ``caption`` and ``label`` go
+    with one table; they and ``columns`` raise ``UsageError`` where they do not fit.
+    """
+    if len(tables) > 1 and (caption is not None or label is not None):
+        names = ", ".join(f"{one.table} ({one.quantity})" for one in tables)
+        raise UsageError(
+            f"--caption and --label go with one table; these are {len(tables)}: {names}; choose "
+            "with --table and --where quantity=..."
+        )
+    return "\n".join(
+        _latex(
+            table,
+            columns=columns,
+            caption=escape_latex(caption) if caption else _caption_of(summary, table, chosen),
+            label=label or label_of(table.dataset, table.table, table.quantity),
+        )
+        for table in tables
+    )
+
+
+def label_of(*parts: str) -> str:
+    """``tab:tripathi2008-3-overhead``: letters, digits and hyphens."""
+    return "tab:" + re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts)).strip("-")
+
+
+def _latex(table: PaperTable, *, columns: Sequence[str] | None, caption: str, label: str) -> str:
+    groups = table.texts()
+    kept = list(range(len(table.columns)))
+    if columns is not None:
+        for name in columns:
+            if name not in table.columns:
+                raise UsageError(f"--columns {name}: columns are {', '.join(table.columns)}")
+        kept = [table.columns.index(name) for name in columns]
+    heads = list(table.columns)
+    # Printed and ours have their unit in the heading where it is one; the error has its own.
+    values = [1, *range(2, 2 + len(table.variants))]
+    unit = _common_unit([row[at] for _, group in groups for row in group for at in values])
+    for at in values if unit else ():
+        heads[at] += f", {unit}"
+    for (_, group), marks in zip(groups, table.marks(), strict=True):
+        for row, letters in zip(group, marks, strict=True):
+            for at in values if unit else ():
+                row[at] = row[at].removesuffix(f" {unit}")
+            for at, letter in enumerate(letters, 2):
+                if letter:
+                    row[at] = Latex(f"{escape_latex(row[at])}\\textsuperscript{{{letter}}}")
+    return tabular(
+        [heads[at] for at in kept],
+        [(title, [[row[at] for at in kept] for row in group]) for title, group in groups],
+        numbers=[heads[at] for at in kept if at],
+        caption=caption,
+        label=label,
+        notes=[
+            f"\\textsuperscript{{{letter}}} {escape_latex(note)}."
+            for note, letter in table.notes.items()
+        ],
+    )
+
+
+def _common_unit(texts: Iterable[str]) -> str:
+    """The unit that all values have, which the heading then names."""
+    units = {text.rpartition(" ")[2] for text in texts if text not in ("", NOTHING)}
+    unit = units.pop() if len(units) == 1 else ""
+    return "" if re.fullmatch(r"[-+.0-9\]]*", unit) else unit
+
+
+def as_csv(tables: Sequence[PaperTable]) -> str:
+    """All tables as one CSV: a row per policy, place and client; values in SI units."""
+    variants = list(dict.fromkeys(name for table in tables for name in table.variants))
+    several = len(variants) > 1
+    heads = ["dataset", "table", "quantity", "unit", "place", "client", "policy", "printed"]
+    heads += ["printed_low", "printed_high"]
+    for name in variants:
+        suffix = f" ({name})" if several and name else ""
+        heads += [f"{column}{suffix}" for column in (_OURS, "low", "high", "n")]
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*heads, "note"])
+    for table in tables:
+        for _, group in table.groups:
+            for row in group:
+                first, of = row[0], {one.variant: one for one in row}
+                values: list[object] = [first.dataset, first.table, first.quantity]
+                values += [first.published.unit, first.place, first.client, first.policy]
+                values += _numbers(first.published.value, first.published.low, first.published.high)
+                for name in variants:
+                    one = of.get(name)
+                    ours = (one.ours.value, one.ours.low, one.ours.high) if one else ()
+                    values += [*_numbers(*ours), one.n] if one else [""] * 4
+                notes = {
+                    f"{one.variant}: {one.note}" if several else one.note: None
+                    for one in row
+                    if one.note
+                }
+                values.append("; ".join(notes))
+                writer.writerow(map(spreadsheet_cell, values))
+    return buffer.getvalue()
+
+
+def _numbers(*values: float) -> list[object]:
+    return [value if math.isfinite(value) else "" for value in values]
+
+
+def _caption_of(summary: RunSummary, table: PaperTable, chosen: Mapping[str, Sequence[str]]) -> str:
+    study, *_ = (one.key for one in cited(str(summary.path))[1:])
+    what = _quantity(table.quantity)
+    head = (
+        f"{what} of table {escape_latex(table.table)} of~\\cite{{{table.dataset}}} beside that of "
+        f"airtoll~\\cite{{airtoll,{study}}}."
+    )
+    cells = list(dict.fromkeys(cell for row in table.rows for cell in row.cells))
+    methods = [row.ours.method for row in table.rows if row.ours.has_interval]
+    without = [row.ours.method for row in table.rows if not row.ours.has_interval]
+    return head + " " + caption(summary, cells, chosen, methods, without, {table.quantity})
+
+
+def _quantity(quantity: str) -> str:
+    rate = f"{quantity}_bps"
+    name = quantity_name(rate if rate in METRICS else quantity)
+    return escape_latex(name[:1].upper() + name[1:])
+
+
+def caption_of_view(
+    summary: RunSummary,
+    names: Sequence[str],
+    columns: Sequence[str],
+    chosen: Mapping[str, Sequence[str]],
+    note: str,
+) -> str:
+    """The caption of a table of a run: the study's title, its cells, and what its numbers are."""
+    cells = [summary.cells[name] for name in dict.fromkeys(names) if name in summary.cells]
+    shown = set(columns)
+    if any(quantity_name(OVERHEAD) in column for column in columns):
+        shown.add(OVERHEAD)
+    frame = summary.analysis.estimates.filter(
+        pl.col("cell").is_in([cell.name for cell in cells])
+        & pl.col("metric").is_in(list(summary.study.answers))
+    )
+    has = frame["low"].is_not_null() & frame["low"].is_not_nan()
+    methods = frame.filter(has)["method"].cast(pl.String).unique(maintain_order=True).to_list()
+    without = frame.filter(~has)["method"].cast(pl.String).unique(maintain_order=True).to_list()
+    title = escape_latex(summary.study.study.title.rstrip(".")) + "."
+    said = f"{title} {caption(summary, cells, chosen, methods, without, shown)}"
+    return f"{said} {escape_latex(note)}" if note and "verdict" in shown else said
+
+
+def caption(
+    summary: RunSummary,
+    cells: Sequence[Cell],
+    chosen: Mapping[str, Sequence[str]],
+    methods: Sequence[str],
+    without: Sequence[str],
+    quantities: Iterable[str],
+) -> str:
+    """Sentences about the numbers of a table, in LaTeX.
+
+    ``methods``: of the values with an interval; ``without``: of those that have none.
+    """
+    lines = [*_levels(summary, chosen), escape_latex(setting(cells)), _counted(summary, cells)]
+    if methods:
+        level = f"{100 * summary.analysis.level:.0f}"
+        named = ", ".join(dict.fromkeys(map(_method, methods)))
+        lines.append(
+            f"Intervals: {level}\\,\\% over the trials of the seed ({escape_latex(named)})"
+        )
+    if without:
+        named = ", ".join(dict.fromkeys(map(_method, without)))
+        lines.append(
+            f"{'Without an interval' if methods else 'No intervals'}: {escape_latex(named)}"
+        )
+    if OVERHEAD in quantities:
+        reference = escape_latex(summary.reference)
+        lines.append(
+            f"Overhead: {_FORMULAS[summary.analysis.definition]}; $T_1$: throughput with "
+            f"{reference}, $T_2$: with the row's policy"
+        )
+    return " ".join(f"{line[:1].upper()}{line[1:]}." for line in lines if line)
+
+
+def _levels(summary: RunSummary, chosen: Mapping[str, Sequence[str]]) -> list[str]:
+    """The levels that were chosen, and those that all cells of the table share."""
+    found = []
+    for key, values in chosen.items():
+        if key in _TOLD:
+            continue
+        if key == "client":
+            words = [value if value in ("all", "total") else f"client {value}" for value in values]
+        else:
+            words = [summary.names.level(key, _typed(summary, key, value)) for value in values]
+        found.append(", ".join(words))
+    return [escape_latex("; ".join(found))] if found else []
+
+
+def _typed(summary: RunSummary, key: str, text: str) -> object:
+    """The level of the plan that a text stands for."""
+    return next((one for one in summary.names.levels.get(key, ()) if str(one) == text), text)
+
+
+def _counted(summary: RunSummary, cells: Sequence[Cell]) -> str:
+    """The trials that count, and the rule by which some were chosen."""
+    frame = summary.analysis.estimates.filter(pl.col("cell").is_in([one.name for one in cells]))
+    if frame.is_empty():
+        return ""
+    counts = frame["n"].to_list()
+    low, high, whole = min(counts), max(counts), max(frame["n_all"].to_list())
+    said = f"{low}" if low == high else f"{low} to {high}"
+    if summary.analysis.by_rule or whole != high:
+        return f"$n$: trials that count, {said} of {whole} by the rule " + escape_latex(
+            summary.study.trials.select.rule.replace("_", " ")
+        )
+    return f"$n$: trials, {said}"
+
+
+def _method(method: str) -> str:
+    """``t``, ``Fieller``: a method without the quantity, which the table names."""
+    if NOT_SETTLED in method:
+        return "not settled"
+    for name in (*DEFINITIONS, "mean"):
+        method = method.removeprefix(f"{name}, ")
+    # A rule selects the trials of the value, not those of the interval.
+    return re.sub(r"^mean by .*; interval of all, ", "of all trials, ", method)
