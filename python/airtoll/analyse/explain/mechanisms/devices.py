@@ -77,10 +77,16 @@ def _software_cipher(setting: Setting, reading: Reading, value: Values) -> Predi
 
 
 def _prior_software(setting: Setting) -> Prior:
-    """Without hardware for a cipher mac80211 works it out on the CPU (Linux, net/mac80211)."""
+    """Without hardware for a cipher mac80211 works it out on the CPU (Linux, net/mac80211).
+
+    Drivers whose radio cannot protect management frames give the whole link to the CPU under
+    802.11w, with the cipher that it had (Linux, rt2800 and chips of ath9k without MFP).
+    """
     change = setting.change
     if not change.cipher:
-        return Prior(0.0)
+        if not change.pmf or change.suite is None:
+            return Prior(0.0)
+        return Prior(0.5, "802.11w was added, with which some radios leave the cipher to the CPU")
     if change.no_ht:
         return Prior(0.1)
     if setting.in_software:
@@ -109,7 +115,8 @@ SOFTWARE_CIPHER = Mechanism(
         )
     ),
     _prior_software,
-    "choose a cipher that the radio has in hardware",
+    "choose a cipher that the radio has in hardware; where 802.11w alone put it on the CPU, another "
+    "radio",
     say=lambda v: f"{v[0]:.3g} ns per octet",
 )
 

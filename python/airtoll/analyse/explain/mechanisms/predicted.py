@@ -199,7 +199,9 @@ def _overloaded(
     """Loss of datagrams where more is offered than is carried."""
     usual = unchanged(setting, reading)
     flow = reading.flow.alone
-    clear = Reading("throughput_bps", flow, setting.of(flow).before, None)
+    clear = Reading(
+        "throughput_bps", flow, setting.of(flow).before, None, offered_bps=reading.offered_bps
+    )
     carried = mechanism.predicts(setting, clear, value)
     if carried is None:
         carried = unchanged(setting, clear)
