@@ -42,8 +42,8 @@ _FREEDOM: Final = 4.0
 _ALIKE: Final = 3.0
 #: A mechanism with less agreement does not fit, nor one with a deviation above this. Widths are
 #: those of homes; deviations of planted mechanisms are six tenths of them. One in eight that come
-#: first is beyond either (benchmarks/explain_planting.py). Fewer readings than fitted numbers test nothing,
-#: but for the level of both.
+#: first is beyond either (benchmarks/explain_planting.py). Readings no more than the fitted
+#: numbers test little.
 _LEAST_AGREEMENT: Final = 0.36
 _LEAST_UNTESTED: Final = 0.02
 _LARGEST_DEVIATION: Final = 2.0
@@ -112,8 +112,9 @@ class Ranked:
 
     @property
     def agrees(self) -> bool:
-        """Whether no reading is too far from its prediction, and all together are not."""
-        largest = max((abs(one.deviations) for one in self.readings), default=0.0)
+        """Whether no reading, nor the level before, is too far off, and all together are not."""
+        level = self.shared[1] if self.shared else 0.0
+        largest = max(abs(z) for z in (level, *(one.deviations for one in self.readings)))
         tested = len(self.readings) > max(_MOST_FITTED, self.fitted)
         least = _LEAST_AGREEMENT if tested else _LEAST_UNTESTED
         return self.agreement > least and largest < _LARGEST_DEVIATION
