@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use airtoll_engine::Streams;
-use airtoll_handshakes::multi_link::{AffiliatedLink, MultiLink, link_address, mld_address};
+use airtoll_handshakes::link::multi_link::{AffiliatedLink, MultiLink, link_address, mld_address};
 use airtoll_handshakes::{MobileIp, Negotiation, Options, Party, PolicySpec, SpecError};
 use airtoll_security::{AkmSuite, CipherSuite};
 use airtoll_units::{Duration, Instant};
