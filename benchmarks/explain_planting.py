@@ -72,7 +72,7 @@ _ASKED: Final = 2
 _TAKEN: Final = tuple(
     one
     for one in OPTIONS
-    if one.quantity not in ("mpdus_per_frame", "reordered_share", "cable_bps")
+    if one.quantity not in ("mpdus_per_frame", "reordered_share", "cable_bps", "cpu_share")
 )
 
 

@@ -84,10 +84,18 @@ _WORDS: Final[Mapping[Quantity, str]] = {
     "rate_bps": "rate of the link, ",
     "mpdus_per_frame": "MPDUs per frame, ",
     "reordered_share": "packet numbers out of order, ",
+    "cpu_share": "busiest core, ",
     "again_bps": "the first policy again, ",
     "cable_bps": "over a cable, ",
 }
-_OF_THE_LINK: Final = ("delay_s", "rate_bps", "retry_share", "mpdus_per_frame", *OF_AIRTIME)
+_OF_THE_LINK: Final = (
+    "delay_s",
+    "rate_bps",
+    "retry_share",
+    "mpdus_per_frame",
+    "cpu_share",
+    *OF_AIRTIME,
+)
 
 
 def explain_command(
@@ -133,7 +141,7 @@ def explain_command(
         str,
         typer.Option(
             help="Kind of the two numbers: tcp-down, tcp-up, udp-down or udp-up, with "
-            "octets=N, flows=N or mtu=N, or loss, delay, retries, rate, mpdus, reordered."
+            "octets=N, flows=N or mtu=N, or loss, delay, retries, rate, mpdus, reordered, cpu."
         ),
     ] = "tcp-down",
     also: Annotated[

@@ -112,8 +112,10 @@ def resolve(name: str) -> Policy:
         raise PolicyError(f"policy {name!r}: write {' or '.join(_TWO_MEANINGS[wanted])}")
     hit = aliases().get(wanted)
     known = hit[0] if hit else _displayed().get(wanted)
+    # ``wpa2+wireguard``: an alias may be a part.
+    parts = [aliases()[part][0] if part in aliases() else part for part in wanted.split("+")]
     try:
-        return parse(known or wanted)
+        return parse(known or "+".join(parts))
     except PolicyError as error:
         near = nearest(wanted)
         if near is None:

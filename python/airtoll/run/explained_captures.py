@@ -68,7 +68,11 @@ def captured(ledger: LedgerReport, station: StationSums, down: bool) -> Captured
         busy=min(1.0, statistics.fmean(spent)) if told > 0 and spent else None,
         others=max(0.0, of_stations - of_own) / told if told > 0 else None,
         group=max(0.0, 1 - of_stations / told) if told > 0 else None,
-        mpdus=_mpdus(ledger["data_frames"], by_kind(ledger["total"]["octets"])["control"]),
+        mpdus=_mpdus(
+            ledger["data_frames"],
+            sum(one["retries"] for one in ledger["stations"]),
+            by_kind(ledger["total"]["octets"])["control"],
+        ),
     )
 
 
@@ -78,11 +82,14 @@ def _told(sums: Sums | StationSums) -> float:
     return sum(airtime.values()) - airtime["control"]
 
 
-def _mpdus(data_frames: int, control_octets: float) -> float | None:
-    """MPDUs per acknowledgement: an Ack frame of one has 14 octets, a BlockAck of several 32."""
+def _mpdus(data_frames: int, retries: int, control_octets: float) -> float | None:
+    """MPDUs per acknowledgement: an Ack frame of one has 14 octets, a BlockAck of several 32.
+
+    A frame that was sent again had no Ack frame.
+    """
     if not control_octets or not data_frames:
         return None
-    if data_frames * _ACK_OCTETS < 1.3 * control_octets:
+    if (data_frames - retries) * _ACK_OCTETS < 1.3 * control_octets:
         return 1.0
     return max(1.0, data_frames * _BLOCK_ACK_OCTETS / control_octets)
 

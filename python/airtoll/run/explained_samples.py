@@ -29,6 +29,7 @@ QUANTITIES: Final[Mapping[str, Quantity]] = {
     "rate": "rate_bps",
     "mpdus": "mpdus_per_frame",
     "reordered": "reordered_share",
+    "cpu": "cpu_share",
     "again": "again_bps",
     "cable": "cable_bps",
 }
@@ -38,7 +39,7 @@ FLOWS: Final[Mapping[str, tuple[Transport, bool]]] = {
     "udp-down": ("udp", True),
     "udp-up": ("udp", False),
 }
-SHARES: Final = ("loss_ratio", "retry_share", "reordered_share", *OF_AIRTIME)
+SHARES: Final = ("loss_ratio", "retry_share", "reordered_share", "cpu_share", *OF_AIRTIME)
 #: Octets of a ping, and of the largest datagram of an MTU of 1500.
 PING, DATAGRAM = 64, 1472
 #: Standard deviations of one throughput of a home (logarithm), and of a share.

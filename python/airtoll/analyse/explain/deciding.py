@@ -97,6 +97,8 @@ OPTIONS: Final = (
         "ping of the access point while nothing else runs: mean", "delay_s",
         Flow("udp", True, 64), 1.0, "delay",
     ),
+    Option("load of the busiest core of the access point during the test (top, then 1)",
+           "cpu_share", _DOWN, 2.0, "cpu"),
     Option("rate of the link during the test (iw dev wlan0 link)", "rate_bps", _DOWN, 1.5, "rate"),
     Option("a capture during the test: share of retries", "retry_share", _DOWN, 12.0, "retries"),
     Option("a capture during the test: air in use", "busy_share", _DOWN, 12.0, "busy"),

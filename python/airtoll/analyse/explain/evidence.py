@@ -19,12 +19,14 @@ Quantity = Literal[
     "rate_bps",
     "mpdus_per_frame",
     "reordered_share",
+    "cpu_share",
     "again_bps",
     "cable_bps",
 ]
 #: Shares of a capture: ``busy_share`` of the time in which captured frames are on the air, and of
 #: their airtime without acknowledgements ``others_share`` of other stations, ``group_share`` of
-#: frames that are of no station.
+#: frames that are of no station. ``cpu_share``: load of the busiest core of a device on the path
+#: (access point, station, end of a tunnel).
 OF_AIRTIME: Final = ("busy_share", "others_share", "group_share")
 Transport = Literal["udp", "tcp"]
 #: Quantities whose changes are factors; of the others changes are differences of shares.

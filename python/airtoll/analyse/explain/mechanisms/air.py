@@ -226,11 +226,12 @@ def _weak(setting: Setting, reading: Reading, value: Values) -> Predicted | None
     octets = unchanged(setting, reading)
     air = setting.of(reading.flow)
     if reading.quantity == "retry_share":
-        return Predicted((reading.before or 0.03) + 0.8 * share, 0.04)
+        # Acknowledgements and other short frames are lost less, and count as the others do.
+        return Predicted((reading.before or 0.03) + 0.6 * share, 0.03)
     if reading.quantity == "rate_bps":
         return _lower_rate(setting, reading, steps, 0.1)
     if reading.quantity == "busy_share":
-        return Predicted(0.96 * octets.value, 0.06)
+        return Predicted(0.96 * octets.value, 0.08)
     if reading.quantity == "throughput_bps":
         rate = slowdown(setting, reading.flow, steps)
         own = 0.025 + 0.25 * max(0.0, share - 0.3)
@@ -334,7 +335,8 @@ def _group(setting: Setting, reading: Reading, value: Values) -> Predicted | Non
     share, one_queue = value
     octets = unchanged(setting, reading)
     if reading.quantity == "throughput_bps":
-        if one_queue and reading.flow.transport == "udp":
+        # A load that the link carries fills no queue.
+        if one_queue and reading.flow.transport == "udp" and reading.offered_bps is None:
             share *= _KEPT_IN_DOWN if reading.flow.down else _KEPT_IN_UP
         return scaled(octets, 1 - share, 0.03, 0.02)
     if reading.quantity == "delay_s":
@@ -372,21 +374,28 @@ def _neighbour(setting: Setting, reading: Reading, value: Values) -> Predicted |
     share, retries, captured = value
     octets = unchanged(setting, reading)
     if reading.quantity == "throughput_bps":
-        # Short frames pay the contention with another one as long ones do.
-        own = 0.05 if frame_octets(reading.flow) > _FULL_MPDU / 2 else 0.12
-        return scaled(octets, 1 - share, own, 0.03)
+        # Short frames pay the contention with another one as long ones do, and have less payload.
+        if frame_octets(reading.flow) > _FULL_MPDU / 2:
+            return scaled(octets, 1 - share, 0.05, 0.03)
+        return scaled(octets, 0.9 * (1 - share), 0.12, 0.03)
     if reading.quantity == "retry_share":
         return Predicted((reading.before or 0.05) + retries, 0.05)
     if reading.quantity == "delay_s":
         return Predicted(octets.value * (1 + 3 * share), 0.6)
     if reading.quantity == "others_share":
-        return Predicted(octets.value + (1 - octets.value) * share * captured, 0.05)
+        seen = _OTHERS_SEEN * share * captured
+        return Predicted(octets.value + (1 - octets.value) * seen, 0.05)
     if reading.quantity == "busy_share":
-        return Predicted(octets.value * (1 - (0.0 if captured else share)), 0.13)
+        return Predicted(octets.value * (1 - (0.05 if captured else _IDLED * share)), 0.1)
     if reading.quantity == "mpdus_per_frame":
-        return evolve(octets, deviation=math.hypot(octets.deviation, 0.2))
+        return scaled(octets, 0.85, 0.2)
     return None
 
+
+#: Airtime of another network over the throughput that it takes, where a capture holds its frames;
+#: and idle air where it holds none (simulated, contending and hidden ones).
+_OTHERS_SEEN: Final = 0.85
+_IDLED: Final = 0.4
 
 NEIGHBOUR = Mechanism(
     "another network",

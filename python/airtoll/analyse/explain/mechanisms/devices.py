@@ -44,6 +44,10 @@ def _work_s(flow: Flow, per_packet_s: float, per_octet_s: float) -> float:
 _LIVELOCKS: Final = (0.0, 0.0, 1.0, 2.0)
 
 
+#: Cost of a frame up over that of one down: a CPU may open frames faster or slower than it seals.
+_UP_COSTS: Final = (0.7, 1.4)
+
+
 def _worked(setting: Setting, reading: Reading, cap: float, livelock: float) -> Predicted:
     """Throughput under a CPU.
 
@@ -65,9 +69,9 @@ def _later(setting: Setting, reading: Reading, seconds: float) -> Predicted:
 
 def _software_cipher(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
     """A CPU that ciphers the octets of every frame: one limit, both ways."""
-    ns_per_octet, octets_per_frame, livelock = value
+    ns_per_octet, octets_per_frame, livelock, up = value
     # Besides the octets a driver spends some time on each frame.
-    each = ns_per_octet * 1e-9
+    each = ns_per_octet * 1e-9 * (1.0 if reading.flow.down else up)
     seconds = _work_s(reading.flow, (octets_per_frame + LLC_OCTETS) * each, each)
     if reading.quantity == "delay_s":
         return _later(setting, reading, seconds)
@@ -77,10 +81,16 @@ def _software_cipher(setting: Setting, reading: Reading, value: Values) -> Predi
 
 
 def _prior_software(setting: Setting) -> Prior:
-    """Without hardware for a cipher mac80211 works it out on the CPU (Linux, net/mac80211)."""
+    """Without hardware for a cipher mac80211 works it out on the CPU (Linux, net/mac80211).
+
+    Drivers whose radio cannot protect management frames give the whole link to the CPU under
+    802.11w, with the cipher that it had (Linux, rt2800 and chips of ath9k without MFP).
+    """
     change = setting.change
     if not change.cipher:
-        return Prior(0.0)
+        if not change.pmf or change.suite is None:
+            return Prior(0.0)
+        return Prior(0.4, "802.11w was added, with which some radios leave the cipher to the CPU")
     if change.no_ht:
         return Prior(0.1)
     if setting.in_software:
@@ -102,15 +112,23 @@ SOFTWARE_CIPHER = Mechanism(
     _software_cipher,
     fixed(
         *(
-            (ns, frame, livelock)
+            (ns, frame, livelock, 1.0)
             for ns in geometric(1.5, 5000.0, 60)
             for frame in (40.0, 120.0, 300.0, 700.0)
             for livelock in _LIVELOCKS
-        )
+        ),
+        *(
+            (ns, frame, 0.0, up)
+            for ns in geometric(1.5, 5000.0, 60)
+            for frame in (40.0, 300.0)
+            for up in _UP_COSTS
+        ),
     ),
     _prior_software,
-    "choose a cipher that the radio has in hardware",
+    "choose a cipher that the radio has in hardware; where 802.11w alone put it on the CPU, take "
+    "another radio",
     say=lambda v: f"{v[0]:.3g} ns per octet",
+    of_cpu=True,
 )
 
 
@@ -144,6 +162,7 @@ OF_PROFILE = Mechanism(
     lambda setting: tuple((float(n),) for n in range(len(setting.device_bps))),
     _prior_profile,
     "choose a cipher that the radio has in hardware; end tunnels on a faster device",
+    of_cpu=True,
 )
 
 
@@ -237,6 +256,7 @@ HOST = Mechanism(
     _prior_host,
     "look at the load of the CPU; end the tunnel on another device",
     say=lambda v: f"{v[0]:.2g} full packets per second",
+    of_cpu=True,
 )
 
 
@@ -267,6 +287,7 @@ STANDING_HOST = Mechanism(
     where="both",
     say=lambda v: f"{v[0]:.2g} full packets per second",
     before=_standing_before,
+    of_cpu=True,
 )
 
 
@@ -307,15 +328,23 @@ def _fault(setting: Setting, reading: Reading, value: Values) -> Predicted | Non
     return scaled(unchanged(setting, reading), value[0], 0.3, 0.1)
 
 
+def _prior_fault(setting: Setting) -> Prior:
+    """Two policies with the same frames have no steady cost; one policy has not changed at all."""
+    if setting.change.of_frames:
+        return Prior(0.0)
+    if setting.policies[0] == setting.policies[1]:
+        return Prior(0.15)
+    return Prior(
+        1.5, "cipher, 802.11w and tunnel are the same in both, so that no steady cost exists"
+    )
+
+
 FAULT = Mechanism(
     "implementation fault",
     "nothing of security: both policies have the same frames, so a device is at fault",
     _fault,
     fixed(*((factor,) for factor in geometric(0.005, 0.8, 16))),
-    lambda setting: Prior(
-        0.0 if setting.change.of_frames else 1.5,
-        "cipher, 802.11w and tunnel are the same in both, so that no steady cost exists",
-    ),
+    _prior_fault,
     "update access point and station; report it to their makers with both measurements",
     say=lambda v: f"{percent(v[0])} of the throughput is left",
 )

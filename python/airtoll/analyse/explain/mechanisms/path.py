@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from airtoll.analyse.explain.evidence import Flow, Reading, Setting
@@ -65,6 +66,39 @@ WIRE = Mechanism(
     where="both",
     say=lambda v: f"{v[0]:.0f} Mb/s",
     before=_wire_before,
+)
+
+
+#: A throughput this far above the capacity of a wire did not cross it.
+_ABOVE: Final = 1.02
+
+
+def _slower_wire(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    """A wired link of the second measurement alone, below what was measured before."""
+    cap = _wire_cap(reading.flow, value[0])
+    if reading.quantity == "cable_bps":
+        return Predicted(cap, 0.02, below=0.05)
+    if reading.quantity != "throughput_bps":
+        return None
+    if reading.after is not None and reading.after > _ABOVE * cap:
+        return None
+    return limited(unchanged(setting, reading), cap, 0.02, 0.0)
+
+
+def _wires_below(setting: Setting) -> Sequence[Values]:
+    most = max(air.before for air in setting.air.values())
+    return tuple((mbps,) for mbps in (10.0, 100.0, 100.0) if 1e6 * mbps < most)
+
+
+SLOWER_WIRE = Mechanism(
+    "slower wire",
+    "a cable or port of the second measurement is slower than that of the first one",
+    _slower_wire,
+    _wires_below,
+    lambda setting: Prior(0.12 if _wires_below(setting) else 0.0),
+    "look at the speed of every port and cable (ethtool eth0)",
+    where="surroundings",
+    say=lambda v: f"{v[0]:.0f} Mb/s",
 )
 
 
@@ -206,4 +240,4 @@ OWN_COUNT = Mechanism(
     where="surroundings",
 )
 
-PATH: Final = (WIRE, BLACK_HOLE, FRAGMENTS, POWER_SAVE, SHORT, OWN_COUNT)
+PATH: Final = (WIRE, SLOWER_WIRE, BLACK_HOLE, FRAGMENTS, POWER_SAVE, SHORT, OWN_COUNT)

@@ -46,7 +46,12 @@ _USUAL: Final = {
     "busy_share": 0.85,
     "others_share": 0.03,
     "group_share": 0.03,
+    "cpu_share": 0.35,
 }
+#: Standard deviations of a core's load that a mechanism leaves to the throughput, and where nothing
+#: was measured before; load and deviation of a core that limits.
+_LOAD, _LOAD_UNSEEN = 0.12, 0.2
+_FULL_LOAD, _FULL_OFF = 0.95, 0.06
 #: Standard deviations of shares of a capture that a mechanism leaves as they were, and where
 #: nothing was captured before.
 _AIRTIME, _AIRTIME_UNSEEN = 0.03, 0.15
@@ -96,7 +101,8 @@ class Mechanism:
 
     ``predicts``: from the setting, a reading and a value of the parameter to the value after; None:
     it leaves this reading as octets alone do. ``before``: the same for a throughput before, of
-    mechanisms that are in both measurements. ``values``: of the parameter, each as likely as the
+    mechanisms that are in both measurements. ``of_cpu``: where it limits, a core of a CPU is always
+    busy. ``values``: of the parameter, each as likely as the
     others before any reading. ``say``: words of a value. ``remedy``: what the reader can do.
     """
 
@@ -109,6 +115,7 @@ class Mechanism:
     where: Where = "policy"
     say: Callable[[Values], str] = field(default=lambda _: "")
     before: Callable[[Setting, Reading, Values], Predicted] | None = None
+    of_cpu: bool = False
 
 
 def unchanged(setting: Setting, reading: Reading) -> Predicted:
@@ -128,6 +135,9 @@ def unchanged(setting: Setting, reading: Reading) -> Predicted:
     if quantity in OF_AIRTIME:
         usual = _USUAL[quantity] if before is None else before
         return Predicted(usual, _AIRTIME_UNSEEN if before is None else _AIRTIME)
+    if quantity == "cpu_share":
+        usual = _USUAL[quantity] if before is None else before
+        return Predicted(usual, _LOAD_UNSEEN if before is None else _LOAD)
     if quantity in FACTORS:
         deviation = _DELAY if quantity == "delay_s" else 0.25
         return Predicted(before or _USUAL[quantity], deviation if before else 1.0)
@@ -148,6 +158,8 @@ def predicted(mechanism: Mechanism, setting: Setting, reading: Reading, value: V
         reading = evolve(reading, before=mechanism.before(setting, reading, value).value)
     if reading.quantity == "again_bps":
         return _again(mechanism, setting, reading, value)
+    if reading.quantity == "cpu_share":
+        return _loaded(mechanism, setting, reading, value)
     own = mechanism.predicts(setting, reading, value)
     if own is None and reading.quantity == "loss_ratio" and reading.flow.transport == "udp":
         return _overloaded(mechanism, setting, reading, value)
@@ -158,6 +170,21 @@ def predicted(mechanism: Mechanism, setting: Setting, reading: Reading, value: V
         slow = min(0.5, _QUEUE_BITS / max(own.value, 1.0))
         return evolve(own, deviation=math.hypot(own.deviation, _OVERFLOW * slow))
     return own
+
+
+def _loaded(mechanism: Mechanism, setting: Setting, reading: Reading, value: Values) -> Predicted:
+    """Load of the busiest core: full where a CPU limits, else it goes with the throughput."""
+    usual = unchanged(setting, reading)
+    clear = evolve(reading, quantity="throughput_bps", before=None)
+    if mechanism.before is not None:
+        standing = mechanism.before(setting, clear, value)
+        limits = standing.value < usual_before(setting, clear).value
+        return Predicted(_FULL_LOAD, _FULL_OFF) if mechanism.of_cpu and limits else usual
+    carried = mechanism.predicts(setting, clear, value)
+    share = 1.0 if carried is None else carried.value / unchanged(setting, clear).value
+    if mechanism.of_cpu and share < 0.99:
+        return Predicted(_FULL_LOAD, _FULL_OFF)
+    return evolve(usual, value=usual.value * min(1.0, share))
 
 
 def _again(mechanism: Mechanism, setting: Setting, reading: Reading, value: Values) -> Predicted:
@@ -199,7 +226,9 @@ def _overloaded(
     """Loss of datagrams where more is offered than is carried."""
     usual = unchanged(setting, reading)
     flow = reading.flow.alone
-    clear = Reading("throughput_bps", flow, setting.of(flow).before, None)
+    clear = Reading(
+        "throughput_bps", flow, setting.of(flow).before, None, offered_bps=reading.offered_bps
+    )
     carried = mechanism.predicts(setting, clear, value)
     if carried is None:
         carried = unchanged(setting, clear)
