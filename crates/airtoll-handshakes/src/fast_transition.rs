@@ -19,7 +19,7 @@ use self::config::{Derived, fte};
 use super::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
 use super::key_handshake::GroupKeys;
-use super::link::{Link, element, read_management};
+use super::link::{AuthenticationFields, Link, element, read_management};
 use super::resend::Resend;
 use airtoll_security::keys::{Ptk, wrap};
 
@@ -494,7 +494,11 @@ impl Peer for FtTarget {
                     Ok(rest) => (status::SUCCESS, rest),
                     Err(number) => (number, Vec::new()),
                 };
-                let fields = (algorithm::FT, 2, number);
+                let fields = AuthenticationFields {
+                    algorithm: algorithm::FT,
+                    transaction: 2,
+                    status: number,
+                };
                 self.config
                     .link
                     .send_authentication(context, Party::AccessPoint, fields, &rest);

@@ -64,6 +64,7 @@ pub mod radius_proxy;
 mod resend;
 pub mod roles;
 pub mod sae;
+mod sides;
 mod spec_error;
 pub mod tls;
 #[cfg(test)]
@@ -87,3 +88,4 @@ pub use policy::{
     AuthenticationAlgorithm, Faults, KeyExchange, LinkSpec, MobileIp, Options, PolicySpec,
     RadiusTls, SpecError, TunnelMove, TunnelSpec,
 };
+pub use sides::{Sides, Way};

@@ -14,12 +14,12 @@ use airtoll_wire::ieee80211::Management;
 use airtoll_wire::ieee80211::element::{Elements, extension, id};
 use airtoll_wire::ieee80211::management::{Sae, algorithm};
 
-use self::half::{Half, Shared};
+use self::half::{Beside, Half, Shared};
 use super::ec_group::Group;
 use super::exchange::{Context, Message, Party, Peer, SecretName, Secrets, Status};
 use super::failure::{Code, Failure, reason, status};
 use super::kem::KemHalf;
-use super::link::{Link, element, extended_element, read_management};
+use super::link::{AuthenticationFields, Link, element, extended_element, read_management};
 use super::operation::HashAlgorithm;
 use super::primitives::{equal, written};
 
@@ -115,7 +115,11 @@ impl SaePeer {
     }
 
     fn send(&self, context: &mut Context<'_>, transaction: u16, status: u16, rest: &[u8]) {
-        let fields = (algorithm::SAE, transaction, status);
+        let fields = AuthenticationFields {
+            algorithm: algorithm::SAE,
+            transaction,
+            status,
+        };
         self.config
             .link
             .send_authentication(context, self.party, fields, rest);
@@ -279,7 +283,11 @@ impl SaePeer {
             return;
         };
         let akm = self.config.link.akm;
-        let Some(shared) = half.process(context, commit, (&self.rejected, &secret), akm) else {
+        let beside = Beside {
+            rejected: &self.rejected,
+            encapsulated: &secret,
+        };
+        let Some(shared) = half.process(context, commit, beside, akm) else {
             // 12.4.8.6.4: a commit that fails its checks is dropped.
             return;
         };

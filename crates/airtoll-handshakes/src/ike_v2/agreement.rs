@@ -6,7 +6,7 @@
 
 use crate::diffie_hellman::DiffieHellman;
 use crate::exchange::Context;
-use crate::kem::KemKey;
+use crate::kem::{Encapsulated, KemKey};
 use crate::operation::KemAlgorithm;
 
 impl KemAlgorithm {
@@ -57,7 +57,7 @@ impl Agreement {
     ) -> Option<(Self, Vec<u8>)> {
         match KemAlgorithm::of_transform(identifier) {
             Some(kem) => {
-                let (ciphertext, secret) = kem.encapsulate(context, asked)?;
+                let Encapsulated { ciphertext, secret } = kem.encapsulate(context, asked)?;
                 Some((Self::Agreed(secret), ciphertext))
             }
             None => Self::asked(context, identifier),
