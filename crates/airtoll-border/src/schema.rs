@@ -3,7 +3,7 @@
 use airtoll_capture::AnnouncedBss;
 use airtoll_capture::networks::NetworksReport;
 use airtoll_capture::report::Report;
-use airtoll_handshakes::mobile_ip::{
+use airtoll_handshakes::mobility::mobile_ip::{
     Binding, ForeignAgentSettings, HeardAgent, HomeAgentSettings, MobileNodeSettings,
     RegistrationAnswer, Visit,
 };

@@ -5,7 +5,7 @@ mod network;
 use airtoll_capture::keys::Keys;
 use airtoll_capture::tunnels::Checked;
 use airtoll_capture::{Report, Request, analyse};
-use airtoll_handshakes::ike_v2::{IkeV2Config, IkeV2Peer};
+use airtoll_handshakes::tunnel::ike_v2::{IkeV2Config, IkeV2Peer};
 use airtoll_handshakes::{Carrier, Conversation, Outcome, Peer, SecretName, Sides};
 use airtoll_security::esp::EspKey;
 use airtoll_security::keys::mic::KeyMic;

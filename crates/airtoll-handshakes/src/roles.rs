@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use self::air::AirSettings;
 
-use super::eap::{
+use crate::eap::{
     EapAuthenticator, EapConfig, EapLimits, EapServer, EapSupplicant, StationChallenge,
 };
-use super::exchange::{Party, Peer};
-use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
-use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
-use super::link::{Link, ManagementProtection};
-use super::openvpn::{OpenVpnClient, OpenVpnConfig, OpenVpnServer, STATIC_KEY_OCTETS};
-use super::operation::{HashAlgorithm, KemAlgorithm};
-use super::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
-use super::wireguard::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
+use crate::exchange::{Party, Peer};
+use crate::link::agreed::{Link, ManagementProtection};
+use crate::operation::{HashAlgorithm, KemAlgorithm};
+use crate::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
+use crate::tunnel::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
+use crate::tunnel::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
+use crate::tunnel::openvpn::{OpenVpnClient, OpenVpnConfig, OpenVpnServer, STATIC_KEY_OCTETS};
+use crate::tunnel::wireguard::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
 use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::suite::CipherSuite;
 

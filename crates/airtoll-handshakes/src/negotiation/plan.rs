@@ -8,8 +8,8 @@ use rand_core::CryptoRng;
 
 use super::{ENDS, GroupRenewal, MOBILE, Negotiation, Stage, Transition};
 use crate::exchange::{SecretName, Secrets};
-use crate::link::{Announced, Link, MobilityDomain, permitted};
-use crate::multi_link::MultiLink;
+use crate::link::agreed::{Announced, Link, MobilityDomain, permitted};
+use crate::link::multi_link::MultiLink;
 use crate::policy::{
     KeyExchange, LinkSpec, MobileIp, Options, PolicySpec, SpecError, TunnelMove, TunnelSpec,
 };

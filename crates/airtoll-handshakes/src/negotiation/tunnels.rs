@@ -4,14 +4,14 @@
 
 use super::{Negotiation, PASSPHRASE};
 use crate::exchange::{Context, Peer, SecretName};
-use crate::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
-use crate::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
-use crate::mobile_ip::MobileIpConfig;
-use crate::openvpn::{OpenVpnClient, OpenVpnConfig, OpenVpnServer, STATIC_KEY_OCTETS};
+use crate::mobility::mobile_ip::MobileIpConfig;
 use crate::operation::HashAlgorithm;
 use crate::policy::{KeyExchange, MobileIp, TunnelSpec};
 use crate::sides::Sides;
-use crate::wireguard::{
+use crate::tunnel::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
+use crate::tunnel::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
+use crate::tunnel::openvpn::{OpenVpnClient, OpenVpnConfig, OpenVpnServer, STATIC_KEY_OCTETS};
+use crate::tunnel::wireguard::{
     RosenpassInitiator, RosenpassResponder, WireGuardInitiator, WireGuardResponder, draw_configs,
 };
 use airtoll_security::TunnelSuite;

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::exchange::Context;
 use crate::failure::Failure;
-use crate::primitives::written;
+use crate::octets::written;
 
 /// The client's end.
 pub struct TlsClient {

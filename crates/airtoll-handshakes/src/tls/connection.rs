@@ -23,7 +23,7 @@ use super::{
 };
 use crate::exchange::Context;
 use crate::failure::Failure;
-use crate::primitives::{equal, written};
+use crate::octets::{equal, written};
 
 /// Octets of plaintext in one record (RFC 8446 section 5.1).
 const FRAGMENT_OCTETS: usize = 1 << 14;

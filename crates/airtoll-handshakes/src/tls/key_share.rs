@@ -7,10 +7,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diffie_hellman::BASE_POINT;
-use crate::ec_group::Group;
+use crate::crypto::diffie_hellman::BASE_POINT;
+use crate::crypto::ec_group::Group;
+use crate::crypto::kem::KemKey;
 use crate::exchange::Context;
-use crate::kem::KemKey;
 use crate::operation::{Curve, KemAlgorithm};
 
 /// A named group (RFC 8446 section 4.2.7).

@@ -8,7 +8,7 @@ use airtoll_wire::tls::{RecordView, content, emit_record};
 
 use super::TlsSuite;
 use crate::exchange::Context;
-use crate::primitives::written;
+use crate::octets::written;
 
 /// One direction's protection.
 #[derive(Clone)]

@@ -14,7 +14,7 @@ use super::schedule::{Protection, Protections, Secrets13, finished13};
 use super::{CODE, NamedGroup, RETRY, Refusal, Session, TlsConfig, TlsVersion, alert, vector16};
 use crate::exchange::Context;
 use crate::failure::Failure;
-use crate::primitives::{equal, written};
+use crate::octets::{equal, written};
 
 /// The server's end.
 pub struct TlsServer {

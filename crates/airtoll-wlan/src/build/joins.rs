@@ -1,7 +1,7 @@
 //! From the associations of a scenario to the sessions of [`Join`], the links of their frames and
 //! the first events. Nodes and links are made before.
 
-use airtoll_handshakes::multi_link::{AffiliatedLink, MultiLink, link_address, mld_address};
+use airtoll_handshakes::link::multi_link::{AffiliatedLink, MultiLink, link_address, mld_address};
 use airtoll_handshakes::{MobileIp, Negotiation, Options, Party, PolicySpec, Sides, SpecError};
 use airtoll_security::AkmSuite;
 use airtoll_units::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! One negotiation of one station, and the read access that other subsystems have to it.
 
-use airtoll_handshakes::link::Link;
+use airtoll_handshakes::link::agreed::Link;
 use airtoll_handshakes::{
     Failure, Message, Negotiation, Party, Secrets, Sides, Stage, Status, TunnelMove,
 };
