@@ -1,6 +1,8 @@
 //! Unknown fields are refused in every object of a request.
 
-use airtoll_handshakes::mobile_ip::{ForeignAgentSettings, HomeAgentSettings, MobileNodeSettings};
+use airtoll_handshakes::mobility::mobile_ip::{
+    ForeignAgentSettings, HomeAgentSettings, MobileNodeSettings,
+};
 use airtoll_handshakes::roles::RoleSettings;
 use airtoll_handshakes::roles::air::LinkSettings;
 use airtoll_handshakes::{Options, PolicySpec};

@@ -5,7 +5,7 @@ mod network;
 
 use airtoll_capture::Report;
 use airtoll_handshakes::exchange::Carrier;
-use airtoll_handshakes::link::Link;
+use airtoll_handshakes::link::agreed::Link;
 use airtoll_handshakes::{
     GroupKeys, GroupRenewal, MultiLink, Negotiation, Options, Outcome, Party, PolicySpec,
     SecretName, Secrets,

@@ -6,7 +6,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::exchange::{Conversation, Emission, Message, Outcome, Party, Peer, Status};
+use crate::exchange::{Conversation, Emission, Message, Outcome, Party, Peer, Status};
 
 /// An exchange with a seeded random source.
 pub fn exchange(peers: Vec<Box<dyn Peer>>, seed: u64) -> Conversation {

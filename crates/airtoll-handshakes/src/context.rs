@@ -7,7 +7,7 @@ use rand_core::CryptoRng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::operation::Operation;
+use crate::operation::Operation;
 
 /// A party of a handshake.
 #[derive(

@@ -14,10 +14,10 @@ use airtoll_wire::isakmp::{self, IsakmpView, exchange};
 use airtoll_wire::radius::{RadiusView, code};
 use airtoll_wire::{mobile_ipv4, openvpn, wireguard};
 
-use super::encapsulation::{PORT, uncarried};
-use super::exchange::{Carrier, Message};
-use super::link::read_management;
-use super::wireguard::{EMPTY_DATA, INIT_CONF, INIT_HELLO, RESP_HELLO, ROSENPASS_PORT};
+use crate::exchange::{Carrier, Message};
+use crate::link::agreed::read_management;
+use crate::tunnel::encapsulation::{PORT, uncarried};
+use crate::tunnel::wireguard::{EMPTY_DATA, INIT_CONF, INIT_HELLO, RESP_HELLO, ROSENPASS_PORT};
 
 /// Protocol and name of a message; octets that cannot be read are "malformed".
 #[must_use]
@@ -31,9 +31,10 @@ pub fn describe(message: &Message) -> (&'static str, String) {
             None => ("IKE", malformed()),
         },
         Carrier::Udp(wireguard::PORT) => ("WireGuard", wireguard(&message.octets)),
-        Carrier::Udp(openvpn::PORT) => {
-            ("OpenVPN", super::openvpn::name(&message.octets).to_owned())
-        }
+        Carrier::Udp(openvpn::PORT) => (
+            "OpenVPN",
+            crate::tunnel::openvpn::name(&message.octets).to_owned(),
+        ),
         Carrier::Udp(mobile_ipv4::PORT) => ("Mobile IP", registration(&message.octets)),
         Carrier::Udp(ROSENPASS_PORT) => ("Rosenpass", rosenpass(&message.octets)),
         Carrier::Udp(port) => ("UDP", format!("port {port}")),

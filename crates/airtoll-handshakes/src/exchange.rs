@@ -9,9 +9,9 @@ use rand_core::CryptoRng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use super::context::{Carrier, Context, Emission, Message, Party, Reaction};
-use super::failure::Failure;
-use super::radius_proxy::{RadiusProxy, Relayed};
+pub use crate::context::{Carrier, Context, Emission, Message, Party, Reaction};
+use crate::failure::Failure;
+use crate::radius_proxy::{RadiusProxy, Relayed};
 
 /// The name of a secret that a handshake gives.
 #[derive(
@@ -50,9 +50,9 @@ pub enum SecretName {
     /// SPIs, or indices of WireGuard, from the initiator to the responder and back: twice 4 octets,
     /// the most significant first.
     TunnelSpis,
-    /// An IKE SA that may move, for [`super::ike_v2::IkeSa::from_octets`].
+    /// An IKE SA that may move, for [`crate::tunnel::ike_v2::IkeSa::from_octets`].
     IkeSa,
-    /// A TLS session to resume later, for [`super::tls::Session::from_octets`].
+    /// A TLS session to resume later, for [`crate::tls::Session::from_octets`].
     TlsSession,
     /// Address that Mobile IP bound the home address to.
     CareOfAddress,

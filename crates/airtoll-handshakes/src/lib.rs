@@ -25,50 +25,27 @@
 
 #[cfg(test)]
 mod adverse;
-mod agreement;
-pub mod association;
-pub mod authentication;
 mod context;
-mod curve_equation;
+pub mod crypto;
 pub mod describe;
-pub mod diffie_hellman;
-pub mod dynamic_wep;
 pub mod eap;
-pub mod ec_group;
-pub mod encapsulation;
 pub mod exchange;
 pub mod failure;
-pub mod fast_transition;
-mod ft_hierarchy;
-pub mod ike_v1;
-pub mod ike_v2;
-pub mod kem;
-pub mod key_frame;
-pub mod key_handshake;
-pub mod key_supplicant;
 pub mod link;
-pub mod mobile_ip;
-pub mod modp;
-pub mod multi_link;
+pub mod mobility;
 pub mod negotiation;
-pub mod openvpn;
+mod octets;
 pub mod operation;
-pub mod owe;
-mod phy_elements;
-mod points;
 pub mod policy;
-mod primitives;
 pub mod published;
 pub mod radius;
 pub mod radius_proxy;
 mod resend;
 pub mod roles;
-pub mod sae;
+mod sides;
 mod spec_error;
 pub mod tls;
-#[cfg(test)]
-mod vectors;
-pub mod wireguard;
+pub mod tunnel;
 pub mod workload;
 
 pub use describe::describe;
@@ -77,8 +54,8 @@ pub use exchange::{
     Secrets, Status,
 };
 pub use failure::{Code, Failure};
-pub use key_handshake::GroupKeys;
-pub use multi_link::{AffiliatedLink, MultiLink};
+pub use link::key_handshake::GroupKeys;
+pub use link::multi_link::{AffiliatedLink, MultiLink};
 pub use negotiation::{GroupRenewal, Negotiation, Stage, StageRecord, Transition, announced_link};
 pub use operation::{
     Curve, HashAlgorithm, KemAlgorithm, KemStep, Operation, SignatureAlgorithm, merge,
@@ -87,3 +64,4 @@ pub use policy::{
     AuthenticationAlgorithm, Faults, KeyExchange, LinkSpec, MobileIp, Options, PolicySpec,
     RadiusTls, SpecError, TunnelMove, TunnelSpec,
 };
+pub use sides::{Sides, Way};

@@ -6,11 +6,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::eap::EapLimits;
-use super::link::ManagementProtection;
-use super::operation::KemAlgorithm;
-pub use super::spec_error::SpecError;
-use super::tls::{Chain, NamedGroup, TlsVersion};
+use crate::eap::EapLimits;
+use crate::link::agreed::ManagementProtection;
+use crate::operation::KemAlgorithm;
+pub use crate::spec_error::SpecError;
+use crate::tls::{Chain, NamedGroup, TlsVersion};
 use airtoll_security::akm::AkmSuite;
 use airtoll_security::suite::CipherSuite;
 use airtoll_security::{EapMethod, TunnelSuite};

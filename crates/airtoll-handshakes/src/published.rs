@@ -9,11 +9,11 @@ use rand_core::SeedableRng;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::describe::describe;
-use super::exchange::{Carrier, Party};
-use super::negotiation::{Negotiation, Stage, StageRecord};
-use super::policy::{MobileIp, Options, PolicySpec};
-use super::tls::TlsVersion;
+use crate::describe::describe;
+use crate::exchange::{Carrier, Party};
+use crate::negotiation::{Negotiation, Stage, StageRecord};
+use crate::policy::{MobileIp, Options, PolicySpec};
+use crate::tls::TlsVersion;
 
 /// A count and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -82,7 +82,7 @@ fn names(records: &[StageRecord]) -> Vec<String> {
         .collect()
 }
 
-fn count(records: &[StageRecord], wanted: impl Fn(&super::exchange::Message) -> bool) -> usize {
+fn count(records: &[StageRecord], wanted: impl Fn(&crate::exchange::Message) -> bool) -> usize {
     records
         .iter()
         .flat_map(|record| &record.emissions)
@@ -90,7 +90,7 @@ fn count(records: &[StageRecord], wanted: impl Fn(&super::exchange::Message) -> 
         .count()
 }
 
-fn on_air(message: &super::exchange::Message) -> bool {
+fn on_air(message: &crate::exchange::Message) -> bool {
     message.from == Party::Station || message.to == Party::Station
 }
 

@@ -6,9 +6,9 @@
 
 use airtoll_wire::radius::{RadiusRepr, RadiusView, attribute};
 
-use super::context::Context;
-use super::operation::HashAlgorithm;
-use super::primitives::{equal, written};
+use crate::context::Context;
+use crate::octets::{equal, written};
+use crate::operation::HashAlgorithm;
 
 /// An Access-Request with its Message-Authenticator.
 pub fn sign_request(context: &mut Context<'_>, secret: &[u8], mut packet: RadiusRepr) -> Vec<u8> {

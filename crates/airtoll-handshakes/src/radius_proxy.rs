@@ -7,9 +7,9 @@
 
 use airtoll_wire::radius::{HEADER_OCTETS, MAX_OCTETS, RadiusRepr, attribute, code};
 
-use super::context::Context;
-use super::failure::{Code, Failure, reason};
-use super::radius::{
+use crate::context::Context;
+use crate::failure::{Code, Failure, reason};
+use crate::radius::{
     decrypt_key, encrypt_key, sign_request, sign_response, verify_request, verify_response,
 };
 

@@ -3,8 +3,8 @@
 //! Takes messages as they are sent; gives them again, a bounded number of times.
 //! Never decides when: that is the driver's time-out.
 
-use super::exchange::{Carrier, Context, Party, Status};
-use super::failure::{Code, Failure, reason};
+use crate::exchange::{Carrier, Context, Party, Status};
+use crate::failure::{Code, Failure, reason};
 
 /// The last message of a party and how often it may still be repeated.
 #[derive(Debug, Clone)]

@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use self::air::AirSettings;
 
-use super::eap::{
+use crate::eap::{
     EapAuthenticator, EapConfig, EapLimits, EapServer, EapSupplicant, StationChallenge,
 };
-use super::exchange::{Party, Peer};
-use super::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
-use super::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
-use super::link::{Link, ManagementProtection};
-use super::openvpn::{OpenVpnClient, OpenVpnConfig, OpenVpnServer, STATIC_KEY_OCTETS};
-use super::operation::{HashAlgorithm, KemAlgorithm};
-use super::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
-use super::wireguard::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
+use crate::exchange::{Party, Peer};
+use crate::link::agreed::{Link, ManagementProtection};
+use crate::operation::{HashAlgorithm, KemAlgorithm};
+use crate::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
+use crate::tunnel::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
+use crate::tunnel::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
+use crate::tunnel::openvpn::{OpenVpnClient, OpenVpnConfig, OpenVpnServer, STATIC_KEY_OCTETS};
+use crate::tunnel::wireguard::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
 use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::suite::CipherSuite;
 
@@ -117,9 +117,9 @@ pub enum RoleSettings {
         /// Whether quick mode has a Diffie-Hellman exchange of its own.
         forward_secrecy: bool,
         /// IPv4 addresses of initiator and responder.
-        addresses: ([u8; 4], [u8; 4]),
+        addresses: [[u8; 4]; 2],
         /// Their addresses inside the tunnel.
-        inner: ([u8; 4], [u8; 4]),
+        inner: [[u8; 4]; 2],
         /// Whether the ends look for address translation.
         #[serde(default)]
         nat_traversal: bool,
@@ -142,7 +142,7 @@ pub enum RoleSettings {
         /// AES-GCM instead of AES-CBC with HMAC-SHA-1.
         gcm: bool,
         /// IPv4 addresses of initiator and responder.
-        addresses: ([u8; 4], [u8; 4]),
+        addresses: [[u8; 4]; 2],
         /// The initiator's address inside the tunnel.
         inner: [u8; 4],
         /// Whether the ends look for address translation.
@@ -186,7 +186,7 @@ pub enum RoleSettings {
         #[serde(default)]
         requests: bool,
         /// Addresses in the tunnel: the client's, the gateway's.
-        inner: ([u8; 4], [u8; 4]),
+        inner: [[u8; 4]; 2],
     },
     /// WireGuard, the station being the initiator and the gateway the responder.
     WireGuard {
@@ -350,8 +350,8 @@ impl RoleSettings {
             cipher: *cipher,
             hash: *hash,
             forward_secrecy: *forward_secrecy,
-            addresses: *addresses,
-            inner: *inner,
+            addresses: (*addresses).into(),
+            inner: (*inner).into(),
             nat_traversal: *nat_traversal,
         };
         match party {
@@ -385,7 +385,7 @@ impl RoleSettings {
             additional: *additional,
             fragment_octets: *fragment_octets,
             gcm: *gcm,
-            addresses: *addresses,
+            addresses: (*addresses).into(),
             inner: *inner,
             nat_traversal: *nat_traversal,
             mobike: *mobike,
@@ -424,7 +424,7 @@ impl RoleSettings {
             groups: groups.clone(),
             requests: *requests,
             peer: 0,
-            inner: *inner,
+            inner: (*inner).into(),
         };
         match party {
             Party::Station => Ok(Box::new(OpenVpnClient::new(config))),

@@ -8,10 +8,10 @@ use rand_chacha::rand_core::SeedableRng;
 
 use airtoll_security::keys::psk;
 
-use crate::diffie_hellman::{BASE_POINT, DiffieHellman};
-use crate::ec_group::Group;
+use crate::crypto::diffie_hellman::{BASE_POINT, DiffieHellman};
+use crate::crypto::ec_group::Group;
+use crate::crypto::kem::KemKey;
 use crate::exchange::Context;
-use crate::kem::KemKey;
 use crate::operation::{Curve, KemAlgorithm, KemStep, Operation, SignatureAlgorithm};
 use crate::tls::certificate;
 use crate::tls::{Chain, Credential};
@@ -167,7 +167,7 @@ impl Subject {
             } => {
                 let key = KemKey::draw(&mut context, algorithm);
                 let public = key.public();
-                let (ciphertext, _) = algorithm.encapsulate(&mut context, &public)?;
+                let ciphertext = algorithm.encapsulate(&mut context, &public)?.ciphertext;
                 match step {
                     KemStep::Keygen => {
                         boxed(move |cx| !KemKey::draw(cx, algorithm).public().is_empty())

@@ -6,10 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
-use airtoll_handshakes::key_handshake::{GroupKeys, KeyAuthenticator, KeyConfig};
-use airtoll_handshakes::key_supplicant::KeySupplicant;
-use airtoll_handshakes::link::{Link, ManagementProtection, MobilityDomain};
-use airtoll_handshakes::sae::{SaeConfig, SaePeer};
+use airtoll_handshakes::link::agreed::{Link, ManagementProtection, MobilityDomain};
+use airtoll_handshakes::link::key_handshake::{GroupKeys, KeyAuthenticator, KeyConfig};
+use airtoll_handshakes::link::key_supplicant::KeySupplicant;
+use airtoll_handshakes::link::sae::{SaeConfig, SaePeer};
 use airtoll_handshakes::{
     Carrier, Conversation, Message, Outcome, Party, Peer, SecretName, Status,
 };

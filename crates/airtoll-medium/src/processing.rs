@@ -288,11 +288,11 @@ impl Processors {
     pub fn counts(&self) -> Vec<DeviceCounts> {
         let each = self.names.iter().zip(&self.hosts);
         each.map(|(name, host)| {
-            let (cpu, engines) = host.busy();
+            let busy = host.busy();
             DeviceCounts {
                 name: name.clone(),
-                cpu_s: cpu.as_secs_f64(),
-                engines_s: engines.as_secs_f64(),
+                cpu_s: busy.cpu.as_secs_f64(),
+                engines_s: busy.engines.as_secs_f64(),
             }
         })
         .collect()

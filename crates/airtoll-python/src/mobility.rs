@@ -6,7 +6,7 @@
 use std::net::Ipv4Addr;
 
 use airtoll_handshakes::Context;
-use airtoll_handshakes::mobile_ip::{
+use airtoll_handshakes::mobility::mobile_ip::{
     Advertiser, Bindings, ForeignAgentSettings, HomeAgentSettings, PORT, Registration, Visitors,
     timestamp,
 };

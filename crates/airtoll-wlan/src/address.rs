@@ -6,7 +6,7 @@
 use crate::id::{NodeId, RadioId};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use airtoll_handshakes::multi_link::{MAX_LINKS, mld_address};
+use airtoll_handshakes::link::multi_link::{MAX_LINKS, mld_address};
 use airtoll_wire::MacAddress;
 
 /// The number of an IP address. A node has one; a station that hands over has another one in every
@@ -91,7 +91,7 @@ pub(crate) fn ip(of: impl Into<Locator>, six: bool) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airtoll_handshakes::multi_link::link_address;
+    use airtoll_handshakes::link::multi_link::link_address;
 
     #[test]
     fn addresses_are_of_hosts_and_do_not_repeat() {

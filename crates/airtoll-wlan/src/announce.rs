@@ -4,10 +4,11 @@
 //! Takes a scenario; gives octets. The lengths of these frames on the air follow from the octets. Order
 //! of elements: IEEE 802.11-2020, tables 9-32 and 9-34 to 9-39, with those of 802.11ax and 802.11be.
 
-use airtoll_handshakes::link::{
+use airtoll_handshakes::link::agreed::{
     Announced, Link, Offered, OperatingChannels, Overriding, PhyElements, offered,
 };
-use airtoll_handshakes::{LinkSpec, Options, announced_link, multi_link};
+use airtoll_handshakes::link::multi_link;
+use airtoll_handshakes::{LinkSpec, Options, announced_link};
 use airtoll_phy::Band;
 use airtoll_security::CipherSuite;
 use airtoll_wire::MacAddress;

@@ -10,7 +10,7 @@ use airtoll_wire::radius::{RadiusRepr, attribute, code};
 use super::{FAILED, eapol, octets, read_eapol};
 use crate::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use crate::failure::{Failure, reason};
-use crate::link::Link;
+use crate::link::agreed::Link;
 use crate::radius::{decrypt_key, sign_request, verify_response};
 
 /// How often a request to the station is repeated (802.1X-2004, 9.7: maxReq is 2, hostapd 4).

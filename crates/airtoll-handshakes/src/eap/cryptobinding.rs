@@ -5,8 +5,8 @@
 //! follows. Never decides whether a server asks for it.
 
 use crate::exchange::Context;
+use crate::octets::equal;
 use crate::operation::HashAlgorithm;
-use crate::primitives::equal;
 
 /// Octets of the TLV: type, length, version fields and subtype, nonce, compound MAC.
 const OCTETS: usize = 60;

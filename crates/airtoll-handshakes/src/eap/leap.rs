@@ -9,8 +9,8 @@ use super::mschapv2::{challenge_response, password_hash};
 use super::{EapConfig, FAILED, PeerMethod, ServerMethod, Step};
 use crate::exchange::Context;
 use crate::failure::Failure;
+use crate::octets::{equal, written};
 use crate::operation::HashAlgorithm;
-use crate::primitives::{equal, written};
 
 fn data(value: &[u8], name: &[u8]) -> Vec<u8> {
     let data = LeapData {

@@ -7,8 +7,8 @@ use airtoll_wire::eap::{Code, EapRepr, SizedValue, method};
 use super::{EapConfig, FAILED, PeerMethod, ServerMethod, Step};
 use crate::exchange::Context;
 use crate::failure::Failure;
+use crate::octets::{equal, written};
 use crate::operation::HashAlgorithm;
-use crate::primitives::{equal, written};
 
 fn proof(context: &mut Context<'_>, identifier: u8, password: &[u8], challenge: &[u8]) -> Vec<u8> {
     context.hash(HashAlgorithm::Md5, &[&[identifier], password, challenge])

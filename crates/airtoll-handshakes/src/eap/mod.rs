@@ -28,10 +28,10 @@ pub use authenticator::EapAuthenticator;
 pub use server::{EapServer, StationChallenge};
 pub use supplicant::EapSupplicant;
 
-use super::exchange::{Carrier, Context, Message, SecretName, Secrets, Status};
-use super::failure::{Code, Failure, reason};
-use super::primitives::written;
-use super::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
+use crate::exchange::{Carrier, Context, Message, SecretName, Secrets, Status};
+use crate::failure::{Code, Failure, reason};
+use crate::octets::written;
+use crate::tls::{Chain, Credential, NamedGroup, Session, TlsSuite, TlsVersion};
 
 /// Limits of one end for one conversation. Each product has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

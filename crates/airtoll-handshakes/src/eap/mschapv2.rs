@@ -7,8 +7,8 @@
 use airtoll_wire::eap::{Code, EapRepr, method};
 
 use crate::exchange::Context;
+use crate::octets::equal;
 use crate::operation::HashAlgorithm;
-use crate::primitives::equal;
 
 /// NtPasswordHash (RFC 2759 section 8.3): MD4 of the password in UTF-16.
 pub fn password_hash(context: &mut Context<'_>, password: &[u8]) -> Vec<u8> {

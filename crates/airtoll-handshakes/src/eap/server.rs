@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     EapConfig, FAILED, ServerMethod, Step, agreed, eapol, octets, read_eapol, server_method,
 };
-use crate::dynamic_wep::WepKeyGiver;
 use crate::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use crate::failure::Failure;
-use crate::key_frame::GroupKeys;
+use crate::link::dynamic_wep::WepKeyGiver;
+use crate::link::key_frame::GroupKeys;
 use crate::radius::{encrypt_key, sign_response, verify_request};
 use crate::radius_proxy::{proxy_states, too_long};
 use crate::tls::Session;

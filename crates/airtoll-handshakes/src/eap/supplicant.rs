@@ -9,7 +9,7 @@ use airtoll_wire::eapol::packet_type;
 use super::{EapConfig, FAILED, PeerMethod, agreed, eapol, octets, peer_method, read_eapol};
 use crate::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use crate::failure::Failure;
-use crate::link::leaving_reason;
+use crate::link::agreed::leaving_reason;
 use crate::tls::Session;
 
 /// Time-outs before the station gives up; it outlasts the server's repetitions.
@@ -151,7 +151,7 @@ impl Peer for EapSupplicant {
             return;
         }
         if let Some(number) = leaving_reason(message) {
-            self.failure = Some(crate::link::failure_of_reason(number));
+            self.failure = Some(crate::link::agreed::failure_of_reason(number));
             return;
         }
         let Some(packet) = read_eapol(message) else {

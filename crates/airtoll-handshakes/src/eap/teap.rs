@@ -12,7 +12,7 @@ use super::mschapv2::{MsChapPeer, MsChapServer, Turn};
 use super::tunnel::{Exporter, Inner, InnerPeer, InnerServer, InnerStep, Tunnel};
 use super::{EapConfig, octets};
 use crate::exchange::Context;
-use crate::primitives::equal;
+use crate::octets::equal;
 use crate::tls::{TlsSuite, prf};
 
 const VERSION: u8 = 1;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::adverse::{agree, run, run_adverse, run_flipped};
 use crate::exchange::{Conversation, Emission, Outcome, Party, Peer, SecretName, Status};
-use crate::link::{Link, ManagementProtection};
+use crate::link::agreed::{Link, ManagementProtection};
 use crate::tls::{Chain, TlsSuite};
 use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::suite::CipherSuite;

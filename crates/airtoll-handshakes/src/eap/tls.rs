@@ -11,7 +11,7 @@ use super::tunnel::{Exporter, Inner, InnerPeer, InnerServer, InnerStep, Tunnel};
 use super::{EapConfig, FAILED, PeerMethod, ServerMethod, Step};
 use crate::exchange::Context;
 use crate::failure::Failure;
-use crate::primitives::written;
+use crate::octets::written;
 use crate::tls::{Connection, Refusal, Session, TlsClient, TlsConfig, TlsServer, TlsVersion};
 
 /// Splits what is sent and joins what is received (RFC 5216 section 2.1.5).

@@ -7,7 +7,7 @@ use airtoll_wire::eap::method;
 use super::EapConfig;
 use super::tunnel::{Exporter, Inner, InnerPeer, InnerServer, InnerStep};
 use crate::exchange::Context;
-use crate::primitives::equal;
+use crate::octets::equal;
 
 /// Diameter AVP codes of User-Name and User-Password (RFC 5281 section 10.1).
 const USER_NAME: u32 = 1;

@@ -9,16 +9,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::address;
-use crate::association::{AssociationAccessPoint, AssociationStation};
-use crate::authentication::{AuthenticationAccessPoint, AuthenticationStation};
 use crate::exchange::{Party, Peer};
-use crate::fast_transition::{FtConfig, FtOldAccessPoint, FtStation, FtTarget};
-use crate::key_handshake::{KeyAuthenticator, KeyConfig};
-use crate::key_supplicant::KeySupplicant;
-use crate::link::{Announced, Link, ManagementProtection, MobilityDomain, OperatingChannels};
-use crate::multi_link::MultiLink;
-use crate::owe::OwePeer;
-use crate::sae::{SaeConfig, SaePeer};
+use crate::link::agreed::{
+    Announced, Link, ManagementProtection, MobilityDomain, OperatingChannels,
+};
+use crate::link::association::{AssociationAccessPoint, AssociationStation};
+use crate::link::authentication::{AuthenticationAccessPoint, AuthenticationStation};
+use crate::link::fast_transition::{FtConfig, FtOldAccessPoint, FtStation, FtTarget};
+use crate::link::key_handshake::{KeyAuthenticator, KeyConfig};
+use crate::link::key_supplicant::KeySupplicant;
+use crate::link::multi_link::MultiLink;
+use crate::link::owe::OwePeer;
+use crate::link::sae::{SaeConfig, SaePeer};
 use airtoll_security::akm::{AkmHash, AkmSuite};
 use airtoll_security::keys::{pairwise, psk};
 use airtoll_security::suite::CipherSuite;

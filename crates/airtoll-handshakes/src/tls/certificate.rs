@@ -450,9 +450,9 @@ mod tests {
     use rand_chacha::rand_core::SeedableRng;
 
     use super::*;
-    use crate::vectors::{cases, octets};
+    use crate::crypto::vectors::{cases, octets};
 
-    const VECTORS: &str = include_str!("../vectors/ml-dsa.json");
+    const VECTORS: &str = include_str!("../crypto/vectors/ml-dsa.json");
 
     /// Checks the vectors of one parameter set.
     fn check<P>(name: &str)

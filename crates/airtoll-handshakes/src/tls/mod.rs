@@ -36,7 +36,7 @@ pub use server::TlsServer;
 pub use session::Session;
 pub use suite::TlsSuite;
 
-use super::failure::{Code, Failure, reason};
+use crate::failure::{Code, Failure, reason};
 
 /// Which TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]

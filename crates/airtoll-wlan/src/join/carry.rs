@@ -2,7 +2,7 @@
 //! all other messages as IP packets by the route of data. EAPOL of a pre-authentication takes the
 //! route of data, too, without IP (EtherType 88-C7).
 
-use airtoll_handshakes::link::leaving_reason;
+use airtoll_handshakes::link::agreed::leaving_reason;
 use airtoll_handshakes::{Carrier, Message, Party, describe};
 use airtoll_phy as phy;
 use airtoll_units::Instant;

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use airtoll_engine::Streams;
 use airtoll_handshakes::GroupKeys;
-use airtoll_handshakes::link::Link;
+use airtoll_handshakes::link::agreed::Link;
 use airtoll_security::CipherSuite;
 
 use super::{Join, Purpose, Session};

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use airtoll_handshakes::link::{Link, leaving_reason};
+use airtoll_handshakes::link::agreed::{Link, leaving_reason};
 use airtoll_handshakes::{Carrier, Failure, Message, Party};
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::ieee80211::ManagementRepr;

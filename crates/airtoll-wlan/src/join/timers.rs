@@ -1,8 +1,9 @@
 //! Time-outs of the parties: how long a party waits in a stage, by the message that it sent last.
 //! The party itself decides whether it then repeats the message or gives up.
 
-use airtoll_handshakes::wireguard::ROSENPASS_PORT;
-use airtoll_handshakes::{Carrier, Negotiation, Party, Stage, encapsulation};
+use airtoll_handshakes::tunnel::encapsulation;
+use airtoll_handshakes::tunnel::wireguard::ROSENPASS_PORT;
+use airtoll_handshakes::{Carrier, Negotiation, Party, Stage};
 use airtoll_units::{Duration, Instant};
 use airtoll_wire::openvpn::PORT as OPENVPN_PORT;
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use airtoll_engine::{Stream, Streams};
-use airtoll_handshakes::multi_link::link_address;
+use airtoll_handshakes::link::multi_link::link_address;
 use airtoll_handshakes::{Negotiation, SecretName, Secrets};
 use airtoll_security::{CipherSuite, TunnelSuite};
 use airtoll_wire::MacAddress;

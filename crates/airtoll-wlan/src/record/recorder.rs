@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use airtoll_engine::Streams;
-use airtoll_handshakes::multi_link::{link_address, mld_address};
+use airtoll_handshakes::link::multi_link::{link_address, mld_address};
 use airtoll_phy::{OctetSpan, TxVector};
 use airtoll_security::CipherSuite;
 use airtoll_security::link::mld::LinkAddresses;

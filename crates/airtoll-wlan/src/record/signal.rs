@@ -2,7 +2,7 @@
 //! that its party composed.
 
 use airtoll_handshakes::Carrier;
-use airtoll_handshakes::wireguard::ROSENPASS_PORT;
+use airtoll_handshakes::tunnel::wireguard::ROSENPASS_PORT;
 use airtoll_wire::ipv4::protocol;
 use airtoll_wire::openvpn::PORT as OPENVPN_PORT;
 use airtoll_wire::udp::UdpRepr;

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use airtoll_handshakes::mobile_ip::advertisement;
+use airtoll_handshakes::mobility::mobile_ip::advertisement;
 use airtoll_handshakes::{Carrier, Message, Party};
 use airtoll_units::{Duration, Instant};
 

@@ -3,7 +3,7 @@
 Home agent, foreign agent and mobile node are a small program each. A registration makes IP-in-IP
 tunnels of the kernel that carry a mobile node's traffic. Agents advertise only on solicitation (RFC
 5944 section 2.3 allows it). Messages, authentication and timestamps are in
-``crates/airtoll-handshakes/src/mobile_ip``.
+``crates/airtoll-handshakes/src/mobility/mobile_ip``.
 
     mobile node            foreign agent                home agent
       -- solicitation (ICMP 10) ->

@@ -1,0 +1,3 @@
+//! Mobility of the network layer.
+
+pub mod mobile_ip;
