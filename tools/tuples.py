@@ -1,7 +1,6 @@
 """Find tuples with members of one type in the signatures of Rust functions.
 
-    python tools/tuples.py           compare with ALLOWED; exit 1 where a file has more, or fewer
-    python tools/tuples.py --all     list every one
+    python tools/tuples.py           list the tuples; exit 1 on one
 
 Members of one type can be exchanged without an error of the compiler: `(from, to)`. A struct with
 named fields cannot. Signatures in tests are left out, closures and local variables too.
@@ -11,56 +10,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from rust_sources import code, modules
 
 ROOT = Path(__file__).resolve().parents[1]
-
-#: File -> how many tuples of its signatures have members of one type. Numbers may only fall.
-ALLOWED: dict[str, int] = {
-    "crates/airtoll-border/src/columns.rs": 1,
-    "crates/airtoll-capture/src/analysis.rs": 1,
-    "crates/airtoll-capture/src/decrypt/keyring/fils.rs": 2,
-    "crates/airtoll-capture/src/decrypt/keyring/handshake.rs": 1,
-    "crates/airtoll-capture/src/decrypt/keyring.rs": 1,
-    "crates/airtoll-capture/src/decrypt/keyring/multi_link.rs": 6,
-    "crates/airtoll-capture/src/decrypt/keyring/suites.rs": 1,
-    "crates/airtoll-capture/src/decrypt/keyring/tdls.rs": 1,
-    "crates/airtoll-capture/src/frames/content.rs": 6,
-    "crates/airtoll-capture/src/link.rs": 2,
-    "crates/airtoll-capture/src/session/mod.rs": 2,
-    "crates/airtoll-capture/src/session/timeline.rs": 2,
-    "crates/airtoll-capture/src/session/waits.rs": 1,
-    "crates/airtoll-handshakes/src/link/dynamic_wep.rs": 1,
-    "crates/airtoll-handshakes/src/tunnel/encapsulation.rs": 2,
-    "crates/airtoll-handshakes/src/tunnel/ike_v1/config.rs": 4,
-    "crates/airtoll-handshakes/src/tunnel/ike_v1/keys.rs": 1,
-    "crates/airtoll-handshakes/src/tunnel/ike_v1/nat.rs": 2,
-    "crates/airtoll-handshakes/src/tunnel/ike_v2/config.rs": 1,
-    "crates/airtoll-handshakes/src/tunnel/ike_v2/mobike.rs": 2,
-    "crates/airtoll-handshakes/src/tunnel/ike_v2/mod.rs": 2,
-    "crates/airtoll-handshakes/src/tunnel/ike_v2/nat.rs": 3,
-    "crates/airtoll-handshakes/src/tunnel/ike_v2/sealed.rs": 8,
-    "crates/airtoll-handshakes/src/crypto/kem.rs": 2,
-    "crates/airtoll-handshakes/src/link/agreed.rs": 2,
-    "crates/airtoll-handshakes/src/negotiation.rs": 1,
-    "crates/airtoll-handshakes/src/negotiation/plan.rs": 1,
-    "crates/airtoll-handshakes/src/link/sae/half.rs": 1,
-    "crates/airtoll-handshakes/src/tls/key_share.rs": 2,
-    "crates/airtoll-handshakes/src/tls/schedule.rs": 2,
-    "crates/airtoll-handshakes/src/tls/server.rs": 1,
-    "crates/airtoll-handshakes/src/tunnel/wireguard.rs": 1,
-    "crates/airtoll-python/src/ciphers.rs": 3,
-    "crates/airtoll-python/src/scenario.rs": 3,
-    "crates/airtoll-security/src/link/mpdu.rs": 1,
-    "crates/airtoll-security/src/link/wep.rs": 1,
-    "crates/airtoll-wire/src/ieee80211/element.rs": 1,
-    "crates/airtoll-wire/src/ieee80211/operating_channel.rs": 2,
-    "crates/airtoll-wlan/src/join/session.rs": 1,
-}
 
 _OPEN, _CLOSE = "([<{", ")]>}"
 
@@ -142,36 +97,14 @@ def found_in(root: Path) -> dict[str, list[tuple[str, str]]]:
     return dict(sorted(found.items()))
 
 
-def faults(found: dict[str, list[tuple[str, str]]]) -> list[str]:
-    """Files with more such tuples than they may have, and numbers that can be lowered."""
-    lines = []
-    counts = Counter({file: len(here) for file, here in found.items()})
-    for file in sorted({*counts, *ALLOWED}):
-        allowed = ALLOWED.get(file, 0)
-        if counts[file] > allowed:
-            named = "; ".join(f"{name} {members}" for name, members in found[file])
-            lines.append(
-                f"{file}: {counts[file]} tuples of equal types in signatures, at most {allowed}: "
-                f"write a struct with named fields: {named}"
-            )
-        elif counts[file] < allowed:
-            lines.append(f"{file}: lower its number in tools/tuples.py to {counts[file]}")
-    return lines
-
-
-def main(arguments: list[str]) -> int:
-    """List tuples; 1 where a file has more than it may have."""
+def main() -> int:
+    """List tuples; 1 where there is one."""
     found = found_in(ROOT)
-    if "--all" in arguments:
-        for file, here in found.items():
-            for name, members in here:
-                print(f"{file}: {name} {members}")
-        print(sum(map(len, found.values())), "tuples")
-        return 0
-    lines = faults(found)
-    print("\n".join(lines), end="\n" if lines else "")
-    return 1 if lines else 0
+    for file, here in found.items():
+        for name, members in here:
+            print(f"{file}: {name} {members}: write a struct with named fields")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -41,12 +41,19 @@ def test_tuples_of_signatures(tool: ModuleType, text: str, found: str | None) ->
     assert [members for _, members in tool.of_file(text)] == ([found] if found else [])
 
 
-def test_a_further_tuple_and_a_number_that_is_too_high_are_faults(
-    tool: ModuleType, monkeypatch: pytest.MonkeyPatch
+def test_a_tuple_in_a_crate_is_named(
+    tool: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(tool, "ALLOWED", {"a.rs": 1, "b.rs": 2})
-    one = ("f", "(u8, u8)")
-    assert tool.faults({"a.rs": [one], "b.rs": [one, one]}) == []
-    assert "at most 1" in tool.faults({"a.rs": [one, one], "b.rs": [one, one]})[0]
-    assert "at most 0" in tool.faults({"a.rs": [one], "b.rs": [one, one], "c.rs": [one]})[0]
-    assert tool.faults({"a.rs": [one]}) == ["b.rs: lower its number in tools/tuples.py to 0"]
+    source = tmp_path / "crates/c/src"
+    source.mkdir(parents=True)
+    (source / "lib.rs").write_text("fn ends() -> (u8, u8) { (0, 1) }\n")
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    assert tool.main() == 1
+    assert capsys.readouterr().out.startswith("crates/c/src/lib.rs: ends (u8, u8)")
+
+
+def test_the_crates_have_none(tool: ModuleType) -> None:
+    assert tool.main() == 0

@@ -110,6 +110,13 @@ pub struct AnalyticColumns {
     pub method: Vec<&'static str>,
 }
 
+/// A throughput with its bounds, bit/s.
+struct Bounded {
+    value: f64,
+    lower: f64,
+    upper: f64,
+}
+
 impl AnalyticColumns {
     /// The rows of these answers.
     ///
@@ -117,40 +124,48 @@ impl AnalyticColumns {
     /// The first flow without a closed form, with the reason.
     pub fn new(answers: Vec<Answer>) -> Result<Self, String> {
         let mut columns = Self::default();
-        let (mut value, mut lower, mut upper) = (0.0, 0.0, 0.0);
+        let mut sum = Bounded {
+            value: 0.0,
+            lower: 0.0,
+            upper: 0.0,
+        };
         for answer in answers {
             let found: Throughput = answer
                 .throughput
                 .map_err(|reason| format!("no closed form for flow {}: {reason}", answer.flow))?;
-            value += found.bps;
-            lower += found.lower_bps;
-            upper += found.upper_bps;
+            sum.value += found.bps;
+            sum.lower += found.lower_bps;
+            sum.upper += found.upper_bps;
             columns.push(
-                (found.bps, found.lower_bps, found.upper_bps),
+                Bounded {
+                    value: found.bps,
+                    lower: found.lower_bps,
+                    upper: found.upper_bps,
+                },
                 Some(answer.flow),
                 answer.station,
                 found.method.name(),
             );
         }
-        columns.push((value, lower, upper), None, None, "sum");
+        columns.push(sum, None, None, "sum");
         Ok(columns)
     }
 
     fn push(
         &mut self,
-        (value, lower, upper): (f64, f64, f64),
+        found: Bounded,
         flow: Option<String>,
         station: Option<String>,
         method: &'static str,
     ) {
         self.metric.push("throughput_bps");
-        self.value.push(value);
+        self.value.push(found.value);
         self.unit.push("bit/s");
         self.flow.push(flow);
         self.station.push(station);
         self.second.push(None);
-        self.lower.push(lower);
-        self.upper.push(upper);
+        self.lower.push(found.lower);
+        self.upper.push(found.upper);
         self.method.push(method);
     }
 }

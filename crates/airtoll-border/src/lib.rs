@@ -14,6 +14,8 @@
 
 mod capture;
 mod columns;
+mod findings;
+mod measured;
 mod negotiated;
 #[cfg(feature = "schema")]
 mod schema;
@@ -21,6 +23,14 @@ mod tables;
 
 pub use capture::CaptureOptions;
 pub use columns::{AnalyticColumns, Columns, PublishedMaximum, Sketches, published_maxima};
+pub use findings::{
+    BlackHoleRow, FragmentedFlowRow, WeakLinkRow, black_hole_rows, fragmented_flow_rows,
+    weak_link_rows,
+};
+pub use measured::{
+    CipherSubjectRow, OperationSubjectRow, VectorRow, cipher_subject_rows, operation_subject_rows,
+    vector_rows,
+};
 pub use negotiated::{
     Negotiated, NegotiatedMessage, NegotiatedOutcome, NegotiatedSecret, NegotiatedTotals,
     PartyTotals, ProtocolTotals, negotiate,

@@ -17,8 +17,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    AkmRow, AnalyticColumns, CaptureOptions, CipherRow, Columns, EapRow, GenerationRow, Negotiated,
-    PublishedMaximum, TunnelRow,
+    AkmRow, AnalyticColumns, BlackHoleRow, CaptureOptions, CipherRow, CipherSubjectRow, Columns,
+    EapRow, FragmentedFlowRow, GenerationRow, Negotiated, OperationSubjectRow, PublishedMaximum,
+    TunnelRow, VectorRow, WeakLinkRow,
 };
 
 /// Two sets of JSON Schema (draft 2020-12) definitions by the name of their type: `requests`, as
@@ -65,6 +66,12 @@ fn answers() -> Map<String, Value> {
     generator.subschema_for::<EapRow>();
     generator.subschema_for::<TunnelRow>();
     generator.subschema_for::<GenerationRow>();
+    generator.subschema_for::<WeakLinkRow>();
+    generator.subschema_for::<BlackHoleRow>();
+    generator.subschema_for::<FragmentedFlowRow>();
+    generator.subschema_for::<VectorRow>();
+    generator.subschema_for::<CipherSubjectRow>();
+    generator.subschema_for::<OperationSubjectRow>();
     generator.subschema_for::<MediumStatistics>();
     generator.take_definitions(true)
 }

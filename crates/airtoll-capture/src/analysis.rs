@@ -168,7 +168,7 @@ impl Batch {
             } => {
                 let padding = if data_pad { padding_of(mpdu) } else { None };
                 let kind = match padding {
-                    Some((header, pad)) => {
+                    Some(Padding { header, pad }) => {
                         self.octets.extend_from_slice(&mpdu[..header]);
                         self.octets.extend_from_slice(&mpdu[header + pad..]);
                         SlotKind::Air {
@@ -384,10 +384,16 @@ impl Merge {
     }
 }
 
-/// Header length and octets of padding after it.
-fn padding_of(mpdu: &[u8]) -> Option<(usize, usize)> {
+/// Padding between the header of a frame and its body, octets.
+struct Padding {
+    /// Length of the header.
+    header: usize,
+    pad: usize,
+}
+
+fn padding_of(mpdu: &[u8]) -> Option<Padding> {
     let frame = airtoll_wire::ieee80211::Frame::new(mpdu).ok()?;
     let header = frame.header_len();
     let pad = header.next_multiple_of(4) - header;
-    (pad > 0 && mpdu.len() >= header + pad).then_some((header, pad))
+    (pad > 0 && mpdu.len() >= header + pad).then_some(Padding { header, pad })
 }

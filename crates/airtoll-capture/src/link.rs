@@ -44,6 +44,17 @@ pub enum Link<'a> {
     Unread,
 }
 
+/// Packets of a link type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkTypeCount {
+    /// Number of the link type.
+    pub number: u32,
+    /// Its packets.
+    pub packets: u64,
+    /// Those that could not be read because of it.
+    pub not_read: u64,
+}
+
 /// Reads link layers; finds FCSs where no header tells of them, and counts link types and wrappers.
 #[derive(Debug, Clone, Default)]
 pub struct LinkReader {
@@ -51,7 +62,7 @@ pub struct LinkReader {
     without_fcs: u32,
     /// Link type of the packets, their number and how many of them are of no link type that is read;
     /// a file has few.
-    types: Vec<(u32, u64, u64)>,
+    types: Vec<LinkTypeCount>,
     last: usize,
     wrapped: [u64; Wrapper::ALL.len()],
 }
@@ -91,8 +102,8 @@ impl LinkReader {
                 }
             }
         }
-        if let Some((_, _, not_read)) = self.types.get_mut(self.last) {
-            *not_read += 1;
+        if let Some(last) = self.types.get_mut(self.last) {
+            last.not_read += 1;
         }
         Link::Unread
     }
@@ -100,26 +111,29 @@ impl LinkReader {
     #[inline]
     fn count(&mut self, link_type: u32) {
         match self.types.get_mut(self.last) {
-            Some((last, frames, _)) if *last == link_type => *frames += 1,
+            Some(last) if last.number == link_type => last.packets += 1,
             _ => self.count_another(link_type),
         }
     }
 
     #[cold]
     fn count_another(&mut self, link_type: u32) {
-        let known = self.types.iter().position(|(one, ..)| *one == link_type);
+        let known = self.types.iter().position(|one| one.number == link_type);
         self.last = known.unwrap_or_else(|| {
             if self.types.len() < MAX_TYPES {
-                self.types.push((link_type, 0, 0));
+                self.types.push(LinkTypeCount {
+                    number: link_type,
+                    packets: 0,
+                    not_read: 0,
+                });
             }
             self.types.len() - 1
         });
-        self.types[self.last].1 += 1;
+        self.types[self.last].packets += 1;
     }
 
-    /// Link types of the packets so far: number, packets, and how many of them could not be read because
-    /// of it.
-    pub fn link_types(&self) -> &[(u32, u64, u64)] {
+    /// Link types of the packets so far.
+    pub fn link_types(&self) -> &[LinkTypeCount] {
         &self.types
     }
 
@@ -209,8 +223,8 @@ impl LinkReader {
                 Link::Wire(Wire::Ethernet, &octets[..keep])
             }
             // Source: tcpdump.org, LINKTYPE_LINUX_SLL and LINKTYPE_LINUX_SLL2.
-            link_type::LINUX_SLL => cooked(octets, (14, 5, 6), 16),
-            link_type::LINUX_SLL2 => cooked(octets, (0, 11, 12), 20),
+            link_type::LINUX_SLL => cooked(octets, SLL),
+            link_type::LINUX_SLL2 => cooked(octets, SLL2),
             // The address family in the host's byte order, then IP.
             link_type::NULL | link_type::LOOP => {
                 Link::Wire(Wire::Ip, octets.get(4..).unwrap_or(&[]))
@@ -393,16 +407,43 @@ impl LinkReader {
     }
 }
 
-/// A header of `len` octets with EtherType, length of the sender's address and that address at
-/// these places.
-fn cooked(octets: &[u8], at: (usize, usize, usize), len: usize) -> Link<'_> {
+/// Places of fields in a header of Linux's cooked capture, octets.
+#[derive(Debug, Clone, Copy)]
+struct CookedHeader {
+    ethertype: usize,
+    /// Length of the sender's address.
+    address_length: usize,
+    address: usize,
+    /// Octets of the header.
+    octets: usize,
+}
+
+/// LINKTYPE_LINUX_SLL.
+const SLL: CookedHeader = CookedHeader {
+    ethertype: 14,
+    address_length: 5,
+    address: 6,
+    octets: 16,
+};
+
+/// LINKTYPE_LINUX_SLL2.
+const SLL2: CookedHeader = CookedHeader {
+    ethertype: 0,
+    address_length: 11,
+    address: 12,
+    octets: 20,
+};
+
+/// A packet behind such a header.
+fn cooked(octets: &[u8], at: CookedHeader) -> Link<'_> {
+    let len = at.octets;
     let (Some(header), Some(rest)) = (octets.get(..len), octets.get(len..)) else {
         return Link::Broken;
     };
-    let sender = (header[at.1] == 6)
-        .then(|| MacAddress::from_slice(&header[at.2..at.2 + 6]).ok())
+    let sender = (header[at.address_length] == 6)
+        .then(|| MacAddress::from_slice(&header[at.address..at.address + 6]).ok())
         .flatten();
-    let ethertype = u16::from_be_bytes([header[at.0], header[at.0 + 1]]);
+    let ethertype = u16::from_be_bytes([header[at.ethertype], header[at.ethertype + 1]]);
     Link::Wire(Wire::Cooked { ethertype, sender }, rest)
 }
 

@@ -184,10 +184,10 @@ impl LinkTypes {
         let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         let mut wrapped: BTreeMap<&'static str, u64> = BTreeMap::new();
         for reader in readers {
-            for (number, frames, not_read) in reader.link_types() {
-                let sum = sums.entry(*number).or_default();
-                sum.0 += frames;
-                sum.1 += not_read;
+            for one in reader.link_types() {
+                let sum = sums.entry(one.number).or_default();
+                sum.0 += one.packets;
+                sum.1 += one.not_read;
             }
             for (wrapper, frames) in reader.wrapped().filter(|(_, frames)| *frames > 0) {
                 *wrapped.entry(wrapper.name()).or_default() += frames;

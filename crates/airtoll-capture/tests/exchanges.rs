@@ -202,7 +202,8 @@ fn what_is_not_supported_is_named() {
 #[test]
 fn fils_keys_follow_from_the_nonces_and_the_pmk() {
     use aes_siv::KeyInit;
-    use airtoll_capture::decrypt::fils::FilsKeys;
+    use airtoll_capture::decrypt::LinkEnds;
+    use airtoll_capture::decrypt::fils::{FilsKeys, FilsNonces};
     use airtoll_wire::key_data::KeyData;
     let mut link = Link::new(AkmSuite::Psk, CipherSuite::Ccmp128);
     let selector = airtoll_wire::ieee80211::AkmSelector([0x00, 0x0f, 0xac, 14]);
@@ -228,8 +229,14 @@ fn fils_keys_follow_from_the_nonces_and_the_pmk() {
     let keys = FilsKeys::derive(
         AkmHash::Sha256,
         &link.pmk,
-        (link.station, link.ap),
-        (&snonce, &anonce),
+        LinkEnds {
+            station: link.station,
+            bssid: link.ap,
+        },
+        &FilsNonces {
+            station: snonce,
+            ap: anonce,
+        },
         CipherSuite::Ccmp128,
     );
     // The FILS Session element in clear, then Key Delivery under AES-SIV.

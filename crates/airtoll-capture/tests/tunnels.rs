@@ -6,7 +6,7 @@ use airtoll_capture::keys::Keys;
 use airtoll_capture::tunnels::Checked;
 use airtoll_capture::{Report, Request, analyse};
 use airtoll_handshakes::tunnel::ike_v2::{IkeV2Config, IkeV2Peer};
-use airtoll_handshakes::{Carrier, Conversation, Outcome, Peer, SecretName};
+use airtoll_handshakes::{Carrier, Conversation, Outcome, Peer, SecretName, Sides};
 use airtoll_security::esp::EspKey;
 use airtoll_security::keys::mic::KeyMic;
 use airtoll_security::{AkmSuite, CipherSuite, TunnelSuite};
@@ -172,10 +172,14 @@ fn a_handshake_inside_esp_inside_esp_is_found() {
 
 /// The four messages of an IKEv2 exchange of two peers with their UDP ports, and the SA's row of Wireshark's table.
 fn ike_exchange(gcm: bool) -> (Vec<(u16, Vec<u8>)>, String) {
+    let ends = Sides {
+        initiator: ENDS.0,
+        responder: ENDS.1,
+    };
     let config = IkeV2Config {
         // The SA is then among the secrets.
         mobike: true,
-        ..IkeV2Config::new(b"tunnel secret".to_vec(), 19, gcm, ENDS)
+        ..IkeV2Config::new(b"tunnel secret".to_vec(), 19, gcm, ends)
     };
     let peers: Vec<Box<dyn Peer>> = vec![
         Box::new(IkeV2Peer::initiator(config.clone())),
@@ -195,17 +199,17 @@ fn ike_exchange(gcm: bool) -> (Vec<(u16, Vec<u8>)>, String) {
     let (spis, keys) = (&sa["spis"], &sa["keys"]);
     let row = format!(
         "{},{},{},{},\"{}\",{},{},\"{}\"",
-        digits(&spis[0]),
-        digits(&spis[1]),
-        digits(&keys["cipher"][0]),
-        digits(&keys["cipher"][1]),
+        digits(&spis["initiator"]),
+        digits(&spis["responder"]),
+        digits(&keys["cipher"]["initiator"]),
+        digits(&keys["cipher"]["responder"]),
         if gcm {
             "AES-GCM-128 with 16 octet ICV [RFC5282]"
         } else {
             "AES-CBC-128 [RFC3602]"
         },
-        digits(&keys["integrity"][0]),
-        digits(&keys["integrity"][1]),
+        digits(&keys["integrity"]["initiator"]),
+        digits(&keys["integrity"]["responder"]),
         if gcm {
             "NONE [RFC4306]"
         } else {

@@ -42,6 +42,7 @@ pub mod radius;
 pub mod radius_proxy;
 mod resend;
 pub mod roles;
+mod sides;
 mod spec_error;
 pub mod tls;
 pub mod tunnel;
@@ -63,3 +64,4 @@ pub use policy::{
     AuthenticationAlgorithm, Faults, KeyExchange, LinkSpec, MobileIp, Options, PolicySpec,
     RadiusTls, SpecError, TunnelMove, TunnelSpec,
 };
+pub use sides::{Sides, Way};

@@ -31,6 +31,7 @@ use crate::mobility::mobile_ip::parties;
 use crate::operation::Operation;
 use crate::policy::{AuthenticationAlgorithm, Options, PolicySpec, RadiusTls, SpecError};
 use crate::radius_proxy::RadiusProxy;
+use crate::sides::Sides;
 use crate::tls::{Credential, Session, TlsSuite};
 use airtoll_security::akm::AkmSuite;
 use airtoll_security::keys::{Ptk, pairwise, pmkid, psk};
@@ -109,7 +110,7 @@ pub struct Negotiation {
     renewal: Option<GroupRenewal>,
     group_keys: Option<Vec<GroupKeys>>,
     /// Addresses of the tunnels' ends: the station's, the gateway's.
-    addresses: ([u8; 4], [u8; 4]),
+    addresses: Sides<[u8; 4]>,
     /// Addresses of Mobile IP: the station's at home, the home agent's, the foreign agent's.
     mobile_addresses: [[u8; 4]; 3],
 }
@@ -117,7 +118,10 @@ pub struct Negotiation {
 const STATION: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x01]);
 const ACCESS_POINT: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 0x02]);
 /// Default addresses of the tunnels' ends.
-const ENDS: ([u8; 4], [u8; 4]) = ([10, 0, 1, 20], [10, 0, 1, 1]);
+const ENDS: Sides<[u8; 4]> = Sides {
+    initiator: [10, 0, 1, 20],
+    responder: [10, 0, 1, 1],
+};
 /// The same of Mobile IP's parties.
 const MOBILE: [[u8; 4]; 3] = [[10, 0, 1, 20], [10, 0, 1, 1], [10, 0, 2, 1]];
 const PASSPHRASE: &str = "correct horse battery staple";
@@ -242,12 +246,11 @@ impl Negotiation {
         })
     }
 
-    /// Addresses of AP and station that keys are bound to.
-    fn key_addresses(&self) -> (MacAddress, MacAddress) {
-        (
-            self.link.key_address(Party::AccessPoint),
-            self.link.key_address(Party::Station),
-        )
+    /// Identifier of a PMK of the association (IEEE 802.11-2020, 12.7.1.3).
+    fn pmkid(&self, akm: AkmSuite, pmk: &[u8]) -> Option<[u8; 16]> {
+        let ap = self.link.key_address(Party::AccessPoint);
+        let station = self.link.key_address(Party::Station);
+        pmkid::pmkid(akm, pmk, ap, station).ok()
     }
 
     /// Sets the addresses and PHYs of the links of a multi-link association, before the association.
@@ -454,10 +457,7 @@ impl Negotiation {
     /// The identifier of the PMKSA that the station alone has. With 802.1X its PMK is not that of the
     /// EAP to come.
     fn stale_pmkid(&self) -> [u8; 16] {
-        let stale = || {
-            let (ap, station) = self.key_addresses();
-            pmkid::pmkid(self.link.akm?, &[0; 32], ap, station).ok()
-        };
+        let stale = || self.pmkid(self.link.akm?, &[0; 32]);
         self.cached_pmkid().or_else(stale).unwrap_or_default()
     }
 
@@ -466,10 +466,7 @@ impl Negotiation {
     fn cached_pmkid(&self) -> Option<[u8; 16]> {
         let pmk = self.secrets.get(&SecretName::Pmk)?;
         let akm = self.link.akm?;
-        let (ap, station) = self.key_addresses();
-        pmkid::pmkid(akm, pmk, ap, station)
-            .ok()
-            .or_else(|| pmk[..16].try_into().ok())
+        self.pmkid(akm, pmk).or_else(|| pmk[..16].try_into().ok())
     }
 
     fn eap(&self, context: &mut Context<'_>) -> Vec<Box<dyn Peer>> {
@@ -590,11 +587,8 @@ impl Negotiation {
                 .and_then(|pmkid| pmkid.as_slice().try_into().ok())
                 .or(cached)
                 .or_else(|| {
-                    let (ap, station) = self.key_addresses();
                     let named = akm.is_8021x() && !akm.is_ft();
-                    named
-                        .then(|| pmkid::pmkid(akm, &pmk, ap, station).ok())
-                        .flatten()
+                    named.then(|| self.pmkid(akm, &pmk)).flatten()
                 });
             KeyConfig {
                 station_element: self

@@ -117,9 +117,9 @@ pub enum RoleSettings {
         /// Whether quick mode has a Diffie-Hellman exchange of its own.
         forward_secrecy: bool,
         /// IPv4 addresses of initiator and responder.
-        addresses: ([u8; 4], [u8; 4]),
+        addresses: [[u8; 4]; 2],
         /// Their addresses inside the tunnel.
-        inner: ([u8; 4], [u8; 4]),
+        inner: [[u8; 4]; 2],
         /// Whether the ends look for address translation.
         #[serde(default)]
         nat_traversal: bool,
@@ -142,7 +142,7 @@ pub enum RoleSettings {
         /// AES-GCM instead of AES-CBC with HMAC-SHA-1.
         gcm: bool,
         /// IPv4 addresses of initiator and responder.
-        addresses: ([u8; 4], [u8; 4]),
+        addresses: [[u8; 4]; 2],
         /// The initiator's address inside the tunnel.
         inner: [u8; 4],
         /// Whether the ends look for address translation.
@@ -186,7 +186,7 @@ pub enum RoleSettings {
         #[serde(default)]
         requests: bool,
         /// Addresses in the tunnel: the client's, the gateway's.
-        inner: ([u8; 4], [u8; 4]),
+        inner: [[u8; 4]; 2],
     },
     /// WireGuard, the station being the initiator and the gateway the responder.
     WireGuard {
@@ -350,8 +350,8 @@ impl RoleSettings {
             cipher: *cipher,
             hash: *hash,
             forward_secrecy: *forward_secrecy,
-            addresses: *addresses,
-            inner: *inner,
+            addresses: (*addresses).into(),
+            inner: (*inner).into(),
             nat_traversal: *nat_traversal,
         };
         match party {
@@ -385,7 +385,7 @@ impl RoleSettings {
             additional: *additional,
             fragment_octets: *fragment_octets,
             gcm: *gcm,
-            addresses: *addresses,
+            addresses: (*addresses).into(),
             inner: *inner,
             nat_traversal: *nat_traversal,
             mobike: *mobike,
@@ -424,7 +424,7 @@ impl RoleSettings {
             groups: groups.clone(),
             requests: *requests,
             peer: 0,
-            inner: *inner,
+            inner: (*inner).into(),
         };
         match party {
             Party::Station => Ok(Box::new(OpenVpnClient::new(config))),

@@ -167,7 +167,7 @@ impl Subject {
             } => {
                 let key = KemKey::draw(&mut context, algorithm);
                 let public = key.public();
-                let (ciphertext, _) = algorithm.encapsulate(&mut context, &public)?;
+                let ciphertext = algorithm.encapsulate(&mut context, &public)?.ciphertext;
                 match step {
                     KemStep::Keygen => {
                         boxed(move |cx| !KemKey::draw(cx, algorithm).public().is_empty())

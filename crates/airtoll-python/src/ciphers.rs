@@ -7,21 +7,19 @@ use std::time::Duration;
 #[cfg(not(unix))]
 use std::time::Instant;
 
+use airtoll_border::{cipher_subject_rows, operation_subject_rows, vector_rows};
 use airtoll_handshakes::workload;
 use airtoll_security::kernels::Engine;
 use airtoll_security::workload::{Mode, Subject, Workload};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Runs every published vector: (name, source, passed) each.
+use crate::answers::answer;
+
+/// Runs every published vector: a list of `airtoll.border.answers.VectorRow`.
 #[pyfunction]
-fn cipher_vectors(py: Python<'_>) -> Vec<(&'static str, &'static str, bool)> {
-    py.detach(|| {
-        airtoll_security::vectors::run()
-            .into_iter()
-            .map(|outcome| (outcome.name, outcome.source, outcome.passed))
-            .collect()
-    })
+fn cipher_vectors(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    answer(py, &py.detach(vector_rows))
 }
 
 /// The engines this processor runs, best first.
@@ -30,19 +28,10 @@ fn cipher_engines() -> Vec<&'static str> {
     Engine::available().map(Engine::name).collect()
 }
 
-/// Every cipher and the ways it can run here: (name, "link" or "tunnel", modes) each.
+/// Every cipher and the ways it can run here: a list of `airtoll.border.answers.CipherSubjectRow`.
 #[pyfunction]
-fn cipher_subjects() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
-    Subject::all()
-        .map(|subject| {
-            let kind = match subject {
-                Subject::Link(_) => "link",
-                Subject::Tunnel(_) => "tunnel",
-            };
-            let modes = subject.modes().iter().map(|mode| mode.name()).collect();
-            (subject.name(), kind, modes)
-        })
-        .collect()
+fn cipher_subjects(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    answer(py, &cipher_subject_rows())
 }
 
 /// Passes over the lengths in each round.
@@ -87,15 +76,11 @@ fn measure_cipher(
     Ok(rows)
 }
 
-/// Every public-key operation of the handshakes: (name, implementation, units in a call, unit) each.
+/// Every public-key operation of the handshakes: a list of
+/// `airtoll.border.answers.OperationSubjectRow`.
 #[pyfunction]
-fn handshake_operations() -> Vec<(String, &'static str, u64, &'static str)> {
-    workload::Subject::all()
-        .map(|subject| {
-            let (units, unit) = subject.units();
-            (subject.name(), subject.implementation(), units, unit)
-        })
-        .collect()
+fn handshake_operations(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    answer(py, &operation_subject_rows())
 }
 
 /// Microseconds of one call of an operation: `rounds` means, each over at least one call and about `slice_us`

@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 
-use airtoll_wlan::analytic::{self, weak_links};
+use airtoll_border::{black_hole_rows, fragmented_flow_rows, weak_link_rows};
+use airtoll_wlan::analytic;
 use airtoll_wlan::scenario::{Band, Standard};
-use airtoll_wlan::{black_holes, fragmented};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;
 
 use crate::analytic::{analytic_columns, why_no_closed_form};
+use crate::answers::answer;
 use crate::cancel::Cancel;
 use crate::fault::guarded;
 use crate::refused::{InvalidScenario, refusal};
@@ -47,43 +48,22 @@ impl Handle {
         checked.map_err(|error| refusal(py, &error))
     }
 
-    /// Stations whose fixed rate loses most frames of 1500 octets: name, level and needed level, dBm.
-    fn weak_links(&self, py: Python<'_>) -> Vec<(String, f64, f64)> {
-        py.detach(|| {
-            let links = weak_links(&self.scenario).into_iter();
-            links
-                .map(|l| (l.station, l.level_dbm, l.needed_dbm))
-                .collect()
-        })
+    /// Stations whose fixed rate loses most frames of 1500 octets: a list of
+    /// `airtoll.border.answers.WeakLinkRow`.
+    fn weak_links(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        answer(py, &py.detach(|| weak_link_rows(&self.scenario)))
     }
 
-    /// Flows of TCP whose full packets an access point drops in silence: name, length and MTU, octets, and
-    /// whether the sender finds shorter ones.
-    fn black_holes(&self, py: Python<'_>) -> Vec<(String, u32, u32, bool)> {
-        py.detach(|| {
-            let holes = black_holes(&self.scenario).into_iter();
-            holes
-                .map(|h| (h.flow, h.octets, h.mtu_octets, h.found))
-                .collect()
-        })
+    /// Flows of TCP whose full packets an access point drops in silence: a list of
+    /// `airtoll.border.answers.BlackHoleRow`.
+    fn black_holes(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        answer(py, &py.detach(|| black_hole_rows(&self.scenario)))
     }
 
-    /// Flows of UDP whose datagrams travel in fragments: name, payload, the longest payload that would not,
-    /// octets, the MTU that they need, octets, and whether a tunnel is the cause.
-    fn fragmented_flows(&self, py: Python<'_>) -> Vec<(String, u32, u32, u32, bool)> {
-        py.detach(|| {
-            let cut = fragmented(&self.scenario).into_iter();
-            cut.map(|f| {
-                (
-                    f.flow,
-                    f.payload_octets,
-                    f.fits_octets,
-                    f.mtu_octets,
-                    f.by_tunnel,
-                )
-            })
-            .collect()
-        })
+    /// Flows of UDP whose datagrams travel in fragments: a list of
+    /// `airtoll.border.answers.FragmentedFlowRow`.
+    fn fragmented_flows(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        answer(py, &py.detach(|| fragmented_flow_rows(&self.scenario)))
     }
 
     /// The fixed rates of stations: name, BSS, MCS index and streams (None for rates without), Mb/s, level in

@@ -207,7 +207,7 @@ fn subsystems_own_their_state() {
         ("net/tunnel.rs", "TunnelEnd"),
         ("flow.rs", "Flows"),
         ("flow.rs", "Flow"),
-        ("flow/socket.rs", "Ends"),
+        ("flow/outlet.rs", "PacketForm"),
         ("flow/socket.rs", "UdpSocket"),
         ("flow/connection.rs", "Connection"),
         ("flow/connection.rs", "Half"),

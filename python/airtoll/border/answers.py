@@ -15,6 +15,7 @@ __all__ = [
     "AnnouncedBss",
     "AnnouncedSuites",
     "Binding",
+    "BlackHoleRow",
     "ByKindOfdouble",
     "ByKindOfuint64",
     "Carrier",
@@ -22,6 +23,7 @@ __all__ = [
     "ChannelReport",
     "Checked",
     "CipherRow",
+    "CipherSubjectRow",
     "Code",
     "CodeIke",
     "CodeMobileIp",
@@ -50,6 +52,7 @@ __all__ = [
     "FailureWrongChannel",
     "FailureWrongCredentials",
     "FailureWrongPassphrase",
+    "FragmentedFlowRow",
     "GenerationRow",
     "HashAlgorithm",
     "HeardAgent",
@@ -90,6 +93,7 @@ __all__ = [
     "OperationRandom",
     "OperationRc4",
     "OperationSign",
+    "OperationSubjectRow",
     "OperationVerify",
     "Owned",
     "Party",
@@ -117,8 +121,10 @@ __all__ = [
     "TunnelReport",
     "TunnelRow",
     "TunnelSetupReport",
+    "VectorRow",
     "Visit",
     "Waits",
+    "WeakLinkRow",
 ]
 
 
@@ -2249,6 +2255,96 @@ class GenerationRow(TypedDict):
 
     service_and_tail_bits: int | None
     """Bits of the SERVICE field and of the tail; null for DSSS."""
+
+
+class WeakLinkRow(TypedDict):
+    """A station whose fixed rate loses most frames of 1500 octets."""
+
+    station: str
+    """Its name."""
+
+    level_dbm: float
+    """Level of the weaker direction, dBm."""
+
+    needed_dbm: float
+    """Level that the rate needs, dBm."""
+
+
+class BlackHoleRow(TypedDict):
+    """A flow of TCP whose full packets vanish."""
+
+    flow: str
+    """Its name."""
+
+    octets: int
+    """Length of its full packets, octets."""
+
+    mtu_octets: int
+    """MTU of the path, octets."""
+
+    found: bool
+    """Whether the sender finds shorter segments."""
+
+
+class FragmentedFlowRow(TypedDict):
+    """A flow of UDP whose datagrams travel in fragments."""
+
+    flow: str
+    """Its name."""
+
+    payload_octets: int
+    """Payload of its datagrams, octets."""
+
+    fits_octets: int
+    """The longest payload that travels in one packet, octets."""
+
+    mtu_octets: int
+    """The least MTU at which its datagrams are whole, octets."""
+
+    by_tunnel: bool
+    """Whether they would be whole without a tunnel."""
+
+
+class VectorRow(TypedDict):
+    """A published test vector."""
+
+    vector: str
+    """Its name."""
+
+    source: str
+    """Where it is published."""
+
+    passed: bool
+    """Whether the result is the published one."""
+
+
+class CipherSubjectRow(TypedDict):
+    """A cipher that can be measured."""
+
+    name: str
+    """Its name."""
+
+    kind: str
+    """`link` or `tunnel`."""
+
+    modes: list[str]
+    """Ways in which it can run here."""
+
+
+class OperationSubjectRow(TypedDict):
+    """A public-key operation of the handshakes that can be measured."""
+
+    name: str
+    """Its name."""
+
+    implementation: str
+    """The library that carries it out."""
+
+    units: int
+    """Units in a call."""
+
+    unit: str
+    """The unit."""
 
 
 class MediumRadioCounts(TypedDict):

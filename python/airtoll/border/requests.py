@@ -34,6 +34,7 @@ __all__ = [
     "Beacons",
     "Bss",
     "CaptureOptions",
+    "CategoryLinks",
     "CipherCost",
     "CipherDelimiters",
     "CipherSuite",
@@ -70,6 +71,7 @@ __all__ = [
     "KemAlgorithm",
     "KeyExchange",
     "LinkBudget",
+    "LinkDirection",
     "LinkSettings",
     "LinkSpec",
     "ManagementProtection",
@@ -147,6 +149,7 @@ __all__ = [
     "SecurityAssociation",
     "Shown",
     "SignatureAlgorithm",
+    "SingleRadio",
     "StageKind",
     "Standard",
     "StationChallenge",
@@ -971,6 +974,73 @@ class Role(StrEnum):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class SingleRadio(Value):
+    """Enhanced multi-link single-radio operation (EMLSR) of a station: one radio listens on all
+    links and exchanges frames on one at a time (IEEE 802.11be-2024, 35.3.17).
+    """
+
+    padding_delay_us: int = 0
+    """Padding of the initial control frame (MU-RTS) that the access point sends before data, us:
+    0, 32, 64, 128 or 256. The radio turns to the link in this time.
+    """
+
+    transition_delay_us: int = 0
+    """From the end of an exchange until the radio listens on all links again, us: 0, 16, 32, 64,
+    128 or 256.
+    """
+
+    end_timeout_us: float | None = None
+    """From its last answer in an exchange of the access point until it takes that for over, us;
+    null: SIFS, a slot and the 20 us of aRxPHYStartDelay.
+    """
+
+
+class AccessCategory(StrEnum):
+    """EDCA access category."""
+
+    BACKGROUND = "background"
+    """AC_BK."""
+
+    BEST_EFFORT = "best_effort"
+    """AC_BE."""
+
+    VIDEO = "video"
+    """AC_VI."""
+
+    VOICE = "voice"
+    """AC_VO."""
+
+
+class LinkDirection(StrEnum):
+    """Direction of a mapping."""
+
+    UP = "up"
+    """From the station."""
+
+    DOWN = "down"
+    """From the access point."""
+
+    BOTH = "both"
+    """Both."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class CategoryLinks(Value):
+    """The links of an access category between a station and its access point (TID-to-link
+    mapping, IEEE 802.11be-2024, 35.3.7.2).
+    """
+
+    category: AccessCategory
+    """The access category, with both of its TIDs."""
+
+    direction: LinkDirection = LinkDirection.BOTH
+    """Frames of the access point, of the station, or both."""
+
+    bss: tuple[str, ...]
+    """The BSSs on whose links they go."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class CipherDelimiters(Value):
     """Delimiters of four octets after every MPDU of an A-MPDU but the last, where the MPDUs have
     a cipher: time that the cipher of a sender needs between two MPDUs.
@@ -1452,8 +1522,17 @@ class Node(Value):
 
     multi_link: tuple[str, ...] = ()
     """Further BSSs of a multi-link device, each on a channel of its own: it has one radio in
-    each, and all transmit and receive independently (IEEE 802.11be, 35.3, STR). A station's
-    are BSSs of its access point. Traffic of two such devices takes all links that both have.
+    each, and all transmit and receive independently (IEEE 802.11be, 35.3, STR) unless
+    `single_radio` is set. A station's are BSSs of its access point. Traffic of two such
+    devices takes all links that both have.
+    """
+
+    single_radio: SingleRadio | None = None
+    """A station that has one radio for all of its links (EMLSR); null: one for each (STR)."""
+
+    category_links: tuple[CategoryLinks, ...] = ()
+    """Links of access categories between a station and its access point; a category without an
+    entry takes all.
     """
 
     position_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -2417,22 +2496,6 @@ Pattern = (
     | PatternDns
     | PatternVoip
 )
-
-
-class AccessCategory(StrEnum):
-    """EDCA access category."""
-
-    BACKGROUND = "background"
-    """AC_BK."""
-
-    BEST_EFFORT = "best_effort"
-    """AC_BE."""
-
-    VIDEO = "video"
-    """AC_VI."""
-
-    VOICE = "voice"
-    """AC_VO."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -91,10 +91,7 @@ class CipherCost:
 @ciphers.command("verify")
 def verify(json: JsonOption = False) -> None:
     """Run every published test vector."""
-    rows = [
-        {"vector": name, "source": source, "passed": passed}
-        for name, source, passed in _native.cipher_vectors()
-    ]
+    rows = _native.cipher_vectors()
     failed = [row["vector"] for row in rows if not row["passed"]]
     if json:
         emit_json({"engines": _native.cipher_engines(), "vectors": rows})
@@ -279,15 +276,15 @@ def measure(
     """The cost of every cipher, or of the named ones, in these modes as far as each has them."""
     _warn_of_quick_build()
     subjects = _native.cipher_subjects()
-    known = [name for name, _, _ in subjects]
+    known = [subject["name"] for subject in subjects]
     for name in only or ():
         if name not in known:
             raise UsageError(f"--only {name}: known are {', '.join(known)}")
     wanted = [
-        (name, kind, mode)
-        for name, kind, modes in subjects
-        if not only or name in only
-        for mode in modes
+        (subject["name"], subject["kind"], mode)
+        for subject in subjects
+        if not only or subject["name"] in only
+        for mode in subject["modes"]
         if mode in of
     ]
     costs = []
@@ -305,22 +302,24 @@ def measure_operations(rounds: int, only: Sequence[str] | None) -> list[Operatio
     """The cost of every public-key operation of the handshakes, or of the named ones."""
     _warn_of_quick_build()
     subjects = _native.handshake_operations()
-    known = [name for name, *_ in subjects]
+    known = [subject["name"] for subject in subjects]
     for name in only or ():
         if name not in known:
             raise UsageError(f"--only {name}: known are {', '.join(known)}")
-    wanted = [subject for subject in subjects if not only or subject[0] in only]
+    wanted = [subject for subject in subjects if not only or subject["name"] in only]
     costs = []
     with progress_bar() as bar:
         task = bar.add_task("operations", total=len(wanted))
-        for name, implementation, units, unit in wanted:
+        for subject in wanted:
+            name = subject["name"]
             bar.update(task, description=name)
-            readings = np.array(_native.measure_operation(name, rounds, OPERATION_SLICE_US)) / units
+            measured = _native.measure_operation(name, rounds, OPERATION_SLICE_US)
+            readings = np.array(measured) / subject["units"]
             costs.append(
                 OperationCost(
                     operation=name,
-                    implementation=implementation,
-                    unit=unit,
+                    implementation=subject["implementation"],
+                    unit=subject["unit"],
                     us=median_cost(readings),
                     per_second=median_cost(1e6 / readings),
                 )
@@ -428,7 +427,7 @@ def _split(only: Sequence[str] | None) -> tuple[list[str] | None, list[str] | No
     """The names of ciphers and those of operations; ``None``: all."""
     if not only:
         return None, None
-    operations = {name for name, *_ in _native.handshake_operations()}
+    operations = {subject["name"] for subject in _native.handshake_operations()}
     return [n for n in only if n not in operations], [n for n in only if n in operations]
 
 

@@ -37,10 +37,13 @@ def black_holes(scenario: _native.Scenario) -> tuple[str, ...]:
     """Connections of a scenario whose full segments vanish, a line each kind."""
     found = scenario.black_holes()
     lines: dict[str, list[str]] = {}
-    for flow, octets, mtu, probes in found:
-        words = f"packets of {octets} octets exceed the path MTU of {mtu} octets and vanish"
-        end = "; segments shrink after time-outs" if probes else "; TCP stalls at 0 Mb/s"
-        lines.setdefault(words + end, []).append(flow)
+    for one in found:
+        words = (
+            f"packets of {one['octets']} octets exceed the path MTU of {one['mtu_octets']} octets "
+            "and vanish"
+        )
+        end = "; segments shrink after time-outs" if one["found"] else "; TCP stalls at 0 Mb/s"
+        lines.setdefault(words + end, []).append(one["flow"])
     return tuple(
         f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {words}"
         for words, names in lines.items()

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from airtoll.analyse.settling import DRIFTS
+from airtoll.border.answers import FragmentedFlowRow
 from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY
 from airtoll.plan import Cell
 from airtoll.testbeds.contract import Row
@@ -48,28 +49,28 @@ _LARGEST_MTU: Final = 9000
 @lru_cache(maxsize=1024)
 def fragments(cell: Cell) -> tuple[str, ...]:
     """The caveat of a cell whose tunnels cut datagrams into fragments, if they do."""
-    cut = [one for one in native(cell).fragmented_flows() if one[-1]]
+    cut = [one for one in native(cell).fragmented_flows() if one["by_tunnel"]]
     return (FRAGMENTS + _of_fragments(cut, cell),) if cut else ()
 
 
-def _of_fragments(cut: Sequence[tuple[str, int, int, int, bool]], cell: Cell) -> str:
-    flow, payload, fits, _, by_tunnel = cut[0]
+def _of_fragments(cut: Sequence[FragmentedFlowRow], cell: Cell) -> str:
+    first = cut[0]
     others = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
-    why = "the tunnel makes fragments of" if by_tunnel else "fragments carry"
+    why = "the tunnel makes fragments of" if first["by_tunnel"] else "fragments carry"
     return (
-        f"{flow}{others}: {why} datagrams of {payload} octets; set payload_bytes to {fits} or "
-        f"less{_other_cure(cut[0], cell)}"
+        f"{first['flow']}{others}: {why} datagrams of {first['payload_octets']} octets; set "
+        f"payload_bytes to {first['fits_octets']} or less{_other_cure(first, cell)}"
     )
 
 
-def _other_cure(one: tuple[str, int, int, int, bool], cell: Cell) -> str:
+def _other_cure(one: FragmentedFlowRow, cell: Cell) -> str:
     """The MTU that keeps datagrams whole, where a study may set one that does."""
-    _, payload, fits, mtu, _ = one
+    fits, mtu = one["fits_octets"], one["mtu_octets"]
     stated = cell.settings.tunnel_mtu_octets
     if stated is None or stated - fits not in _HEADERS:
         return f", or mtu_octets to {mtu}"
     # The stated MTU of the tunnel's interface cuts them, whatever the MTU around it.
-    inner = payload + stated - fits
+    inner = one["payload_octets"] + stated - fits
     if max(inner, mtu) > _LARGEST_MTU:
         return ""
     around = f" with mtu_octets of {mtu}" if mtu > cell.settings.mtu_octets else ""
@@ -87,7 +88,7 @@ def causes(rows: Sequence[Row], cell: Cell) -> tuple[str, ...]:
     }
     found = []
     if drifting:
-        cut = [one for one in native(cell).fragmented_flows() if one[0] in drifting]
+        cut = [one for one in native(cell).fragmented_flows() if one["flow"] in drifting]
         if cut:
             found.append(
                 f"a full queue drops a part of nearly each datagram: {_of_fragments(cut, cell)}"

@@ -134,11 +134,12 @@ class Simulator:
         weak = native(cell).weak_links()
         if not weak:
             return None
-        station, level, needed = weak[0]
+        first = weak[0]
         rest = f" and {len(weak) - 1} more" if len(weak) > 1 else ""
         return (
-            f"station {station}{rest}: {level:.1f} dBm is too low for the rate, which needs "
-            f"{needed:.1f} dBm; raise rssi_dbm, move the station or lower rate_mbps or mcs"
+            f"station {first['station']}{rest}: {first['level_dbm']:.1f} dBm is too low for the "
+            f"rate, which needs {first['needed_dbm']:.1f} dBm; raise rssi_dbm, move the station or "
+            "lower rate_mbps or mcs"
         )
 
     def expected_s(self, cell: Cell) -> float:

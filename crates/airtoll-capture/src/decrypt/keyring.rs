@@ -76,7 +76,7 @@ pub struct Keyring {
     pub(crate) given: Keys,
     from_passphrases: FxHashMap<(usize, Vec<u8>), Secret>,
     pub(crate) bss: FxHashMap<u64, Bss>,
-    pub(crate) pairs: FxHashMap<(u64, u64), Pair>,
+    pub(crate) pairs: FxHashMap<PairKey, Pair>,
     pub(crate) groups: FxHashMap<u64, Vec<TrafficKey>>,
     /// Integrity keys of group management frames, with their octets.
     pub(super) igtks: FxHashMap<u64, Vec<(Secret, BipKey)>>,
@@ -362,9 +362,37 @@ impl Keyring {
     }
 }
 
-pub(crate) fn pair_of(a: MacAddress, b: MacAddress) -> (u64, u64) {
+/// Nonces of a key handshake.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::decrypt) struct HandshakeNonces {
+    /// The authenticator's.
+    pub anonce: [u8; 32],
+    /// The supplicant's.
+    pub snonce: [u8; 32],
+}
+
+/// Two addresses, whichever is named first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct PairKey {
+    low: u64,
+    high: u64,
+}
+
+pub(crate) fn pair_of(a: MacAddress, b: MacAddress) -> PairKey {
     let (a, b) = (a.to_u64(), b.to_u64());
-    (a.min(b), a.max(b))
+    PairKey {
+        low: a.min(b),
+        high: a.max(b),
+    }
+}
+
+/// Addresses of a station and of an access point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkEnds {
+    /// The station's.
+    pub station: MacAddress,
+    /// The access point's.
+    pub bssid: MacAddress,
 }
 
 /// Puts a key in front; `true` if it was not known.

@@ -12,7 +12,7 @@ pub mod keyring;
 pub mod traffic;
 
 pub(crate) use keyring::multi_link::Association;
-pub use keyring::{Keyring, fils, ft, handshake, replay, tdls};
+pub use keyring::{Keyring, LinkEnds, fils, ft, handshake, replay, tdls};
 pub use traffic::TrafficKey;
 
 /// Why a protected frame stays closed.

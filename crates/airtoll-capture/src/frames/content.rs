@@ -146,9 +146,9 @@ impl Frames<'_> {
             header_octets,
             ..Found::default()
         };
-        let (station, ap) = self.roles(frame);
-        let from_station = station.is_some() && frame.transmitter() == station;
-        let (station, ap) = self.associated(station, ap);
+        let roles = self.roles(frame);
+        let from_station = roles.station.is_some() && frame.transmitter() == roles.station;
+        let Roles { station, ap } = self.associated(roles);
         if let (Some(station), Some(IpEnds { from: source, .. }), true) =
             (station, ends, from_station)
         {
@@ -187,7 +187,8 @@ impl Frames<'_> {
                 let receiver = station.filter(|_| !from_station);
                 // A message of a client to all is sent once more by the AP.
                 let relayed = receiver.is_none() && from.is_none();
-                self.configures(slot, &content, (from, receiver), ap, relayed, false);
+                let ends = HardwareEnds { from, to: receiver };
+                self.configures(slot, &content, ends, ap, relayed, false);
                 return found;
             }
             _ => {
@@ -197,7 +198,12 @@ impl Frames<'_> {
                 };
                 for tunnel in tunnelled.messages {
                     if self.sessions.is_new(tunnel.digest, station) {
-                        let air = (station, bssid, from_station, airtime_ns);
+                        let air = OnAir {
+                            station,
+                            bssid,
+                            from_station,
+                            airtime_ns,
+                        };
                         self.enter_air(slot, frame, air, None, tunnel.step());
                     }
                 }
@@ -213,21 +219,31 @@ impl Frames<'_> {
         {
             self.keyring.learn_suite(station, bssid, rsn);
         }
-        let air = (station, bssid, from_station, airtime_ns);
+        let air = OnAir {
+            station,
+            bssid,
+            from_station,
+            airtime_ns,
+        };
         self.enter_air(slot, frame, air, channel, step);
         found
     }
 
-    /// Enters a step that a frame of the air is: of a station and an AP, from the station or not, with its
-    /// time on the air.
+    /// Enters a step that a frame of the air is.
     fn enter_air(
         &mut self,
         slot: &Slot,
         frame: &Frame<'_>,
-        (station, bssid, from_station, airtime_ns): (MacAddress, MacAddress, bool, u64),
+        air: OnAir,
         channel: Option<OciRepr>,
         step: Step,
     ) {
+        let OnAir {
+            station,
+            bssid,
+            from_station,
+            airtime_ns,
+        } = air;
         // Messages of tunnels are compared whole.
         let sequence = match step {
             Step::Tunnel(..) => None,
@@ -346,17 +362,18 @@ impl Frames<'_> {
         }
     }
 
-    /// Messages that configure a host, and addresses that name their owner. `from` and `to`: the
-    /// station that sent or receives the frame; `relayed`: the AP sends what a station sent to all.
+    /// Messages that configure a host, and addresses that name their owner. `ends`: the station that
+    /// sent or receives the frame; `relayed`: the AP sends what a station sent to all.
     fn configures(
         &mut self,
         slot: &Slot,
         content: &Content<'_>,
-        (from, to): (Option<MacAddress>, Option<MacAddress>),
+        ends: HardwareEnds,
         bssid: Option<MacAddress>,
         relayed: bool,
         wired: bool,
     ) {
+        let HardwareEnds { from, to } = ends;
         match (content, to) {
             (Content::Dhcp(message), _) => {
                 let station = self.keyring.station_of(message.client);
@@ -419,7 +436,8 @@ impl Frames<'_> {
     }
 
     fn event(&mut self, mut event: Event) {
-        (event.station, event.bssid) = self.keyring.associated(event.station, event.bssid);
+        let ends = self.keyring.associated(event.station, event.bssid);
+        (event.station, event.bssid) = (ends.station, ends.bssid);
         let announced = self.announced(event.bssid);
         self.sessions.enter(&event, &announced);
     }
@@ -515,7 +533,8 @@ impl Frames<'_> {
             }
             Management::Leave { reason } => {
                 let deauthentication = kind == subtype::DEAUTHENTICATION;
-                self.leaves(slot, (from, to, bssid), deauthentication, reason);
+                let addresses = LeaveAddresses { from, to, bssid };
+                self.leaves(slot, addresses, deauthentication, reason);
                 Step::Leave(deauthentication, reason)
             }
             Management::Action {
@@ -548,10 +567,11 @@ impl Frames<'_> {
     fn leaves(
         &mut self,
         slot: &Slot,
-        (from, to, bssid): (MacAddress, MacAddress, MacAddress),
+        addresses: LeaveAddresses,
         deauthentication: bool,
         code: u16,
     ) {
+        let LeaveAddresses { from, to, bssid } = addresses;
         self.counts.leaves.enter(
             Leave {
                 bssid,
@@ -606,7 +626,7 @@ impl Frames<'_> {
             } => {
                 found.eapol = true;
                 found.eap = eap.is_some();
-                let (from, to) = hardware_addresses(wire, packet);
+                let HardwareEnds { from, to } = hardware_ends(wire, packet);
                 if let Some(from) = from.filter(|_| !early) {
                     let event = Event {
                         step: eapol_step(*kind, octets, *eap, *early),
@@ -629,9 +649,12 @@ impl Frames<'_> {
                 self.radius(slot, radius, octets);
             }
             Content::Dhcp(..) | Content::Configures | Content::Solicits | Content::Arp(..) => {
-                let (_, to) = hardware_addresses(wire, packet);
-                let to = to.filter(|to| !to.is_group());
-                self.configures(slot, &content, (None, to), None, false, true);
+                let to = hardware_ends(wire, packet).to;
+                let ends = HardwareEnds {
+                    from: None,
+                    to: to.filter(|to| !to.is_group()),
+                };
+                self.configures(slot, &content, ends, None, false, true);
             }
             Content::AgentDiscovery(advertises) => {
                 self.counts.mobile_ip_frames += 1;
@@ -670,7 +693,7 @@ impl Frames<'_> {
         let owned = ends.into_iter().flat_map(|ends| [ends.from, ends.to]);
         let mut stations: Vec<_> = owned.filter_map(|end| self.sessions.owner(end)).collect();
         if stations.is_empty() {
-            let (from, to) = hardware_addresses(wire, packet);
+            let HardwareEnds { from, to } = hardware_ends(wire, packet);
             stations.extend([from, to].into_iter().flatten());
         }
         stations.dedup();
@@ -718,34 +741,34 @@ impl Frames<'_> {
         self.keyring.learn_links(from, to, &Elements::new(elements));
     }
 
-    /// Station and AP of a session, where both are known.
-    pub(super) fn associated(
-        &self,
-        station: Option<MacAddress>,
-        ap: Option<MacAddress>,
-    ) -> (Option<MacAddress>, Option<MacAddress>) {
-        match (station, ap) {
+    /// Those of a session, where both are known.
+    pub(super) fn associated(&self, roles: Roles) -> Roles {
+        match (roles.station, roles.ap) {
             (Some(station), Some(ap)) => {
-                let (station, ap) = self.keyring.associated(station, ap);
-                (Some(station), Some(ap))
+                let ends = self.keyring.associated(station, ap);
+                Roles {
+                    station: Some(ends.station),
+                    ap: Some(ends.bssid),
+                }
             }
-            other => other,
+            _ => roles,
         }
     }
 
     /// Station and AP of a data frame. Of one with four addresses the AP is the end that is known
     /// as one, and the receiver where neither is.
-    pub(super) fn roles(&self, frame: &Frame<'_>) -> (Option<MacAddress>, Option<MacAddress>) {
+    pub(super) fn roles(&self, frame: &Frame<'_>) -> Roles {
         let control = frame.control();
         let unicast = |address: Option<MacAddress>| address.filter(|a| !a.is_group());
         let is_ap = |address: MacAddress| self.keyring.bss(address).is_some();
         let from_ap =
             control.from_ds() && (!control.to_ds() || frame.transmitter().is_some_and(is_ap));
-        match (control.to_ds(), from_ap) {
+        let (station, ap) = match (control.to_ds(), from_ap) {
             (_, true) => (unicast(frame.receiver()), frame.transmitter()),
             (true, false) => (frame.transmitter(), unicast(frame.receiver())),
             (false, false) => (frame.transmitter(), unicast(frame.address3())),
-        }
+        };
+        Roles { station, ap }
     }
 }
 
@@ -804,16 +827,48 @@ fn ike_version(octets: &[u8]) -> Option<Protocol> {
     })
 }
 
-/// Sender and receiver of a packet of a wire, where its link layer names them.
-fn hardware_addresses(wire: Wire, packet: &[u8]) -> (Option<MacAddress>, Option<MacAddress>) {
-    match wire {
+/// Sender and receiver of a frame, as far as they are known.
+#[derive(Debug, Clone, Copy)]
+struct HardwareEnds {
+    from: Option<MacAddress>,
+    to: Option<MacAddress>,
+}
+
+/// Those of a packet of a wire, where its link layer names them.
+fn hardware_ends(wire: Wire, packet: &[u8]) -> HardwareEnds {
+    let (from, to) = match wire {
         Wire::Ethernet => {
             let address = |at: usize| MacAddress::from_slice(packet.get(at..at + 6)?).ok();
             (address(6), address(0))
         }
         Wire::Cooked { sender, .. } => (sender, None),
         Wire::Ip => (None, None),
-    }
+    };
+    HardwareEnds { from, to }
+}
+
+/// Station and AP of a frame, as far as they are known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Roles {
+    pub station: Option<MacAddress>,
+    pub ap: Option<MacAddress>,
+}
+
+/// A frame of a station and an AP.
+#[derive(Debug, Clone, Copy)]
+struct OnAir {
+    station: MacAddress,
+    bssid: MacAddress,
+    from_station: bool,
+    airtime_ns: u64,
+}
+
+/// Addresses of a frame that ends an association.
+#[derive(Debug, Clone, Copy)]
+struct LeaveAddresses {
+    from: MacAddress,
+    to: MacAddress,
+    bssid: MacAddress,
 }
 
 fn wired_event(slot: &Slot) -> Event {

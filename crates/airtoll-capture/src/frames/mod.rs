@@ -15,12 +15,12 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::{Frame, FrameControl, Kind, Protection};
 
-use self::content::Found;
+use self::content::{Found, Roles};
 use self::datagrams::Datagrams;
 use self::fragments::Fragments;
 use crate::decrypt::bip::Bip;
 use crate::decrypt::replay::Verdict;
-use crate::decrypt::{Keyring, Undecrypted};
+use crate::decrypt::{Keyring, LinkEnds, Undecrypted};
 use crate::file::Damage;
 use crate::keys::SkippedKey;
 use crate::ledger::{Entry, Kind as LedgerKind, Ledger, Measured, Parts};
@@ -276,7 +276,7 @@ impl<'w> Frames<'w> {
         let SlotKind::Air { on_air, radio } = slot.kind else {
             return;
         };
-        let (station, ap) = self.roles(frame);
+        let Roles { station, ap } = self.roles(frame);
         let entry = Entry {
             time_ns: slot.time_ns,
             whole: None,
@@ -426,7 +426,7 @@ impl<'w> Frames<'w> {
             };
             return (status, Found::default());
         };
-        let (station, ap) = self.roles(&frame);
+        let Roles { station, ap } = self.roles(&frame);
         let airtime_ns = on_air.measured.time_ns();
         let mut found = Found::default();
         let mut security = 0;
@@ -488,7 +488,7 @@ impl<'w> Frames<'w> {
             && (control.to_ds() || control.from_ds() || self.keyring.bss(bssid).is_some())
         {
             let from_station = frame.transmitter() == Some(station);
-            let (station, bssid) = self.keyring.associated(station, bssid);
+            let LinkEnds { station, bssid } = self.keyring.associated(station, bssid);
             self.sessions.data(&DataFrame {
                 time_ns: slot.time_ns,
                 frame: slot.frame,
@@ -547,7 +547,8 @@ impl<'w> Frames<'w> {
         ap: Option<MacAddress>,
         suite: CipherSuite,
     ) {
-        if let (Some(station), Some(ap)) = self.associated(station, ap) {
+        let roles = self.associated(Roles { station, ap });
+        if let (Some(station), Some(ap)) = (roles.station, roles.ap) {
             self.sessions.opened(station, ap, suite);
         }
     }

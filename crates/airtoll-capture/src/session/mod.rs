@@ -25,7 +25,7 @@ use self::steps::Protocol;
 pub use self::steps::{FrameNumber, Sequence};
 use self::timeline::{End, Part, Session};
 use self::waits::Served;
-use crate::decrypt::keyring::{MAX_ENTRIES, pair_of};
+use crate::decrypt::keyring::{LinkEnds, MAX_ENTRIES, PairKey, pair_of};
 use crate::dissect::{Eap, RadiusPacket};
 
 /// Most sessions that are kept; further ones are counted only.
@@ -185,14 +185,14 @@ pub struct LeaveAll {
 #[derive(Default)]
 pub struct Sessions {
     list: Vec<Session>,
-    current: FxHashMap<(u64, u64), usize>,
+    current: FxHashMap<PairKey, usize>,
     probes: FxHashMap<u64, Probes>,
     left_out: u64,
     clients: FxHashMap<u64, Client>,
     roams: Vec<Roam>,
     served: Served,
     /// The pair that was told last, and not heard negotiating since.
-    last_opened: Option<((u64, u64), CipherSuite)>,
+    last_opened: Option<(PairKey, CipherSuite)>,
     /// Stations by the addresses of their IP packets.
     owners: FxHashMap<IpAddr, MacAddress>,
     /// Digests of datagrams that were counted, each with its station.
@@ -372,7 +372,7 @@ impl Sessions {
     }
 
     /// Begins a session; `false` if the frame belongs to none.
-    fn begin(&mut self, key: (u64, u64), event: &Event) -> bool {
+    fn begin(&mut self, key: PairKey, event: &Event) -> bool {
         if matches!(event.step, Step::Tunnel(..) | Step::Leave(..)) {
             return false;
         }
@@ -458,17 +458,13 @@ impl Sessions {
         if other.is_none() {
             self.wait_for_peer(event);
         } else {
-            self.enter_between(event, (station, bssid), announced);
+            self.enter_between(event, LinkEnds { station, bssid }, announced);
         }
     }
 
     /// Enters EAPOL of a wire whose ends, station and AP, are known, and what waited for them.
-    fn enter_between(
-        &mut self,
-        mut event: Event,
-        (station, bssid): (MacAddress, MacAddress),
-        announced: &Announced,
-    ) {
+    fn enter_between(&mut self, mut event: Event, ends: LinkEnds, announced: &Announced) {
+        let LinkEnds { station, bssid } = ends;
         (event.station, event.bssid) = (station, bssid);
         if self
             .current
@@ -516,11 +512,12 @@ impl Sessions {
             .rfind(|early| early.from_station != event.from_station);
         if let Some(early) = early {
             let (own, other) = (end(&event), end(early));
-            let ends = if event.from_station {
+            let (station, bssid) = if event.from_station {
                 (own, other)
             } else {
                 (other, own)
             };
+            let ends = LinkEnds { station, bssid };
             self.enter_between(event, ends, &Announced::default());
         } else if self.hosts.waiting.len() < MAX_WAITING {
             self.hosts.waiting.push(event);

@@ -123,7 +123,7 @@ impl Session {
             time_to_data_s: since_asked(join.first_data),
             time_to_answer_s: since_asked(join.first_answer),
             association_time_s: since_asked(join.associated),
-            eap_time_s: self.eap_span().map(|(first, end)| seconds(first, end)),
+            eap_time_s: self.eap_span().map(|span| seconds(span.first, span.last)),
             eap_time_capture_point: if self.wired { "wire" } else { "air" },
             eap_time_at_server_s: exchange
                 .and_then(|exchange| Some(seconds(exchange.first_ns, exchange.end_ns?))),

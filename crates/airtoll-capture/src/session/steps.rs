@@ -198,6 +198,13 @@ impl Protocol {
     }
 }
 
+/// A time of a capture, ns since the epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SpanNs {
+    pub first: u64,
+    pub last: u64,
+}
+
 /// Kind of a frame, in four octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Label {

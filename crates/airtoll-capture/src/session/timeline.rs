@@ -10,7 +10,7 @@ use airtoll_wire::ieee80211::{RsnRepr, reason};
 use airtoll_wire::{dhcp, tls, wps};
 
 use super::channels::Channels;
-use super::steps::{FrameNumber, Heard, Label, Mark, Phase, Protocol, reason_words};
+use super::steps::{FrameNumber, Heard, Label, Mark, Phase, Protocol, SpanNs, reason_words};
 use super::waits::Waiting;
 use super::{Announced, Event, GIVEN_UP_NS, KeyMessage, Step};
 use crate::dissect::Eap;
@@ -238,8 +238,11 @@ impl Session {
     }
 
     /// From the first frame to the last.
-    pub(super) const fn span(&self) -> (u64, u64) {
-        (self.first_ns, self.last_ns)
+    pub(super) const fn span(&self) -> SpanNs {
+        SpanNs {
+            first: self.first_ns,
+            last: self.last_ns,
+        }
     }
 
     /// Enters a frame; `served_ns` is the time that a server of RADIUS took for it, if known.
@@ -592,8 +595,11 @@ impl Session {
     }
 
     /// First EAP response to EAP-Success, where the whole exchange was seen.
-    pub(super) fn eap_span(&self) -> Option<(u64, u64)> {
-        let span = self.join.eap_first.zip(self.join.eap_end)?;
+    pub(super) fn eap_span(&self) -> Option<SpanNs> {
+        let span = SpanNs {
+            first: self.join.eap_first?,
+            last: self.join.eap_end?,
+        };
         self.join.eap_whole.then_some(span)
     }
 

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::steps::{FrameNumber, Label};
+use super::steps::{FrameNumber, Label, SpanNs};
 use super::{Event, Step};
 use crate::decrypt::keyring::MAX_ENTRIES;
 use crate::dissect::{Called, RadiusPacket};
@@ -307,13 +307,11 @@ impl Served {
     }
 
     /// The exchange that began while a session went on.
-    pub(super) fn during(
-        &self,
-        station: MacAddress,
-        (from, to): (u64, u64),
-    ) -> Option<ServerAuthentication> {
+    pub(super) fn during(&self, station: MacAddress, span: SpanNs) -> Option<ServerAuthentication> {
         let state = self.stations.get(&station.to_u64())?;
-        let within = |exchange: &&ServerAuthentication| (from..=to).contains(&exchange.first_ns);
+        let within = |exchange: &&ServerAuthentication| {
+            (span.first..=span.last).contains(&exchange.first_ns)
+        };
         state.exchanges.iter().find(within).copied()
     }
 
@@ -417,7 +415,15 @@ mod tests {
             &radius(1, 8, Some(STATION)),
         );
         served.enter(41_000_000, FrameNumber::default(), &radius(2, 8, None));
-        let exchange = served.during(STATION, (0, 50_000_000)).unwrap();
+        let exchange = served
+            .during(
+                STATION,
+                SpanNs {
+                    first: 0,
+                    last: 50_000_000,
+                },
+            )
+            .unwrap();
         assert_eq!((exchange.frames, exchange.end_ns), (4, Some(41_000_000)));
     }
 

@@ -14,6 +14,15 @@ use crate::operation::{KemAlgorithm, KemStep, Operation};
 /// Octets of the seed that a decapsulation key is made of (FIPS 203 section 7.1: d, then z).
 const SEED_OCTETS: usize = 64;
 
+/// A shared secret and the ciphertext that holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Encapsulated {
+    /// For the holder of the key.
+    pub ciphertext: Vec<u8>,
+    /// 32 octets.
+    pub secret: Vec<u8>,
+}
+
 impl KemAlgorithm {
     /// The mechanism beside the curve of an AKM, if it has one.
     #[must_use]
@@ -54,7 +63,7 @@ impl KemAlgorithm {
 
     /// A shared secret and its ciphertext for the holder of this key; `None` for octets that are no
     /// encapsulation key (FIPS 203 section 7.2).
-    pub fn encapsulate(self, context: &mut Context<'_>, key: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    pub fn encapsulate(self, context: &mut Context<'_>, key: &[u8]) -> Option<Encapsulated> {
         let agreed = match self {
             Self::MlKem512 => encapsulate::<MlKem512>(context, key),
             Self::MlKem768 => encapsulate::<MlKem768>(context, key),
@@ -65,14 +74,17 @@ impl KemAlgorithm {
     }
 }
 
-fn encapsulate<K>(context: &mut Context<'_>, key: &[u8]) -> Option<(Vec<u8>, Vec<u8>)>
+fn encapsulate<K>(context: &mut Context<'_>, key: &[u8]) -> Option<Encapsulated>
 where
     K: Kem,
     K::EncapsulationKey: TryKeyInit,
 {
     let key = K::EncapsulationKey::new_from_slice(key).ok()?;
     let (ciphertext, secret) = key.encapsulate_with_rng(context.rng());
-    Some((ciphertext.to_vec(), secret.to_vec()))
+    Some(Encapsulated {
+        ciphertext: ciphertext.to_vec(),
+        secret: secret.to_vec(),
+    })
 }
 
 /// A decapsulation key.
@@ -134,8 +146,8 @@ pub struct KemHalf {
     party: Party,
     /// The station's key.
     key: Option<KemKey>,
-    /// The access point's answer: the key that it got, ciphertext and secret.
-    answer: Option<(Vec<u8>, Vec<u8>, Vec<u8>)>,
+    /// The key that the access point got, and its answer.
+    answer: Option<(Vec<u8>, Encapsulated)>,
 }
 
 impl KemHalf {
@@ -162,7 +174,7 @@ impl KemHalf {
     pub fn own(&self) -> Vec<u8> {
         match (&self.key, &self.answer) {
             (Some(key), _) => key.public(),
-            (None, Some((_, ciphertext, _))) => ciphertext.clone(),
+            (None, Some((_, answer))) => answer.ciphertext.clone(),
             (None, None) => Vec::new(),
         }
     }
@@ -183,10 +195,12 @@ impl KemHalf {
             return key.decapsulate(context, peer);
         }
         if self.answer.as_ref().is_none_or(|(key, ..)| key != peer) {
-            let (ciphertext, secret) = self.algorithm.encapsulate(context, peer)?;
-            self.answer = Some((peer.to_vec(), ciphertext, secret));
+            let answer = self.algorithm.encapsulate(context, peer)?;
+            self.answer = Some((peer.to_vec(), answer));
         }
-        self.answer.as_ref().map(|(.., secret)| secret.clone())
+        self.answer
+            .as_ref()
+            .map(|(_, answer)| answer.secret.clone())
     }
 }
 
@@ -271,7 +285,10 @@ mod tests {
                 let mut rng = Given(octets(&case, "m").into());
                 let agreed =
                     algorithm.encapsulate(&mut Context::new(&mut rng), &octets(&case, "ek"));
-                let expected = (octets(&case, "c"), octets(&case, "k"));
+                let expected = Encapsulated {
+                    ciphertext: octets(&case, "c"),
+                    secret: octets(&case, "k"),
+                };
                 assert_eq!(agreed, Some(expected), "{name}");
             }
         }
@@ -285,7 +302,10 @@ mod tests {
             let key = KemKey::draw(&mut cx, algorithm);
             let public = key.public();
             assert_eq!(public.len(), algorithm.key_octets());
-            let (mut ciphertext, secret) = algorithm.encapsulate(&mut cx, &public).unwrap();
+            let Encapsulated {
+                mut ciphertext,
+                secret,
+            } = algorithm.encapsulate(&mut cx, &public).unwrap();
             assert_eq!(ciphertext.len(), algorithm.ciphertext_octets());
             assert_eq!(key.decapsulate(&mut cx, &ciphertext), Some(secret.clone()));
             ciphertext[0] ^= 1;

@@ -6,7 +6,7 @@
 mod affiliation;
 
 use airtoll_wire::MacAddress;
-use airtoll_wire::ieee80211::element::{Element, emit_fragmented, id};
+use airtoll_wire::ieee80211::element::{Element, FragmentIds, emit_fragmented, id};
 use airtoll_wire::ieee80211::frame::management_subtype as subtype;
 use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
 use airtoll_wire::ieee80211::rsne::{
@@ -478,11 +478,16 @@ impl Link {
     pub fn authentication(
         &self,
         from: Party,
-        (algorithm, transaction, status): (u16, u16, u16),
+        fields: AuthenticationFields,
         rest: &[u8],
     ) -> Vec<u8> {
         let rest = [rest, &self.authentication_element(from)].concat();
-        let body = ManagementRepr::Authentication(algorithm, transaction, status, &rest);
+        let body = ManagementRepr::Authentication(
+            fields.algorithm,
+            fields.transaction,
+            fields.status,
+            &rest,
+        );
         self.management(from, subtype::AUTHENTICATION, &body)
     }
 
@@ -491,7 +496,7 @@ impl Link {
         &self,
         context: &mut Context<'_>,
         from: Party,
-        fields: (u16, u16, u16),
+        fields: AuthenticationFields,
         rest: &[u8],
     ) {
         let frame = self.authentication(from, fields, rest);
@@ -504,6 +509,17 @@ impl Link {
         let frame = self.management(from, subtype::DEAUTHENTICATION, &body);
         context.send(from, other(from), Carrier::Management, frame);
     }
+}
+
+/// Fixed fields of an authentication frame (9.3.3.11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuthenticationFields {
+    /// Authentication algorithm number.
+    pub algorithm: u16,
+    /// Authentication transaction sequence number.
+    pub transaction: u16,
+    /// Status code.
+    pub status: u16,
 }
 
 /// Elements that say which links an access point offers, each empty where there is nothing to say.
@@ -580,7 +596,11 @@ pub fn element(id: u8, body: &[u8]) -> Vec<u8> {
 pub fn extended_element(number: u8, body: &[u8]) -> Vec<u8> {
     let mut octets = vec![number];
     octets.extend(body);
-    written(|out| emit_fragmented(out, (id::EXTENSION, id::FRAGMENT), &octets))
+    let ids = FragmentIds {
+        first: id::EXTENSION,
+        further: id::FRAGMENT,
+    };
+    written(|out| emit_fragmented(out, ids, &octets))
 }
 
 /// The subtype and body of a management frame that came over the air.

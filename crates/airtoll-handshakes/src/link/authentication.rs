@@ -10,7 +10,7 @@ use airtoll_wire::ieee80211::{Frame, Management, ManagementRepr, Protection};
 
 use crate::exchange::{Carrier, Context, Message, Party, Peer, Secrets, Status};
 use crate::failure::{Code, Failure, status};
-use crate::link::agreed::{Link, element, read_management};
+use crate::link::agreed::{AuthenticationFields, Link, element, read_management};
 use crate::octets::{equal, written};
 use crate::resend::Resend;
 
@@ -71,7 +71,11 @@ impl Peer for AuthenticationStation {
     }
 
     fn start(&mut self, context: &mut Context<'_>) {
-        let fields = (self.algorithm(), 1, 0);
+        let fields = AuthenticationFields {
+            algorithm: self.algorithm(),
+            transaction: 1,
+            status: 0,
+        };
         let frame = self.link.authentication(Party::Station, fields, &[]);
         self.send(context, frame);
     }
@@ -158,7 +162,11 @@ impl AuthenticationAccessPoint {
         } else {
             algorithm::OPEN
         };
-        let fields = (algorithm, transaction, status);
+        let fields = AuthenticationFields {
+            algorithm,
+            transaction,
+            status,
+        };
         self.link
             .send_authentication(context, Party::AccessPoint, fields, rest);
     }
@@ -237,7 +245,11 @@ impl Peer for AuthenticationAccessPoint {
                 self.state = Status::Failed(Failure::NothingInCommon {
                     code: Code::Status(unsupported),
                 });
-                let fields = (algorithm, 2, unsupported);
+                let fields = AuthenticationFields {
+                    algorithm,
+                    transaction: 2,
+                    status: unsupported,
+                };
                 self.link
                     .send_authentication(context, Party::AccessPoint, fields, &[]);
             }

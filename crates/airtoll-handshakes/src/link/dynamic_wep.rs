@@ -19,13 +19,23 @@ const SIGNATURE_AT: usize = 32;
 /// The bit of the key index that says that the key is the station's own.
 const UNICAST: u8 = 0x80;
 
-/// Encryption and signing key: the first and second 32 octets of the MSK; LEAP's session key
+/// Keys of an EAPOL-Key frame: the first and second 32 octets of the MSK; LEAP's session key
 /// is both.
-fn split(msk: &[u8]) -> (&[u8], &[u8]) {
-    if msk.len() < 64 {
+#[derive(Clone, Copy)]
+struct FrameKeys<'a> {
+    encryption: &'a [u8],
+    signing: &'a [u8],
+}
+
+fn split(msk: &[u8]) -> FrameKeys<'_> {
+    let (encryption, signing) = if msk.len() < 64 {
         (msk, msk)
     } else {
         (&msk[..32], &msk[32..64])
+    };
+    FrameKeys {
+        encryption,
+        signing,
     }
 }
 
@@ -82,7 +92,10 @@ impl WepKeyGiver {
 
     fn frame(&mut self, context: &mut Context<'_>, index: u8, key: &[u8]) -> Vec<u8> {
         self.counter += 1;
-        let (encryption, signing) = split(&self.msk);
+        let FrameKeys {
+            encryption,
+            signing,
+        } = split(&self.msk);
         let iv: [u8; 16] = context.random();
         let mut sealed = key.to_vec();
         context.rc4(&[&iv, encryption].concat(), 0, &mut sealed);
@@ -180,7 +193,10 @@ impl Peer for WepKeyTaker {
         let Ok(key) = Rc4KeyRepr::parse(packet.body()) else {
             return;
         };
-        let (encryption, signing) = split(&self.msk);
+        let FrameKeys {
+            encryption,
+            signing,
+        } = split(&self.msk);
         let mut zeroed = packet.octets().to_vec();
         zeroed[SIGNATURE_AT..SIGNATURE_AT + 16].fill(0);
         let expected = context.hmac(HashAlgorithm::Md5, signing, &[&zeroed]);

@@ -18,7 +18,7 @@ pub use config::FtConfig;
 use self::config::{Derived, fte};
 use crate::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use crate::failure::{Code, Failure, reason, status};
-use crate::link::agreed::{Link, element, read_management};
+use crate::link::agreed::{AuthenticationFields, Link, element, read_management};
 use crate::link::key_handshake::GroupKeys;
 use crate::resend::Resend;
 use airtoll_security::keys::{Ptk, wrap};
@@ -494,7 +494,11 @@ impl Peer for FtTarget {
                     Ok(rest) => (status::SUCCESS, rest),
                     Err(number) => (number, Vec::new()),
                 };
-                let fields = (algorithm::FT, 2, number);
+                let fields = AuthenticationFields {
+                    algorithm: algorithm::FT,
+                    transaction: 2,
+                    status: number,
+                };
                 self.config
                     .link
                     .send_authentication(context, Party::AccessPoint, fields, &rest);

@@ -14,12 +14,12 @@ use airtoll_wire::ieee80211::Management;
 use airtoll_wire::ieee80211::element::{Elements, extension, id};
 use airtoll_wire::ieee80211::management::{Sae, algorithm};
 
-use self::half::{Half, Shared};
+use self::half::{Beside, Half, Shared};
 use crate::crypto::ec_group::Group;
 use crate::crypto::kem::KemHalf;
 use crate::exchange::{Context, Message, Party, Peer, SecretName, Secrets, Status};
 use crate::failure::{Code, Failure, reason, status};
-use crate::link::agreed::{Link, element, extended_element, read_management};
+use crate::link::agreed::{AuthenticationFields, Link, element, extended_element, read_management};
 use crate::octets::{equal, written};
 use crate::operation::HashAlgorithm;
 
@@ -115,7 +115,11 @@ impl SaePeer {
     }
 
     fn send(&self, context: &mut Context<'_>, transaction: u16, status: u16, rest: &[u8]) {
-        let fields = (algorithm::SAE, transaction, status);
+        let fields = AuthenticationFields {
+            algorithm: algorithm::SAE,
+            transaction,
+            status,
+        };
         self.config
             .link
             .send_authentication(context, self.party, fields, rest);
@@ -279,7 +283,11 @@ impl SaePeer {
             return;
         };
         let akm = self.config.link.akm;
-        let Some(shared) = half.process(context, commit, (&self.rejected, &secret), akm) else {
+        let beside = Beside {
+            rejected: &self.rejected,
+            encapsulated: &secret,
+        };
+        let Some(shared) = half.process(context, commit, beside, akm) else {
             // 12.4.8.6.4: a commit that fails its checks is dropped.
             return;
         };

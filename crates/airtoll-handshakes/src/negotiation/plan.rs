@@ -13,6 +13,7 @@ use crate::link::multi_link::MultiLink;
 use crate::policy::{
     KeyExchange, LinkSpec, MobileIp, Options, PolicySpec, SpecError, TunnelMove, TunnelSpec,
 };
+use crate::sides::Sides;
 use crate::tls::TlsVersion;
 use airtoll_security::akm::{AkmHash, AkmSuite};
 
@@ -130,8 +131,9 @@ impl Negotiation {
         Self::planned(policy, options, link, plan, before, rng)
     }
 
-    /// Sets the IPv4 addresses of the tunnels' ends, the station's first; before the tunnels' stage.
-    pub const fn set_tunnel_ends(&mut self, addresses: ([u8; 4], [u8; 4])) {
+    /// Sets the IPv4 addresses of the tunnels' ends, the station being the initiator; before the tunnels'
+    /// stage.
+    pub const fn set_tunnel_ends(&mut self, addresses: Sides<[u8; 4]>) {
         self.addresses = addresses;
     }
 

@@ -306,10 +306,16 @@ fn a_tunnel_that_moves_is_not_set_up_again() {
         made.set_tunnel_ends(ends);
         made
     };
-    let home = ([10, 0, 0, 1], [10, 0, 0, 9]);
+    let home = Sides {
+        initiator: [10, 0, 0, 1],
+        responder: [10, 0, 0, 9],
+    };
     let (_, secrets) = made(false, 1, home).run().unwrap();
     for (checks, messages) in [(false, 2), (true, 4)] {
-        let away = ([10, 0, 0, 2], [10, 0, 0, 9]);
+        let away = Sides {
+            initiator: [10, 0, 0, 2],
+            ..home
+        };
         let mut moved = made(checks, 2, away);
         moved.keep_tunnels(&secrets, TunnelMove::Mobike);
         let (records, after) = moved.run().unwrap();

@@ -7,6 +7,7 @@ use crate::exchange::{Context, Peer, SecretName};
 use crate::mobility::mobile_ip::MobileIpConfig;
 use crate::operation::HashAlgorithm;
 use crate::policy::{KeyExchange, MobileIp, TunnelSpec};
+use crate::sides::Sides;
 use crate::tunnel::ike_v1::{IkeCipher, IkeV1Config, IkeV1Peer};
 use crate::tunnel::ike_v2::{IkeSa, IkeV2Config, IkeV2Peer, MobikeInitiator, MobikeResponder};
 use crate::tunnel::openvpn::{OpenVpnClient, OpenVpnConfig, OpenVpnServer, STATIC_KEY_OCTETS};
@@ -63,7 +64,10 @@ impl Negotiation {
                 ]
             }
             KeyExchange::Noise => {
-                let (station, gateway) = draw_configs(context);
+                let Sides {
+                    initiator: station,
+                    responder: gateway,
+                } = draw_configs(context);
                 if self.options.rosenpass {
                     let mut gateway = RosenpassResponder::new(gateway);
                     gateway.set_busy(self.options.cookies);
@@ -136,7 +140,7 @@ impl Negotiation {
         let Some(sa) = sa.and_then(|octets| IkeSa::from_octets(octets)) else {
             return Vec::new();
         };
-        let (address, checks) = (self.addresses.0, self.options.return_routability);
+        let (address, checks) = (self.addresses.initiator, self.options.return_routability);
         vec![
             Box::new(MobikeInitiator::new(sa.clone(), address)),
             Box::new(MobikeResponder::new(sa, address, checks)),

@@ -9,7 +9,7 @@ use airtoll_wire::tls::{
 
 use super::connection::{Connection, Flight, Message, Role};
 use super::key_share::KeyShare;
-use super::schedule::{Protection, Secrets13, finished13};
+use super::schedule::{Protection, Protections, Secrets13, finished13};
 use super::{
     CODE, NamedGroup, RETRY, Refusal, Session, TlsConfig, TlsVersion, alert, read_signed, vector16,
 };
@@ -386,7 +386,7 @@ impl TlsClient {
 
     fn flight13(&mut self, context: &mut Context<'_>) -> Vec<u8> {
         let transcript = self.connection.transcript.clone();
-        let (client, server) = self
+        let Protections { client, server } = self
             .connection
             .secrets13
             .enter_application(context, &transcript);

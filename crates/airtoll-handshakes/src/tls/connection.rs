@@ -15,8 +15,8 @@ use airtoll_wire::tls::{
 use super::certificate::{PublicKey, root, verify_chain};
 use super::key_share::KeyShare;
 use super::schedule::{
-    Protection, Secrets13, export13, finished12, finished13, key_block, master_secret, prf,
-    signed13,
+    Protection, Protections, Secrets13, export13, finished12, finished13, key_block, master_secret,
+    prf, signed13,
 };
 use super::{
     CODE, NamedGroup, Refusal, Session, TlsConfig, TlsVersion, alert, compression, read_signed,
@@ -457,7 +457,7 @@ impl Connection {
     }
 
     fn derive12(&mut self, context: &mut Context<'_>) {
-        let (client, server) = key_block(
+        let Protections { client, server } = key_block(
             context,
             self.config.suite,
             &self.master,

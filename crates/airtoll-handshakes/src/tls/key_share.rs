@@ -93,14 +93,28 @@ impl NamedGroup {
     }
 
     /// Undoes [`Self::join`] of a KEM's part with this many octets.
-    fn split(self, octets: &[u8], kem: usize) -> Option<(&[u8], &[u8])> {
-        match self {
-            Self::X25519MlKem768 => octets
-                .split_at_checked(kem)
-                .map(|(kem, curve)| (curve, kem)),
-            _ => octets.split_at_checked(octets.len().checked_sub(kem)?),
-        }
+    fn split(self, octets: &[u8], kem: usize) -> Option<Parts<'_>> {
+        let (curve, kem) = match self {
+            Self::X25519MlKem768 => {
+                let (kem, curve) = octets.split_at_checked(kem)?;
+                (curve, kem)
+            }
+            _ => octets.split_at_checked(octets.len().checked_sub(kem)?)?,
+        };
+        Some(Parts { curve, kem })
     }
+}
+
+/// Parts of a share.
+struct Parts<'a> {
+    curve: &'a [u8],
+    kem: &'a [u8],
+}
+
+/// A share in answer to another, and the secret of both.
+pub struct Answered {
+    pub share: Vec<u8>,
+    pub secret: Vec<u8>,
 }
 
 #[derive(Clone)]
@@ -198,7 +212,10 @@ impl KeyShare {
     /// no ciphertext.
     pub fn agree(&self, context: &mut Context<'_>, theirs: &[u8]) -> Option<Vec<u8>> {
         let octets = self.group.kem().map_or(0, KemAlgorithm::ciphertext_octets);
-        let (point, ciphertext) = self.group.split(theirs, octets)?;
+        let Parts {
+            curve: point,
+            kem: ciphertext,
+        } = self.group.split(theirs, octets)?;
         let kem = match &self.kem {
             Some(key) => key.decapsulate(context, ciphertext)?,
             None => Vec::new(),
@@ -208,19 +225,25 @@ impl KeyShare {
 
     /// Our share in answer to another, and the secret; `None` for one that is no point of the curve or
     /// no encapsulation key.
-    pub fn answer(&self, context: &mut Context<'_>, theirs: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    pub fn answer(&self, context: &mut Context<'_>, theirs: &[u8]) -> Option<Answered> {
         let octets = self.group.kem().map_or(0, KemAlgorithm::key_octets);
-        let (point, key) = self.group.split(theirs, octets)?;
+        let Parts {
+            curve: point,
+            kem: key,
+        } = self.group.split(theirs, octets)?;
         let own = self.public(context);
         let (ciphertext, kem) = match self.group.kem() {
-            Some(algorithm) => algorithm.encapsulate(context, key)?,
+            Some(algorithm) => {
+                let made = algorithm.encapsulate(context, key)?;
+                (made.ciphertext, made.secret)
+            }
             None => (Vec::new(), Vec::new()),
         };
         let curve = self.with_point(context, point)?;
-        Some((
-            self.group.join(own, ciphertext),
-            self.group.join(curve, kem),
-        ))
+        Some(Answered {
+            share: self.group.join(own, ciphertext),
+            secret: self.group.join(curve, kem),
+        })
     }
 
     fn with_point(&self, context: &mut Context<'_>, point: &[u8]) -> Option<Vec<u8>> {

@@ -143,14 +143,20 @@ pub fn master_secret(
     )
 }
 
-/// The client's and the server's protection of TLS 1.2 (RFC 5246 section 6.3).
+/// Protection of both ends.
+pub struct Protections {
+    pub client: Protection,
+    pub server: Protection,
+}
+
+/// Those of TLS 1.2 (RFC 5246 section 6.3).
 pub fn key_block(
     context: &mut Context<'_>,
     suite: TlsSuite,
     master: &[u8],
     client_random: &[u8],
     server_random: &[u8],
-) -> (Protection, Protection) {
+) -> Protections {
     let seed = [server_random, client_random].concat();
     let octets = suite.key_octets();
     let block = prf(
@@ -164,10 +170,10 @@ pub fn key_block(
     let (client_key, rest) = block.split_at(octets);
     let (server_key, rest) = rest.split_at(octets);
     let (client_iv, server_iv) = rest.split_at(4);
-    (
-        Protection::tls12(client_key, client_iv),
-        Protection::tls12(server_key, server_iv),
-    )
+    Protections {
+        client: Protection::tls12(client_key, client_iv),
+        server: Protection::tls12(server_key, server_iv),
+    }
 }
 
 /// verify_data of TLS 1.2 (RFC 5246 section 7.4.9).
@@ -281,13 +287,13 @@ impl Secrets13 {
             derive_secret(context, suite, &handshake, b"s hs traffic", transcript);
     }
 
-    /// Goes on to application keys (client, server); `transcript` ends with the server's
+    /// Goes on to application keys; `transcript` ends with the server's
     /// Finished.
     pub fn enter_application(
         &mut self,
         context: &mut Context<'_>,
         transcript: &[u8],
-    ) -> (Protection, Protection) {
+    ) -> Protections {
         let suite = self.suite;
         let zero = vec![0; suite.hash().digest_octets()];
         let salt = derive_secret(context, suite, &self.handshake, b"derived", &[]);
@@ -296,10 +302,10 @@ impl Secrets13 {
         let client = derive_secret(context, suite, &master, b"c ap traffic", transcript);
         let server = derive_secret(context, suite, &master, b"s ap traffic", transcript);
         self.exporter = derive_secret(context, suite, &master, b"exp master", transcript);
-        (
-            Protection::tls13(context, suite, &client),
-            Protection::tls13(context, suite, &server),
-        )
+        Protections {
+            client: Protection::tls13(context, suite, &client),
+            server: Protection::tls13(context, suite, &server),
+        }
     }
 
     /// The PSK of a ticket with this nonce; `transcript` ends with the client's Finished.

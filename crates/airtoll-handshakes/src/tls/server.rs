@@ -9,8 +9,8 @@ use airtoll_wire::tls::{
 };
 
 use super::connection::{Connection, Flight, Message, Role};
-use super::key_share::KeyShare;
-use super::schedule::{Protection, Secrets13, finished13};
+use super::key_share::{Answered, KeyShare};
+use super::schedule::{Protection, Protections, Secrets13, finished13};
 use super::{CODE, NamedGroup, RETRY, Refusal, Session, TlsConfig, TlsVersion, alert, vector16};
 use crate::exchange::Context;
 use crate::failure::Failure;
@@ -165,14 +165,14 @@ impl TlsServer {
         random: [u8; 32],
     ) -> Result<Vec<u8>, Refusal> {
         let agreed = find(hello, extension::KEY_SHARE).and_then(|data| self.agree13(context, data));
-        let Some((group, own, shared)) = agreed else {
+        let Some((group, answered)) = agreed else {
             return self.ask_again(context, hello, whole);
         };
         self.asked = None;
         self.connection.note_compressions(&hello.extensions);
         let psk = self.accepted_psk(context, find(hello, extension::PRE_SHARED_KEY), whole)?;
         self.connection.transcript.extend(whole);
-        let entry = [&group.to_be_bytes()[..], &vector16(&own)].concat();
+        let entry = [&group.to_be_bytes()[..], &vector16(&answered.share)].concat();
         let mut extensions = vec![
             (extension::SUPPORTED_VERSIONS, vec![3, 4]),
             (extension::KEY_SHARE, entry),
@@ -194,7 +194,7 @@ impl TlsServer {
             Some(secrets) => secrets,
             None => Secrets13::early(context, self.connection.config.suite, None),
         };
-        secrets.enter_handshake(context, &shared, &self.connection.transcript);
+        secrets.enter_handshake(context, &answered.secret, &self.connection.transcript);
         self.connection.write = Some(Protection::tls13(
             context,
             self.connection.config.suite,
@@ -233,7 +233,8 @@ impl TlsServer {
         self.connection
             .handshake(&mut flight, handshake::FINISHED, &verify);
         out.extend(self.connection.record(context, content::HANDSHAKE, &flight));
-        let (client, server) = secrets.enter_application(context, &self.connection.transcript);
+        let Protections { client, server } =
+            secrets.enter_application(context, &self.connection.transcript);
         self.connection.write = Some(server);
         self.connection.pending = Some(client);
         self.connection.secrets13 = secrets;
@@ -245,9 +246,9 @@ impl TlsServer {
         config.suite.number(config.version, config.trusted)
     }
 
-    /// Group, own share and shared secret of the first offered share that is taken (RFC 8446
+    /// Group of the first offered share that is taken, and the answer to it (RFC 8446
     /// section 4.2.8).
-    fn agree13(&self, context: &mut Context<'_>, offer: &[u8]) -> Option<(u16, Vec<u8>, Vec<u8>)> {
+    fn agree13(&self, context: &mut Context<'_>, offer: &[u8]) -> Option<(u16, Answered)> {
         let groups = self.connection.groups();
         let mut entries = offer.get(2..)?;
         while let Some((header, rest)) = entries.split_first_chunk::<4>() {
@@ -260,8 +261,7 @@ impl TlsServer {
                     Some(share) if share.group() == group => share,
                     _ => KeyShare::draw_answering(context, group),
                 };
-                let (own, shared) = share.answer(context, theirs)?;
-                return Some((number, own, shared));
+                return Some((number, share.answer(context, theirs)?));
             }
             entries = rest;
         }

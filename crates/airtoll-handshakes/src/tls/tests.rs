@@ -1,5 +1,6 @@
 //! Client and server against each other.
 
+use super::key_share::Answered;
 use super::*;
 use crate::exchange::Context;
 use crate::operation::{Curve, KemAlgorithm, KemStep, Operation, SignatureAlgorithm, merge};
@@ -292,10 +293,13 @@ fn every_group_with_ml_kem_gives_both_ends_one_secret() {
         let shown = ours.public(&mut cx);
         assert_eq!(shown.len(), share, "{group:?}");
         let theirs = key_share::KeyShare::draw_answering(&mut cx, group);
-        let (reply, secret) = theirs.answer(&mut cx, &shown).unwrap();
+        let Answered {
+            share: reply,
+            secret,
+        } = theirs.answer(&mut cx, &shown).unwrap();
         assert_eq!(reply.len(), answer, "{group:?}");
         assert_eq!(ours.agree(&mut cx, &reply), Some(secret));
-        assert_eq!(theirs.answer(&mut cx, &shown[1..]), None);
+        assert!(theirs.answer(&mut cx, &shown[1..]).is_none());
 
         let (mut client, mut server) = configs(TlsVersion::Tls13, Chain::P256, true);
         client.groups = vec![group];

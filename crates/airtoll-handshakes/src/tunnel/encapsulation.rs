@@ -6,6 +6,7 @@
 use airtoll_wire::isakmp;
 
 use crate::exchange::{Carrier, Message};
+use crate::sides::{Sides, Way};
 
 /// UDP port of IKE and ESP once a translator is known of (section 2.1).
 pub const PORT: u16 = 4500;
@@ -16,12 +17,19 @@ const MARKER: [u8; 4] = [0; 4];
 pub type Endpoint = ([u8; 4], u16);
 
 /// Where a message of the initiator, or of the responder, goes from and to before anybody moved.
-pub(crate) const fn way(addresses: ([u8; 4], [u8; 4]), initiator: bool) -> (Endpoint, Endpoint) {
-    let (a, b) = addresses;
+pub(crate) const fn way(addresses: Sides<[u8; 4]>, initiator: bool) -> Way<Endpoint> {
+    let own = (addresses.initiator, isakmp::PORT);
+    let other = (addresses.responder, isakmp::PORT);
     if initiator {
-        ((a, isakmp::PORT), (b, isakmp::PORT))
+        Way {
+            from: own,
+            to: other,
+        }
     } else {
-        ((b, isakmp::PORT), (a, isakmp::PORT))
+        Way {
+            from: other,
+            to: own,
+        }
     }
 }
 

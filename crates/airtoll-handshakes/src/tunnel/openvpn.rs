@@ -16,6 +16,7 @@ use self::channel::Channel;
 use crate::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secrets, Status};
 use crate::failure::{Code, Failure};
 use crate::octets::written;
+use crate::sides::Sides;
 use crate::tls::{
     Chain, Connection, Credential, NamedGroup, Refusal, TlsClient, TlsConfig, TlsServer, TlsSuite,
     TlsVersion,
@@ -65,7 +66,7 @@ pub struct OpenVpnConfig {
     /// The peer ID that the gateway gives, 24 bits.
     pub peer: u32,
     /// IPv4 addresses in the tunnel: the client's, the gateway's.
-    pub inner: ([u8; 4], [u8; 4]),
+    pub inner: Sides<[u8; 4]>,
 }
 
 impl OpenVpnConfig {
@@ -429,7 +430,10 @@ impl Session {
         } else if self.wants_reply {
             self.replied = true;
             let dotted = |octets: [u8; 4]| core::net::Ipv4Addr::from(octets);
-            let (client, gateway) = (dotted(config.inner.0), dotted(config.inner.1));
+            let (client, gateway) = (
+                dotted(config.inner.initiator),
+                dotted(config.inner.responder),
+            );
             let reply = format!(
                 "{REPLY},route-gateway {gateway},topology subnet,ifconfig {client} 255.255.255.0,\
                  peer-id {},cipher {CIPHER},protocol-flags cc-exit tls-ekm dyn-tls-crypt,\

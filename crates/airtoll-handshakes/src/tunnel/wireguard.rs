@@ -20,6 +20,7 @@ use crate::exchange::{Carrier, Context, Message, Party, Peer, SecretName, Secret
 use crate::failure::{Code, Failure};
 use crate::octets::{equal, written};
 use crate::operation::HashAlgorithm;
+use crate::sides::Sides;
 
 const CONSTRUCTION: &[u8] = b"Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
 const IDENTIFIER: &[u8] = b"WireGuard v1 zx2c4 Jason@zx2c4.com";
@@ -45,7 +46,7 @@ pub struct WireGuardConfig {
 }
 
 /// Both ends' configurations from a random source.
-pub fn draw_configs(context: &mut Context<'_>) -> (WireGuardConfig, WireGuardConfig) {
+pub fn draw_configs(context: &mut Context<'_>) -> Sides<WireGuardConfig> {
     let (a, b): ([u8; 32], [u8; 32]) = (context.random(), context.random());
     let config = |private, other| WireGuardConfig {
         private,
@@ -55,7 +56,10 @@ pub fn draw_configs(context: &mut Context<'_>) -> (WireGuardConfig, WireGuardCon
         timestamp: [0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
         source: [10, 0, 1, 20, 0xca, 0x6c],
     };
-    (config(a, b), config(b, a))
+    Sides {
+        initiator: config(a, b),
+        responder: config(b, a),
+    }
 }
 
 fn public(context: &mut Context<'_>, secret: &[u8; 32]) -> [u8; 32] {

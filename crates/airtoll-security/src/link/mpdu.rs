@@ -15,6 +15,15 @@ const HTC: u8 = 0x80;
 /// QoS Control: A-MSDU Present.
 const AMSDU: u8 = 0x80;
 
+/// Destination and source address of an MSDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MsduAddresses {
+    /// DA.
+    pub destination: [u8; 6],
+    /// SA.
+    pub source: [u8; 6],
+}
+
 /// The header of a data or management frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -170,14 +179,18 @@ impl Header {
         self.address(2)
     }
 
-    /// Destination and source address (IEEE 802.11-2020, table 9-30).
+    /// Addresses of the MSDU (IEEE 802.11-2020, table 9-30).
     #[must_use]
-    pub fn destination_and_source(&self) -> ([u8; 6], [u8; 6]) {
-        match (self.to_ds, self.from_ds) {
+    pub fn msdu_addresses(&self) -> MsduAddresses {
+        let (destination, source) = match (self.to_ds, self.from_ds) {
             (false, false) => (self.address(1), self.address(2)),
             (false, true) => (self.address(1), self.address(3)),
             (true, false) => (self.address(3), self.address(2)),
             (true, true) => (self.address(3), self.address4.unwrap_or_default()),
+        };
+        MsduAddresses {
+            destination,
+            source,
         }
     }
 

@@ -77,9 +77,13 @@ impl TkipKey {
     /// side that sends it. `msdu` in as many parts as it was fragmented into.
     #[must_use]
     pub fn michael(&self, header: &Header, msdu: &[&[u8]]) -> [u8; 8] {
-        let (destination, source) = header.destination_and_source();
+        let addresses = header.msdu_addresses();
         let mut state = Michael::new(self.michael_key(header));
-        state.update(&pseudo_header(destination, source, header.priority()));
+        state.update(&pseudo_header(
+            addresses.destination,
+            addresses.source,
+            header.priority(),
+        ));
         msdu.iter().for_each(|part| state.update(part));
         state.finish()
     }
@@ -210,14 +214,18 @@ impl TkipKey {
                 got: frame.len(),
             });
         }
-        let (destination, source) = header.destination_and_source();
+        let addresses = header.msdu_addresses();
         let ttak = phase1(&self.temporal_key, header.transmitter(), (tsc >> 16) as u32);
         Ok(Layout {
             header: header.length(),
             msdu: frame.len() - ICV - mic,
             covered: frame.len() - ICV,
             michael: *self.michael_key(header),
-            pseudo_header: pseudo_header(destination, source, header.priority()),
+            pseudo_header: pseudo_header(
+                addresses.destination,
+                addresses.source,
+                header.priority(),
+            ),
             seed: phase2(&self.temporal_key, &ttak, tsc as u16),
         })
     }

@@ -4,6 +4,8 @@
 //! decapsulates them in place. Never protects anything: the CRC-32 is linear,
 //! so anyone can change a frame and mend its ICV, and a test here does just that.
 
+use core::ops::Range;
+
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::Decapsulated;
@@ -101,7 +103,7 @@ impl WepKey {
             return Err(CipherError::Malformed("a key ID is 0 to 3"));
         }
         let header = Header::parse(frame)?;
-        let (start, end) = Self::payload(&header, frame)?;
+        let Range { start, end } = Self::payload(&header, frame)?;
         set_protected(frame);
         frame[header.length()..start - 1].copy_from_slice(&iv.to_be_bytes()[5..]);
         frame[start - 1] = key_id << 6;
@@ -115,7 +117,7 @@ impl WepKey {
         if !header.is_protected() {
             return Err(CipherError::NotProtected);
         }
-        let (start, end) = Self::payload(&header, frame)?;
+        let Range { start, end } = Self::payload(&header, frame)?;
         let field = &frame[header.length()..start];
         if field[3] & 0x20 != 0 {
             return Err(CipherError::Malformed(
@@ -132,7 +134,7 @@ impl WepKey {
 
     /// Where the payload starts and ends. Of management frames WEP protects the third frame of
     /// Shared Key authentication only (12.3.3.3).
-    fn payload(header: &Header, frame: &[u8]) -> Result<(usize, usize), CipherError> {
+    fn payload(header: &Header, frame: &[u8]) -> Result<Range<usize>, CipherError> {
         if header.is_management() && frame[0] != 0xb0 {
             return Err(CipherError::Malformed(
                 "WEP protects data and authentication frames only",
@@ -140,7 +142,7 @@ impl WepKey {
         }
         let start = header.length() + HEADER;
         match frame.len().checked_sub(ICV) {
-            Some(end) if end >= start => Ok((start, end)),
+            Some(end) if end >= start => Ok(start..end),
             _ => Err(CipherError::TooShort {
                 needed: start + ICV,
                 got: frame.len(),

@@ -126,16 +126,25 @@ impl<'a> Element<'a> {
     }
 }
 
-/// Appends an element with this identifier; octets beyond the 255th go into elements of the second
-/// identifier, in both of which an element of 255 octets says that another one may follow.
-pub fn emit_fragmented(out: &mut Vec<u8>, (first, further): (u8, u8), body: &[u8]) {
-    let mut id = first;
+/// Identifiers of an element and of its fragments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FragmentIds {
+    /// The element's.
+    pub first: u8,
+    /// That of each further fragment.
+    pub further: u8,
+}
+
+/// Appends an element; octets beyond the 255th go into further fragments. A fragment of 255 octets says
+/// that another one may follow.
+pub fn emit_fragmented(out: &mut Vec<u8>, ids: FragmentIds, body: &[u8]) {
+    let mut id = ids.first;
     let mut chunks = body.chunks(255);
     let mut body = chunks.next().unwrap_or(&[]);
     loop {
         Element { id, body }.emit(out);
         let Some(next) = chunks.next() else { break };
-        (id, body) = (further, next);
+        (id, body) = (ids.further, next);
     }
 }
 

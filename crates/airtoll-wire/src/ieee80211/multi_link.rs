@@ -5,7 +5,7 @@
 //! (Non-Inheritance) and 10.28.11 (fragments). Other types of the element are refused. Fields
 //! of the common part that are not named here are skipped by its length.
 
-use super::element::{Elements, emit_fragmented, extension, id};
+use super::element::{Elements, FragmentIds, emit_fragmented, extension, id};
 use crate::{Cursor, Error, MacAddress, Result};
 
 const FORMAT: &str = "Multi-Link element";
@@ -143,9 +143,17 @@ impl MultiLinkRepr {
         body.push(common.len() as u8 + 1);
         body.extend_from_slice(&common);
         for profile in &self.profiles {
-            emit_fragmented(&mut body, (PROFILE, FRAGMENT), &profile.octets());
+            let ids = FragmentIds {
+                first: PROFILE,
+                further: FRAGMENT,
+            };
+            emit_fragmented(&mut body, ids, &profile.octets());
         }
-        emit_fragmented(out, (id::EXTENSION, id::FRAGMENT), &body);
+        let ids = FragmentIds {
+            first: id::EXTENSION,
+            further: id::FRAGMENT,
+        };
+        emit_fragmented(out, ids, &body);
     }
 }
 

@@ -34,11 +34,21 @@ struct Class {
     start_mhz: u16,
     width_mhz: u16,
     secondary: Option<Secondary>,
-    /// First and last primary channel.
-    channels: (u8, u8),
+    channels: Channels,
 }
 
-const fn class(number: u8, start_mhz: u16, width_mhz: u16, channels: (u8, u8)) -> Class {
+/// Primary channels of an operating class.
+#[derive(Debug, Clone, Copy)]
+struct Channels {
+    first: u8,
+    last: u8,
+}
+
+const fn channels(first: u8, last: u8) -> Channels {
+    Channels { first, last }
+}
+
+const fn class(number: u8, start_mhz: u16, width_mhz: u16, channels: Channels) -> Class {
     Class {
         number,
         start_mhz,
@@ -48,7 +58,7 @@ const fn class(number: u8, start_mhz: u16, width_mhz: u16, channels: (u8, u8)) -
     }
 }
 
-const fn pair(number: u8, start_mhz: u16, secondary: Secondary, channels: (u8, u8)) -> Class {
+const fn pair(number: u8, start_mhz: u16, secondary: Secondary, channels: Channels) -> Class {
     Class {
         secondary: Some(secondary),
         ..class(number, start_mhz, 40, channels)
@@ -57,32 +67,32 @@ const fn pair(number: u8, start_mhz: u16, secondary: Secondary, channels: (u8, u
 
 /// The global operating classes of 2.4, 5 and 6 GHz (table E-4), by number.
 const CLASSES: [Class; 26] = [
-    class(81, 2_407, 20, (1, 13)),
-    class(82, 2_414, 20, (14, 14)),
-    pair(83, 2_407, Secondary::Above, (1, 9)),
-    pair(84, 2_407, Secondary::Below, (5, 13)),
-    class(115, 5_000, 20, (36, 48)),
-    pair(116, 5_000, Secondary::Above, (36, 44)),
-    pair(117, 5_000, Secondary::Below, (40, 48)),
-    class(118, 5_000, 20, (52, 64)),
-    pair(119, 5_000, Secondary::Above, (52, 60)),
-    pair(120, 5_000, Secondary::Below, (56, 64)),
-    class(121, 5_000, 20, (100, 144)),
-    pair(122, 5_000, Secondary::Above, (100, 140)),
-    pair(123, 5_000, Secondary::Below, (104, 144)),
-    class(124, 5_000, 20, (149, 161)),
-    class(125, 5_000, 20, (149, 177)),
-    pair(126, 5_000, Secondary::Above, (149, 173)),
-    pair(127, 5_000, Secondary::Below, (153, 177)),
-    class(128, 5_000, 80, (36, 177)),
-    class(129, 5_000, 160, (36, 177)),
-    class(130, 5_000, 160, (36, 177)),
-    class(131, 5_950, 20, (1, 233)),
-    class(132, 5_950, 40, (1, 233)),
-    class(133, 5_950, 80, (1, 233)),
-    class(134, 5_950, 160, (1, 233)),
-    class(135, 5_950, 160, (1, 233)),
-    class(137, 5_950, 320, (1, 233)),
+    class(81, 2_407, 20, channels(1, 13)),
+    class(82, 2_414, 20, channels(14, 14)),
+    pair(83, 2_407, Secondary::Above, channels(1, 9)),
+    pair(84, 2_407, Secondary::Below, channels(5, 13)),
+    class(115, 5_000, 20, channels(36, 48)),
+    pair(116, 5_000, Secondary::Above, channels(36, 44)),
+    pair(117, 5_000, Secondary::Below, channels(40, 48)),
+    class(118, 5_000, 20, channels(52, 64)),
+    pair(119, 5_000, Secondary::Above, channels(52, 60)),
+    pair(120, 5_000, Secondary::Below, channels(56, 64)),
+    class(121, 5_000, 20, channels(100, 144)),
+    pair(122, 5_000, Secondary::Above, channels(100, 140)),
+    pair(123, 5_000, Secondary::Below, channels(104, 144)),
+    class(124, 5_000, 20, channels(149, 161)),
+    class(125, 5_000, 20, channels(149, 177)),
+    pair(126, 5_000, Secondary::Above, channels(149, 173)),
+    pair(127, 5_000, Secondary::Below, channels(153, 177)),
+    class(128, 5_000, 80, channels(36, 177)),
+    class(129, 5_000, 160, channels(36, 177)),
+    class(130, 5_000, 160, channels(36, 177)),
+    class(131, 5_950, 20, channels(1, 233)),
+    class(132, 5_950, 40, channels(1, 233)),
+    class(133, 5_950, 80, channels(1, 233)),
+    class(134, 5_950, 160, channels(1, 233)),
+    class(135, 5_950, 160, channels(1, 233)),
+    class(137, 5_950, 320, channels(1, 233)),
 ];
 
 impl Class {
@@ -93,7 +103,7 @@ impl Class {
 
     /// Centre of a primary channel, MHz; `None` for a channel that the class has not.
     fn centre_mhz(&self, channel: u8) -> Option<u16> {
-        let (first, last) = self.channels;
+        let Channels { first, last } = self.channels;
         (first..=last)
             .contains(&channel)
             .then(|| self.start_mhz + 5 * u16::from(channel))

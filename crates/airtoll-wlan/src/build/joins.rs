@@ -2,7 +2,7 @@
 //! the first events. Nodes and links are made before.
 
 use airtoll_handshakes::link::multi_link::{AffiliatedLink, MultiLink, link_address, mld_address};
-use airtoll_handshakes::{MobileIp, Negotiation, Options, Party, PolicySpec, SpecError};
+use airtoll_handshakes::{MobileIp, Negotiation, Options, Party, PolicySpec, Sides, SpecError};
 use airtoll_security::AkmSuite;
 use airtoll_units::{Duration, Instant};
 
@@ -487,8 +487,10 @@ fn session(
         negotiation.set_links(devices).map_err(refused)?;
     }
     if let Some(gateway) = nodes.node(Party::Gateway) {
-        let ends = [station, gateway].map(|node| address::ipv4(node).octets());
-        negotiation.set_tunnel_ends(ends.into());
+        negotiation.set_tunnel_ends(Sides {
+            initiator: address::ipv4(station).octets(),
+            responder: address::ipv4(gateway).octets(),
+        });
     }
     if mobile != MobileIp::Off {
         let [home, foreign] = [Party::HomeAgent, Party::ForeignAgent].map(|p| nodes.node(p));

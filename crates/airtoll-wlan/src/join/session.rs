@@ -2,7 +2,7 @@
 
 use airtoll_handshakes::link::agreed::Link;
 use airtoll_handshakes::{
-    Failure, Message, Negotiation, Party, Secrets, Stage, Status, TunnelMove,
+    Failure, Message, Negotiation, Party, Secrets, Sides, Stage, Status, TunnelMove,
 };
 use airtoll_units::{Duration, Instant};
 use rand_core::CryptoRng;
@@ -432,7 +432,7 @@ impl Join {
     pub fn keep_tunnels(
         &mut self,
         id: SessionId,
-        ends: ([u8; 4], [u8; 4]),
+        ends: Sides<[u8; 4]>,
         earlier: &Secrets,
         way: TunnelMove,
     ) {

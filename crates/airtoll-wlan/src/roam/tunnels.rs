@@ -4,7 +4,7 @@
 //! The session of the hand-over negotiates the move. Here the tunnels go on from the new address, and
 //! packets for the station go to its new access point once the far end knows that address.
 
-use airtoll_handshakes::{Party, TunnelMove};
+use airtoll_handshakes::{Party, Sides, TunnelMove};
 
 use super::{Action, Handover, Roam, Turn};
 use crate::address;
@@ -19,10 +19,10 @@ impl Roam {
         };
         let earlier = turn.join.secrets_of(plan.before);
         let outside = turn.join.outside_of(plan.session);
-        let ends = (
-            address::ipv4(outside).octets(),
-            address::ipv4(gateway).octets(),
-        );
+        let ends = Sides {
+            initiator: address::ipv4(outside).octets(),
+            responder: address::ipv4(gateway).octets(),
+        };
         turn.join
             .keep_tunnels(plan.session, ends, &earlier, plan.tunnel);
     }

@@ -15,7 +15,7 @@ use airtoll_wire::ieee80211::{Elements, element};
 use airtoll_wire::key_data::{self, KeyData};
 use zeroize::Zeroizing;
 
-use super::Keyring;
+use super::{Keyring, LinkEnds};
 use crate::decrypt::traffic::TrafficKey;
 use crate::keys::Secret;
 
@@ -133,11 +133,24 @@ impl Keyring {
             Some([0x00, 0x0f, 0xac, 15 | 17]) => AkmHash::Sha384,
             _ => return Vec::new(),
         };
-        let (ends, nonces) = ((station, bssid), (&snonce, &anonce));
-        let derived = |pmk: &Secret| FilsKeys::derive(hash, pmk, ends, nonces, cipher);
+        let ends = LinkEnds { station, bssid };
+        let nonces = FilsNonces {
+            station: snonce,
+            ap: anonce,
+        };
+        let derived = |pmk: &Secret| FilsKeys::derive(hash, pmk, ends, &nonces, cipher);
         let pmks = self.given.pmks.iter();
         pmks.map(|pmk| (cipher, derived(pmk))).collect()
     }
+}
+
+/// Nonces that keys of FILS are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FilsNonces {
+    /// The station's.
+    pub station: [u8; 16],
+    /// The access point's.
+    pub ap: [u8; 16],
 }
 
 /// Keys of FILS: ICK, KEK and TK, one behind the other in the derived key data.
@@ -152,8 +165,8 @@ impl FilsKeys {
     pub fn derive(
         hash: AkmHash,
         pmk: &[u8],
-        (station, bssid): (MacAddress, MacAddress),
-        (snonce, anonce): (&[u8; 16], &[u8; 16]),
+        ends: LinkEnds,
+        nonces: &FilsNonces,
         cipher: CipherSuite,
     ) -> Self {
         let (ick, kek) = match hash {
@@ -161,7 +174,7 @@ impl FilsKeys {
             _ => (32, 32),
         };
         let mut data = Zeroizing::new(vec![0; ick + kek + cipher.key_octets()]);
-        let context: [&[u8]; 4] = [&station.0, &bssid.0, snonce, anonce];
+        let context: [&[u8]; 4] = [&ends.station.0, &ends.bssid.0, &nonces.station, &nonces.ap];
         kdf(hash, pmk, LABEL, &context, &mut data);
         Self { data, ick, kek }
     }

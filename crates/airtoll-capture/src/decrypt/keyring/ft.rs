@@ -15,8 +15,8 @@ use airtoll_wire::ieee80211::ft::{FteRepr, MdeRepr};
 use airtoll_wire::ieee80211::{Elements, OciRepr, RsnRepr};
 use zeroize::Zeroizing;
 
-use super::Keyring;
 use super::choices::{Choice, choices, version_of};
+use super::{HandshakeNonces, Keyring};
 
 /// FT key holders as an association response named them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +93,11 @@ impl Keyring {
                     let Ok(mic) = KeyMic::of(choice.akm, choice.hash, version_of(choice)) else {
                         continue;
                     };
-                    self.proven(bssid, station, (*fte.anonce, *fte.snonce), ptk, mic, choice);
+                    let nonces = HandshakeNonces {
+                        anonce: *fte.anonce,
+                        snonce: *fte.snonce,
+                    };
+                    self.proven(bssid, station, nonces, ptk, mic, choice);
                 }
             }
         }

@@ -22,9 +22,9 @@ use airtoll_wire::ieee80211::{Elements, OciRepr, RsnRepr};
 use airtoll_wire::key_data::{self, KeyData};
 use zeroize::Zeroizing;
 
-use super::Keyring;
 use super::choices::{Choice, choices};
 use super::ft::{FtHolder, ft_holder, ft_ptk};
+use super::{HandshakeNonces, Keyring};
 use crate::decrypt::traffic::TrafficKey;
 use crate::keys::Secret;
 
@@ -102,12 +102,12 @@ impl Keyring {
         }
         let authenticator = key.information.has(KeyInformation::ACK);
         if !key.information.has(KeyInformation::ENCRYPTED) {
-            let ends = if authenticator {
+            let (own, other) = if authenticator {
                 (from, to)
             } else {
                 (to, from)
             };
-            self.learn_link_kdes(ends, authenticator, key.data);
+            self.learn_link_kdes(own, other, authenticator, key.data);
         }
         match key.message() {
             Message::FourWay(1) => self.first(from, to, *key.nonce),
@@ -227,7 +227,7 @@ impl Keyring {
             holder = ft_holder(fte, mde.mdid, mic_len.max(16)).or(holder);
         }
         let announced = self.bss(authenticator).cloned().unwrap_or_default();
-        let bound = self.key_addresses(authenticator, supplicant);
+        let [aa, spa] = self.key_addresses([authenticator, supplicant]);
         let choices = choices(chosen.as_ref(), announced.rsn.as_ref(), version, mic_len);
         let mut ssids = vec![announced.ssid.clone()];
         if announced.ssid.is_empty() {
@@ -264,8 +264,8 @@ impl Keyring {
                         choice.hash,
                         choice.cipher,
                         &pmk,
-                        bound.0,
-                        bound.1,
+                        aa,
+                        spa,
                         anonce,
                         &second.snonce,
                     )
@@ -274,7 +274,10 @@ impl Keyring {
                 };
                 for ptk in made {
                     if mic.verify_frame(ptk.kck(), &second.frame) == Ok(true) {
-                        let nonces = (*anonce, second.snonce);
+                        let nonces = HandshakeNonces {
+                            anonce: *anonce,
+                            snonce: second.snonce,
+                        };
                         self.proven(authenticator, supplicant, nonces, ptk, mic, choice);
                         return true;
                     }
@@ -288,7 +291,7 @@ impl Keyring {
         &mut self,
         authenticator: MacAddress,
         supplicant: MacAddress,
-        (anonce, snonce): ([u8; 32], [u8; 32]),
+        nonces: HandshakeNonces,
         ptk: Ptk,
         mic: KeyMic,
         choice: Choice,
@@ -300,8 +303,8 @@ impl Keyring {
             return;
         };
         pair.handshake.ptks.push_front(Proven {
-            anonce,
-            snonce,
+            anonce: nonces.anonce,
+            snonce: nonces.snonce,
             ptk,
             mic,
             group: choice.group,
@@ -365,7 +368,7 @@ impl Keyring {
             }
             return None;
         }
-        self.learn_link_kdes((authenticator, supplicant), true, &data);
+        self.learn_link_kdes(authenticator, supplicant, true, &data);
         for item in key_data::iterate(&data) {
             let owner = match item {
                 KeyData::MloGtk { link, .. }

@@ -11,7 +11,7 @@ use airtoll_wire::ieee80211::{Elements, Frame, MultiLinkRepr};
 use airtoll_wire::key_data::{self, KeyData};
 use rustc_hash::FxHashMap;
 
-use super::{Keyring, MAX_ENTRIES, pair_of};
+use super::{Keyring, LinkEnds, MAX_ENTRIES, PairKey, pair_of};
 use crate::decrypt::Undecrypted;
 
 /// Most links of an MLD (link IDs 0 to 14).
@@ -24,8 +24,8 @@ pub(in crate::decrypt) struct Mlds {
     by_link: FxHashMap<u64, MacAddress>,
     /// Links by MLD: link ID, where it is known, and address.
     links: FxHashMap<u64, Vec<(Option<u8>, MacAddress)>>,
-    /// Station and BSSID of the link on which two MLDs associated.
-    associations: FxHashMap<(u64, u64), (MacAddress, MacAddress)>,
+    /// Ends of the link on which two MLDs associated.
+    associations: FxHashMap<PairKey, LinkEnds>,
     /// The station's address of its newest association, by its MLD.
     stations: FxHashMap<u64, MacAddress>,
 }
@@ -76,9 +76,10 @@ impl Mlds {
         found.map(|(_, address)| *address)
     }
 
-    /// Both MLDs of two addresses, if both have one.
-    fn both(&self, a: MacAddress, b: MacAddress) -> Option<(MacAddress, MacAddress)> {
-        self.of(a).zip(self.of(b))
+    /// The MLDs of two addresses in their order, if both have one.
+    fn both(&self, addresses: [MacAddress; 2]) -> Option<[MacAddress; 2]> {
+        let [a, b] = addresses;
+        Some([self.of(a)?, self.of(b)?])
     }
 }
 
@@ -111,7 +112,7 @@ impl Keyring {
             let further = said.profiles.iter().filter(|one| one.link < 15);
             let further = further.filter_map(|one| Some((Some(one.link), one.address?)));
             let all = std::iter::once((said.link, from)).chain(further);
-            self.learn_mld((from, to), said.mld, &all.collect::<Vec<_>>());
+            self.learn_mld(from, to, said.mld, &all.collect::<Vec<_>>());
         }
     }
 
@@ -146,7 +147,8 @@ impl Keyring {
     /// Learns from the MLO KDEs of key data of the authenticator, or else of the supplicant.
     pub(in crate::decrypt) fn learn_link_kdes(
         &mut self,
-        (authenticator, supplicant): (MacAddress, MacAddress),
+        authenticator: MacAddress,
+        supplicant: MacAddress,
         from_authenticator: bool,
         data: &[u8],
     ) {
@@ -165,13 +167,14 @@ impl Keyring {
             _ => None,
         });
         let all: Vec<_> = std::iter::once((None, from)).chain(named).collect();
-        self.learn_mld((from, to), mld, &all);
+        self.learn_mld(from, to, mld, &all);
         self.associate(supplicant, authenticator, false);
     }
 
     fn learn_mld(
         &mut self,
-        (from, to): (MacAddress, MacAddress),
+        from: MacAddress,
+        to: MacAddress,
         mld: MacAddress,
         links: &[(Option<u8>, MacAddress)],
     ) {
@@ -193,7 +196,7 @@ impl Keyring {
     /// Remembers the link on which two MLDs associate. A request says so anew; other frames only where
     /// none was seen.
     fn associate(&mut self, station: MacAddress, bssid: MacAddress, anew: bool) {
-        let Some((mld, access_point)) = self.mlds.both(station, bssid) else {
+        let Some([mld, access_point]) = self.mlds.both([station, bssid]) else {
             return;
         };
         let key = pair_of(mld, access_point);
@@ -201,7 +204,9 @@ impl Keyring {
         if known && !anew || self.mlds.associations.len() >= MAX_ENTRIES {
             return;
         }
-        self.mlds.associations.insert(key, (station, bssid));
+        self.mlds
+            .associations
+            .insert(key, LinkEnds { station, bssid });
         self.mlds.stations.insert(mld.to_u64(), station);
     }
 
@@ -212,20 +217,16 @@ impl Keyring {
     }
 
     /// The key of a pair: its MLDs where both have one.
-    pub(in crate::decrypt) fn pair_key(&self, a: MacAddress, b: MacAddress) -> (u64, u64) {
-        match self.mlds.both(a, b) {
-            Some((a, b)) => pair_of(a, b),
+    pub(in crate::decrypt) fn pair_key(&self, a: MacAddress, b: MacAddress) -> PairKey {
+        match self.mlds.both([a, b]) {
+            Some([a, b]) => pair_of(a, b),
             None => pair_of(a, b),
         }
     }
 
-    /// The addresses that pairwise keys are bound to.
-    pub(in crate::decrypt) fn key_addresses(
-        &self,
-        a: MacAddress,
-        b: MacAddress,
-    ) -> (MacAddress, MacAddress) {
-        self.mlds.both(a, b).unwrap_or((a, b))
+    /// The addresses that the pairwise keys of two addresses are bound to, in their order.
+    pub(in crate::decrypt) fn key_addresses(&self, ends: [MacAddress; 2]) -> [MacAddress; 2] {
+        self.mlds.both(ends).unwrap_or(ends)
     }
 
     /// The address on link `id` of the MLD that has this address on some link.
@@ -236,7 +237,7 @@ impl Keyring {
     /// The addresses of both ends of an individually addressed frame, if both are MLDs.
     pub(in crate::decrypt) fn link_addresses(&self, frame: &Frame<'_>) -> Option<LinkAddresses> {
         let (to, from) = (frame.receiver()?, frame.transmitter()?);
-        let (to_mld, from_mld) = self.mlds.both(to, from)?;
+        let [to_mld, from_mld] = self.mlds.both([to, from])?;
         let control = frame.control();
         let from_ap = control.from_ds() || !control.to_ds() && frame.address3() == Some(from);
         let (access_point, access_point_mld, station, station_mld) = if from_ap {
@@ -253,14 +254,10 @@ impl Keyring {
     }
 
     /// Station and AP as their session names them: those of the link of the association.
-    pub(crate) fn associated(
-        &self,
-        station: MacAddress,
-        bssid: MacAddress,
-    ) -> (MacAddress, MacAddress) {
-        let known = self.mlds.both(station, bssid);
-        let found = known.and_then(|(a, b)| self.mlds.associations.get(&pair_of(a, b)));
-        found.copied().unwrap_or((station, bssid))
+    pub(crate) fn associated(&self, station: MacAddress, bssid: MacAddress) -> LinkEnds {
+        let known = self.mlds.both([station, bssid]);
+        let found = known.and_then(|[a, b]| self.mlds.associations.get(&pair_of(a, b)));
+        found.copied().unwrap_or(LinkEnds { station, bssid })
     }
 
     /// The multi-link association of a station and an AP, if it is one.
@@ -269,9 +266,9 @@ impl Keyring {
         station: MacAddress,
         bssid: MacAddress,
     ) -> Option<Association> {
-        let (mld, access_point) = self.mlds.both(station, bssid)?;
+        let [mld, access_point] = self.mlds.both([station, bssid])?;
         let key = pair_of(mld, access_point);
-        if self.mlds.associations.get(&key) != Some(&(station, bssid)) {
+        if self.mlds.associations.get(&key) != Some(&LinkEnds { station, bssid }) {
             return None;
         }
         let of = |mld: MacAddress| self.mlds.links.get(&mld.to_u64());

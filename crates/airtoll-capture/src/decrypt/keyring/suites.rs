@@ -10,7 +10,7 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::{CipherSelector, Frame, Protection, RsnRepr};
 use rustc_hash::FxHashMap;
 
-use super::{Keyring, MAX_ENTRIES, pair_of};
+use super::{Keyring, MAX_ENTRIES, PairKey, pair_of};
 
 /// Pairwise suite "use the group cipher suite" (table 9-149).
 const USE_GROUP: [u8; 4] = [0, 0x0f, 0xac, 0];
@@ -25,11 +25,11 @@ struct Chosen {
 /// Choices of all stations.
 #[derive(Debug, Default)]
 pub(in crate::decrypt) struct Suites {
-    of_pairs: FxHashMap<(u64, u64), Chosen>,
+    of_pairs: FxHashMap<PairKey, Chosen>,
     /// Group suite that stations chose with a BSS.
     of_groups: FxHashMap<u64, CipherSuite>,
     /// The answer for the addresses, one way or the other, that were asked for last.
-    last: Option<((u64, u64), bool, Option<CipherSuite>)>,
+    last: Option<(PairKey, bool, Option<CipherSuite>)>,
 }
 
 impl Suites {
@@ -90,7 +90,7 @@ impl Keyring {
         &self,
         receiver: MacAddress,
         transmitter: MacAddress,
-        key: (u64, u64),
+        key: PairKey,
         tkip: bool,
     ) -> Option<CipherSuite> {
         if let Some(chosen) = self

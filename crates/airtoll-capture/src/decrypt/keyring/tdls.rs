@@ -27,14 +27,21 @@ const KCK: usize = 16;
 impl Keyring {
     /// Learns from the payload of EtherType 89-0D.
     pub fn learn_tdls(&mut self, octets: &[u8]) {
-        if let Some((initiator, responder, key)) = direct_key(octets) {
-            self.add_pairwise(initiator, responder, key);
+        if let Some(link) = direct_link(octets) {
+            self.add_pairwise(link.initiator, link.responder, link.key);
         }
     }
 }
 
-/// Initiator, responder and key of a set-up response or confirm that carries both nonces.
-fn direct_key(octets: &[u8]) -> Option<(MacAddress, MacAddress, TrafficKey)> {
+/// A direct link.
+struct DirectLink {
+    initiator: MacAddress,
+    responder: MacAddress,
+    key: TrafficKey,
+}
+
+/// That of a set-up response or confirm that carries both nonces.
+fn direct_link(octets: &[u8]) -> Option<DirectLink> {
     let mut cursor = Cursor::new("TDLS", octets);
     let (payload, category) = (cursor.u8().ok()?, cursor.u8().ok()?);
     if (payload, category) != (PAYLOAD_TDLS, CATEGORY) {
@@ -65,11 +72,11 @@ fn direct_key(octets: &[u8]) -> Option<(MacAddress, MacAddress, TrafficKey)> {
     let mut tpk = Zeroizing::new(vec![0; KCK + suite.key_octets()]);
     let context = [initiator.min(responder), initiator.max(responder), bssid];
     kdf(AkmHash::Sha256, &input, "TDLS PMK", &context, &mut tpk);
-    Some((
-        MacAddress::from_slice(initiator).ok()?,
-        MacAddress::from_slice(responder).ok()?,
-        TrafficKey::new(suite, None, &tpk[KCK..])?,
-    ))
+    Some(DirectLink {
+        initiator: MacAddress::from_slice(initiator).ok()?,
+        responder: MacAddress::from_slice(responder).ok()?,
+        key: TrafficKey::new(suite, None, &tpk[KCK..])?,
+    })
 }
 
 #[cfg(test)]
@@ -111,18 +118,18 @@ mod tests {
 
     #[test]
     fn both_sides_are_named_and_a_refusal_gives_no_key() {
-        let (initiator, responder, key) = direct_key(&confirm()).unwrap();
+        let link = direct_link(&confirm()).unwrap();
         assert_eq!(
-            (initiator, responder),
+            (link.initiator, link.responder),
             (MacAddress([8; 6]), MacAddress([4; 6]))
         );
         assert_eq!(
-            (key.suite(), key.octets().len()),
+            (link.key.suite(), link.key.octets().len()),
             (CipherSuite::Ccmp128, 16)
         );
         let mut refused = confirm();
         refused[3] = 1;
-        assert!(direct_key(&refused).is_none());
+        assert!(direct_link(&refused).is_none());
     }
 
     proptest! {
@@ -132,7 +139,7 @@ mod tests {
             let at = at % octets.len();
             octets[at] = value;
             octets.truncate(octets.len() - cut % octets.len());
-            let _ = direct_key(&octets);
+            let _ = direct_link(&octets);
         }
     }
 }

@@ -34,6 +34,16 @@ pub(super) struct Shared {
     pub peer_commit: Vec<u8>,
 }
 
+/// Inputs of the keys beside the commits.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// Groups that were refused before, two octets each, with hash-to-element; without any the salt is
+    /// zero.
+    pub rejected: &'a [u8],
+    /// Secret of a KEM beside the group, or empty.
+    pub encapsulated: &'a [u8],
+}
+
 impl Half {
     pub fn new(config: &SaeConfig, group: u16, context: &mut Context<'_>) -> Option<Self> {
         let group = Group::from_number(group)?;
@@ -91,14 +101,11 @@ impl Half {
     }
 
     /// 12.4.5.4: keys from the peer's commit; `None` when it is out of range or reflected.
-    /// `rejected` are the groups that were refused before, two octets each, with
-    /// hash-to-element; without any the salt is zero. `encapsulated` is the secret of a KEM beside the
-    /// group, or empty.
     pub fn process(
         &self,
         context: &mut Context<'_>,
         peer: &[u8],
-        (rejected, encapsulated): (&[u8], &[u8]),
+        beside: Beside<'_>,
         akm: Option<AkmSuite>,
     ) -> Option<Shared> {
         let size = self.group.octets();
@@ -113,8 +120,11 @@ impl Half {
         let sum = self.group.add(&product, element)?;
         let k = self.group.agree(context, &sum, &self.rand)?;
         let zero = vec![0; self.hash.digest_octets()];
-        let salt = if rejected.is_empty() { &zero } else { rejected };
-        let seed = context.hmac(self.hash, salt, &[&k, encapsulated]);
+        let salt = match beside.rejected {
+            [] => &zero,
+            rejected => rejected,
+        };
+        let seed = context.hmac(self.hash, salt, &[&k, beside.encapsulated]);
         let both = self.group.sum(&self.scalar, scalar);
         let kck_octets = self.hash.digest_octets();
         let pmk_octets = match akm {

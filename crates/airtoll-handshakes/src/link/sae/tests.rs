@@ -106,7 +106,7 @@ fn hunting_and_pecking_gives_the_commit_and_keys_of_annex_j() {
                 "e71b9bb048d3873f20556953a96c91536fd8ee6ca9b4a68a148b056a909be03e"
                 "83ae208f60f8ef5537858074db06687032399862999b511e0a1552a5fea317c2"
             ),
-            (&[], &[]),
+            Beside::default(),
             Some(AkmSuite::Sae),
         )
         .unwrap();

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::octets::written;
 use crate::operation::HashAlgorithm;
+use crate::sides::Sides;
 
 /// The cipher of IKE and of ESP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
@@ -38,13 +39,21 @@ impl IkeCipher {
         }
     }
 
-    /// The encryption algorithm of phase 1 (RFC 2409 appendix A) and ESP's transform
-    /// (RFC 2407 section 4.4.4).
-    const fn numbers(self) -> (u16, u16) {
+    /// The encryption algorithm of phase 1 (RFC 2409 appendix A).
+    const fn algorithm(self) -> u16 {
         match self {
-            Self::Des => (1, 2),
-            Self::TripleDes => (5, 3),
-            Self::Aes128 => (7, 12),
+            Self::Des => 1,
+            Self::TripleDes => 5,
+            Self::Aes128 => 7,
+        }
+    }
+
+    /// ESP's transform (RFC 2407 section 4.4.4).
+    const fn esp_transform(self) -> u16 {
+        match self {
+            Self::Des => 2,
+            Self::TripleDes => 3,
+            Self::Aes128 => 12,
         }
     }
 }
@@ -63,15 +72,22 @@ pub struct IkeV1Config {
     /// Whether quick mode has a Diffie-Hellman exchange of its own (FreeS/WAN's default).
     pub forward_secrecy: bool,
     /// The initiator's and the responder's IPv4 address, which are their identities.
-    pub addresses: ([u8; 4], [u8; 4]),
+    pub addresses: Sides<[u8; 4]>,
     /// The addresses inside the tunnel.
-    pub inner: ([u8; 4], [u8; 4]),
+    pub inner: Sides<[u8; 4]>,
     /// Whether the ends look for address translation between them (RFC 3947).
     pub nat_traversal: bool,
 }
 
-/// Attributes that both ends have to agree on, and those that only tell a lifetime.
 type Attributes = Vec<(u16, u16)>;
+
+/// Attributes of a transform.
+struct Offer {
+    /// Those that both ends have to agree on.
+    wanted: Attributes,
+    /// Those that only tell a lifetime.
+    life: Attributes,
+}
 
 impl IkeV1Config {
     const fn hash_number(&self) -> u16 {
@@ -82,10 +98,9 @@ impl IkeV1Config {
     }
 
     /// Phase 1: cipher, hash, pre-shared keys and group; then life type seconds, one hour.
-    fn phase1(&self) -> (Attributes, Attributes) {
-        let (encryption, _) = self.cipher.numbers();
+    fn phase1(&self) -> Offer {
         let mut wanted = vec![
-            (1, encryption),
+            (1, self.cipher.algorithm()),
             (2, self.hash_number()),
             (3, 1),
             (4, self.group),
@@ -93,12 +108,15 @@ impl IkeV1Config {
         if self.cipher == IkeCipher::Aes128 {
             wanted.push((14, 128));
         }
-        (wanted, vec![(11, 1), (12, 3600)])
+        Offer {
+            wanted,
+            life: vec![(11, 1), (12, 3600)],
+        }
     }
 
     /// Quick mode: tunnel mode, in UDP behind a translator (RFC 3947 section 5.1); ICV, group and
     /// key length.
-    fn phase2(&self, translated: bool) -> (Attributes, Attributes) {
+    fn phase2(&self, translated: bool) -> Offer {
         let mode = if translated { 3 } else { 1 };
         let mut wanted = vec![(4, mode), (5, self.hash_number())];
         if self.forward_secrecy {
@@ -107,20 +125,23 @@ impl IkeV1Config {
         if self.cipher == IkeCipher::Aes128 {
             wanted.push((6, 128));
         }
-        (wanted, vec![(1, 1), (2, 28_800)])
+        Offer {
+            wanted,
+            life: vec![(1, 1), (2, 28_800)],
+        }
     }
 
     /// Phase 1's only proposal.
     pub(super) fn proposal(&self) -> Vec<u8> {
-        let (mut attributes, life) = self.phase1();
-        attributes.extend(life);
-        sa(1, Vec::new(), FIRST, 1, attributes)
+        let Offer { mut wanted, life } = self.phase1();
+        wanted.extend(life);
+        sa(1, Vec::new(), FIRST, 1, wanted)
     }
 
     /// Quick mode's only proposal, ESP in tunnel mode.
     pub(super) fn esp_proposal(&self, spi: [u8; 4], translated: bool) -> Vec<u8> {
-        let (_, transform) = self.cipher.numbers();
-        let (wanted, life) = self.phase2(translated);
+        let transform = self.cipher.esp_transform();
+        let Offer { wanted, life } = self.phase2(translated);
         // Lifetimes stand before group and key length, where FreeS/WAN has them.
         let mut attributes = wanted[..2].to_vec();
         attributes.extend(life);
@@ -131,9 +152,12 @@ impl IkeV1Config {
     /// The answer to an SA payload of phase 1: the first transform that has what we want, as it
     /// was offered (RFC 2408 section 4.2).
     pub(super) fn choose(&self, body: &[u8]) -> Option<Vec<u8>> {
-        let (wanted, _) = self.phase1();
+        let wanted = self.phase1().wanted;
         let (proposal, transform) = chosen(body, 1, &wanted)?;
-        let numbers = (proposal.number, transform.kind);
+        let numbers = Numbers {
+            proposal: proposal.number,
+            transform: transform.kind,
+        };
         let attributes = transform.attributes;
         Some(sa(1, Vec::new(), numbers, 1, attributes))
     }
@@ -145,32 +169,45 @@ impl IkeV1Config {
         spi: [u8; 4],
         translated: bool,
     ) -> Option<([u8; 4], Vec<u8>)> {
-        let (wanted, _) = self.phase2(translated);
-        let (proposal, transform) = chosen(body, self.cipher.numbers().1, &wanted)?;
-        let numbers = (proposal.number, transform.kind);
+        let wanted = self.phase2(translated).wanted;
+        let (proposal, transform) = chosen(body, self.cipher.esp_transform(), &wanted)?;
+        let numbers = Numbers {
+            proposal: proposal.number,
+            transform: transform.kind,
+        };
         let identifier = transform.identifier;
         let answer = sa(3, spi.to_vec(), numbers, identifier, transform.attributes);
         Some((proposal.spi.try_into().ok()?, answer))
     }
 }
 
-/// Numbers of our only proposal and its only transform.
-const FIRST: (u8, u8) = (0, 0);
+/// Numbers of a proposal and its only transform.
+#[derive(Clone, Copy)]
+struct Numbers {
+    proposal: u8,
+    transform: u8,
+}
+
+/// Those of our only proposal.
+const FIRST: Numbers = Numbers {
+    proposal: 0,
+    transform: 0,
+};
 
 /// An SA payload with one proposal and one transform of these numbers.
 fn sa(
     protocol: u8,
     spi: Vec<u8>,
-    (number, kind): (u8, u8),
+    numbers: Numbers,
     identifier: u16,
     attributes: Attributes,
 ) -> Vec<u8> {
     let proposal = ProposalRepr {
-        number,
+        number: numbers.proposal,
         protocol,
         spi,
         transforms: vec![TransformRepr {
-            kind,
+            kind: numbers.transform,
             identifier,
             attributes,
         }],

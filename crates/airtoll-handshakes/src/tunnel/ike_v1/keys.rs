@@ -5,6 +5,7 @@
 
 use super::config::{IkeV1Config, identity};
 use crate::exchange::Context;
+use crate::sides::Sides;
 
 /// Keys of phase 1 (section 5), and the IV of its messages.
 #[derive(Clone, Default)]
@@ -16,12 +17,12 @@ pub struct Phase1 {
     pub iv: Vec<u8>,
 }
 
-/// Values that both ends sent in clear: in each pair the initiator's is first.
+/// Values that both ends sent in clear.
 #[derive(Clone, Default)]
 pub struct Said {
-    pub cookies: ([u8; 8], [u8; 8]),
-    pub public: (Vec<u8>, Vec<u8>),
-    pub nonces: (Vec<u8>, Vec<u8>),
+    pub cookies: Sides<[u8; 8]>,
+    pub public: Sides<Vec<u8>>,
+    pub nonces: Sides<Vec<u8>>,
     /// The SA payload that the initiator offered.
     pub offer: Vec<u8>,
 }
@@ -35,9 +36,9 @@ impl Phase1 {
         shared: &[u8],
     ) -> Self {
         let hash = config.hash;
-        let nonces = [&said.nonces.0[..], &said.nonces.1].concat();
+        let nonces = [&said.nonces.initiator[..], &said.nonces.responder].concat();
         let skeyid = context.hmac(hash, &config.preshared, &[&nonces]);
-        let cookies = [said.cookies.0, said.cookies.1].concat();
+        let cookies = [said.cookies.initiator, said.cookies.responder].concat();
         let derive = context.hmac(hash, &skeyid, &[shared, &cookies, &[0]]);
         let authenticate = context.hmac(hash, &skeyid, &[&derive, shared, &cookies, &[1]]);
         let encrypt = context.hmac(hash, &skeyid, &[&authenticate, shared, &cookies, &[2]]);
@@ -53,7 +54,7 @@ impl Phase1 {
             }
         }
         key.truncate(length);
-        let mut iv = context.hash(hash, &[&said.public.0, &said.public.1]);
+        let mut iv = context.hash(hash, &[&said.public.initiator, &said.public.responder]);
         iv.truncate(config.cipher.block_octets());
         Self {
             skeyid,
@@ -72,12 +73,12 @@ impl Phase1 {
         said: &Said,
         initiator: bool,
     ) -> Vec<u8> {
-        let (a, b) = &said.public;
-        let (i, r) = said.cookies;
+        let (a, b) = (&said.public.initiator, &said.public.responder);
+        let (i, r) = (said.cookies.initiator, said.cookies.responder);
         let (first, second, one, other, address) = if initiator {
-            (a, b, i, r, config.addresses.0)
+            (a, b, i, r, config.addresses.initiator)
         } else {
-            (b, a, r, i, config.addresses.1)
+            (b, a, r, i, config.addresses.responder)
         };
         let parts: [&[u8]; 6] = [first, second, &one, &other, &said.offer, &identity(address)];
         context.hmac(config.hash, &self.skeyid, &parts)
@@ -90,13 +91,14 @@ impl Phase1 {
         config: &IkeV1Config,
         shared: &[u8],
         spi: [u8; 4],
-        nonces: &(Vec<u8>, Vec<u8>),
+        nonces: &Sides<Vec<u8>>,
     ) -> Vec<u8> {
         let length = config.cipher.key_octets() + config.hash.digest_octets();
         let mut out = Vec::new();
         let mut previous = Vec::new();
         while out.len() < length {
-            let parts: [&[u8]; 6] = [&previous, shared, &[3], &spi, &nonces.0, &nonces.1];
+            let (first, second) = (&nonces.initiator, &nonces.responder);
+            let parts: [&[u8]; 6] = [&previous, shared, &[3], &spi, first, second];
             previous = context.hmac(config.hash, &self.derive, &parts);
             out.extend(&previous);
         }

@@ -21,6 +21,7 @@ use crate::exchange::{Context, Message, Party, Peer, SecretName, Secrets, Status
 use crate::failure::{Code, Failure};
 use crate::octets::{equal, written};
 use crate::resend::Resend;
+use crate::sides::Sides;
 use crate::tunnel::encapsulation::{carried, uncarried, way};
 
 /// How often a message is repeated (pluto and strongSwan repeat five times).
@@ -45,8 +46,8 @@ pub struct IkeV1Peer {
     quick_iv: Vec<u8>,
     quick_dh: Option<DiffieHellman>,
     quick_shared: Vec<u8>,
-    quick_nonces: (Vec<u8>, Vec<u8>),
-    spis: ([u8; 4], [u8; 4]),
+    quick_nonces: Sides<Vec<u8>>,
+    spis: Sides<[u8; 4]>,
     /// The SA payload of quick mode's first message, and the identities of the tunnel.
     quick_offer: Vec<u8>,
     quick_identities: Vec<Vec<u8>>,
@@ -75,7 +76,10 @@ impl IkeV1Peer {
     fn new(config: IkeV1Config, initiator: bool) -> Self {
         Self {
             quick_offer: Vec::new(),
-            quick_identities: vec![identity(config.inner.0), identity(config.inner.1)],
+            quick_identities: vec![
+                identity(config.inner.initiator),
+                identity(config.inner.responder),
+            ],
             config,
             initiator,
             said: Said::default(),
@@ -88,8 +92,8 @@ impl IkeV1Peer {
             quick_iv: Vec::new(),
             quick_dh: None,
             quick_shared: Vec::new(),
-            quick_nonces: (Vec::new(), Vec::new()),
-            spis: ([0; 4], [0; 4]),
+            quick_nonces: Sides::default(),
+            spis: Sides::default(),
             step: 0,
             heard: Vec::new(),
             // The responder gives up first, because it knows whether it could read the proof.
@@ -117,8 +121,8 @@ impl IkeV1Peer {
 
     fn header(&self, exchange: u8, message_id: u32, flags: u8, next_payload: u8) -> IsakmpHeader {
         IsakmpHeader {
-            initiator: self.said.cookies.0,
-            responder: self.said.cookies.1,
+            initiator: self.said.cookies.initiator,
+            responder: self.said.cookies.responder,
             next_payload,
             version: VERSION,
             exchange,
@@ -180,9 +184,9 @@ impl IkeV1Peer {
 
     fn identity_payloads(&self, context: &mut Context<'_>) -> Vec<Payload> {
         let address = if self.initiator {
-            self.config.addresses.0
+            self.config.addresses.initiator
         } else {
-            self.config.addresses.1
+            self.config.addresses.responder
         };
         vec![
             (payload::V1_IDENTIFICATION, identity(address)),
@@ -200,11 +204,11 @@ impl IkeV1Peer {
         let nonce = context.random_octets(16);
         self.dh = dh;
         if self.initiator {
-            self.said.public.0.clone_from(&public);
-            self.said.nonces.0.clone_from(&nonce);
+            self.said.public.initiator.clone_from(&public);
+            self.said.nonces.initiator.clone_from(&nonce);
         } else {
-            self.said.public.1.clone_from(&public);
-            self.said.nonces.1.clone_from(&nonce);
+            self.said.public.responder.clone_from(&public);
+            self.said.nonces.responder.clone_from(&nonce);
         }
         let mut payloads = vec![
             (payload::V1_KEY_EXCHANGE, public),
@@ -255,17 +259,17 @@ impl IkeV1Peer {
         spi[0] |= 1;
         let nonce = context.random_octets(16);
         if self.initiator {
-            self.spis.0 = spi;
-            self.quick_nonces.0.clone_from(&nonce);
+            self.spis.initiator = spi;
+            self.quick_nonces.initiator.clone_from(&nonce);
         } else {
-            self.spis.1 = spi;
-            self.quick_nonces.1.clone_from(&nonce);
+            self.spis.responder = spi;
+            self.quick_nonces.responder.clone_from(&nonce);
         }
         let sa = if self.initiator {
             self.config.esp_proposal(spi, self.nat)
         } else {
             let (theirs, sa) = self.config.choose_esp(&self.quick_offer, spi, self.nat)?;
-            self.spis.0 = theirs;
+            self.spis.initiator = theirs;
             sa
         };
         let mut payloads = vec![(payload::V1_SA, sa), (payload::V1_NONCE, nonce)];
@@ -287,7 +291,11 @@ impl IkeV1Peer {
     /// HASH(1) or HASH(2): over the message ID, the initiator's nonce in HASH(2), and the rest.
     fn quick_hash(&self, context: &mut Context<'_>, second: bool, rest: &[Payload]) -> Vec<u8> {
         let rest = written(|out| emit_payloads(rest, out));
-        let nonce: &[u8] = if second { &self.quick_nonces.0 } else { &[] };
+        let nonce: &[u8] = if second {
+            &self.quick_nonces.initiator
+        } else {
+            &[]
+        };
         let id = self.message_id.to_be_bytes();
         self.prf(
             context,
@@ -298,7 +306,12 @@ impl IkeV1Peer {
 
     fn third_hash(&self, context: &mut Context<'_>) -> Vec<u8> {
         let id = self.message_id.to_be_bytes();
-        let parts: [&[u8]; 4] = [&[0], &id, &self.quick_nonces.0, &self.quick_nonces.1];
+        let parts: [&[u8]; 4] = [
+            &[0],
+            &id,
+            &self.quick_nonces.initiator,
+            &self.quick_nonces.responder,
+        ];
         self.prf(context, &self.phase1.authenticate.clone(), &parts)
     }
 
@@ -313,11 +326,11 @@ impl IkeV1Peer {
         let sa = find_payload(payloads, payload::V1_SA)?;
         let nonce = find_payload(payloads, payload::V1_NONCE)?.to_vec();
         if self.initiator {
-            let (theirs, _) = self.config.choose_esp(sa, self.spis.0, self.nat)?;
-            (self.spis.1, self.quick_nonces.1) = (theirs, nonce);
+            let (theirs, _) = self.config.choose_esp(sa, self.spis.initiator, self.nat)?;
+            (self.spis.responder, self.quick_nonces.responder) = (theirs, nonce);
         } else {
             self.quick_offer = sa.to_vec();
-            self.quick_nonces.0 = nonce;
+            self.quick_nonces.initiator = nonce;
             // The initiator's selectors are not narrowed.
             self.quick_identities = payloads
                 .iter()
@@ -343,11 +356,14 @@ impl IkeV1Peer {
             self.phase1
                 .keymat(context, &self.config, shared, spi, nonces)
         };
-        let (forward, backward) = (key(self.spis.1), key(self.spis.0));
+        let (forward, backward) = (key(self.spis.responder), key(self.spis.initiator));
         self.state = Status::Established(Secrets::from([
             (SecretName::TunnelForward, forward),
             (SecretName::TunnelBackward, backward),
-            (SecretName::TunnelSpis, [self.spis.1, self.spis.0].concat()),
+            (
+                SecretName::TunnelSpis,
+                [self.spis.responder, self.spis.initiator].concat(),
+            ),
         ]));
     }
 
@@ -360,7 +376,7 @@ impl IkeV1Peer {
         self.aware = self.config.nat_traversal && nat::is_known(&payloads);
         if self.initiator {
             chosen?;
-            self.said.cookies.1 = header.responder;
+            self.said.cookies.responder = header.responder;
             let payloads = self.draw(context);
             self.send_plain(context, payloads);
             return Some(());
@@ -370,7 +386,10 @@ impl IkeV1Peer {
             self.state = Status::Failed(Failure::NothingInCommon { code });
             return Some(());
         };
-        self.said.cookies = (header.initiator, context.random());
+        self.said.cookies = Sides {
+            initiator: header.initiator,
+            responder: context.random(),
+        };
         self.said.offer = sa.to_vec();
         self.send_sa(context, chosen);
         Some(())
@@ -387,9 +406,9 @@ impl IkeV1Peer {
             self.nat = nat::translated(context, hash, &self.said, &payloads, way);
         }
         if self.initiator {
-            (self.said.public.1, self.said.nonces.1) = (public.clone(), nonce);
+            (self.said.public.responder, self.said.nonces.responder) = (public.clone(), nonce);
         } else {
-            (self.said.public.0, self.said.nonces.0) = (public.clone(), nonce);
+            (self.said.public.initiator, self.said.nonces.initiator) = (public.clone(), nonce);
             let payloads = self.draw(context);
             self.send_plain(context, payloads);
         }
@@ -520,7 +539,7 @@ impl Peer for IkeV1Peer {
 
     fn start(&mut self, context: &mut Context<'_>) {
         if self.initiator {
-            self.said.cookies.0 = context.random();
+            self.said.cookies.initiator = context.random();
             let offer = self.config.proposal();
             self.said.offer.clone_from(&offer);
             self.send_sa(context, offer);
@@ -550,8 +569,9 @@ impl Peer for IkeV1Peer {
         debug_assert!(octets.len() >= HEADER_OCTETS);
         let header = view.header();
         let known = self.step == 0
-            || header.initiator == self.said.cookies.0
-                && (header.responder == self.said.cookies.1 || self.said.cookies.1 == [0; 8]);
+            || header.initiator == self.said.cookies.initiator
+                && (header.responder == self.said.cookies.responder
+                    || self.said.cookies.responder == [0; 8]);
         if header.version != VERSION || !known || self.state != Status::Waiting {
             return;
         }

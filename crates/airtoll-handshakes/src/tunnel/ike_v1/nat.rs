@@ -8,6 +8,7 @@ use airtoll_wire::isakmp::Payload;
 use super::keys::Said;
 use crate::exchange::Context;
 use crate::operation::HashAlgorithm;
+use crate::sides::{Sides, Way};
 use crate::tunnel::encapsulation::Endpoint;
 
 /// MD5 of "RFC 3947" (section 3.1).
@@ -34,7 +35,10 @@ fn digest(
     said: &Said,
     (address, port): Endpoint,
 ) -> Vec<u8> {
-    let (initiator, responder) = said.cookies;
+    let Sides {
+        initiator,
+        responder,
+    } = said.cookies;
     let parts: [&[u8]; 4] = [&initiator, &responder, &address, &port.to_be_bytes()];
     context.hash(hash, &parts)
 }
@@ -44,11 +48,11 @@ pub fn discovery(
     context: &mut Context<'_>,
     hash: HashAlgorithm,
     said: &Said,
-    (from, to): (Endpoint, Endpoint),
+    way: Way<Endpoint>,
 ) -> [Payload; 2] {
     [
-        (DISCOVERY, digest(context, hash, said, to)),
-        (DISCOVERY, digest(context, hash, said, from)),
+        (DISCOVERY, digest(context, hash, said, way.to)),
+        (DISCOVERY, digest(context, hash, said, way.from)),
     ]
 }
 
@@ -58,15 +62,15 @@ pub fn translated(
     hash: HashAlgorithm,
     said: &Said,
     payloads: &[Payload],
-    (from, to): (Endpoint, Endpoint),
+    way: Way<Endpoint>,
 ) -> bool {
     let mut found = payloads
         .iter()
         .filter(|(kind, _)| *kind == DISCOVERY)
         .map(|(_, data)| data);
     let (source, destination) = (
-        digest(context, hash, said, from),
-        digest(context, hash, said, to),
+        digest(context, hash, said, way.from),
+        digest(context, hash, said, way.to),
     );
     match found.next() {
         None => false,

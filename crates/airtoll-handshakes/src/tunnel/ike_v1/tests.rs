@@ -13,8 +13,14 @@ fn config(cipher: IkeCipher, hash: HashAlgorithm) -> IkeV1Config {
         cipher,
         hash,
         forward_secrecy: true,
-        addresses: ([10, 0, 1, 20], [10, 0, 1, 1]),
-        inner: ([10, 0, 1, 20], [10, 0, 1, 1]),
+        addresses: Sides {
+            initiator: [10, 0, 1, 20],
+            responder: [10, 0, 1, 1],
+        },
+        inner: Sides {
+            initiator: [10, 0, 1, 20],
+            responder: [10, 0, 1, 1],
+        },
         nat_traversal: false,
     }
 }

@@ -5,7 +5,7 @@
 //! draft-ietf-ipsecme-ikev2-mlkem.
 
 use crate::crypto::diffie_hellman::DiffieHellman;
-use crate::crypto::kem::KemKey;
+use crate::crypto::kem::{Encapsulated, KemKey};
 use crate::exchange::Context;
 use crate::operation::KemAlgorithm;
 
@@ -57,7 +57,7 @@ impl Agreement {
     ) -> Option<(Self, Vec<u8>)> {
         match KemAlgorithm::of_transform(identifier) {
             Some(kem) => {
-                let (ciphertext, secret) = kem.encapsulate(context, asked)?;
+                let Encapsulated { ciphertext, secret } = kem.encapsulate(context, asked)?;
                 Some((Self::Agreed(secret), ciphertext))
             }
             None => Self::asked(context, identifier),

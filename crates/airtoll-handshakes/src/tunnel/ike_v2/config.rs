@@ -7,6 +7,7 @@ use airtoll_wire::isakmp::{Payload, ProposalRepr, TransformRepr, payload};
 
 use crate::octets::written;
 use crate::operation::{HashAlgorithm, KemAlgorithm};
+use crate::sides::Sides;
 use crate::tls::Chain;
 
 /// AUTHENTICATION_FAILED (RFC 7296 section 3.10.1).
@@ -41,7 +42,7 @@ pub struct IkeV2Config {
     /// AES-GCM-128 with PRF-HMAC-SHA-256; otherwise AES-CBC-128 with HMAC-SHA-1.
     pub gcm: bool,
     /// The initiator's and the responder's IPv4 address, which are their identities.
-    pub addresses: ([u8; 4], [u8; 4]),
+    pub addresses: Sides<[u8; 4]>,
     /// The initiator's address inside the tunnel: its traffic selector.
     pub inner: [u8; 4],
     /// Whether the ends look for address translation between them (section 2.23).
@@ -53,12 +54,7 @@ pub struct IkeV2Config {
 impl IkeV2Config {
     /// A pre-shared key, one key exchange, addresses that are the tunnel's own, no fragments, no NAT traversal, no MOBIKE.
     #[must_use]
-    pub const fn new(
-        preshared: Vec<u8>,
-        group: u16,
-        gcm: bool,
-        addresses: ([u8; 4], [u8; 4]),
-    ) -> Self {
+    pub const fn new(preshared: Vec<u8>, group: u16, gcm: bool, addresses: Sides<[u8; 4]>) -> Self {
         Self {
             preshared,
             chain: None,
@@ -68,7 +64,7 @@ impl IkeV2Config {
             fragment_octets: None,
             gcm,
             addresses,
-            inner: addresses.0,
+            inner: addresses.initiator,
             nat_traversal: false,
             mobike: false,
         }

@@ -15,6 +15,7 @@ use crate::exchange::{Context, Message, Party, Peer, SecretName, Secrets, Status
 use crate::failure::{Code, Failure};
 use crate::octets::equal;
 use crate::resend::Resend;
+use crate::sides::{Sides, Way};
 use crate::tunnel::encapsulation::{Endpoint, PORT, carried, uncarried};
 
 /// MOBIKE_SUPPORTED (RFC 4555 section 4.1).
@@ -28,18 +29,18 @@ const UNACCEPTABLE_ADDRESSES: u16 = 40;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IkeSa {
     keys: Keys,
-    spis: ([u8; 8], [u8; 8]),
-    addresses: ([u8; 4], [u8; 4]),
-    /// Message IDs of the next request of initiator and responder.
-    next: (u32, u32),
+    spis: Sides<[u8; 8]>,
+    addresses: Sides<[u8; 4]>,
+    /// Message IDs of the next requests.
+    next: Sides<u32>,
     tunnel: Secrets,
 }
 
 impl IkeSa {
     pub(super) const fn new(
         keys: Keys,
-        spis: ([u8; 8], [u8; 8]),
-        addresses: ([u8; 4], [u8; 4]),
+        spis: Sides<[u8; 8]>,
+        addresses: Sides<[u8; 4]>,
         next: u32,
         tunnel: Secrets,
     ) -> Self {
@@ -47,7 +48,10 @@ impl IkeSa {
             keys,
             spis,
             addresses,
-            next: (next, 0),
+            next: Sides {
+                initiator: next,
+                responder: 0,
+            },
             tunnel,
         }
     }
@@ -107,9 +111,11 @@ impl IkeSa {
     ) -> Option<(u32, bool, Vec<Payload>)> {
         let view = IsakmpView::new(octets).ok()?;
         let header = *view.header();
-        if (header.initiator, header.responder) != self.spis
-            || header.exchange != exchange::INFORMATIONAL_V2
-        {
+        let spis = Sides {
+            initiator: header.initiator,
+            responder: header.responder,
+        };
+        if spis != self.spis || header.exchange != exchange::INFORMATIONAL_V2 {
             return None;
         }
         let payloads = self.keys.open(context, initiator, octets)?;
@@ -137,7 +143,7 @@ impl MobikeInitiator {
     /// The initiator of an SA, at this address from now on.
     #[must_use]
     pub const fn new(mut sa: IkeSa, address: [u8; 4]) -> Self {
-        sa.addresses.0 = address;
+        sa.addresses.initiator = address;
         Self {
             sa,
             resend: Resend::new(REPEATS),
@@ -159,12 +165,18 @@ impl Peer for MobikeInitiator {
     }
 
     fn start(&mut self, context: &mut Context<'_>) {
-        let (a, b) = self.sa.addresses;
+        let addresses = self.sa.addresses;
+        let way = Way {
+            from: (addresses.initiator, PORT),
+            to: (addresses.responder, PORT),
+        };
         let mut payloads = vec![notify(UPDATE_SA_ADDRESSES, &[])];
-        payloads.extend(nat::detection(context, &self.sa.spis, (a, PORT), (b, PORT)));
-        let octets = self.sa.seal(context, true, true, self.sa.next.0, &payloads);
+        payloads.extend(nat::detection(context, &self.sa.spis, way));
+        let octets = self
+            .sa
+            .seal(context, true, true, self.sa.next.initiator, &payloads);
         let (carrier, octets) = carried(true, &octets);
-        let (from, to) = parties(true);
+        let Way { from, to } = parties(true);
         self.resend.send(context, from, to, carrier, octets);
     }
 
@@ -176,10 +188,10 @@ impl Peer for MobikeInitiator {
             return;
         };
         if !asks {
-            if self.state == Status::Waiting && id == self.sa.next.0 {
+            if self.state == Status::Waiting && id == self.sa.next.initiator {
                 let refused =
                     notifications(&payloads).any(|(kind, _)| kind == UNACCEPTABLE_ADDRESSES);
-                self.sa.next.0 += 1;
+                self.sa.next.initiator += 1;
                 self.state = if refused {
                     let code = Code::Ike(UNACCEPTABLE_ADDRESSES);
                     Status::Failed(Failure::NothingInCommon { code })
@@ -189,7 +201,7 @@ impl Peer for MobikeInitiator {
             }
             return;
         }
-        let (from, to) = parties(true);
+        let Way { from, to } = parties(true);
         if let Some((question, answer)) = &self.answered
             && question == octets
         {
@@ -197,7 +209,7 @@ impl Peer for MobikeInitiator {
             context.send(from, to, carrier, answer);
             return;
         }
-        if id != self.sa.next.1 {
+        if id != self.sa.next.responder {
             return;
         }
         // A check of where we are gets its cookie back; any other question an empty answer
@@ -207,7 +219,7 @@ impl Peer for MobikeInitiator {
             .into_iter()
             .collect();
         let answer = self.sa.seal(context, true, false, id, &inside);
-        self.sa.next.1 += 1;
+        self.sa.next.responder += 1;
         self.answered = Some((octets.to_vec(), answer.clone()));
         let (carrier, answer) = carried(true, &answer);
         context.send(from, to, carrier, answer);
@@ -258,7 +270,7 @@ impl MobikeResponder {
     }
 
     fn finish(&mut self) {
-        self.sa.addresses.0 = self.claimed.0;
+        self.sa.addresses.initiator = self.claimed.0;
         self.state = Status::Established(self.sa.tunnel.clone());
     }
 }
@@ -272,7 +284,7 @@ impl Peer for MobikeResponder {
         let Some((true, octets)) = uncarried(message) else {
             return;
         };
-        let (from, to) = parties(false);
+        let Way { from, to } = parties(false);
         if let Some((question, answer)) = &self.answered
             && question == octets
         {
@@ -285,23 +297,26 @@ impl Peer for MobikeResponder {
         };
         if !asks {
             let right = match (self.check, cookie(&payloads)) {
-                (Some(sent), Some(came)) => id == self.sa.next.1 && equal(&sent, &came),
+                (Some(sent), Some(came)) => id == self.sa.next.responder && equal(&sent, &came),
                 _ => false,
             };
             if right {
-                self.sa.next.1 += 1;
+                self.sa.next.responder += 1;
                 self.check = None;
                 self.finish();
             }
             return;
         }
         let update = notifications(&payloads).any(|(kind, _)| kind == UPDATE_SA_ADDRESSES);
-        if id != self.sa.next.0 || !update {
+        if id != self.sa.next.initiator || !update {
             return;
         }
-        self.sa.next.0 += 1;
-        let own = (self.sa.addresses.1, PORT);
-        let mut inside = nat::detection(context, &self.sa.spis, own, self.claimed).to_vec();
+        self.sa.next.initiator += 1;
+        let way = Way {
+            from: (self.sa.addresses.responder, PORT),
+            to: self.claimed,
+        };
+        let mut inside = nat::detection(context, &self.sa.spis, way).to_vec();
         inside.extend(cookie(&payloads).map(|data| notify(COOKIE2, &data)));
         let answer = self.sa.seal(context, false, false, id, &inside);
         self.answered = Some((octets.to_vec(), answer.clone()));
@@ -311,7 +326,9 @@ impl Peer for MobikeResponder {
             let value: [u8; 16] = context.random();
             self.check = Some(value);
             let inside = [notify(COOKIE2, &value)];
-            let question = self.sa.seal(context, false, true, self.sa.next.1, &inside);
+            let question = self
+                .sa
+                .seal(context, false, true, self.sa.next.responder, &inside);
             let (carrier, question) = carried(true, &question);
             self.resend.send(context, from, to, carrier, question);
         } else {

@@ -30,11 +30,12 @@ use self::config::{
 };
 use self::fragments::{Gathered, Whole, sealed};
 use self::mobike::MOBIKE_SUPPORTED;
-use self::sealed::{Keys, Wrapping};
+use self::sealed::{ChildKeys, Keys, Wrapping};
 use crate::exchange::{Context, Message, Party, Peer, SecretName, Secrets, Status};
 use crate::failure::{Code, Failure};
 use crate::octets::{equal, written};
 use crate::resend::Resend;
+use crate::sides::{Sides, Way};
 use crate::tunnel::encapsulation::{carried, uncarried, way};
 
 /// strongSwan's retransmit_tries.
@@ -48,9 +49,9 @@ pub struct IkeV2Peer {
     /// Bodies of the identification payloads of initiator and responder.
     identities: (Vec<u8>, Vec<u8>),
     initiator: bool,
-    spis: ([u8; 8], [u8; 8]),
+    spis: Sides<[u8; 8]>,
     agreement: Option<Agreement>,
-    nonces: (Vec<u8>, Vec<u8>),
+    nonces: Sides<Vec<u8>>,
     /// The first message and its answer, which the proofs cover.
     init: (Vec<u8>, Vec<u8>),
     keys: Option<Keys>,
@@ -62,7 +63,7 @@ pub struct IkeV2Peer {
     gathered: Gathered,
     /// Numbers of the proposals of IKE and of ESP that were chosen.
     numbers: (u8, u8),
-    child_spis: ([u8; 4], [u8; 4]),
+    child_spis: Sides<[u8; 4]>,
     /// Traffic selectors as the initiator sent them.
     selectors: (Vec<u8>, Vec<u8>),
     /// Whether a translator was found, and whether IKE moved to the port for that.
@@ -91,7 +92,7 @@ impl IkeV2Peer {
         let certificates = config
             .chain
             .map(|chain| Certificates::new(chain, initiator, config.rogue));
-        let (a, b) = config.addresses;
+        let (a, b) = (config.addresses.initiator, config.addresses.responder);
         let mut identities = (identity(a), identity(b));
         if let Some(certificates) = &certificates {
             *(if initiator {
@@ -106,16 +107,16 @@ impl IkeV2Peer {
             identities,
             config,
             initiator,
-            spis: ([0; 8], [0; 8]),
+            spis: Sides::default(),
             agreement: None,
-            nonces: (Vec::new(), Vec::new()),
+            nonces: Sides::default(),
             init: (Vec::new(), Vec::new()),
             keys: None,
             intermediate: (Vec::new(), Vec::new()),
             fragments: false,
             gathered: Gathered::default(),
             numbers: (1, 1),
-            child_spis: ([0; 4], [0; 4]),
+            child_spis: Sides::default(),
             nat: false,
             floated: false,
             step: 0,
@@ -126,7 +127,7 @@ impl IkeV2Peer {
     }
 
     fn send(&mut self, context: &mut Context<'_>, octets: &[u8]) {
-        let (from, to) = parties(self.initiator);
+        let Way { from, to } = parties(self.initiator);
         self.step += 1;
         let (carrier, octets) = carried(self.floated, octets);
         self.resend.send(context, from, to, carrier, octets);
@@ -170,17 +171,17 @@ impl IkeV2Peer {
             }
         }
         if self.config.nat_traversal || self.config.mobike {
-            let (from, to) = way(self.config.addresses, self.initiator);
-            payloads.extend(nat::detection(context, &self.spis, from, to));
+            let way = way(self.config.addresses, self.initiator);
+            payloads.extend(nat::detection(context, &self.spis, way));
         }
         let header = header(self.spis, self.initiator, exchange::IKE_SA_INIT, 0);
         let message = IsakmpRepr { header, payloads };
         let octets = written(|out| message.emit(out));
         if self.initiator {
-            self.nonces.0 = nonce;
+            self.nonces.initiator = nonce;
             self.init.0.clone_from(&octets);
         } else {
-            self.nonces.1 = nonce;
+            self.nonces.responder = nonce;
             self.init.1.clone_from(&octets);
         }
         self.send(context, &octets);
@@ -191,10 +192,10 @@ impl IkeV2Peer {
     /// IKE_INTERMEDIATE (section 2.15; RFC 9242 section 3.3).
     fn signed(&self, context: &mut Context<'_>, keys: &Keys, initiator: bool) -> Vec<u8> {
         let (identity, (message, nonce, key)) = if initiator {
-            let covered = (&self.init.0, &self.nonces.1, &keys.proof.0);
+            let covered = (&self.init.0, &self.nonces.responder, &keys.proof.initiator);
             (&self.identities.0, covered)
         } else {
-            let covered = (&self.init.1, &self.nonces.0, &keys.proof.1);
+            let covered = (&self.init.1, &self.nonces.initiator, &keys.proof.responder);
             (&self.identities.1, covered)
         };
         let mac = context.hmac(self.config.hash(), key, &[identity]);
@@ -242,10 +243,10 @@ impl IkeV2Peer {
         let mut spi: [u8; 4] = context.random();
         spi[0] |= 1;
         let (kind, identity) = if self.initiator {
-            self.child_spis.0 = spi;
+            self.child_spis.initiator = spi;
             (payload::ID_INITIATOR, self.identities.0.clone())
         } else {
-            self.child_spis.1 = spi;
+            self.child_spis.responder = spi;
             (payload::ID_RESPONDER, self.identities.1.clone())
         };
         let Some(keys) = self.keys.clone() else {
@@ -312,7 +313,7 @@ impl IkeV2Peer {
             limit,
             self.floated,
         );
-        let (from, to) = parties(self.initiator);
+        let Way { from, to } = parties(self.initiator);
         for (index, octets) in outgoing.messages.iter().enumerate() {
             if index == 0 {
                 self.send(context, octets);
@@ -337,9 +338,9 @@ impl IkeV2Peer {
         let keys = self.keys.as_ref()?;
         let hash = self.config.hash();
         if initiator {
-            self.intermediate.0 = context.hmac(hash, &keys.proof.0, &[covered]);
+            self.intermediate.0 = context.hmac(hash, &keys.proof.initiator, &[covered]);
         } else {
-            self.intermediate.1 = context.hmac(hash, &keys.proof.1, &[covered]);
+            self.intermediate.1 = context.hmac(hash, &keys.proof.responder, &[covered]);
         }
         Some(())
     }
@@ -373,13 +374,13 @@ impl IkeV2Peer {
         let Some(keys) = self.keys.clone() else {
             return;
         };
-        let (forward, backward) = keys.child(context, &self.config, &self.nonces);
+        let ChildKeys { forward, backward } = keys.child(context, &self.config, &self.nonces);
         let mut secrets = Secrets::from([
             (SecretName::TunnelForward, forward),
             (SecretName::TunnelBackward, backward),
             (
                 SecretName::TunnelSpis,
-                [self.child_spis.1, self.child_spis.0].concat(),
+                [self.child_spis.responder, self.child_spis.initiator].concat(),
             ),
         ]);
         if movable {
@@ -429,23 +430,23 @@ impl IkeV2Peer {
         }
         self.numbers.0 = number;
         if self.initiator {
-            self.spis.1 = header.responder;
-            self.nonces.1 = nonce;
+            self.spis.responder = header.responder;
+            self.nonces.responder = nonce;
             self.init.1 = octets.to_vec();
         } else {
-            self.spis.0 = header.initiator;
-            self.nonces.0 = nonce;
+            self.spis.initiator = header.initiator;
+            self.nonces.initiator = nonce;
             self.init.0 = octets.to_vec();
         }
         let mut aware = false;
         if self.config.nat_traversal || self.config.mobike {
-            let (from, to) = way(self.config.addresses, !self.initiator);
-            let translated = nat::translated(context, &self.spis, &payloads, from, to);
+            let way = way(self.config.addresses, !self.initiator);
+            let translated = nat::translated(context, &self.spis, &payloads, way);
             self.nat = translated == Some(true);
             aware = translated.is_some();
         }
         if !self.initiator {
-            self.spis.1 = context.random();
+            self.spis.responder = context.random();
             self.send_init(context, Some(public))?;
         }
         let shared = self.agreement.as_ref()?.shared(context, public)?;
@@ -469,11 +470,15 @@ impl IkeV2Peer {
             return;
         }
         let group = self.config.group.to_be_bytes();
+        let spis = Sides {
+            initiator,
+            responder: [0; 8],
+        };
         let message = IsakmpRepr {
-            header: header((initiator, [0; 8]), false, exchange::IKE_SA_INIT, 0),
+            header: header(spis, false, exchange::IKE_SA_INIT, 0),
             payloads: vec![notify(INVALID_KE_PAYLOAD, &group)],
         };
-        let (from, to) = parties(false);
+        let Way { from, to } = parties(false);
         let (carrier, octets) = carried(self.floated, &written(|out| message.emit(out)));
         self.resend.send(context, from, to, carrier, octets);
     }
@@ -518,9 +523,9 @@ impl IkeV2Peer {
         let movable = self.config.mobike
             && notifications(&payloads).any(|(kind, _)| kind == MOBIKE_SUPPORTED);
         if self.initiator {
-            self.child_spis.1 = spi;
+            self.child_spis.responder = spi;
         } else {
-            self.child_spis.0 = spi;
+            self.child_spis.initiator = spi;
             self.numbers.1 = number;
             // The initiator's selectors are not narrowed.
             self.selectors = (
@@ -568,24 +573,25 @@ impl IkeV2Peer {
 }
 
 /// Sender and receiver.
-const fn parties(initiator: bool) -> (Party, Party) {
-    if initiator {
+const fn parties(initiator: bool) -> Way<Party> {
+    let (from, to) = if initiator {
         (Party::Station, Party::Gateway)
     } else {
         (Party::Gateway, Party::Station)
-    }
+    };
+    Way { from, to }
 }
 
 /// The header of a message that answers (the responder's) or asks (the initiator's).
 const fn header(
-    spis: ([u8; 8], [u8; 8]),
+    spis: Sides<[u8; 8]>,
     initiator: bool,
     exchange: u8,
     message_id: u32,
 ) -> IsakmpHeader {
     IsakmpHeader {
-        initiator: spis.0,
-        responder: spis.1,
+        initiator: spis.initiator,
+        responder: spis.responder,
         next_payload: payload::ENCRYPTED,
         version: VERSION,
         exchange,
@@ -600,12 +606,12 @@ const fn header(
 
 impl Peer for IkeV2Peer {
     fn party(&self) -> Party {
-        parties(self.initiator).0
+        parties(self.initiator).from
     }
 
     fn start(&mut self, context: &mut Context<'_>) {
         if self.initiator {
-            self.spis.0 = context.random();
+            self.spis.initiator = context.random();
             if self.send_init(context, None).is_none() {
                 let code = Code::Ike(NO_PROPOSAL_CHOSEN);
                 self.state = Status::Failed(Failure::NothingInCommon { code });

@@ -8,30 +8,31 @@ use airtoll_wire::isakmp::Payload;
 use super::config::{notifications, notify};
 use crate::exchange::Context;
 use crate::operation::HashAlgorithm;
+use crate::sides::{Sides, Way};
 use crate::tunnel::encapsulation::Endpoint;
 
 const SOURCE: u16 = 16_388;
 const DESTINATION: u16 = 16_389;
 
-fn digest(
-    context: &mut Context<'_>,
-    spis: &([u8; 8], [u8; 8]),
-    (address, port): Endpoint,
-) -> Vec<u8> {
-    let parts: [&[u8]; 4] = [&spis.0, &spis.1, &address, &port.to_be_bytes()];
+fn digest(context: &mut Context<'_>, spis: &Sides<[u8; 8]>, (address, port): Endpoint) -> Vec<u8> {
+    let parts: [&[u8]; 4] = [
+        &spis.initiator,
+        &spis.responder,
+        &address,
+        &port.to_be_bytes(),
+    ];
     context.hash(HashAlgorithm::Sha1, &parts)
 }
 
 /// Both notifications of a message that goes from one end point to the other.
 pub fn detection(
     context: &mut Context<'_>,
-    spis: &([u8; 8], [u8; 8]),
-    from: Endpoint,
-    to: Endpoint,
+    spis: &Sides<[u8; 8]>,
+    way: Way<Endpoint>,
 ) -> [Payload; 2] {
     [
-        notify(SOURCE, &digest(context, spis, from)),
-        notify(DESTINATION, &digest(context, spis, to)),
+        notify(SOURCE, &digest(context, spis, way.from)),
+        notify(DESTINATION, &digest(context, spis, way.to)),
     ]
 }
 
@@ -39,10 +40,9 @@ pub fn detection(
 /// nothing about them.
 pub fn translated(
     context: &mut Context<'_>,
-    spis: &([u8; 8], [u8; 8]),
+    spis: &Sides<[u8; 8]>,
     payloads: &[Payload],
-    from: Endpoint,
-    to: Endpoint,
+    way: Way<Endpoint>,
 ) -> Option<bool> {
     let seen = |wanted: u16| {
         let found: Vec<&[u8]> = notifications(payloads)
@@ -52,7 +52,10 @@ pub fn translated(
         (!found.is_empty()).then_some(found)
     };
     let (sources, destinations) = (seen(SOURCE)?, seen(DESTINATION)?);
-    let (source, destination) = (digest(context, spis, from), digest(context, spis, to));
+    let (source, destination) = (
+        digest(context, spis, way.from),
+        digest(context, spis, way.to),
+    );
     // An end with several addresses sends a source for each.
     let same =
         sources.contains(&source.as_slice()) && destinations.contains(&destination.as_slice());

@@ -14,17 +14,33 @@ use super::config::IkeV2Config;
 use crate::exchange::Context;
 use crate::octets::{equal, written};
 use crate::operation::HashAlgorithm;
+use crate::sides::Sides;
 
-/// Keys of the IKE SA (section 2.14), the initiator's first.
+/// Keys of the IKE SA (section 2.14).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keys {
     gcm: bool,
     /// SK_d.
     pub derive: Vec<u8>,
-    integrity: (Vec<u8>, Vec<u8>),
-    cipher: (Vec<u8>, Vec<u8>),
+    integrity: Sides<Vec<u8>>,
+    cipher: Sides<Vec<u8>>,
     /// SK_pi and SK_pr.
-    pub proof: (Vec<u8>, Vec<u8>),
+    pub proof: Sides<Vec<u8>>,
+}
+
+/// Keys of a pair of ESP SAs.
+pub struct ChildKeys {
+    /// To the responder.
+    pub forward: Vec<u8>,
+    /// To the initiator.
+    pub backward: Vec<u8>,
+}
+
+/// Keys under which one end sends.
+#[derive(Clone, Copy)]
+struct OwnKeys<'a> {
+    integrity: &'a Vec<u8>,
+    cipher: &'a Vec<u8>,
 }
 
 /// Octets of an integrity key.
@@ -54,10 +70,10 @@ impl Keys {
         context: &mut Context<'_>,
         config: &IkeV2Config,
         shared: &[u8],
-        nonces: &(Vec<u8>, Vec<u8>),
-        spis: &([u8; 8], [u8; 8]),
+        nonces: &Sides<Vec<u8>>,
+        spis: &Sides<[u8; 8]>,
     ) -> Self {
-        let nonces = [&nonces.0[..], &nonces.1].concat();
+        let nonces = [&nonces.initiator[..], &nonces.responder].concat();
         let seed = context.hmac(config.hash(), &nonces, &[shared]);
         Self::of_seed(context, config, &seed, &nonces, spis)
     }
@@ -68,10 +84,10 @@ impl Keys {
         context: &mut Context<'_>,
         config: &IkeV2Config,
         shared: &[u8],
-        nonces: &(Vec<u8>, Vec<u8>),
-        spis: &([u8; 8], [u8; 8]),
+        nonces: &Sides<Vec<u8>>,
+        spis: &Sides<[u8; 8]>,
     ) -> Self {
-        let nonces = [&nonces.0[..], &nonces.1].concat();
+        let nonces = [&nonces.initiator[..], &nonces.responder].concat();
         let seed = context.hmac(config.hash(), &self.derive, &[shared, &nonces]);
         Self::of_seed(context, config, &seed, &nonces, spis)
     }
@@ -82,10 +98,10 @@ impl Keys {
         config: &IkeV2Config,
         seed: &[u8],
         nonces: &[u8],
-        spis: &([u8; 8], [u8; 8]),
+        spis: &Sides<[u8; 8]>,
     ) -> Self {
         let hash = config.hash();
-        let info = [nonces, &spis.0, &spis.1].concat();
+        let info = [nonces, &spis.initiator, &spis.responder].concat();
         let (prf, auth, cipher) = (
             hash.digest_octets(),
             integrity_octets(config.gcm),
@@ -98,35 +114,44 @@ impl Keys {
             rest = tail;
             part.to_vec()
         };
+        let derive = take(prf);
+        let mut take_both = |octets: usize| Sides {
+            initiator: take(octets),
+            responder: take(octets),
+        };
         Self {
             gcm: config.gcm,
-            derive: take(prf),
-            integrity: (take(auth), take(auth)),
-            cipher: (take(cipher), take(cipher)),
-            proof: (take(prf), take(prf)),
+            derive,
+            integrity: take_both(auth),
+            cipher: take_both(cipher),
+            proof: take_both(prf),
         }
     }
 
-    /// Keys of the first pair of ESP SAs, to the responder and back (section 2.17).
+    /// Keys of the first pair of ESP SAs (section 2.17).
     pub fn child(
         &self,
         context: &mut Context<'_>,
         config: &IkeV2Config,
-        nonces: &(Vec<u8>, Vec<u8>),
-    ) -> (Vec<u8>, Vec<u8>) {
-        let nonces = [&nonces.0[..], &nonces.1].concat();
+        nonces: &Sides<Vec<u8>>,
+    ) -> ChildKeys {
+        let nonces = [&nonces.initiator[..], &nonces.responder].concat();
         let length = cipher_octets(config.gcm) + integrity_octets(config.gcm);
         let mut all = expand(context, config.hash(), &self.derive, &nonces, 2 * length);
         let backward = all.split_off(length);
-        (all, backward)
+        ChildKeys {
+            forward: all,
+            backward,
+        }
     }
 
-    const fn of(&self, initiator: bool) -> (&Vec<u8>, &Vec<u8>) {
-        if initiator {
-            (&self.integrity.0, &self.cipher.0)
+    const fn of(&self, initiator: bool) -> OwnKeys<'_> {
+        let (integrity, cipher) = if initiator {
+            (&self.integrity.initiator, &self.cipher.initiator)
         } else {
-            (&self.integrity.1, &self.cipher.1)
-        }
+            (&self.integrity.responder, &self.cipher.responder)
+        };
+        OwnKeys { integrity, cipher }
     }
 
     /// A message of the initiator or the responder with these payloads inside.
@@ -173,7 +198,7 @@ impl Keys {
         wrapping: &Wrapping,
         plain: &[u8],
     ) -> Vec<u8> {
-        let (integrity, cipher) = self.of(initiator);
+        let OwnKeys { integrity, cipher } = self.of(initiator);
         let mut plain = plain.to_vec();
         if self.gcm {
             plain.push(0);
@@ -222,7 +247,7 @@ impl Keys {
         initiator: bool,
         octets: &[u8],
     ) -> Option<(Wrapping, Vec<u8>)> {
-        let (integrity, cipher) = self.of(initiator);
+        let OwnKeys { integrity, cipher } = self.of(initiator);
         let view = IsakmpView::new(octets).ok()?;
         let first = *view.body().first()?;
         let body = view.body().get(PAYLOAD_HEADER_OCTETS..)?;

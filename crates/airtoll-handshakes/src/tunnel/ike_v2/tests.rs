@@ -9,7 +9,10 @@ use crate::tls::Chain;
 use proptest::prelude::*;
 
 fn config(gcm: bool, group: u16) -> IkeV2Config {
-    let addresses = ([10, 0, 1, 20], [10, 0, 1, 1]);
+    let addresses = Sides {
+        initiator: [10, 0, 1, 20],
+        responder: [10, 0, 1, 1],
+    };
     IkeV2Config::new(b"tunnel secret".to_vec(), group, gcm, addresses)
 }
 
@@ -266,7 +269,11 @@ fn a_guess_at_another_group_is_answered_with_the_right_one() {
         ),
         (payload::NONCE, vec![1; 32]),
     ];
-    let header = header(([9; 8], [0; 8]), true, exchange::IKE_SA_INIT, 0);
+    let spis = Sides {
+        initiator: [9; 8],
+        responder: [0; 8],
+    };
+    let header = header(spis, true, exchange::IKE_SA_INIT, 0);
     let octets = written(|out| IsakmpRepr { header, payloads }.emit(out));
     let message = Message {
         from: Party::Station,
@@ -316,7 +323,10 @@ fn ends_that_see_each_other_s_addresses_stay_on_port_500() {
     assert!(matches!(outcome, Outcome::Established(_)));
     assert!(log.iter().all(|e| e.message.carrier == Carrier::Udp(500)));
     let other = IkeV2Config {
-        addresses: ([10, 0, 1, 21], [10, 0, 1, 1]),
+        addresses: Sides {
+            initiator: [10, 0, 1, 21],
+            responder: [10, 0, 1, 1],
+        },
         ..config.clone()
     };
     // A translator between them shows as another address; the identities then differ too.

@@ -15,7 +15,10 @@ fn config() -> OpenVpnConfig {
         groups: Vec::new(),
         requests: false,
         peer: 7,
-        inner: ([10, 8, 0, 2], [10, 8, 0, 1]),
+        inner: Sides {
+            initiator: [10, 8, 0, 2],
+            responder: [10, 8, 0, 1],
+        },
     }
 }
 

@@ -7,7 +7,7 @@
 //! and Classic McEliece computes nothing. The initiator waits for EmptyData before it uses the key.
 
 use super::{WireGuardConfig, WireGuardInitiator, WireGuardResponder};
-use crate::crypto::kem::KemKey;
+use crate::crypto::kem::{Encapsulated, KemKey};
 use crate::exchange::{Carrier, Context, Message, Party, Peer, Secrets, Status};
 use crate::failure::{Code, Failure};
 use crate::octets::equal;
@@ -250,7 +250,8 @@ impl RosenpassResponder {
             return Some(());
         }
         let (theirs, rest) = body.split_at(SESSION);
-        let (ciphertext, secret) = kem.encapsulate(context, &rest[..kem.key_octets()])?;
+        let Encapsulated { ciphertext, secret } =
+            kem.encapsulate(context, &rest[..kem.key_octets()])?;
         let own: [u8; SESSION] = context.random();
         let tail = context.random_octets(STATIC_CIPHERTEXT + TAG + BISCUIT);
         let answer = framed(context, RESP_HELLO, &[&own, theirs, &ciphertext, &tail]);
@@ -344,11 +345,15 @@ mod tests {
     use super::*;
     use crate::adverse::{agree, run, run_adverse, run_flipped};
     use crate::exchange::Outcome;
+    use crate::sides::Sides;
     use crate::tunnel::wireguard::draw_configs;
 
     fn peers() -> Vec<Box<dyn Peer>> {
         let mut rng = ChaCha8Rng::seed_from_u64(9);
-        let (a, b) = draw_configs(&mut Context::new(&mut rng));
+        let Sides {
+            initiator: a,
+            responder: b,
+        } = draw_configs(&mut Context::new(&mut rng));
         vec![
             Box::new(RosenpassInitiator::new(a)),
             Box::new(RosenpassResponder::new(b)),
@@ -375,7 +380,10 @@ mod tests {
             panic!("not established");
         };
         let mut rng = ChaCha8Rng::seed_from_u64(9);
-        let (a, b) = draw_configs(&mut Context::new(&mut rng));
+        let Sides {
+            initiator: a,
+            responder: b,
+        } = draw_configs(&mut Context::new(&mut rng));
         let mixed: Vec<Box<dyn Peer>> = vec![
             Box::new(RosenpassInitiator::new(a)),
             Box::new(WireGuardResponder::new(b)),

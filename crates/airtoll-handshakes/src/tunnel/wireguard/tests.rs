@@ -10,7 +10,10 @@ use rand_chacha::rand_core::SeedableRng;
 
 fn peers() -> Vec<Box<dyn Peer>> {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
-    let (a, b) = draw_configs(&mut Context::new(&mut rng));
+    let Sides {
+        initiator: a,
+        responder: b,
+    } = draw_configs(&mut Context::new(&mut rng));
     vec![
         Box::new(WireGuardInitiator::new(a)),
         Box::new(WireGuardResponder::new(b)),
@@ -32,7 +35,10 @@ fn three_messages_of_the_standard_lengths() {
 #[test]
 fn an_unknown_initiator_gets_no_answer() {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
-    let (mut a, b) = draw_configs(&mut Context::new(&mut rng));
+    let Sides {
+        initiator: mut a,
+        responder: b,
+    } = draw_configs(&mut Context::new(&mut rng));
     a.private[3] ^= 1;
     let peers: Vec<Box<dyn Peer>> = vec![
         Box::new(WireGuardInitiator::new(a)),
