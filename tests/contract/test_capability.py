@@ -482,7 +482,7 @@ def plan_of(fields: Fields) -> Plan:
         at, *inner, name = path.split(".")
         table = made[at]
         for key in inner:
-            if key in ("stations", "beside", "proxies", "links"):
+            if key in ("stations", "beside", "proxies", "links", "mapping"):
                 table[key] = [dict(one) for one in table[key]]
                 table = table[key][0]
             else:
