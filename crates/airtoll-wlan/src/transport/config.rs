@@ -2,6 +2,7 @@
 //!
 //! Takes the options of a flow and the systems at its ends; gives [`TcpConfig`].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::local_queue::{BackPressure, SmallQueues};
@@ -42,6 +43,31 @@ pub enum SlowStartGrowth {
     AllAcknowledged,
 }
 
+/// When slow start ends without a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HystartRule {
+    /// Never.
+    Off,
+    /// HyStart of Linux's CUBIC: a train of acknowledgements half a round trip long, or a longer
+    /// round trip.
+    Linux,
+    /// HyStart++ (RFC 9406): a round trip that stays longer for five rounds.
+    #[serde(rename = "rfc-9406")]
+    Rfc9406,
+}
+
+/// How a sender with selective acknowledgements finds losses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossDetection {
+    /// By octets and ranges reported above (RFC 6675).
+    DuplicateAcks,
+    /// By the time of transmission, with a reordering window (RACK), and a probe of the tail (TLP;
+    /// RFC 8985).
+    Rack,
+}
+
 /// One TCP connection's parameters, both ends. Times in milliseconds, sizes in octets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -55,6 +81,9 @@ pub struct TcpConfig {
     pub initial_window_segments: u32,
     /// Receive buffer, octets: the limit of the advertised window.
     pub receive_window: u64,
+    /// Window at first, octets, of a receiver that tunes it up to `receive_window` (Linux, dynamic
+    /// right-sizing); `None`: the window is `receive_window` from the start.
+    pub untuned_window: Option<u64>,
     /// Send buffer, octets, a second limit on what is outstanding; `None`: never the limit.
     pub send_buffer: Option<u64>,
     /// Window scale option (RFC 7323); without it the window ends at 65,535 octets.
@@ -72,13 +101,20 @@ pub struct TcpConfig {
     /// Restores the window when a retransmission proves needless: by timestamps (RFC 3522), or by
     /// duplicate reports for everything retransmitted (RFC 3708).
     pub undo: bool,
-    /// HyStart++ (RFC 9406): leaves slow start when the round trip grows.
-    pub hystart: bool,
+    /// When slow start ends without a loss.
+    pub hystart: HystartRule,
+    /// How losses are found where SACK is on.
+    pub loss_detection: LossDetection,
+    /// With RACK, a segment probes the tail when no acknowledgement comes (RFC 8985 section 7).
+    pub tail_loss_probe: bool,
     /// CUBIC's fast convergence (RFC 9438 section 4.7).
     pub fast_convergence: bool,
     /// CUBIC grows at least 5 % each round trip while it knows no earlier maximum, as Linux and ns-3 do;
     /// RFC 9438 has no such floor.
     pub cubic_blind_growth: bool,
+    /// CUBIC's Reno-friendly window grows as Reno's beyond the window before the last reduction (RFC
+    /// 9438 section 4.3); Linux keeps the smaller increase.
+    pub cubic_full_increase: bool,
     /// Growth for each acknowledgement in slow start.
     pub slow_start_growth: SlowStartGrowth,
     /// Duplicate acknowledgements that mean loss (3: RFC 5681).
@@ -103,6 +139,8 @@ pub struct TcpConfig {
     pub quick_ack_segments: u32,
     /// Shortens segments after time-outs in a row, as in a black hole of path MTU discovery.
     pub mtu_probing: bool,
+    /// Segments that arrive at one instant in order draw one acknowledgement (Linux's GRO).
+    pub receive_offload: bool,
     /// How the transmit queue of its own host holds a sender back.
     pub back_pressure: BackPressure,
     /// Opens with a three-way handshake; otherwise both ends start established.
@@ -116,6 +154,7 @@ impl Default for TcpConfig {
             congestion: CongestionControl::Cubic,
             initial_window_segments: 10,
             receive_window: 131_072,
+            untuned_window: None,
             send_buffer: None,
             window_scaling: true,
             timestamps: false,
@@ -124,9 +163,12 @@ impl Default for TcpConfig {
             limited_transmit: true,
             prr: true,
             undo: true,
-            hystart: false,
+            hystart: HystartRule::Off,
+            loss_detection: LossDetection::DuplicateAcks,
+            tail_loss_probe: true,
             fast_convergence: true,
             cubic_blind_growth: true,
+            cubic_full_increase: true,
             slow_start_growth: SlowStartGrowth::AllAcknowledged,
             duplicate_threshold: 3,
             min_rto_ms: 200,
@@ -139,6 +181,7 @@ impl Default for TcpConfig {
             delayed_ack_ms: 40,
             quick_ack_segments: 0,
             mtu_probing: false,
+            receive_offload: false,
             back_pressure: BackPressure::SmallQueues(SmallQueues {
                 octets: 1 << 20,
                 pacing_shift: Some(7),
@@ -156,7 +199,7 @@ pub struct InvalidTcpConfig {
     /// Name of the field.
     pub field: &'static str,
     /// The value found.
-    pub value: u64,
+    pub value: String,
     /// Allowed values.
     pub allowed: &'static str,
 }
@@ -174,22 +217,42 @@ impl TcpConfig {
         let [sender, receiver] = systems.map(|system| system.preset().config);
         let window = options.window_octets.map(u64::from);
         let wide = window.is_some_and(|octets| octets > 65_535);
+        let congestion = options.congestion_control.unwrap_or(sender.congestion);
+        let sack = options.sack.unwrap_or(sender.sack && receiver.sack);
         Self {
             mss: options
                 .mss_octets
                 .map_or(largest_mss, |own| own.min(largest_mss)),
-            congestion: options.congestion_control.unwrap_or(sender.congestion),
+            congestion,
             initial_window_segments: options
                 .initial_window_segments
                 .unwrap_or(sender.initial_window_segments),
             receive_window: window.unwrap_or(receiver.receive_window),
+            // A buffer that the program sets is not tuned (SOCK_RCVBUF_LOCK).
+            untuned_window: receiver.untuned_window.filter(|_| window.is_none()),
             send_buffer: sender.send_buffer.map(|own| window.unwrap_or(own).max(own)),
             window_scaling: wide || (sender.window_scaling && receiver.window_scaling),
             timestamps: options
                 .timestamps
                 .unwrap_or(sender.timestamps && receiver.timestamps),
-            sack: options.sack.unwrap_or(sender.sack && receiver.sack),
+            sack,
             dsack: receiver.dsack,
+            hystart: options
+                .hystart
+                .unwrap_or(match (sender.hystart, congestion) {
+                    (rule, CongestionControl::Cubic) => rule,
+                    (HystartRule::Rfc9406, CongestionControl::NewReno) => HystartRule::Rfc9406,
+                    _ => HystartRule::Off,
+                }),
+            loss_detection: options.loss_detection.unwrap_or(if sack {
+                sender.loss_detection
+            } else {
+                LossDetection::DuplicateAcks
+            }),
+            // A stated number of segments per acknowledgement is kept.
+            receive_offload: options
+                .receive_offload
+                .unwrap_or(receiver.receive_offload && options.delayed_ack_segments.is_none()),
             min_rto_ms: options.min_rto_ms.map_or(sender.min_rto_ms, milliseconds),
             ack_every: options
                 .delayed_ack_segments
@@ -206,6 +269,22 @@ impl TcpConfig {
     /// Payload octets of a full segment: the MSS less the timestamps option (RFC 6691).
     pub fn segment_payload(&self) -> u32 {
         self.mss - if self.timestamps { 12 } else { 0 }
+    }
+
+    /// Octets of the window that the receiver announces first.
+    pub fn first_window(&self) -> u64 {
+        let most = if self.window_scaling {
+            u64::MAX
+        } else {
+            65_535
+        };
+        let window = self.untuned_window.unwrap_or(u64::MAX);
+        window.min(self.receive_window).min(most)
+    }
+
+    /// Whether losses are found by time: RACK needs SACK (RFC 8985 section 3.1).
+    pub fn finds_by_time(&self) -> bool {
+        self.sack && self.loss_detection == LossDetection::Rack
     }
 
     /// Refuses values with which no connection makes progress.
@@ -262,10 +341,33 @@ impl TcpConfig {
             if value < low || value > high {
                 return Err(InvalidTcpConfig {
                     field,
-                    value,
+                    value: value.to_string(),
                     allowed,
                 });
             }
+        }
+        let linux = self.hystart == HystartRule::Linux;
+        let off = self.hystart == HystartRule::Off;
+        let allowed = match self.congestion {
+            CongestionControl::Cubic => None,
+            CongestionControl::NewReno if linux => Some("off or rfc-9406 with newreno"),
+            CongestionControl::NewReno => None,
+            CongestionControl::Bbr if off => None,
+            CongestionControl::Bbr => Some("off with bbr, which has a startup of its own"),
+        };
+        if let Some(allowed) = allowed {
+            return Err(InvalidTcpConfig {
+                field: "hystart",
+                value: if linux { "linux" } else { "rfc-9406" }.to_owned(),
+                allowed,
+            });
+        }
+        if self.loss_detection == LossDetection::Rack && !self.sack {
+            return Err(InvalidTcpConfig {
+                field: "loss_detection",
+                value: "rack".to_owned(),
+                allowed: "duplicate-acks without SACK (RFC 8985 section 3.1)",
+            });
         }
         Ok(())
     }

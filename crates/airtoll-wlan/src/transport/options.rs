@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::config::{HystartRule, LossDetection};
+
 /// TCP options of a flow, for both directions. An option that is null has the value that the systems at
 /// its ends have (`host.tcp`).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -21,10 +23,17 @@ pub struct TcpOptions {
     pub delayed_ack_segments: Option<u8>,
     /// Longest delay of an acknowledgement, ms; null: the receiver's.
     pub delayed_ack_timeout_ms: Option<f64>,
+    /// Segments that arrive at one instant in order, as those of an A-MPDU, draw one acknowledgement
+    /// (generic receive offload). Null: the receiver's, and false with `delayed_ack_segments`.
+    pub receive_offload: Option<bool>,
     /// Timestamps (RFC 7323): 12 header octets. Null: where both ends have them.
     pub timestamps: Option<bool>,
     /// Selective acknowledgements (RFC 2018); null: where both ends have them.
     pub sack: Option<bool>,
+    /// When slow start ends without a loss; null: as the sender's, and as the congestion control has it.
+    pub hystart: Option<HystartRule>,
+    /// How the sender finds losses; null: the sender's.
+    pub loss_detection: Option<LossDetection>,
     /// Smallest retransmission time-out, ms; null: the sender's.
     pub min_rto_ms: Option<f64>,
     /// Segments are as long as the interface allows, and a tunnel's outer packets are fragmented. False:

@@ -1,13 +1,13 @@
 //! TCP of operating systems: the one table of their parameters, each row with its source.
 //!
 //! A row has only the behaviour that this model has. Its note names what the real stack does
-//! beyond that, above all window auto-tuning: the row has the usual upper value on a LAN path or
-//! the fixed default.
+//! beyond that, above all window auto-tuning where `untuned_window` is not set: the row has the usual
+//! upper value on a LAN path or the fixed default.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
+use super::config::{HystartRule, LossDetection, Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
 use super::local_queue::{BackPressure, SmallQueues};
 use super::options::CongestionControl;
 
@@ -112,8 +112,9 @@ impl TcpSystem {
             },
             Self::Windows10 => Preset {
                 source: "Get-NetTCPSetting, Internet template (Microsoft Networking Blog, 2018-10-03): CUBIC, initial \
-                         window 10, minimum RTO 300 ms, delayed ACK 40 ms every 2; initial RTO 1 s; timestamps off",
-                note: "RACK, tail loss probe and HyStart++ (on by default since 2004) beyond what the preset sets",
+                         window 10, minimum RTO 300 ms, delayed ACK 40 ms every 2; initial RTO 1 s; timestamps off; HyStart++ \
+                         by default since version 2004 (RFC 9406, section 6)",
+                note: "RACK and tail loss probe beyond what the preset sets",
                 config: windows_10(),
             },
             Self::Linux24 => Preset {
@@ -139,9 +140,10 @@ impl TcpSystem {
             Self::Linux6 => Preset {
                 source: "kernel Documentation/networking/ip-sysctl; the recorded traces under tests/validation/tcp (6.18); small queues of two \
                          segments or 1/128 s at the pacing rate on mac80211 (tx_sk_pacing_shift 7), at most \
-                         tcp_limit_output_bytes, 1 MiB (4 MiB since 6.16)",
-                note: "HyStart is on by default in the kernel and off here; RACK, tail loss probe and F-RTO are not modelled; \
-                       auto-tuning up to 6 MB",
+                         tcp_limit_output_bytes, 1 MiB (4 MiB since 6.16); HyStart of tcp_cubic.c; RACK and tail loss probe \
+                         (tcp_recovery 1, tcp_early_retrans 3; RFC 8985); receive window from 64 KiB, tuned up to half of tcp_rmem's 6 MiB; \
+                         send buffer up to tcp_wmem's 4 MiB; GRO",
+                note: "F-RTO is not modelled; tcp_rmem ends at 32 MiB since 6.18",
                 config: linux_6(),
             },
             Self::Ns3 => Preset {
@@ -206,6 +208,7 @@ fn windows_10() -> TcpConfig {
         initial_window_segments: 10,
         receive_window: 262_144,
         prr: true,
+        hystart: HystartRule::Rfc9406,
         slow_start_growth: SlowStartGrowth::AllAcknowledged,
         initial_rto_ms: 1_000,
         delayed_ack_ms: 40,
@@ -255,7 +258,14 @@ fn linux_3() -> TcpConfig {
 
 fn linux_6() -> TcpConfig {
     TcpConfig {
-        receive_window: 4 << 20,
+        receive_window: 3 << 20,
+        untuned_window: Some(65_536),
+        // It holds two congestion windows until it ends (`tcp_sndbuf_expand`).
+        send_buffer: Some(4 << 20),
+        cubic_full_increase: false,
+        hystart: HystartRule::Linux,
+        loss_detection: LossDetection::Rack,
+        receive_offload: true,
         back_pressure: TcpConfig::default().back_pressure,
         ..linux_3()
     }

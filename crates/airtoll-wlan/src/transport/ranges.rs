@@ -103,6 +103,19 @@ impl RangeSet {
         }
     }
 
+    /// Drops `[start, end)`.
+    pub(super) fn remove(&mut self, start: u64, end: u64) {
+        let first = self.ranges.partition_point(|r| r.1 <= start);
+        let after = self.ranges.partition_point(|r| r.0 < end);
+        if start >= end || first >= after {
+            return;
+        }
+        let (low, high) = (self.ranges[first].0, self.ranges[after - 1].1);
+        let parts = [(low, start), (end, high)];
+        let left = parts.into_iter().filter(|(s, e)| s < e);
+        self.ranges.splice(first..after, left);
+    }
+
     /// Drops everything.
     pub(super) fn clear(&mut self) {
         self.ranges.clear();
@@ -118,6 +131,7 @@ mod tests {
         #[test]
         fn behaves_as_a_set_of_octets(
             inserts in prop::collection::vec((0u64..200, 1u64..30), 0..40),
+            removed in (0u64..200, 0u64..60),
             below in 0u64..220,
             query in (0u64..220, 0u64..60),
         ) {
@@ -128,6 +142,11 @@ mod tests {
                 for held in &mut model[start as usize..(start + len) as usize] {
                     *held = true;
                 }
+            }
+            let (start, len) = removed;
+            set.remove(start, start + len);
+            for held in &mut model[start as usize..(start + len) as usize] {
+                *held = false;
             }
             set.remove_below(below);
             for held in &mut model[..below as usize] {
