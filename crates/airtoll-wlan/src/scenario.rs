@@ -24,7 +24,7 @@ mod single_radio;
 
 pub use crate::application::Pattern;
 pub use crate::application::parameters::*;
-pub use crate::transport::{CongestionControl, TcpOptions, TcpSystem};
+pub use crate::transport::{CongestionControl, HystartRule, LossDetection, TcpOptions, TcpSystem};
 pub(crate) use check::rates_of;
 
 pub use association::{Association, Reassociation};

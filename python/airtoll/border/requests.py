@@ -65,6 +65,7 @@ __all__ = [
     "HomeAgentSettings",
     "HomedNode",
     "Host",
+    "HystartRule",
     "IkeCipher",
     "Interferer",
     "IpVersion",
@@ -74,6 +75,7 @@ __all__ = [
     "LinkDirection",
     "LinkSettings",
     "LinkSpec",
+    "LossDetection",
     "ManagementProtection",
     "Master",
     "MasterMsk",
@@ -2299,6 +2301,33 @@ class CongestionControl(StrEnum):
     """BBR version 1 with pacing (draft-cardwell-iccrg-bbr-congestion-control-00)."""
 
 
+class HystartRule(StrEnum):
+    """When slow start ends without a loss."""
+
+    OFF = "off"
+    """Never."""
+
+    LINUX = "linux"
+    """HyStart of Linux's CUBIC: a train of acknowledgements half a round trip long, or a longer
+    round trip.
+    """
+
+    RFC_9406 = "rfc-9406"
+    """HyStart++ (RFC 9406): a round trip that stays longer for five rounds."""
+
+
+class LossDetection(StrEnum):
+    """How a sender with selective acknowledgements finds losses."""
+
+    DUPLICATE_ACKS = "duplicate-acks"
+    """By octets and ranges reported above (RFC 6675)."""
+
+    RACK = "rack"
+    """By the time of transmission, with a reordering window (RACK), and a probe of the tail
+    (TLP; RFC 8985).
+    """
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class TransportUdp(Value):
     """UDP."""
@@ -2337,11 +2366,25 @@ class TransportTcp(Value):
     delayed_ack_timeout_ms: float | None = None
     """Longest delay of an acknowledgement, ms; null: the receiver's."""
 
+    receive_offload: bool | None = None
+    """Segments that arrive at one instant in order, as those of an A-MPDU, draw one
+    acknowledgement (generic receive offload). Null: the receiver's, and false with
+    `delayed_ack_segments`.
+    """
+
     timestamps: bool | None = None
     """Timestamps (RFC 7323): 12 header octets. Null: where both ends have them."""
 
     sack: bool | None = None
     """Selective acknowledgements (RFC 2018); null: where both ends have them."""
+
+    hystart: HystartRule | None = None
+    """When slow start ends without a loss; null: as the sender's, and as the congestion control
+    has it.
+    """
+
+    loss_detection: LossDetection | None = None
+    """How the sender finds losses; null: the sender's."""
 
     min_rto_ms: float | None = None
     """Smallest retransmission time-out, ms; null: the sender's."""

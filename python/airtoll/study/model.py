@@ -1120,6 +1120,9 @@ _TCP_KEYS = (
     "sack",
     "delayed_ack_segments",
     "delayed_ack_ms",
+    "receive_offload",
+    "hystart",
+    "loss_detection",
 )
 
 
@@ -1177,7 +1180,9 @@ class Load(Table):
         "Linux with net.ipv4.tcp_mtu_probing = 1, whose default is 0)",
     )
     window_kbytes: Annotated[float, Field(gt=0, le=1_048_576)] | None = Field(
-        None, description="TCP window, 1024 octets; RFC 7323 allows 2^30 octets"
+        None,
+        description="TCP window, 1024 octets; RFC 7323 allows 2^30 octets; default: the "
+        "receiver's, which Linux 6 tunes from 64 up to 3072",
     )
     tcp: Literal["newreno", "cubic", "bbr"] | None = Field(
         None,
@@ -1192,6 +1197,22 @@ class Load(Table):
     )
     delayed_ack_ms: Annotated[float, Field(ge=0, le=1000)] | None = Field(
         None, description="longest delay of a TCP acknowledgement, ms; default: the receiver's"
+    )
+    receive_offload: bool | None = Field(
+        None,
+        description="TCP segments that arrive at one instant in order, as those of an A-MPDU, draw "
+        "one acknowledgement (Linux's GRO); default: the receiver's, false with "
+        "`delayed_ack_segments`",
+    )
+    hystart: Literal["off", "linux", "rfc-9406"] | None = Field(
+        None,
+        description="when slow start ends without a loss: HyStart of Linux's CUBIC, or HyStart++; "
+        "`bbr` has none, `newreno` `rfc-9406` alone; default: the sender's",
+    )
+    loss_detection: Literal["duplicate-acks", "rack"] | None = Field(
+        None,
+        description="how a sender finds losses: by segments reported above (RFC 6675), or by time, "
+        "with a probe of the tail (RACK-TLP, RFC 8985; needs SACK); default: the sender's",
     )
     socket_buffer_kbytes: Annotated[float, Field(gt=0, le=100_000)] | None = Field(
         None, description="UDP socket buffer, KB"
@@ -1244,6 +1265,13 @@ class Load(Table):
                 raise ValueError("mtu_probing is for transport = 'tcp'")
         elif self.socket_buffer_kbytes is not None:
             raise ValueError("socket_buffer_kbytes is for transport = 'udp'")
+        if self.loss_detection == "rack" and self.sack is False:
+            raise ValueError("loss_detection = 'rack' needs sack (RFC 8985, section 3.1)")
+        if self.hystart not in (None, "off"):
+            if self.tcp == "bbr":
+                raise ValueError("hystart: bbr has a startup of its own; off, or another tcp")
+            if self.tcp == "newreno" and self.hystart == "linux":
+                raise ValueError("hystart = 'linux' is part of cubic; rfc-9406 works with newreno")
         if self.offered_mbps is not None and self.application in _PACED_BY_THEMSELVES:
             raise ValueError(
                 f"offered_mbps is for streams: {self.application} sends at a pace of its own"

@@ -852,6 +852,13 @@ def _transport(traffic: Load) -> border.Transport:
         sack=traffic.sack,
         delayed_ack_segments=traffic.delayed_ack_segments,
         delayed_ack_timeout_ms=traffic.delayed_ack_ms,
+        receive_offload=traffic.receive_offload,
+        hystart=None if traffic.hystart is None else border.HystartRule(traffic.hystart),
+        loss_detection=(
+            None
+            if traffic.loss_detection is None
+            else border.LossDetection(traffic.loss_detection)
+        ),
         no_path_mtu_discovery=not traffic.path_mtu_discovery,
         mtu_probing=traffic.mtu_probing,
     )

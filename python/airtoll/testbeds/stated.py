@@ -71,6 +71,8 @@ _FLOW: Final = {
     "transport.ack_every": "delayed_ack_segments",
     "transport.delayed_ack_segments": "delayed_ack_segments",
     "transport.delayed_ack_timeout_ms": "delayed_ack_ms",
+    "transport.hystart": "hystart",
+    "transport.loss_detection": "loss_detection",
     "transport.mss": "mss_bytes",
     "transport.receive_window": "window_kbytes",
     "transport.socket_buffer_octets": "socket_buffer_kbytes",

@@ -54,7 +54,7 @@ impl Builder<'_> {
                             .validate()
                             .map_err(|problem| ScenarioError::Invalid {
                                 field: format!("flows[{i}].transport.{}", problem.field),
-                                value: problem.value.to_string(),
+                                value: problem.value.clone(),
                                 allowed: match problem.field {
                                     "receive_window" => {
                                         format!("one segment ({} octets) to 2^30", config.mss)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::back_pressure::{BackPressure, SmallQueues};
-use super::options::CongestionControl;
+use super::options::{CongestionControl, HystartRule, LossDetection};
 
 /// When a small segment may be sent while data is outstanding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub struct TcpConfig {
     pub initial_window_segments: u32,
     /// Receive buffer, octets: the limit of the advertised window.
     pub receive_window: u64,
+    /// Window at first, octets, of a receiver that tunes it up to `receive_window` (Linux, dynamic
+    /// right-sizing); `None`: the window is `receive_window` from the start.
+    pub untuned_window: Option<u64>,
     /// Send buffer, octets, a second limit on what is outstanding; `None`: never the limit.
     pub send_buffer: Option<u64>,
     /// Window scale option (RFC 7323); without it the window ends at 65,535 octets.
@@ -69,13 +72,20 @@ pub struct TcpConfig {
     /// Restores the window when a retransmission proves needless: by timestamps (RFC 3522), or by
     /// duplicate reports for everything retransmitted (RFC 3708).
     pub undo: bool,
-    /// HyStart++ (RFC 9406): leaves slow start when the round trip grows.
-    pub hystart: bool,
+    /// When slow start ends without a loss.
+    pub hystart: HystartRule,
+    /// How losses are found where SACK is on.
+    pub loss_detection: LossDetection,
+    /// With RACK, a segment probes the tail when no acknowledgement comes (RFC 8985 section 7).
+    pub tail_loss_probe: bool,
     /// CUBIC's fast convergence (RFC 9438 section 4.7).
     pub fast_convergence: bool,
     /// CUBIC grows at least 5 % each round trip while it knows no earlier maximum, as Linux and ns-3 do;
     /// RFC 9438 has no such floor.
     pub cubic_blind_growth: bool,
+    /// CUBIC's Reno-friendly window grows as Reno's beyond the window before the last reduction (RFC
+    /// 9438 section 4.3); Linux keeps the smaller increase.
+    pub cubic_full_increase: bool,
     /// Growth for each acknowledgement in slow start.
     pub slow_start_growth: SlowStartGrowth,
     /// Duplicate acknowledgements that mean loss (3: RFC 5681).
@@ -100,6 +110,8 @@ pub struct TcpConfig {
     pub quick_ack_segments: u32,
     /// Shortens segments after time-outs in a row, as in a black hole of path MTU discovery.
     pub mtu_probing: bool,
+    /// Segments that arrive at one instant in order draw one acknowledgement (Linux's GRO).
+    pub receive_offload: bool,
     /// How the transmit queue of its own host holds a sender back.
     pub back_pressure: BackPressure,
     /// Opens with a three-way handshake; otherwise both ends start established.
@@ -113,6 +125,7 @@ impl Default for TcpConfig {
             congestion: CongestionControl::Cubic,
             initial_window_segments: 10,
             receive_window: 131_072,
+            untuned_window: None,
             send_buffer: None,
             window_scaling: true,
             timestamps: false,
@@ -121,9 +134,12 @@ impl Default for TcpConfig {
             limited_transmit: true,
             prr: true,
             undo: true,
-            hystart: false,
+            hystart: HystartRule::Off,
+            loss_detection: LossDetection::DuplicateAcks,
+            tail_loss_probe: true,
             fast_convergence: true,
             cubic_blind_growth: true,
+            cubic_full_increase: true,
             slow_start_growth: SlowStartGrowth::AllAcknowledged,
             duplicate_threshold: 3,
             min_rto_ms: 200,
@@ -136,6 +152,7 @@ impl Default for TcpConfig {
             delayed_ack_ms: 40,
             quick_ack_segments: 0,
             mtu_probing: false,
+            receive_offload: false,
             back_pressure: BackPressure::SmallQueues(SmallQueues {
                 octets: 1 << 20,
                 pacing_shift: Some(7),
@@ -153,7 +170,7 @@ pub struct InvalidTcpConfig {
     /// Name of the field.
     pub field: &'static str,
     /// The value found.
-    pub value: u64,
+    pub value: String,
     /// Allowed values.
     pub allowed: &'static str,
 }
@@ -162,6 +179,22 @@ impl TcpConfig {
     /// Payload octets of a full segment: the MSS less the timestamps option (RFC 6691).
     pub fn segment_payload(&self) -> u32 {
         self.mss - if self.timestamps { 12 } else { 0 }
+    }
+
+    /// Octets of the window that the receiver announces first.
+    pub fn first_window(&self) -> u64 {
+        let most = if self.window_scaling {
+            u64::MAX
+        } else {
+            65_535
+        };
+        let window = self.untuned_window.unwrap_or(u64::MAX);
+        window.min(self.receive_window).min(most)
+    }
+
+    /// Whether losses are found by time: RACK needs SACK (RFC 8985 section 3.1).
+    pub fn finds_by_time(&self) -> bool {
+        self.sack && self.loss_detection == LossDetection::Rack
     }
 
     /// Refuses values with which no connection makes progress.
@@ -218,10 +251,33 @@ impl TcpConfig {
             if value < low || value > high {
                 return Err(InvalidTcpConfig {
                     field,
-                    value,
+                    value: value.to_string(),
                     allowed,
                 });
             }
+        }
+        let linux = self.hystart == HystartRule::Linux;
+        let off = self.hystart == HystartRule::Off;
+        let allowed = match self.congestion {
+            CongestionControl::Cubic => None,
+            CongestionControl::NewReno if linux => Some("off or rfc-9406 with newreno"),
+            CongestionControl::NewReno => None,
+            CongestionControl::Bbr if off => None,
+            CongestionControl::Bbr => Some("off with bbr, which has a startup of its own"),
+        };
+        if let Some(allowed) = allowed {
+            return Err(InvalidTcpConfig {
+                field: "hystart",
+                value: if linux { "linux" } else { "rfc-9406" }.to_owned(),
+                allowed,
+            });
+        }
+        if self.loss_detection == LossDetection::Rack && !self.sack {
+            return Err(InvalidTcpConfig {
+                field: "loss_detection",
+                value: "rack".to_owned(),
+                allowed: "duplicate-acks without SACK (RFC 8985 section 3.1)",
+            });
         }
         Ok(())
     }

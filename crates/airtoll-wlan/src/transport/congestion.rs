@@ -5,8 +5,8 @@
 
 use super::config::{SlowStartGrowth, TcpConfig};
 use super::cubic::Cubic;
-use super::hystart::Hystart;
-use super::options::CongestionControl;
+use super::hystart::{Acknowledged, Hystart};
+use super::options::{CongestionControl, HystartRule};
 
 /// Window state of one connection.
 #[derive(Debug, Clone)]
@@ -24,6 +24,7 @@ pub(super) struct Congestion {
     cubic: Option<Cubic>,
     /// `None` when off or when slow start has once ended.
     hystart: Option<Hystart>,
+    rule: HystartRule,
     /// State to restore when a reduction proves needless.
     before: Option<(u64, u64, Option<Cubic>)>,
 }
@@ -45,10 +46,11 @@ impl Congestion {
                 CongestionControl::Cubic => Some(Cubic::new(
                     config.fast_convergence,
                     config.cubic_blind_growth,
+                    config.cubic_full_increase,
                 )),
             },
-            hystart: (config.hystart && config.congestion != CongestionControl::Bbr)
-                .then(Hystart::new),
+            hystart: Hystart::new(config.hystart),
+            rule: config.hystart,
             before: None,
         }
     }
@@ -58,11 +60,21 @@ impl Congestion {
         self.window < self.threshold
     }
 
-    /// Feeds HyStart++; ends slow start when it decides to.
-    pub(super) fn observe_round_trip(&mut self, acknowledged: u64, sent: u64, sample: Option<u64>) {
+    /// Whether HyStart looks at acknowledgements.
+    pub(super) fn watches_slow_start(&self) -> bool {
+        self.hystart.is_some() && self.in_slow_start()
+    }
+
+    /// The window in whole segments.
+    pub(super) fn segments(&self) -> u64 {
+        self.window / self.segment
+    }
+
+    /// Feeds HyStart; ends slow start when it decides to.
+    pub(super) fn observe_round_trip(&mut self, ack: Acknowledged) {
         if self.in_slow_start()
             && let Some(hystart) = &mut self.hystart
-            && hystart.on_ack(acknowledged, sent, sample)
+            && hystart.on_ack(ack)
         {
             self.threshold = self.window;
             self.hystart = None;
@@ -136,6 +148,10 @@ impl Congestion {
     pub(super) fn collapse(&mut self) {
         self.window = self.segment;
         self.credit = 0;
+        if self.rule == HystartRule::Linux {
+            // `bictcp_reset`: the next slow start is watched anew.
+            self.hystart = Hystart::new(self.rule);
+        }
         if let Some(cubic) = &mut self.cubic {
             cubic.forget_maximum();
         }

@@ -25,6 +25,8 @@ pub(super) struct Cubic {
     /// The plateau of the current epoch.
     origin: f64,
     blind_growth: bool,
+    /// Reno's full increase once the window before the last reduction is reached.
+    full_increase: bool,
     /// Window before the last reduction, not lowered by fast convergence (cwnd_prior).
     cwnd_prior: f64,
     /// Time to climb back to W_max, seconds.
@@ -36,13 +38,14 @@ pub(super) struct Cubic {
 }
 
 impl Cubic {
-    pub(super) fn new(fast_convergence: bool, blind_growth: bool) -> Self {
+    pub(super) fn new(fast_convergence: bool, blind_growth: bool, full_increase: bool) -> Self {
         Self {
             fast_convergence,
             epoch_start: None,
             w_max: 0.0,
             origin: 0.0,
             blind_growth,
+            full_increase,
             cwnd_prior: 0.0,
             k: 0.0,
             w_est: 0.0,
@@ -109,7 +112,7 @@ impl Cubic {
         };
         let t = (now.saturating_sub(start) + round_trip) as f64 * 1e-9 - self.k;
         let target = (C * t * t * t + self.origin).clamp(cwnd, 1.5 * cwnd);
-        let alpha = if self.w_est >= self.cwnd_prior {
+        let alpha = if self.full_increase && self.w_est >= self.cwnd_prior {
             1.0
         } else {
             ALPHA
@@ -152,7 +155,7 @@ mod tests {
 
     #[test]
     fn reduces_to_seven_tenths() {
-        let mut cubic = Cubic::new(true, true);
+        let mut cubic = Cubic::new(true, true, true);
         assert_eq!(cubic.reduce(100 * MSS, MSS), 70 * MSS);
         // A second loss below the old maximum gives way (fast convergence).
         cubic.reduce(80 * MSS, MSS);
@@ -161,7 +164,7 @@ mod tests {
 
     #[test]
     fn returns_to_the_old_maximum_after_k() {
-        let mut cubic = Cubic::new(true, true);
+        let mut cubic = Cubic::new(true, true, true);
         let window = cubic.reduce(1_000 * MSS, MSS);
         let rtt = SECOND / 10;
         // K = cbrt(1000 * 0.3 / 0.4) = 9.086 s: equation 2.
@@ -175,7 +178,7 @@ mod tests {
 
     #[test]
     fn follows_reno_where_reno_is_faster() {
-        let mut cubic = Cubic::new(true, true);
+        let mut cubic = Cubic::new(true, true, true);
         let window = cubic.reduce(20 * MSS, MSS);
         // Round trip 5 ms: W_est grows alpha segments each round, 3 * 0.3 / 1.7 = 0.529.
         let after = run(&mut cubic, window, SECOND / 200, 0, 10);

@@ -121,6 +121,7 @@ mod tests {
         let config = TcpConfig {
             initial_window_segments: 200,
             receive_window: 1 << 20,
+            untuned_window: None,
             window_scaling: true,
             ..system.preset().config
         };
@@ -169,6 +170,7 @@ mod tests {
             window: 1 << 20,
             syn: false,
             echo: Instant::ZERO,
+            sent_at: Instant::ZERO,
             sack: crate::transport::SackBlocks::default(),
             header: 32,
         };

@@ -10,9 +10,9 @@
 //! numbers are 64-bit stream offsets (the first octet is 0), so nothing wraps; SYN is a flag and
 //! occupies no offset.
 //!
-//! Not modelled: FIN exchange and TIME-WAIT; RACK, tail loss probe and F-RTO (RFC 8985, RFC 5682),
-//! so a lost retransmission or a lost tail waits for the time-out; ECN; pacing but BBR's;
-//! receive-buffer auto-tuning (the window is what the configuration says); SACK reneging; Compound TCP.
+//! Not modelled: FIN exchange and TIME-WAIT; F-RTO (RFC 5682); ECN; pacing but BBR's; SACK reneging;
+//! Compound TCP. Without RACK and tail loss probe (RFC 8985) a lost retransmission or a lost tail waits
+//! for the time-out.
 
 mod back_pressure;
 mod bbr;
@@ -23,10 +23,12 @@ mod hystart;
 mod local_queue;
 mod options;
 mod preset;
+mod rack;
 mod ranges;
 mod rate_sample;
 mod receiver;
 mod recovery;
+mod right_sizing;
 mod rtt;
 mod scoreboard;
 mod segment;
@@ -36,7 +38,7 @@ mod voice;
 pub use back_pressure::{BackPressure, SmallQueues};
 pub use config::{InvalidTcpConfig, Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
 pub use local_queue::LocalQueue;
-pub use options::{CongestionControl, TcpOptions};
+pub use options::{CongestionControl, HystartRule, LossDetection, TcpOptions};
 pub use preset::{Preset, TcpSystem};
 pub use ranges::StreamRange;
 pub use receiver::{Received, Receiver};

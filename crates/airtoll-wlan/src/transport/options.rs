@@ -21,10 +21,17 @@ pub struct TcpOptions {
     pub delayed_ack_segments: Option<u8>,
     /// Longest delay of an acknowledgement, ms; null: the receiver's.
     pub delayed_ack_timeout_ms: Option<f64>,
+    /// Segments that arrive at one instant in order, as those of an A-MPDU, draw one acknowledgement
+    /// (generic receive offload). Null: the receiver's, and false with `delayed_ack_segments`.
+    pub receive_offload: Option<bool>,
     /// Timestamps (RFC 7323): 12 header octets. Null: where both ends have them.
     pub timestamps: Option<bool>,
     /// Selective acknowledgements (RFC 2018); null: where both ends have them.
     pub sack: Option<bool>,
+    /// When slow start ends without a loss; null: as the sender's, and as the congestion control has it.
+    pub hystart: Option<HystartRule>,
+    /// How the sender finds losses; null: the sender's.
+    pub loss_detection: Option<LossDetection>,
     /// Smallest retransmission time-out, ms; null: the sender's.
     pub min_rto_ms: Option<f64>,
     /// Segments are as long as the interface allows, and a tunnel's outer packets are fragmented. False:
@@ -46,4 +53,29 @@ pub enum CongestionControl {
     Cubic,
     /// BBR version 1 with pacing (draft-cardwell-iccrg-bbr-congestion-control-00).
     Bbr,
+}
+
+/// When slow start ends without a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HystartRule {
+    /// Never.
+    Off,
+    /// HyStart of Linux's CUBIC: a train of acknowledgements half a round trip long, or a longer
+    /// round trip.
+    Linux,
+    /// HyStart++ (RFC 9406): a round trip that stays longer for five rounds.
+    #[serde(rename = "rfc-9406")]
+    Rfc9406,
+}
+
+/// How a sender with selective acknowledgements finds losses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossDetection {
+    /// By octets and ranges reported above (RFC 6675).
+    DuplicateAcks,
+    /// By the time of transmission, with a reordering window (RACK), and a probe of the tail (TLP;
+    /// RFC 8985).
+    Rack,
 }

@@ -2,15 +2,15 @@
 //! parameters of a flow between two of them.
 //!
 //! A row has only the behaviour that this model has. Its note names what the real stack does
-//! beyond that, above all window auto-tuning: the row has the usual upper value on a LAN path or
-//! the fixed default.
+//! beyond that, above all window auto-tuning where `untuned_window` is not set: the row has the usual
+//! upper value on a LAN path or the fixed default.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::back_pressure::{BackPressure, SmallQueues};
 use super::config::{Nagle, RtoFloor, SlowStartGrowth, TcpConfig};
-use super::options::{CongestionControl, TcpOptions};
+use super::options::{CongestionControl, HystartRule, LossDetection, TcpOptions};
 
 /// An operating system, by its TCP; the names are those of device profiles.
 #[derive(
@@ -113,8 +113,9 @@ impl TcpSystem {
             },
             Self::Windows10 => Preset {
                 source: "Get-NetTCPSetting, Internet template (Microsoft Networking Blog, 2018-10-03): CUBIC, initial \
-                         window 10, minimum RTO 300 ms, delayed ACK 40 ms every 2; initial RTO 1 s; timestamps off",
-                note: "RACK, tail loss probe and HyStart++ (on by default since 2004) beyond what the preset sets",
+                         window 10, minimum RTO 300 ms, delayed ACK 40 ms every 2; initial RTO 1 s; timestamps off; HyStart++ \
+                         by default since version 2004 (RFC 9406, section 6)",
+                note: "RACK and tail loss probe beyond what the preset sets",
                 config: windows_10(),
             },
             Self::Linux24 => Preset {
@@ -140,9 +141,10 @@ impl TcpSystem {
             Self::Linux6 => Preset {
                 source: "kernel Documentation/networking/ip-sysctl; the recorded traces under tests/validation/tcp (6.18); small queues of two \
                          segments or 1/128 s at the pacing rate on mac80211 (tx_sk_pacing_shift 7), at most \
-                         tcp_limit_output_bytes, 1 MiB (4 MiB since 6.16)",
-                note: "HyStart is on by default in the kernel and off here; RACK, tail loss probe and F-RTO are not modelled; \
-                       auto-tuning up to 6 MB",
+                         tcp_limit_output_bytes, 1 MiB (4 MiB since 6.16); HyStart of tcp_cubic.c; RACK and tail loss probe \
+                         (tcp_recovery 1, tcp_early_retrans 3; RFC 8985); receive window from 64 KiB, tuned up to half of tcp_rmem's 6 MiB; \
+                         send buffer up to tcp_wmem's 4 MiB; GRO",
+                note: "F-RTO is not modelled; tcp_rmem ends at 32 MiB since 6.18",
                 config: linux_6(),
             },
             Self::Ns3 => Preset {
@@ -173,22 +175,42 @@ impl TcpConfig {
         let [sender, receiver] = systems.map(|system| system.preset().config);
         let window = options.window_octets.map(u64::from);
         let wide = window.is_some_and(|octets| octets > 65_535);
+        let congestion = options.congestion_control.unwrap_or(sender.congestion);
+        let sack = options.sack.unwrap_or(sender.sack && receiver.sack);
         Self {
             mss: options
                 .mss_octets
                 .map_or(largest_mss, |own| own.min(largest_mss)),
-            congestion: options.congestion_control.unwrap_or(sender.congestion),
+            congestion,
             initial_window_segments: options
                 .initial_window_segments
                 .unwrap_or(sender.initial_window_segments),
             receive_window: window.unwrap_or(receiver.receive_window),
+            // A buffer that the program sets is not tuned (SOCK_RCVBUF_LOCK).
+            untuned_window: receiver.untuned_window.filter(|_| window.is_none()),
             send_buffer: sender.send_buffer.map(|own| window.unwrap_or(own).max(own)),
             window_scaling: wide || (sender.window_scaling && receiver.window_scaling),
             timestamps: options
                 .timestamps
                 .unwrap_or(sender.timestamps && receiver.timestamps),
-            sack: options.sack.unwrap_or(sender.sack && receiver.sack),
+            sack,
             dsack: receiver.dsack,
+            hystart: options
+                .hystart
+                .unwrap_or(match (sender.hystart, congestion) {
+                    (rule, CongestionControl::Cubic) => rule,
+                    (HystartRule::Rfc9406, CongestionControl::NewReno) => HystartRule::Rfc9406,
+                    _ => HystartRule::Off,
+                }),
+            loss_detection: options.loss_detection.unwrap_or(if sack {
+                sender.loss_detection
+            } else {
+                LossDetection::DuplicateAcks
+            }),
+            // A stated number of segments per acknowledgement is kept.
+            receive_offload: options
+                .receive_offload
+                .unwrap_or(receiver.receive_offload && options.delayed_ack_segments.is_none()),
             min_rto_ms: options.min_rto_ms.map_or(sender.min_rto_ms, milliseconds),
             ack_every: options
                 .delayed_ack_segments
@@ -250,6 +272,7 @@ fn windows_10() -> TcpConfig {
         initial_window_segments: 10,
         receive_window: 262_144,
         prr: true,
+        hystart: HystartRule::Rfc9406,
         slow_start_growth: SlowStartGrowth::AllAcknowledged,
         initial_rto_ms: 1_000,
         delayed_ack_ms: 40,
@@ -299,7 +322,14 @@ fn linux_3() -> TcpConfig {
 
 fn linux_6() -> TcpConfig {
     TcpConfig {
-        receive_window: 4 << 20,
+        receive_window: 3 << 20,
+        untuned_window: Some(65_536),
+        // It holds two congestion windows until it ends (`tcp_sndbuf_expand`).
+        send_buffer: Some(4 << 20),
+        cubic_full_increase: false,
+        hystart: HystartRule::Linux,
+        loss_detection: LossDetection::Rack,
+        receive_offload: true,
         back_pressure: TcpConfig::default().back_pressure,
         ..linux_3()
     }

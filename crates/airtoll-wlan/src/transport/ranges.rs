@@ -122,6 +122,27 @@ impl RangeSet {
         }
     }
 
+    /// Drops `[start, end)`.
+    pub(super) fn remove(&mut self, start: u64, end: u64) {
+        let first = self.ranges.partition_point(|r| r.end <= start);
+        let after = self.ranges.partition_point(|r| r.start < end);
+        if start >= end || first >= after {
+            return;
+        }
+        let left = [
+            StreamRange {
+                start: self.ranges[first].start,
+                end: start,
+            },
+            StreamRange {
+                start: end,
+                end: self.ranges[after - 1].end,
+            },
+        ];
+        let left = left.into_iter().filter(|part| part.start < part.end);
+        self.ranges.splice(first..after, left);
+    }
+
     /// Drops everything.
     pub(super) fn clear(&mut self) {
         self.ranges.clear();
@@ -137,6 +158,7 @@ mod tests {
         #[test]
         fn behaves_as_a_set_of_octets(
             inserts in prop::collection::vec((0u64..200, 1u64..30), 0..40),
+            removed in (0u64..200, 0u64..60),
             below in 0u64..220,
             query in (0u64..220, 0u64..60),
         ) {
@@ -147,6 +169,11 @@ mod tests {
                 for held in &mut model[start as usize..(start + len) as usize] {
                     *held = true;
                 }
+            }
+            let (start, len) = removed;
+            set.remove(start, start + len);
+            for held in &mut model[start as usize..(start + len) as usize] {
+                *held = false;
             }
             set.remove_below(below);
             for held in &mut model[..below as usize] {

@@ -8,7 +8,11 @@ use airtoll_units::Instant;
 
 use super::config::TcpConfig;
 use super::ranges::{RangeSet, StreamRange};
+use super::right_sizing::{Arrival, RightSizing};
 use super::segment::{Ack, SackBlocks, Segment, header_octets, syn_header_octets};
+
+/// Octets that a host gathers before it hands them to TCP (`GRO_LEGACY_MAX_SIZE`).
+const GATHERED_OCTETS: u64 = 65_536;
 
 /// Result of one arriving segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +52,18 @@ pub struct Receiver {
     advertised_edge: u64,
     echo: Instant,
     deadline: Option<u64>,
+    /// When the last event came.
+    now: Instant,
+    tuning: Option<RightSizing>,
+    /// Segments of one instant draw one acknowledgement.
+    offload: bool,
 }
 
 impl Receiver {
     /// A receiver whose application reads all octets as soon as they arrive.
     pub fn new(config: &TcpConfig) -> Self {
-        let buffer = if config.window_scaling {
+        let buffer = config.first_window();
+        let most = if config.window_scaling {
             config.receive_window
         } else {
             config.receive_window.min(65_535)
@@ -61,7 +71,7 @@ impl Receiver {
         Self {
             buffer,
             // The smallest shift with which the buffer fits the 16-bit field (RFC 7323 section 2).
-            scale: (0..14).find(|s| buffer >> s <= 65_535).unwrap_or(14),
+            scale: (0..14).find(|s| most >> s <= 65_535).unwrap_or(14),
             timestamps: config.timestamps,
             sack: config.sack,
             dsack: config.sack && config.dsack,
@@ -80,6 +90,9 @@ impl Receiver {
             advertised_edge: buffer,
             echo: Instant::default(),
             deadline: None,
+            now: Instant::ZERO,
+            tuning: (most > buffer).then(|| RightSizing::new(most)),
+            offload: config.receive_offload,
         }
     }
 
@@ -95,6 +108,7 @@ impl Receiver {
 
     /// Handles one segment from the network.
     pub fn on_segment(&mut self, now: Instant, segment: &Segment) -> Received {
+        self.now = now;
         if segment.syn {
             self.echo = segment.sent_at;
             let header = self.syn_header;
@@ -173,11 +187,15 @@ impl Receiver {
             self.unread += delivered;
         }
         self.unacknowledged += delivered;
+        self.tune(segment);
         let quick = self.quick_left > 0;
         self.quick_left = self.quick_left.saturating_sub(1);
         let enough = self.unacknowledged > (self.ack_every - 1) * self.largest_segment;
-        let ack = if fills_hole || quick || enough {
+        let ack = if fills_hole || ((quick || enough) && !self.gathers()) {
             Some(self.acknowledge(None))
+        } else if quick || enough {
+            self.deadline = Some(now.as_nanos());
+            None
         } else {
             if self.deadline.is_none() {
                 self.deadline = Some(now.as_nanos() + self.delay);
@@ -207,6 +225,7 @@ impl Receiver {
 
     /// Sends the delayed acknowledgement when it is due at `now`.
     pub fn on_timer(&mut self, now: Instant) -> Option<Ack> {
+        self.now = now;
         match self.deadline {
             Some(deadline) if now.as_nanos() >= deadline => Some(self.acknowledge(None)),
             _ => None,
@@ -232,6 +251,26 @@ impl Receiver {
     /// Octets delivered and not read.
     pub fn unread(&self) -> u64 {
         self.unread
+    }
+
+    /// Grows the buffer by what arrives in a round trip.
+    fn tune(&mut self, segment: &Segment) {
+        if let Some(tuning) = &mut self.tuning
+            && self.reads_at_once
+        {
+            self.buffer = tuning.on_arrival(Arrival {
+                now: self.now.as_nanos(),
+                expected: self.expected,
+                segment: self.largest_segment,
+                echo: self.timestamps.then(|| segment.echo.as_nanos()),
+                window: self.buffer,
+            });
+        }
+    }
+
+    /// Whether an acknowledgement that is due waits for further segments of the same instant.
+    fn gathers(&self) -> bool {
+        self.offload && self.unacknowledged < GATHERED_OCTETS
     }
 
     fn free(&self) -> u64 {
@@ -261,6 +300,7 @@ impl Receiver {
             window,
             syn: false,
             echo: self.echo,
+            sent_at: self.now,
             sack,
             header: header_octets(self.timestamps, sack.as_slice().len()),
         }

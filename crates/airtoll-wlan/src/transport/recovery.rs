@@ -6,6 +6,7 @@
 use airtoll_units::Instant;
 
 use super::bbr::Situation;
+use super::hystart::Acknowledged;
 use super::ranges::StreamRange;
 use super::segment::Ack;
 use super::sender::{CongestionState, Phase, RateReduction, Sender, Suspicion};
@@ -32,6 +33,7 @@ impl Sender {
         let window_changed = ack.window != self.last_window;
         let edge = ack.acknowledged + ack.window;
         self.last_window = ack.window;
+        self.echo = ack.sent_at;
         if edge > self.window_edge {
             self.window_edge = edge;
             self.on_window_opened();
@@ -40,7 +42,7 @@ impl Sender {
         let acked = ack.acknowledged - self.board.acknowledged;
         let sacked_before = self.board.sacked();
         let (lost_before, in_network_before) = (self.board.lost(), self.board.pipe());
-        let newly_sacked = self.read_sack(ack);
+        let (newly_sacked, reported) = self.read_sack(ack);
         let duplicate = acked == 0
             && self.board.flight() > 0
             && if self.config.sack {
@@ -65,8 +67,18 @@ impl Sender {
             self.duplicate_acks = 0;
         }
         let delivered = (acked + self.board.sacked()).saturating_sub(sacked_before);
-        self.congestion
-            .observe_round_trip(ack.acknowledged, self.board.sent, sample);
+        let newest = self.note_deliveries(now, ack, reported);
+        if self.congestion.watches_slow_start() {
+            self.congestion.observe_round_trip(Acknowledged {
+                now,
+                to: ack.acknowledged,
+                sent: self.board.sent,
+                round_trip: newest.or(sample),
+                window: self.congestion.segments(),
+                pacing: self.pacing_rate(),
+            });
+        }
+        self.end_tail_probe(ack, acked + newly_sacked, reported);
 
         self.undo_if_needless(ack, acked);
         match self.state {
@@ -94,6 +106,70 @@ impl Sender {
             self.rearm(now);
             self.note_completion(now);
         }
+        if self.rack.is_some() && acked + newly_sacked > 0 {
+            self.schedule_tail_probe(now);
+        }
+    }
+
+    /// Tells RACK what an acknowledgement delivers; gives the round trip of the newest segment that
+    /// was sent once, ns.
+    fn note_deliveries(&mut self, now: u64, ack: &Ack, reported: bool) -> Option<u64> {
+        let rack = self.rack.as_mut()?;
+        let newest = rack.on_ack(now, ack.acknowledged, &self.fresh);
+        self.fresh.clear();
+        if reported && self.tail.is_none() {
+            rack.on_duplicate(self.board.sent);
+        }
+        newest
+    }
+
+    /// Reads the answer to the probe of the tail: a loss that only the probe has repaired
+    /// reduces the window (RFC 8985 section 7.4; `tcp_process_tlp_ack`).
+    fn end_tail_probe(&mut self, ack: &Ack, progress: u64, reported: bool) {
+        let Some(tail) = self.tail.filter(|tail| ack.acknowledged >= tail.end) else {
+            return;
+        };
+        if !tail.again || reported || progress == 0 {
+            self.tail = None;
+        } else if ack.acknowledged > tail.end {
+            self.tail = None;
+            if self.bbr.is_none() && self.state == CongestionState::Open {
+                let in_use = self.board.flight().max(self.congestion.window);
+                self.congestion.reduce(in_use);
+                self.congestion.confirm();
+                self.congestion.set_window(self.congestion.threshold);
+            }
+        }
+    }
+
+    /// Segments that were only late until now are lost (RFC 8985 section 6.3).
+    pub(super) fn on_reordering_timer(&mut self, now: u64) {
+        if !self.find_losses_by_time(now) {
+            return;
+        }
+        match self.state {
+            CongestionState::Open => self.enter_recovery(0),
+            CongestionState::Recovery if self.config.prr && self.bbr.is_none() => {
+                self.reduce_rate(0, 0, true);
+            }
+            _ => {}
+        }
+    }
+
+    /// Marks what RACK takes for lost, and plans to look again; gives whether anything is new.
+    fn find_losses_by_time(&mut self, now: u64) -> bool {
+        let recovering = self.state != CongestionState::Open;
+        let Some(rack) = &mut self.rack else {
+            return false;
+        };
+        let eager = recovering || rack.reported() >= self.config.duplicate_threshold;
+        let window = rack.reordering_window(eager, self.rtt.smoothed());
+        let board = &mut self.board;
+        let mut found = false;
+        self.reordering_at = rack.detect(now, window, |start, end| {
+            found |= board.mark_lost(start, end)
+        });
+        found
     }
 
     /// Retransmission time-out: all octets that are not sacked go again (RFC 6298 section 5,
@@ -120,11 +196,22 @@ impl Sender {
         self.recovered_before = true;
         self.duplicate_acks = 0;
         self.force_retransmit = false;
+        if let Some(rack) = &mut self.rack {
+            rack.on_timeout();
+        }
+        self.forget_probes();
         self.rtt.back_off();
         if self.config.mtu_probing && self.rtt.doublings() >= BLACK_HOLE_TIMEOUTS {
             self.segment = self.segment.min(BLACK_HOLE_SEGMENT);
         }
         self.rearm(now);
+    }
+
+    /// Loss is being repaired: the tail is not probed, and late segments are looked for anew.
+    fn forget_probes(&mut self) {
+        self.reordering_at = None;
+        self.probe_at = None;
+        self.tail = None;
     }
 
     fn on_syn_ack(&mut self, now: u64, ack: &Ack) {
@@ -148,13 +235,15 @@ impl Sender {
         }
     }
 
-    /// Reads SACK blocks; gives the octets newly known to have arrived.
-    fn read_sack(&mut self, ack: &Ack) -> u64 {
+    /// Reads SACK blocks; gives the octets newly known to have arrived, and whether a duplicate is
+    /// reported.
+    fn read_sack(&mut self, ack: &Ack) -> (u64, bool) {
         if !self.config.sack {
-            return 0;
+            return (0, false);
         }
         let blocks = ack.sack.as_slice();
         let mut new = 0;
+        let mut reported = false;
         for (i, &StreamRange { start, end }) in blocks.iter().enumerate() {
             // RFC 2883 section 4: a first block below the acknowledgement or inside the second
             // reports a duplicate.
@@ -164,14 +253,21 @@ impl Sender {
                         .get(1)
                         .is_some_and(|second| start >= second.start && end <= second.end));
             if duplicate {
+                reported = true;
                 if let Some(suspicion) = &mut self.suspicion {
                     suspicion.unexplained = suspicion.unexplained.saturating_sub(end - start);
                 }
             } else {
+                if self.rack.is_some() {
+                    let fresh = &mut self.fresh;
+                    self.board.for_each_new(start, end, |start, end| {
+                        fresh.push(StreamRange { start, end });
+                    });
+                }
                 new += self.board.sack(start, end);
             }
         }
-        new
+        (new, reported)
     }
 
     /// A round trip in ns, unless Karn's rule forbids one.
@@ -198,7 +294,9 @@ impl Sender {
 
     fn in_open(&mut self, now: u64, acked: u64, delivered: u64) {
         let threshold = self.config.duplicate_threshold;
-        let lost = if self.config.sack {
+        let lost = if self.rack.is_some() {
+            self.find_losses_by_time(now)
+        } else if self.config.sack {
             let marked = self.board.mark_lost_by_sack(threshold, self.segment);
             if !marked && self.duplicate_acks >= threshold {
                 // Three duplicates are enough even if small segments carry few octets.
@@ -235,6 +333,8 @@ impl Sender {
         self.recover = self.board.sent;
         self.recovered_before = true;
         self.force_retransmit = true;
+        self.probe_at = None;
+        self.tail = None;
         self.suspicion = Some(Suspicion::default());
         self.reduction = RateReduction {
             delivered: 0,
@@ -251,25 +351,17 @@ impl Sender {
         }
     }
 
-    fn in_recovery(&mut self, _now: u64, acked: u64, delivered: u64) {
+    fn in_recovery(&mut self, now: u64, acked: u64, delivered: u64) {
         if self.board.acknowledged >= self.recover {
-            self.state = CongestionState::Open;
-            self.duplicate_acks = 0;
-            self.force_retransmit = false;
-            if self.bbr.is_some() {
-                return;
+            self.leave_recovery();
+            if self.rack.is_some() && self.find_losses_by_time(now) {
+                self.enter_recovery(delivered);
             }
-            let window = if self.config.sack || self.config.prr {
-                self.congestion.threshold
-            } else {
-                // RFC 6582 section 3.2 step 3, the bound that avoids a burst.
-                let flight = self.board.flight().max(self.segment) + self.segment;
-                self.congestion.threshold.min(flight)
-            };
-            self.congestion.set_window(window);
             return;
         }
-        let newly_lost = if self.config.sack {
+        let newly_lost = if self.rack.is_some() {
+            self.find_losses_by_time(now)
+        } else if self.config.sack {
             self.board
                 .mark_lost_by_sack(self.config.duplicate_threshold, self.segment)
         } else if acked > 0 {
@@ -283,6 +375,27 @@ impl Sender {
         if self.config.prr && delivered > 0 && self.bbr.is_none() {
             self.reduce_rate(acked, delivered, newly_lost);
         }
+    }
+
+    /// Everything sent before the loss has been acknowledged.
+    fn leave_recovery(&mut self) {
+        self.state = CongestionState::Open;
+        self.duplicate_acks = 0;
+        self.force_retransmit = false;
+        if let Some(rack) = &mut self.rack {
+            rack.on_recovered();
+        }
+        if self.bbr.is_some() {
+            return;
+        }
+        let window = if self.config.sack || self.config.prr {
+            self.congestion.threshold
+        } else {
+            // RFC 6582 section 3.2 step 3, the bound that avoids a burst.
+            let flight = self.board.flight().max(self.segment) + self.segment;
+            self.congestion.threshold.min(flight)
+        };
+        self.congestion.set_window(window);
     }
 
     /// RFC 6937 section 3.1 with the slow-start bound only while no further loss shows.
@@ -314,6 +427,16 @@ impl Sender {
         if self.board.acknowledged >= self.recover {
             self.state = CongestionState::Open;
             self.duplicate_acks = 0;
+            if let Some(rack) = &mut self.rack {
+                rack.on_recovered();
+            }
+        }
+        if self.rack.is_some()
+            && self.find_losses_by_time(now)
+            && self.state == CongestionState::Open
+        {
+            self.enter_recovery(delivered);
+            return;
         }
         if acked > 0 {
             self.grow(now, delivered);

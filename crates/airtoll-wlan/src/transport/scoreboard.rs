@@ -3,7 +3,8 @@
 //! Takes cumulative and selective acknowledgements; gives the octets believed in flight ("pipe",
 //! RFC 6675 section 4) and the next range to send again. Never stores per-segment state: losses
 //! and retransmissions are both prefixes of the stream (`lost_edge`, `resent_edge`), because loss is
-//! inferred from what arrived above and holes are filled in rising order.
+//! inferred from what arrived above and holes are filled in rising order. Retransmissions that are
+//! lost in turn are a set of their own.
 
 use super::ranges::{RangeSet, StreamRange};
 
@@ -23,7 +24,10 @@ pub(super) struct Scoreboard {
     lost: u64,
     /// Every octet below that is not sacked was sent again.
     resent_edge: u64,
+    /// Octets below `resent_edge` that are not sacked and not in `lost_again`.
     resent: u64,
+    /// Octets below `resent_edge`, none of them sacked, whose retransmission is lost too.
+    lost_again: RangeSet,
 }
 
 impl Scoreboard {
@@ -64,7 +68,7 @@ impl Scoreboard {
             missing += e - s;
         });
         self.lost -= lost;
-        self.resent -= resent;
+        self.resent -= resent - self.find_again(from, to);
         if self.ranges.is_empty() {
             self.sacked = self.sacked.min(self.sent - to);
         } else {
@@ -91,11 +95,29 @@ impl Scoreboard {
         });
         if new > 0 {
             self.lost -= lost;
-            self.resent -= resent;
+            self.resent -= resent - self.find_again(start, end);
             self.sacked += new;
             self.ranges.insert(start, end);
         }
         new
+    }
+
+    /// Octets of `[start, end)` that had been lost again and have arrived: they count no more.
+    fn find_again(&mut self, start: u64, end: u64) -> u64 {
+        if self.lost_again.is_empty() {
+            return 0;
+        }
+        let octets = (end - start) - self.lost_again.missing(start, end);
+        self.lost_again.remove(start, end);
+        octets
+    }
+
+    /// The parts of one SACK block that are outstanding and not known yet.
+    pub(super) fn for_each_new(&self, start: u64, end: u64, new: impl FnMut(u64, u64)) {
+        let (start, end) = (start.max(self.acknowledged), end.min(self.sent));
+        if start < end {
+            self.ranges.for_each_gap(start, end, new);
+        }
     }
 
     /// Without SACK: one more segment of `octets` has left the network.
@@ -136,6 +158,25 @@ impl Scoreboard {
         new > 0
     }
 
+    /// The last transmission of `[start, end)` is lost: for the first time, with everything below that is
+    /// not sacked, or again. Gives whether anything new is.
+    pub(super) fn mark_lost(&mut self, start: u64, end: u64) -> bool {
+        let (low, high) = (start.max(self.acknowledged), end.min(self.resent_edge));
+        let mut again = 0;
+        if low < high {
+            let mut parts = Vec::new();
+            self.ranges
+                .for_each_gap(low, high, |s, e| parts.push((s, e)));
+            for (s, e) in parts {
+                again += self.lost_again.missing(s, e);
+                self.lost_again.insert(s, e);
+            }
+            self.resent -= again;
+        }
+        let first = self.mark_lost_below(end);
+        first || again > 0
+    }
+
     /// After a time-out: everything not sacked is lost and nothing has been sent again.
     pub(super) fn mark_all_lost(&mut self, selective: bool) {
         if !selective {
@@ -146,6 +187,7 @@ impl Scoreboard {
         self.lost = self.flight() - self.sacked;
         self.resent_edge = self.acknowledged;
         self.resent = 0;
+        self.lost_again.clear();
     }
 
     /// Takes back loss marks when the loss proves not to have been one.
@@ -154,10 +196,18 @@ impl Scoreboard {
         self.lost_edge = self.acknowledged;
         self.resent = 0;
         self.resent_edge = self.acknowledged;
+        self.lost_again.clear();
     }
 
     /// The next lost range to send again, at most `limit` octets.
     pub(super) fn next_hole(&self, limit: u64) -> Option<StreamRange> {
+        if let Some(again) = self.lost_again.as_slice().first() {
+            let end = again.end.min(again.start.saturating_add(limit));
+            return Some(StreamRange {
+                start: again.start,
+                end,
+            });
+        }
         if self.resent_edge >= self.lost_edge {
             return None;
         }
@@ -171,7 +221,11 @@ impl Scoreboard {
 
     /// Records that a range of [`Self::next_hole`] was sent again.
     pub(super) fn resend(&mut self, hole: StreamRange) {
-        self.resent_edge = hole.end;
+        if hole.start < self.resent_edge {
+            self.lost_again.remove(hole.start, hole.end);
+        } else {
+            self.resent_edge = hole.end;
+        }
         self.resent += hole.octets();
     }
 }
@@ -244,9 +298,10 @@ mod tests {
     proptest! {
         // The running counts against a recount of every octet.
         #[test]
-        fn counts_match_a_recount(steps in prop::collection::vec((0u8..5, 0u64..40, 1u64..12), 1..80)) {
+        fn counts_match_a_recount(steps in prop::collection::vec((0u8..6, 0u64..40, 1u64..12), 1..80)) {
             let mut board = outstanding(0);
             let (mut sacked, mut edge_l, mut edge_r) = (vec![false; 4_000], 0u64, 0u64);
+            let mut again = vec![false; 4_000];
             for (kind, a, b) in steps {
                 match kind {
                     0 => board.sent = (board.sent + b).min(3_900),
@@ -260,12 +315,28 @@ mod tests {
                         if to > board.acknowledged { board.acknowledge(to); }
                     }
                     3 => { board.mark_lost_below(board.acknowledged + a); edge_l = edge_l.max((board.acknowledged + a).min(board.sent)); }
-                    _ => if let Some(hole) = board.next_hole(b) { board.resend(hole); edge_r = hole.end; }
+                    4 => {
+                        // Only what was sent again can be lost again.
+                        let (s, e) = (board.acknowledged + a, (board.acknowledged + a + b).min(edge_r));
+                        if s < e {
+                            board.mark_lost(s, e);
+                            for i in s..e { again[i as usize] = true; }
+                        }
+                    }
+                    _ => if let Some(hole) = board.next_hole(b) {
+                        let (s, e) = (hole.start, hole.end);
+                        prop_assert!((s..e).all(|i| !sacked[i as usize]));
+                        board.resend(hole);
+                        for i in s..e { again[i as usize] = false; }
+                        edge_r = edge_r.max(e);
+                    }
                 }
                 let open = |below: u64| (board.acknowledged..board.sent.min(below))
                     .filter(|i| !sacked[*i as usize]).count() as u64;
                 prop_assert_eq!(board.lost, open(edge_l));
-                prop_assert_eq!(board.resent, open(edge_r));
+                let lost_twice = (board.acknowledged..board.sent)
+                    .filter(|i| again[*i as usize] && !sacked[*i as usize]).count() as u64;
+                prop_assert_eq!(board.resent, open(edge_r) - lost_twice);
                 prop_assert_eq!(board.sacked, board.flight() - open(u64::MAX));
                 prop_assert!(board.resent <= board.lost);
             }

@@ -56,6 +56,8 @@ pub struct Segment {
     /// When the segment left TCP; the timestamp value of RFC 7323 (carried for RTT measurement
     /// also when the option, and its 12 octets, are off).
     pub sent_at: Instant,
+    /// When the latest acknowledgement that the sender got was sent: the timestamp echo. Zero: none.
+    pub echo: Instant,
     /// TCP header octets, options included.
     pub header: u32,
 }
@@ -78,6 +80,8 @@ pub struct Ack {
     pub syn: bool,
     /// Timestamp echo reply by the rules of RFC 7323 section 4.3.
     pub echo: Instant,
+    /// When it left TCP: the timestamp value.
+    pub sent_at: Instant,
     /// Selective acknowledgement; a duplicate report (RFC 2883) comes first.
     pub sack: SackBlocks,
     /// TCP header octets, options included: the whole segment, as it carries no data.

@@ -12,10 +12,14 @@ use super::bbr::Bbr;
 use super::config::{Nagle, TcpConfig};
 use super::congestion::Congestion;
 use super::options::CongestionControl;
+use super::rack::Rack;
 use super::ranges::StreamRange;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::segment::{Segment, header_octets, syn_header_octets};
+
+/// Wait of a tail probe beyond two round trips, ns (Linux, `TCP_TIMEOUT_MIN_US`).
+const TAIL_PROBE_SLACK: u64 = 2_000_000;
 
 /// State of loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +47,8 @@ pub struct SenderStatistics {
     pub fast_recoveries: u64,
     /// Reductions taken back as needless.
     pub undone: u64,
+    /// Probes of the tail (RFC 8985 section 7).
+    pub tail_probes: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +86,15 @@ pub(super) struct Suspicion {
     pub(super) unexplained: u64,
 }
 
+/// A probe of the tail that is outstanding.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TailProbe {
+    /// One past the highest octet sent when it went out.
+    pub(super) end: u64,
+    /// It repeated the last segment.
+    pub(super) again: bool,
+}
+
 /// Sender state machine.
 #[derive(Debug, Clone)]
 pub struct Sender {
@@ -89,6 +104,17 @@ pub struct Sender {
     pub(super) board: Scoreboard,
     pub(super) congestion: Congestion,
     pub(super) bbr: Option<Box<Bbr>>,
+    pub(super) rack: Option<Box<Rack>>,
+    /// Ranges that the acknowledgement being read reports first.
+    pub(super) fresh: Vec<StreamRange>,
+    /// When segments that may only be late are lost, ns.
+    pub(super) reordering_at: Option<u64>,
+    /// When the tail is probed, ns.
+    pub(super) probe_at: Option<u64>,
+    tail_due: bool,
+    pub(super) tail: Option<TailProbe>,
+    /// When the latest acknowledgement was sent.
+    pub(super) echo: Instant,
     pub(super) rtt: RttEstimator,
     pub(super) state: CongestionState,
     /// Acknowledging this offset ends the recovery (RFC 6582 `recover`, RFC 6675 `RecoveryPoint`).
@@ -126,11 +152,7 @@ pub struct Sender {
 impl Sender {
     /// A sender with nothing written. The peer has the same configuration.
     pub fn new(config: &TcpConfig) -> Self {
-        let window = if config.window_scaling {
-            config.receive_window
-        } else {
-            config.receive_window.min(65_535)
-        };
+        let window = config.first_window();
         Self {
             segment: u64::from(config.segment_payload()),
             phase: if config.handshake {
@@ -146,6 +168,13 @@ impl Sender {
                     pacing_shift(config),
                 ))
             }),
+            rack: config.finds_by_time().then(|| Box::new(Rack::new())),
+            fresh: Vec::new(),
+            reordering_at: None,
+            probe_at: None,
+            tail_due: false,
+            tail: None,
+            echo: Instant::ZERO,
             rtt: RttEstimator::new(config),
             state: CongestionState::Open,
             recover: 0,
@@ -215,6 +244,11 @@ impl Sender {
             }
             Phase::Established => {}
         }
+        if std::mem::take(&mut self.tail_due)
+            && let Some(segment) = self.send_tail_probe(now)
+        {
+            return Some(segment);
+        }
         if self.waits_for_its_pace(now) {
             return None;
         }
@@ -235,10 +269,8 @@ impl Sender {
         let timer = self.timer.map(|timer| match timer {
             Timer::Retransmission(at) | Timer::Persist(at) => at,
         });
-        let due = match (timer, self.paced_at) {
-            (Some(timer), Some(paced)) => Some(timer.min(paced)),
-            (timer, paced) => timer.or(paced),
-        };
+        let others = [self.paced_at, self.reordering_at, self.probe_at];
+        let due = others.into_iter().flatten().chain(timer).min();
         due.map(Instant::from_nanos)
     }
 
@@ -247,6 +279,15 @@ impl Sender {
         let now = now.as_nanos();
         if self.paced_at.is_some_and(|at| now >= at) {
             self.paced_at = None;
+        }
+        if self.reordering_at.is_some_and(|at| now >= at) {
+            self.on_reordering_timer(now);
+        }
+        if self.probe_at.is_some_and(|at| now >= at) {
+            // In place of a time-out that is due at the same time (RFC 8985 section 7.2).
+            self.probe_at = None;
+            self.tail_due = true;
+            self.rearm(now);
         }
         match self.timer {
             Some(Timer::Retransmission(at)) if now >= at => match self.phase {
@@ -322,6 +363,12 @@ impl Sender {
             .is_some_and(|(octets, round_trip)| octets < rate * u128::from(round_trip))
     }
 
+    /// The rate at which Linux paces, or would, octets/s.
+    pub(super) fn pacing_rate(&self) -> Option<u64> {
+        let (octets, round_trip) = self.paced()?;
+        Some((octets / u128::from(round_trip)) as u64)
+    }
+
     /// Octets in 10^9 smoothed round trips at the pacing rate, and the round trip, ns.
     #[inline]
     fn paced(&self) -> Option<(u128, u64)> {
@@ -391,6 +438,66 @@ impl Sender {
             .then(|| Timer::Retransmission(now.saturating_add(self.rtt.timeout())));
     }
 
+    /// Plans a probe of the tail, if one may be needed (RFC 8985 section 7.2; `tcp_schedule_loss_probe`).
+    pub(super) fn schedule_tail_probe(&mut self, now: u64) {
+        self.probe_at = None;
+        let wanted = self.rack.is_some()
+            && self.config.tail_loss_probe
+            && self.state == CongestionState::Open
+            && self.tail.is_none()
+            && self.board.flight() > 0
+            && self.board.sacked() == 0;
+        let (true, Some(smoothed)) = (wanted, self.rtt.smoothed()) else {
+            return;
+        };
+        // A lone segment may wait for a delayed acknowledgement.
+        let lone = self.board.flight() <= self.segment;
+        let wait = if lone {
+            u64::from(self.config.min_rto_ms) * 1_000_000
+        } else {
+            TAIL_PROBE_SLACK
+        };
+        let at = now + 2 * smoothed + wait;
+        self.probe_at = Some(match self.timer {
+            Some(Timer::Retransmission(due)) => at.min(due),
+            _ => at,
+        });
+    }
+
+    /// A new segment beyond the congestion window, or the last one again (RFC 8985 section 7.3).
+    fn send_tail_probe(&mut self, now: u64) -> Option<Segment> {
+        let flight = self.board.flight();
+        if self.state != CongestionState::Open || flight == 0 || self.tail.is_some() {
+            return None;
+        }
+        let room = self.window_edge.saturating_sub(self.board.sent);
+        let octets = self.segment.min(self.written - self.board.sent).min(room);
+        self.statistics.tail_probes += 1;
+        let end = self.board.sent + octets;
+        if octets > 0 {
+            self.tail = Some(TailProbe { end, again: false });
+            let segment = self.send_octets(now, octets);
+            self.rearm(now);
+            return Some(segment);
+        }
+        self.tail = Some(TailProbe { end, again: true });
+        let StreamRange { start, end } = self.rack.as_ref()?.last()?;
+        self.rack.as_mut()?.on_resend(now, start, end);
+        self.ambiguous_below = self.ambiguous_below.max(end);
+        self.statistics.retransmitted_segments += 1;
+        self.statistics.retransmitted_octets += end - start;
+        if let Some(bbr) = &mut self.bbr {
+            bbr.rate.on_resend(now, end);
+            bbr.on_paced(now, end - start);
+        }
+        self.rearm(now);
+        let segment = self.emit(now, end - start, true);
+        Some(Segment {
+            sequence: start,
+            ..segment
+        })
+    }
+
     pub(super) fn on_window_opened(&mut self) {
         self.persist_doublings = 0;
         if matches!(self.timer, Some(Timer::Persist(_))) {
@@ -415,6 +522,7 @@ impl Sender {
             syn: true,
             retransmission: again,
             sent_at: Instant::from_nanos(now),
+            echo: Instant::ZERO,
             header: syn_header_octets(
                 self.config.timestamps,
                 self.config.sack,
@@ -439,6 +547,9 @@ impl Sender {
             self.rearm(now);
         }
         self.reduction.out += octets;
+        if let Some(rack) = &mut self.rack {
+            rack.on_resend(now, start, end);
+        }
         if let Some(bbr) = &mut self.bbr {
             bbr.rate.on_resend(now, end);
             bbr.on_paced(now, octets);
@@ -515,6 +626,9 @@ impl Sender {
                 .on_send(now, sequence + octets, self.board.flight());
             bbr.on_paced(now, octets);
         }
+        if let Some(rack) = &mut self.rack {
+            rack.on_send(now, sequence, sequence + octets);
+        }
         self.board.sent += octets;
         if octets < self.segment {
             self.small_end = self.board.sent;
@@ -525,6 +639,9 @@ impl Sender {
         self.last_sent = now;
         if !matches!(self.timer, Some(Timer::Retransmission(_))) {
             self.rearm(now);
+        }
+        if self.rack.is_some() {
+            self.schedule_tail_probe(now);
         }
         let segment = self.emit(now, octets, false);
         Segment {
@@ -553,6 +670,7 @@ impl Sender {
             syn: false,
             retransmission,
             sent_at: Instant::from_nanos(now),
+            echo: self.echo,
             header: header_octets(self.config.timestamps, 0),
         }
     }

@@ -2,7 +2,8 @@
 
 use airtoll_units::Instant;
 use airtoll_wlan::transport::{
-    CongestionControl, CongestionState, Nagle, Receiver, Segment, Sender, StreamRange, TcpConfig,
+    CongestionControl, CongestionState, HystartRule, LossDetection, Nagle, Receiver, Segment,
+    Sender, StreamRange, TcpConfig, TcpSystem,
 };
 
 use crate::link::{Fate, Link};
@@ -33,6 +34,7 @@ fn data(sequence: u64, payload: u32) -> Segment {
         syn: false,
         retransmission: false,
         sent_at: at(0),
+        echo: at(0),
         header: 20,
     }
 }
@@ -565,9 +567,12 @@ fn hystart_leaves_slow_start_before_the_queue_overflows() {
         link.run_until(3 * SECOND);
         link.queue_drops
     };
-    let (without, with) = (run(false), run(true));
+    let without = run(HystartRule::Off);
     assert!(without > 100, "{without}");
-    assert!(with < without / 3, "{with} against {without}");
+    for rule in [HystartRule::Linux, HystartRule::Rfc9406] {
+        let with = run(rule);
+        assert!(with < without / 3, "{rule:?}: {with} against {without}");
+    }
 }
 
 #[test]
@@ -584,4 +589,271 @@ fn two_runs_are_equal_to_the_nanosecond() {
     let first = run();
     assert!(first.0.len() > 100);
     assert_eq!(first, run());
+}
+
+/// RACK on a link of 100 ms round trip.
+fn rack() -> TcpConfig {
+    TcpConfig {
+        loss_detection: LossDetection::Rack,
+        timestamps: true,
+        ..TcpConfig::default()
+    }
+}
+
+/// A transfer of `count` segments over `link`, after one that has measured the path; gives the time
+/// that it took, ns.
+fn transfer(link: &mut Link, count: u64) -> u64 {
+    let segment = link.sender.segment_payload();
+    link.sender.on_write(8 * segment);
+    link.run_until(10 * SECOND);
+    assert_eq!(link.sender.flight(), 0);
+    link.sender.on_write(count * segment);
+    link.sender.finish();
+    link.run_until(40 * SECOND);
+    link.sender.completed_at().unwrap().as_nanos() - 10 * SECOND
+}
+
+#[test]
+fn a_lost_tail_is_found_by_a_probe_and_not_by_a_time_out() {
+    // The last three of ten segments are lost, or the last one alone.
+    for lost in [&[15u64, 16, 17][..], &[17]] {
+        let run = |loss_detection| {
+            let config = TcpConfig {
+                loss_detection,
+                ..rack()
+            };
+            let lost = lost.to_vec();
+            let mut link = Link::new(&config, 0, 50 * MS, 0).data_fate(move |n, _| {
+                if lost.contains(&n) {
+                    Fate::Drop
+                } else {
+                    Fate::Pass
+                }
+            });
+            let took = transfer(&mut link, 10);
+            (
+                took,
+                link.sender.statistics(),
+                link.sender.congestion_window(),
+            )
+        };
+        let (old, without, _) = run(LossDetection::DuplicateAcks);
+        let (new, with, window) = run(LossDetection::Rack);
+        assert_eq!((without.timeouts, without.tail_probes), (1, 0));
+        assert_eq!((with.timeouts, with.tail_probes), (0, 1), "{lost:?}");
+        assert_eq!(with.retransmitted_segments, lost.len() as u64, "{lost:?}");
+        // A lone segment may wait for a delayed acknowledgement: its probe comes with the time-out.
+        assert!(new < old || lost.len() == 1, "{lost:?}: {new} and {old}");
+        assert!(new <= old, "{lost:?}: {new} and {old}");
+        // Segments 8 to 14 acknowledged after 100 ms (the odd one with the next pair or 40 ms later),
+        // then two round trips of waiting, and one to three of repair (PRR sends one lost segment first).
+        assert!((400 * MS..=700 * MS).contains(&new), "{lost:?}: {new}");
+        // Losses that are repaired reduce the window; a lone one shows with the next acknowledgement.
+        assert_eq!(window < 18 * 1_448, lost.len() > 1, "{lost:?}: {window}");
+    }
+}
+
+#[test]
+fn a_probe_whose_original_was_only_late_costs_nothing() {
+    // Every acknowledgement of the last ten segments comes 250 ms late, after the probe.
+    let mut link = Link::new(&rack(), 0, 50 * MS, 0).ack_fate(|n| {
+        if n >= 4 {
+            Fate::Late(150 * MS)
+        } else {
+            Fate::Pass
+        }
+    });
+    transfer(&mut link, 10);
+    let seen = link.sender.statistics();
+    assert_eq!(
+        (seen.tail_probes, seen.timeouts, seen.fast_recoveries),
+        (1, 0, 0)
+    );
+    assert_eq!(link.sender.slow_start_threshold(), None);
+}
+
+#[test]
+fn reordering_within_the_window_of_rack_retransmits_nothing() {
+    // Three segments overtake one that is late by less than a quarter of the round trip. Once RACK has
+    // seen it, no number of overtaking segments means loss.
+    for (loss_detection, retransmits) in [
+        (LossDetection::DuplicateAcks, true),
+        (LossDetection::Rack, false),
+    ] {
+        let config = TcpConfig {
+            loss_detection,
+            ..rack()
+        };
+        let mut link = Link::new(&config, 20_000_000, 50 * MS, 1_000).data_fate(|n, _| match n {
+            // By one place, so that it is seen.
+            20 => Fate::Late(MS),
+            n if n > 100 && n % 50 == 0 => Fate::Late(15 * MS),
+            _ => Fate::Pass,
+        });
+        link.sender.saturate();
+        link.run_until(3 * SECOND);
+        let seen = link.sender.statistics();
+        assert_eq!(seen.retransmitted_segments > 0, retransmits, "{seen:?}");
+        assert_eq!(seen.timeouts, 0);
+        assert!(link.sender.acknowledged() > 300 * 1_448);
+    }
+}
+
+#[test]
+fn a_retransmission_that_is_lost_too_is_found_without_a_time_out() {
+    // Segment 30 and its first retransmission are dropped.
+    for (loss_detection, timeouts) in [(LossDetection::DuplicateAcks, 1), (LossDetection::Rack, 0)]
+    {
+        let config = TcpConfig {
+            loss_detection,
+            ..rack()
+        };
+        let target = 30 * u64::from(config.segment_payload());
+        let mut dropped = 0;
+        let mut link = Link::new(&config, 0, 50 * MS, 0).data_fate(move |_, segment| {
+            if segment.sequence == target && dropped < 2 {
+                dropped += 1;
+                return Fate::Drop;
+            }
+            Fate::Pass
+        });
+        link.sender
+            .on_write(400 * u64::from(config.segment_payload()));
+        link.sender.finish();
+        link.run_until(20 * SECOND);
+        let seen = link.sender.statistics();
+        assert_eq!(seen.timeouts, timeouts, "{loss_detection:?}");
+        assert!(seen.retransmitted_segments >= 2);
+        assert!(link.sender.completed_at().is_some());
+    }
+}
+
+#[test]
+fn rack_needs_selective_acknowledgements() {
+    let config = TcpConfig {
+        sack: false,
+        ..rack()
+    };
+    let problem = config.validate().unwrap_err().to_string();
+    assert_eq!(
+        problem,
+        "tcp.loss_detection = rack: duplicate-acks without SACK (RFC 8985 section 3.1)"
+    );
+}
+
+#[test]
+fn hystart_is_refused_where_the_congestion_control_has_none() {
+    for (congestion, hystart, works) in [
+        (CongestionControl::Cubic, HystartRule::Linux, true),
+        (CongestionControl::NewReno, HystartRule::Rfc9406, true),
+        (CongestionControl::NewReno, HystartRule::Linux, false),
+        (CongestionControl::Bbr, HystartRule::Rfc9406, false),
+        (CongestionControl::Bbr, HystartRule::Off, true),
+    ] {
+        let config = TcpConfig {
+            congestion,
+            hystart,
+            ..TcpConfig::default()
+        };
+        assert_eq!(
+            config.validate().is_ok(),
+            works,
+            "{congestion:?} {hystart:?}"
+        );
+    }
+}
+
+#[test]
+fn a_tuned_window_opens_with_the_transfer_and_a_stated_one_does_not() {
+    let tuned = TcpConfig {
+        untuned_window: Some(65_536),
+        receive_window: 3 << 20,
+        timestamps: true,
+        ..TcpConfig::default()
+    };
+    // 100 Mb/s and 100 ms: 1.25 MB of delay product.
+    let goodput = |config: &TcpConfig| {
+        let mut link = Link::new(config, 100_000_000, 50 * MS, 10_000);
+        link.sender.saturate();
+        link.run_until(3 * SECOND);
+        let before = link.delivered;
+        link.run_until(6 * SECOND);
+        (link.delivered - before) as f64 * 8.0 / 3.0
+    };
+    let open = goodput(&tuned);
+    assert!(open > 0.95e8, "{open}");
+    let fixed = goodput(&TcpConfig {
+        untuned_window: None,
+        receive_window: 65_536,
+        ..tuned.clone()
+    });
+    assert!(fixed < 5.5e6, "{fixed}");
+    // The limit is the limit: 200 kB in 100 ms.
+    let limited = goodput(&TcpConfig {
+        receive_window: 200_000,
+        ..tuned
+    });
+    assert!((15.0e6..16.1e6).contains(&limited), "{limited}");
+}
+
+#[test]
+fn segments_of_one_instant_draw_one_acknowledgement_under_receive_offload() {
+    let acks = |receive_offload| {
+        let config = TcpConfig {
+            receive_offload,
+            ..TcpConfig::default()
+        };
+        let mut link = Link::new(&config, 0, 50 * MS, 0);
+        link.sender.on_write(10 * MSS);
+        link.run_until(SECOND);
+        assert_eq!(link.delivered, 10 * MSS);
+        link.acks_sent
+    };
+    assert_eq!((acks(false), acks(true)), (5, 1));
+    // Segments out of order are acknowledged at once.
+    let config = TcpConfig {
+        receive_offload: true,
+        ..TcpConfig::default()
+    };
+    let mut link = lossy(&config, &[2]);
+    link.sender.on_write(10 * MSS);
+    link.run_until(10 * SECOND);
+    assert_eq!(link.delivered, 10 * MSS);
+    assert_eq!(link.sender.statistics().timeouts, 0);
+    assert!(link.acks_sent >= 8, "{}", link.acks_sent);
+}
+
+#[test]
+fn linux_today_has_what_its_preset_says() {
+    let config = TcpSystem::Linux6.preset().config;
+    let mut link = Link::new(&config, 20_000_000, 10 * MS, 1_000);
+    link.sender.saturate();
+    link.run_until(10 * SECOND);
+    // HyStart leaves slow start before the queue of 1,000 packets overflows.
+    assert_eq!(link.queue_drops, 0);
+    assert!(link.sender.slow_start_threshold().is_some());
+    assert!(link.delivered > 10 * 20_000_000 / 8 * 94 / 100);
+}
+
+#[test]
+fn the_known_case_of_slow_start() {
+    // A bottleneck as 2 Mb/s of 802.11b, a queue of 500 packets and a window of 1 MiB: without HyStart
+    // slow start fills the queue with twice what fits, and the repair takes seconds.
+    let goodput = |hystart| {
+        let config = TcpConfig {
+            hystart,
+            receive_window: 1 << 20,
+            ..TcpConfig::default()
+        };
+        let mut link = Link::new(&config, 1_700_000, 2 * MS, 500);
+        link.sender.saturate();
+        link.run_until(10 * SECOND);
+        (link.delivered as f64 * 8.0 / 10.0, link.queue_drops)
+    };
+    let (without, drops) = goodput(HystartRule::Off);
+    assert!(without < 1.2e6 && drops > 200, "{without} {drops}");
+    for rule in [HystartRule::Linux, HystartRule::Rfc9406] {
+        let (with, drops) = goodput(rule);
+        assert!(with > 1.63e6 && drops == 0, "{rule:?}: {with} {drops}");
+    }
 }

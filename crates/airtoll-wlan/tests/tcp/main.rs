@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod link;
+mod linux_rates;
 mod linux_trace;
 mod robustness;
 mod throughput;

@@ -3,7 +3,9 @@
 //! The link asserts after every event that the octets in flight fit the window, that the congestion
 //! window holds at least one segment and that a timer runs while data is outstanding.
 
-use airtoll_wlan::transport::{CongestionControl, Nagle, SlowStartGrowth, TcpConfig};
+use airtoll_wlan::transport::{
+    CongestionControl, HystartRule, LossDetection, Nagle, SlowStartGrowth, TcpConfig,
+};
 use proptest::prelude::*;
 
 use crate::link::{Fate, Link};
@@ -12,7 +14,7 @@ const SECOND: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
 
 fn any_config() -> impl Strategy<Value = TcpConfig> {
-    let flags = prop::collection::vec(any::<bool>(), 9);
+    let flags = prop::collection::vec(any::<bool>(), 12);
     let growth = prop_oneof![
         Just(SlowStartGrowth::OneSegment),
         Just(SlowStartGrowth::TwoSegments),
@@ -42,7 +44,18 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
                 limited_transmit: flag[5],
                 undo: flag[6],
                 handshake: flag[7],
-                hystart: flag[8],
+                hystart: match (flag[8], flag[0]) {
+                    (false, _) => HystartRule::Off,
+                    (true, true) => HystartRule::Rfc9406,
+                    (true, false) => HystartRule::Linux,
+                },
+                loss_detection: if flag[9] && flag[1] {
+                    LossDetection::Rack
+                } else {
+                    LossDetection::DuplicateAcks
+                },
+                untuned_window: flag[10].then_some(window / 2 + 1_000),
+                receive_offload: flag[11],
                 slow_start_growth,
                 nagle,
                 initial_window_segments: initial,
