@@ -300,7 +300,7 @@ pub(crate) struct TxLink {
     /// Mode of its sender as far as its receiver knows: in power save a frame shows that it is awake.
     pub(super) sender_mode: PowerMode,
     /// Ways that frames of its access category do not take, by bits.
-    closed: u8,
+    pub(super) closed: u8,
 }
 
 /// The faults of a link, and its state without them.
