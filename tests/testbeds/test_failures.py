@@ -10,6 +10,7 @@ from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.report.summary import summarise
 from airtoll.report.views import parts
+from airtoll.report.where import Where
 from airtoll.run import run
 from airtoll.study import Scenario, Traffic, load
 from airtoll.study.join import Join
@@ -486,4 +487,4 @@ policy = ["wpa2-psk-ccmp"]
     layers = ["link", "keys", "address", "first data", "whole gap", "full rate again"]
     assert list(shown) == layers
     assert sum(shown[layer] for layer in layers[:4]) == pytest.approx(shown["whole gap"], abs=3)
-    assert found.where({"part": "keys"}).rows
+    assert found.where(Where.of(["part=keys"])).rows

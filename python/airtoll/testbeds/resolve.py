@@ -855,9 +855,7 @@ def _transport(traffic: Load) -> border.Transport:
         receive_offload=traffic.receive_offload,
         hystart=None if traffic.hystart is None else border.HystartRule(traffic.hystart),
         loss_detection=(
-            None
-            if traffic.loss_detection is None
-            else border.LossDetection(traffic.loss_detection)
+            None if traffic.loss_detection is None else border.LossDetection(traffic.loss_detection)
         ),
         no_path_mtu_discovery=not traffic.path_mtu_discovery,
         mtu_probing=traffic.mtu_probing,
