@@ -77,7 +77,7 @@ impl Cell {
 
     fn scenario(&self) -> Scenario {
         let mut built = ScenarioBuilder::new(self.duration.as_secs_f64())
-            .bss("cell", self.standard, self.rate.clone())
+            .bss("cell", self.standard, self.rate)
             .access_point("r0", "cell");
         for (number, sender) in self.senders.iter().enumerate() {
             let name = format!("r{}", number + 1);
