@@ -60,3 +60,10 @@ def test_show_prints_the_file_alone():
     assert shown.stdout == hostapd_text(resolve("wpa3-sae-ccmp"))
     refused = CliRunner().invoke(app, ["policies", "show", "open", "--hostapd", "--json"])
     assert refused.exit_code != 0
+
+
+def test_values_that_fit_one_place_alone_are_named():
+    text = hostapd_text(resolve("wpa3-ft-eap-tls-ccmp"))
+    assert "# Examples that fit no other network: hw_mode, channel, nas_identifier" in text
+    assert "r0kh= and an r1kh= line" in text
+    assert "r0kh=" not in hostapd_text(resolve("wpa3-eap-tls-ccmp"))

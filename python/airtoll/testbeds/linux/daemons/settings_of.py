@@ -6,6 +6,7 @@ that does not mean the policy is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -36,6 +37,18 @@ _PLACEHOLDERS: Final = Credentials(
 )
 _BSSID: Final = "00:00:5e:00:53:01"
 _RADIUS: Final = hostapd.RadiusAddress("192.0.2.1", 1812, "192.0.2.2")
+#: Keys whose values belong to one access point, one server or one test.
+_EXAMPLES: Final = (
+    "hw_mode",
+    "channel",
+    "nas_identifier",
+    "r1_key_holder",
+    "own_ip_addr",
+    "auth_server_addr",
+    "scan_freq",
+    "identity",
+    "domain_match",
+)
 _ACCEPT: Final = "/etc/hostapd.accept"
 
 
@@ -79,6 +92,11 @@ def _checked(
             f"policy {policy.name!r}: one {name} does not say it all: alone it means {found}"
         )
     head = f"# {policy.name}; replace what is written in capitals.\n"
+    examples = [key for key in _EXAMPLES if re.search(rf"^\s*{key}=", text, re.MULTILINE)]
+    if examples:
+        head += f"# Examples that fit no other network: {', '.join(examples)}.\n"
+    if "mobility_domain=" in text and "ieee8021x=1" in text:
+        head += "# Fast transition needs an r0kh= and an r1kh= line for every other access point.\n"
     if policy.tunnels:
         head += "# The tunnel is set up by other programs.\n"
     return head + text
