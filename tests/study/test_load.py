@@ -139,3 +139,9 @@ def test_a_factor_of_the_grid_is_set_with_or_without_its_quotes():
     for key in ("grid.scenario.clients", 'grid."scenario.clients"'):
         study = with_values(load("quickstart"), {key: [1, 2]}).study
         assert study.grid["scenario.clients"] == (1, 2)
+
+
+def test_a_factor_of_the_grid_without_its_table_is_refused_with_the_way_to_set_it():
+    key = "scenario.radius.requests_per_s"
+    with pytest.raises(StudyError, match=r"the grid varies it: grid\.scenario\.radius"):
+        with_values(load("enterprise-move"), {key: 18.75})

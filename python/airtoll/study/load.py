@@ -736,9 +736,11 @@ def _put(data: dict[str, Any], key: str, value: Level, path: Path) -> Any:
     if len(parts) > 2 and parts[0] in ("scenario", "traffic"):
         defined = data.get(parts[0], {})
         if parts[1] not in defined:
+            cure = f"defined: {', '.join(defined)}"
+            if key in data.get("grid", {}):
+                cure = f"the grid varies it: grid.{key}=[...]"
             raise StudyError(
-                f"{path}: {shown(key)}: there is no {parts[0]} {shown(parts[1])}; "
-                f"defined: {', '.join(defined)}"
+                f"{path}: {shown(key)}: there is no {parts[0]} {shown(parts[1])}; {cure}"
             )
     if parts[0] == "grid" and len(parts) > 1:
         # A factor of the grid is one key with dots, which a shell hands over without its quotes.
