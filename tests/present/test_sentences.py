@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.estimate import DETERMINISTIC
@@ -316,3 +317,14 @@ def test_impossible_printed_values_and_differences(names):
 
 def test_no_verdict_but_the_undecided_one_speaks_of_trials():
     assert {verdict.value for verdict in Verdict if "trials" in verdict.value} == {"too few trials"}
+
+
+def test_an_unnoticed_change_without_an_interval_is_told_by_its_value():
+    """Readings that tie within each side have no interval, and exact ranks may set them apart."""
+    telling = Telling(policies(ONE), "bit/s", (20e6, 19.99e6, 0.001e6))
+    (claim,) = telling.claims
+    nowhere = float("nan")
+    bare = Estimate(claim.change.value, nowhere, nowhere, 0.95, 10, "t", "1")
+    telling.claims = [evolve(claim, change=bare, verdict=Verdict.UNNOTICED)]
+    (lead,) = telling.leads()
+    assert "throughput changes by at most 0.050 %" in lead

@@ -956,11 +956,12 @@ def _stays(claim: Compare) -> str:
 
 
 def _bound(claim: Compare) -> float:
-    """The largest change that the interval allows."""
-    assert claim.change is not None
-    if claim.change.is_deterministic or claim.change.is_equal:
-        return abs(claim.change.value)
-    return max(abs(claim.change.low), abs(claim.change.high))
+    """The largest change that the interval allows; the change itself where it has no interval."""
+    change = claim.change
+    assert change is not None
+    if change.is_deterministic or change.is_equal or not change.has_interval:
+        return abs(change.value)
+    return max(abs(change.low), abs(change.high))
 
 
 def _few(group: Sequence[Compare], at: str = "") -> str:
