@@ -2,8 +2,8 @@
 
 Takes a congestion control, a loss ratio and a queue; gives goodput, retransmissions and the goodput
 of each second as JSON. Never touches the machine's own network: both ends live in anonymous network
-namespaces that vanish with the process, joined by two TUN devices and a forwarder in this file that
-has the bottleneck, its queue, the delay and the losses (the kernel needs no netem). Needs root and
+namespaces that vanish with the process, joined by two TUN devices and a forwarder with
+a bottleneck, its queue, the delay and the losses (the kernel needs no netem). Needs root and
 iperf3.
 
     sudo python benchmarks/tcp_rates.py --out tests/validation/tcp/rates.json
@@ -12,12 +12,9 @@ iperf3.
 from __future__ import annotations
 
 import argparse
-import heapq
 import json
 import os
 import platform
-import select
-import socket
 import subprocess
 import sys
 import time
@@ -25,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tcp_trace import enter_namespace, enter_new_namespace
+from tcp_trace import enter_namespace, enter_new_namespace, forward
 
 RATE_BPS = 20e6
 ONE_WAY_S = 0.01
@@ -73,42 +70,27 @@ def drops(number: int, seed: int, per_mille: int) -> bool:
     return (x ^ (x >> 31)) % 1000 < per_mille
 
 
-def forward(sender_tun: int, receiver_tun: int, case: Case) -> None:
-    """Carry packets both ways until killed: the bottleneck is towards the receiver."""
-    pending: list[tuple[float, int, int, bytes]] = []
-    order = number = 0
-    free_at = 0.0
-    while True:
-        wait = max(0.0, pending[0][0] - time.monotonic()) if pending else 1.0
-        ready, _, _ = select.select([sender_tun, receiver_tun], [], [], wait)
+class Bottleneck:
+    """The path to the receiver: losses, a queue of packets before the rate, and the delay."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._number = 0
+        self._free_at = 0.0
+
+    def delay_s(self, packet: bytes) -> float | None:
+        """Time until the packet arrives; None: lost, or the queue is full."""
+        if len(packet) >= DATA_OCTETS:
+            self._number += 1
+            if drops(self._number, self._case.seed, self._case.loss_per_mille):
+                return None
         now = time.monotonic()
-        for tun in ready:
-            while True:
-                try:
-                    packet = os.read(tun, 65536)
-                except BlockingIOError:
-                    break
-                if packet[0] >> 4 != 4 or packet[9] != socket.IPPROTO_TCP:
-                    continue
-                at = now
-                if tun == sender_tun:
-                    if len(packet) >= DATA_OCTETS:
-                        number += 1
-                        if drops(number, case.seed, case.loss_per_mille):
-                            continue
-                    takes = len(packet) * 8 / RATE_BPS
-                    at = max(now, free_at)
-                    if (at - now) / takes >= case.queue:
-                        continue
-                    at += takes
-                    free_at = at
-                order += 1
-                to = receiver_tun if tun == sender_tun else sender_tun
-                heapq.heappush(pending, (at + ONE_WAY_S, order, to, packet))
-        now = time.monotonic()
-        while pending and pending[0][0] <= now:
-            _, _, tun, packet = heapq.heappop(pending)
-            os.write(tun, packet)
+        takes = len(packet) * 8 / RATE_BPS
+        at = max(now, self._free_at)
+        if (at - now) / takes >= self._case.queue:
+            return None
+        self._free_at = at + takes
+        return self._free_at - now + ONE_WAY_S
 
 
 def run(case: Case) -> dict[str, Any]:
@@ -121,7 +103,7 @@ def run(case: Case) -> dict[str, Any]:
     if child == 0:
         try:
             os.nice(-5)
-            forward(sender_tun, receiver_tun, case)
+            forward(sender_tun, receiver_tun, ONE_WAY_S, Bottleneck(case).delay_s)
         finally:
             os._exit(1)
     server = subprocess.Popen(

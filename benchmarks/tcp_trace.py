@@ -25,6 +25,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ONE_WAY_S = 0.05
@@ -114,9 +115,10 @@ class Planner:
         return ONE_WAY_S
 
 
-def forward(sender_tun: int, receiver_tun: int, event: str) -> None:
-    """Carry packets both ways until killed."""
-    planner = Planner(event)
+def forward(
+    sender_tun: int, receiver_tun: int, one_way_s: float, delay_s: Callable[[bytes], float | None]
+) -> None:
+    """Carry TCP both ways until killed. ``delay_s``: of a packet to the receiver; None drops it."""
     pending: list[tuple[float, int, int, bytes]] = []
     order = 0
     while True:
@@ -132,7 +134,7 @@ def forward(sender_tun: int, receiver_tun: int, event: str) -> None:
                 if packet[0] >> 4 != 4 or packet[9] != socket.IPPROTO_TCP:
                     continue
                 to_receiver = tun == sender_tun
-                delay = planner.delay_s(packet) if to_receiver else ONE_WAY_S
+                delay = delay_s(packet) if to_receiver else one_way_s
                 if delay is not None:
                     order += 1
                     to = receiver_tun if to_receiver else sender_tun
@@ -169,7 +171,7 @@ def record(control: str, event: str) -> dict[str, object]:
     child = os.fork()
     if child == 0:
         try:
-            forward(sender_tun, receiver_tun, event)
+            forward(sender_tun, receiver_tun, ONE_WAY_S, Planner(event).delay_s)
         finally:
             os._exit(1)
     try:

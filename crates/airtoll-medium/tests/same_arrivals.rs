@@ -352,6 +352,23 @@ fn hidden_stations_repeat_as_often() {
     agree(&cell, 0.02, 0.08);
 }
 
+/// Near overload each lost frame makes the next loss likelier, and the two part.
+#[test]
+#[ignore = "a disagreement whose cause is not known: docs/design/virtual-air.md has its size"]
+fn hidden_stations_near_overload_lose_as_many() {
+    let mut cell = Cell::of_g(11.0, 3, drifting(2, 1_472, 9_000), 60);
+    cell.hidden = vec![[1, 2]];
+    let offered = cell.arrivals().len() as f64;
+    let arrived = |play: fn(&Cell, u64) -> (Vec<Sent>, Means)| -> Vec<f64> {
+        let trials = (1..=5).map(|seed| play(&cell, seed).1.delivered / offered);
+        trials.collect()
+    };
+    let (ours, theirs) = (arrived(simulated), arrived(carried));
+    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len() as f64;
+    let text = format!("share that arrives: simulator {ours:.3?}, medium {theirs:.3?}");
+    assert!((mean(&ours) - mean(&theirs)).abs() < 0.02, "{text}");
+}
+
 #[test]
 fn aggregates_repeat_as_often_and_wait_as_long() {
     let mut cell = Cell::of_g(54.0, 7, drifting(3, 1_472, 1_200), 20);
