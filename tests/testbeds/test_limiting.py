@@ -126,3 +126,10 @@ def test_the_page_and_the_terminal_name_the_limit(tmp_path):
     ran = runner.invoke(app, ["run", str(study), "--trials", "2", "--out", str(out)])
     assert words in " ".join(ran.output.split())
     assert words in (out / "report.html").read_text()
+
+
+def test_gigabits_are_told_without_an_exponent():
+    warning = Simulator().warning(cell_of(**BE, **FAST, rssi_dbm=-30, queue_packets=100))
+    assert warning is not None
+    assert "Mb/s of a lone sender" in warning
+    assert "e+0" not in warning

@@ -45,7 +45,9 @@ def _line(kind: str, found: list[tuple[str, float, list[int], list[float]]]) -> 
     what = words(of, size) + more
     if kind == "wire":
         return f"{what} limits the throughput, not the air: raise {key} of the scenario"
-    about = f"about {slow / 1e6:.3g} of {fast / 1e6:.3g} Mb/s of a lone sender"
+    # Three digits, and no exponent from 1000 Mb/s on.
+    slow_mbps, fast_mbps = (float(f"{bps / 1e6:.3g}") for bps in (slow, fast))
+    about = f"about {slow_mbps:g} of {fast_mbps:g} Mb/s of a lone sender"
     if short < whole:
         return f"{what} keeps A-MPDUs at {short} of {whole} packets, {about}: raise {key}"
     return f"{what} is shorter than the round trip needs, {about}: raise {key}"
