@@ -58,7 +58,7 @@ class Cluster:
         dask.config.set(
             {
                 "distributed.scheduler.allowed-failures": _DEATHS,
-                # Dask looks so long after a death whether the worker is back, and gives up its place
+                # So long after a death Dask looks whether the worker is back, and closes its place
                 # where the next death has just taken it: in the end no place was left.
                 "distributed.deploy.lost-worker-timeout": _LOST_S,
             }
