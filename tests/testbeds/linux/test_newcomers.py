@@ -34,12 +34,14 @@ def test_a_join_after_the_traffic_is_a_failure_that_says_so() -> None:
         newcomers.left_s("B", time.monotonic() - 1)
 
 
-def test_a_supplicant_that_stands_by_keeps_what_it_scanned() -> None:
+def test_a_supplicant_that_stands_by_keeps_what_it_scanned(
+    new_credentials: credentials.Credentials,
+) -> None:
     files = wpa_supplicant.Files("ca.pem", "client.pem", "client.key")
 
     def text(*, waits: bool) -> str:
         return wpa_supplicant.configuration(
-            resolve("wpa2-psk-ccmp"), credentials.fresh(), "/run/wpa", files, (5180,), waits=waits
+            resolve("wpa2-psk-ccmp"), new_credentials, "/run/wpa", files, (5180,), waits=waits
         )
 
     assert "\tdisabled=1\n" in text(waits=True)
