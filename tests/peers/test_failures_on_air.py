@@ -179,7 +179,7 @@ def simulated(
 
 
 def due(seconds: float, late: float = 0.45) -> Any:
-    """The time of a timer of so many seconds, which is late where the host is loaded and never early.
+    """The time of a timer of so many seconds: late where the host is loaded, never early.
 
     A difference below 50 ms is of the recorder.
     """
