@@ -20,7 +20,7 @@ ROWS = {
 }
 DEVICES = {
     "espressif-chips": (383, 0),
-    "joins-and-handovers": (26, 4),
+    "joins-and-handovers": (43, 21),
     "nordic-nrf70": (50, 0),
     "nxp-chips": (912, 0),
     "qualcomm-qcc74x": (32, 0),
