@@ -485,8 +485,8 @@ class JoinTime:
         return max(nearest / ours_s, ours_s / nearest)
 
 
-#: Messages of a join with a PSK: two of authentication and association each, four of the keys.
-_PSK_MESSAGES: Final = 8
+#: Messages of a join: two of authentication and of association each, with a PSK four of the keys.
+_MESSAGES: Final = {"open": 4, "wpa2-psk-ccmp": 8}
 
 
 @cache
@@ -579,7 +579,7 @@ def join_errors() -> list[str]:
 def _with_hosts() -> dict[int, float]:
     """Joins with a time of each message in both hosts that the other half of the readings fits."""
     return {
-        number: one.air_s + _PSK_MESSAGES * _message_s(1 - number % 2)
+        number: one.air_s + _MESSAGES[one.policy] * _message_s(1 - number % 2)
         for number, one in enumerate(join_times())
         if one.air_s is not None
     }
@@ -588,7 +588,7 @@ def _with_hosts() -> dict[int, float]:
 @cache
 def _message_s(half: int) -> float:
     return statistics.median(
-        (one.printed_s - one.air_s) / _PSK_MESSAGES
+        (one.printed_s - one.air_s) / _MESSAGES[one.policy]
         for number, one in enumerate(join_times())
         if one.air_s is not None and number % 2 == half
     )
