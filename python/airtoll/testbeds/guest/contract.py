@@ -339,18 +339,19 @@ def clean() -> list[str]:
     return ended
 
 
-def start_script(console: str, **variables: str) -> str:
+def start_script(console: str, *, modules: Path | None = None, **variables: str) -> str:
     """The script of a guest's first shell: it starts the agent, with errors to a console.
 
-    ``console``: a device of the guest. ``variables``: of the agent's environment; without one it
-    serves the virtio-serial port of its name.
+    ``console``: a device of the guest. ``modules``: a folder of the host with modules besides
+    airtoll's. ``variables``: of the agent's environment; without one it serves the virtio-serial
+    port of its name.
     """
-    package_root = Path(airtoll.__file__).resolve().parent.parent
+    roots = [Path(airtoll.__file__).resolve().parent.parent, *([modules] if modules else [])]
     agent_file = Path(agent.__file__).resolve()
     exports = {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": "/root",
-        "PYTHONPATH": str(package_root),
+        "PYTHONPATH": os.pathsep.join(map(str, roots)),
         "PYTHONDONTWRITEBYTECODE": "1",
         "AIRTOLL_GUEST": "1",
         **variables,
