@@ -104,7 +104,7 @@ class Uml(Guest):
         )
 
     def _launch(self, folder: Path, console: Path) -> socket.socket:
-        script = start_script("/dev/console", **{agent.PORT_VARIABLE: "/dev/ttyS0"})
+        script = start_script("/dev/console", {agent.PORT_VARIABLE: "/dev/ttyS0"})
         (self.share / "start.sh").write_text(script)
         ours, theirs = socket.socketpair()
         with theirs, console.open("wb") as out:
@@ -170,7 +170,7 @@ class Errand(Uml):
         request = agent.Call(id=1, op="call", function=function, argument=argument)
         (self.share / "request.json").write_text(json.dumps(request))
         variables = {agent.ERRAND_VARIABLE: SHARE_IN_GUEST, "PYTHONHASHSEED": "0"}
-        script = start_script("/dev/console", modules=self._modules, **variables)
+        script = start_script("/dev/console", variables, modules=self._modules)
         (self.share / "start.sh").write_text(script)
         words = ("time-travel=inf-cpu", f"time-travel-start={_EPOCH_S * 10**9}")
         environment = {
