@@ -1,8 +1,8 @@
 """Policy names as people, access points and operating systems write them: ``WPA2/WPA3 mixed``.
 
 Takes a text in lower case; gives the canonical name, or None where the words are those of no
-policy. Words may be joined by any sign, or by none (``wpa2psk``), and stand in any order. A bare
-generation is Personal. Never decides whether the grammar has the policy.
+policy. Any sign may join the words, or none (``wpa2psk``), in any order. A generation alone means
+Personal. Never decides whether the grammar has the policy.
 """
 
 from __future__ import annotations
