@@ -2,7 +2,7 @@
 
 Takes a text in lower case; gives the canonical name, or None where the words are those of no
 policy. Any sign may join the words, or none (``wpa2psk``), in any order. A generation alone means
-Personal. Never decides whether the grammar has the policy.
+Personal. The grammar decides whether it has the policy.
 """
 
 from __future__ import annotations
