@@ -23,6 +23,8 @@ NS3_BEACON_OCTETS = {"b": 58, "a": 59, "g": 71, "n": 144, "ac": 165, "ax": 198, 
 NS3_MULTI_LINK_BEACON_OCTETS = 264
 #: Octets of EML capabilities in it, where stations may have one radio.
 NS3_EML_OCTETS = 2
+#: Octets of the MU EDCA Parameter Set element.
+NS3_MU_EDCA_OCTETS = 16
 
 CATEGORIES = {"BE": "best_effort", "BK": "background", "VI": "video", "VO": "voice"}
 
@@ -225,6 +227,7 @@ class Case:
                 "payload_octets": self.payload,
                 "rate_bps": self.payload * 8 / self.interval_s,
             }
+        triggers = self.ofdma in ("uplink", "both")
         bss: dict[str, Any] = {
             "name": "cell",
             "standard": f"802.11{self.standard}",
@@ -233,9 +236,11 @@ class Case:
             "guard_interval_ns": self.guard_ns,
             "preamble": "short" if self.short_preamble else "long",
             "beacons": {
-                "octets": NS3_BEACON_OCTETS[self.standard],
+                "octets": NS3_BEACON_OCTETS[self.standard]
+                + (NS3_MU_EDCA_OCTETS if triggers else 0),
                 # ns-3 sends beacons of an 802.11g BSS at 1 Mb/s.
-                "rate_mbps": 1 if self.standard in "bg" else 6,
+                # Its Trigger frames have the rate of other control frames, and its beacons with them.
+                "rate_mbps": 1 if self.standard in "bg" else 24 if triggers else 6,
             },
             "aggregation": {
                 "ampdu_max_octets": self.ampdu_max,
@@ -550,7 +555,7 @@ def cases() -> list[Case]:
         together=True,
         **loaded,
     )
-    triggered = {"ofdma": "uplink", "flow_queues": 65535, "duration_s": 1.5, "seeds": 3}
+    triggered = {"ofdma": "uplink", "flow_queues": 65535, "duration_s": 1.0, "seeds": 3}
     udp("ax20-mcs7-uplink-x2", "ax", stations=2, mcs=7, **triggered)
     udp("ax20-mcs5-uplink-x8", "ax", stations=8, mcs=5, **triggered)
     udp("ax20-mcs7-500-uplink-x4", "ax", stations=4, mcs=7, payload=500, **triggered)
@@ -558,7 +563,7 @@ def cases() -> list[Case]:
     both_ways = {**triggered, "ofdma": "both", "direction": "both"}
     udp("ax20-mcs7-both-x4", "ax", stations=4, mcs=7, **both_ways)
 
-    short = {"duration_s": 3.0, "seeds": 5}
+    short = {"duration_s": 2.0, "seeds": 4}
     udp("a54-x1-beside-1x1", "a", rate=54, neighbours=(1, 1, -40.0), **short)
     udp("a54-x2-beside-3x1", "a", stations=2, rate=54, neighbours=(3, 1, -60.0), **short)
     udp("a54-rts-x2-beside-1x2", "a", stations=2, rate=54, rts=True, neighbours=(1, 2, -40.0),
@@ -591,7 +596,7 @@ def cases() -> list[Case]:
     delay("ax20-mcs5-2-x1-beside-1x2-2", "ax", mcs=5, offered=2.0, neighbours=(1, 2, -40.0),
           neighbour_mbps=2.0, **short)  # fmt: skip
 
-    links = {"duration_s": 1.5, "seeds": 3}
+    links = {"duration_s": 1.0, "seeds": 3}
     phones = {"direction": "down", "emlsr": (64, 128), **links}
     equal = {"width": 40, "second": ("6ghz", 5, 40), **phones}
     for n in (2, 3):

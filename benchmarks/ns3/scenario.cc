@@ -201,6 +201,7 @@ Run(const Parameters& p)
     phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(p.streams));
     phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(p.streams));
 
+    bool triggers = p.ofdma == "uplink" || p.ofdma == "both";
     WifiHelper wifi;
     wifi.SetStandard(standards.at(p.standard));
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
@@ -208,6 +209,17 @@ Run(const Parameters& p)
                                  StringValue(p.dataMode),
                                  "ControlMode",
                                  StringValue(p.controlMode));
+    if (triggers)
+    {
+        // Trigger frames, and with them beacons, at the rate of other control frames.
+        wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                     "DataMode",
+                                     StringValue(p.dataMode),
+                                     "ControlMode",
+                                     StringValue(p.controlMode),
+                                     "NonUnicastMode",
+                                     StringValue(p.controlMode));
+    }
     if (multiLink)
     {
         wifi.SetRemoteStationManager(uint8_t(1),
@@ -240,9 +252,10 @@ Run(const Parameters& p)
     Ssid ssid("airtoll");
     bool aggregates = p.standard == "n" || p.standard == "ac" || p.standard == "ax" || p.standard == "be";
     NetDeviceContainer devices;
-    bool triggers = p.ofdma == "uplink" || p.ofdma == "both";
     if (triggers)
     {
+        // Every data frame reports its queue, as airtoll's do.
+        Config::SetDefault("ns3::QosFrameExchangeManager::SetQueueSize", BooleanValue(true));
         // hostapd's defaults: a station whose triggered frames were acknowledged does not contend.
         Config::SetDefault("ns3::HeConfiguration::MuBeAifsn", UintegerValue(0));
         for (std::string category : {"Be", "Bk", "Vi", "Vo"})
