@@ -166,6 +166,8 @@ class TestFurtherThreads:
     OLD = ("--phy", "802.11n", "--band", "2.4", "--streams", "2")
     SAME = ("--from", "wpa2", "--to", "wpa2")
     TUNNEL = ("--from", "wpa2", "--to", "wpa2+wireguard", *AC)
+    WIDE = ("--phy", "802.11n", "--width", "40", "--streams", "2", "--guard-interval", "400")
+    TUNNELED = ("--from", "wpa2", "--to", "wpa2+wireguard", *WIDE)
 
     @pytest.mark.parametrize(
         ("right", "source", "words"),
@@ -211,6 +213,69 @@ class TestFurtherThreads:
                 "slower wire",
                 "https://github.com/coolsnowwolf/lede/issues/2856",
                 ("200", "95", *SAME, "--phy", "802.11ac", "--width", "80"),
+            ),
+            (
+                # The upload of AirVPN, with the default MTU of 1420 and with 1400.
+                "path MTU black hole",
+                "https://github.com/passteque/gluetun/issues/1650",
+                ("?", "0.36", "--flow", "tcp-up", *TUNNELED, "--also",
+                 "tcp-up,mtu=1400=?:69.7"),
+            ),
+            (
+                "narrower channel",
+                "https://github.com/raspberrypi/linux/issues/2911",
+                ("433", "200", "--flow", "rate", *SAME, "--phy", "802.11ac", "--width", "80",
+                 "--guard-interval", "400", "--also", "width=80:40"),
+            ),
+            (
+                "narrower channel",
+                "https://github.com/openwrt/mt76/issues/129",
+                ("300", "150", "--flow", "rate", *SAME, *WIDE, "--also", "width=40:20"),
+            ),
+            (
+                # One way stays at 54 Mb/s and 20 MHz on channels with radar.
+                "legacy rates",
+                "https://github.com/openwrt/mt76/issues/676",
+                ("?", "15", "--flow", "tcp-up", *SAME, *WIDE, "--also", "rate,tcp-up=?:54",
+                 "--also", "width,tcp-up=?:20"),
+            ),
+            (
+                "legacy rates",
+                "https://github.com/RaspAP/raspap-webgui/issues/291",
+                ("72", "54", "--flow", "rate", "--from", "wpa2", "--to", "wpa-psk-tkip",
+                 "--phy", "802.11n", "--band", "2.4", "--guard-interval", "400"),
+            ),
+            (
+                "legacy rates",
+                "http://blogs.techworld.com/war-on-error/2009/10/"
+                "fast-wi-fis-little-secret---you-have-to-turn-on-wpa2-encryption/index.htm",
+                ("300", "54", "--flow", "rate", "--from", "wpa2", "--to", "wpa-psk-tkip", *WIDE),
+            ),
+            (
+                "CPU of a host",
+                "https://github.com/angristan/openvpn-install/issues/1242",
+                ("300", "20", "--from", "wpa2", "--to", "wpa2+openvpn", *AC),
+            ),
+            (
+                "CPU of a host",
+                "https://github.com/vschagen/mtk-eip93/issues/19",
+                ("130", "50", "--from", "wpa2", "--to", "wpa2+ipsec-aes-cbc-sha1", *WIDE),
+            ),
+            (
+                "power save",
+                "https://github.com/esphome/devices.esphome.io/pull/278",
+                ("2ms", "106ms", "--flow", "delay", *SAME, "--phy", "802.11n", "--band", "2.4"),
+            ),
+            (
+                "power save",
+                "https://github.com/maemo-leste/bugtracker/issues/172",
+                ("7ms", "50ms", "--flow", "delay", *SAME, "--phy", "802.11g"),
+            ),
+            (
+                # Another device on the channel: Bluetooth audio of the same radio.
+                "another network",
+                "https://github.com/lwfinger/rtlwifi_new/issues/31",
+                ("15.5", "0.7", *SAME, "--phy", "802.11n", "--band", "2.4"),
             ),
         ],
     )  # fmt: skip
