@@ -43,6 +43,16 @@ _MARK = re.compile(r"<!-- devices: (.+?) -->\n(.*?)<!-- end of devices -->\n", r
 CHIPS: Final = ("nxp-chips", "qualcomm-qcc74x")
 #: Basic rates of a network at 2.4 GHz that takes stations of 802.11b, too: NXP prints "BGN mode".
 _B_RATES: Final = (1.0, 2.0, 5.5, 11.0)
+#: What names a link: its PHY, and what its sender's and receiver's documentation says of A-MPDUs.
+_LINK: Final = (
+    "phy",
+    "band",
+    "width_mhz",
+    "mcs",
+    "guard_interval_ns",
+    "block_ack_window",
+    "rts_threshold_octets",
+)
 #: Default length of a datagram of iperf 2.
 _IPERF_OCTETS: Final = 1470
 #: A printed figure within this share of the stated load is the load.
@@ -52,6 +62,8 @@ _HALF_DIGIT: Final = 0.5e6
 #: Loss of throughput under WPA2 or WPA3 beyond which a device, not the air, is the cause: CCMP adds
 #: 16 octets to each frame of 1,500.
 _OWN: Final = 0.03
+#: Error beyond which a reading is off: the goal of 3 %, and half a digit of the smallest figures.
+_OFF: Final = 0.05
 _SECURED: Final = ("wpa2-psk-ccmp", "wpa3-sae-ccmp")
 
 
@@ -85,8 +97,8 @@ class Reading:
 
 @cache
 def cell_of(link: str, way: str, transport: str, policy: str) -> Cell:
-    """The cell of a link, written as ``phy band width mcs guard``."""
-    phy, band, width, mcs, guard = link.split()
+    """The cell of a link, written as ``phy band width mcs guard window rts``; ``-``: not stated."""
+    phy, band, width, mcs, guard, window, rts = link.split()
     scenario: dict[str, Any] = {
         "phy": phy,
         "band": band,
@@ -97,6 +109,10 @@ def cell_of(link: str, way: str, transport: str, policy: str) -> Cell:
     }
     if band == "2.4":
         scenario["basic_rates_mbps"] = list(_B_RATES)
+    if window != "-":
+        scenario["block_ack_window"] = int(window)
+    if rts != "-":
+        scenario["rts_threshold_octets"] = int(rts)
     load: dict[str, Any] = {"transport": transport, "direction": way, "duration_s": 1.0}
     if transport == "udp":
         load["payload_bytes"] = _IPERF_OCTETS
@@ -137,9 +153,13 @@ def readings(chip: str | None = None) -> Iterator[Reading]:
                 for one in dataset.meta["link"]
                 if fnmatchcase(configuration, one["configuration"])
             )
-            written = " ".join(
-                str(link[key]) for key in ("phy", "band", "width_mhz", "mcs", "guard_interval_ns")
-            )
+            stated = {
+                key: value
+                for entry in dataset.meta.get("aggregation", [])
+                if fnmatchcase(configuration, entry["configuration"])
+                for key, value in entry.items()
+            }
+            written = " ".join(str((link | stated).get(key, "-")) for key in _LINK)
             ap = " access point " in configuration
             sends = configuration.endswith((" TX", " uplink"))
             bands = {one["band"] for one in GENERATIONS[link["phy"]]["bands"]}
@@ -212,6 +232,33 @@ def kinds(found: Sequence[Reading]) -> list[str]:
     return lines
 
 
+def causes(found: Sequence[Reading]) -> list[str]:
+    """What the documented A-MPDUs do to the errors of all chips: without each, and with both."""
+    own = [o for o in found if (o.transport, o.role, o.limit) == ("udp", "station", "air")]
+    devices = list(dict.fromkeys(one.device for one in own))
+    lines = _head("A-MPDUs of", "all", *devices)
+    for words, drops in (
+        ("the standard", ("window", "rts")),
+        ("the documented windows", ("rts",)),
+        ("senders with RTS and CTS", ("window",)),
+        ("both: this page", ()),
+    ):
+        errors: dict[str, list[float]] = {}
+        for one in own:
+            *phy, window, rts = one.link.split()
+            link = " ".join(
+                [*phy, "-" if "window" in drops else window, "-" if "rts" in drops else rts]
+            )
+            way = "up" if one.sends else "down"
+            error = abs(air_bps(link, way, "udp", one.policy) / one.printed_bps - 1)
+            errors.setdefault(one.device, []).append(error)
+        medians = [statistics.median(errors[device]) for device in devices]
+        every = statistics.median(error for found in errors.values() for error in found)
+        shown = " | ".join(f"{100 * median:.1f} %" for median in (every, *medians))
+        lines.append(f"| {words} | {shown} |")
+    return lines
+
+
 def directions(found: Sequence[Reading]) -> list[str]:
     """Errors of air-limited UDP of stations by device, direction and band."""
     lines = _head(
@@ -230,11 +277,100 @@ def directions(found: Sequence[Reading]) -> list[str]:
 def overheads(found: Sequence[Reading]) -> list[str]:
     """Overheads of UDP under WPA2 and WPA3 against what rounding allows."""
     lines = _head(
-        "chip", "overheads", "inside rounding", "the device's own", "printed mean", "ours, mean"
-    )
-    by_key = _by_key(found)
-    per_chip: dict[str, list[tuple[bool, bool, float, float]]] = {}
-    for group in by_key.values():
+        "chip", "overheads", "inside rounding", "the device's own", "inside, of the others",
+        "printed mean", "ours, mean",
+    )  # fmt: skip
+    per_chip: dict[str, list[Overhead]] = {}
+    for one in _overheads(found):
+        per_chip.setdefault(one.secured.device, []).append(one)
+    every = [row for rows in per_chip.values() for row in rows]
+    for device, rows in [*per_chip.items(), ("all", every)]:
+        others = [row for row in rows if not row.own]
+        inside, left = sum(row.inside for row in rows), sum(row.inside for row in others)
+        means = (
+            statistics.fmean(row.printed for row in rows),
+            statistics.fmean(row.ours for row in rows),
+        )
+        shown = " | ".join(f"{100 * mean:.2f} %" for mean in means)
+        counts = f"{len(rows)} | {inside} | {len(rows) - len(others)} | {left} of {len(others)}"
+        lines.append(f"| {device} | {counts} | {shown} |")
+    return lines
+
+
+def outside(found: Sequence[Reading]) -> list[str]:
+    """The overheads outside rounding, with why they are the device's own."""
+    lines = _head("chip", "link", "direction", "policy", "Mb/s", "printed", "ours", "own, because")
+    for one in _overheads(found):
+        if one.inside:
+            continue
+        of = one.secured
+        cells = (
+            of.device,
+            _link_in_words(of.link),
+            "sends" if of.sends else "receives",
+            of.policy.removesuffix("-ccmp").upper().replace("-PSK", "").replace("-SAE", ""),
+            f"{one.free.printed_bps / 1e6:.0f}, {of.printed_bps / 1e6:.0f}",
+            f"{100 * one.low:.1f} to {100 * one.high:.1f} %",
+            f"{100 * one.ours:.1f} %",
+            ", ".join(one.own) or "is not",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def own_cells(found: Sequence[Reading]) -> list[str]:
+    """UDP of stations whose open, WPA2 and WPA3 readings are all off in the same manner."""
+    lines = _head("chip", "link", "direction", "open", "WPA2", "WPA3")
+    left: list[float] = []
+    every = [o for o in found if (o.transport, o.role, o.limit) == ("udp", "station", "air")]
+    for group in _by_key(every).values():
+        errors = [group[p].error if p in group else None for p in ("open", *_SECURED)]
+        whole = [error for error in errors if error is not None]
+        if len(whole) < 2 or not (min(whole) > _OFF or max(whole) < -_OFF):
+            left += whole
+            continue
+        first = next(iter(group.values()))
+        cells = [
+            first.device,
+            _link_in_words(first.link),
+            "sends" if first.sends else "receives",
+            *("" if error is None else f"{100 * error:+.1f} %" for error in errors),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    size = 100 * statistics.median(abs(error) for error in left)
+    lines.append(f"| the other {len(left)} readings | | | median size {size:.1f} % | | |")
+    return lines
+
+
+@frozen
+class Overhead:
+    """A secured reading against the open one of its place; ``own``: why it is the device's."""
+
+    free: Reading
+    secured: Reading
+    low: float
+    high: float
+    own: tuple[str, ...]
+
+    @property
+    def printed(self) -> float:
+        """Printed overhead, of the open reading."""
+        return 1 - self.secured.printed_bps / self.free.printed_bps
+
+    @property
+    def ours(self) -> float:
+        """Overhead of the simulated air."""
+        assert self.secured.air_bps is not None and self.free.air_bps is not None
+        return 1 - self.secured.air_bps / self.free.air_bps
+
+    @property
+    def inside(self) -> bool:
+        """Whether ours is what the rounding of the printed figures allows."""
+        return self.low <= self.ours <= self.high
+
+
+def _overheads(found: Sequence[Reading]) -> Iterator[Overhead]:
+    for group in _by_key(found).values():
         free = group.get("open")
         if free is None or (free.transport, free.role) != ("udp", "station"):
             continue
@@ -244,21 +380,22 @@ def overheads(found: Sequence[Reading]) -> list[str]:
                 continue
             if {one.limit, free.limit} & {"load", "impossible"}:
                 continue
-            assert free.air_bps is not None
-            ours = 1 - one.air_bps / free.air_bps
             low = 1 - (one.printed_bps + _HALF_DIGIT) / (free.printed_bps - _HALF_DIGIT)
             high = 1 - (one.printed_bps - _HALF_DIGIT) / (free.printed_bps + _HALF_DIGIT)
-            # Faster with encryption, or slower than any octets explain: not the cipher's octets.
-            own = high < 0 or low > _OWN
-            printed = 1 - one.printed_bps / free.printed_bps
-            per_chip.setdefault(one.device, []).append((low <= ours <= high, own, printed, ours))
-    every = [row for rows in per_chip.values() for row in rows]
-    for device, rows in [*per_chip.items(), ("all", every)]:
-        inside, own = sum(row[0] for row in rows), sum(row[1] for row in rows)
-        means = (statistics.fmean(row[column] for row in rows) for column in (2, 3))
-        shown = " | ".join(f"{100 * mean:.2f} %" for mean in means)
-        lines.append(f"| {device} | {len(rows)} | {inside} | {own} | {shown} |")
-    return lines
+            other = group.get(next(name for name in _SECURED if name != policy), one)
+            reasons = {
+                "faster with encryption": high < 0,
+                "slower than octets explain": low > _OWN,
+                "WPA2 and WPA3 differ": abs(other.printed_bps - one.printed_bps) > 2 * _HALF_DIGIT,
+                "both below the air": min(free.error, one.error) > _OFF,
+            }
+            own = tuple(why for why, holds in reasons.items() if holds)
+            yield Overhead(free, one, low, high, own)
+
+
+def _link_in_words(link: str) -> str:
+    phy, band, width, mcs, *_ = link.split()
+    return f"{phy}, {band} GHz, {width} MHz, MCS {mcs}"
 
 
 def fitted(found: Sequence[Reading]) -> list[str]:
@@ -451,8 +588,11 @@ def sections(found: Sequence[Reading]) -> Mapping[str, list[str]]:
         "headline": headline(found),
         "collected": collected(),
         "kinds": kinds(found),
+        "causes": causes(found),
         "directions": directions(found),
+        "own cells": own_cells(found),
         "overheads": overheads(found),
+        "outside": outside(found),
         "fitted": fitted(found),
         "wireguard": wireguard(),
         "cores": cores(),

@@ -148,6 +148,36 @@ def advise_command(
             rich_help_panel=_FROM,
         ),
     ] = None,
+    tunnel_end: Annotated[
+        str | None,
+        typer.Option(
+            help="Far end of a tunnel: router (the access point), or server (beyond it).",
+            show_default="router at home, else server",
+            rich_help_panel=_FROM,
+        ),
+    ] = None,
+    level: Annotated[
+        float | None,
+        typer.Option(
+            help="Level of stations, dBm: -75; the MCS follows from it.",
+            show_default="near the AP, or as in the file",
+            rich_help_panel=_FROM,
+        ),
+    ] = None,
+    distance: Annotated[
+        float | None,
+        typer.Option(
+            help="Their distance to the AP indoors, m, instead of --level.", rich_help_panel=_FROM
+        ),
+    ] = None,
+    tls_resumption: Annotated[
+        bool,
+        typer.Option(
+            "--tls-resumption",
+            help="Stations and RADIUS server keep the TLS sessions of earlier joins.",
+            rich_help_panel=_FROM,
+        ),
+    ] = False,
     page_file: Annotated[
         Path | None,
         typer.Option(
@@ -254,7 +284,9 @@ def advise_command(
         for option, value in (
             ("--place", place), ("--ssid", ssid), ("--phy", phy), ("--clients", clients),
             ("--requests", requests), ("--chain", chain), ("--battery", battery),
-            ("--every", every), ("--out", page_file),
+            ("--every", every), ("--tunnel-end", tunnel_end), ("--level", level),
+            ("--distance", distance), ("--tls-resumption", tls_resumption or None),
+            ("--out", page_file),
         ):  # fmt: skip
             if value is not None:
                 raise UsageError(f"{option}: needs --from, the policy or file of what you have")
@@ -310,6 +342,10 @@ def advise_command(
                 chain=chain,
                 battery=battery,
                 every=every,
+                tunnel_end=tunnel_end,
+                level_dbm=level,
+                distance_m=distance,
+                tls_resumption=tls_resumption,
                 said=said,
             ),
             named=policy,

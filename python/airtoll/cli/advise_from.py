@@ -94,6 +94,7 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
         "sensor": _sensor(decision),
         "tunnel": _tunnel(decision),
         "margin": None if decision.margin is None else asdict(decision.margin),
+        "scanned": None if decision.scanned is None else decision.scanned.to_json(),
         "words": {
             "answer": shown.answer,
             "sections": [{"title": one.title, "lines": list(one.lines)} for one in shown.sections],
@@ -124,7 +125,10 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "policy": outcome.policy,
         "stronger": outcome.stronger,
         "bears": outcome.bears,
-        "claims": [_claim(claim) for claim in outcome.claims],
+        "claims": [
+            _claim(claim) | {"unknown_part": outcome.unknown_part(claim) or None}
+            for claim in outcome.claims
+        ],
         "gain": asdict(outcome.gain),
     }
 
@@ -148,8 +152,10 @@ def _tunnel(decision: Decision) -> dict[str, Any] | None:
     found = decision.layered
     if found is None:
         unknown = decision.tunnel_unknown
-        return None if unknown is None else {"unknown": unknown.reason}
+        end = decision.situation.tunnel_end
+        return None if unknown is None else {"unknown": unknown.reason, "end": end}
     return {
+        "end": decision.situation.tunnel_end,
         "link": found.link,
         "tunnel": found.tunnel,
         "added": _claim(found.added),

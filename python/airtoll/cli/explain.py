@@ -18,6 +18,7 @@ from attrs import frozen
 from airtoll.analyse.explain import (
     FACTORS,
     OF_AIRTIME,
+    OF_FORM,
     Deciding,
     Difference,
     Explained,
@@ -89,6 +90,16 @@ _WORDS: Final[Mapping[Quantity, str]] = {
     "cpu_share": "busiest core, ",
     "again_bps": "the first policy again, ",
     "cable_bps": "over a cable, ",
+    "width_mhz": "width of the link, ",
+    "streams": "streams of the link, ",
+    "guard_ns": "guard interval, ",
+    "signal_dbm": "level of the link, ",
+}
+_UNITS: Final[Mapping[Quantity, str]] = {
+    "width_mhz": "MHz",
+    "streams": "",
+    "guard_ns": "ns",
+    "signal_dbm": "dBm",
 }
 _OF_THE_LINK: Final = (
     "delay_s",
@@ -96,7 +107,9 @@ _OF_THE_LINK: Final = (
     "retry_share",
     "mpdus_per_frame",
     "cpu_share",
+    "signal_dbm",
     *OF_AIRTIME,
+    *OF_FORM,
 )
 
 
@@ -170,7 +183,8 @@ class ExplainOptions:
         str,
         typer.Option(
             help="Kind of the two numbers: tcp-down, tcp-up, udp-down or udp-up, with "
-            "octets=N, flows=N or mtu=N, or loss, delay, retries, rate, mpdus, reordered, cpu."
+            "octets=N, flows=N or mtu=N, or loss, delay, retries, rate, width, streams, guard, "
+            "signal, mpdus, reordered, cpu."
         ),
     ] = "tcp-down"
     also: Annotated[
@@ -484,6 +498,8 @@ def _judged(setting: Setting, one: Verdict, *, several: bool) -> str:
 def _change(one: Difference) -> str:
     """``-4.1 %, 95 % interval -9.0 to +1.1``; of a share in points."""
     factor = one.reading.quantity in FACTORS
+    if one.reading.quantity == "signal_dbm":
+        return f"{one.change:+.0f} dB, 95 % interval {one.low:+.0f} to {one.high:+.0f}"
     change, low, high = (
         100 * (math.expm1(x) if factor else x) for x in (one.change, one.low, one.high)
     )
@@ -600,9 +616,10 @@ def _decides(
     text.add("")
     text.add(f"Decides, in {found.option.minutes:g} min: {found.option.words}{at}")
     _where(text, found, policies)
+    quantity = found.option.quantity
     outcomes = [
-        f"{one.mechanism} {_shown(one.value, found.option.quantity)} "
-        f"({_interval(one.low, one.high, found.option.quantity)})"
+        f"{one.mechanism} {_shown(one.value, quantity)}"
+        + ("" if quantity in OF_FORM else f" ({_interval(one.low, one.high, quantity)})")
         for one in found.outcomes[:4]
     ]
     text.add("; ".join(outcomes), 3)
@@ -650,6 +667,8 @@ def _shown(value: float | None, quantity: Quantity) -> str:
         return show_value(value, "s", 2)
     if quantity == "mpdus_per_frame":
         return f"{value:.1f}"
+    if quantity in _UNITS:
+        return f"{value:.0f} {_UNITS[quantity]}".rstrip()
     return _percent(value)
 
 
@@ -683,6 +702,8 @@ def _off(one: Explained) -> str:
     quantity, value = one.reading.quantity, one.predicted.value
     if quantity in SHARES:
         return f"{100 * abs(value - one.reading.after):.0f} points"
+    if quantity == "signal_dbm":
+        return f"{abs(value - one.reading.after):.0f} dB"
     if one.reading.after <= 0 or value <= 0:
         return "all of it"
     ratio = max(value / one.reading.after, one.reading.after / value)
