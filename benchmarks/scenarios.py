@@ -434,7 +434,8 @@ def cases() -> list[Case]:
     udp("a54-x3-beside-1x3", "a", stations=3, rate=54, neighbours=(1, 3, -40.0), **short)
     udp("a54-x2-beside-2x4", "a", stations=2, rate=54, neighbours=(2, 4, -40.0), **short)
     udp("b11-x2-beside-1x3", "b", stations=2, rate=11, neighbours=(1, 3, -40.0), **short)
-    udp("n20-mcs7-x2-beside-1x2", "n", stations=2, mcs=7, neighbours=(1, 2, -40.0), **short)
+    udp("n20-mcs7-x2-beside-1x2", "n", stations=2, mcs=7, neighbours=(1, 2, -40.0),
+        duration_s=3.0, seeds=12)  # fmt: skip
     # Own frames survive a collision with theirs, if they began no later.
     udp("a54-x3-beside-1x3-75dbm", "a", stations=3, rate=54, neighbours=(1, 3, -75.0), **short)
     # No node senses the other cell, 30 dB below the own one.
@@ -564,6 +565,8 @@ def cases() -> list[Case]:
     udp("ax20-mcs7-both-x4", "ax", stations=4, mcs=7, **both_ways)
 
     short = {"duration_s": 2.0, "seeds": 4}
+    # Few long A-MPDUs fit into these seconds, so that the share of a cell varies.
+    shares = {"duration_s": 3.0, "seeds": 12}
     udp("a54-x1-beside-1x1", "a", rate=54, neighbours=(1, 1, -40.0), **short)
     udp("a54-x2-beside-3x1", "a", stations=2, rate=54, neighbours=(3, 1, -60.0), **short)
     udp("a54-rts-x2-beside-1x2", "a", stations=2, rate=54, rts=True, neighbours=(1, 2, -40.0),
@@ -572,25 +575,25 @@ def cases() -> list[Case]:
     udp("a24-512-x1-beside-2x1", "a", rate=24, payload=512, neighbours=(2, 1, -50.0), **short)
     udp("a54-x2-beside-1x2-3", "a", stations=2, rate=54, neighbours=(1, 2, -40.0),
         neighbour_mbps=3.0, **short)  # fmt: skip
-    udp("n20-mcs7-rts-x1-beside-1x2", "n", mcs=7, rts=True, neighbours=(1, 2, -40.0), **short)
+    udp("n20-mcs7-rts-x1-beside-1x2", "n", mcs=7, rts=True, neighbours=(1, 2, -40.0), **shares)
     udp("n20-mcs7-x1-beside-1x2-5", "n", mcs=7, neighbours=(1, 2, -40.0), neighbour_mbps=5.0,
-        **short)  # fmt: skip
-    udp("ac20-mcs7-x1-beside-1x1-65dbm", "ac", mcs=7, neighbours=(1, 1, -65.0), **short)
-    udp("ac40-mcs5-x1-beside-1x1", "ac", mcs=5, width=40, neighbours=(1, 1, -40.0), **short)
-    udp("ax20-mcs5-x2-beside-1x2", "ax", stations=2, mcs=5, neighbours=(1, 2, -40.0), **short)
+        **shares)  # fmt: skip
+    udp("ac20-mcs7-x1-beside-1x1-65dbm", "ac", mcs=7, neighbours=(1, 1, -65.0), **shares)
+    udp("ac40-mcs5-x1-beside-1x1", "ac", mcs=5, width=40, neighbours=(1, 1, -40.0), **shares)
+    udp("ax20-mcs5-x2-beside-1x2", "ax", stations=2, mcs=5, neighbours=(1, 2, -40.0), **shares)
     udp("ax20-mcs7-down-x2-beside-1x1", "ax", stations=2, mcs=7, direction="down",
-        neighbours=(1, 1, -40.0), **short)  # fmt: skip
+        neighbours=(1, 1, -40.0), **shares)  # fmt: skip
     # No node senses the other cell.
     unheard = {"rss_dbm": -55.0, "neighbours": (1, 1, -88.0)}
     udp("n20-mcs4-x1-hidden-1x1", "n", mcs=4, **unheard, **short)
     udp("a24-rts-x2-hidden-2x1", "a", stations=2, rate=24, rts=True, rss_dbm=-55.0,
         neighbours=(2, 1, -88.0), **short)  # fmt: skip
     udp("ax20-mcs5-x1-beside-1x1-colors", "ax", mcs=5, neighbours=(1, 1, -60.0), colors=True,
-        **short)  # fmt: skip
+        **shares)  # fmt: skip
     # At -77 dBm OBSS PD allows 16 dBm, which is what all transmit.
     reuse = {"rss_dbm": -45.0, "colors": True, "obss_pd_dbm": -77.0}
     udp("ax20-mcs5-x1-obss-pd-1x1-79dbm", "ax", mcs=5, neighbours=(1, 1, -79.0), **reuse, **short)
-    udp("ax20-mcs5-x1-obss-pd-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse, **short)
+    udp("ax20-mcs5-x1-obss-pd-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse, **shares)
     delay("a54-1-x2-beside-1x1", "a", stations=2, rate=54, offered=1.0, neighbours=(1, 1, -40.0),
           **short)  # fmt: skip
     delay("ax20-mcs5-2-x1-beside-1x2-2", "ax", mcs=5, offered=2.0, neighbours=(1, 2, -40.0),
