@@ -60,7 +60,8 @@ class Case:
     # With a second link: the stations have one radio for both, with these delays, us.
     emlsr: tuple[int, int] | None = None
     amsdu_max: int = 0  # octets; 0: no A-MSDU
-    # off | downlink (equal resource units, MU-BARs in the PPDU) | uplink (Basic Trigger frames) | both
+    # off | downlink (equal resource units, MU-BARs in the PPDU) | uplink (Basic Trigger frames)
+    # | both
     ofdma: str = "off"
     flow_queues: int = 1024  # of ns-3's FqCoDel; 65,535: no two flows share one
     together: bool = False  # datagrams of all flows come at the same times
@@ -131,7 +132,7 @@ class Case:
         return replace(self, offered=None).interval_s
 
     def start_s(self, flow: int, interval_s: float) -> float:
-        """When a flow begins: spread over one interval by the golden ratio so that none coincide."""
+        """When a flow begins: spread over one interval by the golden ratio: none coincide."""
         return 0.0 if self.together else (flow * 0.618033988749895 % 1.0) * interval_s
 
     def ns3(self, run: int) -> dict[str, Any]:
@@ -239,7 +240,7 @@ class Case:
                 "octets": NS3_BEACON_OCTETS[self.standard]
                 + (NS3_MU_EDCA_OCTETS if triggers else 0),
                 # ns-3 sends beacons of an 802.11g BSS at 1 Mb/s.
-                # Its Trigger frames have the rate of other control frames, and its beacons with them.
+                # Its Trigger frames have the rate of other control frames; beacons share it.
                 "rate_mbps": 1 if self.standard in "bg" else 24 if triggers else 6,
             },
             "aggregation": {
@@ -541,7 +542,7 @@ def cases() -> list[Case]:
             payload=500,
             **brief,
         )
-    # A third above what the PHY carries are packets that cost ns-3 minutes; this is above what fits.
+    # A third above what the PHY carries costs ns-3 minutes; this is above what fits.
     udp("ax20-mcs5-100-ofdma-x4", "ax", stations=4, mcs=5, payload=100, offered=10.0, **brief)
     udp("be20-mcs7-ofdma-x4", "be", stations=4, mcs=7, **brief)
     loaded = {**brief, "duration_s": 2.0}
