@@ -25,7 +25,7 @@ use crate::scenario::Retrieval;
 /// PS-Poll with FCS (9.3.1.4).
 const POLL_OCTETS: u32 = 20;
 
-/// What station and access point know of each other.
+/// State of a station and its access point towards each other.
 #[derive(Debug)]
 pub(super) struct Dialogue {
     retrieval: Retrieval,
@@ -69,7 +69,7 @@ pub(crate) struct Announced {
     pub ends: bool,
 }
 
-/// What frames of power save of a station look like.
+/// Form of the frames of power save of a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spoken {
     /// Association identifier.
@@ -329,8 +329,8 @@ impl Mac {
         }
     }
 
-    /// The access point hears that a station dozes; the station does so once the Ack is in. What waits in
-    /// the transmit queues waits for a beacon now.
+    /// The access point hears that a station dozes; the station does so once the Ack is in. Packets in
+    /// the transmit queues wait for a beacon now.
     fn hear_doze(&mut self, cx: &mut Context, medium: &Medium, station: RadioId) {
         let Some(save) = &mut self.nodes[station].power_save else {
             return;

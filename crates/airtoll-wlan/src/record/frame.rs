@@ -52,7 +52,7 @@ pub(super) struct DataFrame {
     pub sequence: u32,
     /// Its transmitter is a station in power save mode.
     pub dozes: bool,
-    /// What it says to a station in power save mode.
+    /// Its bits for a station in power save mode.
     pub announced: Announced,
     /// Packet number that it got before the queue; `None`: the next one.
     pub packet_number: Option<u64>,

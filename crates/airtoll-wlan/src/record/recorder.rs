@@ -611,7 +611,7 @@ impl Recorder {
         }
     }
 
-    /// What a frame says to a station in power save mode.
+    /// Bits of a frame for a station in power save mode.
     fn announced(&self, view: &View<'_>, station: RadioId, mpdu: &Mpdu) -> Announced {
         if !view.mac().has_dialogues() {
             return Announced::default();

@@ -57,7 +57,7 @@ fn downlink(retrieval: Option<Retrieval>, cipher: &str, seconds: f64) -> Scenari
     scenario
 }
 
-/// What one packet costs.
+/// Costs of one packet.
 struct Expected {
     delay_s: f64,
     power_w: f64,
@@ -239,7 +239,7 @@ fn who_misses_a_beacon_gets_its_data_by_the_next() {
         let mut scenario = downlink(Some(Retrieval::PsPoll), "open", 300.0);
         scenario.nodes[0].power_save = power_save(Some(Retrieval::PsPoll), listen_interval);
         if missed {
-            // Bursts of 30 ms that nothing is received in, every 100 ms; nobody waits for their end.
+            // Bursts of 30 ms in which no frame arrives, every 100 ms; the medium stays idle meanwhile.
             scenario.radio.interferers = vec![
                 serde_json::from_value(serde_json::json!({
                     "burst_us": 30_000.0, "pause_us": 70_000.0, "level_dbm": -30.0,
