@@ -35,6 +35,12 @@ def test_the_readme_has_the_number_of_the_page() -> None:
     assert f"within {median} (median)" in " ".join(readme.split())
 
 
+def test_the_goal_of_udp_that_the_air_limits_is_met() -> None:
+    page = (ROOT / "docs" / "reference" / "real-devices.md").read_text("utf-8")
+    (median,) = re.findall(r"as stations, median error ([\d.]+) %", page)
+    assert float(median) <= 3.0
+
+
 @pytest.mark.slow
 def test_the_page_and_its_picture_are_up_to_date() -> None:
     _check("--check")

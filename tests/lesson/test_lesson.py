@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from airtoll.capture.reports import capture_report
-from airtoll.cli.running import parse_values
+from airtoll.cli.studying import parse_values
 from airtoll.errors import UsageError
 from airtoll.lesson import points, write_lesson
 from airtoll.lesson.points import cost, handover
