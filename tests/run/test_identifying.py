@@ -1,5 +1,6 @@
 """Which device explains printed overheads: the readings, the split and the curves."""
 
+import importlib
 import json
 
 import pytest
@@ -18,6 +19,8 @@ SINGLE = Subject("tripathi2008", "tripathi2008", ("single",))
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few mechanisms, costs and settings, and short trials."""
+    # It takes its devices from the whole table when it is imported.
+    importlib.import_module("airtoll.run.explaining")
     names = ("octets only", "pipelined", "serial, nothing meanwhile")
     some = {name: identifying.MECHANISMS[name] for name in names}
     monkeypatch.setattr(identifying, "MECHANISMS", some)
