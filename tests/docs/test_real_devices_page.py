@@ -23,6 +23,7 @@ def _check(*arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.pages
 def test_the_rows_of_one_chip_and_of_wireguard_are_up_to_date() -> None:
     _check("--chip", "IW416", "--machines")
 
