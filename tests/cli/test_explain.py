@@ -19,6 +19,11 @@ from airtoll.testbeds.simulator import Simulator
 RUNNER = CliRunner()
 
 
+def thorough(value: object) -> Any:
+    """A further value of the same kind."""
+    return pytest.param(value, marks=pytest.mark.thorough)
+
+
 def explain(*words: str) -> dict[str, Any]:
     done = RUNNER.invoke(app, ["explain", *words, "--json"])
     assert done.exit_code == 0, done.output
@@ -78,7 +83,7 @@ class TestThreads:
         assert found["mechanisms"][0]["weight"] > 0.75
 
     @pytest.mark.parametrize(("policy", "left"), [("wep-104", 0.37), ("wpa-psk-tkip", 0.13)])
-    @pytest.mark.parametrize("open_mbps", [70, 80, 90])
+    @pytest.mark.parametrize("open_mbps", [thorough(70), 80, thorough(90)])
     def test_belkin_n1_does_not_aggregate_under_wep_and_tkip(
         self, policy: str, left: float, open_mbps: float
     ) -> None:
@@ -121,6 +126,7 @@ class TestThreads:
         kind = ("--flow", "loss,flows=4", "--phy", "802.11n", "--width", "40", "--streams", "2")
         assert first("0%", "25%", *kind, *one_flow) == "packet numbers reordered"
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("right", "before", "after", "words"),
         [
@@ -578,11 +584,11 @@ class TestNamed:
         "words",
         [
             ("o", "w"),
-            ("mixed",),
+            thorough(("mixed",)),
             ("nested",),
             ("open-*.json", "wpa3-[0-2].json"),
-            ("*.json",),
-            ("open-0.json,open-1.json,open-2.json", "wpa3-*.json"),
+            thorough(("*.json",)),
+            thorough(("open-0.json,open-1.json,open-2.json", "wpa3-*.json")),
             tuple(f"{p}-{n}.json" for p in ("wpa3", "open") for n in range(3)),
             ("runs/mine",),
         ],
