@@ -60,7 +60,8 @@ class Case:
     # With a second link: the stations have one radio for both, with these delays, us.
     emlsr: tuple[int, int] | None = None
     amsdu_max: int = 0  # octets; 0: no A-MSDU
-    # off | downlink (equal resource units, MU-BARs in the PPDU) | uplink (Basic Trigger frames) | both
+    # off | downlink (equal resource units, MU-BARs in the PPDU) | uplink (Basic Trigger frames)
+    # | both
     ofdma: str = "off"
     flow_queues: int = 1024  # of ns-3's FqCoDel; 65,535: no two flows share one
     together: bool = False  # datagrams of all flows come at the same times
@@ -131,7 +132,7 @@ class Case:
         return replace(self, offered=None).interval_s
 
     def start_s(self, flow: int, interval_s: float) -> float:
-        """When a flow begins: spread over one interval by the golden ratio so that none coincide."""
+        """When a flow begins: spread over one interval by the golden ratio: none coincide."""
         return 0.0 if self.together else (flow * 0.618033988749895 % 1.0) * interval_s
 
     def ns3(self, run: int) -> dict[str, Any]:
@@ -239,7 +240,7 @@ class Case:
                 "octets": NS3_BEACON_OCTETS[self.standard]
                 + (NS3_MU_EDCA_OCTETS if triggers else 0),
                 # ns-3 sends beacons of an 802.11g BSS at 1 Mb/s.
-                # Its Trigger frames have the rate of other control frames, and its beacons with them.
+                # Its Trigger frames have the rate of other control frames; beacons share it.
                 "rate_mbps": 1 if self.standard in "bg" else 24 if triggers else 6,
             },
             "aggregation": {
@@ -434,7 +435,8 @@ def cases() -> list[Case]:
     udp("a54-x3-beside-1x3", "a", stations=3, rate=54, neighbours=(1, 3, -40.0), **short)
     udp("a54-x2-beside-2x4", "a", stations=2, rate=54, neighbours=(2, 4, -40.0), **short)
     udp("b11-x2-beside-1x3", "b", stations=2, rate=11, neighbours=(1, 3, -40.0), **short)
-    udp("n20-mcs7-x2-beside-1x2", "n", stations=2, mcs=7, neighbours=(1, 2, -40.0), **short)
+    udp("n20-mcs7-x2-beside-1x2", "n", stations=2, mcs=7, neighbours=(1, 2, -40.0),
+        duration_s=3.0, seeds=12)  # fmt: skip
     # Own frames survive a collision with theirs, if they began no later.
     udp("a54-x3-beside-1x3-75dbm", "a", stations=3, rate=54, neighbours=(1, 3, -75.0), **short)
     # No node senses the other cell, 30 dB below the own one.
@@ -540,7 +542,7 @@ def cases() -> list[Case]:
             payload=500,
             **brief,
         )
-    # A third above what the PHY carries are packets that cost ns-3 minutes; this is above what fits.
+    # A third above what the PHY carries costs ns-3 minutes; this is above what fits.
     udp("ax20-mcs5-100-ofdma-x4", "ax", stations=4, mcs=5, payload=100, offered=10.0, **brief)
     udp("be20-mcs7-ofdma-x4", "be", stations=4, mcs=7, **brief)
     loaded = {**brief, "duration_s": 2.0}
@@ -564,6 +566,8 @@ def cases() -> list[Case]:
     udp("ax20-mcs7-both-x4", "ax", stations=4, mcs=7, **both_ways)
 
     short = {"duration_s": 2.0, "seeds": 4}
+    # Few long A-MPDUs fit into these seconds, so that the share of a cell varies.
+    shares = {"duration_s": 3.0, "seeds": 12}
     udp("a54-x1-beside-1x1", "a", rate=54, neighbours=(1, 1, -40.0), **short)
     udp("a54-x2-beside-3x1", "a", stations=2, rate=54, neighbours=(3, 1, -60.0), **short)
     udp("a54-rts-x2-beside-1x2", "a", stations=2, rate=54, rts=True, neighbours=(1, 2, -40.0),
@@ -572,25 +576,25 @@ def cases() -> list[Case]:
     udp("a24-512-x1-beside-2x1", "a", rate=24, payload=512, neighbours=(2, 1, -50.0), **short)
     udp("a54-x2-beside-1x2-3", "a", stations=2, rate=54, neighbours=(1, 2, -40.0),
         neighbour_mbps=3.0, **short)  # fmt: skip
-    udp("n20-mcs7-rts-x1-beside-1x2", "n", mcs=7, rts=True, neighbours=(1, 2, -40.0), **short)
+    udp("n20-mcs7-rts-x1-beside-1x2", "n", mcs=7, rts=True, neighbours=(1, 2, -40.0), **shares)
     udp("n20-mcs7-x1-beside-1x2-5", "n", mcs=7, neighbours=(1, 2, -40.0), neighbour_mbps=5.0,
-        **short)  # fmt: skip
-    udp("ac20-mcs7-x1-beside-1x1-65dbm", "ac", mcs=7, neighbours=(1, 1, -65.0), **short)
-    udp("ac40-mcs5-x1-beside-1x1", "ac", mcs=5, width=40, neighbours=(1, 1, -40.0), **short)
-    udp("ax20-mcs5-x2-beside-1x2", "ax", stations=2, mcs=5, neighbours=(1, 2, -40.0), **short)
+        **shares)  # fmt: skip
+    udp("ac20-mcs7-x1-beside-1x1-65dbm", "ac", mcs=7, neighbours=(1, 1, -65.0), **shares)
+    udp("ac40-mcs5-x1-beside-1x1", "ac", mcs=5, width=40, neighbours=(1, 1, -40.0), **shares)
+    udp("ax20-mcs5-x2-beside-1x2", "ax", stations=2, mcs=5, neighbours=(1, 2, -40.0), **shares)
     udp("ax20-mcs7-down-x2-beside-1x1", "ax", stations=2, mcs=7, direction="down",
-        neighbours=(1, 1, -40.0), **short)  # fmt: skip
+        neighbours=(1, 1, -40.0), **shares)  # fmt: skip
     # No node senses the other cell.
     unheard = {"rss_dbm": -55.0, "neighbours": (1, 1, -88.0)}
     udp("n20-mcs4-x1-hidden-1x1", "n", mcs=4, **unheard, **short)
     udp("a24-rts-x2-hidden-2x1", "a", stations=2, rate=24, rts=True, rss_dbm=-55.0,
         neighbours=(2, 1, -88.0), **short)  # fmt: skip
     udp("ax20-mcs5-x1-beside-1x1-colors", "ax", mcs=5, neighbours=(1, 1, -60.0), colors=True,
-        **short)  # fmt: skip
+        **shares)  # fmt: skip
     # At -77 dBm OBSS PD allows 16 dBm, which is what all transmit.
     reuse = {"rss_dbm": -45.0, "colors": True, "obss_pd_dbm": -77.0}
     udp("ax20-mcs5-x1-obss-pd-1x1-79dbm", "ax", mcs=5, neighbours=(1, 1, -79.0), **reuse, **short)
-    udp("ax20-mcs5-x1-obss-pd-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse, **short)
+    udp("ax20-mcs5-x1-obss-pd-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse, **shares)
     delay("a54-1-x2-beside-1x1", "a", stations=2, rate=54, offered=1.0, neighbours=(1, 1, -40.0),
           **short)  # fmt: skip
     delay("ax20-mcs5-2-x1-beside-1x2-2", "ax", mcs=5, offered=2.0, neighbours=(1, 2, -40.0),

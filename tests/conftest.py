@@ -149,6 +149,14 @@ def airtoll() -> Callable[..., CompletedProcess[str]]:
     return _airtoll
 
 
+@pytest.fixture(scope="session")
+def new_credentials() -> Any:
+    """The credentials of one run, whose certificates take a second."""
+    from airtoll.testbeds.linux.daemons.credentials import fresh
+
+    return fresh()
+
+
 FakeTestbed = _fake_module().FakeTestbed  # type: ignore[attr-defined]
 
 

@@ -26,11 +26,12 @@ from airtoll.analyse.audit import audit
 from airtoll.analyse.tunnel_hosts import Machine, fit, halves, machines
 from airtoll.drawing.plate import INK, develop_panel, legend_below, new_plate
 from airtoll.observe.datasets import list_datasets, load_dataset
-from airtoll.plan import Cell, make_plan
+from airtoll.plan import Cell, Trial, make_plan
 from airtoll.report.palette import colour
 from airtoll.run.host_limit import host_limit, predict, throughput_bps
 from airtoll.study import Study
 from airtoll.study.generations import GENERATIONS
+from airtoll.testbeds.contract import Row
 from airtoll.testbeds.simulator import Simulator
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,7 +44,7 @@ _MARK = re.compile(r"<!-- devices: (.+?) -->\n(.*?)<!-- end of devices -->\n", r
 CHIPS: Final = ("nxp-chips", "qualcomm-qcc74x")
 #: Basic rates of a network at 2.4 GHz that takes stations of 802.11b, too: NXP prints "BGN mode".
 _B_RATES: Final = (1.0, 2.0, 5.5, 11.0)
-#: What names a link: its PHY, and what its sender's and receiver's documentation says of A-MPDUs.
+#: The name of a link: its PHY, and the A-MPDUs of its sender's and receiver's documentation.
 _LINK: Final = (
     "phy",
     "band",
@@ -233,7 +234,7 @@ def kinds(found: Sequence[Reading]) -> list[str]:
 
 
 def causes(found: Sequence[Reading]) -> list[str]:
-    """What the documented A-MPDUs do to the errors of all chips: without each, and with both."""
+    """Errors of all chips with the standard's A-MPDUs, with each documented setting, and both."""
     own = [o for o in found if (o.transport, o.role, o.limit) == ("udp", "station", "air")]
     devices = list(dict.fromkeys(one.device for one in own))
     lines = _head("A-MPDUs of", "all", *devices)
@@ -360,7 +361,8 @@ class Overhead:
     @property
     def ours(self) -> float:
         """Overhead of the simulated air."""
-        assert self.secured.air_bps is not None and self.free.air_bps is not None
+        assert self.secured.air_bps is not None
+        assert self.free.air_bps is not None
         return 1 - self.secured.air_bps / self.free.air_bps
 
     @property
@@ -466,6 +468,157 @@ def cores() -> list[str]:
     return lines
 
 
+@frozen
+class JoinTime:
+    """A printed time of a join, s, and that of air and scan; None: it cannot be simulated."""
+
+    configuration: str
+    policy: str
+    clock_s: float
+    printed_s: float
+    air_s: float | None
+    why: str = ""
+
+    def factor(self, ours_s: float) -> float:
+        """Printed over ours, or the reverse, 1 or more; the log's clock leaves the printed open."""
+        nearest = min(max(ours_s, self.printed_s - self.clock_s), self.printed_s + self.clock_s)
+        return max(nearest / ours_s, ours_s / nearest)
+
+
+#: Messages of a join: two of authentication and of association each, with a PSK four of the keys.
+_MESSAGES: Final = {"open": 4, "wpa2-psk-ccmp": 8}
+
+
+@cache
+def join_times() -> tuple[JoinTime, ...]:
+    """Printed joins whose begin and end are stated, with those of the simulated air."""
+    dataset = load_dataset("joins-and-handovers")
+    found = []
+    for row in dataset.figures.iter_rows(named=True):
+        stated: dict[str, Any] = {}
+        for entry in dataset.meta["join"]:
+            if fnmatchcase(row["configuration"], entry["configuration"]):
+                stated |= entry
+        if not stated or row["metric"] != "join_time":
+            continue
+        policy, air, why = row["policy"], None, ""
+        if policy is None:
+            why = "the EAP method or its server is not stated"
+        elif "sae" in policy:
+            why = "no published costs of this chip's public-key operations"
+        else:
+            air = _join_s(policy, stated["phy"], stated["band"], stated.get("profile"))
+            air += stated.get("scan_ms", 0) / 1000
+        shown = policy or row["security"]
+        clock = stated["clock_ms"] / 1000
+        found.append(JoinTime(row["configuration"], shown, clock, row["si"], air, why))
+    return tuple(found)
+
+
+@cache
+def _join_s(policy: str, phy: str, band: str, profile: str | None) -> float:
+    station = {"name": "A"} | ({"profile": profile} if profile else {})
+    rows = _measured(policy, {"phy": phy, "band": band, "stations": [station]})
+    (time,) = [row.value for row in rows if row.metric == "join_time_s"]
+    return time
+
+
+def _measured(policy: str, scenario: Mapping[str, Any]) -> Sequence[Row]:
+    link = {"phy": "802.11n", "band": "5", "authenticate": True, "stations": [{"name": "A"}]}
+    data = {
+        "study": {"name": "devices", "title": "Devices", "baseline": "open"},
+        "scenario": {"link": link | dict(scenario)},
+        "traffic": {"load": {"transport": "udp", "offered_mbps": 0.1, "duration_s": 1.0}},
+        "grid": {"scenario": ["link"], "traffic": ["load"], "policy": [policy]},
+    }
+    cell = make_plan(Study.model_validate(data)).cells[0]
+    return Simulator().measure(Trial(cell=cell, number=1, attempt=1, seed=1)).rows
+
+
+def joins() -> list[str]:
+    """Every printed join beside ours: air and scan, and with the hosts' time of the other half."""
+    lines = _head("reading", "policy", "printed", "air and scan", "with the other half's hosts")
+    predicted = _with_hosts()
+    for number, one in enumerate(join_times()):
+        ours = predicted.get(number)
+        cells = (
+            one.configuration,
+            one.policy,
+            f"{1000 * one.printed_s:,.0f} ms",
+            one.why if one.air_s is None else f"{1000 * one.air_s:.1f} ms",
+            "" if ours is None else f"{1000 * ours:.0f} ms, factor {one.factor(ours):.2f}",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def join_errors() -> list[str]:
+    """Distribution of the factors between printed and predicted joins."""
+    lines = _head("prediction", "number", "within a factor of 1.5", "median factor", "90 % below")
+    predicted = _with_hosts()
+    every = join_times()
+    for words, ours in (
+        ("air and scan, no fit", {n: one.air_s for n, one in enumerate(every) if one.air_s}),
+        ("with hosts, fitted to the other half", predicted),
+    ):
+        factors = sorted(every[n].factor(value) for n, value in ours.items())
+        near = sum(factor <= 1.5 for factor in factors)
+        cells = (
+            words,
+            str(len(factors)),
+            f"{near} ({100 * near / len(factors):.0f} %)",
+            f"{statistics.median(factors):.2f}",
+            f"{float(np.quantile(factors, 0.9)):.1f}",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    times = (f"{1000 * _message_s(half):.1f} ms" for half in (0, 1))
+    lines.append(f"| time of a message in both hosts, by each half | {', '.join(times)} | | | |")
+    return lines
+
+
+def _with_hosts() -> dict[int, float]:
+    """Joins with a time of each message in both hosts that the other half of the readings fits."""
+    return {
+        number: one.air_s + _MESSAGES[one.policy] * _message_s(1 - number % 2)
+        for number, one in enumerate(join_times())
+        if one.air_s is not None
+    }
+
+
+@cache
+def _message_s(half: int) -> float:
+    return statistics.median(
+        (one.printed_s - one.air_s) / _MESSAGES[one.policy]
+        for number, one in enumerate(join_times())
+        if one.air_s is not None and number % 2 == half
+    )
+
+
+#: Hand-overs of the data set: policy and method; their sources state no PHY, 802.11n is taken.
+_HANDOVERS: Final = {
+    "iPad mini, FT over the air": ("wpa2-ft-eap-peap-ccmp", "fast-transition"),
+    "iPhone, FT over the DS": ("wpa2-ft-eap-peap-ccmp", "fast-transition-ds"),
+    "mac80211 station, open, after bgscan": ("open", "full"),
+}
+
+
+def handovers() -> list[str]:
+    """Printed hand-overs beside the frames of the simulated air."""
+    lines = _head("reading", "printed", "air alone", "messages")
+    figures = load_dataset("joins-and-handovers").figures
+    for row in figures.iter_rows(named=True):
+        if row["configuration"] not in _HANDOVERS:
+            continue
+        policy, method = _HANDOVERS[row["configuration"]]
+        rows = _measured(policy, {"handover": {"at_s": 0.5, "method": method}})
+        values = {one.metric: one.value for one in rows}
+        lines.append(
+            f"| {row['configuration']} | {1000 * row['si']:g} ms |"
+            f" {1000 * values['handover_join_s']:.1f} ms | {values['handover_messages']:.0f} |"
+        )
+    return lines
+
+
 def collected() -> list[str]:
     """How many figures each data set has, and how many have a prediction."""
     lines = _head("data set", "figures", "predicted", "why not the others")
@@ -477,11 +630,12 @@ def collected() -> list[str]:
         "nordic-nrf70": "PHY is not stated; the host limits",
         "silabs-siwx917": "MCS is not stated",
         "tunnels-on-routers": "one reading of ESP is in a fit, the others lack conditions",
-        "joins-and-handovers": "what a time contains (scans, flash, DHCP) is not stated",
+        "joins-and-handovers": "public-key costs, EAP methods, scans, flash or DHCP are not stated",
     }
     counts = dict.fromkeys(reasons, 0)
     for one in readings():
         counts[one.dataset] += one.air_bps is not None
+    counts["joins-and-handovers"] = sum(one.air_s is not None for one in join_times())
     counts["wg-bench"] = len(machines(load_dataset("wg-bench")))
     for name in list_datasets():
         dataset = load_dataset(name)
@@ -594,6 +748,9 @@ def sections(found: Sequence[Reading]) -> Mapping[str, list[str]]:
         "overheads": overheads(found),
         "outside": outside(found),
         "fitted": fitted(found),
+        "joins": joins(),
+        "join errors": join_errors(),
+        "handovers": handovers(),
         "wireguard": wireguard(),
         "cores": cores(),
     }
@@ -635,7 +792,7 @@ def _rows_hold(page: str, chips: Sequence[str], *, with_machines: bool) -> int:
         found = limited(list(readings(chip)))
         lines += directions(found)[2:] + overheads(found)[2:3]
     if with_machines:
-        lines += wireguard()[2:] + cores()[2:]
+        lines += wireguard()[2:] + cores()[2:] + joins()[2:] + join_errors()[2:]
     missing = [line for line in lines if line not in page.splitlines()]
     for line in missing:
         sys.stderr.write(f"not on the page: {line}\n")

@@ -16,6 +16,15 @@ def test_lists_print_json_on_stdout(airtoll: Any, room: str) -> None:
     assert json.loads(done.stdout)
 
 
+def test_a_data_set_of_devices_shows_a_source_a_line(airtoll: Any) -> None:
+    done = airtoll("datasets", "show", "silabs-siwx917")
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if "https://" in line]
+    assert len(lines) == 3
+    assert all(line.count("https://") == 1 for line in lines)
+    assert "[" not in done.stdout
+
+
 def test_errors_are_one_line_on_stderr_with_their_exit_code(airtoll: Any, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     for arguments, code in (

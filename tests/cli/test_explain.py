@@ -19,6 +19,11 @@ from airtoll.testbeds.simulator import Simulator
 RUNNER = CliRunner()
 
 
+def thorough(value: object) -> Any:
+    """A further value of the same kind."""
+    return pytest.param(value, marks=pytest.mark.thorough)
+
+
 def explain(*words: str) -> dict[str, Any]:
     done = RUNNER.invoke(app, ["explain", *words, "--json"])
     assert done.exit_code == 0, done.output
@@ -78,7 +83,7 @@ class TestThreads:
         assert found["mechanisms"][0]["weight"] > 0.75
 
     @pytest.mark.parametrize(("policy", "left"), [("wep-104", 0.37), ("wpa-psk-tkip", 0.13)])
-    @pytest.mark.parametrize("open_mbps", [70, 80, 90])
+    @pytest.mark.parametrize("open_mbps", [thorough(70), 80, thorough(90)])
     def test_belkin_n1_does_not_aggregate_under_wep_and_tkip(
         self, policy: str, left: float, open_mbps: float
     ) -> None:
@@ -121,6 +126,7 @@ class TestThreads:
         kind = ("--flow", "loss,flows=4", "--phy", "802.11n", "--width", "40", "--streams", "2")
         assert first("0%", "25%", *kind, *one_flow) == "packet numbers reordered"
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("right", "before", "after", "words"),
         [
@@ -160,6 +166,8 @@ class TestFurtherThreads:
     OLD = ("--phy", "802.11n", "--band", "2.4", "--streams", "2")
     SAME = ("--from", "wpa2", "--to", "wpa2")
     TUNNEL = ("--from", "wpa2", "--to", "wpa2+wireguard", *AC)
+    WIDE = ("--phy", "802.11n", "--width", "40", "--streams", "2", "--guard-interval", "400")
+    TUNNELED = ("--from", "wpa2", "--to", "wpa2+wireguard", *WIDE)
 
     @pytest.mark.parametrize(
         ("right", "source", "words"),
@@ -205,6 +213,69 @@ class TestFurtherThreads:
                 "slower wire",
                 "https://github.com/coolsnowwolf/lede/issues/2856",
                 ("200", "95", *SAME, "--phy", "802.11ac", "--width", "80"),
+            ),
+            (
+                # The upload of AirVPN, with the default MTU of 1420 and with 1400.
+                "path MTU black hole",
+                "https://github.com/passteque/gluetun/issues/1650",
+                ("?", "0.36", "--flow", "tcp-up", *TUNNELED, "--also",
+                 "tcp-up,mtu=1400=?:69.7"),
+            ),
+            (
+                "narrower channel",
+                "https://github.com/raspberrypi/linux/issues/2911",
+                ("433", "200", "--flow", "rate", *SAME, "--phy", "802.11ac", "--width", "80",
+                 "--guard-interval", "400", "--also", "width=80:40"),
+            ),
+            (
+                "narrower channel",
+                "https://github.com/openwrt/mt76/issues/129",
+                ("300", "150", "--flow", "rate", *SAME, *WIDE, "--also", "width=40:20"),
+            ),
+            (
+                # One way stays at 54 Mb/s and 20 MHz on channels with radar.
+                "legacy rates",
+                "https://github.com/openwrt/mt76/issues/676",
+                ("?", "15", "--flow", "tcp-up", *SAME, *WIDE, "--also", "rate,tcp-up=?:54",
+                 "--also", "width,tcp-up=?:20"),
+            ),
+            (
+                "legacy rates",
+                "https://github.com/RaspAP/raspap-webgui/issues/291",
+                ("72", "54", "--flow", "rate", "--from", "wpa2", "--to", "wpa-psk-tkip",
+                 "--phy", "802.11n", "--band", "2.4", "--guard-interval", "400"),
+            ),
+            (
+                "legacy rates",
+                "http://blogs.techworld.com/war-on-error/2009/10/"
+                "fast-wi-fis-little-secret---you-have-to-turn-on-wpa2-encryption/index.htm",
+                ("300", "54", "--flow", "rate", "--from", "wpa2", "--to", "wpa-psk-tkip", *WIDE),
+            ),
+            (
+                "CPU of a host",
+                "https://github.com/angristan/openvpn-install/issues/1242",
+                ("300", "20", "--from", "wpa2", "--to", "wpa2+openvpn", *AC),
+            ),
+            (
+                "CPU of a host",
+                "https://github.com/vschagen/mtk-eip93/issues/19",
+                ("130", "50", "--from", "wpa2", "--to", "wpa2+ipsec-aes-cbc-sha1", *WIDE),
+            ),
+            (
+                "power save",
+                "https://github.com/esphome/devices.esphome.io/pull/278",
+                ("2ms", "106ms", "--flow", "delay", *SAME, "--phy", "802.11n", "--band", "2.4"),
+            ),
+            (
+                "power save",
+                "https://github.com/maemo-leste/bugtracker/issues/172",
+                ("7ms", "50ms", "--flow", "delay", *SAME, "--phy", "802.11g"),
+            ),
+            (
+                # Another device on the channel: Bluetooth audio of the same radio.
+                "another network",
+                "https://github.com/lwfinger/rtlwifi_new/issues/31",
+                ("15.5", "0.7", *SAME, "--phy", "802.11n", "--band", "2.4"),
             ),
         ],
     )  # fmt: skip
@@ -513,11 +584,11 @@ class TestNamed:
         "words",
         [
             ("o", "w"),
-            ("mixed",),
+            thorough(("mixed",)),
             ("nested",),
             ("open-*.json", "wpa3-[0-2].json"),
-            ("*.json",),
-            ("open-0.json,open-1.json,open-2.json", "wpa3-*.json"),
+            thorough(("*.json",)),
+            thorough(("open-0.json,open-1.json,open-2.json", "wpa3-*.json")),
             tuple(f"{p}-{n}.json" for p in ("wpa3", "open") for n in range(3)),
             ("runs/mine",),
         ],

@@ -301,8 +301,19 @@ def datasets_show(
         return
     view = table(None, ["", ""])
     for key, value in row.items():
-        view.add_row(key.replace("_", " "), str(value))
+        view.add_row(key.replace("_", " "), _shown(value))
     out().print(view)
+
+
+def _shown(value: Any) -> str:
+    """A value of a data set's summary: each source on a line of its own, names after commas."""
+    if value is None or value == []:
+        return "-"
+    if isinstance(value, list):
+        sources = any(isinstance(one, tuple) for one in value)
+        words = (" ".join(one) if isinstance(one, tuple) else str(one) for one in value)
+        return ("\n" if sources else ", ").join(words)
+    return str(value)
 
 
 @scenarios.command("list")

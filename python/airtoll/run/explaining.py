@@ -510,7 +510,8 @@ def throughput_of(
 
     ``card``: a serial card at this place that needs so many microseconds for each frame.
     """
-    cell = cell_of(scenario, traffic, policy)
+    plan = make_plan(study_of(scenario, traffic, policy))
+    (cell,) = plan.cells
     beds: tuple[Testbed, ...] = (Analytic(), Simulator())
     beds = beds[1:] if simulated else beds
     if traffic["transport"] == "udp" and scenario["topology"] == "downlink" and card is None:
@@ -522,8 +523,7 @@ def throughput_of(
             return throughput_of(up, traffic, policy, simulated=True)
     for bed in beds if card is None else ():
         if bed.check(cell) is None:
-            trial = make_plan(study_of(scenario, traffic, policy)).trial(cell, 1, 1)
-            return _whole(bed.measure(trial).rows)
+            return _whole(bed.measure(plan.trial(cell, 1, 1)).rows)
     if card is None:
         reason = Simulator().check(cell)
         raise UsageError(f"{policy}: {reason.reason if reason else 'no testbed carries it out'}")

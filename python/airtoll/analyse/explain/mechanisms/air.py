@@ -119,6 +119,9 @@ def _legacy(setting: Setting, reading: Reading, _: Values) -> Predicted | None:
         return evolve(old, deviation=math.hypot(old.deviation, 0.02))
     if reading.quantity == "rate_bps":
         return Predicted(54e6, 0.05, below=0.2)
+    if reading.quantity in ("width_mhz", "streams"):
+        # OFDM of 802.11a and g has one stream of 20 MHz.
+        return Predicted(20.0 if reading.quantity == "width_mhz" else 1.0, 0.02)
     if reading.quantity == "mpdus_per_frame":
         return Predicted(1.0, 0.1)
     if reading.quantity == "busy_share":
