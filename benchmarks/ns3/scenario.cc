@@ -295,14 +295,20 @@ Run(const Parameters& p)
                 UintegerValue(1000000));
     if (p.emlsrPadding >= 0)
     {
-        // The main PHY turns to the link of a MU-RTS within its padding.
+        // The main PHY turns to the link of a MU-RTS within its padding. For frames of its own it
+        // turns to the link during the back-off: PHYs that listen do not transmit (an RTS of theirs
+        // limits the TXOP to 20 MHz), and each stays on its link.
         mac.SetEmlsrManager("ns3::AdvancedEmlsrManager",
                             "EmlsrLinkSet",
                             StringValue("0,1"),
                             "EmlsrPaddingDelay",
                             TimeValue(MicroSeconds(p.emlsrPadding)),
                             "EmlsrTransitionDelay",
-                            TimeValue(MicroSeconds(p.emlsrTransition)));
+                            TimeValue(MicroSeconds(p.emlsrTransition)),
+                            "SwitchAuxPhy",
+                            BooleanValue(p.direction == "down"),
+                            "AuxPhyTxCapable",
+                            BooleanValue(p.direction == "down"));
         phy.Set("ChannelSwitchDelay", TimeValue(MicroSeconds(p.emlsrPadding / 2)));
     }
     for (int i = 1; i <= p.stations; ++i)
