@@ -9,17 +9,22 @@ from typer.testing import CliRunner
 
 from airtoll.advising import Choice, decided, screen, situation
 from airtoll.advising.candidates import candidates
+from airtoll.advising.decision import unpriced_join
 from airtoll.advising.measure import margin
+from airtoll.advising.reach import reach
 from airtoll.advising.sensor import battery_of, every_in_words, seconds_of
 from airtoll.analyse.advice import Needs
-from airtoll.answer import gained
+from airtoll.answer import Compare, Verdict, gained
 from airtoll.cli.app import app
 from airtoll.errors import UsageError
 from airtoll.policies import resolve
 from airtoll.present.names import Names
 from airtoll.present.words import Teller
+from airtoll.question import Arm, Place
 
 SEEDS = Path(__file__).parents[2] / "fuzz" / "seeds" / "capture_reader"
+
+TO_ROUTER = "The tunnel runs from the station to the router (--tunnel-end router)."
 
 
 def advised(*arguments):
@@ -70,7 +75,10 @@ def test_wireguard_has_its_own_sentence(home):
     # One core seals each packet: the router's CPU carries about a quarter of what the air does.
     assert -0.8 < tunnel["added"]["change"]["value"] < -0.7
     (words,) = [s for s in data["words"]["sections"] if s["title"] == "WireGuard over it"]
-    assert words["lines"][0].startswith("On the air WireGuard over WPA3-Personal is a waste: ")
+    assert tunnel["end"] == "access-point"
+    assert words["lines"][0] == TO_ROUTER
+    assert words["lines"][1].startswith("On the air WireGuard over WPA3-Personal is a waste: ")
+    assert words["lines"][2].startswith("Beyond the router it protects nothing")
     assert "The CPU of the access point" in words["lines"][-1]
 
 
@@ -140,6 +148,20 @@ def test_wpa3_is_kept():
         (["--profile", "esp32-c3", "--every", "1"], "write 90s"),
         (["--profile", "esp32-c3", "--every", "1s"], "10s to 31d"),
         (["--from", "wpa2-psk-ccmp", "--chain", "p256"], "there is none (--8021x)"),
+        (
+            ["--from", "wpa2-psk-ccmp", "--tunnel-end", "gateway"],
+            "allowed are router, access-point",
+        ),
+        (["--profile", "esp32-c3", "--tunnel-end", "server"], "a sensor has no tunnel"),
+        (
+            ["--from", "wpa2-psk-ccmp", "--place", "office", "--tunnel-end", "server"],
+            "no policy in",
+        ),
+        (["--from", "wpa2-psk-ccmp", "--tls-resumption"], "there is none (--8021x)"),
+        (["--from", "wpa2-psk-ccmp", "--level", "-70", "--distance", "5"], "one of them"),
+        (["--from", "wpa2-psk-ccmp", "--level", "-95"], "too weak for 802.11ac at 80 MHz"),
+        (["--from", "wpa2-psk-ccmp", "--distance", "-5"], "0 to 1000 m"),
+        (["--level", "-70"], "--level: needs --from"),
         (["--from", "wpa2-eap-tls-ccmp", "--chain", "rsa"], "allowed are rsa2048"),
         (["--from", "wpa2-psk-ccmp", "--profile", "mt7621", "--phy", "ax"], "mt7621 has 802.11b"),
         (["--from", "wpa2-psk-ccmp", "--profile", "esp32-c3", "--band", "5"], "esp32-c3 has 2.4"),
@@ -374,3 +396,158 @@ def test_a_network_that_the_devices_radios_cannot_have_is_refused(tmp_path):
     assert (chosen.phy, chosen.band) == ("802.11n", "2.4")
     # Without a word about the PHY it is one that the device has.
     assert situation("wpa2-psk-ccmp", profile="mt7621", place="office").phy == "802.11ac"
+
+
+def lines_of(data, title):
+    (section,) = [one for one in data["words"]["sections"] if one["title"] == title]
+    return section["lines"]
+
+
+def test_a_tunnel_to_a_server_spares_the_router_and_protects_beyond_it():
+    """Its packets pass the router sealed: the octets alone cost, and no profile is needed."""
+    made = advised(
+        "--from", "wpa3-sae-ccmp", "--tunnel-end", "server", "--policy", "wpa3-sae-ccmp+wireguard",
+        "--trials", "3", "--json",
+    )  # fmt: skip
+    data = json.loads(made.stdout)
+    assert data["tunnel"]["end"] == "server"
+    assert data["unknown"] == {}
+    assert -0.15 < data["tunnel"]["added"]["change"]["value"] < -0.02
+    words = " ".join(lines_of(data, "WireGuard over it"))
+    assert "from the station to a server beyond the router" in words
+    assert "protects the way from the router to the server" in words
+    assert "the CPU of the tunnel's server" in lines_of(data, "Assumed")[-1]
+
+
+def test_an_unknown_part_of_a_join_leaves_the_whole_unknown(home):
+    """SAE's time on the router is published nowhere, so that nobody knows what is noticed."""
+    data, _, _ = home
+    (wpa3,) = [one for one in data["outcomes"] if one["policy"] == "wpa3-sae-ccmp"]
+    join = wpa3["claims"][1]
+    assert join["metric"] == "negotiation_time_s"
+    assert join["unknown_part"] == "the access point's time for SAE"
+    assert wpa3["claims"][0]["unknown_part"] is None
+    told = lines_of(data, "It costs")[1]
+    assert "nothing that anyone would notice" not in told
+    assert "the whole change is unknown" in told
+    others = lines_of(data, "Other choices")[0]
+    assert "nothing that anyone would notice in throughput" in others
+    assert "the change of the time of a negotiation is unknown" in others
+
+
+def test_a_join_without_public_keys_at_the_access_point_is_known_whole():
+    """EAP runs between station and server; the access point has hashes alone."""
+    have, to = (Arm((("policy", name),)) for name in ("wpa2-psk-ccmp", "wpa3-sae-ccmp"))
+    claim = Compare(
+        "join_all_time_s", Place((("scenario", "office-storm"),), {}), have, to,
+        None, None, None, is_share=False, verdict=Verdict.UNMEASURED,
+    )  # fmt: skip
+    office = situation("wpa2-psk-ccmp", place="office")
+    eap = [resolve("wpa2-psk-ccmp"), resolve("wpa3-ft-eap-tls-ccmp")]
+    sae = [resolve("wpa2-psk-ccmp"), resolve("wpa3-sae-ccmp")]
+    assert unpriced_join(office, claim, eap) == ""
+    assert unpriced_join(office, claim, sae) == "the access point's time for SAE"
+    priced = situation("wpa2-psk-ccmp", place="office", profile="xeon-2.1ghz")
+    assert unpriced_join(priced, claim, sae) == ""
+
+
+def test_a_far_station_gets_the_rate_that_arrives():
+    near, far = (
+        decided(situation("wpa2-psk-ccmp", **place), named=("wpa3-sae-ccmp",), trials=2)[0]
+        for place in ({}, {"level_dbm": -80.0})
+    )
+    before = [one.outcomes[0].claims[0].before.value for one in (near, far)]
+    assert before[1] < 0.4 * before[0]
+    assert "one station at -80 dBm" in far.setting
+    assert "one station near the router" in near.setting
+
+
+@pytest.mark.parametrize(
+    ("phy", "distance_m", "streams", "mcs"),
+    [("802.11ac", 0.0, 2, 9), ("802.11n", 5.0, 2, None), ("802.11g", 30.0, None, None)],
+)
+def test_the_rate_follows_from_the_distance(phy, distance_m, streams, mcs):
+    here = situation("wpa2-psk-ccmp", phy=phy, distance_m=distance_m)
+    radio = {"phy": phy, **({"width_mhz": 80} if phy == "802.11ac" else {})}
+    found = reach(here, radio)
+    assert found.streams == streams
+    if mcs is not None:
+        assert found.mcs == mcs
+    farther = reach(situation("wpa2-psk-ccmp", phy=phy, distance_m=distance_m + 5), radio)
+    assert farther.level_dbm < found.level_dbm
+    assert (farther.mcs or 0) <= (found.mcs or 0)
+
+
+def test_kept_tls_sessions_shorten_the_joins_of_an_office():
+    times = []
+    for kept in (False, True):
+        here = situation(
+            "wpa2-psk-ccmp", place="office", clients=8, requests_per_s=20, tls_resumption=kept
+        )
+        decision, _ = decided(here, named=("wpa3-eap-tls-ccmp",), trials=2)
+        times.append(decision.outcomes[0].claims[-1].after.value)
+    assert times[1] < 0.9 * times[0]
+
+
+def test_a_cipher_that_stations_need_not_have_names_those_that_stay_out():
+    made = advised(
+        "--from", "wpa2-psk-ccmp", "--profile", "mt7981", "--policy", "wpa3-sae-gcmp-256",
+        "--trials", "2", "--json",
+    )  # fmt: skip
+    gains = " ".join(lines_of(json.loads(made.stdout), "It gains"))
+    assert "A device without GCMP-256 stays out, too" in gains
+    assert "esp32, raspberry-pi-4 and raspberry-pi-5 lack it" in gains
+    assert "esp32-c3" not in gains
+
+
+OPTIONAL = """
+interface=wlan0
+ssid=home
+hw_mode=a
+channel=36
+ieee80211n=1
+ieee80211ac=1
+wpa=2
+wpa_key_mgmt=WPA-PSK
+rsn_pairwise=CCMP
+ieee80211w={}
+wpa_passphrase=secret-of-home
+"""
+
+
+@pytest.mark.parametrize(("pmf", "words"), [("0", "can be forged"), ("1", "optional today")])
+def test_optional_protection_of_management_frames_is_told_as_it_is(tmp_path, pmf, words):
+    file = tmp_path / "hostapd.conf"
+    file.write_text(OPTIONAL.format(pmf))
+    made = advised(
+        "--from", str(file), "--policy", "wpa3-sae-ccmp", "--trials", "2", "--json"
+    )  # fmt: skip
+    data = json.loads(made.stdout)
+    gains = " ".join(lines_of(data, "It gains"))
+    assert words in gains
+    assert ("can be forged" in gains) is (pmf == "0")
+    have = " ".join(lines_of(data, "You have"))
+    assert ("are optional: clients that have them use them" in have) is (pmf == "1")
+
+
+def test_the_limit_of_a_server_is_found_to_two_percent():
+    found = margin(
+        situation("wpa2-psk-ccmp", place="office", clients=4, requests_per_s=4),
+        "wpa3-eap-tls-ccmp",
+        holds=True,
+    )
+    assert found.enough - found.short <= 0.02 * found.short
+    said = Teller(Names(())).margin(found)[1]
+    assert said.startswith(f"The limit lies between {found.short:.3g} and {found.enough:.3g}")
+
+
+def test_the_gap_of_a_client_that_scans_is_measured():
+    decision, measures = decided(
+        situation("wpa2-psk-ccmp", place="office", clients=2, radius=False),
+        named=("wpa3-ft-sae-ccmp",),
+        trials=2,
+    )
+    assert 0.3 < decision.scanned.value < 0.5
+    shown = screen(decision, measures.names)
+    (costs,) = [one for one in shown.sections if one.title in ("It costs", "Why")]
+    assert any("one without it scans first" in line for line in costs.lines)

@@ -12,11 +12,12 @@ from attrs import evolve, frozen
 
 from airtoll.advising.candidates import TUNNEL, candidates
 from airtoll.advising.decision import Decision, decide, why_tunnel_unknown
-from airtoll.advising.measure import Measures, margin, measure
+from airtoll.advising.measure import Measures, margin, measure, measured_parts, scanning
 from airtoll.advising.screen import Screen, screen
 from airtoll.advising.situation import Situation, situation
 from airtoll.analyse.advice import Needs
 from airtoll.answer import Layered, Margin, layered
+from airtoll.errors import UsageError
 from airtoll.policies import resolve
 from airtoll.policies.standing import needs_8021x
 
@@ -83,6 +84,7 @@ def decided(
 ) -> tuple[Decision, Measures]:
     """Measure the candidates and decide. ``named``: the only candidates, where there are any."""
     found = candidates(situation, named, needs or Needs())
+    _refuse_tunnel_end(situation, named)
     over = _link(situation, found.measured, named)
     whole = None if over is None else resolve(f"{over}+{TUNNEL}").name
     without = why_tunnel_unknown(situation, whole) if whole is not None else None
@@ -101,7 +103,22 @@ def decided(
         layered=_layered(measures, over),
         tunnel_unknown=without,
     )
-    return evolve(decision, margin=_margin(decision, phase)), measures
+    walked = any(part.roams for part in measured_parts(situation)) and decision.policy is not None
+    return evolve(
+        decision,
+        margin=_margin(decision, phase),
+        scanned=scanning(situation, str(decision.policy), phase=phase) if walked else None,
+    ), measures
+
+
+def _refuse_tunnel_end(situation: Situation, named: Sequence[str]) -> None:
+    """Refuse a far end where no policy in question has a tunnel."""
+    if not situation.tunnel_end_said or (situation.place == "home" and not named):
+        return
+    if not any(resolve(name).tunnels for name in (situation.have, *named)):
+        raise UsageError(
+            "--tunnel-end: no policy in question has a tunnel (--policy wpa3-sae-ccmp+wireguard)"
+        )
 
 
 def _margin(decision: Decision, phase: Callable[[str], None] | None) -> Margin | None:

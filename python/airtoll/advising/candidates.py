@@ -16,7 +16,7 @@ from airtoll.answer import Possible
 from airtoll.policies import Cipher, Policy, display_name, resolve
 from airtoll.policies.gates import why_not_at_6ghz
 from airtoll.policies.standing import needs_8021x
-from airtoll.profiles import Profile, load
+from airtoll.profiles import load, shipped
 from airtoll.question import Arm
 from airtoll.testbeds.daily import join_unknown
 
@@ -70,7 +70,7 @@ def candidates(situation: Situation, named: Sequence[str], needs: Needs) -> Cand
         elif reason := (
             join_unknown(policy, profile)
             if situation.place == "sensor" and profile is not None
-            else why_unknown(profile, policy)
+            else why_unknown(situation, policy)
         ):
             unknown.append(_possible(name, reason))
         else:
@@ -92,8 +92,9 @@ def _why_not(situation: Situation, policy: Policy) -> str | None:
     return None
 
 
-def why_unknown(profile: Profile | None, policy: Policy) -> str | None:
+def why_unknown(situation: Situation, policy: Policy) -> str | None:
     """The reason for which the cost of a policy on the access point is unknown."""
+    profile = load(situation.profile) if situation.profile is not None else None
     link = policy.link
     if link.encrypts_data and link.cipher is not Cipher.NONE:
         cipher = str(link.cipher).upper()
@@ -109,16 +110,28 @@ def why_unknown(profile: Profile | None, policy: Policy) -> str | None:
             lacks = in_hardware is not None and str(link.cipher) not in in_hardware
             where = f"the radio of {profile.name} lacks {cipher}, and " if lacks else ""
             return f"{where}no cost of {cipher} on the CPU of {profile.name} is published"
-    for tunnel in policy.tunnels:
+    # The access point forwards the packets of a tunnel that ends beyond it.
+    for tunnel in policy.tunnels if situation.tunnel_end == "access-point" else ():
         if profile is None:
             return (
                 f"the cost of {_tunnel(policy)} on the access point's CPU is unknown "
-                "(--profile NAME, `airtoll profiles list`)"
+                "(--profile NAME, `airtoll profiles list`; --tunnel-end server for one that ends "
+                "beyond it)"
             )
         cost = profile.tunnel.get(tunnel.suite)
         if cost is None or cost.unknown is not None:
             return f"no cost of {_tunnel(policy)} on the CPU of {profile.name} is published"
     return None
+
+
+def lacking(cipher: Cipher) -> tuple[str, ...]:
+    """The profiles of devices that are known to lack a cipher, by name."""
+    found = []
+    for name, profile in sorted(shipped().items()):
+        ciphers = profile.capabilities.ciphers
+        if ciphers is not None and str(cipher) not in ciphers.values:
+            found.append(name)
+    return tuple(found)
 
 
 def _tunnel(policy: Policy) -> str:

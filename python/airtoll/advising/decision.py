@@ -21,11 +21,17 @@ from airtoll.policies import Policy, resolve
 from airtoll.policies.standing import needs_8021x, strength
 from airtoll.profiles import load
 from airtoll.question import Arm
+from airtoll.testbeds.daily import unpriced_operations
 
 #: Metrics of which a stronger policy may cost a stated share.
 _BORNE: Final = (THROUGHPUT, "battery_days")
 #: Time for which hostapd keeps a PMKSA (`dot11RSNAConfigPMKLifetime`, pmksa_cache_auth.c), s.
 _HOSTAPD_KEEPS_S: Final = 43_200.0
+#: Metrics of which the access point's computing time in a join is a part.
+_JOINS: Final = ("negotiation_time_s", "handover_gap_s", "join_all_time_s")
+#: Place whose access point has the profile of a PC unless one is named.
+_CURVES: Final = "-scalar-mul"
+_PRICED: Final = "office-walk"
 _NO_VALUE: Final = (Verdict.UNMEASURED, Verdict.UNSETTLED)
 
 
@@ -45,7 +51,7 @@ class Outcome:
     """One measured candidate: its claims, by question, and the security that it adds.
 
     ``bears``: throughput does not fall noticeably, or not beyond the limit. ``stronger``: than the
-    policy that one has.
+    policy that one has. ``unpriced``: claims about joins with the part that no profile prices.
     """
 
     policy: str
@@ -53,6 +59,11 @@ class Outcome:
     gain: Gain
     stronger: bool
     bears: bool
+    unpriced: tuple[tuple[Compare, str], ...] = ()
+
+    def unknown_part(self, claim: Compare) -> str:
+        """The part of a change that no profile prices; empty where all of it is known."""
+        return next((part for one, part in self.unpriced if one is claim), "")
 
 
 @frozen
@@ -83,6 +94,7 @@ class Decision:
     first; ``unknown``: a cost that no profile knows; ``unmet``: lacks a
     need. ``layered``: a tunnel over the link, None where it was not measured. ``life``: of a sensor
     under the policy that it has afterwards. ``kept``: the same with a kept PMK, by policy.
+    ``scanned``: the gap of a hand-over after a scan under the policy that one has afterwards, s.
     """
 
     situation: Situation
@@ -102,6 +114,7 @@ class Decision:
     too_slow: tuple[str, ...] = ()
     kept: tuple[Kept, ...] = ()
     life: Life | None = None
+    scanned: Estimate | None = None
 
     @property
     def policy(self) -> str | None:
@@ -157,9 +170,14 @@ def decide(
             Outcome(
                 name,
                 claims,
-                gained(have, policy),
+                gained(have, policy, None if situation.network is None else situation.network.pmf),
                 stronger=bool(have.broken) or strength(policy) > strength(have),
                 bears=must_go or _bears(claims, most_loss),
+                unpriced=tuple(
+                    (claim, part)
+                    for claim in claims
+                    if (part := unpriced_join(situation, claim, (have, policy)))
+                ),
             )
         )
     outcomes.sort(key=_rank)
@@ -191,6 +209,26 @@ def decide(
         life=_life(measures, have.name if best is None else best.policy),
         too_slow=tuple(sorted(too_slow, key=lambda name: strength(resolve(name)), reverse=True)),
     )
+
+
+def unpriced_join(situation: Situation, claim: Compare, policies: Sequence[Policy]) -> str:
+    """The access point's part of a join that no profile prices; empty where there is none."""
+    if claim.metric not in _JOINS or situation.place == "sensor":
+        return ""
+    if situation.profile is None and _scenario(claim) == _PRICED:
+        return ""
+    profile = load(situation.profile) if situation.profile is not None else None
+    if profile is not None and profile.clock_hz.value == 0:
+        profile = None
+    exchanges = [
+        "SAE" if policy.link.akm is not None and policy.link.akm.is_sae else "OWE"
+        for policy in policies
+        # The curve decides: the powers of SAE beside it take a sixth of the time (esp32-c3).
+        if any(name.endswith(_CURVES) for name in unpriced_operations(policy, profile))
+    ]
+    if not exchanges:
+        return ""
+    return f"the access point's time for {' and '.join(dict.fromkeys(exchanges))}"
 
 
 def _days(measures: Measures, policy: str, scenario: str) -> Estimate | None:
@@ -230,7 +268,8 @@ def _fails(situation: Situation) -> str:
     share = situation.requests_per_s / situation.access_points
     return (
         f"after a power cut not every client joins at {share:.4g} RADIUS requests/s for each "
-        "access point; a faster server (--requests) or smaller certificates (--chain) are needed"
+        "access point; a faster server (--requests), smaller certificates (--chain) or kept TLS "
+        "sessions (--tls-resumption) are needed"
     )
 
 
@@ -287,6 +326,5 @@ def _rank(outcome: Outcome) -> tuple[object, ...]:
 
 def why_tunnel_unknown(situation: Situation, policy: str) -> Possible | None:
     """The reason for which the cost of a tunnel on the access point is unknown."""
-    profile = load(situation.profile) if situation.profile is not None else None
-    reason = why_unknown(profile, resolve(policy))
+    reason = why_unknown(situation, resolve(policy))
     return None if reason is None else Possible(Arm((("policy", policy),)), reason, ())

@@ -18,6 +18,7 @@ import polars as pl
 from attrs import field, frozen
 
 from airtoll.advising.candidates import TUNNEL
+from airtoll.advising.reach import in_words, place_of_station, reach
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation
 from airtoll.analyse import Estimate
@@ -31,7 +32,12 @@ from airtoll.study.generations import GENERATIONS
 
 _METHOD: Final = "scenario.handover.method"
 _REQUESTS: Final = "scenario.radius.requests_per_s"
+_RESUMED: Final = "scenario.join.tls_resumption"
 _JOINED: Final = "joined_ratio"
+_GAP: Final = "handover_gap_s"
+_WALK: Final = "office-walk"
+#: Channels of an active scan before a hand-over, 30 ms each: the default of a study.
+SCANNED_CHANNELS: Final = 11
 #: Place of a battery-powered station that joins once a day.
 ASSOCIATED: Final = "sensor-associated"
 #: Place of one that joins for every message, and of the same with a kept PMK.
@@ -43,16 +49,22 @@ _DAY_S: Final = 86_400.0
 _MOST_GROWTH: Final = 4
 #: More trials than an interval of some ten trials asks for: it may be a narrow one by chance.
 _SPARE: Final = 1.5
-#: Shares of a RADIUS server's requests/s by which its margin is sought, downwards and upwards.
-_LESS: Final = (1.0, 0.9, 0.8, 0.7, 0.5, 0.3)
-_MORE: Final = (1.1, 1.25, 1.5, 2.0, 3.0)
+#: The limit of a RADIUS server is bracketed by steps of this factor, at most so many.
+_BRACKET: Final = 1.5
+_MOST_STEPS: Final = 6
+#: Bisection ends where the bracket is this share of its lower end.
+_RESOLUTION: Final = 0.02
 _MARGIN_TRIALS: Final = 3
 _OPEN: Final = "open"
 
 
 @frozen
 class Part:
-    """One question about a place: its metric, scenario, traffic and trials."""
+    """One question about a place: its metric, scenario, traffic and trials.
+
+    ``joins``: it is about the negotiation of keys, which a network without them lacks;
+    ``authenticates``: stations join in its trials.
+    """
 
     metric: str
     scenario: str
@@ -60,21 +72,22 @@ class Part:
     trials: int
     roams: bool = False
     joins: bool = False
+    authenticates: bool = False
 
 
 PARTS: Final[dict[str, tuple[Part, ...]]] = {
     "home": (
         Part("throughput_bps", "home", "download", 12),
-        Part("negotiation_time_s", "home-join", "short", 5, joins=True),
+        Part("negotiation_time_s", "home-join", "short", 5, joins=True, authenticates=True),
     ),
     "office": (
         Part("throughput_bps", "office", "datagrams", 5),
-        Part("handover_gap_s", "office-walk", "call", 5, roams=True, joins=True),
-        Part("join_all_time_s", "office-storm", "short", 5, joins=True),
+        Part(_GAP, _WALK, "call", 5, roams=True, joins=True, authenticates=True),
+        Part("join_all_time_s", "office-storm", "short", 5, joins=True, authenticates=True),
     ),
     "sensor": (
-        Part(_BATTERY, WAKING, "message", 3),
-        Part(_BATTERY, ASSOCIATED, "message", 3),
+        Part(_BATTERY, WAKING, "message", 3, authenticates=True),
+        Part(_BATTERY, ASSOCIATED, "message", 3, authenticates=True),
     ),
 }
 
@@ -107,11 +120,7 @@ def measure(
     answers: list[Answered] = []
     from_open = over_link = None
     names: Names | None = None
-    link = resolve(situation.have).link
-    # A network without keys has no negotiation to compare with.
-    negotiates = link.akm is not None or link.eap_method is not None
-    parts = [part for part in PARTS[situation.place] if negotiates or not part.joins]
-    for number, part in enumerate(parts):
+    for number, part in enumerate(measured_parts(situation)):
         if phase:
             phase(f"measuring {part.scenario}")
         layers = _layers(over) if number == 0 and over is not None else ()
@@ -134,6 +143,13 @@ def measure(
         _setting(situation),
         _kept(situation, policies, trials, phase) if situation.place == "sensor" else {},
     )
+
+
+def measured_parts(situation: Situation) -> tuple[Part, ...]:
+    """The questions about a place, without those about joins where a network has none."""
+    link = resolve(situation.have).link
+    negotiates = link.akm is not None or link.eap_method is not None
+    return tuple(part for part in PARTS[situation.place] if negotiates or not part.joins)
 
 
 def _kept(
@@ -180,49 +196,91 @@ def margin(
 ) -> Margin:
     """How near the RADIUS server of an office is to failing after a power cut.
 
-    ``holds``: whether every client joins now; slower servers are tried then, else faster ones.
+    ``holds``: whether every client joins now; slower servers are tried then, else faster ones, each
+    in simulated trials, and the limit between them by bisection.
     """
     if phase:
         phase(f"measuring the margin of the RADIUS server, {policy}")
+    aps = situation.access_points
+    joined: dict[float, tuple[float, float]] = {}
+
+    def enough_at(level: float) -> bool:
+        if level not in joined:
+            joined[level] = _joins(situation, policy, level)
+        return joined[level][0] >= 1
+
+    now = level = situation.requests_per_s / aps
+    enough, short = (now, None) if holds and enough_at(now) else (None, now)
+    for _ in range(_MOST_STEPS):
+        if enough is not None and short is not None:
+            break
+        level = level * _BRACKET if enough is None else level / _BRACKET
+        if enough_at(level):
+            enough = level
+        else:
+            short = level
+    while enough is not None and short is not None and enough - short > _RESOLUTION * short:
+        middle = math.sqrt(enough * short)
+        if enough_at(middle):
+            enough = middle
+        else:
+            short = middle
+    if short is not None:
+        enough_at(short)
+    clients = -(-situation.clients // aps)
+    return Margin(
+        policy,
+        situation.requests_per_s,
+        None if enough is None else enough * aps,
+        None if short is None else short * aps,
+        0.0 if short is None else joined[short][1] * clients,
+        clients,
+        trials=_MARGIN_TRIALS,
+    )
+
+
+def _joins(situation: Situation, policy: str, requests_per_s: float) -> tuple[float, float]:
+    """The least and the mean share of clients that join, with a server for one access point."""
     name = "office-storm"
-    share = situation.requests_per_s / situation.access_points
-    levels = [share * factor for factor in (_LESS if holds else _MORE)]
     values: dict[str, Any] = {
         "grid": {
-            "policy": [policy], "scenario": [name], "traffic": ["short"], _REQUESTS: levels,
+            "policy": [policy],
+            "scenario": [name],
+            "traffic": ["short"],
+            _REQUESTS: [requests_per_s],
         },
         "question": [],
         "study.baseline": policy,
         "study.answers": [_JOINED],
         "trials.repetitions": _MARGIN_TRIALS,
-        f"scenario.{name}": _scenario(situation, name),
+        f"scenario.{name}": _scenario(situation, name, policy),
     }  # fmt: skip
     with _done(values) as summary:
-        of_cell = {
-            str(cell): (least, mean)
-            for cell, least, mean in summary.observations.filter(pl.col("metric") == _JOINED)
-            .group_by(pl.col("cell").cast(pl.String))
-            .agg(pl.col("value").min(), pl.col("value").mean().alias("mean"))
-            .iter_rows()
-        }
-        found = sorted(
-            (
-                (float(dict(cell.factors)[_REQUESTS]), *of_cell.get(cell.name, (0.0, 0.0)))
-                for cell in summary.plan.cells
-            ),
-            reverse=True,
-        )
-        clients = summary.plan.cells[0].settings.clients or 1
-    short = next((one for one in found if one[1] < 1), None)
-    enough = [level for level, _, _ in found if short is None or level > short[0]]
-    return Margin(
-        policy,
-        situation.requests_per_s,
-        min(enough) * situation.access_points if enough else None,
-        None if short is None else short[0] * situation.access_points,
-        0.0 if short is None else short[2] * clients,
-        clients,
-    )
+        shares = summary.observations.filter(pl.col("metric") == _JOINED)["value"]
+    found = [float(share) for share in shares]
+    return (min(found), sum(found) / len(found)) if found else (0.0, 0.0)
+
+
+def scanning(
+    situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+) -> Estimate | None:
+    """The gap of a hand-over of a client that has no neighbour list and scans, s."""
+    if phase:
+        phase(f"measuring {_WALK} with a scan, {policy}")
+    fast = resolve(policy).link.fast_transition
+    own = _scenario(situation, _WALK, policy)
+    own["handover"] = {**own["handover"], "scan": {"channels": SCANNED_CHANNELS},
+                       "method": "fast-transition" if fast else "full"}  # fmt: skip
+    values: dict[str, Any] = {
+        "grid": {"policy": [policy], "scenario": [_WALK], "traffic": ["call"]},
+        "question": [],
+        "study.baseline": policy,
+        "study.answers": [_GAP],
+        "trials.repetitions": _MARGIN_TRIALS,
+        f"scenario.{_WALK}": own,
+    }
+    with _done(values) as summary:
+        return summary.analysis.estimate(summary.plan.cells[0].name, _GAP)
 
 
 def _layers(link: str) -> tuple[str, ...]:
@@ -243,23 +301,21 @@ def _run(
         "traffic": [part.traffic],
     }
     exclude: list[dict[str, Any]] = []
-    if part.roams:
-        methods = {
-            "full": _roaming(every, fast=False),
-            "fast-transition": _roaming(every, fast=True),
-        }
-        methods = {method: own for method, own in methods.items() if own}
-        grid[_METHOD] = list(methods)
-        if len(methods) > 1:
-            exclude = [
-                {"policy": methods[other], _METHOD: [method]}
-                for method, other in (("full", "fast-transition"), ("fast-transition", "full"))
-            ]
-    questions = [_question(part, situation.have, policies)]
+    levels = {name: _levels(situation, part, name) for name in every}
+    for axis in levels[situation.have]:
+        if axis == "policy":
+            continue
+        grid[axis] = list(dict.fromkeys(own[axis] for own in levels.values()))
+        exclude += [
+            {"policy": names, axis: [level]}
+            for level in grid[axis]
+            if (names := [name for name in every if levels[name][axis] != level])
+        ]
+    questions = [_question(levels, part, situation.have, policies)]
     if layers:
         _, link, alone, whole = layers
-        questions.append(_question(part, _OPEN, (link, alone, whole)))
-        questions.append(_question(part, link, (whole,)))
+        questions.append(_question(levels, part, _OPEN, (link, alone, whole)))
+        questions.append(_question(levels, part, link, (whole,)))
     values: dict[str, Any] = {
         "grid": grid,
         "exclude": exclude,
@@ -289,33 +345,50 @@ def _done(values: Mapping[str, Any]) -> Iterator[RunSummary]:
         yield summarise(done.path)
 
 
-def _question(part: Part, have: str, to: Sequence[str]) -> dict[str, Any]:
+def _question(
+    levels: Mapping[str, Mapping[str, Level]], part: Part, have: str, to: Sequence[str]
+) -> dict[str, Any]:
     return {
         "ask": "What changes with another policy?",
         "metric": part.metric,
-        "from": _levels(part, have),
-        "to": [_levels(part, name) for name in to if name != have],
+        "from": levels[have],
+        "to": [levels[name] for name in to if name != have],
     }
 
 
-def _levels(part: Part, name: str) -> dict[str, Any]:
-    if not part.roams:
-        return {"policy": name}
-    fast = resolve(name).link.fast_transition
-    return {"policy": name, _METHOD: "fast-transition" if fast else "full"}
+def _levels(situation: Situation, part: Part, name: str) -> dict[str, Level]:
+    """The levels of a policy, which go with it at this part."""
+    found: dict[str, Level] = {"policy": name}
+    if part.roams:
+        fast = resolve(name).link.fast_transition
+        found[_METHOD] = "fast-transition" if fast else "full"
+    if situation.tls_resumption and part.authenticates:
+        found[_RESUMED] = _resumes(situation, name)
+    return found
 
 
-def _roaming(names: Sequence[str], *, fast: bool) -> list[str]:
-    return [name for name in names if resolve(name).link.fast_transition is fast]
+def _resumes(situation: Situation, policy: str) -> bool:
+    method = resolve(policy).link.eap_method
+    return situation.tls_resumption and method is not None and method.uses_tls
 
 
-def _scenario(situation: Situation, name: str) -> dict[str, Any]:
-    """The scenario of the file with the PHY, devices and numbers of the situation."""
+def _scenario(situation: Situation, name: str, policy: str | None = None) -> dict[str, Any]:
+    """The scenario of the file with the PHY, devices and numbers of the situation.
+
+    ``policy``: the only one, whose kept TLS session is resumed if it has one.
+    """
     own = _of_file(name)
     own |= _radio(situation)
+    own["tunnel_end"] = situation.tunnel_end
     if own.get("authenticate"):
-        own["join"] = {**own.get("join", {}), "chain": situation.chain}
-    for key in ("mcs", "streams", "width_mhz", "rate_mbps", "band"):
+        resumes = policy is not None and _resumes(situation, policy)
+        resumed = {"tls_resumption": True} if resumes else {}
+        own["join"] = {**own.get("join", {}), "chain": situation.chain, **resumed}
+    if placed := place_of_station(situation):
+        station = {key: value for key, value in own["stations"][0].items() if key != "rssi_dbm"}
+        own["stations"] = [{**station, **placed}]
+        own.pop("rssi_dbm", None)
+    for key in ("mcs", "streams", "width_mhz", "rate_mbps", "band", "rate_control"):
         if own.get(key) is None:
             own.pop(key, None)
     if situation.place == "sensor":
@@ -349,14 +422,28 @@ def storm(situation: Situation) -> str:
         return words
     share = situation.requests_per_s / situation.access_points
     each = f", {share:.4g} for each access point" if situation.access_points > 1 else ""
+    kept = ", TLS sessions kept from earlier joins" if situation.tls_resumption else ""
     return (
         f"{words}; the RADIUS server answers {situation.requests_per_s:g} requests/s{each}; "
-        f"{situation.chain} certificates"
+        f"{situation.chain} certificates{kept}"
     )
 
 
 def _radio(situation: Situation) -> dict[str, Any]:
-    """PHY, band, width, MCS and streams: two streams, near the access point."""
+    """PHY, band, width, MCS and streams: two streams near the access point, else those that arrive
+    at the level of the station.
+    """
+    radio = _near(situation)
+    found = reach(situation, radio)
+    if found is None:
+        return radio
+    if found.mcs is None:
+        return radio | {"rate_mbps": None, "rate_control": "minstrel"}
+    # The testbed finds the same MCS from the level.
+    return radio | {"mcs": None, "streams": found.streams}
+
+
+def _near(situation: Situation) -> dict[str, Any]:
     phy = situation.phy
     band = situation.band
     if situation.place == "sensor":
@@ -379,21 +466,26 @@ def _radio(situation: Situation) -> dict[str, Any]:
 def _setting(situation: Situation) -> str:
     """PHY, width, rate, clients and devices in one line."""
     radio = _radio(situation)
+    found = reach(situation, radio)
     words = [situation.phy]
     if situation.place == "sensor":
         words += [f"{situation.band} GHz"] if situation.band else []
-        words += ["20 MHz", "-60 dBm", f"station {situation.profile}"]
+        at = "-60 dBm" if found is None else in_words(situation, found)
+        words += ["20 MHz", at, f"station {situation.profile}"]
         words.append(f"a battery of {situation.battery.words}")
         words.append(f"a message of 200 octets {every_in_words(situation.every_s)}")
         return ", ".join(words)
     words += [f"{radio['band']} GHz"] if radio["band"] else []
     words += [f"{radio['width_mhz']} MHz"] if radio["width_mhz"] else []
-    words += [f"MCS {radio['mcs']}"] if radio["mcs"] is not None else []
-    words += [f"{radio['streams']} streams"] if radio["streams"] else []
+    mcs = radio["mcs"] if found is None else found.mcs
+    words += [f"MCS {mcs}"] if mcs is not None else []
+    words += [f"{radio['streams']} stream{'s'[: radio['streams'] - 1]}"] if radio["streams"] else []
     words += [f"{radio['rate_mbps']} Mb/s"] if radio["rate_mbps"] else []
+    words += ["rates by Minstrel"] if radio.get("rate_control") else []
+    at = "" if found is None else f" {in_words(situation, found)}"
     if situation.place == "office":
-        words.append(f"{situation.clients} laptops on {situation.access_points} access points")
+        words.append(f"{situation.clients} laptops on {situation.access_points} access points{at}")
     else:
-        words.append("one station near the router")
+        words.append(f"one station{at or ' near the router'}")
     words.append(f"access point {situation.profile or 'of unknown cost (profile ideal)'}")
     return ", ".join(words)

@@ -11,29 +11,27 @@ from typing import Final
 
 from attrs import frozen
 
+from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome
-from airtoll.advising.measure import ASSOCIATED, WAKING, storm
+from airtoll.advising.measure import ASSOCIATED, SCANNED_CHANNELS, WAKING, storm
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
+from airtoll.analyse import Estimate
 from airtoll.answer import Compare, Verdict
 from airtoll.network import Network
-from airtoll.policies import resolve
+from airtoll.policies import Cipher, resolve
 from airtoll.present.digits import shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
-from airtoll.profiles import load
 
 #: Lines of settings that are named.
 _MOST_NAMED: Final = 5
-#: Operation of SAE and of certificates that a profile has if it has any.
-_CURVES: Final = "p-256-scalar-mul"
 #: Scenario of a sensor -> its way of life.
 _LIVES: Final = {
     WAKING: "if it joins for every message",
     ASSOCIATED: "if it stays associated",
 }
 _BATTERY: Final = "battery_days"
-_JOINS: Final = ("negotiation_time_s", "join_all_time_s")
 
 
 @frozen
@@ -191,9 +189,24 @@ def _chosen(decision: Decision, teller: Teller) -> list[Section]:
         return [Section("Why", reasons)] if reasons else []
     return [
         Section("It costs", tuple(_cost(claim, decision, teller) for claim in outcome.claims)),
-        Section("It gains", tuple(teller.gain(outcome.gain))),
+        Section("It gains", (*teller.gain(outcome.gain), *_without_cipher(decision, outcome))),
         Section("How", (_how(decision.situation, outcome.policy),)),
     ]
+
+
+def _without_cipher(decision: Decision, outcome: Outcome) -> tuple[str, ...]:
+    """The devices that stay out because they lack the cipher."""
+    link, own = resolve(outcome.policy).link, resolve(decision.situation.have).link
+    cipher = link.cipher
+    # Every station with RSN has CCMP-128 (IEEE 802.11-2020, 12.2.4).
+    if not link.encrypts_data or cipher in (Cipher.CCMP_128, own.cipher, Cipher.NONE):
+        return ()
+    name = str(cipher).upper()
+    words = f"A device without {name} stays out, too: stations with RSN must have CCMP-128 alone"
+    found = lacking(cipher)
+    if found:
+        words += f"; of the profiles, {_listed(found)} lack{'s' if len(found) == 1 else ''} it"
+    return (f"{words}.",)
 
 
 def _how(situation: Situation, policy: str) -> str:
@@ -209,14 +222,24 @@ def _how(situation: Situation, policy: str) -> str:
 
 def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:
     """The change of a metric; of joins, the part of the devices is named where it is unknown."""
-    words = _sentence(_told(claim, teller))
-    if claim.metric in _JOINS and not _knows_curves(decision.situation):
-        return f"{words}; without the access point's time for SAE and EAP, which is unknown."
-    return f"{words}."
+    assert decision.to is not None
+    words = f"{_sentence(_told(claim, teller, decision.to))}."
+    if claim.metric == "handover_gap_s" and decision.scanned is not None:
+        words += f" {_scanned(decision.scanned)}"
+    return words
 
 
-def _told(claim: Compare, teller: Teller) -> str:
+def _scanned(gap: Estimate) -> str:
+    return (
+        "So a client with a neighbour list (802.11k); one without it scans first, under every "
+        f"policy: with {SCANNED_CHANNELS} channels of 30 ms its gap is {shown(gap)}."
+    )
+
+
+def _told(claim: Compare, teller: Teller, outcome: Outcome) -> str:
     """The change of a metric, of a sensor with the way of life that it holds for."""
+    if part := outcome.unknown_part(claim):
+        return teller.partly(claim, part)
     where = dict(claim.place.levels).get("scenario")
     lives = _LIVES.get(str(where), "") if claim.metric == _BATTERY else ""
     return f"{teller.change(claim)} {lives}".rstrip()
@@ -243,15 +266,17 @@ def _not_taken(decision: Decision) -> tuple[str, ...]:
 
 
 def _tunnel(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    situation = decision.situation
+    beyond, router = situation.tunnel_end == "server", situation.router
     if decision.layered is not None:
-        return tuple(teller.layered(decision.layered))
+        return tuple(teller.layered(decision.layered, beyond=beyond, router=router))
     if decision.tunnel_unknown is not None:
         whole = resolve(str(decision.tunnel_unknown.arm["policy"]))
         link, _, tunnel = whole.name.rpartition("+")
         own = resolve(link).services.names()
         added = [name for name in whole.services.names() if name not in own]
         return (
-            teller.over(link, tunnel, added),
+            *teller.over(link, tunnel, added, beyond=beyond, router=router),
             f"Its cost is unknown: {decision.tunnel_unknown.reason}.",
         )
     return ()
@@ -260,19 +285,35 @@ def _tunnel(decision: Decision, teller: Teller) -> tuple[str, ...]:
 def _others(decision: Decision, teller: Teller) -> tuple[str, ...]:
     """The other measured candidates: their costs that anyone would notice, one line each."""
     others = [one for one in decision.outcomes if one is not decision.to]
-    return tuple(_in_short(one, teller) for one in others)
+    return tuple(_in_short(one, decision, teller) for one in others)
 
 
-def _in_short(outcome: Outcome, teller: Teller) -> str:
+def _in_short(outcome: Outcome, decision: Decision, teller: Teller) -> str:
     changed = [
         claim
         for claim in outcome.claims
-        if claim.verdict in (Verdict.COSTS, Verdict.GAINS, Verdict.CHANGES, Verdict.TOO_FEW)
-        or claim.metric == _BATTERY
+        if not outcome.unknown_part(claim)
+        and (
+            claim.verdict in (Verdict.COSTS, Verdict.GAINS, Verdict.CHANGES, Verdict.TOO_FEW)
+            or claim.metric == _BATTERY
+        )
     ]
-    phrases = [_told(claim, teller) for claim in changed]
-    cost = "; ".join(phrases) or "costs nothing that anyone would notice"
-    weak = f"; {'; '.join(outcome.gain.left)}" if outcome.gain.left else ""
+    unknown = [claim for claim in outcome.claims if outcome.unknown_part(claim)]
+    phrases = [_told(claim, teller, outcome) for claim in changed]
+    if not phrases:
+        known = [teller.metric(claim) for claim in outcome.claims if claim not in unknown]
+        of = f" in {_listed(known)}" if unknown and known else ""
+        phrases = [f"costs nothing that anyone would notice{of}"] if known else []
+    if unknown:
+        parts = dict.fromkeys(outcome.unknown_part(claim) for claim in unknown)
+        of = _listed([teller.metric(claim) for claim in unknown])
+        phrases.append(f"the change of {of} is unknown, as {_listed(list(parts))} is")
+    cost = "; ".join(phrases)
+    left = [*outcome.gain.left]
+    cipher = resolve(outcome.policy).link.cipher
+    if _without_cipher(decision, outcome):
+        left.append(f"devices without {str(cipher).upper()} stay out")
+    weak = f"; {'; '.join(left)}" if left else ""
     return f"{policy_name(outcome.policy).replace(', ', ' ')}: {cost}{weak}."
 
 
@@ -283,26 +324,31 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         lines.append(f"{_sentence(storm(situation))}.")
     if situation.place != "sensor":
         lines.append("While they join, stations compute as one core of a PC at 2.1 GHz.")
-    if situation.assumed:
-        lines.append(f"Not said, so taken: {'; '.join(situation.assumed)}.")
-    lines.append(f"Left out: {'; '.join(_left_out(situation))}.")
+    assumed = list(situation.assumed)
+    if (decision.layered or decision.tunnel_unknown) and not situation.tunnel_end_said:
+        end = "a server" if situation.tunnel_end == "server" else f"the {situation.router}"
+        assumed.append(f"a tunnel that ends at {end} (--tunnel-end)")
+    if assumed:
+        lines.append(f"Not said, so taken: {'; '.join(assumed)}.")
+    lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
     return tuple(lines)
 
 
-def _knows_curves(situation: Situation) -> bool:
-    """Whether the access point's part of SAE and of certificates has a cost."""
-    return situation.profile is not None and _CURVES in load(situation.profile).operation
-
-
-def _left_out(situation: Situation) -> Sequence[str]:
+def _left_out(decision: Decision) -> Sequence[str]:
+    situation = decision.situation
     if situation.place == "sensor":
         return ["DHCP, and TLS or MQTT above the message", "regulator and self-discharge"]
     found = ["the computing time of stations while they send"]
     if situation.profile is None:
         found.append("the CPU of the access point (--profile)")
-    elif not _knows_curves(situation):
-        found.append(f"the time of SAE and EAP on the CPU of {situation.profile}, unpublished")
-    if situation.place == "office":
-        found.append("the scan before a hand-over, which every policy has (walk-by-level)")
+    elif any(one.unpriced for one in decision.outcomes):
+        found.append(f"the time of SAE on the CPU of {situation.profile}, unpublished")
+    if decision.layered is not None:
+        if situation.tunnel_end == "server":
+            found.append("the CPU of the tunnel's server")
+        found.append(
+            f"a tunnel of the {situation.router} itself, to a provider: its CPU seals as many "
+            "packets"
+        )
     found.append("fading and other networks")
     return found

@@ -22,6 +22,14 @@ from airtoll.study.generations import GENERATIONS, phy_name
 from airtoll.study.join import SIGNATURES, Join
 
 Place = Literal["home", "office", "sensor"]
+#: Far end of a station's tunnel, as `tunnel_end` of a study.
+TunnelEnd = Literal["access-point", "server"]
+#: Word of the command line -> far end of a tunnel. A router at home is the access point.
+TUNNEL_ENDS: Final[dict[str, TunnelEnd]] = {
+    "router": "access-point",
+    "access-point": "access-point",
+    "server": "server",
+}
 PLACES: Final[tuple[Place, ...]] = ("home", "office", "sensor")
 #: PHY of a place where nothing names one.
 _PHY: Final[dict[Place, str]] = {
@@ -46,7 +54,10 @@ class Situation:
     ``clients``: of all access points. ``chain``: kind of the certificates of server and clients, as
     ``join.chain`` of a study. ``beside``: other networks of the file, which the answer is not
     about. ``battery`` and ``every_s``: of a sensor, the interval of its messages, s. ``assumed``:
-    choices where nothing was said, sentences.
+    choices where nothing was said, sentences. ``tunnel_end``: the far end of a station's tunnel;
+    ``tunnel_end_said``: whether anyone named it. ``level_dbm`` and ``distance_m``: of the stations
+    at the access point, one of them at most; without both they are near it. ``tls_resumption``:
+    stations and RADIUS server keep the TLS sessions of earlier joins.
     """
 
     have: str
@@ -64,6 +75,16 @@ class Situation:
     beside: tuple[Network, ...] = ()
     battery: Battery = _BATTERY
     every_s: float = _EVERY_S
+    tunnel_end: TunnelEnd = "access-point"
+    tunnel_end_said: bool = False
+    level_dbm: float | None = None
+    distance_m: float | None = None
+    tls_resumption: bool = False
+
+    @property
+    def router(self) -> str:
+        """The access point as people of this place call it."""
+        return "router" if self.place == "home" else "access point"
 
     @property
     def access_points(self) -> int:
@@ -184,7 +205,7 @@ def _refuse_network(profile: str, network: Network) -> None:
             raise UsageError(_lacks(profile, asked, [f"{one}{unit}" for one in names.values]))
 
 
-def situation(
+def situation(  # noqa: PLR0913 - keywords of the library
     source: str,
     *,
     wanted: str | None = None,
@@ -198,12 +219,16 @@ def situation(
     chain: str | None = None,
     battery: str | None = None,
     every: str | None = None,
+    tunnel_end: str | None = None,
+    level_dbm: float | None = None,
+    distance_m: float | None = None,
+    tls_resumption: bool = False,
     said: bool = True,
 ) -> Situation:
     """The situation of a policy's name or a file, and of options. Raises ``UsageError``.
 
     ``battery`` and ``every``: of a sensor, as ``2000mAh@3.7V`` and ``1h``. ``said``: whether anyone
-    named the policy.
+    named the policy. ``tunnel_end``: router, access-point or server.
     """
     network, *beside = networks_of(source, wanted, band) or (None,)
     have = resolve(source).name if network is None else network.policy
@@ -270,6 +295,16 @@ def situation(
         raise UsageError(f"--chain {chain}: allowed are {', '.join(SIGNATURES)}")
     if chain is None and radius:
         assumed.append(f"{CHAIN} certificates (--chain)")
+    if tls_resumption and not radius:
+        raise UsageError(
+            "--tls-resumption: TLS sessions are of a RADIUS server, and there is none (--8021x)"
+        )
+    if place == "office" and radius and not tls_resumption:
+        assumed.append("no TLS session is kept from earlier joins (--tls-resumption)")
+    if level_dbm is not None and distance_m is not None:
+        raise UsageError("--level, --distance: one of them, the other follows")
+    if level_dbm is None and distance_m is None and place != "office" and network is not None:
+        level_dbm = network.signal_dbm
     return Situation(
         have=have,
         place=place,
@@ -286,4 +321,20 @@ def situation(
         beside=tuple(one for one in beside if one is not None),
         battery=cell,
         every_s=every_s,
+        tunnel_end=_tunnel_end(tunnel_end, place),
+        tunnel_end_said=tunnel_end is not None,
+        level_dbm=level_dbm,
+        distance_m=distance_m,
+        tls_resumption=tls_resumption,
     )
+
+
+def _tunnel_end(word: str | None, place: Place) -> TunnelEnd:
+    """The far end of a tunnel: of a home its router, of other places a server, unless said."""
+    if word is None:
+        return "access-point" if place == "home" else "server"
+    if word not in TUNNEL_ENDS:
+        raise UsageError(f"--tunnel-end {word}: allowed are {', '.join(TUNNEL_ENDS)}")
+    if place == "sensor":
+        raise UsageError("--tunnel-end: a sensor has no tunnel here (--place home, office)")
+    return TUNNEL_ENDS[word]

@@ -139,7 +139,8 @@ class Margin:
 
     ``now``: what it answers. ``enough``: the least measured level from which on every client joined
     in every trial; None where none was enough. ``short``: the largest measured level below it, at
-    which ``joined`` of ``clients`` joined, a mean; None where all levels were enough.
+    which ``joined`` of ``clients`` joined, a mean; None where all levels were enough. ``trials``:
+    of each level.
     """
 
     policy: str
@@ -148,6 +149,7 @@ class Margin:
     short: float | None
     joined: float
     clients: int
+    trials: int = 1
 
     @property
     def holds(self) -> bool:
@@ -251,7 +253,8 @@ class Gain:
     ``services`` and ``lost``: names of the catalogue. ``ended`` and ``left``: weaknesses, each a
     sentence, those of what one has that end and those that the new policy has.
     ``excludes``: stations of the present policy cannot join; ``bridge``: the transition policy that
-    lets them join, empty where there is none.
+    lets them join, empty where there is none. ``completes_pmf``: management frames are protected
+    for the clients that can today, and for all afterwards.
     """
 
     have: str
@@ -262,6 +265,7 @@ class Gain:
     left: tuple[str, ...]
     excludes: bool
     bridge: str = ""
+    completes_pmf: bool = False
 
 
 class Sum(Enum):

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from airtoll.answer.claims import Gain
 from airtoll.policies import Policy, catalogue
+from airtoll.policies.standing import NO_PMF_CAVEAT
 
 
-def gained(have: Policy, to: Policy) -> Gain:
-    """The services and weaknesses that differ."""
+def gained(have: Policy, to: Policy, pmf: str | None = None) -> Gain:
+    """The services and weaknesses that differ.
+
+    ``pmf``: protected management frames of the present network where they are not those of
+    ``have``.
+    """
     own, new = have.services.names(), to.services.names()
     faults = {one.what: None for one in (*have.broken, *have.weaknesses)}
+    optional = pmf == "optional" and NO_PMF_CAVEAT.what in faults
+    if pmf in ("optional", "required"):
+        faults.pop(NO_PMF_CAVEAT.what, None)
     left = {one.what: None for one in (*to.broken, *to.weaknesses)}
     links = (to.link.transition, *to.link.overriding)
     # Stations of a transition may be those of its older link.
@@ -25,6 +33,7 @@ def gained(have: Policy, to: Policy) -> Gain:
         services=tuple(name for name in new if name not in own),
         lost=tuple(name for name in own if name not in new),
         ended=tuple(what for what in faults if what not in left),
+        completes_pmf=optional and to.link.pmf == "required",
         left=tuple(left),
         excludes=excludes,
         bridge=_bridge(have, to) if excludes and have.link.transition is None else "",

@@ -9,7 +9,7 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from attrs import asdict
+from attrs import asdict, frozen
 
 from airtoll.cli.negotiations import (
     negotiate,
@@ -19,6 +19,7 @@ from airtoll.cli.negotiations import (
     variant_rows,
     variants,
 )
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, out, table
 from airtoll.errors import UsageError
 from airtoll.network.openwrt import write as write_openwrt
@@ -104,42 +105,58 @@ def policies_list(json: JsonOption = False) -> None:
     )
 
 
-@policies.command("show")
-def policies_show(
-    name: Annotated[str, typer.Argument(help="Policy or alias, e.g. P-9 or wpa3-sae-ccmp.")],
+@frozen(kw_only=True)
+class PolicyOptions:
+    """Options of ``airtoll policies show``."""
+
+    name: Annotated[str, typer.Argument(help="Policy or alias, e.g. P-9 or wpa3-sae-ccmp.")]
     messages: Annotated[
         bool, typer.Option("--messages", help="List every message of its handshakes.")
-    ] = False,
+    ] = False
     links: Annotated[
         int, typer.Option(help="Links of the association, 1 to 15: multi-link from 2 on.")
-    ] = 1,
+    ] = 1
     hostapd: Annotated[
         bool, typer.Option("--hostapd", help="Print a hostapd.conf of it, to fill in, and no more.")
-    ] = False,
+    ] = False
     supplicant: Annotated[
         bool, typer.Option("--wpa-supplicant", help="The same for wpa_supplicant.conf.")
-    ] = False,
+    ] = False
     openwrt: Annotated[
         bool, typer.Option("--openwrt", help="The same for OpenWrt's /etc/config/wireless.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
+    ] = False
+    json: JsonOption = False
+
+
+@policies.command("show")
+@command
+def policies_show(options: PolicyOptions) -> None:
     """Show what a policy is made of, costs in octets, negotiates, offers, and what is broken."""
-    policy = resolve(name)
-    if hostapd or supplicant or openwrt:
-        if hostapd + supplicant + openwrt + json + messages > 1 or links != 1:
+    policy = resolve(options.name)
+    if options.hostapd or options.supplicant or options.openwrt:
+        if (
+            options.hostapd + options.supplicant + options.openwrt + options.json + options.messages
+            > 1
+            or options.links != 1
+        ):
             raise UsageError("--hostapd, --wpa-supplicant, --openwrt: one alone, nothing beside it")
         # The real stack's modules take a while to load, and no other catalogue needs them.
         from airtoll.testbeds.linux.daemons.settings_of import hostapd_text, wpa_supplicant_text
 
-        writer = hostapd_text if hostapd else wpa_supplicant_text if supplicant else write_openwrt
+        writer = (
+            hostapd_text
+            if options.hostapd
+            else wpa_supplicant_text
+            if options.supplicant
+            else write_openwrt
+        )
         sys.stdout.write(writer(policy))
         return
     row = _policy_row(policy)
-    negotiation = negotiate(policy, over_links(policy, links))
+    negotiation = negotiate(policy, over_links(policy, options.links))
     row["negotiation"] = negotiation
     row["variants"] = variants(policy)
-    if json:
+    if options.json:
         emit_json(row)
         return
     console = out()
@@ -170,7 +187,7 @@ def policies_show(
     for reference in policy.weaknesses:
         view.add_row("weakness", f"{reference.what} ({reference.source})")
     console.print(view)
-    if messages:
+    if options.messages:
         print_messages(negotiation)
 
 
@@ -284,8 +301,19 @@ def datasets_show(
         return
     view = table(None, ["", ""])
     for key, value in row.items():
-        view.add_row(key.replace("_", " "), str(value))
+        view.add_row(key.replace("_", " "), _shown(value))
     out().print(view)
+
+
+def _shown(value: Any) -> str:
+    """A value of a data set's summary: each source on a line of its own, names after commas."""
+    if value is None or value == []:
+        return "-"
+    if isinstance(value, list):
+        sources = any(isinstance(one, tuple) for one in value)
+        words = (" ".join(one) if isinstance(one, tuple) else str(one) for one in value)
+        return ("\n" if sources else ", ").join(words)
+    return str(value)
 
 
 @scenarios.command("list")

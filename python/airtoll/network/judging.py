@@ -224,7 +224,12 @@ def _remarks(security: Security, policy: str, offers: Sequence[str]) -> list[str
     others = [name for name in offers if name not in within and policy != "mac-acl"]
     if others:
         found.append(f"stations may choose {', '.join(others)}, too")
-    if security.pmf is not None and security.pmf != link.pmf:
+    if security.pmf == "optional" and link.pmf == "off":
+        found.append(
+            "protected management frames are optional: clients that have them use them; "
+            f"{policy} counts none"
+        )
+    elif security.pmf is not None and security.pmf != link.pmf:
         found.append(
             f"protected management frames are {security.pmf}; in {policy} they are {link.pmf}"
         )

@@ -183,6 +183,11 @@ class Teller:
             found.append(f"{to} adds {_enumerated(_services(claim.services))}.")
         if claim.ended:
             found.append(f"It ends this: {'; '.join(claim.ended)}.")
+        if claim.completes_pmf:
+            found.append(
+                "Protected management frames, which are optional today, are required: nothing "
+                "changes for clients that have them, and clients without them stay out."
+            )
         if claim.lost:
             found.append(f"It lacks {_enumerated(_services(claim.lost))}, which you have today.")
         if claim.left:
@@ -197,20 +202,40 @@ class Teller:
             found.append(words + ".")
         return found
 
-    def over(self, link: str, tunnel: str, services: Sequence[str]) -> str:
-        """The services that a tunnel adds to a link."""
+    def over(
+        self, link: str, tunnel: str, services: Sequence[str], *, beyond: bool, router: str
+    ) -> list[str]:
+        """The far end of a tunnel, and the services that it adds to a link.
+
+        ``beyond``: the tunnel ends at a server beyond the access point, which people of this place
+        call ``router``.
+        """
         name = self._level("policy", tunnel).rpartition(" + ")[2]
         whole = f"{name} over {self._level('policy', link)}"
+        ends = f"a server beyond the {router}" if beyond else f"the {router}"
+        option = "router" if router == "router" else "access-point"
+        found = [
+            f"The tunnel runs from the station to {ends} "
+            f"(--tunnel-end {'server' if beyond else option})."
+        ]
         if services:
-            return f"{whole} adds {_enumerated(_services(services))}."
-        return (
-            f"On the air {whole} is a waste: it adds no service that the link lacks. Beyond the "
-            "access point, which no link policy protects, it is not."
-        )
+            found.append(f"{whole} adds {_enumerated(_services(services))} on the air.")
+        else:
+            found.append(f"On the air {whole} is a waste: it adds no service that the link lacks.")
+        if beyond:
+            found.append(
+                f"It protects the way from the {router} to the server, which no link policy does."
+            )
+        else:
+            found.append(
+                f"Beyond the {router} it protects nothing, as a tunnel to a server would "
+                "(--tunnel-end server). It is of use to devices that are elsewhere."
+            )
+        return found
 
-    def layered(self, claim: Layered) -> list[str]:
+    def layered(self, claim: Layered, *, beyond: bool, router: str) -> list[str]:
         """Whether a tunnel over a protected link is a waste: its addition, cost, sum and limit."""
-        found = [self.over(claim.link, claim.tunnel, claim.services)]
+        found = self.over(claim.link, claim.tunnel, claim.services, beyond=beyond, router=router)
         added = claim.added
         if added.change is None:
             return [*found, f"Its cost is unknown: {added.reason}."]
@@ -236,16 +261,25 @@ class Teller:
         name = self._level("policy", claim.policy)
         joined = f"{claim.joined:.3g} of {claim.clients} clients of an access point"
         short = "" if claim.short is None else f"at {claim.short:.3g}, {joined} do, on average"
+        trials = f"{claim.trials} trials" if claim.trials > 1 else "one trial"
         if claim.enough is None:
             return (f"No measured server lets every client of {name} join: {short}.",)
+        between = ""
+        if claim.short is not None:
+            between = (
+                f"The limit lies between {claim.short:.3g} and {claim.enough:.3g} requests/s: "
+                f"found by bisection, {trials} of each level."
+            )
         if not claim.holds:
             least = f"at {claim.enough:.3g} RADIUS requests/s"
-            return (f"With {name} every client joins {least}" + (f"; {short}." if short else "."),)
+            said = f"With {name} every client joins {least}" + (f"; {short}." if short else ".")
+            return (said, between) if between else (said,)
         if not short:
             return (f"With {name} every client joins at {claim.enough:.3g} requests/s, too.",)
         spare = claim.now / claim.enough
         return (
             f"Every client joins down to {claim.enough:.3g} requests/s; {short}.",
+            between,
             f"The server answers {spare:.2g} times what {name} needs after a power cut.",
         )
 
@@ -264,6 +298,19 @@ class Teller:
     def change(self, claim: Compare) -> str:
         """The change of one metric, without the policies."""
         return f"{spoken(claim.metric).words} {_change(claim)}"
+
+    def metric(self, claim: Compare) -> str:
+        """The metric of a change."""
+        return spoken(claim.metric).words
+
+    def partly(self, claim: Compare, unknown: str) -> str:
+        """The known part of a change, which alone decides nothing; ``unknown``: the other part."""
+        words = spoken(claim.metric).words
+        if claim.before is None or claim.after is None or claim.change is None:
+            return f"{words} was not measured: {claim.reason}"
+        before, after = (_alone(claim, is_after=side) for side in (False, True))
+        known = f"stays {after}" if before == after else f"changes from {before} to {after}"
+        return f"without {unknown}, which is unknown, {words} {known}; the whole change is unknown"
 
     def required(self, claim: Ruled) -> str:
         """A requirement without its place: ``throughput is at least 20 Mb/s``, or its name."""

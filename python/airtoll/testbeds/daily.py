@@ -96,9 +96,24 @@ def join_unknown(
     policy: Policy, profile: Profile, options: border.Options | None = None
 ) -> str | None:
     """The first heavy operation of a station's join that its profile does not price, or None."""
+    missing = _unpriced("station", policy, profile, options)
+    return next((f"{profile.name} has no cost of {name}" for name in missing), None)
+
+
+def unpriced_operations(policy: Policy, profile: Profile | None) -> tuple[str, ...]:
+    """The heavy operations of an access point's join that its profile does not price.
+
+    ``profile``: None where nothing is known of the device.
+    """
+    return _unpriced("access-point", policy, profile, None)
+
+
+def _unpriced(
+    who: str, policy: Policy, profile: Profile | None, options: border.Options | None
+) -> tuple[str, ...]:
     options = border.Options() if options is None else options
     asked = border.to_json(policy.native()), 1, border.to_json(options)
     parties = _native.negotiate(*asked)["totals"]["by_party"]
-    heavy = (name for party in parties if party["party"] == "station" for name in party["heavy"])
-    missing = (name for name in heavy if name not in profile.operation)
-    return next((f"{profile.name} has no cost of {name}" for name in missing), None)
+    heavy = (name for party in parties if party["party"] == who for name in party["heavy"])
+    known = () if profile is None else profile.operation
+    return tuple(name for name in heavy if name not in known)
