@@ -65,7 +65,7 @@ pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing, wid
 pub(crate) use ofdma::{BothWays, SharedStation, SharingRules};
 pub(crate) use queue::SIGNALLING_CATEGORY;
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
-pub(crate) use retrieval::{Announced, Spoken};
+pub(crate) use retrieval::{Announced, SignLinks, Spoken};
 pub(crate) use single_radio::{RadioRules, RadioSet};
 
 /// State of the MAC of a node.

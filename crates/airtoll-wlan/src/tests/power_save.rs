@@ -45,6 +45,8 @@ fn downlink(retrieval: Option<Retrieval>, cipher: &str, seconds: f64) -> Scenari
     let station =
         format!(r#"{{"name": "s0", "role": "station", "bss": "cell", "cipher": "{cipher}"}},"#);
     let mut scenario = cell(EDCA, &station, &flow, seconds);
+    // The first packet finds the station in active mode.
+    scenario.warm_up_s = 1.0;
     scenario.nodes[0].power_save = power_save(retrieval, 1);
     let [idle_w, doze_w, transmit_w, receive_w] = WATTS;
     scenario.nodes[0].host.energy = Some(
@@ -101,7 +103,7 @@ fn closed_form(scenario: &Scenario, retrieval: Retrieval, cipher_octets: u32) ->
         + transmit_w * (signs + data_ack - sifs)
         + receive_w * (data + beacons * beacon);
     Expected {
-        delay_s: OFFSET_S + beacon + asked + access + data,
+        delay_s: OFFSET_S + sifs + slot + beacon + asked + access + data,
         power_w: joule / PERIOD_S,
         signs_s: signs,
         acks_s: acks + data_ack,
@@ -117,7 +119,8 @@ fn beacon_s(scenario: &Scenario) -> f64 {
 
 /// Airtime of the beacons of a trial.
 fn beacons_s(scenario: &Scenario, seconds: f64) -> f64 {
-    ((seconds - OFFSET_S) / BEACON_S).ceil() * beacon_s(scenario)
+    let before = |s: f64| ((s - OFFSET_S) / BEACON_S).ceil();
+    (before(seconds) - before(scenario.warm_up_s)) * beacon_s(scenario)
 }
 
 #[test]
