@@ -6,6 +6,7 @@ Takes names; gives tables or JSON. Never runs anything.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,8 +21,8 @@ from airtoll.cli.negotiations import (
     variants,
 )
 from airtoll.cli.output import JsonOption, emit_json, out, table
+from airtoll.cli.places import named
 from airtoll.errors import UsageError
-from airtoll.network.openwrt import write as write_openwrt
 from airtoll.observe.datasets import list_datasets, load_dataset, show_dataset
 from airtoll.plan import make_plan
 from airtoll.policies import Policy, aliases, catalogue, resolve
@@ -122,18 +123,40 @@ def policies_show(
     openwrt: Annotated[
         bool, typer.Option("--openwrt", help="The same for OpenWrt's /etc/config/wireless.")
     ] = False,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            parser=named("--from"),
+            help="A file of one of these: print it with the lines that the policy needs changed.",
+        ),
+    ] = None,
+    ssid: Annotated[
+        str | None, typer.Option(help="With --from: the network to change, if there are several.")
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="With --openwrt: the router, whose radio is written.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show what a policy is made of, costs in octets, negotiates, offers, and what is broken."""
     policy = resolve(name)
-    if hostapd or supplicant or openwrt:
+    if ssid is not None and source is None:
+        raise UsageError("--ssid: needs --from, the file with the networks")
+    if profile is not None and (source is not None or not openwrt):
+        raise UsageError("--profile: needs --openwrt, without --from, whose radio stays")
+    if hostapd or supplicant or openwrt or source is not None:
         if hostapd + supplicant + openwrt + json + messages > 1 or links != 1:
             raise UsageError("--hostapd, --wpa-supplicant, --openwrt: one alone, nothing beside it")
-        # The real stack's modules take a while to load, and no other catalogue needs them.
-        from airtoll.testbeds.linux.daemons.settings_of import hostapd_text, wpa_supplicant_text
+        # The advice and the real stack take a while to load, and no other catalogue needs them.
+        from airtoll.advising.settings import change_of, settings_of
 
-        writer = hostapd_text if hostapd else wpa_supplicant_text if supplicant else write_openwrt
-        sys.stdout.write(writer(policy))
+        program = "hostapd" if hostapd else "wpa-supplicant" if supplicant else "openwrt"
+        if source is not None:
+            asked = program if hostapd or supplicant or openwrt else None
+            sys.stdout.write(change_of(policy, str(source), ssid=ssid, program=asked).text)
+        else:
+            sys.stdout.write(settings_of(policy, program, profile))
         return
     row = _policy_row(policy)
     negotiation = negotiate(policy, over_links(policy, links))
