@@ -19,8 +19,10 @@ PYTEST := $(BIN)/pytest -n 3 --dist loadfile
 TARGET_FOLDER = cargo metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/'
 
 export CARGO_TERM_COLOR ?= never
+# Byte code is kept: every worker and every process of a test would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo release fast test test-all test-rust test-aws-lc test-pages test-python test-guests test-browser test-slow test-install web test-linux \
+.PHONY: help demo release fast test test-all test-rust test-aws-lc test-thorough test-pages test-python test-guests test-browser test-slow test-install web test-linux \
 	agarwal-linux wheel lint bench bench-gate bench-simulator bench-captures bench-ciphers docs site border ci build medium \
 	venv dev peers system guest fuzz mutations clean forget summary
 
@@ -32,11 +34,10 @@ demo: build ## run a published study and write its report (README, first command
 
 test: export AIRTOLL_RESULTS := $(RESULTS)
 test: forget build test-rust test-python ## what must hold, without guests and browsers (README, second command)
-	@$(PYTHON) tools/step.py --results $(RESULTS) \
-		"Not asked for: guests, browsers, pages, wheels, site, fuzzing (make test-all); campaigns (make test-slow)."
+	@$(PYTHON) tools/step.py --results $(RESULTS) "Not asked for: thorough tests, guests, browsers, pages, wheels, site, fuzzing (make test-all); campaigns (make test-slow)."
 
 test-all: export AIRTOLL_RESULTS := $(RESULTS)
-test-all: forget build dev medium system web guest test-rust test-aws-lc test-python test-pages test-browser test-guests test-install site fuzz ## everything but campaigns
+test-all: forget build dev medium system web guest test-rust test-aws-lc test-python test-thorough test-pages test-browser test-guests test-install site fuzz ## everything but campaigns
 	@$(PYTHON) tools/step.py --results $(RESULTS) "Not asked for: campaigns (make test-slow)."
 
 forget:
@@ -53,7 +54,10 @@ test-aws-lc: ## AWS-LC and RustCrypto give the same octets
 		-p airtoll-security -p airtoll-handshakes --features airtoll-security/aws-lc,airtoll-handshakes/aws-lc --lib
 
 test-python: build dev medium peers
-	$(STEP) --show "Python tests" "4 min" $(PYTEST) -m "not (slow or wheel or pages or guest or browser)"
+	$(STEP) --show "Python tests" "4 min" $(PYTEST) -m "not (slow or thorough or wheel or pages or guest or browser)"
+
+test-thorough: build dev medium peers ## more rows, examples and policies of what make test tests
+	$(STEP) --show "Thorough tests" "1 min" $(PYTEST) -m "thorough and not (slow or wheel or pages or guest or browser)"
 
 test-pages: build dev medium peers
 	$(STEP) --show "Pages" "2 min" $(PYTEST) -m "pages and not (slow or wheel or guest or browser)"

@@ -23,6 +23,8 @@ NS3_BEACON_OCTETS = {"b": 58, "a": 59, "g": 71, "n": 144, "ac": 165, "ax": 198, 
 NS3_MULTI_LINK_BEACON_OCTETS = 264
 #: Octets of EML capabilities in it, where stations may have one radio.
 NS3_EML_OCTETS = 2
+#: Octets of the MU EDCA Parameter Set element.
+NS3_MU_EDCA_OCTETS = 16
 
 CATEGORIES = {"BE": "best_effort", "BK": "background", "VI": "video", "VO": "voice"}
 
@@ -49,13 +51,20 @@ class Case:
     hidden: bool = False  # stations receive nothing of one another
     # Further BSSs on the channel, saturated stations of each, and the level between BSSs.
     neighbours: tuple[int, int, float] = (0, 0, -40.0)
+    neighbour_mbps: float | None = None  # load of each of their flows; None: saturated
+    colors: bool = False  # every BSS has a colour of its own
+    obss_pd_dbm: float | None = None  # of all nodes; they sense no other colour below it
     slow: tuple[int, float] = (0, 0)  # so many stations have this rate, Mb/s (n: MCS)
     rss_dbm: float = -40.0
     second: tuple[str, int, int] | None = None  # a second link: band, MCS, width in MHz
     # With a second link: the stations have one radio for both, with these delays, us.
     emlsr: tuple[int, int] | None = None
     amsdu_max: int = 0  # octets; 0: no A-MSDU
-    ofdma: str = "off"  # off | downlink: equal resource units, MU-BARs in the PPDU
+    # off | downlink (equal resource units, MU-BARs in the PPDU) | uplink (Basic Trigger frames)
+    # | both
+    ofdma: str = "off"
+    flow_queues: int = 1024  # of ns-3's FqCoDel; 65,535: no two flows share one
+    together: bool = False  # datagrams of all flows come at the same times
     category: str = "BE"  # BE | BK | VI | VO
     wired: tuple[float, float] | None = None  # a wire to a server: Mb/s, seconds one way
     tcp_window: int = 131072
@@ -75,6 +84,8 @@ class Case:
         if self.direction == "relay":
             return list(zip(stations[0::2], stations[1::2], strict=False))
         far = "server" if self.wired else "ap"
+        if self.direction == "both":
+            return [pair for s in stations for pair in ((s, far), (far, s))]
         if self.direction == "down":
             return [(far, s) for s in stations]
         return [(s, far) for s in stations]
@@ -108,8 +119,21 @@ class Case:
         if self.standard in "bag":
             airtime_s += 100e-6
         cells, of_each, cross_dbm = self.neighbours
-        sensed = cells * of_each if cross_dbm >= -82 else 0
+        least = -82.0 if self.obss_pd_dbm is None else self.obss_pd_dbm
+        sensed = cells * of_each if cross_dbm >= least and self.neighbour_mbps is None else 0
         return airtime_s * (len(self.flows) + sensed) / 1.33
+
+    @property
+    def neighbour_interval_s(self) -> float:
+        """Seconds between the datagrams of one flow of a neighbour."""
+        if self.neighbour_mbps is not None:
+            return self.payload * 8 / (self.neighbour_mbps * 1e6)
+        # Saturated neighbours of own flows at a load have as many packets as if all were saturated.
+        return replace(self, offered=None).interval_s
+
+    def start_s(self, flow: int, interval_s: float) -> float:
+        """When a flow begins: spread over one interval by the golden ratio: none coincide."""
+        return 0.0 if self.together else (flow * 0.618033988749895 % 1.0) * interval_s
 
     def ns3(self, run: int) -> dict[str, Any]:
         """Attributes of ``Parameters`` in ``ns3/scenario.cc``."""
@@ -145,6 +169,11 @@ class Case:
             "neighbourCells": self.neighbours[0],
             "neighbourStations": self.neighbours[1],
             "crossDbm": self.neighbours[2],
+            "neighbourInterval": self.neighbour_interval_s if self.neighbours[0] else 0.0,
+            "colors": self.colors,
+            "obssPdDbm": self.obss_pd_dbm or 0.0,
+            "flowQueues": self.flow_queues,
+            "together": self.together,
             "amsduMax": self.amsdu_max,
             "ofdma": self.ofdma,
             "category": self.category,
@@ -199,6 +228,7 @@ class Case:
                 "payload_octets": self.payload,
                 "rate_bps": self.payload * 8 / self.interval_s,
             }
+        triggers = self.ofdma in ("uplink", "both")
         bss: dict[str, Any] = {
             "name": "cell",
             "standard": f"802.11{self.standard}",
@@ -207,9 +237,11 @@ class Case:
             "guard_interval_ns": self.guard_ns,
             "preamble": "short" if self.short_preamble else "long",
             "beacons": {
-                "octets": NS3_BEACON_OCTETS[self.standard],
+                "octets": NS3_BEACON_OCTETS[self.standard]
+                + (NS3_MU_EDCA_OCTETS if triggers else 0),
                 # ns-3 sends beacons of an 802.11g BSS at 1 Mb/s.
-                "rate_mbps": 1 if self.standard in "bg" else 6,
+                # Its Trigger frames have the rate of other control frames; beacons share it.
+                "rate_mbps": 1 if self.standard in "bg" else 24 if triggers else 6,
             },
             "aggregation": {
                 "ampdu_max_octets": self.ampdu_max,
@@ -226,7 +258,15 @@ class Case:
         if self.rts:
             bss["rts_threshold_octets"] = 0
         if self.ofdma != "off":
-            bss["ofdma"] = {"downlink": True, "uplink": False}
+            both = self.ofdma == "both"
+            bss["ofdma"] = {
+                "downlink": both or self.ofdma == "downlink",
+                "uplink": both or self.ofdma == "uplink",
+            }
+        if self.colors:
+            bss["color"] = 1
+        if self.obss_pd_dbm is not None:
+            bss["obss_pd_dbm"] = self.obss_pd_dbm
         stations = [f"s{i}" for i in range(1, self.stations + 1)]
         place: dict[str, Any] = {"bss": "cell"}
         bsss = [bss]
@@ -274,8 +314,7 @@ class Case:
                 "access_category": CATEGORIES[self.category],
             }
             if paced:
-                # Spread over one interval, by the golden ratio so that none coincide.
-                flow["start_s"] = (i * 0.618033988749895 % 1.0) * self.interval_s
+                flow["start_s"] = self.start_s(i, self.interval_s)
             flows.append(flow)
         radio: dict[str, Any] = {
             # Radios transmit 16 dBm.
@@ -286,23 +325,33 @@ class Case:
         if cross_dbm < self.rss_dbm:
             # ns-3 detects a preamble that is 4 dB above what begins with it.
             radio["preamble_capture_db"] = 4.0
+        theirs_paced = paced or self.neighbour_mbps is not None
+        their_pattern = pattern
+        if theirs_paced:
+            their_pattern = {
+                "type": "paced",
+                "payload_octets": self.payload,
+                "rate_bps": self.payload * 8 / self.neighbour_interval_s,
+            }
         for cell in range(cells):
             name = f"neighbour{cell}"
-            bsss.append({**bss, "name": name, "neighbour": {"level_dbm": cross_dbm}})
-            theirs = [f"{name}/{station}" for station in range(of_each)]
+            theirs = {"name": name, "neighbour": {"level_dbm": cross_dbm}}
+            if self.colors:
+                theirs["color"] = cell + 2
+            bsss.append({**bss, **theirs})
             nodes.append({"name": f"{name}/ap", "role": "access_point", "bss": name})
-            for station in theirs:
+            for station in [f"{name}/{station}" for station in range(of_each)]:
                 nodes.append({"name": station, "role": "station", "bss": name})
                 flow = {
                     "name": station,
                     "source": station,
                     "destination": f"{name}/ap",
                     "transport": transport,
-                    "pattern": pattern,
+                    "pattern": their_pattern,
                     "access_category": CATEGORIES[self.category],
                 }
-                if paced:
-                    flow["start_s"] = (len(flows) * 0.618033988749895 % 1.0) * self.interval_s
+                if theirs_paced:
+                    flow["start_s"] = self.start_s(len(flows), self.neighbour_interval_s)
                 flows.append(flow)
         return {
             "duration_s": duration_s + warm_up_s,
@@ -386,7 +435,8 @@ def cases() -> list[Case]:
     udp("a54-x3-beside-1x3", "a", stations=3, rate=54, neighbours=(1, 3, -40.0), **short)
     udp("a54-x2-beside-2x4", "a", stations=2, rate=54, neighbours=(2, 4, -40.0), **short)
     udp("b11-x2-beside-1x3", "b", stations=2, rate=11, neighbours=(1, 3, -40.0), **short)
-    udp("n20-mcs7-x2-beside-1x2", "n", stations=2, mcs=7, neighbours=(1, 2, -40.0), **short)
+    udp("n20-mcs7-x2-beside-1x2", "n", stations=2, mcs=7, neighbours=(1, 2, -40.0),
+        duration_s=3.0, seeds=12)  # fmt: skip
     # Own frames survive a collision with theirs, if they began no later.
     udp("a54-x3-beside-1x3-75dbm", "a", stations=3, rate=54, neighbours=(1, 3, -75.0), **short)
     # No node senses the other cell, 30 dB below the own one.
@@ -468,4 +518,99 @@ def cases() -> list[Case]:
     tcp("a54-deep-up-x1", "a", rate=54, **deep)
     tcp("n20-mcs7-deep-down-x1", "n", mcs=7, direction="down", **deep)
     tcp("a54-down-x5", "a", stations=5, rate=54, direction="down")
+
+    # Frames to several stations, which no chance varies: one second is enough.
+    brief = {"ofdma": "downlink", "direction": "down", "flow_queues": 65535}
+    brief |= {"duration_s": 1.0, "seeds": 3}
+    for width, mcs, n in (
+        (20, 5, 2),
+        (20, 9, 8),
+        (20, 9, 16),
+        (40, 9, 4),
+        (40, 11, 8),
+        (80, 11, 2),
+        (80, 9, 8),
+    ):
+        udp(f"ax{width}-mcs{mcs}-ofdma-x{n}", "ax", stations=n, mcs=mcs, width=width, **brief)
+    for width, mcs, n in ((20, 9, 8), (80, 5, 4)):
+        udp(
+            f"ax{width}-mcs{mcs}-500-ofdma-x{n}",
+            "ax",
+            stations=n,
+            mcs=mcs,
+            width=width,
+            payload=500,
+            **brief,
+        )
+    # A third above what the PHY carries costs ns-3 minutes; this is above what fits.
+    udp("ax20-mcs5-100-ofdma-x4", "ax", stations=4, mcs=5, payload=100, offered=10.0, **brief)
+    udp("be20-mcs7-ofdma-x4", "be", stations=4, mcs=7, **brief)
+    loaded = {**brief, "duration_s": 2.0}
+    delay("ax20-mcs5-500-1-ofdma-x8", "ax", stations=8, mcs=5, payload=500, offered=1.0, **loaded)
+    delay(
+        "ax20-mcs5-100-05-ofdma-x4-together",
+        "ax",
+        stations=4,
+        mcs=5,
+        payload=100,
+        offered=0.5,
+        together=True,
+        **loaded,
+    )
+    triggered = {"ofdma": "uplink", "flow_queues": 65535, "duration_s": 1.0, "seeds": 3}
+    udp("ax20-mcs7-uplink-x2", "ax", stations=2, mcs=7, **triggered)
+    udp("ax20-mcs5-uplink-x8", "ax", stations=8, mcs=5, **triggered)
+    udp("ax20-mcs7-500-uplink-x4", "ax", stations=4, mcs=7, payload=500, **triggered)
+    udp("ax80-mcs9-uplink-x4", "ax", stations=4, mcs=9, width=80, **triggered)
+    both_ways = {**triggered, "ofdma": "both", "direction": "both"}
+    udp("ax20-mcs7-both-x4", "ax", stations=4, mcs=7, **both_ways)
+
+    short = {"duration_s": 2.0, "seeds": 4}
+    # Few long A-MPDUs fit into these seconds, so that the share of a cell varies.
+    shares = {"duration_s": 3.0, "seeds": 12}
+    udp("a54-x1-beside-1x1", "a", rate=54, neighbours=(1, 1, -40.0), **short)
+    udp("a54-x2-beside-3x1", "a", stations=2, rate=54, neighbours=(3, 1, -60.0), **short)
+    udp("a54-rts-x2-beside-1x2", "a", stations=2, rate=54, rts=True, neighbours=(1, 2, -40.0),
+        **short)  # fmt: skip
+    udp("a54-x2-beside-1x2-70dbm", "a", stations=2, rate=54, neighbours=(1, 2, -70.0), **short)
+    udp("a24-512-x1-beside-2x1", "a", rate=24, payload=512, neighbours=(2, 1, -50.0), **short)
+    udp("a54-x2-beside-1x2-3", "a", stations=2, rate=54, neighbours=(1, 2, -40.0),
+        neighbour_mbps=3.0, **short)  # fmt: skip
+    udp("n20-mcs7-rts-x1-beside-1x2", "n", mcs=7, rts=True, neighbours=(1, 2, -40.0), **shares)
+    udp("n20-mcs7-x1-beside-1x2-5", "n", mcs=7, neighbours=(1, 2, -40.0), neighbour_mbps=5.0,
+        **shares)  # fmt: skip
+    udp("ac20-mcs7-x1-beside-1x1-65dbm", "ac", mcs=7, neighbours=(1, 1, -65.0), **shares)
+    udp("ac40-mcs5-x1-beside-1x1", "ac", mcs=5, width=40, neighbours=(1, 1, -40.0), **shares)
+    udp("ax20-mcs5-x2-beside-1x2", "ax", stations=2, mcs=5, neighbours=(1, 2, -40.0), **shares)
+    udp("ax20-mcs7-down-x2-beside-1x1", "ax", stations=2, mcs=7, direction="down",
+        neighbours=(1, 1, -40.0), **shares)  # fmt: skip
+    # No node senses the other cell.
+    unheard = {"rss_dbm": -55.0, "neighbours": (1, 1, -88.0)}
+    udp("n20-mcs4-x1-hidden-1x1", "n", mcs=4, **unheard, **short)
+    udp("a24-rts-x2-hidden-2x1", "a", stations=2, rate=24, rts=True, rss_dbm=-55.0,
+        neighbours=(2, 1, -88.0), **short)  # fmt: skip
+    udp("ax20-mcs5-x1-beside-1x1-colors", "ax", mcs=5, neighbours=(1, 1, -60.0), colors=True,
+        **shares)  # fmt: skip
+    # At -77 dBm OBSS PD allows 16 dBm, which is what all transmit.
+    reuse = {"rss_dbm": -45.0, "colors": True, "obss_pd_dbm": -77.0}
+    udp("ax20-mcs5-x1-obss-pd-1x1-79dbm", "ax", mcs=5, neighbours=(1, 1, -79.0), **reuse, **short)
+    udp("ax20-mcs5-x1-obss-pd-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse, **shares)
+    delay("a54-1-x2-beside-1x1", "a", stations=2, rate=54, offered=1.0, neighbours=(1, 1, -40.0),
+          **short)  # fmt: skip
+    delay("ax20-mcs5-2-x1-beside-1x2-2", "ax", mcs=5, offered=2.0, neighbours=(1, 2, -40.0),
+          neighbour_mbps=2.0, **short)  # fmt: skip
+
+    links = {"duration_s": 1.0, "seeds": 3}
+    phones = {"direction": "down", "emlsr": (64, 128), **links}
+    equal = {"width": 40, "second": ("6ghz", 5, 40), **phones}
+    for n in (2, 3):
+        udp(f"be40-mcs5-emlsr-x{n}", "be", mcs=5, stations=n, **equal)
+    udp("be80-20-mcs5-emlsr-x1", "be", mcs=5, width=80, second=("6ghz", 5, 20), **phones)
+    udp("be20-mcs7-emlsr-32-64-x1", "be", mcs=7, second=("6ghz", 7, 20),
+        **{**phones, "emlsr": (32, 64)})  # fmt: skip
+    for n in (1, 2):
+        udp(f"be40-mcs5-emlsr-up-x{n}", "be", mcs=5, stations=n, **{**equal, "direction": "up"})
+    udp("be20-mcs7-mlo-x2", "be", mcs=7, stations=2, second=("6ghz", 7, 20), **links)
+    udp("be40-20-mcs5-mlo-down-x2", "be", mcs=5, stations=2, width=40, direction="down",
+        second=("6ghz", 5, 20), **links)  # fmt: skip
     return table

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import importlib.util
+import io
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import hypothesis
@@ -93,6 +98,63 @@ def _reason(report: pytest.TestReport) -> str:
     said = report.longrepr
     text = str(said[2] if isinstance(said, tuple) else said)
     return text.removeprefix("Skipped: ").strip()
+
+
+def _airtoll(
+    *arguments: str | Path, cwd: Path | None = None, stdin: bytes = b"", **environment: str
+) -> CompletedProcess[str]:
+    from airtoll.cli import main
+
+    words = list(map(str, arguments))
+    if stdin:
+        # The native module reads the descriptor.
+        done = subprocess.run(
+            [sys.executable, "-m", "airtoll.cli", *words],
+            cwd=cwd, env=os.environ | environment, input=stdin, capture_output=True, check=False,
+        )  # fmt: skip
+        return CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
+    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2)]
+    thresholds = gc.get_threshold()
+    with (
+        contextlib.chdir(cwd or "."),
+        contextlib.redirect_stdout(streams[0]),
+        contextlib.redirect_stderr(streams[1]),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(sys, "argv", ["airtoll", *words])
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+        finally:
+            gc.set_threshold(*thresholds)
+            gc.enable()
+            gc.unfreeze()
+    assert isinstance(code, int)
+    for stream in streams:
+        stream.flush()
+    out, err = (stream.buffer.getvalue().decode() for stream in streams)  # type: ignore[attr-defined]
+    return CompletedProcess(words, code, out, err)
+
+
+@pytest.fixture(scope="session")
+def airtoll() -> Callable[..., CompletedProcess[str]]:
+    """Calls the entry point of ``airtoll`` in this process: exit code and both streams.
+
+    A process of its own imports for half a second; it is taken for octets on standard input.
+    Signals, closed pipes and the environment at the start of a process are tested with one.
+    """
+    return _airtoll
+
+
+@pytest.fixture(scope="session")
+def new_credentials() -> Any:
+    """The credentials of one run, whose certificates take a second."""
+    from airtoll.testbeds.linux.daemons.credentials import fresh
+
+    return fresh()
 
 
 FakeTestbed = _fake_module().FakeTestbed  # type: ignore[attr-defined]

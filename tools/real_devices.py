@@ -26,11 +26,12 @@ from airtoll.analyse.audit import audit
 from airtoll.analyse.tunnel_hosts import Machine, fit, halves, machines
 from airtoll.drawing.plate import INK, develop_panel, legend_below, new_plate
 from airtoll.observe.datasets import list_datasets, load_dataset
-from airtoll.plan import Cell, make_plan
+from airtoll.plan import Cell, Trial, make_plan
 from airtoll.report.palette import colour
 from airtoll.run.host_limit import host_limit, predict, throughput_bps
 from airtoll.study import Study
 from airtoll.study.generations import GENERATIONS
+from airtoll.testbeds.contract import Row
 from airtoll.testbeds.simulator import Simulator
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,6 +44,16 @@ _MARK = re.compile(r"<!-- devices: (.+?) -->\n(.*?)<!-- end of devices -->\n", r
 CHIPS: Final = ("nxp-chips", "qualcomm-qcc74x")
 #: Basic rates of a network at 2.4 GHz that takes stations of 802.11b, too: NXP prints "BGN mode".
 _B_RATES: Final = (1.0, 2.0, 5.5, 11.0)
+#: The name of a link: its PHY, and the A-MPDUs of its sender's and receiver's documentation.
+_LINK: Final = (
+    "phy",
+    "band",
+    "width_mhz",
+    "mcs",
+    "guard_interval_ns",
+    "block_ack_window",
+    "rts_threshold_octets",
+)
 #: Default length of a datagram of iperf 2.
 _IPERF_OCTETS: Final = 1470
 #: A printed figure within this share of the stated load is the load.
@@ -52,6 +63,8 @@ _HALF_DIGIT: Final = 0.5e6
 #: Loss of throughput under WPA2 or WPA3 beyond which a device, not the air, is the cause: CCMP adds
 #: 16 octets to each frame of 1,500.
 _OWN: Final = 0.03
+#: Error beyond which a reading is off: the goal of 3 %, and half a digit of the smallest figures.
+_OFF: Final = 0.05
 _SECURED: Final = ("wpa2-psk-ccmp", "wpa3-sae-ccmp")
 
 
@@ -85,8 +98,8 @@ class Reading:
 
 @cache
 def cell_of(link: str, way: str, transport: str, policy: str) -> Cell:
-    """The cell of a link, written as ``phy band width mcs guard``."""
-    phy, band, width, mcs, guard = link.split()
+    """The cell of a link, written as ``phy band width mcs guard window rts``; ``-``: not stated."""
+    phy, band, width, mcs, guard, window, rts = link.split()
     scenario: dict[str, Any] = {
         "phy": phy,
         "band": band,
@@ -97,6 +110,10 @@ def cell_of(link: str, way: str, transport: str, policy: str) -> Cell:
     }
     if band == "2.4":
         scenario["basic_rates_mbps"] = list(_B_RATES)
+    if window != "-":
+        scenario["block_ack_window"] = int(window)
+    if rts != "-":
+        scenario["rts_threshold_octets"] = int(rts)
     load: dict[str, Any] = {"transport": transport, "direction": way, "duration_s": 1.0}
     if transport == "udp":
         load["payload_bytes"] = _IPERF_OCTETS
@@ -137,9 +154,13 @@ def readings(chip: str | None = None) -> Iterator[Reading]:
                 for one in dataset.meta["link"]
                 if fnmatchcase(configuration, one["configuration"])
             )
-            written = " ".join(
-                str(link[key]) for key in ("phy", "band", "width_mhz", "mcs", "guard_interval_ns")
-            )
+            stated = {
+                key: value
+                for entry in dataset.meta.get("aggregation", [])
+                if fnmatchcase(configuration, entry["configuration"])
+                for key, value in entry.items()
+            }
+            written = " ".join(str((link | stated).get(key, "-")) for key in _LINK)
             ap = " access point " in configuration
             sends = configuration.endswith((" TX", " uplink"))
             bands = {one["band"] for one in GENERATIONS[link["phy"]]["bands"]}
@@ -212,6 +233,33 @@ def kinds(found: Sequence[Reading]) -> list[str]:
     return lines
 
 
+def causes(found: Sequence[Reading]) -> list[str]:
+    """Errors of all chips with the standard's A-MPDUs, with each documented setting, and both."""
+    own = [o for o in found if (o.transport, o.role, o.limit) == ("udp", "station", "air")]
+    devices = list(dict.fromkeys(one.device for one in own))
+    lines = _head("A-MPDUs of", "all", *devices)
+    for words, drops in (
+        ("the standard", ("window", "rts")),
+        ("the documented windows", ("rts",)),
+        ("senders with RTS and CTS", ("window",)),
+        ("both: this page", ()),
+    ):
+        errors: dict[str, list[float]] = {}
+        for one in own:
+            *phy, window, rts = one.link.split()
+            link = " ".join(
+                [*phy, "-" if "window" in drops else window, "-" if "rts" in drops else rts]
+            )
+            way = "up" if one.sends else "down"
+            error = abs(air_bps(link, way, "udp", one.policy) / one.printed_bps - 1)
+            errors.setdefault(one.device, []).append(error)
+        medians = [statistics.median(errors[device]) for device in devices]
+        every = statistics.median(error for found in errors.values() for error in found)
+        shown = " | ".join(f"{100 * median:.1f} %" for median in (every, *medians))
+        lines.append(f"| {words} | {shown} |")
+    return lines
+
+
 def directions(found: Sequence[Reading]) -> list[str]:
     """Errors of air-limited UDP of stations by device, direction and band."""
     lines = _head(
@@ -230,11 +278,101 @@ def directions(found: Sequence[Reading]) -> list[str]:
 def overheads(found: Sequence[Reading]) -> list[str]:
     """Overheads of UDP under WPA2 and WPA3 against what rounding allows."""
     lines = _head(
-        "chip", "overheads", "inside rounding", "the device's own", "printed mean", "ours, mean"
-    )
-    by_key = _by_key(found)
-    per_chip: dict[str, list[tuple[bool, bool, float, float]]] = {}
-    for group in by_key.values():
+        "chip", "overheads", "inside rounding", "the device's own", "inside, of the others",
+        "printed mean", "ours, mean",
+    )  # fmt: skip
+    per_chip: dict[str, list[Overhead]] = {}
+    for one in _overheads(found):
+        per_chip.setdefault(one.secured.device, []).append(one)
+    every = [row for rows in per_chip.values() for row in rows]
+    for device, rows in [*per_chip.items(), ("all", every)]:
+        others = [row for row in rows if not row.own]
+        inside, left = sum(row.inside for row in rows), sum(row.inside for row in others)
+        means = (
+            statistics.fmean(row.printed for row in rows),
+            statistics.fmean(row.ours for row in rows),
+        )
+        shown = " | ".join(f"{100 * mean:.2f} %" for mean in means)
+        counts = f"{len(rows)} | {inside} | {len(rows) - len(others)} | {left} of {len(others)}"
+        lines.append(f"| {device} | {counts} | {shown} |")
+    return lines
+
+
+def outside(found: Sequence[Reading]) -> list[str]:
+    """The overheads outside rounding, with why they are the device's own."""
+    lines = _head("chip", "link", "direction", "policy", "Mb/s", "printed", "ours", "own, because")
+    for one in _overheads(found):
+        if one.inside:
+            continue
+        of = one.secured
+        cells = (
+            of.device,
+            _link_in_words(of.link),
+            "sends" if of.sends else "receives",
+            of.policy.removesuffix("-ccmp").upper().replace("-PSK", "").replace("-SAE", ""),
+            f"{one.free.printed_bps / 1e6:.0f}, {of.printed_bps / 1e6:.0f}",
+            f"{100 * one.low:.1f} to {100 * one.high:.1f} %",
+            f"{100 * one.ours:.1f} %",
+            ", ".join(one.own) or "is not",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def own_cells(found: Sequence[Reading]) -> list[str]:
+    """UDP of stations whose open, WPA2 and WPA3 readings are all off in the same manner."""
+    lines = _head("chip", "link", "direction", "open", "WPA2", "WPA3")
+    left: list[float] = []
+    every = [o for o in found if (o.transport, o.role, o.limit) == ("udp", "station", "air")]
+    for group in _by_key(every).values():
+        errors = [group[p].error if p in group else None for p in ("open", *_SECURED)]
+        whole = [error for error in errors if error is not None]
+        if len(whole) < 2 or not (min(whole) > _OFF or max(whole) < -_OFF):
+            left += whole
+            continue
+        first = next(iter(group.values()))
+        cells = [
+            first.device,
+            _link_in_words(first.link),
+            "sends" if first.sends else "receives",
+            *("" if error is None else f"{100 * error:+.1f} %" for error in errors),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    size = 100 * statistics.median(abs(error) for error in left)
+    lines.append(f"| the other {len(left)} readings | | | median size {size:.1f} % | | |")
+    return lines
+
+
+@frozen
+class Overhead:
+    """A secured reading against the open one of its place; ``own``: why it is the device's."""
+
+    free: Reading
+    secured: Reading
+    low: float
+    high: float
+    own: tuple[str, ...]
+
+    @property
+    def printed(self) -> float:
+        """Printed overhead, of the open reading."""
+        return 1 - self.secured.printed_bps / self.free.printed_bps
+
+    @property
+    def ours(self) -> float:
+        """Overhead of the simulated air."""
+        assert self.secured.air_bps is not None
+        assert self.free.air_bps is not None
+        return 1 - self.secured.air_bps / self.free.air_bps
+
+    @property
+    def inside(self) -> bool:
+        """Whether ours is what the rounding of the printed figures allows."""
+        return self.low <= self.ours <= self.high
+
+
+def _overheads(found: Sequence[Reading]) -> Iterator[Overhead]:
+    for group in _by_key(found).values():
         free = group.get("open")
         if free is None or (free.transport, free.role) != ("udp", "station"):
             continue
@@ -244,21 +382,22 @@ def overheads(found: Sequence[Reading]) -> list[str]:
                 continue
             if {one.limit, free.limit} & {"load", "impossible"}:
                 continue
-            assert free.air_bps is not None
-            ours = 1 - one.air_bps / free.air_bps
             low = 1 - (one.printed_bps + _HALF_DIGIT) / (free.printed_bps - _HALF_DIGIT)
             high = 1 - (one.printed_bps - _HALF_DIGIT) / (free.printed_bps + _HALF_DIGIT)
-            # Faster with encryption, or slower than any octets explain: not the cipher's octets.
-            own = high < 0 or low > _OWN
-            printed = 1 - one.printed_bps / free.printed_bps
-            per_chip.setdefault(one.device, []).append((low <= ours <= high, own, printed, ours))
-    every = [row for rows in per_chip.values() for row in rows]
-    for device, rows in [*per_chip.items(), ("all", every)]:
-        inside, own = sum(row[0] for row in rows), sum(row[1] for row in rows)
-        means = (statistics.fmean(row[column] for row in rows) for column in (2, 3))
-        shown = " | ".join(f"{100 * mean:.2f} %" for mean in means)
-        lines.append(f"| {device} | {len(rows)} | {inside} | {own} | {shown} |")
-    return lines
+            other = group.get(next(name for name in _SECURED if name != policy), one)
+            reasons = {
+                "faster with encryption": high < 0,
+                "slower than octets explain": low > _OWN,
+                "WPA2 and WPA3 differ": abs(other.printed_bps - one.printed_bps) > 2 * _HALF_DIGIT,
+                "both below the air": min(free.error, one.error) > _OFF,
+            }
+            own = tuple(why for why, holds in reasons.items() if holds)
+            yield Overhead(free, one, low, high, own)
+
+
+def _link_in_words(link: str) -> str:
+    phy, band, width, mcs, *_ = link.split()
+    return f"{phy}, {band} GHz, {width} MHz, MCS {mcs}"
 
 
 def fitted(found: Sequence[Reading]) -> list[str]:
@@ -329,6 +468,157 @@ def cores() -> list[str]:
     return lines
 
 
+@frozen
+class JoinTime:
+    """A printed time of a join, s, and that of air and scan; None: it cannot be simulated."""
+
+    configuration: str
+    policy: str
+    clock_s: float
+    printed_s: float
+    air_s: float | None
+    why: str = ""
+
+    def factor(self, ours_s: float) -> float:
+        """Printed over ours, or the reverse, 1 or more; the log's clock leaves the printed open."""
+        nearest = min(max(ours_s, self.printed_s - self.clock_s), self.printed_s + self.clock_s)
+        return max(nearest / ours_s, ours_s / nearest)
+
+
+#: Messages of a join: two of authentication and of association each, with a PSK four of the keys.
+_MESSAGES: Final = {"open": 4, "wpa2-psk-ccmp": 8}
+
+
+@cache
+def join_times() -> tuple[JoinTime, ...]:
+    """Printed joins whose begin and end are stated, with those of the simulated air."""
+    dataset = load_dataset("joins-and-handovers")
+    found = []
+    for row in dataset.figures.iter_rows(named=True):
+        stated: dict[str, Any] = {}
+        for entry in dataset.meta["join"]:
+            if fnmatchcase(row["configuration"], entry["configuration"]):
+                stated |= entry
+        if not stated or row["metric"] != "join_time":
+            continue
+        policy, air, why = row["policy"], None, ""
+        if policy is None:
+            why = "the EAP method or its server is not stated"
+        elif "sae" in policy:
+            why = "no published costs of this chip's public-key operations"
+        else:
+            air = _join_s(policy, stated["phy"], stated["band"], stated.get("profile"))
+            air += stated.get("scan_ms", 0) / 1000
+        shown = policy or row["security"]
+        clock = stated["clock_ms"] / 1000
+        found.append(JoinTime(row["configuration"], shown, clock, row["si"], air, why))
+    return tuple(found)
+
+
+@cache
+def _join_s(policy: str, phy: str, band: str, profile: str | None) -> float:
+    station = {"name": "A"} | ({"profile": profile} if profile else {})
+    rows = _measured(policy, {"phy": phy, "band": band, "stations": [station]})
+    (time,) = [row.value for row in rows if row.metric == "join_time_s"]
+    return time
+
+
+def _measured(policy: str, scenario: Mapping[str, Any]) -> Sequence[Row]:
+    link = {"phy": "802.11n", "band": "5", "authenticate": True, "stations": [{"name": "A"}]}
+    data = {
+        "study": {"name": "devices", "title": "Devices", "baseline": "open"},
+        "scenario": {"link": link | dict(scenario)},
+        "traffic": {"load": {"transport": "udp", "offered_mbps": 0.1, "duration_s": 1.0}},
+        "grid": {"scenario": ["link"], "traffic": ["load"], "policy": [policy]},
+    }
+    cell = make_plan(Study.model_validate(data)).cells[0]
+    return Simulator().measure(Trial(cell=cell, number=1, attempt=1, seed=1)).rows
+
+
+def joins() -> list[str]:
+    """Every printed join beside ours: air and scan, and with the hosts' time of the other half."""
+    lines = _head("reading", "policy", "printed", "air and scan", "with the other half's hosts")
+    predicted = _with_hosts()
+    for number, one in enumerate(join_times()):
+        ours = predicted.get(number)
+        cells = (
+            one.configuration,
+            one.policy,
+            f"{1000 * one.printed_s:,.0f} ms",
+            one.why if one.air_s is None else f"{1000 * one.air_s:.1f} ms",
+            "" if ours is None else f"{1000 * ours:.0f} ms, factor {one.factor(ours):.2f}",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def join_errors() -> list[str]:
+    """Distribution of the factors between printed and predicted joins."""
+    lines = _head("prediction", "number", "within a factor of 1.5", "median factor", "90 % below")
+    predicted = _with_hosts()
+    every = join_times()
+    for words, ours in (
+        ("air and scan, no fit", {n: one.air_s for n, one in enumerate(every) if one.air_s}),
+        ("with hosts, fitted to the other half", predicted),
+    ):
+        factors = sorted(every[n].factor(value) for n, value in ours.items())
+        near = sum(factor <= 1.5 for factor in factors)
+        cells = (
+            words,
+            str(len(factors)),
+            f"{near} ({100 * near / len(factors):.0f} %)",
+            f"{statistics.median(factors):.2f}",
+            f"{float(np.quantile(factors, 0.9)):.1f}",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    times = (f"{1000 * _message_s(half):.1f} ms" for half in (0, 1))
+    lines.append(f"| time of a message in both hosts, by each half | {', '.join(times)} | | | |")
+    return lines
+
+
+def _with_hosts() -> dict[int, float]:
+    """Joins with a time of each message in both hosts that the other half of the readings fits."""
+    return {
+        number: one.air_s + _MESSAGES[one.policy] * _message_s(1 - number % 2)
+        for number, one in enumerate(join_times())
+        if one.air_s is not None
+    }
+
+
+@cache
+def _message_s(half: int) -> float:
+    return statistics.median(
+        (one.printed_s - one.air_s) / _MESSAGES[one.policy]
+        for number, one in enumerate(join_times())
+        if one.air_s is not None and number % 2 == half
+    )
+
+
+#: Hand-overs of the data set: policy and method; their sources state no PHY, 802.11n is taken.
+_HANDOVERS: Final = {
+    "iPad mini, FT over the air": ("wpa2-ft-eap-peap-ccmp", "fast-transition"),
+    "iPhone, FT over the DS": ("wpa2-ft-eap-peap-ccmp", "fast-transition-ds"),
+    "mac80211 station, open, after bgscan": ("open", "full"),
+}
+
+
+def handovers() -> list[str]:
+    """Printed hand-overs beside the frames of the simulated air."""
+    lines = _head("reading", "printed", "air alone", "messages")
+    figures = load_dataset("joins-and-handovers").figures
+    for row in figures.iter_rows(named=True):
+        if row["configuration"] not in _HANDOVERS:
+            continue
+        policy, method = _HANDOVERS[row["configuration"]]
+        rows = _measured(policy, {"handover": {"at_s": 0.5, "method": method}})
+        values = {one.metric: one.value for one in rows}
+        lines.append(
+            f"| {row['configuration']} | {1000 * row['si']:g} ms |"
+            f" {1000 * values['handover_join_s']:.1f} ms | {values['handover_messages']:.0f} |"
+        )
+    return lines
+
+
 def collected() -> list[str]:
     """How many figures each data set has, and how many have a prediction."""
     lines = _head("data set", "figures", "predicted", "why not the others")
@@ -340,11 +630,12 @@ def collected() -> list[str]:
         "nordic-nrf70": "PHY is not stated; the host limits",
         "silabs-siwx917": "MCS is not stated",
         "tunnels-on-routers": "one reading of ESP is in a fit, the others lack conditions",
-        "joins-and-handovers": "what a time contains (scans, flash, DHCP) is not stated",
+        "joins-and-handovers": "public-key costs, EAP methods, scans, flash or DHCP are not stated",
     }
     counts = dict.fromkeys(reasons, 0)
     for one in readings():
         counts[one.dataset] += one.air_bps is not None
+    counts["joins-and-handovers"] = sum(one.air_s is not None for one in join_times())
     counts["wg-bench"] = len(machines(load_dataset("wg-bench")))
     for name in list_datasets():
         dataset = load_dataset(name)
@@ -451,9 +742,15 @@ def sections(found: Sequence[Reading]) -> Mapping[str, list[str]]:
         "headline": headline(found),
         "collected": collected(),
         "kinds": kinds(found),
+        "causes": causes(found),
         "directions": directions(found),
+        "own cells": own_cells(found),
         "overheads": overheads(found),
+        "outside": outside(found),
         "fitted": fitted(found),
+        "joins": joins(),
+        "join errors": join_errors(),
+        "handovers": handovers(),
         "wireguard": wireguard(),
         "cores": cores(),
     }
@@ -495,7 +792,7 @@ def _rows_hold(page: str, chips: Sequence[str], *, with_machines: bool) -> int:
         found = limited(list(readings(chip)))
         lines += directions(found)[2:] + overheads(found)[2:3]
     if with_machines:
-        lines += wireguard()[2:] + cores()[2:]
+        lines += wireguard()[2:] + cores()[2:] + joins()[2:] + join_errors()[2:]
     missing = [line for line in lines if line not in page.splitlines()]
     for line in missing:
         sys.stderr.write(f"not on the page: {line}\n")

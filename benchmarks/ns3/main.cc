@@ -77,6 +77,11 @@ main(int argc, char** argv)
     FIELD(duration);
     FIELD(run);
     FIELD(ofdma);
+    FIELD(flowQueues);
+    FIELD(neighbourInterval);
+    FIELD(colors);
+    FIELD(obssPdDbm);
+    FIELD(together);
     FIELD(emlsrPadding);
     FIELD(emlsrTransition);
 #undef FIELD

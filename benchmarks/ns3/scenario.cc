@@ -34,7 +34,8 @@ struct Parameters
     int slowStations{0}; // the last so many use slowMode
     std::string slowMode;
     double rssDbm{-40};
-    std::string ofdma{"off"}; // off | downlink
+    std::string ofdma{"off"}; // off | downlink | uplink | both
+    unsigned flowQueues{1024}; // of FqCoDel; flows whose hashes are equal share one
     std::string secondBand;    // band of a second link of all devices (simultaneous transmit and receive)
     int secondWidth{20};
     std::string secondMode;
@@ -44,12 +45,16 @@ struct Parameters
     int neighbourCells{0};     // further BSSs
     int neighbourStations{0};  // of each
     double crossDbm{-40};      // between nodes of different BSSs
+    double neighbourInterval{0}; // seconds between datagrams of a neighbour's flow
+    bool colors{false};        // every BSS has a colour of its own
+    double obssPdDbm{0};       // OBSS PD level; 0: none
+    bool together{false};      // datagrams of all flows come at the same times
     unsigned amsduMax{0};      // octets; 0: no A-MSDU
     std::string category{"BE"}; // BE | BK | VI | VO
     std::string wired;         // data rate of a wire behind the access point, to a server
     double wiredDelay{0};      // seconds, one way
     unsigned tcpBuffer{131072};
-    std::string direction{"up"}; // up | down | relay (station 1 to 2, 3 to 4, ...)
+    std::string direction{"up"}; // up | down | both | relay (station 1 to 2, 3 to 4, ...)
     std::string transport{"udp"};
     unsigned payload{1472};
     double interval{0.0}; // seconds between datagrams of a flow
@@ -135,6 +140,8 @@ Run(const Parameters& p)
     Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold",
                        UintegerValue(p.rtsThreshold));
 
+    Config::SetDefault("ns3::FqCoDelQueueDisc::Flows", UintegerValue(p.flowQueues));
+
     NodeContainer nodes;
     bool server = !p.wired.empty();
     nodes.Create(p.stations + 1 + server);
@@ -194,6 +201,7 @@ Run(const Parameters& p)
     phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(p.streams));
     phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(p.streams));
 
+    bool triggers = p.ofdma == "uplink" || p.ofdma == "both";
     WifiHelper wifi;
     wifi.SetStandard(standards.at(p.standard));
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
@@ -201,6 +209,17 @@ Run(const Parameters& p)
                                  StringValue(p.dataMode),
                                  "ControlMode",
                                  StringValue(p.controlMode));
+    if (triggers)
+    {
+        // Trigger frames, and with them beacons, at the rate of other control frames.
+        wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                     "DataMode",
+                                     StringValue(p.dataMode),
+                                     "ControlMode",
+                                     StringValue(p.controlMode),
+                                     "NonUnicastMode",
+                                     StringValue(p.controlMode));
+    }
     if (multiLink)
     {
         wifi.SetRemoteStationManager(uint8_t(1),
@@ -213,6 +232,12 @@ Run(const Parameters& p)
     if (p.emlsrPadding >= 0)
     {
         wifi.ConfigEhtOptions("EmlsrActivated", BooleanValue(true));
+    }
+    if (p.obssPdDbm < 0)
+    {
+        wifi.SetObssPdAlgorithm("ns3::ConstantObssPdAlgorithm",
+                                "ObssPdLevel",
+                                DoubleValue(p.obssPdDbm));
     }
     WifiHelper slow = wifi;
     if (p.slowStations > 0)
@@ -227,12 +252,32 @@ Run(const Parameters& p)
     Ssid ssid("airtoll");
     bool aggregates = p.standard == "n" || p.standard == "ac" || p.standard == "ax" || p.standard == "be";
     NetDeviceContainer devices;
+    if (triggers)
+    {
+        // Every data frame reports its queue, as airtoll's do.
+        Config::SetDefault("ns3::QosFrameExchangeManager::SetQueueSize", BooleanValue(true));
+        // hostapd's defaults: a station whose triggered frames were acknowledged does not contend.
+        Config::SetDefault("ns3::HeConfiguration::MuBeAifsn", UintegerValue(0));
+        for (std::string category : {"Be", "Bk", "Vi", "Vo"})
+        {
+            Config::SetDefault("ns3::HeConfiguration::" + category + "MuEdcaTimer",
+                               TimeValue(MicroSeconds(255 * 8192)));
+        }
+    }
     if (shares)
     {
+        // The access point asks for the channel whenever its last exchange is over. Basic Trigger
+        // frames ask for data: airtoll's scheduler has no BSRP.
         mac.SetMultiUserScheduler("ns3::RrMultiUserScheduler",
                                   "NStations",
                                   UintegerValue(74),
                                   "EnableUlOfdma",
+                                  BooleanValue(triggers),
+                                  "EnableBsrp",
+                                  BooleanValue(false),
+                                  "AccessReqInterval",
+                                  TimeValue(MicroSeconds(triggers ? 20 : 0)),
+                                  "DelayAccessReqUponAccess",
                                   BooleanValue(false));
         mac.SetAckManager("ns3::WifiDefaultAckManager",
                           "DlMuAckSequenceType",
@@ -299,6 +344,17 @@ Run(const Parameters& p)
         {
             Config::Set(all + "HtConfiguration/ShortGuardIntervalSupported",
                         BooleanValue(p.guardIntervalNs == 400));
+        }
+    }
+    if (p.colors)
+    {
+        // Stations learn it from the beacons.
+        for (int cell = -1; cell < p.neighbourCells; ++cell)
+        {
+            int ap = cell < 0 ? 0 : 1 + p.stations + cell * perNeighbour;
+            DynamicCast<WifiNetDevice>(devices.Get(ap))
+                ->GetHeConfiguration()
+                ->SetAttribute("BssColor", UintegerValue(cell + 2));
         }
     }
     WifiHelper::AssignStreams(devices, 1000 * p.run);
@@ -393,9 +449,17 @@ Run(const Parameters& p)
         for (int i = 1; i <= p.stations; ++i)
         {
             int far = server ? p.stations + 1 : 0;
-            ends.push_back(p.direction == "up" ? std::make_pair(i, far) : std::make_pair(far, i));
+            if (p.direction != "down")
+            {
+                ends.emplace_back(i, far);
+            }
+            if (p.direction != "up")
+            {
+                ends.emplace_back(far, i);
+            }
         }
     }
+    uint32_t ownFlows = ends.size();
     // The index of a node is that of its device: cases with neighbours have no server.
     for (int cell = 0; cell < p.neighbourCells; ++cell)
     {
@@ -415,7 +479,9 @@ Run(const Parameters& p)
         Ipv4Address to = toServer ? serverAddress : interfaces.GetAddress(ends[f].second);
         // Spread over one interval by the golden ratio, as airtoll's scenarios are; the runs differ
         // in their distance from the beacons.
-        double start = p.trafficFrom + p.interval * std::fmod(f * 0.618033988749895, 1.0) + 1e-4 * p.run;
+        double interval = f < ownFlows ? p.interval : p.neighbourInterval;
+        double turn = p.together ? 0 : std::fmod(f * 0.618033988749895, 1.0);
+        double start = p.trafficFrom + interval * turn + 1e-4 * p.run;
         if (p.transport == "udp")
         {
             UdpServerHelper server(port);
@@ -424,7 +490,7 @@ Run(const Parameters& p)
             serving.Get(0)->TraceConnectWithoutContext("Rx", MakeBoundCallback(&OnDatagram, f));
             UdpClientHelper client(to, port);
             client.SetAttribute("MaxPackets", UintegerValue(4294967295U));
-            client.SetAttribute("Interval", TimeValue(Seconds(p.interval)));
+            client.SetAttribute("Interval", TimeValue(Seconds(interval)));
             client.SetAttribute("PacketSize", UintegerValue(p.payload));
             std::map<std::string, unsigned> tos{{"BE", 0x00}, {"BK", 0x28}, {"VI", 0xb8}, {"VO", 0xc0}};
             client.SetAttribute("Tos", UintegerValue(tos.at(p.category)));

@@ -115,15 +115,16 @@ def ten_metrics(rows, rng, answers):
 
 def test_ten_metrics_without_a_difference_show_one_in_five_percent_of_runs(rows):
     rng = np.random.default_rng(6)
-    runs = 400
+    runs = 100
     primary = exploratory = 0
     for _ in range(runs):
         found = ten_metrics(rows, rng, ("throughput_bps",))
         told = found.filter(pl.col("p_adjusted") < 0.05)
         primary += told.filter(family="primary").height > 0
         exploratory += told.filter(family="exploratory").height > 0
-    assert primary <= 0.08 * runs
-    assert exploratory <= 0.08 * runs
+    # 5 of 100 by design, and about 40 where the ten were not one family.
+    assert primary <= 0.12 * runs
+    assert exploratory <= 0.12 * runs
 
 
 def test_primary_metrics_share_one_holm_family_and_others_are_called_exploratory(rows):

@@ -18,18 +18,24 @@ scenarios = importlib.util.module_from_spec(_SPEC)
 sys.modules[_SPEC.name] = scenarios
 _SPEC.loader.exec_module(scenarios)
 
-QUICK, ALL = 200, 5000
+QUICK, MORE, ALL = 60, 200, 5000
 EACH = 20
 
 
-@pytest.mark.parametrize("first", range(0, QUICK, EACH))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=[pytest.mark.thorough] * (first >= QUICK))
+        for first in range(0, MORE, EACH)
+    ],
+)
 def test_random_scenarios_hold_their_relations(first):
     failures = [words for n in range(first, first + EACH) if (words := scenarios.tried(n))]
     assert not failures, "\n".join(failures)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(QUICK, ALL, 50))
+@pytest.mark.parametrize("first", range(MORE, ALL, 50))
 def test_many_random_scenarios_hold_their_relations(first):
     failures = [words for n in range(first, first + 50) if (words := scenarios.tried(n))]
     assert not failures, "\n".join(failures)

@@ -152,13 +152,13 @@ def main() -> None:
         draw = random.Random(f"{seed} {number}")
         octets, logs = draw.choice(known)
         path.write_bytes(damaged(octets, draw.choice(known)[0], draw))
-        begun = time.monotonic()
+        begun = time.process_time()
         try:
             used += read(path, logs if draw.random() < 0.7 else [], baseline)
         except BaseException:
             sys.stderr.write(f"seed {seed}, mutation {number}\n")
             raise
-        took = time.monotonic() - begun
+        took = time.process_time() - begun
         assert took < MOST_SECONDS, f"seed {seed}, mutation {number} took {took:.1f} s"
     sys.stdout.write(f"{used}\n")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,16 +27,11 @@ def _sessions(name: str) -> list[SessionReport]:
     return _report(name)["sessions"]
 
 
-def _text(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "airtoll.cli", "capture", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_eapol_of_group_addresses_is_read_and_is_nobodys() -> None:
+def test_eapol_of_group_addresses_is_read_and_is_nobodys(airtoll: Any) -> None:
     for form in ((), ("--json",), ("--html",)):
-        done = _text("report", CASES / "eapol-between-group-addresses.pcap", *form)
+        done = airtoll("capture", "report", CASES / "eapol-between-group-addresses.pcap", *form)
         assert done.returncode == 0, done.stderr
-    watched = _text("watch", CASES / "eapol-between-group-addresses.pcap")
+    watched = airtoll("capture", "watch", CASES / "eapol-between-group-addresses.pcap")
     assert watched.returncode == 0, watched.stderr
     report = _report("eapol-between-group-addresses.pcap")
     assert (report["eapol_frames"], report["eap_frames"], report["sessions"]) == (2, 2, [])
@@ -100,7 +95,7 @@ def test_a_hand_over_is_between_two_access_points() -> None:
     assert (session["station"], session["bssid"]) == (STATION, AP)
 
 
-def test_deauthentications_for_all_stations_are_counted_and_end_the_sessions() -> None:
+def test_deauthentications_for_all_stations_are_counted_and_end_the_sessions(airtoll: Any) -> None:
     report = _report("broadcast-deauthentication.pcap")
     (leave,) = report["leaves"]
     assert (leave["bssid"], leave["by"], leave["to_all"]) == (AP, "ap", True)
@@ -111,7 +106,7 @@ def test_deauthentications_for_all_stations_are_counted_and_end_the_sessions() -
     assert (end["by"], end["to_all"], end["frame"], end["reason_code"]) == ("ap", True, 8, 7)
     assert (first["outcome"], second["end"]) == ("connected", None)
     words = "class 3 frame from a station that is not associated"
-    text = _text("report", CASES / "broadcast-deauthentication.pcap").stdout
+    text = airtoll("capture", "report", CASES / "broadcast-deauthentication.pcap").stdout
     line = next(line for line in text.splitlines() if line.startswith("6 "))
     assert words in line
     assert "all stations" in line
@@ -126,13 +121,13 @@ def test_the_time_of_a_question_asked_twice_is_that_of_the_one_who_has_to_answer
     assert waits["server"] == pytest.approx(3.581, abs=0.005)
 
 
-def test_a_wrapped_packet_is_read_and_its_wrapper_named() -> None:
+def test_a_wrapped_packet_is_read_and_its_wrapper_named(airtoll: Any) -> None:
     report = _report("pktap.pcap")
     (seen,) = report["link_types"]
     assert (seen["link_type"], seen["name"], seen["not_read"]) == (258, "PKTAP", 0)
     assert report["kinds"]["wired"] == 1
     assert report["wrapped"] == {"PKTAP": 1}
-    assert "PKTAP" in _text("report", CASES / "pktap.pcap").stdout
+    assert "PKTAP" in airtoll("capture", "report", CASES / "pktap.pcap").stdout
 
 
 def _with_link_type(octets: bytes, link_type: int) -> bytes:
@@ -153,14 +148,14 @@ def test_a_capture_of_which_nothing_is_read_is_refused_with_its_link_type(
     assert (seen[link_type]["not_read"], seen[1]["not_read"]) == (1, 0)
 
 
-def test_the_command_says_which_link_type_is_not_read(tmp_path: Path) -> None:
+def test_the_command_says_which_link_type_is_not_read(airtoll: Any, tmp_path: Path) -> None:
     path = tmp_path / "usb.pcap"
     path.write_bytes(_with_link_type((CASES / "pktap.pcap").read_bytes(), 220))
     for command in ("report", "watch"):
-        done = _text(command, path)
+        done = airtoll("capture", command, path)
         assert (done.returncode, done.stdout) == (2, ""), done
         assert "link type 220 (USB of Linux)" in done.stderr
-    both = _text("report", CASES / "esp-behind-ah.pcap", path)
+    both = airtoll("capture", "report", CASES / "esp-behind-ah.pcap", path)
     assert both.returncode == 0
     assert "link type 220 (USB of Linux) is not read: 1 frames" in both.stdout
 
@@ -190,7 +185,7 @@ def test_tunnels_are_known_by_their_messages(name: str) -> None:
         assert len(seen.stdout.splitlines()) == FRAMES[name]
 
 
-def test_every_row_of_wiresharks_own_table_is_a_key(tmp_path: Path) -> None:
+def test_every_row_of_wiresharks_own_table_is_a_key(airtoll: Any, tmp_path: Path) -> None:
     table = CASES / "ikev2_decryption_table.txt"
     capture = CASES / "esp-behind-ah.pcap"
     report = capture_report([capture], key_logs=[table]).data
@@ -199,7 +194,7 @@ def test_every_row_of_wiresharks_own_table_is_a_key(tmp_path: Path) -> None:
     later = tmp_path / "ikev2_decryption_table"
     row = '1234567890123456,0987654321098765,00,00,"KUZNYECHIK [RFC9385]",,,"NONE [RFC4306]"\n'
     later.write_text(table.read_text("utf-8") + row, "utf-8")
-    done = _text("report", capture, "--keys", later)
+    done = airtoll("capture", "report", capture, "--keys", later)
     assert done.returncode == 0, done.stderr
     assert "line 11" in done.stderr
     assert "KUZNYECHIK" in done.stderr

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -38,87 +39,86 @@ PROMISED = (
 )
 
 
-def _airtoll(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "airtoll.cli", "capture", "report", *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, check=False)
-
-
-def test_json_has_what_is_promised() -> None:
-    done = _airtoll(AIR, "--keys", LOG, "--json")
+def test_json_has_what_is_promised(airtoll: Any) -> None:
+    done = airtoll("capture", "report", AIR, "--keys", LOG, "--json")
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     assert set(PROMISED) <= set(data)
     assert data["decrypted"] == data["protected"] > 0
 
 
-def test_packed_and_piped_captures_are_the_same() -> None:
-    plain = json.loads(_airtoll(AIR, "--keys", LOG, "--json").stdout)
+def test_packed_and_piped_captures_are_the_same(airtoll: Any) -> None:
+    plain = json.loads(airtoll("capture", "report", AIR, "--keys", LOG, "--json").stdout)
     packed = gzip.compress(AIR.read_bytes())
-    piped = json.loads(_airtoll("-", "--keys", LOG, "--json", stdin=packed).stdout)
+    piped = json.loads(
+        airtoll("capture", "report", "-", "--keys", LOG, "--json", stdin=packed).stdout
+    )
     assert {**piped, "files": None} == {**plain, "files": None}
 
 
-def test_damage_is_told_and_is_no_failure(tmp_path: Path) -> None:
+def test_damage_is_told_and_is_no_failure(airtoll: Any, tmp_path: Path) -> None:
     broken = tmp_path / "broken.pcap"
     broken.write_bytes(AIR.read_bytes()[:-7])
-    done = _airtoll(broken, "--json")
+    done = airtoll("capture", "report", broken, "--json")
     assert done.returncode == 0
     data = json.loads(done.stdout)
     assert data["damage"]["what"] == "ends inside a packet"
     assert data["damage"]["after_frames"] == data["frames"]
-    assert b"broken at octet" in done.stderr
+    assert "broken at octet" in done.stderr
 
 
 @pytest.mark.parametrize("octets", [b"", b"no capture at all, only text in a file", b"\x00" * 64])
-def test_no_capture_exits_with_2(tmp_path: Path, octets: bytes) -> None:
+def test_no_capture_exits_with_2(airtoll: Any, tmp_path: Path, octets: bytes) -> None:
     file = tmp_path / "text.pcap"
     file.write_bytes(octets)
-    done = _airtoll(file, "--json")
+    done = airtoll("capture", "report", file, "--json")
     assert done.returncode == 2
-    assert done.stdout == b""
-    assert str(file) in done.stderr.decode()
+    assert done.stdout == ""
+    assert str(file) in done.stderr
 
 
-def test_a_wrong_key_exits_with_2_and_is_not_shown() -> None:
-    done = _airtoll(AIR, "--key", "wep:c0ffee", "--json")
+def test_a_wrong_key_exits_with_2_and_is_not_shown(airtoll: Any) -> None:
+    done = airtoll("capture", "report", AIR, "--key", "wep:c0ffee", "--json")
     assert done.returncode == 2
-    assert b"c0ffee" not in done.stderr
+    assert "c0ffee" not in done.stderr
     with pytest.raises(CaptureError, match="key 1"):
         capture_report([AIR], ["wpa-pwd:bad%zzescape:x"])
 
 
-def test_csv_has_one_line_a_session() -> None:
-    done = _airtoll(AIR, "--keys", LOG, "--csv")
-    rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
+def test_csv_has_one_line_a_session(airtoll: Any) -> None:
+    done = airtoll("capture", "report", AIR, "--keys", LOG, "--csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert len(rows) == len(capture_report([AIR]).sessions)
     assert rows[0]["cipher"] == "ccmp-128"
     assert float(rows[0]["key_handshake_time_s"]) > 0
 
 
 @pytest.mark.parametrize("begin", [b"=1+", b"@x ", b"+2-", b"\x9b2J"])
-def test_an_ssid_is_no_formula_and_controls_no_terminal(tmp_path: Path, begin: bytes) -> None:
+def test_an_ssid_is_no_formula_and_controls_no_terminal(
+    airtoll: Any, tmp_path: Path, begin: bytes
+) -> None:
     octets = AIR.read_bytes()
     ssid = str(capture_report([AIR]).sessions[0]["ssid"]).encode()
     evil = (begin + b"\x1b[31m\x07" + ssid)[: len(ssid)]
     assert octets.count(ssid) > 0
     path = tmp_path / "evil.pcap"
     path.write_bytes(octets.replace(ssid, evil))
-    rows = list(csv.DictReader(io.StringIO(_airtoll(path, "--csv").stdout.decode())))
+    rows = list(csv.DictReader(io.StringIO(airtoll("capture", "report", path, "--csv").stdout)))
     assert rows[0]["ssid"][0] not in "=@+-"
     assert "1+" in rows[0]["ssid"] or begin != b"=1+"
     for form in ((), ("--csv",), ("--json",), ("--top", "3")):
-        done = _airtoll(path, *form)
+        done = airtoll("capture", "report", path, *form)
         assert done.returncode == 0, done.stderr
-        said = done.stdout.decode() + done.stderr.decode()
+        said = done.stdout + done.stderr
         assert "[31m" in said or form == ("--json",)
         assert all(c.isprintable() or c in "\n\t" for c in said), said
 
 
-def test_summary_and_parquet(tmp_path: Path) -> None:
+def test_summary_and_parquet(airtoll: Any, tmp_path: Path) -> None:
     rows = tmp_path / "rows.parquet"
-    done = _airtoll(AIR, "--keys", LOG, "--parquet", rows)
+    done = airtoll("capture", "report", AIR, "--keys", LOG, "--parquet", rows)
     assert done.returncode == 0
-    assert b"ccmp-128" in done.stdout
+    assert "ccmp-128" in done.stdout
     frame = pl.read_parquet(rows)
     assert dict(frame.schema) == OBSERVATIONS
     assert frame.equals(observations(capture_report([AIR], key_logs=[LOG])))
@@ -140,8 +140,8 @@ def _rows(text: str, title: str) -> list[str]:
     return text.split(f"{title}\n", 1)[1].split("\n\n", 1)[0].splitlines()
 
 
-def test_text_has_the_cost_of_security() -> None:
-    text = _airtoll(AIR, "--keys", LOG).stdout.decode()
+def test_text_has_the_cost_of_security(airtoll: Any) -> None:
+    text = airtoll("capture", "report", AIR, "--keys", LOG).stdout
     ledger = capture_report([AIR], key_logs=[LOG]).ledger
     share = 100 * ledger["security_share"]
     assert f"cost of security in this capture: {share:.2f} % of the airtime" in text
@@ -162,11 +162,12 @@ def _without_radio(capture: bytes) -> bytes:
 
 
 def test_without_rates_the_text_has_the_share_of_octets_and_no_empty_column(
+    airtoll: Any,
     tmp_path: Path,
 ) -> None:
     bare = tmp_path / "bare.pcap"
     bare.write_bytes(_without_radio(AIR.read_bytes()))
-    text = _airtoll(bare, "--keys", LOG).stdout.decode()
+    text = airtoll("capture", "report", bare, "--keys", LOG).stdout
     octets = capture_report([bare], key_logs=[LOG]).ledger["total"]["octets"]
     share = 100 * (octets["security"] + octets["key_exchange"]) / sum(octets.values())
     assert f"cost of security in this capture: {share:.2f} % of the octets" in text
@@ -197,7 +198,7 @@ def test_watch_prints_each_join_of_a_pipe_before_the_pipe_ends() -> None:
     assert session["station"] not in rest
 
 
-def test_commands_of_the_guide_run(tmp_path: Path) -> None:
+def test_commands_of_the_guide_run(airtoll: Any, tmp_path: Path) -> None:
     guide = Path(__file__).parents[2] / "docs" / "guides" / "captures.md"
     lines = [line.strip() for line in guide.read_text("utf-8").splitlines() if line[:4] == "    "]
     # Those on a run of their own belong to the outputs of guides, which tests/docs compares.
@@ -216,11 +217,11 @@ def test_commands_of_the_guide_run(tmp_path: Path) -> None:
     (tmp_path / "keys.txt").write_text("wpa-pwd:correct horse battery staple:airtoll\n", "utf-8")
     for command in commands:
         piped, _, ours = command.rpartition("| ")
-        words = [sys.executable, "-m", "airtoll.cli", *shlex.split(ours)[1:]]
+        words = shlex.split(ours)[1:]
         if ">" in words:
             words = words[: words.index(">")]
         stdin = (tmp_path / piped.split()[1]).read_bytes() if piped else b""
-        done = subprocess.run(words, input=stdin, capture_output=True, check=False, cwd=tmp_path)
+        done = airtoll(*words, stdin=stdin, cwd=tmp_path)
         assert done.returncode == 0, (command, done.stderr)
         assert done.stdout, command
 
@@ -234,23 +235,23 @@ def joins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_join_has_a_line_with_its_messages_and_times(joins: Path) -> None:
+def test_a_join_has_a_line_with_its_messages_and_times(airtoll: Any, joins: Path) -> None:
     path = joins / "wpa3-sae-ccmp" / "air.pcapng"
-    text = _airtoll(path).stdout.decode()
+    text = airtoll("capture", "report", path).stdout
     assert "10 messages (SAE 4, association 2, 4-way 4), 2.88 ms (SAE 0.73 ms, assoc" in text
     assert "% of the airtime of 0.1 s with a join" in text
-    (row,) = csv.DictReader(io.StringIO(_airtoll(path, "--csv").stdout.decode()))
+    (row,) = csv.DictReader(io.StringIO(airtoll("capture", "report", path, "--csv").stdout))
     assert row["messages"] == "10"
     assert "sae 4" in row["messages_by_kind"]
 
 
 @pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
 def test_captures_of_one_time_with_two_securities_of_one_ap_are_refused(
-    joins: Path, form: tuple[str, ...]
+    airtoll: Any, joins: Path, form: tuple[str, ...]
 ) -> None:
     files = [joins / policy / "air.pcapng" for policy in ("open", "wpa3-sae-ccmp")]
-    done = _airtoll(*files, *form)
+    done = airtoll("capture", "report", *files, *form)
     assert done.returncode == 2
-    assert b"overlap in time, and 02:00:00:00:00:02 has open in one and sae" in done.stderr
-    beside = _airtoll(files[1], files[1].with_name("wire.pcapng"), *form)
+    assert "overlap in time, and 02:00:00:00:00:02 has open in one and sae" in done.stderr
+    beside = airtoll("capture", "report", files[1], files[1].with_name("wire.pcapng"), *form)
     assert beside.returncode == 0, beside.stderr

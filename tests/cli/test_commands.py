@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 
-def airtoll(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "airtoll.cli", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "160"},
-        timeout=300,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("room", ["studies", "policies", "profiles", "datasets", "scenarios"])
-def test_lists_print_json_on_stdout(room: str) -> None:
+def test_lists_print_json_on_stdout(airtoll: Any, room: str) -> None:
     done = airtoll(room, "list", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)
 
 
-def test_errors_are_one_line_on_stderr_with_their_exit_code(tmp_path: Path) -> None:
+def test_a_data_set_of_devices_shows_a_source_a_line(airtoll: Any) -> None:
+    done = airtoll("datasets", "show", "silabs-siwx917")
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if "https://" in line]
+    assert len(lines) == 3
+    assert all(line.count("https://") == 1 for line in lines)
+    assert "[" not in done.stdout
+
+
+def test_errors_are_one_line_on_stderr_with_their_exit_code(airtoll: Any, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     for arguments, code in (
         (("run", "nothing-of-the-sort"), 2),
@@ -56,7 +51,7 @@ def test_errors_are_one_line_on_stderr_with_their_exit_code(tmp_path: Path) -> N
         assert done.stderr.count("\n") == 1
 
 
-def test_a_check_of_many_cells_is_cut_and_says_why_of_all_of_them() -> None:
+def test_a_check_of_many_cells_is_cut_and_says_why_of_all_of_them(airtoll: Any) -> None:
     # No cell of this study has a closed form, and the first rows do not show every reason.
     done = airtoll("check", "agarwal2005", "--on", "analytic")
     assert done.returncode == 3, done.stderr
@@ -68,12 +63,14 @@ def test_a_check_of_many_cells_is_cut_and_says_why_of_all_of_them() -> None:
     assert sum(counts) == sum(not cell["runs"] for cell in whole["cells"]) > 0
 
 
-def test_help_names_the_exit_codes() -> None:
+def test_help_names_the_exit_codes(airtoll: Any) -> None:
     done = airtoll("--help")
     assert "130 interrupted" in done.stdout
 
 
-def test_printed_figures_are_compared_with_the_testbed_of_the_run(tmp_path: Path) -> None:
+def test_printed_figures_are_compared_with_the_testbed_of_the_run(
+    airtoll: Any, tmp_path: Path
+) -> None:
     done = airtoll(
         "run", "tripathi2008", "--on", "analytic", "--trials", "1", "--no-report", cwd=tmp_path
     )
@@ -84,7 +81,7 @@ def test_printed_figures_are_compared_with_the_testbed_of_the_run(tmp_path: Path
     assert "published against closed forms" in airtoll("compare", str(run), "tripathi2008").stdout
 
 
-def test_every_row_is_compared_or_those_of_one_table(tmp_path: Path) -> None:
+def test_every_row_is_compared_or_those_of_one_table(airtoll: Any, tmp_path: Path) -> None:
     run = str(tmp_path / "run")
     short = [f"--set=traffic.{name}.duration_s=1" for name in ("tcp", "udp")]
     done = airtoll("run", "tripathi2008", "--trials", "1", *short, "--no-report", "--out", run)
@@ -103,18 +100,20 @@ def test_every_row_is_compared_or_those_of_one_table(tmp_path: Path) -> None:
     assert "tables with readings: 2, 3, 4, 5" in wrong.stderr
 
 
-def test_doctor_says_where_the_medium_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_says_where_the_medium_is(
+    airtoll: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = tmp_path / "airtoll-medium"
     for value, state in ((program, "problem"), ("none", "note")):
         monkeypatch.setenv("AIRTOLL_MEDIUM", str(value))
-        check = medium_check()
+        check = medium_check(airtoll)
         assert (check["state"], check["mend"]) == (state, "unset AIRTOLL_MEDIUM")
     program.touch()
     monkeypatch.setenv("AIRTOLL_MEDIUM", str(program))
-    assert medium_check()["found"] == str(program)
+    assert medium_check(airtoll)["found"] == str(program)
 
 
-def medium_check() -> dict[str, str]:
+def medium_check(airtoll: Any) -> dict[str, str]:
     checks = json.loads(airtoll("doctor", "--json").stdout)
     (found,) = [check for check in checks if check["name"].startswith("airtoll-medium")]
     return {str(key): str(value) for key, value in found.items()}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,26 +31,15 @@ policy = ["open", "wpa2-psk-ccmp"]
 """
 
 
-def airtoll(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "airtoll.cli", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=300,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(airtoll: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run whose trials all failed, and one whose cells were all skipped."""
     folder = tmp_path_factory.mktemp("exit")
     (folder / "failed.toml").write_text(STUDY.format(join="join = { limit_s = 0.0001 }"))
     skipped = STUDY.format(join="").replace('"802.11g"', '"802.11g"\nhandover = { at_s = 0.1 }')
     (folder / "skipped.toml").write_text(skipped)
-    assert airtoll(folder, "run", "failed.toml", "--out", "failed").returncode == 3
-    run = airtoll(folder, "run", "skipped.toml", "--on", "analytic", "--out", "skipped")
+    assert airtoll("run", "failed.toml", "--out", "failed", cwd=folder).returncode == 3
+    run = airtoll("run", "skipped.toml", "--on", "analytic", "--out", "skipped", cwd=folder)
     assert run.returncode == 3, run.stderr
     assert "all 2 cells are skipped; first, home/" in run.stderr
     # Such a run leaves no folder; those of earlier versions had one.
@@ -81,9 +69,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("run", "words"), [("failed", "all 4 trials failed"), ("skipped", "all 2 cells are skipped")]
 )
 def test_a_run_without_a_result_is_no_success(
-    place: Path, run: str, words: str, arguments: tuple[str, ...]
+    airtoll: Any, place: Path, run: str, words: str, arguments: tuple[str, ...]
 ) -> None:
-    done = airtoll(place, *(run if word == "RUN" else word for word in arguments))
+    done = airtoll(*(run if word == "RUN" else word for word in arguments), cwd=place)
     assert done.returncode == 3
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"airtoll: {run}: {words}; first, home/")
@@ -102,9 +90,9 @@ def test_a_run_without_a_result_is_no_success(
     ids=" ".join,
 )
 def test_a_command_that_measures_nothing_is_no_success(
-    place: Path, arguments: tuple[str, ...]
+    airtoll: Any, place: Path, arguments: tuple[str, ...]
 ) -> None:
-    done = airtoll(place, *arguments)
+    done = airtoll(*arguments, cwd=place)
     assert done.returncode == 3
     assert " are skipped; first" in done.stderr or "trials failed; first" in done.stderr
 
@@ -121,9 +109,9 @@ def test_a_command_that_measures_nothing_is_no_success(
     ids=" ".join,
 )
 def test_advice_on_nothing_says_that_nothing_was_measured(
-    place: Path, arguments: tuple[str, ...]
+    airtoll: Any, place: Path, arguments: tuple[str, ...]
 ) -> None:
-    done = airtoll(place, "advise", *arguments)
+    done = airtoll("advise", *arguments, cwd=place)
     assert done.returncode == 5
     assert "nothing was measured, so no policy is judged: " in done.stderr
     assert ": all " in done.stderr
@@ -131,8 +119,10 @@ def test_advice_on_nothing_says_that_nothing_was_measured(
     assert "meets the needs" not in done.stdout
 
 
-def test_nothing_to_choose_from_is_no_success(place: Path) -> None:
-    run = airtoll(place, "run", "quickstart", "--on", "analytic", "--out", "fine", "--no-report")
+def test_nothing_to_choose_from_is_no_success(airtoll: Any, place: Path) -> None:
+    run = airtoll(
+        "run", "quickstart", "--on", "analytic", "--out", "fine", "--no-report", cwd=place
+    )
     assert run.returncode == 0, run.stderr
     for arguments, says in (
         (("compare", "fine", "mccarter2006"), "no reading of mccarter2006"),
@@ -150,7 +140,7 @@ def test_nothing_to_choose_from_is_no_success(place: Path) -> None:
             "exclude",
         ),
     ):
-        done = airtoll(place, *arguments)
+        done = airtoll(*arguments, cwd=place)
         assert done.returncode in (2, 3), (arguments, done.stdout)
         assert says in done.stderr
         # `ciphers bench` says so of a quick build before the error.

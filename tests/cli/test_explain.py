@@ -19,6 +19,11 @@ from airtoll.testbeds.simulator import Simulator
 RUNNER = CliRunner()
 
 
+def thorough(value: object) -> Any:
+    """A further value of the same kind."""
+    return pytest.param(value, marks=pytest.mark.thorough)
+
+
 def explain(*words: str) -> dict[str, Any]:
     done = RUNNER.invoke(app, ["explain", *words, "--json"])
     assert done.exit_code == 0, done.output
@@ -78,7 +83,7 @@ class TestThreads:
         assert found["mechanisms"][0]["weight"] > 0.75
 
     @pytest.mark.parametrize(("policy", "left"), [("wep-104", 0.37), ("wpa-psk-tkip", 0.13)])
-    @pytest.mark.parametrize("open_mbps", [70, 80, 90])
+    @pytest.mark.parametrize("open_mbps", [thorough(70), 80, thorough(90)])
     def test_belkin_n1_does_not_aggregate_under_wep_and_tkip(
         self, policy: str, left: float, open_mbps: float
     ) -> None:
@@ -121,6 +126,7 @@ class TestThreads:
         kind = ("--flow", "loss,flows=4", "--phy", "802.11n", "--width", "40", "--streams", "2")
         assert first("0%", "25%", *kind, *one_flow) == "packet numbers reordered"
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("right", "before", "after", "words"),
         [
@@ -160,6 +166,8 @@ class TestFurtherThreads:
     OLD = ("--phy", "802.11n", "--band", "2.4", "--streams", "2")
     SAME = ("--from", "wpa2", "--to", "wpa2")
     TUNNEL = ("--from", "wpa2", "--to", "wpa2+wireguard", *AC)
+    WIDE = ("--phy", "802.11n", "--width", "40", "--streams", "2", "--guard-interval", "400")
+    TUNNELED = ("--from", "wpa2", "--to", "wpa2+wireguard", *WIDE)
 
     @pytest.mark.parametrize(
         ("right", "source", "words"),
@@ -206,6 +214,69 @@ class TestFurtherThreads:
                 "https://github.com/coolsnowwolf/lede/issues/2856",
                 ("200", "95", *SAME, "--phy", "802.11ac", "--width", "80"),
             ),
+            (
+                # The upload of AirVPN, with the default MTU of 1420 and with 1400.
+                "path MTU black hole",
+                "https://github.com/passteque/gluetun/issues/1650",
+                ("?", "0.36", "--flow", "tcp-up", *TUNNELED, "--also",
+                 "tcp-up,mtu=1400=?:69.7"),
+            ),
+            (
+                "narrower channel",
+                "https://github.com/raspberrypi/linux/issues/2911",
+                ("433", "200", "--flow", "rate", *SAME, "--phy", "802.11ac", "--width", "80",
+                 "--guard-interval", "400", "--also", "width=80:40"),
+            ),
+            (
+                "narrower channel",
+                "https://github.com/openwrt/mt76/issues/129",
+                ("300", "150", "--flow", "rate", *SAME, *WIDE, "--also", "width=40:20"),
+            ),
+            (
+                # One way stays at 54 Mb/s and 20 MHz on channels with radar.
+                "legacy rates",
+                "https://github.com/openwrt/mt76/issues/676",
+                ("?", "15", "--flow", "tcp-up", *SAME, *WIDE, "--also", "rate,tcp-up=?:54",
+                 "--also", "width,tcp-up=?:20"),
+            ),
+            (
+                "legacy rates",
+                "https://github.com/RaspAP/raspap-webgui/issues/291",
+                ("72", "54", "--flow", "rate", "--from", "wpa2", "--to", "wpa-psk-tkip",
+                 "--phy", "802.11n", "--band", "2.4", "--guard-interval", "400"),
+            ),
+            (
+                "legacy rates",
+                "http://blogs.techworld.com/war-on-error/2009/10/"
+                "fast-wi-fis-little-secret---you-have-to-turn-on-wpa2-encryption/index.htm",
+                ("300", "54", "--flow", "rate", "--from", "wpa2", "--to", "wpa-psk-tkip", *WIDE),
+            ),
+            (
+                "CPU of a host",
+                "https://github.com/angristan/openvpn-install/issues/1242",
+                ("300", "20", "--from", "wpa2", "--to", "wpa2+openvpn", *AC),
+            ),
+            (
+                "CPU of a host",
+                "https://github.com/vschagen/mtk-eip93/issues/19",
+                ("130", "50", "--from", "wpa2", "--to", "wpa2+ipsec-aes-cbc-sha1", *WIDE),
+            ),
+            (
+                "power save",
+                "https://github.com/esphome/devices.esphome.io/pull/278",
+                ("2ms", "106ms", "--flow", "delay", *SAME, "--phy", "802.11n", "--band", "2.4"),
+            ),
+            (
+                "power save",
+                "https://github.com/maemo-leste/bugtracker/issues/172",
+                ("7ms", "50ms", "--flow", "delay", *SAME, "--phy", "802.11g"),
+            ),
+            (
+                # Another device on the channel: Bluetooth audio of the same radio.
+                "another network",
+                "https://github.com/lwfinger/rtlwifi_new/issues/31",
+                ("15.5", "0.7", *SAME, "--phy", "802.11n", "--band", "2.4"),
+            ),
         ],
     )  # fmt: skip
     def test_the_cause_that_its_thread_found_is_first(
@@ -227,6 +298,89 @@ class TestFurtherThreads:
         assert open_question["software cipher"] > 0.03
         assert first(*words, "--also", "cpu=30%:100%") == "software cipher"
         assert first(*words, "--also", "cpu=30%:10%") == "no aggregation"
+
+
+class TestForm:
+    """A link that has another width, other streams or another guard interval in the second test."""
+
+    SAME = ("--from", "wpa2", "--to", "wpa3-transition")
+
+    def test_a_narrower_channel_is_a_cause_and_its_width_decides(self) -> None:
+        words = ("480", "240", *self.SAME, *AC)
+        assert "narrower channel" in [one["name"] for one in explain(*words)["mechanisms"]][:5]
+        rated = explain(*words, "--also", "rate=780:360")
+        assert rated["deciding"]["measurement"].startswith("width of the link")
+        assert rated["deciding"]["minutes"] < 2
+        assert first(*words, "--also", "width=80:40") == "narrower channel"
+
+    def test_a_narrower_channel_gives_the_rate_of_its_width(self) -> None:
+        # 866.7 and 400 Mb/s: 234 and 108 data subcarriers.
+        words = (
+            "560",
+            "300",
+            *self.SAME,
+            *AC,
+            "--guard-interval",
+            "400",
+            "--also",
+            "width=?:40MHz",
+        )
+        (mechanism, *_) = explain(*words, "--also", "rate=?:400")["mechanisms"]
+        assert mechanism["name"] == "narrower channel"
+        (rate,) = (one for one in mechanism["readings"] if one["kind"] == "rate of the link")
+        assert rate["predicted"] == pytest.approx(400e6, rel=0.01)
+
+    def test_a_lost_antenna_shows_in_the_streams(self) -> None:
+        words = ("480", "270", *self.SAME, *AC, "--also", "streams=2:1", "--also", "width=80:80")
+        assert first(*words) == "fewer streams"
+
+    def test_streams_of_802_11n_count_its_mcs_down(self) -> None:
+        link = ("--phy", "802.11n", "--width", "40", "--streams", "2", "--mcs", "15")
+        words = ("180", "100", *self.SAME, *link, "--also", "streams=2:1", "--also", "rate=270:135")
+        assert first(*words) == "fewer streams"
+
+    def test_a_long_guard_interval_is_a_cause_where_the_short_one_is_stated(self) -> None:
+        link = (*AC, "--guard-interval", "400")
+        words = ("550", "500", *self.SAME, *link)
+        found = [one["name"] for one in explain(*words)["mechanisms"]]
+        assert "long guard interval" in found
+        assert first(*words, "--also", "guard=400:800ns") == "long guard interval"
+        unstated = explain("480", "430", *self.SAME, *AC)
+        assert "long guard interval" not in [one["name"] for one in unstated["mechanisms"]]
+
+    def test_a_lower_level_is_another_place_and_the_same_one_is_not(self) -> None:
+        words = ("480", "250", *self.SAME, *AC, "--also", "rate=780:351", "--also", "width=80:80")
+        words = (*words, "--also", "retries=5%:6%")
+        there = explain(*words, "--also", "signal=-45:-63dBm")["mechanisms"][0]
+        assert there["name"] == "rate control"
+        assert there["parameter"].endswith("at a lower level")
+        here = explain(*words, "--also", "signal=-45:-46")["mechanisms"][0]
+        assert here["name"] == "rate control"
+        assert "level" not in here["parameter"]
+
+    def test_the_same_form_speaks_against_another_one(self) -> None:
+        words = ("480", "240", *self.SAME, *AC, "--also", "width=80:80", "--also", "streams=2:2")
+        found = {one["name"]: one["weight"] for one in explain(*words)["mechanisms"]}
+        assert found["narrower channel"] < 0.01
+        assert found["fewer streams"] < 0.01
+
+    def test_the_answer_prints_the_form_with_its_units(self) -> None:
+        text = shown(
+            "480", "240", *self.SAME, *AC, "--also", "width=80:40", "--also", "signal=-45:-46"
+        )
+        assert "width of the link: 80 MHz to 40 MHz" in text
+        assert "level of the link: -45 dBm to -46 dBm" in text
+
+    @pytest.mark.parametrize(
+        ("also", "told"),
+        [
+            ("width=80:forty", "a whole number such as 40 MHz"),
+            ("streams=2:1.5", "a whole number such as 2"),
+            ("signal=-45:200", "a level is -55, dBm"),
+        ],
+    )
+    def test_a_form_that_cannot_be_is_refused(self, also: str, told: str) -> None:
+        assert told in refused("480", "240", *AC, "--also", also)
 
 
 class TestAnswer:
@@ -430,11 +584,11 @@ class TestNamed:
         "words",
         [
             ("o", "w"),
-            ("mixed",),
+            thorough(("mixed",)),
             ("nested",),
             ("open-*.json", "wpa3-[0-2].json"),
-            ("*.json",),
-            ("open-0.json,open-1.json,open-2.json", "wpa3-*.json"),
+            thorough(("*.json",)),
+            thorough(("open-0.json,open-1.json,open-2.json", "wpa3-*.json")),
             tuple(f"{p}-{n}.json" for p in ("wpa3", "open") for n in range(3)),
             ("runs/mine",),
         ],

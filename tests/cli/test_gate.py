@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -68,33 +67,22 @@ at_most = 0.2
 """
 
 
-def airtoll(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "airtoll.cli", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=120,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(airtoll: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that meets its requirements, and its run."""
     folder = tmp_path_factory.mktemp("gate")
     (folder / "met.toml").write_text(HEAD + MET + CHANGE)
-    done = airtoll(folder, "run", "met.toml", "--out", "met", "--no-report", "--gate")
+    done = airtoll("run", "met.toml", "--out", "met", "--no-report", "--gate", cwd=folder)
     assert done.returncode == 0, done.stderr
     # Of the change and of the overhead there is one place each.
     assert "gate: 3 checks: 3 met" in done.stdout
     return folder
 
 
-def test_a_failed_requirement_fails_the_build_with_its_line_and_its_case(place):
+def test_a_failed_requirement_fails_the_build_with_its_line_and_its_case(airtoll, place):
     (place / "failed.toml").write_text(HEAD + MET + FAILED)
-    done = airtoll(place, "run", "failed.toml", "--out", "failed", "--no-report", "--gate",
-                   "--junit", "gate.xml")  # fmt: skip
+    done = airtoll("run", "failed.toml", "--out", "failed", "--no-report", "--gate",
+                   "--junit", "gate.xml", cwd=place)  # fmt: skip
     assert done.returncode == 1
     assert "3 checks: 1 met, 2 failed" in done.stderr.splitlines()[-1]
     lines = [line for line in done.stdout.splitlines() if line.startswith("failed: ")]
@@ -109,25 +97,25 @@ def test_a_failed_requirement_fails_the_build_with_its_line_and_its_case(place):
     assert cases[1].find("failure").get("message") == lines[0]
     assert all(case.get("classname") and case.get("time") for case in cases)
     # The same of the run that exists.
-    again = airtoll(place, "gate", "failed")
+    again = airtoll("gate", "failed", cwd=place)
     assert again.returncode == 1
     assert [line for line in again.stdout.splitlines() if line.startswith("failed: ")] == lines
 
 
-def test_a_gate_that_cannot_tell_does_not_pass(place):
+def test_a_gate_that_cannot_tell_does_not_pass(airtoll, place):
     (place / "unmeasured.toml").write_text(HEAD + MET + UNMEASURED)
-    done = airtoll(place, "run", "unmeasured.toml", "--out", "unmeasured", "--no-report", "--gate",
-                   "--junit", "unmeasured.xml")  # fmt: skip
+    done = airtoll("run", "unmeasured.toml", "--out", "unmeasured", "--no-report", "--gate",
+                   "--junit", "unmeasured.xml", cwd=place)  # fmt: skip
     assert done.returncode == 5
     line = next(line for line in done.stdout.splitlines() if line.startswith("not measured: "))
     assert "no trial measured it [home/open/udp]" in line
     suite = ElementTree.parse(place / "unmeasured.xml").getroot().find("testsuite")
     assert (suite.get("failures"), suite.get("errors")) == ("0", "1")
     assert suite.findall("testcase")[1].find("error").get("type") == "not measured"
-    value = json.loads(airtoll(place, "gate", "met", "--json").stdout)[0]["value"]["value"]
+    value = json.loads(airtoll("gate", "met", "--json", cwd=place).stdout)[0]["value"]["value"]
     limit = f"at_least = {value}"
     (place / "few.toml").write_text(HEAD + MET.replace("at_least = 20e6", limit))
-    few = airtoll(place, "run", "few.toml", "--out", "few", "--no-report", "--gate")
+    few = airtoll("run", "few.toml", "--out", "few", "--no-report", "--gate", cwd=place)
     assert few.returncode == 5
     assert any(line.startswith("too few trials: ") for line in few.stdout.splitlines())
 
@@ -165,9 +153,9 @@ def _failing(record):
     return record | {"status": "failed", "reason": reason, "rows": [], "sketches": []}
 
 
-def test_a_run_that_is_worse_than_an_earlier_one_fails(place):
+def test_a_run_that_is_worse_than_an_earlier_one_fails(airtoll, place):
     _as_if(place, "better", _scaled(1.2), seed=2)
-    done = airtoll(place, "gate", "met", "--compare-with", "better", "--junit", "since.xml")
+    done = airtoll("gate", "met", "--compare-with", "better", "--junit", "since.xml", cwd=place)
     assert done.returncode == 1, done.stdout + done.stderr
     failed = [line for line in done.stdout.splitlines() if line.startswith("failed: ")]
     assert len(failed) == 4
@@ -176,21 +164,21 @@ def test_a_run_that_is_worse_than_an_earlier_one_fails(place):
     suite = ElementTree.parse(place / "since.xml").getroot().find("testsuite")
     assert suite.get("failures") == "4"
     _as_if(place, "worse", _scaled(0.8), seed=2)
-    better = airtoll(place, "gate", "met", "--compare-with", "worse")
+    better = airtoll("gate", "met", "--compare-with", "worse", cwd=place)
     assert better.returncode == 0, better.stdout
 
 
-def test_equal_runs_are_not_worse(place):
+def test_equal_runs_are_not_worse(airtoll, place):
     shutil.copytree(place / "met", place / "same")
-    done = airtoll(place, "gate", "met", "--compare-with", "same")
+    done = airtoll("gate", "met", "--compare-with", "same", cwd=place)
     assert done.returncode == 0, done.stdout
     assert "gate: 7 checks: 7 met" in done.stdout
 
 
-def test_cells_of_other_settings_are_not_compared(place):
+def test_cells_of_other_settings_are_not_compared(airtoll, place):
     (place / "slow.toml").write_text(HEAD.replace('"802.11g"', '"802.11g"\nrate_mbps = 6'))
-    done = airtoll(place, "run", "slow.toml", "--out", "slow", "--no-report", "--gate",
-                   "--compare-with", "met")  # fmt: skip
+    done = airtoll("run", "slow.toml", "--out", "slow", "--no-report", "--gate",
+                   "--compare-with", "met", cwd=place)  # fmt: skip
     assert done.returncode == 5
     assert "another scenario.rate_mbps in this cell" in done.stdout
 
@@ -207,33 +195,33 @@ def test_cells_of_other_settings_are_not_compared(place):
         (["gate", "nothing"], "no run folder"),
     ],
 )  # fmt: skip
-def test_a_gate_that_checks_nothing_is_refused_before_the_run(place, arguments, said):
+def test_a_gate_that_checks_nothing_is_refused_before_the_run(airtoll, place, arguments, said):
     (place / "none.toml").write_text(HEAD)
-    done = airtoll(place, *arguments)
+    done = airtoll(*arguments, cwd=place)
     assert done.returncode in (2, 3)
     assert said in done.stderr.splitlines()[-1]
     assert not (place / "runs").exists()
 
 
-def test_a_value_of_the_trials_that_did_not_fail_does_not_pass(place):
+def test_a_value_of_the_trials_that_did_not_fail_does_not_pass(airtoll, place):
     _as_if(place, "partly", _failing)
-    done = airtoll(place, "gate", "partly")
+    done = airtoll("gate", "partly", cwd=place)
     assert done.returncode == 5, done.stdout + done.stderr
     assert "1 of 6 trials failed: the server did not answer" in done.stdout
     assert "[home/wpa2-psk-ccmp/udp]" in done.stdout
-    since = airtoll(place, "gate", "partly", "--compare-with", "met")
+    since = airtoll("gate", "partly", "--compare-with", "met", cwd=place)
     lines = [line for line in since.stdout.splitlines() if line.endswith("(since met)")]
     assert [line.partition(";")[2].partition(":")[0] for line in lines] == [" 1 of 6 trials failed"]
 
 
-def test_a_cell_that_failed_since_the_earlier_run_does_not_pass(place):
+def test_a_cell_that_failed_since_the_earlier_run_does_not_pass(airtoll, place):
     _as_if(place, "none", lambda record: record | {"status": "failed", "reason": "no air",
                                                    "rows": [], "sketches": []}
            if record["cell"] == "home/open/slow" else record)  # fmt: skip
-    done = airtoll(place, "gate", "none", "--compare-with", "met")
+    done = airtoll("gate", "none", "--compare-with", "met", cwd=place)
     assert done.returncode == 5, done.stdout + done.stderr
     assert "not measured: throughput; no air [home/open/slow] (since met)" in done.stdout
     # The other way round there is nothing to compare with: the cell is named.
-    back = airtoll(place, "gate", "met", "--compare-with", "none")
+    back = airtoll("gate", "met", "--compare-with", "none", cwd=place)
     assert back.returncode == 0
     assert "1 cell (first: home/open/slow)" in back.stderr

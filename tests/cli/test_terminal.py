@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import io
 import os
@@ -11,43 +12,79 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
+from airtoll.cli import main
 from airtoll.cli.output import FittingTable, table
 from airtoll.cli.progress import LINE_EVERY_S, View
 from airtoll.observe.journal import Record
 
 
-def in_terminal(columns: int, *arguments: str, cwd: Path | None = None) -> list[str]:
-    """The lines that a terminal of this width shows; 0: a terminal that does not say its width."""
+@pytest.fixture
+def in_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Calls the entry point of ``airtoll`` in a terminal; gives the lines that it shows."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    return _in_terminal
+
+
+@contextlib.contextmanager
+def _terminal(columns: int) -> Iterator[tuple[int, list[str]]]:
+    """A terminal of this width, and the lines that it shows in the end; 0: it says no width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
-    started = subprocess.Popen(
-        [sys.executable, "-m", "airtoll.cli", *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=subprocess.DEVNULL,
-        cwd=cwd,
-        env={**environment, "TERM": "xterm", "NO_COLOR": "1"},
-    )
-    os.close(theirs)
-    said = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # Linux: the other end is closed
-            break
-        if not part:
-            break
-        said += part
+    said: list[bytes] = []
+    reader = threading.Thread(target=_read_all, args=(ours, said))
+    reader.start()
+    lines: list[str] = []
+    yield theirs, lines
+    reader.join(60)
     os.close(ours)
-    assert started.wait(60) == 0
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
-    return [line.rstrip() for line in plain.replace("\r", "").splitlines()]
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", b"".join(said).decode())
+    lines += [line.rstrip() for line in plain.replace("\r", "").splitlines()]
+
+
+def _in_terminal(columns: int, *arguments: str, cwd: Path | None = None) -> list[str]:
+    with _terminal(columns) as (theirs, lines):
+        _run_in(theirs, arguments, cwd)
+    return lines
+
+
+def _run_in(theirs: int, arguments: tuple[str, ...], cwd: Path | None) -> None:
+    before = [os.dup(number) for number in (0, 1)]
+    for number in (0, 1):
+        os.dup2(theirs, number)
+    os.close(theirs)
+    try:
+        with (
+            contextlib.chdir(cwd or "."),
+            contextlib.redirect_stderr(io.StringIO()),
+            contextlib.redirect_stdout(os.fdopen(os.dup(1), "w")) as stream,
+            pytest.MonkeyPatch.context() as patch,
+        ):
+            patch.setattr(sys, "argv", ["airtoll", *arguments])
+            with pytest.raises(SystemExit) as end:
+                main()
+            stream.close()
+    finally:
+        for number, kept in enumerate(before):
+            os.dup2(kept, number)
+            os.close(kept)
+    assert end.value.code == 0
+
+
+def _read_all(terminal: int, said: list[bytes]) -> None:
+    # Linux: an error says that the other end is closed.
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 65536):
+            said.append(part)
 
 
 def rendered(view: object, width: int) -> list[str]:
@@ -58,14 +95,10 @@ def rendered(view: object, width: int) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(airtoll: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("terminal")
-    subprocess.run(
-        [sys.executable, "-m", "airtoll.cli", "run", "quickstart", "--trials", "2", "--out", "run"],
-        cwd=place,
-        check=True,
-        capture_output=True,
-    )
+    done = airtoll("run", "quickstart", "--trials", "2", "--out", "run", cwd=place)
+    assert done.returncode == 0, done.stderr
     return place
 
 
@@ -87,26 +120,34 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=" ".join,
 )
-def test_a_line_is_no_wider_than_the_terminal(finished: Path, arguments: tuple[str, ...]) -> None:
+def test_a_line_is_no_wider_than_the_terminal(
+    in_terminal: Any, finished: Path, arguments: tuple[str, ...]
+) -> None:
     lines = in_terminal(80, *arguments, cwd=finished)
     assert lines
     assert max(map(len, lines)) <= 80
 
 
-def test_a_terminal_without_a_width_has_80_columns(finished: Path) -> None:
+def test_a_process_has_the_width_of_its_terminal() -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    with _terminal(80) as (theirs, lines):
+        started = subprocess.Popen(
+            [sys.executable, "-m", "airtoll.cli", "policies", "list"],
+            stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL,
+            env={**environment, "TERM": "xterm", "NO_COLOR": "1"},
+        )  # fmt: skip
+        os.close(theirs)
+        assert started.wait(60) == 0
+    assert 60 < max(map(len, lines)) <= 80
+
+
+def test_a_terminal_without_a_width_has_80_columns(in_terminal: Any, finished: Path) -> None:
     lines = in_terminal(0, "advise", "--run", "run", cwd=finished)
     assert 60 < max(map(len, lines)) <= 80
 
 
-def test_a_pipe_has_whole_lines(finished: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "airtoll.cli", "datasets", "list"],
-        cwd=finished,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "40"},
-        check=True,
-    )
+def test_a_pipe_has_whole_lines(airtoll: Any) -> None:
+    done = airtoll("datasets", "list", COLUMNS="40")
     # One line for each data set below the heading: titles of papers are longer than 40 columns.
     names = [line.split()[0] for line in done.stdout.splitlines()[1:]]
     assert names == sorted(names)
@@ -147,19 +188,22 @@ def test_a_row_becomes_a_block_where_nothing_else_fits() -> None:
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])
-def test_the_end_of_a_command_is_at_most_twelve_lines(finished: Path, columns: int) -> None:
+def test_the_end_of_a_command_is_at_most_twelve_lines(
+    in_terminal: Any, finished: Path, columns: int
+) -> None:
     lines = in_terminal(columns, "show", "run", cwd=finished)
     assert 3 <= len(lines) <= 12
     assert max(map(len, lines)) <= max(columns, 70)
     assert "throughput" in " ".join(lines)
 
 
-def test_a_table_is_shown_by_request_with_chosen_rows_and_columns(finished: Path) -> None:
+def test_a_table_is_shown_by_request_with_chosen_rows_and_columns(
+    airtoll: Any, finished: Path
+) -> None:
     def shown(*arguments: str) -> str:
-        return subprocess.run(
-            [sys.executable, "-m", "airtoll.cli", "show", "run", *arguments],
-            cwd=finished, capture_output=True, text=True, check=True,
-        ).stdout  # fmt: skip
+        done = airtoll("show", "run", *arguments, cwd=finished)
+        assert done.returncode == 0, done.stderr
+        return str(done.stdout)
 
     rows = shown("costs", "--csv", "--columns", "policy,where", "--where", "traffic=udp")
     assert rows.splitlines() == [
@@ -174,17 +218,16 @@ def test_a_table_is_shown_by_request_with_chosen_rows_and_columns(finished: Path
     assert latex.count(r"\\") == 10
 
 
-def test_a_table_that_does_not_exist_is_refused_with_the_choices(finished: Path) -> None:
+def test_a_table_that_does_not_exist_is_refused_with_the_choices(
+    airtoll: Any, finished: Path
+) -> None:
     for arguments, words in (
         (("sums",), "choose from answers, costs, printed, trials, delays, parts"),
         (("costs", "--where", "policy=wep"), "there are open, wpa2-psk-ccmp, wpa3-sae-gcmp-256"),
         (("costs", "--columns", "price"), "columns are policy, where,"),
         (("printed",), "nothing to show as printed"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "airtoll.cli", "show", "run", *arguments],
-            cwd=finished, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = airtoll("show", "run", *arguments, cwd=finished)
         assert done.returncode == 2
         assert words in done.stderr
         assert len(done.stderr.splitlines()) == 1

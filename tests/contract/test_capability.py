@@ -177,6 +177,10 @@ CASES: dict[str, tuple[Any, Fields]] = {
         20.0,
         {"scenario.stations.profile": "htc-dream-nic", "scenario.stations.listen_interval": 3},
     ),
+    "scenario.stations.retrieval": (
+        "ps-poll",
+        {"scenario.stations.profile": "htc-dream-nic", "scenario.stations.listen_interval": 3},
+    ),
     "scenario.stations.twt_interval_ms": (512.0, _PHONE_AX),
     "scenario.stations.twt_duration_ms": (
         16.384,

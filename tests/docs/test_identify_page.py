@@ -22,6 +22,7 @@ def _check(*arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.pages
 def test_the_row_without_a_device_is_up_to_date() -> None:
     _check("--mechanism", "octets only")
 

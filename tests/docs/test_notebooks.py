@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed: make venv")
-nbformat = pytest.importorskip("nbformat")
-pytest.importorskip("ipykernel", reason="ipykernel is not installed: make venv")
-pytest.importorskip("pandas", reason="pandas is not installed: make venv")
-
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "docs" / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.pages
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, tmp_path):
+    # Imported by the tests alone: each worker collects this file.
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed: make dev")
+    nbformat = pytest.importorskip("nbformat")
+    for name in ("ipykernel", "pandas"):
+        pytest.importorskip(name, reason=f"{name} is not installed: make dev")
     notebook = nbformat.read(path, as_version=4)
     assert all(not cell.get("outputs") for cell in notebook.cells), "outputs are not checked in"
     done = nbclient.NotebookClient(

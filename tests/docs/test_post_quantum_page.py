@@ -76,6 +76,7 @@ def test_a_row_of_the_join_times_is_that_of_a_trial(row: list[str]) -> None:
         )
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("row", table("Join time with loss"), ids=lambda row: row[0])
 def test_a_median_with_loss_is_that_of_41_joins(row: list[str]) -> None:
     chain, printed = row

@@ -47,11 +47,11 @@ def same(found: str, shown: str) -> bool:
     "name",
     [
         "post-quantum-tunnels",
-        "post-quantum-roaming",
-        "post-quantum-stations",
+        pytest.param("post-quantum-roaming", marks=pytest.mark.pages),
+        pytest.param("post-quantum-stations", marks=pytest.mark.pages),
         "post-quantum-devices",
-        "post-quantum-drafts",
-        "post-quantum-falcon",
+        pytest.param("post-quantum-drafts", marks=pytest.mark.pages),
+        pytest.param("post-quantum-falcon", marks=pytest.mark.pages),
     ],
 )
 def test_a_table_is_that_of_the_planned_trials(tool: Any, name: str) -> None:
@@ -62,6 +62,7 @@ def test_a_table_is_that_of_the_planned_trials(tool: Any, name: str) -> None:
         assert all(map(same, cells(one), cells(other))), (one, other)
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("chain", ["p256", "ml-dsa-44"])
 def test_the_storm_of_50_clients_is_that_of_the_planned_trials(tool: Any, chain: str) -> None:
     plan = tool.plan_of("post-quantum-storm")

@@ -23,6 +23,7 @@ def _check(*arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.pages
 def test_the_rows_of_one_chip_and_of_wireguard_are_up_to_date() -> None:
     _check("--chip", "IW416", "--machines")
 
@@ -32,6 +33,12 @@ def test_the_readme_has_the_number_of_the_page() -> None:
     (median,) = re.findall(r"as stations, median error ([\d.]+ %)", page)
     readme = (ROOT / "README.md").read_text("utf-8")
     assert f"within {median} (median)" in " ".join(readme.split())
+
+
+def test_the_goal_of_udp_that_the_air_limits_is_met() -> None:
+    page = (ROOT / "docs" / "reference" / "real-devices.md").read_text("utf-8")
+    (median,) = re.findall(r"as stations, median error ([\d.]+) %", page)
+    assert float(median) <= 3.0
 
 
 @pytest.mark.slow

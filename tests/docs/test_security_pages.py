@@ -50,7 +50,7 @@ def test_the_choices_are_those_of_the_policies() -> None:
             assert text == expected
 
 
-@pytest.mark.parametrize("client", ["wpa2", "wifi7"])
+@pytest.mark.parametrize("client", ["wpa2", pytest.param("wifi7", marks=pytest.mark.pages)])
 def test_a_row_of_the_cost_is_that_of_the_planned_trials(client: str) -> None:
     policy = "wpa2-wpa3-psk-compatibility"
     place = (f"{client}-client", policy, "udp")

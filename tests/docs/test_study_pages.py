@@ -38,6 +38,7 @@ def test_the_page_of_every_paper_has_a_written_comparison() -> None:
             assert all(body.strip() for body in bodies), f"{name}: run tools/study_pages.py {name}"
 
 
+@pytest.mark.pages
 def test_the_comparison_of_a_short_study_is_up_to_date() -> None:
     _check("gheryani2013")
 

@@ -46,6 +46,7 @@ def throughputs(study: str, scenario: str, policy: str, clients: int) -> list[fl
     return found
 
 
+@pytest.mark.pages
 def test_a_row_of_the_cost_is_that_of_the_planned_trials() -> None:
     for page in ("docs/studies/wifi7.md", "docs/guides/should-i-turn-wpa3-on.md"):
         (row,) = (

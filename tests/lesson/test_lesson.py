@@ -7,14 +7,13 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from airtoll.capture.reports import capture_report
-from airtoll.cli.running import parse_values
+from airtoll.cli.studying import parse_values
 from airtoll.errors import UsageError
 from airtoll.lesson import write_lesson
 from airtoll.lesson.points import cost, handover
@@ -180,7 +179,7 @@ def test_a_lesson_with_other_numbers_is_replaced_only_by_force(lesson, tmp_path,
         ("mine", "is no playground"),
     ],
 )
-def test_the_command_says_whether_the_folder_has_the_page(tmp_path, there, said):
+def test_the_command_says_whether_the_folder_has_the_page(airtoll, tmp_path, there, said):
     page = tmp_path / "playground.html"
     if there is not None:
         data = json.dumps({"network": [], "seed": there})
@@ -218,17 +217,7 @@ def test_an_open_network_has_a_handshake_without_keys(tmp_path):
     assert solved["octets that the cipher adds to a data frame, Open"] == "0"
 
 
-def airtoll(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "airtoll.cli", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
-def test_the_command_says_what_it_wrote(tmp_path):
+def test_the_command_says_what_it_wrote(airtoll, tmp_path):
     done = airtoll("lesson", str(tmp_path / "class"), "--no-page")
     assert done.returncode == 0, done.stderr
     named = {line.split()[0] for line in done.stdout.splitlines()}
@@ -259,7 +248,9 @@ def test_commands_of_the_sheet_name_studies_and_their_keys(lesson):
 
 
 @pytest.mark.parametrize("study", ["quickstart", "roaming2026"])
-def test_a_command_of_the_sheet_gives_the_columns_that_it_promises(lesson, tmp_path, study):
+def test_a_command_of_the_sheet_gives_the_columns_that_it_promises(
+    airtoll, lesson, tmp_path, study
+):
     text = (lesson / "tasks.md").read_text("utf-8")
     lines = re.findall(rf"^airtoll run {study} .*study\.answers.*$", text, re.MULTILINE)
     (command,) = map(shlex.split, lines)

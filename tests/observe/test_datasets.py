@@ -20,7 +20,7 @@ ROWS = {
 }
 DEVICES = {
     "espressif-chips": (383, 0),
-    "joins-and-handovers": (26, 4),
+    "joins-and-handovers": (61, 39),
     "nordic-nrf70": (50, 0),
     "nxp-chips": (912, 0),
     "qualcomm-qcc74x": (32, 0),
@@ -125,6 +125,14 @@ def test_errors_name_file_and_line(tmp_path):
         (
             '[dataset]\nname = "m"\ntitle = "M"\n[[link]]\nphy = "802.11b"\n',
             "configuration is missing",
+        ),
+        (
+            '[dataset]\nname = "m"\ntitle = "M"\n[[aggregation]]\nconfiguration = "c"\n',
+            "number 1: source is missing",
+        ),
+        (
+            '[dataset]\nname = "m"\ntitle = "M"\n[[join]]\nconfiguration = "c"\n',
+            "number 1: phy is missing",
         ),
         ('[dataset]\nname = "m"\ntitle = "M"\n[claim]\nkind = "order"\n', r"write \[\[claim\]\]"),
         ("[dataset\n", "dataset.toml"),

@@ -20,11 +20,11 @@ HEAD = "metric,value,unit\n"
 
 
 def refused(path, fmt):
-    """The one line that refuses a file, within a second of processor time and a half."""
+    """The one line that refuses a file, within five seconds of processor time."""
     before = time.process_time()
     with pytest.raises(DatasetError) as caught:
         read_file(path, fmt, Place())
-    assert time.process_time() - before < 1.5
+    assert time.process_time() - before < 5
     message = str(caught.value)
     assert message.startswith(f"{path}:")
     assert message.isprintable()

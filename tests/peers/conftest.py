@@ -9,6 +9,7 @@ import base64
 import contextlib
 import ctypes
 import importlib.util
+import itertools
 import json
 import os
 import shutil
@@ -27,6 +28,8 @@ import pytest
 
 from airtoll import _native
 from airtoll.study.join import SIGNATURES
+from airtoll.testbeds.guest import uml_kernel
+from airtoll.testbeds.guest.uml import Errand
 from airtoll.testbeds.linux.daemons.credentials import USER, Chain
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
@@ -321,6 +324,23 @@ def namespace() -> Iterator[Callable[[str], Namespace]]:
     yield make
     for name in reversed(made):
         subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+@pytest.fixture
+def in_virtual_time(tmp_path: Path) -> Callable[[str, object], Any]:
+    """Calls ``module:function`` of this folder with one JSON value, each in a guest of its own.
+
+    Time passes there only while everything waits, so that a busy host makes nothing late.
+    """
+    if uml_kernel.find() is None:
+        pytest.skip("needs `airtoll guest build --driver uml`")
+    numbers = itertools.count()
+
+    def call(function: str, argument: object) -> Any:
+        errand = Errand(tmp_path / f"guest-{next(numbers)}", modules=Path(__file__).parent)
+        return errand.carry_out(function, argument, seed=1, limit_s=120)
+
+    return call
 
 
 @pytest.fixture

@@ -1,20 +1,18 @@
-"""A program for a guest: hostapd and wpa_supplicant on virtual radios, and what goes wrong there.
+"""For a guest in virtual time: hostapd and wpa_supplicant on virtual radios, and what goes wrong.
 
-Takes a scene as JSON on standard input: `access_point` and `station`, the text of a configuration
-each (`station` may be null), and `steps`, each a list of a word and its arguments: the methods of
-`Scene`. Gives as JSON on standard output what was asked, all frames that a third radio heard with
-their times, and the logs of both daemons. Runs as root in a guest only: it loads mac80211_hwsim.
-Judges nothing: the tests do.
+Takes a scene: `access_point` and `station`, the text of a configuration each, and `steps`, each a
+list of a word and its arguments: the methods of `Scene`. Gives what was asked, all frames that a
+third radio heard with their times, and the logs of both daemons. Runs as root in a guest only: it
+loads mac80211_hwsim. Judges nothing: the tests do.
 """
 
 from __future__ import annotations
 
-import json
+import contextlib
 import shutil
 import signal
 import socket
 import struct
-import sys
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -55,6 +53,24 @@ class Scene:
                 log = daemon.log.read_text(errors="replace")
                 raise RuntimeError(f"{name}: {text} not {times} times: {log[-4000:]}")
             time.sleep(0.01)
+
+    def hear(self, kind: str, sender: str, text: str) -> None:
+        """Wait until the third radio hears a frame of this kind and sender whose body begins so.
+
+        All are hexadecimal digits; ``kind``: the first octet of the frame control field.
+        """
+        give_up = time.monotonic() + 60
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as sock:
+            sock.bind(("wlan2", 3))
+            sock.settimeout(1)
+            while time.monotonic() < give_up:
+                with contextlib.suppress(TimeoutError):
+                    heard = sock.recv(4096)
+                    frame = heard[int.from_bytes(heard[2:4], "little") :].hex()
+                    told = (frame[:2], frame[20:32], frame[48 : 48 + len(text)])
+                    if told == (kind, sender, text):
+                        return
+        raise RuntimeError(f"no frame {kind} {text} of {sender}")
 
     def ask(self, name: str, command: str) -> None:
         """Ask a daemon by its control socket."""
@@ -133,7 +149,3 @@ def scene(given: Mapping[str, Any]) -> dict[str, Any]:
         "frames": [one for one in heard if not one[1].startswith("80")],
         "logs": played.logs,
     }
-
-
-if __name__ == "__main__":
-    json.dump(scene(json.loads(sys.stdin.read())), sys.stdout)

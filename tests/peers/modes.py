@@ -1,8 +1,8 @@
-"""A program for a guest: hostapd and wpa_supplicant on virtual radios, and hostapd's beacons.
+"""For a guest in virtual time: hostapd and wpa_supplicant on virtual radios, and hostapd's beacons.
 
-Takes a scene as JSON on standard input: `access_point` and `station`, the text of a configuration
+Takes a scene: `access_point` and `station`, the text of a configuration
 each (`station` may be null), and `bssids`; `record`: a number of beacons; `frequency_mhz`: that of
-the primary channel. Gives as JSON on standard output the station's STATUS and one beacon of each
+the primary channel. Gives the station's STATUS and one beacon of each
 BSSID; with `record` also all frames, with radio headers, from hostapd's start until so many beacons
 after the station has joined. Runs as root in a guest only: it loads mac80211_hwsim. Judges nothing:
 the tests do.
@@ -10,11 +10,9 @@ the tests do.
 
 from __future__ import annotations
 
-import json
 import shutil
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -178,7 +176,3 @@ def scene(given: dict[str, Any]) -> dict[str, Any]:
         "beacons": heard,
         "frames": frames,
     }
-
-
-if __name__ == "__main__":
-    json.dump(scene(json.loads(sys.stdin.read())), sys.stdout)

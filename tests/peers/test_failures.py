@@ -9,16 +9,22 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from airtoll.testbeds.linux.daemons import credentials, freeradius
 from airtoll.testbeds.linux.daemons.credentials import USER
 
-SECRETS = credentials.fresh()
 NETWORK = ipaddress.ip_network("10.77.0.0/24")
 HOSTAPD, SERVER = "10.77.0.1", "10.77.0.2"
 PORT = 1812
+
+
+@cache
+def _secrets() -> credentials.Credentials:
+    """Their certificates take a second: not when the file is collected."""
+    return credentials.fresh()
 
 
 def joined(
@@ -26,7 +32,8 @@ def joined(
 ) -> tuple[Any, Any]:
     """Station and access point of an EAP-TLS join, which has begun; ``more``: of the station."""
     programs = peers.needs("hostapd", "wpa_supplicant", "freeradius")
-    chain = SECRETS.chain("rsa2048", None)
+    secrets = _secrets()
+    chain = secrets.chain("rsa2048", None)
     far, near, behind = namespace("far"), namespace("near"), namespace("behind")
     for one, other, link in ((near, far, "v0"), (near, behind, "r0")):
         one.run(
@@ -40,7 +47,7 @@ def joined(
         behind.run("sh", "-c", f"echo 0 > /proc/sys/net/ipv4/ipfrag_{name}_thresh")
     base = folder / "radius"
     texts = freeradius.files(
-        str(base), SECRETS, chain, port=PORT, network=str(NETWORK), method="tls"
+        str(base), secrets, chain, port=PORT, network=str(NETWORK), method="tls"
     )
     for name, text in texts.items():
         (base / name).parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +58,7 @@ def joined(
     (folder / "hostapd.conf").write_text(
         f"driver=wired\ninterface=v0\nieee8021x=1\nown_ip_addr={HOSTAPD}\n"
         f"auth_server_addr={SERVER}\nauth_server_port={PORT}\n"
-        f"auth_server_shared_secret={SECRETS.radius_secret}\n"
+        f"auth_server_shared_secret={secrets.radius_secret}\n"
     )
     (folder / "station.conf").write_text(
         "ap_scan=0\nnetwork={\n\tkey_mgmt=IEEE8021X\n\teap=TLS\n\teapol_flags=0\n"

@@ -1,19 +1,14 @@
 """Failures of `docs/studies/failures.md` on hostapd and wpa_supplicant, beside the simulator's.
 
-Both daemons are on virtual radios in a guest, where `failing.py` plays the scenes and a third radio
-hears every frame.
+Both daemons are on virtual radios in a guest in virtual time, where `failing.py` plays the scenes
+and a third radio hears every frame.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import json
-import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -22,13 +17,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from airtoll.plan import Cell, Trial
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
-from airtoll.testbeds.guest import drivers
-from airtoll.testbeds.guest.contract import Guest
 from airtoll.testbeds.simulator import Simulator
 
 pytestmark = pytest.mark.guest
 
-PROGRAM: Final = Path(__file__).parent / "failing.py"
 FOLDER: Final = "/run/airtoll-modes"
 PASSWORD: Final = "correct horse"
 SSID: Final = "airtoll"
@@ -125,28 +117,14 @@ def station(*lines: str) -> str:
     return "\n".join([*head, "scan_freq=2412", *lines, "}", ""])
 
 
-@pytest.fixture(scope="module")
-def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
-    """One guest for the whole file, and no other of this folder beside it."""
-    if not any(state.ready for state in drivers.states()):
-        pytest.skip("needs a guest: airtoll guest build")
-    with (Path(tempfile.gettempdir()) / "airtoll-guest-peers.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with drivers.make(tmp_path_factory.mktemp("share"), dilated=True) as one:
-            yield one
-
-
 @pytest.fixture
-def play(guest: Guest, peers: Any) -> Callable[..., Seen]:
-    """Plays a scene in the guest."""
+def play(peers: Any, in_virtual_time: Callable[..., Any]) -> Callable[..., Seen]:
+    """Plays a scene in a guest of its own."""
     peers.needs("hostapd", "wpa_supplicant", "iw", "modprobe")
 
     def run(ap: Sequence[str], own: Sequence[str], *steps: Sequence[object]) -> Seen:
         given = {"access_point": access_point(*ap), "station": station(*own), "steps": steps}
-        scene = json.dumps(given).encode()
-        done = guest.run([sys.executable, str(PROGRAM)], stdin=scene, timeout_s=120)
-        assert done.status == 0, done.stderr.decode(errors="replace")[-4000:]
-        seen = json.loads(done.stdout)
+        seen = in_virtual_time("failing:scene", given)
         frames = [Frame(at, bytes.fromhex(octets)) for at, octets in seen["frames"]]
         return Seen(frames, seen["logs"], seen["asked"], seen["marks"])
 
@@ -275,7 +253,7 @@ def test_a_stale_pmksa_is_refused_and_dropped(restarted: Seen) -> None:
 
 def test_hostapd_waits_for_a_slow_confirm(play: Any) -> None:
     stopped = [
-        ("wait", "wpa_supplicant", "SME: Trying to authenticate"),
+        ("hear", "b0", STATION.replace(":", ""), "03000100"),
         ("send", "wpa_supplicant", SIGSTOP),
         ("sleep", 3),
         ("send", "wpa_supplicant", SIGCONT),

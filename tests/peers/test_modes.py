@@ -6,14 +6,11 @@ RSN overriding, so that there is no Wi-Fi 7 client and no compatibility mode.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 import struct
 import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,13 +22,10 @@ from airtoll.plan import Cell
 from airtoll.policies import resolve
 from airtoll.policies.transition import choice
 from airtoll.study import Scenario, Traffic
-from airtoll.testbeds.guest import drivers
-from airtoll.testbeds.guest.contract import Guest
 from airtoll.testbeds.resolve import scenario
 
 pytestmark = pytest.mark.guest
 
-PROGRAM: Final = Path(__file__).parent / "modes.py"
 FOLDER: Final = "/run/airtoll-modes"
 PASSWORD: Final = "correct horse"
 MAIN, HIDDEN = "02:00:00:00:00:00", "02:00:00:00:00:01"
@@ -62,27 +56,13 @@ NAMES: Final = {
 }
 
 
-@pytest.fixture(scope="module")
-def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
-    """One guest for the whole file, and no other of this folder beside it."""
-    if not any(state.ready for state in drivers.states()):
-        pytest.skip("needs a guest: airtoll guest build")
-    with (Path(tempfile.gettempdir()) / "airtoll-guest-peers.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with drivers.make(tmp_path_factory.mktemp("share"), dilated=True) as one:
-            yield one
-
-
 @pytest.fixture
-def play(guest: Guest, peers: Any) -> Callable[..., dict[str, Any]]:
-    """Plays a scene in the guest; gives what it saw."""
+def play(peers: Any, in_virtual_time: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+    """Plays a scene in a guest of its own; gives what it saw."""
     peers.needs("hostapd", "wpa_supplicant", "iw", "modprobe")
 
     def run(**given: Any) -> dict[str, Any]:
-        scene = json.dumps(given).encode()
-        done = guest.run([sys.executable, str(PROGRAM)], stdin=scene, timeout_s=120)
-        assert done.status == 0, done.stderr.decode(errors="replace")[-4000:]
-        seen: dict[str, Any] = json.loads(done.stdout)
+        seen: dict[str, Any] = in_virtual_time("modes:scene", given)
         return seen
 
     return run

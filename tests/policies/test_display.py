@@ -95,3 +95,53 @@ def test_a_name_that_is_near_to_none_gets_no_guess():
     with pytest.raises(PolicyError) as refused:
         resolve("quantum")
     assert "did you mean" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("wpa3-transition", "wpa2-wpa3-psk-transition"),
+        ("WPA2/WPA3", "wpa2-wpa3-psk-transition"),
+        ("wpa3/wpa2", "wpa2-wpa3-psk-transition"),
+        ("wpa2-wpa3", "wpa2-wpa3-psk-transition"),
+        ("WPA2-PSK/WPA3-SAE Mixed Mode", "wpa2-wpa3-psk-transition"),
+        ("psk2+sae", "wpa2-wpa3-psk-transition"),
+        ("sae-mixed", "wpa2-wpa3-psk-transition"),
+        ("WPA3 compatibility mode", "wpa2-wpa3-psk-compatibility"),
+        ("wpa2/wpa3+wireguard", "wpa2-wpa3-psk-transition+wireguard"),
+        ("WPA/WPA2 PSK", "wpa-wpa2-psk-transition"),
+        ("psk-mixed", "wpa-wpa2-psk-transition"),
+        ("psk-mixed+tkip+ccmp", "wpa-wpa2-psk-transition"),
+        ("psk2", "wpa2-psk-ccmp"),
+        ("psk2+aes", "wpa2-psk-ccmp"),
+        ("wpa2psk", "wpa2-psk-ccmp"),
+        ("WPA2 (AES)", "wpa2-psk-ccmp"),
+        ("wpa2-tkip", "wpa2-psk-tkip"),
+        ("psk+ccmp", "wpa-psk-ccmp"),
+        ("sae", "wpa3-sae-ccmp"),
+        ("WPA3 only", "wpa3-sae-ccmp"),
+        ("WPA3-PSK", "wpa3-sae-ccmp"),
+        ("Enhanced Open transition", "owe-transition"),
+        ("WEP 64 bit", "wep-40"),
+        ("wep128", "wep-104"),
+    ],
+)
+def test_names_are_read_as_people_write_them(written: str, meant: str) -> None:
+    assert resolve(written).name == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("wpa2/wpa3-enterprise", "no policy has two generations of Enterprise"),
+        ("transition", "write wpa2-wpa3-psk-transition or wpa-wpa2-psk-transition"),
+        ("802.1x", "write WPA2-Enterprise or WPA3-Enterprise"),
+        ("wpa2-40", "wpa2 has no key management"),
+        ("wpa3-tkip", "wpa3 has no key management"),
+        ("wpa2+", "cannot follow"),
+    ],
+)
+def test_words_of_no_policy_are_refused(written: str, told: str) -> None:
+    with pytest.raises(PolicyError, match=re.escape(told)) as refused:
+        resolve(written)
+    assert "did you mean" not in str(refused.value)

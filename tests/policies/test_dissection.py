@@ -20,6 +20,11 @@ RAW_IP, IEEE_802_11 = 101, 105
 RADIUS_PORT, CLIENT_PORT = 1812, 40000
 
 
+def thorough(*values: object) -> Any:
+    """Further values of the same kind."""
+    return pytest.param(*values, marks=pytest.mark.thorough)
+
+
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 @pytest.mark.parametrize(
     ("policy", "options"),
@@ -27,14 +32,14 @@ RADIUS_PORT, CLIENT_PORT = 1812, 40000
         ("wpa-psk-tkip", {}),
         ("wpa3-sae-ccmp", {}),
         ("owe-ccmp", {}),
-        ("owe-draft-mlkem768-ccmp", {}),
+        thorough("owe-draft-mlkem768-ccmp", {}),
         ("wpa3-sae-draft-mlkem768-ccmp", {}),
-        ("wpa2-ft-psk-ccmp", {}),
+        thorough("wpa2-ft-psk-ccmp", {}),
         ("wpa2-eap-peap-ccmp", {}),
         ("8021x-tls+wep-104", {"tls": "1.3", "chain": ["ecdsa-p-256"]}),
-        ("8021x-leap+wep-104", {}),
+        thorough("8021x-leap+wep-104", {}),
         ("8021x-md5+wep-104+ipsec-3des-sha1", {"mobile_ip": "foreign"}),
-        ("ipsec-aes-gcm", {}),
+        thorough("ipsec-aes-gcm", {}),
         ("wireguard", {}),
     ],
 )

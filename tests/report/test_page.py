@@ -9,7 +9,7 @@ import pytest
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
-from airtoll.cli.running import parse_values
+from airtoll.cli.studying import parse_values
 from airtoll.errors import EnvironmentProblem
 from airtoll.report import FORMATS, write, write_report
 from airtoll.report.headline import headline

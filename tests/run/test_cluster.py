@@ -139,6 +139,8 @@ def test_workers_that_die_of_a_trial_fail_it_alone(study, tmp_path, monkeypatch)
             submit(self, trial)
 
     monkeypatch.setattr(Cluster, "submit", submit_or_kill)
+    # Each death costs a start of a worker.
+    monkeypatch.setattr(cluster, "_DEATHS", 1)
     values = {"traffic.udp.duration_s": 0.05}
     away = {"executor": "dask", "jobs": 2, "values": values, "out": tmp_path / "x"}
     result = run(study, **away)

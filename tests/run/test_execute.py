@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import polars as pl
@@ -166,6 +167,7 @@ def test_killed_at_random_points_no_trial_is_lost_or_doubled(small_study, fake, 
             if journal.exists() and journal.read_bytes().count(b"\n") >= goal:
                 process.send_signal(signal.SIGKILL)
                 break
+            time.sleep(0.002)
         process.wait()
         seen = journal.read_bytes().count(b"\n")
         # A power cut may tear the last line as well.

@@ -62,8 +62,27 @@ def test_each_unit_carries_the_octets_of_security() -> None:
     assert gcmp["octets_security"] / gcmp["octets_payload"] == pytest.approx(0.24)
 
 
-@pytest.mark.parametrize("ofdma", ["off", "downlink", "uplink", "both"])
-@pytest.mark.parametrize("own", [{}, {"rssi_dbm": -71.0}, {"block_ack_window": 64, "clients": 20}])
+WEAK: dict[str, Any] = {"rssi_dbm": -71.0}
+MANY: dict[str, Any] = {"block_ack_window": 64, "clients": 20}
+
+
+@pytest.mark.parametrize(
+    ("ofdma", "own"),
+    [
+        ("off", {}),
+        ("downlink", WEAK),
+        ("uplink", {}),
+        ("both", WEAK),
+        ("both", MANY),
+        *(
+            pytest.param(ofdma, own, marks=pytest.mark.thorough)
+            for ofdma, own in [
+                *(("off", WEAK), ("off", MANY), ("downlink", {}), ("downlink", MANY)),
+                *(("uplink", WEAK), ("uplink", MANY), ("both", {})),
+            ]
+        ),
+    ],
+)
 def test_every_packet_is_accounted_for(ofdma: str, own: dict[str, Any]) -> None:
     plan = plan_of("wpa2-psk-ccmp", "both", ofdma=ofdma, **own)
     (cell,) = plan.cells

@@ -68,6 +68,9 @@ pub(crate) struct Contender<F> {
     /// Slots left to count.
     slots: u32,
     cw: u32,
+    /// Failures since the window was last at its least (QSRC or SSRC): the station's own count, not
+    /// that of the frame at hand.
+    retries: u32,
     rules: Rules,
     /// No counting before.
     not_before: Instant,
@@ -116,6 +119,7 @@ impl<F> Contender<F> {
             batch: Vec::new(),
             slots: 0,
             cw: 0,
+            retries: 0,
             rules: Rules::of(class, &TimingSet::OFDM, false),
             not_before: now,
             at_once: None,
@@ -127,7 +131,7 @@ impl<F> Contender<F> {
         if self.channel != channel {
             self.channel = channel;
             self.rules = Rules::of(self.class, timing, dsss);
-            self.cw = self.rules.cw_min;
+            self.narrow();
         }
     }
 
@@ -221,14 +225,22 @@ impl<F> Contender<F> {
         self.not_before = until;
     }
 
-    /// After a failure: the window doubles.
-    pub fn widen(&mut self) {
-        self.cw = (self.cw * 2 + 1).min(self.rules.cw_max);
+    /// After a failure: the window doubles, or falls back after more failures than a frame has
+    /// attempts (10.23.2.2: QSRC below the limit is incremented, else it becomes 0). A frame that is
+    /// given up does not narrow it: the one behind it begins with a wide window.
+    pub fn widen(&mut self, attempts: u32) {
+        if self.retries < attempts {
+            self.retries += 1;
+            self.cw = (self.cw * 2 + 1).min(self.rules.cw_max);
+        } else {
+            self.narrow();
+        }
     }
 
-    /// After a success or a frame given up: the window is at its least.
+    /// After a success: the window is at its least.
     pub fn narrow(&mut self) {
         self.cw = self.rules.cw_min;
+        self.retries = 0;
     }
 
     /// The contention window, slots.
@@ -310,8 +322,9 @@ mod tests {
         let mut c: Contender<()> = Contender::new(0, Class::Plain, Instant::ZERO);
         c.join(0, &TimingSet::DSSS, true);
         assert_eq!(c.window(), 31);
-        for expected in [63, 127, 255, 511, 1_023, 1_023] {
-            c.widen();
+        // The seventh failure ends a frame of seven attempts, the eighth is of the next frame.
+        for expected in [63, 127, 255, 511, 1_023, 1_023, 1_023, 31, 63] {
+            c.widen(7);
             assert_eq!(c.window(), expected);
         }
         c.narrow();

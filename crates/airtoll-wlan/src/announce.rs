@@ -749,6 +749,31 @@ pub(crate) fn indicate(beacon: &mut [u8], tim: Indication) {
     }
 }
 
+/// Sets the bits of stations for which frames wait in the bitmap of a beacon without FCS; octets before the
+/// first even one with a bit, and after the last one with a bit, are left out (9.4.2.5).
+pub(crate) fn list(beacon: &mut Vec<u8>, numbers: impl Iterator<Item = u16>) {
+    let numbers: Vec<usize> = numbers.map(usize::from).collect();
+    let (Some(first), Some(last)) = (numbers.iter().min(), numbers.iter().max()) else {
+        return;
+    };
+    let (first, last) = (first / 16 * 2, last / 8);
+    let mut bitmap = vec![0; last - first + 1];
+    for number in &numbers {
+        bitmap[number / 8 - first] |= 1 << (number % 8);
+    }
+    let mut at = 36;
+    while let [number, length, ..] = *beacon.get(at..).unwrap_or_default() {
+        let next = at + 2 + usize::from(length);
+        if number == id::TRAFFIC_INDICATION && length >= 4 && next <= beacon.len() {
+            beacon[at + 1] = 3 + bitmap.len() as u8;
+            beacon[at + 4] |= first as u8;
+            beacon.splice(at + 5..next, bitmap);
+            return;
+        }
+        at = next;
+    }
+}
+
 /// Cuts elements to `room` octets, or fills them up with vendor-specific ones.
 fn fit(elements: &mut Vec<u8>, room: usize) {
     let mut kept = 0;

@@ -31,7 +31,7 @@ use crate::lower::Lower;
 use crate::mac::{self, AccessKind, BeaconPlan, CfEnd, Mac, NO_LIFETIME, WindowBounds};
 use crate::medium::{Channel, Fading, Medium, Radio};
 use crate::net::Net;
-use crate::observe::{Dozing, Observers, Periods};
+use crate::observe::{Dozing, Observers, Periods, Told};
 use crate::roam::Roam;
 use crate::scenario::{AddressResolution, Role, Scenario, ScenarioError, Standard, TxopProtection};
 use crate::stack::Stack;
@@ -136,6 +136,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         group_ciphers: &join::common_ciphers(scenario),
     };
     let groups = signalling::add_group_links(&mut world, source);
+    signalling::add_retrievals(&mut world, source);
     if !scenario.associations.is_empty() {
         let Stack { lower, flow, .. } = &mut world.stack;
         flow.begin_neighbours(&mut lower.cx);
@@ -152,6 +153,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         scenario.handovers.is_empty() && scenario.group_traffic.is_empty() && !dozes && !shares;
     lower.mac.let_arrivals_wait(settled);
     flow.begin(&mut lower.cx, Duration::ZERO);
+    lower.mac.begin_dozing(&mut lower.cx, &lower.medium);
     net.begin_groups(&mut lower.cx);
     let warm_up = lower.cx.warm_up;
     lower.device.count_in(&(warm_up..lower.cx.end));
@@ -346,6 +348,11 @@ impl Builder<'_> {
         let lower = &mut self.world.stack.lower;
         let plan = lower.mac.beacon(members[0]).copied();
         let groups = signalling::sends_to_groups(self.scenario, bss);
+        let offset_us = bss
+            .beacons
+            .as_ref()
+            .map_or(0.0, |beacons| beacons.offset_us);
+        let offset = Instant::ZERO + Duration::from_secs_f64(offset_us / 1e6);
         for (number, radio) in members[1..].iter().enumerate() {
             let host = self.radios.node_of(*radio);
             let Some(save) = self.scenario.nodes[host.index()].power_save else {
@@ -377,6 +384,11 @@ impl Builder<'_> {
                 interval,
                 awake: Duration::from_secs_f64(save.beacon_awake_us / 1e6),
                 beacon: plan.map_or(Duration::ZERO, |plan| plan.length),
+                told: plan.filter(|_| save.retrieval.is_some()).map(|plan| Told {
+                    // The first beacon has the number 1.
+                    first: offset + interval.saturating_sub(plan.interval),
+                    turnaround: lower.medium.sifs(lower.medium.channel_of(*radio)),
+                }),
             };
             lower.cx.observers.set_dozing(host, dozing);
             let pair = Pair {
@@ -417,6 +429,7 @@ impl Builder<'_> {
             octets,
             open: open.map(|octets| (phy::airtime(&vector, octets), octets)),
             ssids: announcement.beacons(),
+            bitmap_octets: 0,
             due: 0,
             waiting: 0,
         };

@@ -41,6 +41,8 @@ pub(crate) enum Action {
     OnAir { signal: SignalId },
     /// MAC: a station that dozes as far as its access point knows sent a frame.
     Woke { station: RadioId },
+    /// MAC: a station that dozes received a packet that its access point kept.
+    Retrieved { station: RadioId, packet: PacketId },
     /// MAC: a station that is not associated sent data.
     Refused { station: RadioId },
     /// MAC: a station that listens for beacons heard one.

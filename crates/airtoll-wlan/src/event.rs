@@ -58,6 +58,8 @@ pub(crate) enum Event {
     Resolution { entry: ResolutionId },
     /// A service period begins of a station for which packets wait.
     ServicePeriod { station: RadioId },
+    /// A station with power save may have been idle long enough to doze.
+    Idle { station: RadioId },
     /// An access point asks stations again that reported empty queues.
     Poll { contender: ContenderId },
     /// A MU EDCA timer may be over.

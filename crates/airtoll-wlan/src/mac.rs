@@ -28,6 +28,7 @@ mod order;
 mod power_save;
 mod queue;
 mod rate_control;
+mod retrieval;
 mod scheduling;
 mod settlement;
 mod single_radio;
@@ -63,6 +64,7 @@ pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing, wid
 pub(crate) use ofdma::{BothWays, SharedStation, SharingRules};
 pub(crate) use queue::SIGNALLING_CATEGORY;
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
+pub(crate) use retrieval::{Announced, Spoken};
 pub(crate) use single_radio::{RadioRules, RadioSet};
 
 /// State of the MAC of a node.
@@ -129,6 +131,8 @@ pub(crate) struct Mac {
     listeners: Vec<Listener>,
     /// Stations that doze between beacons.
     savers: Vec<RadioId>,
+    /// Some of them have frames of power save.
+    has_dialogues: bool,
     /// Packets may wait outside the transmit queues ([`Mac::may_wait`]).
     arrivals_wait: bool,
     /// Whether any link protects frames by RTS: only answers to those ask for a node's NAV.
@@ -168,6 +172,7 @@ impl Mac {
             backlogs: Table::new(),
             listeners: Vec::new(),
             savers: Vec::new(),
+            has_dialogues: false,
             arrivals_wait: false,
             uses_rts: false,
             reservations: Slab::new(),

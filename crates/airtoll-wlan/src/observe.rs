@@ -21,7 +21,7 @@ use groups::GroupMetrics;
 use ledger::{Air, Ledger, Octets, Unfinished};
 use metrics::FlowMetrics;
 use radios::Radios;
-pub(crate) use radios::{Dozing, DozingShares, Periods, Times};
+pub(crate) use radios::{Dozing, DozingShares, Periods, Times, Told};
 #[cfg(test)]
 use trace::Tracer;
 
@@ -94,6 +94,8 @@ pub(crate) enum Observation<'a> {
     },
     /// A dozing node wakes and stays awake.
     Wakes { node: NodeId },
+    /// A node that was awake until then dozes.
+    Dozes { node: NodeId, at: Instant },
     /// A cipher has this much to do.
     CipherWork { effort: Duration },
     /// The application of a flow gave octets to the transport.

@@ -2,7 +2,7 @@
 
 use crate::id::{
     AgentId, FlowId, FragmentGroupId, GroupSourceId, LayerId, NeighbourId, NodeId, PacketId,
-    PieceId, ResolutionId, SegmentId, SignalId, StreamId, TunnelId,
+    PieceId, RadioId, ResolutionId, SegmentId, SignalId, StreamId, TunnelId,
 };
 use airtoll_units::Instant;
 
@@ -89,8 +89,25 @@ pub(crate) enum Carries {
     },
     /// The answer to an address request to a group, by the sender of the request.
     Answer { source: GroupSourceId },
+    /// A frame without data by which a station and its access point agree on dozing.
+    PowerSave { station: RadioId, sign: Sign },
     /// A TCP segment of RADIUS over TLS, with its place among those of its connection.
     Piece { stream: StreamId, piece: PieceId },
+}
+
+/// A frame of power save (IEEE 802.11-2020, 11.2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// Null frame with the power management bit: the station dozes.
+    Doze,
+    /// Null frame without it: the station is in active mode.
+    Wake,
+    /// PS-Poll: the station asks for one frame.
+    Poll,
+    /// QoS null frame with the power management bit: the station begins a service period.
+    Trigger,
+    /// Null frame of the access point, which has nothing left: it ends a service period or answers a PS-Poll.
+    Nothing,
 }
 
 impl Carries {
@@ -258,6 +275,7 @@ impl Packet {
             Carries::Advertisement { agent } => agent.number(),
             Carries::Group { source, .. } | Carries::Answer { source } => source.number(),
             Carries::Piece { piece, .. } => piece.number(),
+            Carries::PowerSave { station, .. } => station.number(),
         }
     }
 }

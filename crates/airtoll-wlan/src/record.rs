@@ -14,6 +14,7 @@ mod ip;
 mod keys;
 mod multicast;
 mod packet;
+mod power_save;
 mod radio;
 mod recorder;
 mod resolving;

@@ -15,6 +15,7 @@ mod multi_link;
 mod neighbours;
 mod ofdma;
 mod path_mtu;
+mod power_save;
 mod settling;
 mod single_radio;
 mod wired_senders;

@@ -183,6 +183,10 @@ impl World {
                 let (cx, medium) = (&mut lower.cx, &mut lower.medium);
                 lower.mac.service_period(cx, medium, station);
             }
+            Event::Idle { station } => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.idle_due(cx, medium, station);
+            }
             Event::Poll { contender } => {
                 let (cx, medium) = (&mut lower.cx, &mut lower.medium);
                 lower.mac.poll_due(cx, medium, contender);
@@ -274,7 +278,11 @@ impl World {
                     .go_on(&mut lower.cx, &mut lower.medium, contender, step);
             }
             Action::Receive { link, packet } => net.receive(lower, link, packet),
-            Action::Lose { packet, cause } => net.lose(&mut lower.cx, packet, cause),
+            Action::Lose { packet, cause } => self.lose(packet, cause),
+            Action::Retrieved { station, packet } => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.retrieved(cx, medium, station, packet);
+            }
             Action::Released {
                 flow: number,
                 reverse,
@@ -501,6 +509,20 @@ impl World {
         }
         let Stack { lower, flow, .. } = &mut self.stack;
         flow.arrived(&mut lower.cx, &p, at);
+    }
+
+    /// A packet is lost: the MAC hears of it where a station may wait for it.
+    fn lose(&mut self, packet: PacketId, cause: Loss) {
+        let Stack { lower, net, .. } = &mut self.stack;
+        let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+        if lower.mac.has_dialogues() {
+            if let Carries::PowerSave { .. } = cx.packets[packet].carries {
+                lower.mac.lose_sign(cx, medium, packet);
+                return;
+            }
+            lower.mac.retrieval_failed(cx, medium, packet);
+        }
+        net.lose(&mut lower.cx, packet, cause);
     }
 
     /// A packet is lost.
@@ -777,6 +799,7 @@ impl World {
         lower.cx.warm_up = now + self.warm_up_length;
         lower.device.count_in(&(lower.cx.warm_up..end));
         flow.begin(&mut lower.cx, now - Instant::ZERO);
+        lower.mac.begin_dozing(&mut lower.cx, &lower.medium);
         net.begin_groups(&mut lower.cx);
         self.with_roam(|roam, turn| roam.begin(end, turn));
         self.with_join(|join, now, out| join.traffic_began(now, end, out));

@@ -205,7 +205,7 @@ def _refuse_network(profile: str, network: Network) -> None:
             raise UsageError(_lacks(profile, asked, [f"{one}{unit}" for one in names.values]))
 
 
-def situation(
+def situation(  # noqa: PLR0913 - keywords of the library
     source: str,
     *,
     wanted: str | None = None,

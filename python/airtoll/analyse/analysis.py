@@ -248,7 +248,7 @@ class Measurement(Protocol):
         """The analysis by these settings."""
 
 
-def analyse(
+def analyse(  # noqa: PLR0913 - keywords of the library
     observations: pl.DataFrame | Measurement,
     trials: pl.DataFrame | None = None,
     *,

@@ -135,6 +135,7 @@ __all__ = [
     "RateFixedMcs",
     "RateMinstrel",
     "Reassociation",
+    "Retrieval",
     "Role",
     "RoleSettings",
     "RoleSettingsAir",
@@ -1455,6 +1456,26 @@ class TargetWakeTime(Value):
     """Nominal minimum TWT wake duration, us; shorter than the interval."""
 
 
+class Retrieval(StrEnum):
+    """Frames by which a station that dozes gets the data that wait for it (IEEE 802.11-2020,
+    11.2.3). All of them go to its access point at the lowest basic rate and are acknowledged;
+    none is encrypted.
+    """
+
+    ACTIVE = "active"
+    """A null frame says that it is in active mode, and all of the data follow. Another one says
+    that it dozes again. Its own data frames wake it, too.
+    """
+
+    PS_POLL = "ps-poll"
+    """A PS-Poll asks for each frame. Its own data frames say that it stays in power save mode."""
+
+    U_APSD = "u-apsd"
+    """A QoS null frame or a QoS data frame of its own begins an unscheduled service period
+    (U-APSD), in which all that waits is sent.
+    """
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class PowerSave(Value):
     """Dozing of a station (IEEE 802.11-2020, 11.2.3). Its own frames wake it. Its access point
@@ -1475,8 +1496,15 @@ class PowerSave(Value):
     twt: TargetWakeTime | None = None
     """Its agreement of target wake time; null: none."""
 
+    retrieval: Retrieval | None = None
+    """By which frames it gets the data that wait for it; null: its access point knows without a
+    frame when it dozes and when it is awake.
+    """
+
     after_us: float
-    """It dozes this long after its last frame, us."""
+    """It dozes this long after its last frame, us; with PS-Poll and U-APSD as soon as nothing
+    waits for it.
+    """
 
     beacon_awake_us: float
     """It is awake this long for a beacon, us."""

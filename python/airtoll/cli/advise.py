@@ -12,31 +12,24 @@ from __future__ import annotations
 import csv
 import json
 import math
-import re
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
 import polars as pl
-import typer
 from attrs import evolve
 from rich.table import Table
 
-from airtoll.advising import place_named, situation
 from airtoll.analyse import Analysis, analyse
 from airtoll.analyse.advice import (
     Advice,
     Choice,
-    Needs,
     Option,
     advise,
     against,
     better_transport,
-    credentials_named,
     hybrids,
     overall,
-    rules_named,
-    service_named,
     spread,
 )
 from airtoll.analyse.cost import as_cost, cost_in_words, sign_of
@@ -44,8 +37,9 @@ from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_overhead
 from airtoll.cli import against as paper
 from airtoll.cli.advise_from import advise_from
-from airtoll.cli.output import JsonOption, emit_json, err, out, table
-from airtoll.cli.places import named
+from airtoll.cli.advise_options import AdviseOptions
+from airtoll.cli.options import command
+from airtoll.cli.output import emit_json, err, out, table
 from airtoll.cli.progress import View
 from airtoll.errors import AllSkipped, NotMeasured, StudyError, UsageError
 from airtoll.observe.datasets import load_dataset
@@ -53,7 +47,6 @@ from airtoll.observe.metrics import FRAGMENTS
 from airtoll.observe.tables import not_radio, read_observations, read_trials, with_caveat
 from airtoll.plan import resolved
 from airtoll.policies import Policy, display_name, resolve
-from airtoll.policies.standing import CREDENTIALS, RULE_SETS
 from airtoll.run import Run, open_run, run, same_run
 from airtoll.run.outcome import refuse_faults, why_no_result
 from airtoll.study import Level, Study, load, shipped
@@ -75,193 +68,12 @@ CANDIDATES = (
     "wireguard",
 )
 
-#: Word of `--limit` -> the option that it stands for.
-LIMITS = {
-    "throughput": "--min-throughput",
-    "overhead": "--max-overhead",
-    "delay": "--max-delay",
-    "negotiation": "--max-negotiation",
-    "handover": "--max-handover",
-}
-#: The policy that one has where nothing but a device is named.
-_USUAL = "wpa2-psk-ccmp"
-#: Heading of the options that --from needs.
-_FROM = "From what you have"
-_SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
-_TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+#: Trials of each cell when it has to run.
+_TRIALS = 5
 
 
-def advise_command(
-    have: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            help="The policy you have, or a file: hostapd.conf, OpenWrt's wireless file, "
-            "wpa_supplicant.conf, output of nmcli or iw, a capture.",
-            rich_help_panel=_FROM,
-        ),
-    ] = None,
-    place: Annotated[
-        str | None,
-        typer.Option(
-            help="home, office (hand-overs, many joins), or sensor (a battery).",
-            rich_help_panel=_FROM,
-        ),
-    ] = None,
-    ssid: Annotated[
-        str | None,
-        typer.Option(help="Network of the file: SSID or BSSID.", rich_help_panel=_FROM),
-    ] = None,
-    phy: Annotated[
-        str | None, typer.Option(help="802.11n, 802.11ac, 802.11ax, ...", rich_help_panel=_FROM)
-    ] = None,
-    clients: Annotated[
-        int | None,
-        typer.Option(min=1, help="Laptops of an office, 50 per AP.", rich_help_panel=_FROM),
-    ] = None,
-    requests: Annotated[
-        float | None,
-        typer.Option(
-            min=0.1, help="Requests/s that its RADIUS server answers.", rich_help_panel=_FROM
-        ),
-    ] = None,
-    chain: Annotated[
-        str | None,
-        typer.Option(
-            help="Certificates of its RADIUS server: rsa2048, p256, ...",
-            rich_help_panel=_FROM,
-        ),
-    ] = None,
-    battery: Annotated[
-        str | None,
-        typer.Option(
-            help="Battery of a sensor: 2000mAh (3.7 V), 2000mAh@3.0V, 7.4Wh.",
-            show_default="1000mAh@3.7V",
-            rich_help_panel=_FROM,
-        ),
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            help="Interval of a sensor's messages: 90s, 15m, 1h, 1d.",
-            show_default="15m",
-            rich_help_panel=_FROM,
-        ),
-    ] = None,
-    tunnel_end: Annotated[
-        str | None,
-        typer.Option(
-            help="Far end of a tunnel: router (the access point), or server (beyond it).",
-            show_default="router at home, else server",
-            rich_help_panel=_FROM,
-        ),
-    ] = None,
-    level: Annotated[
-        float | None,
-        typer.Option(
-            help="Level of stations, dBm: -75; the MCS follows from it.",
-            show_default="near the AP, or as in the file",
-            rich_help_panel=_FROM,
-        ),
-    ] = None,
-    distance: Annotated[
-        float | None,
-        typer.Option(
-            help="Their distance to the AP indoors, m, instead of --level.", rich_help_panel=_FROM
-        ),
-    ] = None,
-    tls_resumption: Annotated[
-        bool,
-        typer.Option(
-            "--tls-resumption",
-            help="Stations and RADIUS server keep the TLS sessions of earlier joins.",
-            rich_help_panel=_FROM,
-        ),
-    ] = False,
-    page_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            parser=named("--out"),
-            help="Write the answer as a page, too.",
-            rich_help_panel=_FROM,
-        ),
-    ] = None,
-    scenario: Annotated[
-        str | None,
-        typer.Option(help="Scenario of a shipped study (or STUDY/SCENARIO), or of the run."),
-    ] = None,
-    need: Annotated[
-        str, typer.Option(help="Services, comma between: confidentiality,mutual-auth,...")
-    ] = "",
-    min_throughput: Annotated[str | None, typer.Option(help="bit/s: 20M, 500k.")] = None,
-    max_overhead: Annotated[
-        str | None,
-        typer.Option(help="Share of throughput: 5%. With --from: against what you have."),
-    ] = None,
-    max_delay: Annotated[str | None, typer.Option(help="One-way delay: 5ms.")] = None,
-    max_negotiation: Annotated[str | None, typer.Option(help="Time of a join: 300ms.")] = None,
-    max_handover: Annotated[str | None, typer.Option(help="Gap at a hand-over: 50ms.")] = None,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(help=f"One of the limits above as NAME=VALUE; repeat. {', '.join(LIMITS)}."),
-    ] = None,
-    credential: Annotated[
-        str, typer.Option("--credentials", help=f"Kinds, comma between: {', '.join(CREDENTIALS)}.")
-    ] = "",
-    dot1x: Annotated[
-        bool | None,
-        typer.Option(
-            "--8021x/--no-8021x",
-            help="Whether a RADIUS server is available; with --from, a home has none.",
-            show_default="--8021x",
-        ),
-    ] = None,
-    pmf: Annotated[
-        bool, typer.Option("--pmf", help="Management frames must be protected.")
-    ] = False,
-    band: Annotated[
-        str | None, typer.Option(help="Band in GHz: 2.4, 5 or 6; 6 takes WPA3 and OWE alone.")
-    ] = None,
-    rules: Annotated[
-        str, typer.Option(help=f"Rule sets, comma between: {', '.join(RULE_SETS)}.")
-    ] = "",
-    margin: Annotated[
-        str, typer.Option(help="Share of throughput below which policies tie.")
-    ] = "1%",
-    run_folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--run", parser=named("--run"), help="A run (or imported readings) to decide on."
-        ),
-    ] = None,
-    policy: Annotated[
-        list[str] | None, typer.Option(help="Candidate; repeat. Default: today's choices.")
-    ] = None,
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            help="Device profile for every station and the AP; with --from, of the AP (router), "
-            "or of a battery-powered station (esp32-c3)."
-        ),
-    ] = None,
-    trials: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Trials per cell when it has to run.",
-            show_default="5; by place with --from",
-        ),
-    ] = None,
-    on: Annotated[str, typer.Option(help="Testbed when it has to run.")] = "simulator",
-    compared_with: Annotated[
-        str | None, typer.Option("--against", help="Data set whose choices are compared with ours.")
-    ] = None,
-    details: Annotated[
-        bool, typer.Option("--details", help="With --against: every place and option, too.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
+@command
+def advise_command(options: AdviseOptions) -> None:
     """From the policy you have to a better one (--from), or rank policies by needs and limits.
 
     A router at home: `airtoll advise --from wpa2-psk-ccmp --profile mt7621`.
@@ -273,101 +85,22 @@ def advise_command(
     A broken policy is never recommended. Exits with 5 where no policy can be recommended because
     something was not measured.
     """
-    if band not in (None, "2.4", "5", "6"):
-        raise UsageError(f"--band {band}: allowed are 2.4, 5, 6")
-    said = have is not None
-    if not said and profile is not None and scenario is None and run_folder is None:
-        have = _USUAL
-    if details and compared_with is None:
-        raise UsageError("--details: needs --against, whose screen is short")
-    if have is None:
-        for option, value in (
-            ("--place", place), ("--ssid", ssid), ("--phy", phy), ("--clients", clients),
-            ("--requests", requests), ("--chain", chain), ("--battery", battery),
-            ("--every", every), ("--tunnel-end", tunnel_end), ("--level", level),
-            ("--distance", distance), ("--tls-resumption", tls_resumption or None),
-            ("--out", page_file),
-        ):  # fmt: skip
-            if value is not None:
-                raise UsageError(f"{option}: needs --from, the policy or file of what you have")
-    else:
-        for option, refused in (
-            ("--scenario", scenario is not None), ("--run", run_folder is not None),
-            ("--against", compared_with is not None), ("--on", on != "simulator"),
-            ("--margin", margin != "1%"),
-        ):  # fmt: skip
-            if refused:
-                raise UsageError(f"{option}: not with --from, which has a place of its own")
-    limits = _limits(
-        limit or [],
-        dict(
-            zip(
-                LIMITS.values(),
-                (min_throughput, max_overhead, max_delay, max_negotiation, max_handover),
-                strict=True,
-            )
-        ),
-    )
-    needs = Needs(
-        services=tuple(service_named(w) for w in _listed(need)),
-        credentials=tuple(credentials_named(w) for w in _listed(credential)),
-        dot1x=dot1x is not False,
-        pmf=pmf,
-        band_6ghz=band == "6",
-        rules=tuple(rules_named(w) for w in _listed(rules)),
-        baseline_allowed=any(resolve(name).is_baseline for name in policy or []),
-        margin=_share(margin, "--margin") or 0.0,
-        min_throughput_bps=_rate(limits["--min-throughput"]),
-        max_overhead=_share(limits["--max-overhead"], "--max-overhead"),
-        max_delay_s=_time(limits["--max-delay"], "--max-delay"),
-        max_negotiation_s=_time(limits["--max-negotiation"], "--max-negotiation"),
-        max_handover_s=_time(limits["--max-handover"], "--max-handover"),
-    )
-    policy = [resolve(name).name for name in policy or []]
-    if have is not None:
-        for option, limit_of in limits.items():
-            if limit_of is not None and option != "--max-overhead":
-                raise UsageError(f"{option}: not with --from; --max-overhead is")
-        advise_from(
-            situation(
-                have,
-                wanted=ssid,
-                place=place_named(place),
-                profile=profile,
-                radius=dot1x,
-                phy=phy,
-                band=band,
-                clients=clients,
-                requests_per_s=requests,
-                chain=chain,
-                battery=battery,
-                every=every,
-                tunnel_end=tunnel_end,
-                level_dbm=level,
-                distance_m=distance,
-                tls_resumption=tls_resumption,
-                said=said,
-            ),
-            named=policy,
-            needs=needs,
-            trials=trials,
-            page_file=page_file,
-            json=json,
-        )
+    needs, policies = options.needs(), options.candidates
+    if options.have is not None:
+        advise_from(options.situation(options.have), policies, needs, options)
         return
+    run_folder, compared_with = options.run_folder, options.compared_with
     measured: Run | None = None
     if run_folder is None:
-        if scenario is None:
+        if options.scenario is None:
             raise UsageError(
                 "say what you have (--from), where (--scenario NAME, see `airtoll scenarios list`) "
                 "or --run"
             )
         measured = _measure(
-            scenario,
-            policy or list(CANDIDATES),
-            profile,
-            trials or 5,
-            on,
+            options.scenario,
+            policies or CANDIDATES,
+            options,
             joins=needs.max_negotiation_s is not None,
         )
         run_folder = measured.path
@@ -384,7 +117,7 @@ def advise_command(
         )
     for cell, text in list(with_caveat(trials_of_run, FRAGMENTS).items())[:1]:
         err().print(f"fragments are a part of the cost, as in {cell}: {text}")
-    places = _places(trials_of_run, scenario)
+    places = _places(trials_of_run, options.scenario)
     advices = [
         advise(
             analysis,
@@ -392,14 +125,14 @@ def advise_command(
             *place,
             unknown,
             fallen,
-            _candidates(trials_of_run, place, policy),
+            _candidates(trials_of_run, place, policies),
         )
         for place in places
     ]
     choices = _choices(compared_with, advices) if compared_with else []
-    if json:
+    if options.json:
         emit_json(_plain(run_folder, analysis, advices, choices, unknown))
-    elif compared_with is not None and not details:
+    elif compared_with is not None and not options.details:
         _print_short(compared_with, run_folder, advices, choices)
     else:
         _print(run_folder, analysis, advices, choices, unknown)
@@ -422,36 +155,15 @@ def _print_short(
     console.print(f"from {folder}; every place and option: --details", style="dim")
 
 
-def _limits(words: Sequence[str], given: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The limits by option, those of ``--limit`` included. Raises ``UsageError``."""
-    limits = dict(given)
-    for word in words:
-        name, equals, value = word.partition("=")
-        option = LIMITS.get(name.strip())
-        if option is None or not equals:
-            raise UsageError(
-                f"--limit {word}: write NAME=VALUE, e.g. overhead=5%; names are {', '.join(LIMITS)}"
-            )
-        if limits[option] is not None:
-            raise UsageError(f"--limit {word}: {name.strip()} has two limits; give one")
-        limits[option] = value
-    return limits
-
-
-def _listed(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
 def _measure(
     scenario: str,
     policies: Sequence[str],
-    profile: str | None,
-    trials: int,
-    on: str,
+    options: AdviseOptions,
     *,
     joins: bool,
 ) -> Run:
     """A run of the candidates; ``joins``: each trial begins with the stations' joins."""
+    on, profile = options.on, options.profile
     name, scenario, study = _study_of(scenario)
     if study.study.baseline not in policies:
         policies = [study.study.baseline, *policies]
@@ -465,7 +177,7 @@ def _measure(
         "exclude": [],
         # Common random numbers tell policies apart with fewer trials.
         "trials": {
-            "repetitions": trials,
+            "repetitions": options.trials or _TRIALS,
             "pairing": "common" if on == "simulator" else "independent",
         },
     }
@@ -823,35 +535,3 @@ def _plain(
             for c in choices
         ],
     }
-
-
-def _rate(text: str | None) -> float | None:
-    if text is None:
-        return None
-    match = re.fullmatch(r"([0-9.]+)\s*([kMG]?)(?:bit/s|bps|b/s)?", text.strip())
-    return _positive(match, _SCALES, "--min-throughput", text, "20M, 500k, 1.5G")
-
-
-def _time(text: str | None, option: str) -> float | None:
-    if text is None:
-        return None
-    match = re.fullmatch(r"([0-9.]+)\s*(us|ms|s)", text.strip())
-    return _positive(match, _TIMES, option, text, "50ms, 1.5s")
-
-
-def _share(text: str | None, option: str) -> float | None:
-    if text is None:
-        return None
-    match = re.fullmatch(r"([0-9.]+)\s*(%?)", text.strip())
-    return _positive(match, {"": 1.0, "%": 0.01}, option, text, "5%, 0.05")
-
-
-def _positive(
-    match: re.Match[str] | None, scales: Mapping[str, float], option: str, text: str, example: str
-) -> float:
-    try:
-        if match is None:
-            raise ValueError  # noqa: TRY301 - one message for both ways of being wrong
-        return float(match.group(1)) * scales[match.group(2)]
-    except ValueError:
-        raise UsageError(f"{option} {text!r}: give a number with its unit: {example}") from None

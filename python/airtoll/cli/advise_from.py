@@ -6,7 +6,6 @@ Takes a situation; prints the answer, as JSON with ``--json``, and writes it as 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from attrs import asdict
@@ -24,23 +23,19 @@ from airtoll.advising import (
 )
 from airtoll.analyse.advice import Needs
 from airtoll.answer import Compare, Possible
+from airtoll.cli.advise_options import AdviseOptions
 from airtoll.cli.output import emit_json, err, out
 from airtoll.errors import NotMeasured, UsageError
 
 
 def advise_from(
-    situation: Situation,
-    *,
-    named: Sequence[str],
-    needs: Needs,
-    trials: int | None,
-    page_file: Path | None,
-    json: bool,
+    situation: Situation, named: Sequence[str], needs: Needs, options: AdviseOptions
 ) -> None:
     """Measure, decide, and print.
 
     Raises ``NotMeasured`` where no stronger policy could be measured.
     """
+    page_file = options.start.page_file
     if page_file is not None and page_file.suffix not in (".html", ".htm"):
         raise UsageError(f"--out {page_file}: a page ends in .html")
     decision, measures = decided(
@@ -48,7 +43,7 @@ def advise_from(
         named=named,
         needs=needs,
         most_loss=MOST_LOSS if needs.max_overhead is None else needs.max_overhead,
-        trials=trials,
+        trials=options.trials,
         phase=lambda words: err().print(words, style="dim"),
     )
     shown = screen(decision, measures.names)
@@ -57,7 +52,7 @@ def advise_from(
             page_file.write_text(page(shown), encoding="utf-8")
         except OSError as error:
             raise UsageError(f"--out {page_file}: cannot be written: {error.strerror}") from error
-    if json:
+    if options.json:
         emit_json(_plain(decision, shown))
     else:
         _print(shown)

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from attrs import frozen
 
 from airtoll.analyse.calibration import Prediction
 from airtoll.analyse.quantities import show_value
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import named
 from airtoll.errors import StorageError, UsageError
@@ -30,56 +32,59 @@ from airtoll.study import load
 _GOAL = 0.9
 
 
-def calibrate_command(
+@frozen(kw_only=True)
+class CalibrateOptions:
+    """Options of ``airtoll calibrate``."""
+
     subject: Annotated[
         str,
         typer.Argument(
             help="A run folder, a data set (with --study), or one iperf3 result (JSON).",
             metavar="RUN|DATASET|IPERF3",
         ),
-    ],
-    fit: Annotated[list[str] | None, typer.Option(help="Profile to fit; repeat.")] = None,
+    ]
+    fit: Annotated[list[str] | None, typer.Option(help="Profile to fit; repeat.")] = None
     parameter: Annotated[
         list[str] | None,
         typer.Option(
             help="Number to fit, e.g. host.tx_packet_cycles; repeat. With several profiles "
             "PROFILE:NUMBER."
         ),
-    ] = None,
+    ] = None
     see: Annotated[
         list[str] | None,
         typer.Option(
             help="Policy whose readings the fit may see; repeat. Of an iperf3 result: the policy "
             "of the network (open)."
         ),
-    ] = None,
+    ] = None
     study: Annotated[
         str | None,
         typer.Option(
             help="Study whose cells correspond to a data set; of an iperf3 result: the study with "
             "the scenario (quickstart)."
         ),
-    ] = None,
-    scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None,
+    ] = None
+    scenario: Annotated[str | None, typer.Option(help="Only this scenario.")] = None
     hold_out: Annotated[
         list[str] | None, typer.Option(help="Scenario that is predicted only; repeat.")
-    ] = None,
+    ] = None
     metric: Annotated[
         str, typer.Option(help="Metric to fit; overhead: throughput against the baseline.")
-    ] = "throughput_bps",
+    ] = "throughput_bps"
     policy: Annotated[
         list[str] | None,
         typer.Option(help="Policy to predict from an iperf3 result; repeat."),
-    ] = None,
+    ] = None
     direction: Annotated[
         str | None,
         typer.Option(
             help="Direction of an iperf3 result: up (the station sent) or down; default: by -R."
         ),
-    ] = None,
-    on: Annotated[str, typer.Option(help="Testbed for the predictions.")] = "simulator",
-    trials: Annotated[int, typer.Option(help="Trials per prediction.")] = 3,
-    seed: Annotated[int, typer.Option(help="Seed of predictions and bootstrap.")] = 1,
+    ] = None
+    on: Annotated[str, typer.Option(help="Testbed for the predictions.")] = "simulator"
+    trials: Annotated[int, typer.Option(help="Trials per prediction.")] = 3
+    seed: Annotated[int, typer.Option(help="Seed of predictions and bootstrap.")] = 1
     file: Annotated[
         Path | None,
         typer.Option(
@@ -87,41 +92,50 @@ def calibrate_command(
             parser=named("--out"),
             help="Profile file to write (TOML); several profiles: a folder.",
         ),
-    ] = None,
-    json: JsonOption = False,
-) -> None:
+    ] = None
+    json: JsonOption = False
+
+
+@command
+def calibrate_command(options: CalibrateOptions) -> None:
     """Fit device profiles to some policies' readings and predict the others."""
-    if file is not None and file.exists():
-        raise UsageError(f"{file}: exists already; name another file with --out")
-    if Path(subject).is_file():
-        if fit or parameter or hold_out:
-            raise UsageError(f"{subject}: a measurement takes no --fit, --parameter and --hold-out")
-        _measured(Path(subject), study, scenario, see or [], policy, direction, file, json)
+    if options.file is not None and options.file.exists():
+        raise UsageError(f"{options.file}: exists already; name another file with --out")
+    if Path(options.subject).is_file():
+        if options.fit or options.parameter or options.hold_out:
+            raise UsageError(
+                f"{options.subject}: a measurement takes no --fit, --parameter and --hold-out"
+            )
+        _measured(options)
         return
-    if policy or direction:
-        raise UsageError(f"{subject}: --policy and --direction are for one iperf3 result")
-    for option, given in (("--fit", fit), ("--parameter", parameter), ("--see", see)):
+    if options.policy or options.direction:
+        raise UsageError(f"{options.subject}: --policy and --direction are for one iperf3 result")
+    for option, given in (
+        ("--fit", options.fit),
+        ("--parameter", options.parameter),
+        ("--see", options.see),
+    ):
         if not given:
-            raise UsageError(f"{subject}: no file; a run or a data set needs {option}")
+            raise UsageError(f"{options.subject}: no file; a run or a data set needs {option}")
     fitted = fit_profile(
-        subject,
-        fit or (),
-        parameter or (),
-        see or (),
-        study=study,
-        scenario=scenario,
-        hold_out=hold_out or (),
-        metric=metric,
-        on=on,
-        trials=trials,
-        seed=seed,
+        options.subject,
+        options.fit or (),
+        options.parameter or (),
+        options.see or (),
+        study=options.study,
+        scenario=options.scenario,
+        hold_out=options.hold_out or (),
+        metric=options.metric,
+        on=options.on,
+        trials=options.trials,
+        seed=options.seed,
     )
-    if file is not None:
-        for place, text in _files(file, fitted).items():
+    if options.file is not None:
+        for place, text in _files(options.file, fitted).items():
             make(place.parent)
             put_text(place, text)
             err().print(f"wrote {place}")
-    if json:
+    if options.json:
         emit_json(_plain(fitted))
     else:
         _print(fitted)
@@ -138,16 +152,9 @@ _PREDICTED = (
 )
 
 
-def _measured(
-    path: Path,
-    study: str | None,
-    scenario: str | None,
-    see: Sequence[str],
-    policies: Sequence[str] | None,
-    direction: str | None,
-    file: Path | None,
-    as_json: bool,
-) -> None:
+def _measured(options: CalibrateOptions) -> None:
+    path, see = Path(options.subject), options.see or []
+    direction, file = options.direction, options.file
     if len(see) > 1:
         raise UsageError("--see: a measurement has one policy, that of its network")
     if direction not in (None, "up", "down"):
@@ -155,9 +162,11 @@ def _measured(
     measurement = read_iperf3(path)
     way = direction or measurement.direction
     seen = resolve(see[0] if see else "open").name
-    cell = cell_of(load(study or "quickstart"), scenario, seen, measurement.transport, way)
+    cell = cell_of(
+        load(options.study or "quickstart"), options.scenario, seen, measurement.transport, way
+    )
     limit = host_limit(cell, measurement.throughput_bps)
-    found = predict(cell, limit, policies or _PREDICTED)
+    found = predict(cell, limit, options.policy or _PREDICTED)
     if file is not None:
         if limit.limit == "air":
             raise UsageError(
@@ -168,7 +177,7 @@ def _measured(
         except OSError as error:
             raise StorageError(f"{file}: cannot be written: {error.strerror}") from error
         err().print(f"wrote {file}")
-    if as_json:
+    if options.json:
         emit_json(
             {
                 "cell": cell.name,

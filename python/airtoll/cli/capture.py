@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from attrs import frozen
 
 from airtoll.analyse.captured import take_apart
 from airtoll.analyse.quantities import show_value
@@ -32,6 +33,7 @@ from airtoll.capture import (
 from airtoll.cli import streams
 from airtoll.cli.capture_example import example
 from airtoll.cli.capture_text import leave_in_words, summarise, time_of_day, told
+from airtoll.cli.options import command
 from airtoll.cli.output import emit_json, err, json_text, out, table
 from airtoll.cli.places import named
 from airtoll.errors import CaptureError, UsageError
@@ -79,81 +81,95 @@ def root() -> None:
     """Read captures of real networks."""
 
 
-@app.command("report")
-def report_command(
+@frozen(kw_only=True)
+class ReportOptions:
+    """Options of ``airtoll capture report``."""
+
     files: Annotated[
         list[str], typer.Argument(help="pcap or pcapng, plain, gzip or zstd; - is stdin.")
-    ],
+    ]
     key: Annotated[
         list[str] | None,
         typer.Option(
             help="wpa-pwd:PASS:SSID (percent-escapes allowed), wpa-psk:HEX, pmk:HEX, msk:HEX, "
             "tk:HEX or wep:HEX; may be repeated."
         ),
-    ] = None,
+    ] = None
     keys: Annotated[
         list[Path] | None,
         typer.Option(parser=named("--keys"), help="File with one key a line; may be repeated."),
-    ] = None,
+    ] = None
     station: Annotated[
         list[str] | None, typer.Option(help="Only this station (MAC address); may be repeated.")
-    ] = None,
-    ap: Annotated[
-        list[str] | None, typer.Option(help="Only this AP (BSSID); may be repeated.")
-    ] = None,
-    ssid: Annotated[
-        list[str] | None, typer.Option(help="Only this network; may be repeated.")
-    ] = None,
+    ] = None
+    ap: Annotated[list[str] | None, typer.Option(help="Only this AP (BSSID); may be repeated.")] = (
+        None
+    )
+    ssid: Annotated[list[str] | None, typer.Option(help="Only this network; may be repeated.")] = (
+        None
+    )
     slowest: Annotated[
         bool, typer.Option("--slowest", help="The longest joins first, not the first ones.")
-    ] = False,
+    ] = False
     top: Annotated[
         int | None,
         typer.Option(min=0, help="List so many sessions; 40 in text and page by default."),
-    ] = None,
+    ] = None
     since: Annotated[
         float | None, typer.Option(help="Count from so many seconds into the capture on.")
-    ] = None,
+    ] = None
     until: Annotated[
         float | None, typer.Option(help="Count up to so many seconds into the capture.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    csv_: Annotated[bool, typer.Option("--csv", help="Print one line a session.")] = False,
-    html: Annotated[bool, typer.Option("--html", help="Print a page with pictures.")] = False,
+    ] = None
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
+    csv_: Annotated[bool, typer.Option("--csv", help="Print one line a session.")] = False
+    html: Annotated[bool, typer.Option("--html", help="Print a page with pictures.")] = False
     parquet: Annotated[
         Path | None,
         typer.Option(parser=named("--parquet"), help="Write rows in the observation schema there."),
-    ] = None,
-) -> None:
+    ] = None
+
+
+@app.command("report")
+@command
+def report_command(options: ReportOptions) -> None:
     """The cost of security on a captured network, and how long its clients took to get in."""
-    if json + csv_ + html > 1:
+    if options.json + options.csv_ + options.html > 1:
         raise UsageError("--json, --csv and --html exclude each other: give one")
-    if files.count("-") > 1:
+    if options.files.count("-") > 1:
         raise UsageError("-: standard input can be read once")
-    _refuse_mixed(files)
-    given = (files, key or [], keys or [])
-    window = Window(since, until, relative=True)
-    chosen = Selection(station or (), ap or (), ssid or (), slowest, top)
-    if json and parquet is None:
+    _refuse_mixed(options.files)
+    given = (options.files, options.key or [], options.keys or [])
+    window = Window(options.since, options.until, relative=True)
+    chosen = Selection(
+        options.station or (), options.ap or (), options.ssid or (), options.slowest, options.top
+    )
+    if options.json and options.parquet is None:
         said = write_capture_report(sys.stdout.buffer, *given, window=window, selection=chosen)
         sys.stdout.buffer.write(b"\n")
         say_damage(said.damages)
         say_skipped(said.skipped_keys)
         return
-    if not html:
+    if not options.html:
         chosen = replace(chosen, steps=False)
-    if parquet is None and not (csv_ or top is not None):
+    if options.parquet is None and not (options.csv_ or options.top is not None):
         chosen = replace(chosen, most=_SHOWN_SESSIONS)
-    if parquet is not None and parquet.exists() and not is_observations(parquet):
-        raise UsageError(f"{parquet}: exists, and is no table of observations; name another file")
+    if (
+        options.parquet is not None
+        and options.parquet.exists()
+        and not is_observations(options.parquet)
+    ):
+        raise UsageError(
+            f"{options.parquet}: exists, and is no table of observations; name another file"
+        )
     report = capture_report(*given, window=window, selection=chosen)
-    if parquet is not None:
-        put_table(observations(report), parquet)
-    if json:
+    if options.parquet is not None:
+        put_table(observations(report), options.parquet)
+    if options.json:
         sys.stdout.write(json_text(report.data) + "\n")
-    elif csv_:
+    elif options.csv_:
         _write_csv(report)
-    elif html:
+    elif options.html:
         sys.stdout.write(page(report))
     else:
         summarise(report)
@@ -235,39 +251,45 @@ def watch_command(
             err().print(leave_in_words(leave), markup=False)
 
 
-@app.command("compare")
-def compare_command(
-    baseline: Annotated[str, typer.Argument(help="Capture without security.")],
-    secured: Annotated[str, typer.Argument(help="Capture of the same traffic with it.")],
-    key: Annotated[list[str] | None, typer.Option(help="As for `report`.")] = None,
+@frozen(kw_only=True)
+class CompareOptions:
+    """Options of ``airtoll capture compare``."""
+
+    baseline: Annotated[str, typer.Argument(help="Capture without security.")]
+    secured: Annotated[str, typer.Argument(help="Capture of the same traffic with it.")]
+    key: Annotated[list[str] | None, typer.Option(help="As for `report`.")] = None
     keys: Annotated[
         list[Path] | None, typer.Option(parser=named("--keys"), help="As for `report`.")
-    ] = None,
-    definition: Annotated[str, typer.Option(help="of_baseline or of_secured.")] = "of_baseline",
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+    ] = None
+    definition: Annotated[str, typer.Option(help="of_baseline or of_secured.")] = "of_baseline"
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
+
+
+@app.command("compare")
+@command
+def compare_command(options: CompareOptions) -> None:
     """Take the difference between two captures apart: where the air went, per bit of payload.
 
     Time that no frame carries (back-off, spaces, hosts) is one remainder. Both captures should hold
     the traffic and little else. Where protected frames stay closed, both captures are compared by
     the octets of plaintext, which follow from the cipher that beacons or associations name.
     """
-    if definition not in ("of_baseline", "of_secured"):
-        raise UsageError(f"--definition {definition}: of_baseline or of_secured")
-    given = key or [], keys or []
+    if options.definition not in ("of_baseline", "of_secured"):
+        raise UsageError(f"--definition {options.definition}: of_baseline or of_secured")
+    given = options.key or [], options.keys or []
     reports = {
-        baseline: capture_report([baseline], *given),
-        secured: capture_report([secured], *given),
+        options.baseline: capture_report([options.baseline], *given),
+        options.secured: capture_report([options.secured], *given),
     }
     found = take_apart(
-        reports[baseline],
-        reports[secured],
-        "of_baseline" if definition == "of_baseline" else "of_secured",
+        reports[options.baseline],
+        reports[options.secured],
+        "of_baseline" if options.definition == "of_baseline" else "of_secured",
     )
     for report in reports.values():
         say_damage(report.data["damages"])
-    say_skipped(reports[secured].data["skipped_keys"])
-    if json:
+    say_skipped(reports[options.secured].data["skipped_keys"])
+    if options.json:
         fields = ("baseline_bps", "secured_bps", "overhead", "definition", "compared_by", "closed")
         plain = {name: getattr(found, name) for name in fields}
         emit_json({**plain, "parts": found.parts.to_dicts()})

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from attrs import asdict
+from attrs import asdict, frozen
 
 from airtoll.cli.negotiations import (
     negotiate,
@@ -20,6 +20,7 @@ from airtoll.cli.negotiations import (
     variant_rows,
     variants,
 )
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, out, table
 from airtoll.cli.places import named
 from airtoll.errors import UsageError
@@ -105,24 +106,26 @@ def policies_list(json: JsonOption = False) -> None:
     )
 
 
-@policies.command("show")
-def policies_show(
-    name: Annotated[str, typer.Argument(help="Policy or alias, e.g. P-9 or wpa3-sae-ccmp.")],
+@frozen(kw_only=True)
+class PolicyOptions:
+    """Options of ``airtoll policies show``."""
+
+    name: Annotated[str, typer.Argument(help="Policy or alias, e.g. P-9 or wpa3-sae-ccmp.")]
     messages: Annotated[
         bool, typer.Option("--messages", help="List every message of its handshakes.")
-    ] = False,
+    ] = False
     links: Annotated[
         int, typer.Option(help="Links of the association, 1 to 15: multi-link from 2 on.")
-    ] = 1,
+    ] = 1
     hostapd: Annotated[
         bool, typer.Option("--hostapd", help="Print a hostapd.conf of it, to fill in, and no more.")
-    ] = False,
+    ] = False
     supplicant: Annotated[
         bool, typer.Option("--wpa-supplicant", help="The same for wpa_supplicant.conf.")
-    ] = False,
+    ] = False
     openwrt: Annotated[
         bool, typer.Option("--openwrt", help="The same for OpenWrt's /etc/config/wireless.")
-    ] = False,
+    ] = False
     source: Annotated[
         Path | None,
         typer.Option(
@@ -130,39 +133,55 @@ def policies_show(
             parser=named("--from"),
             help="A file of one of these: print it with the lines that the policy needs changed.",
         ),
-    ] = None,
+    ] = None
     ssid: Annotated[
         str | None, typer.Option(help="With --from: the network to change, if there are several.")
-    ] = None,
+    ] = None
     profile: Annotated[
         str | None, typer.Option(help="With --openwrt: the router, whose radio is written.")
-    ] = None,
-    json: JsonOption = False,
-) -> None:
+    ] = None
+    json: JsonOption = False
+
+    @property
+    def programs(self) -> list[str]:
+        """The programs whose settings are asked for."""
+        asked = {
+            "hostapd": self.hostapd,
+            "wpa-supplicant": self.supplicant,
+            "openwrt": self.openwrt,
+        }
+        return [program for program, wanted in asked.items() if wanted]
+
+
+@policies.command("show")
+@command
+def policies_show(options: PolicyOptions) -> None:
     """Show what a policy is made of, costs in octets, negotiates, offers, and what is broken."""
-    policy = resolve(name)
-    if ssid is not None and source is None:
+    policy = resolve(options.name)
+    if options.ssid is not None and options.source is None:
         raise UsageError("--ssid: needs --from, the file with the networks")
-    if profile is not None and (source is not None or not openwrt):
+    if options.profile is not None and (options.source is not None or not options.openwrt):
         raise UsageError("--profile: needs --openwrt, without --from, whose radio stays")
-    if hostapd or supplicant or openwrt or source is not None:
-        if hostapd + supplicant + openwrt + json + messages > 1 or links != 1:
+    if options.programs or options.source is not None:
+        beside = options.json + options.messages
+        if len(options.programs) > 1 or beside or options.links != 1:
             raise UsageError("--hostapd, --wpa-supplicant, --openwrt: one alone, nothing beside it")
         # The advice and the real stack take a while to load, and no other catalogue needs them.
         from airtoll.advising.settings import change_of, settings_of
 
-        program = "hostapd" if hostapd else "wpa-supplicant" if supplicant else "openwrt"
-        if source is not None:
-            asked = program if hostapd or supplicant or openwrt else None
-            sys.stdout.write(change_of(policy, str(source), ssid=ssid, program=asked).text)
+        program = next(iter(options.programs), None)
+        if options.source is not None:
+            source = str(options.source)
+            sys.stdout.write(change_of(policy, source, ssid=options.ssid, program=program).text)
         else:
-            sys.stdout.write(settings_of(policy, program, profile))
+            assert program is not None
+            sys.stdout.write(settings_of(policy, program, options.profile))
         return
     row = _policy_row(policy)
-    negotiation = negotiate(policy, over_links(policy, links))
+    negotiation = negotiate(policy, over_links(policy, options.links))
     row["negotiation"] = negotiation
     row["variants"] = variants(policy)
-    if json:
+    if options.json:
         emit_json(row)
         return
     console = out()
@@ -193,7 +212,7 @@ def policies_show(
     for reference in policy.weaknesses:
         view.add_row("weakness", f"{reference.what} ({reference.source})")
     console.print(view)
-    if messages:
+    if options.messages:
         print_messages(negotiation)
 
 
@@ -307,8 +326,19 @@ def datasets_show(
         return
     view = table(None, ["", ""])
     for key, value in row.items():
-        view.add_row(key.replace("_", " "), str(value))
+        view.add_row(key.replace("_", " "), _shown(value))
     out().print(view)
+
+
+def _shown(value: Any) -> str:
+    """A value of a data set's summary: each source on a line of its own, names after commas."""
+    if value is None or value == []:
+        return "-"
+    if isinstance(value, list):
+        sources = any(isinstance(one, tuple) for one in value)
+        words = (" ".join(one) if isinstance(one, tuple) else str(one) for one in value)
+        return ("\n" if sources else ", ").join(words)
+    return str(value)
 
 
 @scenarios.command("list")

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from airtoll import _native
 from airtoll.analyse.counting import binomial_below
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out, progress_bar, table
 from airtoll.cli.places import named
 from airtoll.errors import AirtollError, UsageError
@@ -122,36 +123,42 @@ class OperationCost:
     per_second: Cost
 
 
-@ciphers.command("bench")
-def bench(
+@frozen(kw_only=True)
+class BenchOptions:
+    """Options of ``airtoll ciphers bench``."""
+
     what: Annotated[
         str, typer.Argument(help="frames, or handshakes for their public-key operations.")
-    ] = "frames",
-    json: JsonOption = False,
+    ] = "frames"
+    json: JsonOption = False
     toml: Annotated[
         bool,
         typer.Option("--toml", help="With handshakes: print [operation] for a device profile."),
-    ] = False,
-    clock_hz: ClockOption = None,
-    rounds: RoundsOption = ROUNDS,
-    only: OnlyOption = None,
-) -> None:
+    ] = False
+    clock_hz: ClockOption = None
+    rounds: RoundsOption = ROUNDS
+    only: OnlyOption = None
+
+
+@ciphers.command("bench")
+@command
+def bench(options: BenchOptions) -> None:
     """Measure a frame of every cipher, or the public-key operations of handshakes."""
-    if what == "handshakes":
-        _bench_handshakes(json, toml, clock_hz, rounds, only)
+    if options.what == "handshakes":
+        _bench_handshakes(options)
         return
-    if what != "frames":
-        raise UsageError(f"{what}: allowed are frames, handshakes")
-    if toml or clock_hz is not None:
+    if options.what != "frames":
+        raise UsageError(f"{options.what}: allowed are frames, handshakes")
+    if options.toml or options.clock_hz is not None:
         raise UsageError("--toml and --clock-hz go with `handshakes`; for frames use `profile`")
-    costs = measure(rounds, only)
-    if json:
+    costs = measure(options.rounds, options.only)
+    if options.json:
         machine = {"processor": processor(), "engines": _native.cipher_engines()}
         emit_json(
             {
                 "machine": machine,
                 "level": LEVEL,
-                "rounds": rounds,
+                "rounds": options.rounds,
                 "ciphers": [
                     asdict(cost)
                     | {"mbps_per_core": cost.mbps_per_core, "keeps_up_he_80": cost.keeps_up}
@@ -177,7 +184,8 @@ def bench(
         )
     out().print(view)
     out().print(
-        f"Processor time; medians of {rounds} rounds, {LEVEL:.0%} order-statistic intervals. "
+        f"Processor time; medians of {options.rounds} rounds, {LEVEL:.0%} order-statistic "
+        "intervals. "
         "single: frames are encapsulated one after the other. capture: 64 frames are decapsulated "
         "together, each under its own key, as the capture reader does. Keeps up: one core works on "
         "frames of 1500 octets as fast as 802.11ax sends at 80 MHz with two streams "
@@ -185,19 +193,18 @@ def bench(
     )
 
 
-def _bench_handshakes(
-    json: bool, toml: bool, clock_hz: float | None, rounds: int, only: Sequence[str] | None
-) -> None:
-    if json and toml:
+def _bench_handshakes(options: BenchOptions) -> None:
+    clock_hz, rounds = options.clock_hz, options.rounds
+    if options.json and options.toml:
         raise UsageError("--json and --toml: choose one")
-    clock = _clock(clock_hz) if toml else None
+    clock = _clock(clock_hz) if options.toml else None
     if clock is None and clock_hz is not None:
         raise UsageError("--clock-hz goes with --toml: rates do not need it")
-    costs = measure_operations(rounds, only)
+    costs = measure_operations(rounds, options.only)
     if clock is not None:
         out().print("\n".join(_operation_lines(costs, clock[0])), markup=False, soft_wrap=True)
         return
-    if json:
+    if options.json:
         emit_json(
             {
                 "machine": {"processor": processor()},
@@ -226,30 +233,42 @@ def _bench_handshakes(
     )
 
 
-@ciphers.command("profile")
-def profile(
-    name: Annotated[str, typer.Argument(help="Name of the device; the file is NAME.toml.")],
+@frozen(kw_only=True)
+class ProfileOptions:
+    """Options of ``airtoll ciphers profile``."""
+
+    name: Annotated[str, typer.Argument(help="Name of the device; the file is NAME.toml.")]
     directory: Annotated[
         Path, typer.Option("--dir", parser=named("--dir"), help="Folder to write to.")
-    ] = Path(),
+    ] = Path()
     handshakes: Annotated[
         bool, typer.Option("--handshakes", help="Also measure operations of handshakes.")
-    ] = False,
-    clock_hz: ClockOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    rounds: RoundsOption = ROUNDS,
-    only: OnlyOption = None,
-) -> None:
+    ] = False
+    clock_hz: ClockOption = None
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False
+    rounds: RoundsOption = ROUNDS
+    only: OnlyOption = None
+
+
+@ciphers.command("profile")
+@command
+def profile(options: ProfileOptions) -> None:
     """Write the costs of this machine's ciphers as a device profile."""
-    if not name or not set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-_"):
-        raise UsageError(f"{name!r}: a profile's name has lower-case letters, digits, '.-_'")
-    path = directory / f"{name}.toml"
-    if path.exists() and not force:
+    if not options.name or not set(options.name) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-_"):
+        raise UsageError(
+            f"{options.name!r}: a profile's name has lower-case letters, digits, '.-_'"
+        )
+    path = options.directory / f"{options.name}.toml"
+    if path.exists() and not options.force:
         raise UsageError(f"{path}: exists; --force replaces it")
-    clock, clock_source = _clock(clock_hz)
-    names, operations = _split(only) if handshakes else (only, None)
-    costs = [] if names == [] else measure(rounds, names, of=(SINGLE,))
-    worked = measure_operations(rounds, operations) if handshakes and operations != [] else []
+    clock, clock_source = _clock(options.clock_hz)
+    names, operations = _split(options.only) if options.handshakes else (options.only, None)
+    costs = [] if names == [] else measure(options.rounds, names, of=(SINGLE,))
+    worked = (
+        measure_operations(options.rounds, operations)
+        if options.handshakes and operations != []
+        else []
+    )
     text = profile_text(costs, clock, clock_source, worked)
     put_text(path, text)
     load_file(path)

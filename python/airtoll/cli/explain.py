@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+from attrs import frozen
 
 from airtoll.analyse.explain import (
     FACTORS,
     OF_AIRTIME,
+    OF_FORM,
     Deciding,
     Difference,
     Explained,
@@ -39,6 +41,7 @@ from airtoll.analyse.explain import (
 from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.explain_dataset import explain_dataset, is_dataset
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
 from airtoll.policies import resolve
@@ -87,6 +90,16 @@ _WORDS: Final[Mapping[Quantity, str]] = {
     "cpu_share": "busiest core, ",
     "again_bps": "the first policy again, ",
     "cable_bps": "over a cable, ",
+    "width_mhz": "width of the link, ",
+    "streams": "streams of the link, ",
+    "guard_ns": "guard interval, ",
+    "signal_dbm": "level of the link, ",
+}
+_UNITS: Final[Mapping[Quantity, str]] = {
+    "width_mhz": "MHz",
+    "streams": "",
+    "guard_ns": "ns",
+    "signal_dbm": "dBm",
 }
 _OF_THE_LINK: Final = (
     "delay_s",
@@ -94,11 +107,49 @@ _OF_THE_LINK: Final = (
     "retry_share",
     "mpdus_per_frame",
     "cpu_share",
+    "signal_dbm",
     *OF_AIRTIME,
+    *OF_FORM,
 )
 
 
-def explain_command(
+@frozen(kw_only=True)
+class LinkOptions:
+    """The settings of a link whose PHY is known."""
+
+    width: Annotated[int, typer.Option(help="Channel width, MHz.")] = 20
+    mcs: Annotated[int | None, typer.Option(min=0, help="MCS; default: the highest.")] = None
+    streams: Annotated[int, typer.Option(min=1, help="Spatial streams.")] = 1
+    guard: Annotated[int | None, typer.Option("--guard-interval", help="Guard interval, ns.")] = (
+        None
+    )
+    rate: Annotated[
+        float | None, typer.Option(help="Rate of 802.11a, b or g, Mb/s; default: the highest.")
+    ] = None
+    band: Annotated[str | None, typer.Option(help="Band: 2.4, 5 or 6.")] = None
+
+    def link(self, phy: str, policies: tuple[str, str], profiles: Mapping[str, str]) -> Link:
+        """The link of two policies. Raises ``UsageError`` for an option that would not act."""
+        link = Link(
+            phy_name(phy),
+            width_mhz=self.width,
+            mcs=self.mcs,
+            streams=self.streams,
+            guard_interval_ns=self.guard,
+            rate_mbps=self.rate,
+            band=self.band,
+            before=policies[0],
+            after=policies[1],
+            profiles=profiles,
+        )
+        _check(link)
+        return link
+
+
+@frozen(kw_only=True)
+class ExplainOptions:
+    """Options of ``airtoll explain``."""
+
     measurements: Annotated[
         list[str],
         typer.Argument(
@@ -109,90 +160,78 @@ def explain_command(
             "see, with commas.",
             metavar="BEFORE AFTER",
         ),
-    ],
+    ]
     phy: Annotated[
         str | None, typer.Option(help="PHY of the link, e.g. 802.11ac; required but for data sets.")
-    ] = None,
+    ] = None
     from_: Annotated[
         str | None,
         typer.Option("--from", help="Policy of the first one; default: by its file, else open."),
-    ] = None,
+    ] = None
     to: Annotated[
         str | None,
         typer.Option(
             "--to", help="Policy of the second one; default: by its file, else wpa2-psk-ccmp."
         ),
-    ] = None,
-    width: Annotated[int, typer.Option(help="Channel width, MHz.")] = 20,
-    mcs: Annotated[int | None, typer.Option(min=0, help="MCS; default: the highest.")] = None,
-    streams: Annotated[int, typer.Option(min=1, help="Spatial streams.")] = 1,
-    guard: Annotated[
-        int | None, typer.Option("--guard-interval", help="Guard interval, ns.")
-    ] = None,
-    rate: Annotated[
-        float | None, typer.Option(help="Rate of 802.11a, b or g, Mb/s; default: the highest.")
-    ] = None,
-    band: Annotated[str | None, typer.Option(help="Band: 2.4, 5 or 6.")] = None,
+    ] = None
+    link: LinkOptions
     profile: Annotated[
         list[str] | None,
         typer.Option(help="Device profile of the access point, or station=PROFILE; repeat."),
-    ] = None,
+    ] = None
     flow: Annotated[
         str,
         typer.Option(
             help="Kind of the two numbers: tcp-down, tcp-up, udp-down or udp-up, with "
-            "octets=N, flows=N or mtu=N, or loss, delay, retries, rate, mpdus, reordered, cpu."
+            "octets=N, flows=N or mtu=N, or loss, delay, retries, rate, width, streams, guard, "
+            "signal, mpdus, reordered, cpu."
         ),
-    ] = "tcp-down",
+    ] = "tcp-down"
     also: Annotated[
         list[str] | None,
         typer.Option(
             help="A further pair, KIND=BEFORE:AFTER (tcp-up=480:130, delay=3ms:?), or "
             "BEFORE:AFTER of files; repeat."
         ),
-    ] = None,
-    client: Annotated[
-        str, typer.Option(help="Where iperf3's client ran: station, or wired.")
-    ] = "station",
+    ] = None
+    client: Annotated[str, typer.Option(help="Where iperf3's client ran: station, or wired.")] = (
+        "station"
+    )
     key: Annotated[
         list[str] | None, typer.Option(help="Key of captures, as of airtoll capture; repeat.")
-    ] = None,
-    keys: Annotated[
-        list[Path] | None, typer.Option(help="File with one key a line; repeat.")
-    ] = None,
-    json: JsonOption = False,
-) -> None:
+    ] = None
+    keys: Annotated[list[Path] | None, typer.Option(help="File with one key a line; repeat.")] = (
+        None
+    )
+    json: JsonOption = False
+
+
+@command
+def explain_command(options: ExplainOptions) -> None:
     """Rank mechanisms by how well each explains two measurements of a network."""
-    if is_dataset(measurements[0]):
-        before, *rest = measurements
-        if phy or from_ or to or profile or also:
+    if is_dataset(options.measurements[0]):
+        before, *rest = options.measurements
+        if options.phy or options.from_ or options.to or options.profile or options.also:
             raise UsageError(f"{before} is a data set, whose study states the link: no options")
         if len(rest) != 1:
             raise UsageError(f"{before} is a data set: name the scenarios to see, with commas")
-        explain_dataset(before, rest[0], json)
+        explain_dataset(before, rest[0], options.json)
         return
-    if phy is None:
+    if options.phy is None:
         raise UsageError("say --phy, the PHY of the link, e.g. --phy 802.11ac")
-    if client not in ("station", "wired"):
-        raise UsageError(f"--client {client}: station or wired")
-    inputs = Inputs(client == "station", flow, tuple(key or ()), tuple(keys or ()))
-    pairs = [sides_of(measurements, inputs, (from_, to))]
-    pairs += [pair_of(text, inputs) for text in also or ()]
-    firsts, seconds = [one for one, _ in pairs], [one for _, one in pairs]
-    policies, assumed = _policies(from_, to, firsts, seconds)
-    link = Link(
-        phy_name(phy),
-        width_mhz=width,
-        mcs=mcs,
-        streams=streams,
-        guard_interval_ns=guard,
-        rate_mbps=rate,
-        band=band,
-        before=policies[0],
-        after=policies[1],
-        profiles=_profiles(profile or ()),
+    if options.client not in ("station", "wired"):
+        raise UsageError(f"--client {options.client}: station or wired")
+    inputs = Inputs(
+        options.client == "station",
+        options.flow,
+        tuple(options.key or ()),
+        tuple(options.keys or ()),
     )
-    _check(link)
+    pairs = [sides_of(options.measurements, inputs, (options.from_, options.to))]
+    pairs += [pair_of(text, inputs) for text in options.also or ()]
+    firsts, seconds = [one for one, _ in pairs], [one for _, one in pairs]
+    policies, assumed = _policies(options.from_, options.to, firsts, seconds)
+    link = options.link.link(options.phy, policies, _profiles(options.profile or ()))
     readings, remarks = readings_of(firsts, seconds)
     setting = setting_of(link, [one.flow for one in readings])
     _refuse_impossible(link, setting, readings)
@@ -201,7 +240,7 @@ def explain_command(
     if assumed:
         remarks.insert(0, f"assumed: {assumed}")
     lost = list(dict.fromkeys(text for side in (*firsts, *seconds) for text in side.lost))
-    if json:
+    if options.json:
         emit_json(plain(setting, readings, ranking, found, [*remarks, *lost]))
         _refuse_lost(lost)
         return
@@ -459,6 +498,8 @@ def _judged(setting: Setting, one: Verdict, *, several: bool) -> str:
 def _change(one: Difference) -> str:
     """``-4.1 %, 95 % interval -9.0 to +1.1``; of a share in points."""
     factor = one.reading.quantity in FACTORS
+    if one.reading.quantity == "signal_dbm":
+        return f"{one.change:+.0f} dB, 95 % interval {one.low:+.0f} to {one.high:+.0f}"
     change, low, high = (
         100 * (math.expm1(x) if factor else x) for x in (one.change, one.low, one.high)
     )
@@ -575,9 +616,10 @@ def _decides(
     text.add("")
     text.add(f"Decides, in {found.option.minutes:g} min: {found.option.words}{at}")
     _where(text, found, policies)
+    quantity = found.option.quantity
     outcomes = [
-        f"{one.mechanism} {_shown(one.value, found.option.quantity)} "
-        f"({_interval(one.low, one.high, found.option.quantity)})"
+        f"{one.mechanism} {_shown(one.value, quantity)}"
+        + ("" if quantity in OF_FORM else f" ({_interval(one.low, one.high, quantity)})")
         for one in found.outcomes[:4]
     ]
     text.add("; ".join(outcomes), 3)
@@ -625,6 +667,8 @@ def _shown(value: float | None, quantity: Quantity) -> str:
         return show_value(value, "s", 2)
     if quantity == "mpdus_per_frame":
         return f"{value:.1f}"
+    if quantity in _UNITS:
+        return f"{value:.0f} {_UNITS[quantity]}".rstrip()
     return _percent(value)
 
 
@@ -658,6 +702,8 @@ def _off(one: Explained) -> str:
     quantity, value = one.reading.quantity, one.predicted.value
     if quantity in SHARES:
         return f"{100 * abs(value - one.reading.after):.0f} points"
+    if quantity == "signal_dbm":
+        return f"{abs(value - one.reading.after):.0f} dB"
     if one.reading.after <= 0 or value <= 0:
         return "all of it"
     ratio = max(value / one.reading.after, one.reading.after / value)

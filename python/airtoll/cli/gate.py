@@ -16,6 +16,7 @@ from attrs import frozen
 from rich.console import Console
 
 from airtoll.answer import Ruled, Ruling, since
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out
 from airtoll.cli.places import named
 from airtoll.errors import NotMeasured, RequirementFailed, UsageError
@@ -25,18 +26,23 @@ from airtoll.present.junit import junit as junit_text
 from airtoll.present.words import Teller
 from airtoll.report.summary import RunSummary, summarise
 
-CompareWithOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--compare-with",
-        parser=named("--compare-with"),
-        help="Folder of an earlier run: no answer of the study may be worse than there.",
-    ),
-]
-JunitOption = Annotated[
-    Path | None,
-    typer.Option("--junit", parser=named("--junit"), help="JUnit XML file to write."),
-]
+
+@frozen(kw_only=True)
+class EarlierOptions:
+    """An earlier run for ``gate`` and ``run --gate``, and the file that they write."""
+
+    compare_with: Annotated[
+        Path | None,
+        typer.Option(
+            "--compare-with",
+            parser=named("--compare-with"),
+            help="Folder of an earlier run: no answer of the study may be worse than there.",
+        ),
+    ] = None
+    junit: Annotated[
+        Path | None,
+        typer.Option("--junit", parser=named("--junit"), help="JUnit XML file to write."),
+    ] = None
 
 
 @frozen
@@ -49,35 +55,40 @@ class Checked:
     left_out: tuple[str, ...] = ()
 
 
-def gate(
-    run: Annotated[Path, typer.Argument(parser=named("RUN"), help="Run folder.")],
-    compare_with: CompareWithOption = None,
-    junit: JunitOption = None,
-    json: JsonOption = False,
-) -> None:
+@frozen(kw_only=True)
+class GateOptions:
+    """Options of ``airtoll gate``."""
+
+    run: Annotated[Path, typer.Argument(parser=named("RUN"), help="Run folder.")]
+    earlier: EarlierOptions
+    json: JsonOption = False
+
+
+@command
+def gate(options: GateOptions) -> None:
     """Check the requirements of a run's study, or that it is not worse than an earlier run.
 
     Exit code 0: all are met; 1: one failed; 5: none failed, and one cannot be told.
     """
-    if compare_with is not None and compare_with.resolve() == run.resolve():
-        raise UsageError(f"--compare-with {compare_with}: is the run itself; name an earlier one")
-    summary = summarise(run)
-    earlier = prepared(summary.plan, summary.manifest["testbed"], compare_with, junit)
+    before = options.earlier.compare_with
+    if before is not None and before.resolve() == options.run.resolve():
+        raise UsageError(f"--compare-with {before}: is the run itself; name an earlier one")
+    summary = summarise(options.run)
+    earlier = prepared(summary.plan, summary.manifest["testbed"], options.earlier)
     found = checked(summary, earlier)
-    if json:
+    if options.json:
         emit_json(_as_json(found))
-    tell(found, junit, None if json else out())
+    tell(found, options.earlier.junit, None if options.json else out())
     refuse(found)
 
 
-def prepared(
-    plan: Plan, testbed: str | None, compare_with: Path | None, junit: Path | None
-) -> RunSummary | None:
+def prepared(plan: Plan, testbed: str | None, options: EarlierOptions) -> RunSummary | None:
     """The earlier run, read before anything is measured. ``testbed``: None where not known yet.
 
     Raises ``UsageError`` where nothing is required, for a folder of ``--junit`` that does not
     exist, and for an earlier run of another testbed or without a cell of the study.
     """
+    compare_with, junit = options.compare_with, options.junit
     if junit is not None and (junit.is_dir() or not junit.absolute().parent.is_dir()):
         what = "is a folder" if junit.is_dir() else "its folder does not exist"
         raise UsageError(f"--junit {junit}: {what}; name a file in an existing folder")

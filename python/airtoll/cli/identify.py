@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from attrs import frozen
 
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, out, table
 from airtoll.errors import UsageError
 from airtoll.report.identified import identified_page
@@ -19,47 +21,57 @@ from airtoll.run.identifying import Identified, Subject, identify_device
 from airtoll.run.identifying import leave_one_out as leave_each_out
 
 
-def identify_command(
-    dataset: Annotated[str, typer.Argument(help="A data set.", metavar="DATASET")],
+@frozen(kw_only=True)
+class IdentifyOptions:
+    """Options of ``airtoll identify``."""
+
+    dataset: Annotated[str, typer.Argument(help="A data set.", metavar="DATASET")]
     see: Annotated[
         list[str] | None,
         typer.Option(help="Scenario whose readings the fit may see, or DATASET/SCENARIO; repeat."),
-    ] = None,
+    ] = None
     study: Annotated[
         str | None, typer.Option(help="Study whose cells correspond to it; default: its name.")
-    ] = None,
+    ] = None
     predict: Annotated[
         list[str] | None,
         typer.Option(help="Predict this data set, too (DATASET or DATASET:STUDY); repeat."),
-    ] = None,
+    ] = None
     settings: Annotated[
         str, typer.Option(help="stated, or open: chosen by the open readings alone.")
-    ] = "stated",
-    trials: Annotated[int, typer.Option(min=1, help="Trials per prediction.")] = 4,
-    seed: Annotated[int, typer.Option(help="Seed of the predictions.")] = 1,
+    ] = "stated"
+    trials: Annotated[int, typer.Option(min=1, help="Trials per prediction.")] = 4
+    seed: Annotated[int, typer.Option(help="Seed of the predictions.")] = 1
     leave_one_out: Annotated[
         bool,
         typer.Option(help="Predict each data set by a fit to all the others, instead of --see."),
-    ] = False,
+    ] = False
     mechanism: Annotated[
         list[str] | None, typer.Option(help="Only this mechanism; repeat. Default: all.")
-    ] = None,
+    ] = None
     html: Annotated[
         bool, typer.Option("--html", help="Print a page, with experiments for a laboratory.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
+    ] = False
+    json: JsonOption = False
+
+
+@command
+def identify_command(options: IdentifyOptions) -> None:
     """Fit candidate mechanisms of a device to some overheads and predict the others."""
-    subjects = subjects_of(dataset, see or (), predict or (), study)
-    if leave_one_out == bool(see):
+    subjects = subjects_of(options.dataset, options.see or (), options.predict or (), options.study)
+    if options.leave_one_out == bool(options.see):
         raise UsageError("say --see SCENARIO, or --leave-one-out with --predict DATASET")
-    if html and (json or leave_one_out):
+    if options.html and (options.json or options.leave_one_out):
         raise UsageError("--html prints the page of one fit: leave --json and --leave-one-out out")
-    if leave_one_out:
+    if options.leave_one_out:
         each = leave_each_out(
-            subjects, settings=settings, trials=trials, seed=seed, mechanisms=mechanism or ()
+            subjects,
+            settings=options.settings,
+            trials=options.trials,
+            seed=options.seed,
+            mechanisms=options.mechanism or (),
         )
-        if json:
+        if options.json:
             emit_json({name: plain(one) for name, one in each.items()})
         else:
             for name, one in each.items():
@@ -68,15 +80,15 @@ def identify_command(
         return
     found = identify_device(
         subjects,
-        settings=settings,
-        trials=trials,
-        seed=seed,
-        experiments=html,
-        mechanisms=mechanism or (),
+        settings=options.settings,
+        trials=options.trials,
+        seed=options.seed,
+        experiments=options.html,
+        mechanisms=options.mechanism or (),
     )
-    if html:
-        sys.stdout.write(identified_page(plain(found), f"Which device explains {dataset}"))
-    elif json:
+    if options.html:
+        sys.stdout.write(identified_page(plain(found), f"Which device explains {options.dataset}"))
+    elif options.json:
         emit_json(plain(found))
     else:
         _print(found)

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from attrs import evolve
+from attrs import evolve, frozen
 
 from airtoll.analyse import Comparison
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out, say_rest, shown_rows, table
 from airtoll.cli.places import named
 from airtoll.errors import DatasetError, PartlyRead, UsageError
@@ -36,86 +37,94 @@ from airtoll.report.imported import Imported, headline, read_imported, sentences
 from airtoll.report.imported_rows import estimates as estimate_rows
 
 
-def import_command(
+@frozen(kw_only=True)
+class ImportOptions:
+    """Options of ``airtoll import``."""
+
     files: Annotated[
         list[Path],
         typer.Argument(
             parser=named("FILES"), help="Files or folders; one trial each file (CSV may hold more)."
         ),
-    ],
+    ]
     fmt: Annotated[
         str | None,
         typer.Option(
             "--format", help=f"One of: {', '.join(FORMATS)}; default: by each file's content."
         ),
-    ] = None,
+    ] = None
     policy: Annotated[
         str | None,
         typer.Option(
             help="Policy that was in force; default: the one that a file or its folder is named "
             "after (wpa3-1.json, wpa3/1.json), else open."
         ),
-    ] = None,
-    scenario: Annotated[str, typer.Option(help="Name of the set-up.")] = "imported",
+    ] = None
+    scenario: Annotated[str, typer.Option(help="Name of the set-up.")] = "imported"
     traffic: Annotated[
         str | None, typer.Option(help="Name of the traffic; default: the file's transport.")
-    ] = None,
+    ] = None
     folder: Annotated[
         Path, typer.Option("--out", parser=named("--out"), help="Folder to write or add to.")
-    ] = Path("runs/imported"),
+    ] = Path("runs/imported")
     baseline: Annotated[
         str | None,
         typer.Option(
             help="Policy that overhead is taken against; default: that of the folder, or open."
         ),
-    ] = None,
+    ] = None
     against: Annotated[
         str | None,
         typer.Option(help="Data set to compare with; needs --readings. Default: the folder's."),
-    ] = None,
+    ] = None
     readings: Annotated[
         list[str] | None,
         typer.Option(help="Column of its readings, e.g. table=7-1 or transport=TCP; repeat."),
-    ] = None,
+    ] = None
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Import nothing if one of several files cannot be read."),
-    ] = False,
-    json: JsonOption = False,
-) -> None:
+    ] = False
+    json: JsonOption = False
+
+
+@command
+def import_command(options: ImportOptions) -> None:
     """Bring your own iperf3, irtt, flent or CSV readings into the observation schema."""
-    if (folder / "run.json").exists():
-        raise UsageError(f"{folder}: holds a run; name another folder with --out")
-    for option, name in (("--scenario", scenario), ("--traffic", traffic)):
+    if (options.folder / "run.json").exists():
+        raise UsageError(f"{options.folder}: holds a run; name another folder with --out")
+    for option, name in (("--scenario", options.scenario), ("--traffic", options.traffic)):
         problem = None if name is None else name_problem(name)
         if problem:
             raise UsageError(f"{option} {shown(name)}: {problem}")
-    settings = _settings(baseline, against, readings)
-    place = Place(scenario=scenario, policy=policy or "open", traffic=traffic)
-    named_files = _within(files)
-    by_name = _policies(named_files, policy)
+    settings = _settings(options.baseline, options.against, options.readings)
+    place = Place(
+        scenario=options.scenario, policy=options.policy or "open", traffic=options.traffic
+    )
+    named_files = _within(options.files)
+    by_name = _policies(named_files, options.policy)
     sources: list[Source] = []
     lost: list[str] = []
     refused: dict[str, str] = {}
     for file in named_files:
         own = evolve(place, policy=by_name[file])
         try:
-            sources.append(read_file(file, fmt or format_of(file), own))
+            sources.append(read_file(file, options.fmt or format_of(file), own))
         except DatasetError as error:
             # A name with a mistake is none of a damaged file.
-            if strict or len(named_files) == 1 or not file.exists():
+            if options.strict or len(named_files) == 1 or not file.exists():
                 raise
             lost.append(left_out(file, error))
             refused[_known_as(file)] = why_left_out(file, error)
     if not sources:
         raise DatasetError(f"none of {len(named_files)} files can be read: {'; '.join(lost[:3])}")
-    with opened(folder) as store:
+    with opened(options.folder) as store:
         added = store.add(sources)
         for note in added.notes:
             _say(note)
         if store.is_empty:
             raise UsageError("nothing to import")
-        kept = _keep(folder, store, settings, named=baseline is not None)
+        kept = _keep(options.folder, store, settings, named=options.baseline is not None)
         read = {_known_as(source.path) for source in sources}
         before = {name: why for name, why in kept.refused.items() if name not in read}
         store.write(
@@ -124,16 +133,16 @@ def import_command(
             readings=dict(kept.readings),
             refused=before | refused,
         )
-        imported = read_imported(folder)
-        page = write_report([folder])
+        imported = read_imported(options.folder)
+        page = write_report([options.folder])
     new = [source for source in sources if source.path in added.files]
     for text, count in _caveats(new).items():
         _say(f"{count} trial{'s' if count != 1 else ''}: {text}")
     _say(f"report: {page}")
-    if json:
+    if options.json:
         emit_json(
             {
-                "folder": str(folder),
+                "folder": str(options.folder),
                 "files": [str(file) for file in added.files],
                 "notes": [*added.notes, *lost],
                 "answer": sentences(imported),
@@ -145,7 +154,7 @@ def import_command(
         )
         _refuse_lost(lost, sources)
         return
-    print_imported(folder, imported)
+    print_imported(options.folder, imported)
     _refuse_lost(lost, sources)
 
 

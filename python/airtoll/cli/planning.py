@@ -12,11 +12,13 @@ from typing import Annotated, Any
 
 import polars as pl
 import typer
+from attrs import frozen
 
 from airtoll.analyse import analyse
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.power import minimum_detectable, trials_needed
 from airtoll.analyse.quantities import show_value
+from airtoll.cli.options import command
 from airtoll.cli.output import (
     JsonOption,
     emit_json,
@@ -28,7 +30,7 @@ from airtoll.cli.output import (
 )
 from airtoll.cli.places import named
 from airtoll.cli.progress import View
-from airtoll.cli.running import OnOption, StudyArgument, fraction
+from airtoll.cli.studying import OnOption, StudyArgument, fraction
 from airtoll.errors import RunError, UsageError
 from airtoll.observe.tables import read_observations, read_trials
 from airtoll.run import prepare
@@ -39,29 +41,39 @@ from airtoll.run.precision import LEAST_TRIALS
 _PILOT_TRIALS = 5
 
 
-def plan_command(
-    study: StudyArgument,
+@frozen(kw_only=True)
+class PlanOptions:
+    """Options of ``airtoll plan``."""
+
+    study: StudyArgument
     detect: Annotated[
         str,
         typer.Option("--detect", help="Difference to detect, as a share of the baseline, e.g. 1%."),
-    ],
+    ]
     power: Annotated[
         float, typer.Option(help="Probability of detecting it.", min=0.5, max=0.9999)
-    ] = 0.8,
-    level: Annotated[float, typer.Option(help="Confidence level.", min=0.5, max=0.9999)] = 0.95,
+    ] = 0.8
+    level: Annotated[float, typer.Option(help="Confidence level.", min=0.5, max=0.9999)] = 0.95
     pilot: Annotated[
         Path | None,
         typer.Option(
             "--pilot", parser=named("--pilot"), help="Run folder to take the spread from."
         ),
-    ] = None,
-    on: OnOption = "simulator",
-    json: JsonOption = False,
-) -> None:
+    ] = None
+    on: OnOption = "simulator"
+    json: JsonOption = False
+
+
+@command
+def plan_command(options: PlanOptions) -> None:
     """Compute the trials per cell that detect a given difference against the baseline."""
-    share = fraction(detect, "--detect")
-    file = prepare(study)
-    frame = _pilot(study, on) if pilot is None else _estimates(pilot, str(pilot))
+    wanted = fraction(options.detect, "--detect")
+    file = prepare(options.study)
+    frame = (
+        _pilot(options.study, options.on)
+        if options.pilot is None
+        else _estimates(options.pilot, str(options.pilot))
+    )
     rows, equal = [], []
     baseline = file.study.study.baseline
     for cell in frame.filter(pl.col("policy") != baseline).iter_rows(named=True):
@@ -80,14 +92,16 @@ def plan_command(
         open_value, spread = float(zero["value"][0]), float(zero["deviation"][0])
         try:
             needed: int | None = trials_needed(
-                share * open_value, spread, cell["deviation"], level, power
+                wanted * open_value, spread, cell["deviation"], options.level, options.power
             )
         except UsageError:
             needed = None
         planned = file.study.trials.repetitions
         if file.study.trials.until_precision:
             planned = max(planned, LEAST_TRIALS)
-        smallest = minimum_detectable(spread, cell["deviation"], planned, level, power)
+        smallest = minimum_detectable(
+            spread, cell["deviation"], planned, options.level, options.power
+        )
         rows.append(
             {
                 "cell": cell["cell"],
@@ -100,8 +114,8 @@ def plan_command(
         )
     if not rows:
         raise RunError(
-            f"{study}: no secured cell of the pilot has throughputs that vary, and a baseline "
-            "beside it; there is nothing to plan for"
+            f"{options.study}: no secured cell of the pilot has throughputs that vary, and a "
+            "baseline beside it; there is nothing to plan for"
         )
     if equal:
         others = f" and {len(equal) - 1} more" if len(equal) > 1 else ""
@@ -109,10 +123,10 @@ def plan_command(
             f"left out: {equal[0]}{others}: the pilot's trials are equal, so that their spread is "
             "unknown; --pilot takes a run with more trials"
         )
-    if json:
+    if options.json:
         emit_json(rows)
         return
-    columns = ["cell", "spread", f"trials for {detect}", "planned", "planned detects"]
+    columns = ["cell", "spread", f"trials for {options.detect}", "planned", "planned detects"]
     view = table(None, columns, right=columns[1:])
     for row in rows[: shown_rows(len(rows))]:
         view.add_row(
@@ -124,7 +138,9 @@ def plan_command(
         )
     out().print(view)
     say_rest(len(rows), "all of them with --json")
-    err().print(f"Welch's test, level {level:g}, power {power:g}; spread from a pilot")
+    err().print(
+        f"Welch's test, level {options.level:g}, power {options.power:g}; spread from a pilot"
+    )
 
 
 def _pilot(study: str, on: str) -> pl.DataFrame:

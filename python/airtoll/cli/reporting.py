@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from attrs import evolve
+from attrs import evolve, frozen
 
 from airtoll.answer import printed
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import STANDARD_OUTPUT, named
 from airtoll.cli.what_if import WhatIfOption, panel_of
@@ -44,31 +45,51 @@ WhereOption = Annotated[
         help="KEY=VALUE[,VALUE...]: rows of these levels, e.g. policy=open,wpa2-psk-ccmp; repeat.",
     ),
 ]
-ColumnsOption = Annotated[
-    str | None, typer.Option("--columns", help="Columns, comma between; default: all.")
-]
-CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-LatexOption = Annotated[
-    bool, typer.Option("--latex", help="Print LaTeX tables (booktabs) with caption and label.")
-]
-CaptionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--caption", help="With --latex: default: setting, trials, intervals and formula."
-    ),
-]
-LabelOption = Annotated[
-    str | None, typer.Option("--label", help="With --latex: default: by study and table.")
-]
+
+
+@frozen(kw_only=True)
+class FormOptions:
+    """The form of the tables of ``show`` and ``compare``: two forms at a time are refused."""
+
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Columns, comma between; default: all.")
+    ] = None
+    csv_: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Print LaTeX tables (booktabs) with caption and label.")
+    ] = False
+    caption: Annotated[
+        str | None,
+        typer.Option(
+            "--caption", help="With --latex: default: setting, trials, intervals and formula."
+        ),
+    ] = None
+    label: Annotated[
+        str | None, typer.Option("--label", help="With --latex: default: by study and table.")
+    ] = None
+    json: JsonOption = False
+
+    def __attrs_post_init__(self) -> None:
+        if self.csv_ + self.latex + self.json > 1:
+            raise UsageError("--csv, --latex and --json exclude one another: choose one")
+        if not self.latex and (self.caption is not None or self.label is not None):
+            raise UsageError("--caption and --label go with --latex")
+
+    @property
+    def wanted(self) -> list[str] | None:
+        """The columns by name, or ``None`` for all."""
+        return None if self.columns is None else [one.strip() for one in self.columns.split(",")]
+
 
 RunArgument = Annotated[list[Path], typer.Argument(parser=named("RUNS"), help="Run folders.")]
 
 
-def report(
-    runs: RunArgument,
-    format_: Annotated[
-        str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")
-    ] = "html",
+@frozen(kw_only=True)
+class ReportOptions:
+    """Options of ``airtoll report``."""
+
+    runs: RunArgument
+    format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "html"
     out_: Annotated[
         Path | None,
         typer.Option(
@@ -76,106 +97,105 @@ def report(
             parser=named("--out", standard_output=True),
             help="File to write, - for standard output; default in the first run folder.",
         ),
-    ] = None,
-    what_if: WhatIfOption = True,
+    ] = None
+    what_if: WhatIfOption = True
     print_: Annotated[
         bool, typer.Option("--print", help="Figures also as PNG and PDF (airtoll[print]).")
-    ] = False,
+    ] = False
     force: Annotated[
         bool, typer.Option("--force", help="Replace a file of --out that airtoll did not write.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
+    ] = False
+    json: JsonOption = False
+
+
+@command
+def report(options: ReportOptions) -> None:
     """Write the report of a run, or one report that compares several runs."""
-    panel = panel_of(runs, wanted=what_if and format_ == "html")
-    if print_ and format_ != "html":
-        raise UsageError(f"--print goes with --format html, not with --format {format_}")
-    if out_ == STANDARD_OUTPUT:
-        if json or print_:
+    panel = panel_of(options.runs, wanted=options.what_if and options.format_ == "html")
+    if options.print_ and options.format_ != "html":
+        raise UsageError(f"--print goes with --format html, not with --format {options.format_}")
+    if options.out_ == STANDARD_OUTPUT:
+        if options.json or options.print_:
             raise UsageError("--out -: --json and --print go with a file; leave them out")
-        sys.stdout.write(report_text(runs, form=format_, panel=panel))
+        sys.stdout.write(report_text(options.runs, form=options.format_, panel=panel))
     else:
         page = write_report(
-            runs, form=format_, out=out_, panel=panel, for_print=print_, force=force
+            options.runs,
+            form=options.format_,
+            out=options.out_,
+            panel=panel,
+            for_print=options.print_,
+            force=options.force,
         )
         err().print(f"report: {page}", markup=False, soft_wrap=True)
-    if json:
-        print_run(open_run(runs[0]), json=True)
-    for run in runs:
+    if options.json:
+        print_run(open_run(options.runs[0]), json=True)
+    for run in options.runs:
         # The page names every reason; the exit code says that there is no result in it.
         refuse_no_result(run, read_trials(run))
 
 
-def compare(
-    run: Annotated[Path, typer.Argument(parser=named("RUN"), help="Run folder.")],
-    dataset: Annotated[str, typer.Argument(help="Data set, see `airtoll datasets list`.")],
+@frozen(kw_only=True)
+class CompareOptions:
+    """Options of ``airtoll compare``."""
+
+    run: Annotated[Path, typer.Argument(parser=named("RUN"), help="Run folder.")]
+    dataset: Annotated[str, typer.Argument(help="Data set, see `airtoll datasets list`.")]
     only: Annotated[
         list[str] | None,
         typer.Option("--table", help="Only readings of this table of the paper; may be repeated."),
-    ] = None,
-    where: WhereOption = None,
-    columns: ColumnsOption = None,
-    csv_: CsvOption = False,
-    latex: LatexOption = False,
-    caption: CaptionOption = None,
-    label: LabelOption = None,
-    json: JsonOption = False,
-) -> None:
+    ] = None
+    where: WhereOption = None
+    form: FormOptions
+
+
+@command
+def compare(options: CompareOptions) -> None:
     """Compare a run with printed figures, cell by cell: every row, or those of some tables.
 
     With --latex and --csv one row per policy: the printed value, ours of each variant, its trials.
     """
-    refuse_forms(csv_=csv_, latex=latex, json=json, caption=caption, label=label)
-    if columns is not None and not latex:
+    form = options.form
+    if form.columns is not None and not form.latex:
         raise UsageError("--columns goes with --latex; --csv and --json have every column")
-    summary = summarise(run, dataset=dataset)
-    refuse_no_result(run, summary.trials)
-    rows = printed_rows(summary, dataset)
+    summary = summarise(options.run, dataset=options.dataset)
+    refuse_no_result(options.run, summary.trials)
+    rows = printed_rows(summary, options.dataset)
     if not rows:
         study = summary.study.study
         tables = ", ".join(sorted({c.dataset for c in summary.study.compare})) or "none"
         raise DatasetError(
-            f"{run}: no reading of {dataset} corresponds to a cell of {study.name}; "
-            f"data sets of its [[compare]] tables: {tables}"
+            f"{options.run}: no reading of {options.dataset} corresponds to a cell of "
+            f"{study.name}; data sets of its [[compare]] tables: {tables}"
         )
     known = sorted({row.table for row in rows})
-    for name in only or ():
+    for name in options.only or ():
         if name not in known:
             raise UsageError(
-                f"--table {name}: {run} corresponds to no reading of that table; "
+                f"--table {name}: {options.run} corresponds to no reading of that table; "
                 f"tables with readings: {', '.join(known)}"
             )
-    of_tables = [row for row in rows if row.table in (only or known)]
-    wanted = Where.of(where or ())
+    of_tables = [row for row in rows if row.table in (options.only or known)]
+    wanted = Where.of(options.where or ())
     levels = [row.levels for row in of_tables]
     shown = [of_tables[at] for at in wanted.rows(levels)]
-    if json:
+    if form.json:
         emit_json([_json_row(summary, row) for row in shown])
-    elif csv_:
+    elif form.csv_:
         sys.stdout.write(as_csv(paper_tables(shown)))
-    elif latex:
+    elif form.latex:
         sys.stdout.write(
             as_latex(
                 summary,
                 paper_tables(shown),
                 wanted.chosen(levels),
-                columns=None if columns is None else [name.strip() for name in columns.split(",")],
-                caption=caption,
-                label=label,
+                columns=form.wanted,
+                caption=form.caption,
+                label=form.label,
             )
         )
     else:
-        _print_rows(summary, dataset, shown, every=len(shown) == len(rows))
-
-
-def refuse_forms(
-    *, csv_: bool, latex: bool, json: bool, caption: str | None, label: str | None
-) -> None:
-    """Raise ``UsageError`` for two forms at a time, and for a caption of no LaTeX table."""
-    if csv_ + latex + json > 1:
-        raise UsageError("--csv, --latex and --json exclude one another: choose one")
-    if not latex and (caption is not None or label is not None):
-        raise UsageError("--caption and --label go with --latex")
+        _print_rows(summary, options.dataset, shown, every=len(shown) == len(rows))
 
 
 def _print_rows(

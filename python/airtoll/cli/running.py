@@ -6,20 +6,20 @@ Never holds logic that ``airtoll.run`` lacks.
 
 from __future__ import annotations
 
-import json as jsonlib
 import signal
 import time
-import tomllib
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
+from attrs import frozen
 
 from airtoll.cli import gate as gates
-from airtoll.cli.gate import CompareWithOption, JunitOption
+from airtoll.cli.gate import EarlierOptions
+from airtoll.cli.options import command
 from airtoll.cli.output import (
     JsonOption,
     emit_json,
@@ -32,6 +32,13 @@ from airtoll.cli.output import (
 from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.cli.reporting import print_run
+from airtoll.cli.studying import (
+    RealStationsOption,
+    SettingOptions,
+    StudyArgument,
+    TestbedOptions,
+    fraction,
+)
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import RunError, UsageError
 from airtoll.observe.folder import RunFolder
@@ -50,100 +57,82 @@ from airtoll.testbeds.captured import octets_of_captures
 
 if TYPE_CHECKING:
     from airtoll.run.live import Live
-    from airtoll.testbeds.lab.campaign import Campaign
 
 P = ParamSpec("P")
 
 #: CPU seconds of a report, and of one of its cells, for the estimate of `airtoll check`.
 _REPORT_S, _REPORT_CELL_S = 0.5, 0.003
 
-StudyArgument = Annotated[
-    str, typer.Argument(help="Name of a shipped study (`airtoll studies list`) or a TOML file.")
-]
-OnOption = Annotated[str, typer.Option("--on", help="Testbed: simulator, analytic or linux.")]
-VmOption = Annotated[bool, typer.Option("--vm", help="With --on linux: run in a throw-away guest.")]
-VmDriverOption = Annotated[
-    str | None,
-    typer.Option(
-        "--vm-driver",
-        help="The guest's driver, qemu or uml; implies --vm. "
-        "Default: KVM, else a built User-Mode-Linux kernel, else emulation.",
-    ),
-]
-LabOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--lab",
-        parser=named("--lab"),
-        help="With --on linux: use the hosts of a lab.toml. With --on simulator: rehearse that "
-        "campaign without a radio.",
-    ),
-]
-RealStationsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--real-stations",
-        min=1,
-        help="With --on linux --vm: so many stations of a cell have real daemons, and the medium "
-        "simulates the others.",
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="Set a key of the study, e.g. traffic.udp.duration_s=5."),
-]
-AsPrintedOption = Annotated[
-    bool,
-    typer.Option("--as-printed", help="Run with the durations and sizes that the paper prints."),
-]
+
+@frozen(kw_only=True)
+class LiveOptions:
+    """The page of a run in the making."""
+
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="Serve the report in the making as a page on this machine while the run goes on.",
+        ),
+    ] = False
+    live_port: Annotated[
+        int | None,
+        typer.Option("--live-port", min=1, max=65535, help="Port of --live; default: a free one."),
+    ] = None
+    live_wait: Annotated[
+        bool, typer.Option("--live-wait", help="With --live: serve the report until Ctrl-C.")
+    ] = False
+
+    def __attrs_post_init__(self) -> None:
+        if not self.live and (self.live_port is not None or self.live_wait):
+            raise UsageError("--live-port and --live-wait go with --live")
 
 
-def run(
-    study: StudyArgument,
-    on: OnOption = "simulator",
-    vm: VmOption = False,
-    vm_driver: VmDriverOption = None,
-    lab: LabOption = None,
-    real_stations: RealStationsOption = None,
+@frozen(kw_only=True)
+class RunOptions:
+    """Options of ``airtoll run``."""
+
+    study: StudyArgument
+    testbed: TestbedOptions
+    real_stations: RealStationsOption = None
     out_: Annotated[
         Path | None,
         typer.Option("--out", parser=named("--out"), help="Run folder; default runs/NAME."),
-    ] = None,
+    ] = None
     trials: Annotated[
         int | None,
         typer.Option(
             "--trials", min=1, help="Trials per cell, instead of the study's number or precision."
         ),
-    ] = None,
+    ] = None
     seed: Annotated[
         int | None,
         typer.Option("--seed", min=0, help="Seed of the run; default: 1, with --resume the run's."),
-    ] = None,
+    ] = None
     jobs: Annotated[
         int | None,
         typer.Option(
             "--jobs", "-j", min=1, max=MOST_JOBS, help="Parallel trials; default: all cores."
         ),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False
     repeat_faults: Annotated[
         bool,
         typer.Option(
             "--repeat-faults",
             help="With --resume: run trials that failed inside again, each with a new seed.",
         ),
-    ] = False,
-    as_printed: AsPrintedOption = False,
-    set_: SetOption = None,
+    ] = False
+    settings: SettingOptions
     captures: Annotated[
         bool, typer.Option("--captures", help="Keep a pcapng capture of every trial.")
-    ] = False,
+    ] = False
     executor: Annotated[
         str, typer.Option("--executor", help="local, or dask for many machines.")
-    ] = "local",
+    ] = "local"
     scheduler: Annotated[
         str | None, typer.Option("--scheduler", help="Address of a Dask scheduler.")
-    ] = None,
+    ] = None
     until_precision: Annotated[
         str | None,
         typer.Option(
@@ -151,27 +140,14 @@ def run(
             help="Add trials until every overhead's interval is at most this, e.g. 0.5%; "
             "default: the study's.",
         ),
-    ] = None,
+    ] = None
     most_trials: Annotated[
         int | None,
         typer.Option("--most-trials", min=2, help="Cap for --until-precision; default: 1000."),
-    ] = None,
-    report: Annotated[bool, typer.Option(help="Write report.html and figures.")] = True,
-    what_if: WhatIfOption = True,
-    live: Annotated[
-        bool,
-        typer.Option(
-            "--live",
-            help="Serve the report in the making as a page on this machine while the run goes on.",
-        ),
-    ] = False,
-    live_port: Annotated[
-        int | None,
-        typer.Option("--live-port", min=1, max=65535, help="Port of --live; default: a free one."),
-    ] = None,
-    live_wait: Annotated[
-        bool, typer.Option("--live-wait", help="With --live: serve the report until Ctrl-C.")
-    ] = False,
+    ] = None
+    report: Annotated[bool, typer.Option(help="Write report.html and figures.")] = True
+    what_if: WhatIfOption = True
+    live: LiveOptions
     gate: Annotated[
         bool,
         typer.Option(
@@ -179,60 +155,65 @@ def run(
             help="Check the study's requirements: exit code 1 if one fails, 5 if one cannot be "
             "told.",
         ),
-    ] = False,
-    compare_with: CompareWithOption = None,
-    junit: JunitOption = None,
-    json: JsonOption = False,
-) -> None:
+    ] = False
+    earlier: EarlierOptions
+    json: JsonOption = False
+
+    def __attrs_post_init__(self) -> None:
+        if not self.gate and (self.earlier.compare_with, self.earlier.junit) != (None, None):
+            raise UsageError("--compare-with and --junit go with --gate")
+
+    @property
+    def precision(self) -> float | None:
+        """The wanted precision as a fraction. Raises ``UsageError``."""
+        text = self.until_precision
+        return None if text is None else fraction(text, "--until-precision")
+
+
+@command
+def run(options: RunOptions) -> None:
     """Run a study, write its tables and report, and print the results.
 
     Each trial is saved when it ends. --resume continues a run after Ctrl-C.
     """
-    if not live and (live_port is not None or live_wait):
-        raise UsageError("--live-port and --live-wait go with --live")
-    if not gate and (compare_with is not None or junit is not None):
-        raise UsageError("--compare-with and --junit go with --gate")
-    values = values_in(lab, study, parse_values(set_ or []), as_printed=as_printed)
+    bed = options.testbed
+    values = options.settings.values(options.study, bed.lab)
     earlier = None
-    if gate:
-        file = prepare(study, as_printed=as_printed, values=values)
+    if options.gate:
+        file = prepare(options.study, as_printed=options.settings.as_printed, values=values)
         earlier = gates.prepared(
-            make_plan(file.study), on if lab is None else None, compare_with, junit
+            make_plan(file.study), bed.on if bed.lab is None else None, options.earlier
         )
     console = err()
     # The end that a system asks for is one by Ctrl-C: what was started is stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as open_:
-        page = _live_page(open_, live_port) if live else None
-        with View(on) as view:
+        page = _live_page(open_, options.live.live_port) if options.live.live else None
+        with View(bed.on) as view:
             on_phase = _each(view.phase, page.phase if page else None)
             result = run_study(
-                study,
-                on=on,
-                vm=vm_driver or vm,
-                testbed=laboratory(
-                    on, lab, vm=vm_driver or vm, real_stations=real_stations, on_phase=on_phase
-                ),
-                real_stations=real_stations,
-                out=out_,
-                trials=trials,
-                seed=seed,
-                jobs=jobs,
-                resume=resume,
-                repeat_faults=repeat_faults,
-                as_printed=as_printed,
+                options.study,
+                on=bed.on,
+                vm=bed.guest,
+                testbed=bed.campaign(options.real_stations, on_phase),
+                real_stations=options.real_stations,
+                out=options.out_,
+                trials=options.trials,
+                seed=options.seed,
+                jobs=options.jobs,
+                resume=options.resume,
+                repeat_faults=options.repeat_faults,
+                as_printed=options.settings.as_printed,
                 values=values,
-                captures=captures,
-                executor=executor,
-                scheduler=scheduler,
-                until_precision=None
-                if until_precision is None
-                else fraction(until_precision, "--until-precision"),
-                most_trials=most_trials,
+                captures=options.captures,
+                executor=options.executor,
+                scheduler=options.scheduler,
+                until_precision=options.precision,
+                most_trials=options.most_trials,
                 progress=_each(view.advance, page.advance if page else None),
                 started=_each(
                     _each(view.start, page.start if page else None),
-                    _say_captures if captures else None,
+                    _say_captures if options.captures else None,
                 ),
                 on_phase=on_phase,
             )
@@ -250,23 +231,23 @@ def run(
         if several := result.places:
             console.print(f"trials in {len(several)} places: {'; '.join(several)}")
         written = summary = None
-        if report:
+        if options.report:
             with console.status("writing the report"):
-                panel = panel_of([result.path], wanted=what_if)
+                panel = panel_of([result.path], wanted=options.what_if)
                 summary = summarise(result.path)
                 written = write_report([result.path], panel=panel, summary=summary)
             console.print(f"report: {written}", soft_wrap=True)
         if page is not None:
             page.finish(written.read_text("utf-8") if written else page_of(result.path))
-            open_.callback(_until_interrupted if live_wait else page.farewell)
-        if gate:
+            open_.callback(_until_interrupted if options.live.live_wait else page.farewell)
+        if options.gate:
             summary = summary or summarise(result.path)
-        print_run(result, json=json, summary=summary)
+        print_run(result, json=options.json, summary=summary)
         checked = None
-        if gate and summary is not None:
+        if options.gate and summary is not None:
             checked = gates.checked(summary, earlier)
-            gates.tell(checked, junit, err() if json else out())
-        refuse_faults(result, study)
+            gates.tell(checked, options.earlier.junit, err() if options.json else out())
+        refuse_faults(result, options.study)
         refuse_no_result(result.path, result.trials())
         if checked is not None:
             gates.refuse(checked)
@@ -315,76 +296,41 @@ def _each(first: Callable[P, None], second: Callable[P, None] | None) -> Callabl
     return both
 
 
-def laboratory(
-    on: str,
-    lab: Path | None,
-    *,
-    vm: bool | str,
-    real_stations: int | None = None,
-    on_phase: Callable[[str], None] | None = None,
-) -> Campaign | None:
-    """The campaign of ``--lab``, or None without that option. Raises ``UsageError``."""
-    if lab is None:
-        return None
-    from airtoll.testbeds.lab import opening
+@frozen(kw_only=True)
+class CheckOptions:
+    """Options of ``airtoll check``."""
 
-    if on == "simulator":
-        if vm or real_stations is not None:
-            raise UsageError("--on simulator --lab is a rehearsal: leave --vm, --real-stations out")
-        return opening.rehearsal(lab)
-    if on != "linux":
-        raise UsageError(f"--lab goes with --on linux or --on simulator, not with --on {on}")
-    return opening.campaign(lab, vm=vm, real_stations=real_stations, on_phase=on_phase)
+    study: StudyArgument
+    testbed: TestbedOptions
+    real_stations: RealStationsOption = None
+    settings: SettingOptions
+    json: JsonOption = False
 
 
-def values_in(
-    lab: Path | None, study: str | Path, given: dict[str, Any], *, as_printed: bool = False
-) -> dict[str, Any]:
-    """The values of ``--set``, and with ``--lab`` those that a laboratory sets; says the latter."""
-    if lab is None:
-        return given
-    from airtoll.testbeds.lab.agenda import values_for
-    from airtoll.testbeds.linux.laboratory.lab import load
-
-    own = values_for(prepare(study, as_printed=as_printed, values=given), load(lab), given)
-    for key, value in own.items():
-        shown = ", ".join(value) if isinstance(value, list) else value
-        err().print(f"lab: {key} = {shown} (--set {key}=... overrides)", markup=False)
-    return {**own, **given}
-
-
-def check(
-    study: StudyArgument,
-    on: OnOption = "simulator",
-    vm: VmOption = False,
-    vm_driver: VmDriverOption = None,
-    lab: LabOption = None,
-    real_stations: RealStationsOption = None,
-    as_printed: AsPrintedOption = False,
-    set_: SetOption = None,
-    json: JsonOption = False,
-) -> None:
+@command
+def check(options: CheckOptions) -> None:
     """List the cells to run, the skipped cells with reasons, and the expected duration."""
-    campaign = laboratory(on, lab, vm=vm_driver or vm, real_stations=real_stations)
+    bed = options.testbed
+    campaign = bed.campaign(options.real_stations)
     plan, cells = check_study(
-        study,
-        on=on,
-        vm=vm_driver or vm,
+        options.study,
+        on=bed.on,
+        vm=bed.guest,
         testbed=campaign,
-        real_stations=real_stations,
-        as_printed=as_printed,
-        values=values_in(lab, study, parse_values(set_ or []), as_printed=as_printed),
+        real_stations=options.real_stations,
+        as_printed=options.settings.as_printed,
+        values=options.settings.values(options.study, bed.lab),
     )
     repetitions = plan.repetitions
     if plan.study.trials.until_precision:
         repetitions = max(repetitions, LEAST_TRIALS)
     run_s = sum(c.expected_s for c in cells if c.skip is None) * repetitions
     total = run_s + report_s(len(cells))
-    if json:
+    if options.json:
         emit_json(
             {
                 "study": plan.study.study.name,
-                "testbed": on,
+                "testbed": bed.on,
                 "repetitions": repetitions,
                 "expected_s": total,
                 "expected_report_s": total - run_s,
@@ -412,7 +358,7 @@ def check(
                 ],
             }
         )
-        _refuse_all_skipped(study, cells)
+        _refuse_all_skipped(options.study, cells)
         return
     if campaign is not None:
         from airtoll.testbeds.lab import agenda
@@ -421,7 +367,7 @@ def check(
             out().print(line, markup=False, highlight=False, soft_wrap=True)
         skipped = sum(c.skip is not None for c in cells)
         err().print(f"{len(cells)} cells x {repetitions} trials, {skipped} skipped")
-        _refuse_all_skipped(study, cells)
+        _refuse_all_skipped(options.study, cells)
         return
     view = table(None, ["cell", "trials", "runs", "rate", "why not"], right=["trials"])
     for c in cells[: shown_rows(len(cells))]:
@@ -443,7 +389,7 @@ def check(
             why.add_row(str(count), reason)
         out().print(why)
     err().print(
-        f"{len(cells)} cells, {skipped} skipped, about {duration(total)} of one core on {on}"
+        f"{len(cells)} cells, {skipped} skipped, about {duration(total)} of one core on {bed.on}"
     )
     if precision := plan.study.trials.until_precision:
         most = max(plan.study.trials.most_trials, repetitions)
@@ -461,7 +407,7 @@ def check(
     around = Counter(said for c in cells if not c.skip and (said := neighbours.words(c.cell)))
     for text, count in around.most_common(shown_rows(len(around))):
         err().print(f"note: {count} cells: {text}")
-    _refuse_all_skipped(study, cells)
+    _refuse_all_skipped(options.study, cells)
 
 
 def report_s(cells: int) -> float:
@@ -473,31 +419,3 @@ def _refuse_all_skipped(study: str, cells: list[CellCheck]) -> None:
     first = next((c.skip.reason for c in cells if c.skip is not None), None)
     if first and all(c.skip is not None for c in cells):
         raise RunError(f"{study}: all {len(cells)} cells are skipped; first: {first}")
-
-
-def parse_values(pairs: list[str]) -> dict[str, Any]:
-    """``key=value`` options; values are TOML, and bare words are strings."""
-    values: dict[str, Any] = {}
-    for pair in pairs:
-        key, sign, text = pair.partition("=")
-        if not sign or not key:
-            raise UsageError(f"--set {pair}: write KEY=VALUE, e.g. traffic.udp.duration_s=5")
-        try:
-            values[key] = tomllib.loads(f"v = {text}")["v"]
-        except tomllib.TOMLDecodeError:
-            try:
-                values[key] = tomllib.loads(f"v = {jsonlib.dumps(text)}")["v"]
-            except tomllib.TOMLDecodeError:
-                raise UsageError(f"--set {pair}: the value is no UTF-8") from None
-    return values
-
-
-def fraction(text: str, option: str) -> float:
-    """``0.5%`` or ``0.005`` as a fraction. Raises ``UsageError``, which names the option."""
-    try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise UsageError(f"{option} {text}: write a share such as 0.5% or 0.005")
-    return value

@@ -9,19 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from attrs import frozen
 
 from airtoll.cli.importing import print_imported
-from airtoll.cli.output import JsonOption, emit_json, out, table
-from airtoll.cli.reporting import (
-    CaptionOption,
-    ColumnsOption,
-    CsvOption,
-    LabelOption,
-    LatexOption,
-    WhereOption,
-    print_closing,
-    refuse_forms,
-)
+from airtoll.cli.options import command
+from airtoll.cli.output import emit_json, out, table
+from airtoll.cli.reporting import FormOptions, WhereOption, print_closing
 from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell
 from airtoll.report.every_metric import every_metric
@@ -36,31 +29,40 @@ from airtoll.run.outcome import refuse_no_result
 _ANSWERS = "answers"
 
 
-def show(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+@frozen(kw_only=True)
+class ShowOptions:
+    """Options of ``airtoll show``."""
+
+    run: Annotated[Path, typer.Argument(help="Run folder.")]
     view: Annotated[
         str | None,
         typer.Argument(help=f"One of {', '.join(VIEWS)}; default: the answer in twelve lines."),
-    ] = None,
-    where: WhereOption = None,
+    ] = None
+    where: WhereOption = None
     metric: Annotated[
         list[str] | None,
         typer.Option(
             "--metric",
             help="With answers: this metric alone; repeat. Default: all that were measured.",
         ),
-    ] = None,
-    columns: ColumnsOption = None,
-    csv_: CsvOption = False,
-    latex: LatexOption = False,
-    caption: CaptionOption = None,
-    label: LabelOption = None,
-    json: JsonOption = False,
-) -> None:
+    ] = None
+    form: FormOptions
+
+
+@command
+def show(options: ShowOptions) -> None:
     """Show the answer of a run again, or one of its tables."""
-    refuse_forms(csv_=csv_, latex=latex, json=json, caption=caption, label=label)
+    run, view, form = options.run, options.view, options.form
     if is_imported(run):
-        if view is not None or json or csv_ or latex or where or columns or metric:
+        if (
+            view is not None
+            or form.json
+            or form.csv_
+            or form.latex
+            or options.where
+            or form.columns
+            or options.metric
+        ):
             raise UsageError(
                 f"{run}: holds imported readings, which have no tables by name; "
                 f"`airtoll report {run} --format csv|json|latex|markdown` has their values"
@@ -69,36 +71,36 @@ def show(
         return
     summary = summarise(run)
     if view is None:
-        if where or columns or csv_ or latex or metric:
+        if options.where or form.columns or form.csv_ or form.latex or options.metric:
             raise UsageError(
                 "name a table for --where, --metric, --columns, --csv and --latex: "
                 f"{', '.join(VIEWS)}"
             )
-        print_closing(summary, json=json)
+        print_closing(summary, json=form.json)
         refuse_no_result(run, summary.trials)
         return
     if view not in VIEWS:
         raise UsageError(f"{view}: no such table; choose from {', '.join(VIEWS)}")
-    if metric and view != _ANSWERS:
+    if options.metric and view != _ANSWERS:
         raise UsageError(f"--metric goes with {_ANSWERS}; {view} has every metric of its kind")
-    wanted = Where.of(where or ())
-    if view == _ANSWERS and not (csv_ or latex or json or columns):
-        _print_answers(summary, metric or (), wanted)
+    wanted = Where.of(options.where or ())
+    if view == _ANSWERS and not (form.csv_ or form.latex or form.json or form.columns):
+        _print_answers(summary, options.metric or (), wanted)
         refuse_no_result(run, summary.trials)
         return
-    whole = answers(summary, metric or ()) if view == _ANSWERS else VIEWS[view](summary)
+    whole = answers(summary, options.metric or ()) if view == _ANSWERS else VIEWS[view](summary)
     found = whole.where(wanted)
-    if columns is not None:
-        found = found.only([name.strip() for name in columns.split(",")])
+    if form.wanted is not None:
+        found = found.only(form.wanted)
     if not found.rows:
         raise UsageError(f"{run}: the run has nothing to show as {view}")
-    if json:
+    if form.json:
         emit_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
-    elif csv_:
+    elif form.csv_:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(found.columns)
         writer.writerows([cell(value) for value in row] for row in found.rows)
-    elif latex:
+    elif form.latex:
         names = [name for cells in found.cells for name in cells]
         chosen = wanted.chosen(whole.levels)
         sys.stdout.write(
@@ -106,10 +108,10 @@ def show(
                 found.columns,
                 [("", found.rows)],
                 numbers=found.numbers,
-                caption=escape_latex(caption)
-                if caption
+                caption=escape_latex(form.caption)
+                if form.caption
                 else caption_of_view(summary, names, found.columns, chosen, found.note),
-                label=label or label_of(summary.study.study.name, view),
+                label=form.label or label_of(summary.study.study.name, view),
             )
         )
     else:
@@ -117,7 +119,7 @@ def show(
         for row in found.rows:
             sheet.add_row(*row)
         out().print(sheet)
-        if found.note and (columns is None or "verdict" in found.columns):
+        if found.note and (form.columns is None or "verdict" in found.columns):
             out().print(found.note, soft_wrap=True)
     refuse_no_result(run, summary.trials)
 

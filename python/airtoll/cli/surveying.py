@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from attrs import asdict
+from attrs import asdict, frozen
 
 from airtoll.analyse.quantities import show_estimate
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import named
-from airtoll.cli.running import VmDriverOption
+from airtoll.cli.studying import VmDriverOption
 from airtoll.errors import EnvironmentProblem, UsageError
 from airtoll.run.survey import DEFAULT_CHANNELS, SurveyPoint
 from airtoll.run.survey import survey as survey_radio
@@ -28,32 +29,38 @@ _NOT_RADIO = (
 )
 
 
-def survey(
+@frozen(kw_only=True)
+class SurveyOptions:
+    """Options of ``airtoll survey``."""
+
     channels: Annotated[
         str | None,
         typer.Option("--channels", help="Separated by commas; default 1,6,11 or 36,40,44,48."),
-    ] = None,
+    ] = None
     positions: Annotated[
         str | None,
         typer.Option(
             "--positions",
             help="Names, separated by commas; airtoll asks you to go to each position.",
         ),
-    ] = None,
-    band: Annotated[str, typer.Option("--band", help="2.4 or 5 (GHz).")] = "2.4",
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Readings per point.")] = 3,
-    duration: Annotated[float, typer.Option("--duration", min=1, help="Seconds each.")] = 5.0,
-    transport: Annotated[str, typer.Option("--transport", help="tcp or udp.")] = "tcp",
+    ] = None
+    band: Annotated[str, typer.Option("--band", help="2.4 or 5 (GHz).")] = "2.4"
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Readings per point.")] = 3
+    duration: Annotated[float, typer.Option("--duration", min=1, help="Seconds each.")] = 5.0
+    transport: Annotated[str, typer.Option("--transport", help="tcp or udp.")] = "tcp"
     lab: Annotated[
         Path | None,
         typer.Option(
             "--lab", parser=named("--lab"), help="The hosts of a lab.toml; default: virtual radios."
         ),
-    ] = None,
-    vm: Annotated[bool, typer.Option("--vm", help="Virtual radios in a throw-away guest.")] = False,
-    vm_driver: VmDriverOption = None,
-    json: JsonOption = False,
-) -> None:
+    ] = None
+    vm: Annotated[bool, typer.Option("--vm", help="Virtual radios in a throw-away guest.")] = False
+    vm_driver: VmDriverOption = None
+    json: JsonOption = False
+
+
+@command
+def survey(options: SurveyOptions) -> None:
     """Rank channels and positions by open throughput, before anything is measured.
 
     The command measures all channels in each round; the verdict compares each point with the best
@@ -63,21 +70,21 @@ def survey(
     from airtoll.testbeds.linux.testbed import Linux
 
     bands = {"2.4": "802.11g", "5": "802.11a"}
-    if band not in bands:
-        raise UsageError(f"--band {band}: 2.4 or 5")
-    if transport not in ("tcp", "udp"):
-        raise UsageError(f"--transport {transport}: tcp or udp")
-    phy = bands[band]
-    chosen = DEFAULT_CHANNELS[phy] if channels is None else _numbers(channels)
-    places = [name.strip() for name in (positions or "").split(",") if name.strip()]
+    if options.band not in bands:
+        raise UsageError(f"--band {options.band}: 2.4 or 5")
+    if options.transport not in ("tcp", "udp"):
+        raise UsageError(f"--transport {options.transport}: tcp or udp")
+    phy = bands[options.band]
+    chosen = DEFAULT_CHANNELS[phy] if options.channels is None else _numbers(options.channels)
+    places = [name.strip() for name in (options.positions or "").split(",") if name.strip()]
     console = err()
-    described = None if lab is None else load(lab)
+    described = None if options.lab is None else load(options.lab)
     if described is not None and not described.of("access-point"):
         raise UsageError(
-            f"{lab}: a survey changes the channel: it needs a host with role = access-point, "
-            "which airtoll drives"
+            f"{options.lab}: a survey changes the channel: it needs a host with role = "
+            "access-point, which airtoll drives"
         )
-    testbed = Linux(vm=vm_driver or vm, lab=described)
+    testbed = Linux(vm=options.vm_driver or options.vm, lab=described)
     if lacking := testbed.missing():
         raise EnvironmentProblem(f"survey: {lacking}")
     try:
@@ -85,20 +92,20 @@ def survey(
             testbed,
             chosen,
             positions=places,
-            rounds=rounds,
-            duration_s=duration,
+            rounds=options.rounds,
+            duration_s=options.duration,
             phy=phy,
-            transport=transport,
+            transport=options.transport,
             ask=_asker(console.print),
             progress=lambda place, channel, turn: console.print(
-                f"{place}, channel {channel}, round {turn} of {rounds}", markup=False
+                f"{place}, channel {channel}, round {turn} of {options.rounds}", markup=False
             ),
         )
     finally:
         testbed.close()
-    if lab is None:
+    if options.lab is None:
         console.print(_NOT_RADIO, markup=False)
-    if json:
+    if options.json:
         emit_json([asdict(point) for point in points])
     else:
         _print(points)

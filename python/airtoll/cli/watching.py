@@ -12,20 +12,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from attrs import asdict
+from attrs import asdict, frozen
 
 from airtoll.analyse.quantities import show_estimate, show_overhead
+from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import named
 from airtoll.cli.progress import View
-from airtoll.cli.running import (
-    LabOption,
-    OnOption,
+from airtoll.cli.studying import (
     SetOption,
     StudyArgument,
-    VmDriverOption,
-    VmOption,
-    laboratory,
+    TestbedOptions,
     parse_values,
     values_in,
 )
@@ -42,33 +39,45 @@ from airtoll.testbeds.linux.hosts import crypto
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-def watch(
-    study: StudyArgument,
-    every: Annotated[str, typer.Option("--every", help="Interval between rounds, e.g. 15m.")],
-    for_: Annotated[str, typer.Option("--for", help="Total duration, e.g. 24h.")],
-    on: OnOption = "simulator",
-    vm: VmOption = False,
-    vm_driver: VmDriverOption = None,
-    lab: LabOption = None,
+def seconds(text: str, option: str) -> float:
+    """``90s``, ``15m``, ``24h``, ``2d`` in seconds. Raises ``UsageError``."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip())
+    if match is None:
+        raise UsageError(f"{option} {text}: write a length such as 90s, 15m, 24h or 2d")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+@frozen(kw_only=True)
+class WatchOptions:
+    """Options of ``airtoll watch``."""
+
+    study: StudyArgument
+    every: Annotated[str, typer.Option("--every", help="Interval between rounds, e.g. 15m.")]
+    for_: Annotated[str, typer.Option("--for", help="Total duration, e.g. 24h.")]
+    testbed: TestbedOptions
     out_: Annotated[
         Path | None,
         typer.Option(
             "--out", parser=named("--out"), help="Folder of rounds; default runs/NAME-watch."
         ),
-    ] = None,
-    trials: Annotated[int | None, typer.Option("--trials", min=1)] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = DEFAULT_SEED,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, max=MOST_JOBS)] = None,
-    set_: SetOption = None,
-    json: JsonOption = False,
-) -> None:
+    ] = None
+    trials: Annotated[int | None, typer.Option("--trials", min=1)] = None
+    seed: Annotated[int, typer.Option("--seed", min=0)] = DEFAULT_SEED
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, max=MOST_JOBS)] = None
+    set_: SetOption = None
+    json: JsonOption = False
+
+
+@command
+def watch(options: WatchOptions) -> None:
     """Repeat a short campaign, keep every round, and report drift and the averaged overhead.
 
     Each round interleaves the policies with the baseline in the study's order; in a laboratory it
     follows the settings of the access point. After Ctrl-C the same command continues with the next
     round.
     """
-    rhythm, length = seconds(every, "--every"), seconds(for_, "--for")
+    bed = options.testbed
+    rhythm, length = seconds(options.every, "--every"), seconds(options.for_, "--for")
     rounds = max(1, int(length // rhythm) if rhythm else 1)
     console = err()
 
@@ -79,26 +88,26 @@ def watch(
             faulty.append(result)
         console.print(f"round {number} of {rounds}: {result.path}", markup=False)
 
-    def bed() -> Testbed:
-        campaign = laboratory(on, lab, vm=vm_driver or vm)
+    def opened() -> Testbed:
+        campaign = bed.campaign()
         assert campaign is not None
         return campaign
 
-    if lab is not None:
-        bed().close()  # mistakes of the lab file come before the first round
-    with View(on, quiet=True) as progress:
+    if bed.lab is not None:
+        opened().close()  # mistakes of the lab file come before the first round
+    with View(bed.on, quiet=True) as progress:
         folder = watch_study(
-            study,
+            options.study,
             every_s=rhythm,
             rounds=rounds,
-            on=on,
-            vm=vm_driver or vm,
-            out=out_,
-            trials=trials,
-            seed=seed,
-            jobs=jobs,
-            values=values_in(lab, study, parse_values(set_ or [])),
-            testbed=bed if lab is not None else None,
+            on=bed.on,
+            vm=bed.guest,
+            out=options.out_,
+            trials=options.trials,
+            seed=options.seed,
+            jobs=options.jobs,
+            values=values_in(bed.lab, options.study, parse_values(options.set_ or [])),
+            testbed=opened if bed.lab is not None else None,
             ended=ended,
             progress=progress.advance,
             on_phase=progress.phase,
@@ -108,10 +117,10 @@ def watch(
     found = together(folder)
     if not found:
         raise RunError(f"{folder}: no round has an overhead: add a secured policy to grid.policy")
-    if json:
+    if options.json:
         emit_json([asdict(w) for w in found])
         for result in faulty[:1]:
-            refuse_faults(result, study)
+            refuse_faults(result, options.study)
         return
     view = table(
         f"{rounds} rounds in {folder}",
@@ -131,7 +140,7 @@ def watch(
     for text, trials in encryption(round_folders(folder)).items():
         out().print(f"{text}, in {trials} trials")
     for result in faulty[:1]:
-        refuse_faults(result, study)
+        refuse_faults(result, options.study)
 
 
 def encryption(rounds: Sequence[Path]) -> dict[str, int]:
@@ -141,11 +150,3 @@ def encryption(rounds: Sequence[Path]) -> dict[str, int]:
         said = read_trials(place).filter(status="ok").explode("caveats")["caveats"].drop_nulls()
         found.update(text for text in said if text.endswith((crypto.HARDWARE, crypto.SOFTWARE)))
     return dict(found.most_common())
-
-
-def seconds(text: str, option: str) -> float:
-    """``90s``, ``15m``, ``24h``, ``2d`` in seconds. Raises ``UsageError``."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip())
-    if match is None:
-        raise UsageError(f"{option} {text}: write a length such as 90s, 15m, 24h or 2d")
-    return float(match[1]) * _UNITS[match[2]]

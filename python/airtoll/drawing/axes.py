@@ -113,7 +113,7 @@ class Axes:
     bare: bool = False
     legend_columns: int = 0
 
-    def plot(
+    def plot(  # noqa: PLR0913 - keywords of the library
         self,
         x: Numbers,
         y: Numbers,

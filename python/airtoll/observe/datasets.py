@@ -327,6 +327,8 @@ def policy_of_label(label: str) -> str | None:
 
 _REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "link": ("configuration", "phy", "rate_mbps"),
+    "aggregation": ("configuration", "source"),
+    "join": ("configuration", "phy", "band", "clock_ms"),
     "claim": ("where", "says", "kind"),
     "definition": ("quantity", "where", "defined", "measured"),
 }

@@ -30,7 +30,8 @@ _Table = TypeVar("_Table", Scenario, Traffic)
 _AXES = ("scenario", "policy", "traffic")
 
 
-@define(frozen=True, slots=False)
+# Every answer about a cell is looked up by it, and a hash of its tables takes a millisecond.
+@define(frozen=True, slots=False, cache_hash=True)
 class Cell:
     """One (scenario, policy, traffic) with its factor levels.
 

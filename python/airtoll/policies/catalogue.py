@@ -15,6 +15,7 @@ from airtoll.errors import PolicyError
 from airtoll.policies.display import display_name
 from airtoll.policies.grammar import link_names, parse
 from airtoll.policies.model import Policy
+from airtoll.policies.written import generations, several_enterprises, written
 
 _LISTED = (
     "open",
@@ -85,6 +86,11 @@ _TWO_MEANINGS = {
     "wpa": ("WPA-Personal", "WPA-Enterprise"),
     "enterprise": ("WPA2-Enterprise", "WPA3-Enterprise"),
     "personal": ("WPA2-Personal", "WPA3-Personal"),
+    "eap": ("WPA2-Enterprise", "WPA3-Enterprise"),
+    "802.1x": ("WPA2-Enterprise", "WPA3-Enterprise"),
+    "aes": ("wpa2-psk-ccmp", "wpa3-sae-ccmp"),
+    "mixed": ("wpa2-wpa3-psk-transition", "wpa-wpa2-psk-transition"),
+    "transition": ("wpa2-wpa3-psk-transition", "wpa-wpa2-psk-transition"),
 }
 
 
@@ -117,6 +123,14 @@ def resolve(name: str) -> Policy:
     try:
         return parse(known or "+".join(parts))
     except PolicyError as error:
+        as_written = written(wanted)
+        if as_written is not None and _is_policy(as_written):
+            return parse(as_written)
+        if several_enterprises(wanted):
+            raise PolicyError(
+                f"policy {name!r}: no policy has two generations of Enterprise; write "
+                f"{' or '.join(_TWO_MEANINGS['enterprise'])}"
+            ) from error
         near = nearest(wanted)
         if near is None:
             raise
@@ -127,10 +141,15 @@ def nearest(name: str) -> str | None:
     """The name that is nearest to an unknown one: with the same words, else with similar ones."""
     parts = [_nearest_part(part) for part in name.strip().lower().split("+")]
     found = "+".join(part for part in parts if part is not None)
+    return found if None not in parts and _is_policy(found) else None
+
+
+def _is_policy(name: str) -> bool:
     try:
-        return parse(found).name if None not in parts else None
+        parse(name)
     except PolicyError:
-        return None
+        return False
+    return True
 
 
 def _nearest_part(part: str) -> str | None:
@@ -141,11 +160,12 @@ def _nearest_part(part: str) -> str | None:
     for name in known:
         if sorted(name.split("-")) == words:
             return name
-    near = difflib.get_close_matches(part, known, 1, cutoff=0.75)
-    if near:
-        return near[0]
-    aliased = difflib.get_close_matches(part, [a for a in aliases() if len(a) > 3], 1, cutoff=0.75)
-    return aliases()[aliased[0]][0] if aliased else None
+    # A name of another generation is another policy, however near its letters are.
+    named = generations(part)
+    near = difflib.get_close_matches(part, known, 5, cutoff=0.75)
+    spoken = difflib.get_close_matches(part, [a for a in aliases() if len(a) > 3], 5, cutoff=0.75)
+    found = [*near, *(aliases()[alias][0] for alias in spoken)]
+    return next((one for one in found if named <= generations(one)), None)
 
 
 @cache

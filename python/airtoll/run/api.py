@@ -136,7 +136,7 @@ class CellCheck:
 StudyLike = str | Path | Study | Mapping[str, Any]
 
 
-def run(
+def run(  # noqa: PLR0913 - keywords of the library
     study: StudyLike,
     *,
     on: str = "simulator",
@@ -229,10 +229,7 @@ def run(
         if not isinstance(study, str | Path):
             again = f"run(study, out={str(folder.path)!r}, resume=True) continues"
         try:
-            return _run(
-                file,
-                bed,
-                folder,
+            conduct = _Conduct(
                 jobs=jobs,
                 captures=folder.path / "captures" if captures else None,
                 executor=executor,
@@ -244,34 +241,43 @@ def run(
                 started=started,
                 on_phase=on_phase,
             )
+            return _run(file, bed, folder, conduct)
         except Interrupted as error:
             raise Interrupted(f"{folder.path}: interrupted; {again}") from error
         except DiskRefused as error:
             raise DiskRefused(f"{error}; then {again}") from error
 
 
-def _run(
-    file: StudyFile,
-    bed: Testbed,
-    folder: RunFolder,
-    *,
-    jobs: int | None,
-    captures: Path | None,
-    executor: str,
-    scheduler: str | None,
-    precision: float | None,
-    most: int,
-    repeat_faults: bool,
-    progress: Progress | None,
-    started: Callable[[RunFolder, Plan], None] | None,
-    on_phase: Callable[[str], None] | None,
-) -> Run:
+@frozen(kw_only=True)
+class _Conduct:
+    """How the trials of a run are carried out, as :func:`run` says it."""
+
+    jobs: int | None
+    captures: Path | None
+    executor: str
+    scheduler: str | None
+    precision: float | None
+    most: int
+    repeat_faults: bool
+    progress: Progress | None
+    started: Callable[[RunFolder, Plan], None] | None
+    on_phase: Callable[[str], None] | None
+
+    def workers(self, bed: Testbed) -> Workers | None:
+        """Those of another executor than this process."""
+        if self.executor == "local":
+            return None
+        return Cluster(bed.name, self.scheduler, self.jobs, self.on_phase)
+
+
+def _run(file: StudyFile, bed: Testbed, folder: RunFolder, conduct: _Conduct) -> Run:
     """Carry out the plan of a folder whose lock is held."""
     plan = folder.plan()
+    precision, repeat_faults = conduct.precision, conduct.repeat_faults
     if precision is None and folder.manifest()["options"].get("trials") is None:
         precision = file.study.trials.until_precision
-    if started:
-        started(folder, plan)
+    if conduct.started:
+        conduct.started(folder, plan)
     folder.update(state="running")
     state = "interrupted"
     try:
@@ -283,15 +289,15 @@ def _run(
                     journal,
                     # One by one: the rows of all records would take gigabytes in a long run.
                     journals.read(folder.journal),
-                    jobs=jobs or os.cpu_count() or 1,
-                    workers=_workers(executor, bed, scheduler, jobs, on_phase),
-                    captures=captures,
-                    progress=progress,
+                    jobs=conduct.jobs or os.cpu_count() or 1,
+                    workers=conduct.workers(bed),
+                    captures=conduct.captures,
+                    progress=conduct.progress,
                     repeat_faults=repeat_faults,
                 )
                 # Trials that were repeated once are not repeated for a finer interval.
                 repeat_faults = False
-                more = _more_trials(folder, plan, bed.name, precision, most)
+                more = _more_trials(folder, plan, bed.name, precision, conduct.most)
                 if more is None:
                     break
                 folder.update(repetitions=more)
@@ -300,8 +306,8 @@ def _run(
     finally:
         folders.note_environment(folder, bed.environment())
         if state == "finished":
-            if on_phase:
-                on_phase("writing the tables")
+            if conduct.on_phase:
+                conduct.on_phase("writing the tables")
             write(folder, plan, bed.name)
             write_theory(folder, plan)
             folders.finish(folder, state)
@@ -567,18 +573,6 @@ def _real_stations(file: StudyFile, on: str, out: str | Path | None) -> int | No
     kept: int | None = manifest["options"].get("real_stations")
     # A run of another testbed is refused by that name.
     return kept if manifest.get("testbed") == on else None
-
-
-def _workers(
-    executor: str,
-    bed: Testbed,
-    scheduler: str | None,
-    jobs: int | None,
-    on_phase: Callable[[str], None] | None,
-) -> Workers | None:
-    if executor == "local":
-        return None
-    return Cluster(bed.name, scheduler, jobs, on_phase)
 
 
 def _more_trials(

@@ -86,7 +86,7 @@ class _Place:
     place: str
 
 
-def fit_profile(
+def fit_profile(  # noqa: PLR0913 - keywords of the library
     subject: str,
     profile: str | Sequence[str],
     parameters: Sequence[str],

@@ -29,6 +29,8 @@ _CONNECT_S: Final = 20.0
 #: How long a cluster may be without a worker, s, and how often it is looked at.
 _NO_WORKER_S: Final = 120.0
 _LOOK_S: Final = 1.0
+#: How long the place of a worker that died may stay empty, s: longer than any run.
+_LOST_S: Final = 10**8
 _SENDABLE = ("simulator", "analytic")
 
 
@@ -53,7 +55,14 @@ class Cluster:
             raise EnvironmentProblem(
                 "--executor dask: the package is missing; pip install 'airtoll[dask]'"
             ) from error
-        dask.config.set({"distributed.scheduler.allowed-failures": _DEATHS})
+        dask.config.set(
+            {
+                "distributed.scheduler.allowed-failures": _DEATHS,
+                # So long after a death Dask looks whether the worker is back, and closes its place
+                # where the next death has just taken it: in the end no place was left.
+                "distributed.deploy.lost-worker-timeout": _LOST_S,
+            }
+        )
         self._testbed = testbed
         self._on_phase = on_phase
         self._place = scheduler or "the cluster of this machine"

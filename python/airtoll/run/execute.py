@@ -11,7 +11,9 @@ import heapq
 import math
 import random
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from pathlib import Path
+from typing import Final
 
 from attrs import define, field, frozen
 
@@ -21,7 +23,7 @@ from airtoll.observe.journal import FAULT, Journal, Record, RowTuple
 from airtoll.observe.metrics import METRICS
 from airtoll.plan import Cell, Plan, Trial
 from airtoll.run.workers import Threads, Workers, measured
-from airtoll.testbeds.contract import Measured, Skip, Testbed
+from airtoll.testbeds.contract import Measured, Row, Skip, Testbed
 from airtoll.testbeds.ordered import Ordered
 
 #: Called with (trials done, trials planned, the record): once before the first trial, without a
@@ -43,6 +45,13 @@ class Totals:
     rerun: int
     faults: int = 0
     first_fault: str | None = None
+
+
+_VALUE: Final[Callable[[Row], float]] = itemgetter(Row._fields.index("value"))
+#: The values of a row in the order of the journal.
+_OF_JOURNAL: Final[Callable[[Row], RowTuple]] = itemgetter(
+    *map(Row._fields.index, ("metric", "flow", "station", "second", "value", "unit"))
+)
 
 
 @define
@@ -251,9 +260,7 @@ class _Run:
         """Classify an attempt, record it, and queue a repetition if the rule requires it."""
         lane = self.lanes[trial.cell.name]
         measured = _without_impossible(measured)
-        rows = tuple(
-            (r.metric, r.flow, r.station, r.second, r.value, r.unit) for r in measured.rows
-        )
+        rows = tuple(map(_OF_JOURNAL, measured.rows))
         status, reason = self._judge(trial, measured, lane, rows)
         record = Record(
             cell=trial.cell.name,
@@ -325,12 +332,10 @@ def headline(rows: Sequence[RowTuple], metric: str) -> float | None:
 
 def _without_impossible(measured: Measured) -> Measured:
     """A trial with a value that is no number failed inside."""
-    for row in measured.rows:
-        if not math.isfinite(row.value):
-            return Measured(
-                failure=f"{FAULT}{row.metric} of {row.flow or 'the cell'} is {row.value}"
-            )
-    return measured
+    if all(map(math.isfinite, map(_VALUE, measured.rows))):
+        return measured
+    wrong = next(row for row in measured.rows if not math.isfinite(row.value))
+    return Measured(failure=f"{FAULT}{wrong.metric} of {wrong.flow or 'the cell'} is {wrong.value}")
 
 
 def _unwrap(result: Measured | BaseException) -> Measured:

@@ -14,7 +14,7 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from airtoll.analyse.explain import OF_AIRTIME, Flow, Quantity, Transport
+from airtoll.analyse.explain import OF_AIRTIME, OF_FORM, Flow, Quantity, Transport
 from airtoll.errors import UsageError
 
 #: Words of a quantity on the command line.
@@ -32,6 +32,10 @@ QUANTITIES: Final[Mapping[str, Quantity]] = {
     "cpu": "cpu_share",
     "again": "again_bps",
     "cable": "cable_bps",
+    "width": "width_mhz",
+    "streams": "streams",
+    "guard": "guard_ns",
+    "signal": "signal_dbm",
 }
 FLOWS: Final[Mapping[str, tuple[Transport, bool]]] = {
     "tcp-down": ("tcp", True),
@@ -42,10 +46,14 @@ FLOWS: Final[Mapping[str, tuple[Transport, bool]]] = {
 SHARES: Final = ("loss_ratio", "retry_share", "reordered_share", "cpu_share", *OF_AIRTIME)
 #: Octets of a ping, and of the largest datagram of an MTU of 1500.
 PING, DATAGRAM = 64, 1472
-#: Standard deviations of one throughput of a home (logarithm), and of a share.
-ONE_TEST, ONE_SHARE = 0.05, 0.015
+#: Standard deviations of one throughput of a home (logarithm), of a share, of a level (dB), and of
+#: what a tool prints of the link's form.
+ONE_TEST, ONE_SHARE, ONE_LEVEL, PRINTED = 0.05, 0.015, 2.0, 0.01
 NUMBER: Final = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([^\s0-9.]*)\s*")
 _BITS: Final = {"": 1e6, "k": 1e3, "m": 1e6, "g": 1e9}
+_LEVEL: Final = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*(dbm)?\s*")
+#: Units of the link's form, with what a value is written as.
+_FORMS: Final = {"width_mhz": ("MHz", "40"), "streams": ("", "2"), "guard_ns": ("ns", "400")}
 _TIMES: Final = {"": 1e-3, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -130,10 +138,25 @@ def parse_flow(text: str) -> tuple[Quantity, Flow, float | None]:
 
 
 def value_of(text: str, quantity: Quantity, place: str) -> float:
-    """A number with its unit in SI. Without one: Mb/s, ms; a share is 25% or 0.25."""
+    """A number with its unit in SI. Without one: Mb/s, ms; a share is 25% or 0.25.
+
+    A level is in dBm, a width in MHz, a guard interval in ns.
+    """
+    if quantity == "signal_dbm":
+        level = _LEVEL.fullmatch(text.lower())
+        if level is None or not -120 <= float(level[1]) <= 30:
+            raise UsageError(f"{place}: {text!r}: a level is -55, dBm")
+        return float(level[1])
     found = NUMBER.fullmatch(text)
     number = float(found[1]) if found else math.nan
     unit = found[2].lower() if found else ""
+    if quantity in _FORMS:
+        known, example = _FORMS[quantity]
+        if unit not in ("", known.lower()) or not number >= 1 or not number.is_integer():
+            raise UsageError(
+                f"{place}: {text!r}: a whole number such as {example} {known}".rstrip()
+            )
+        return number
     if quantity in SHARES:
         share = number / 100 if unit == "%" else number
         if unit not in ("", "%") or not 0 <= share <= 1:
@@ -156,5 +179,10 @@ def value_of(text: str, quantity: Quantity, place: str) -> float:
 
 def stated(quantity: Quantity, flow: Flow, value: float, offered: float | None) -> Sample:
     """A value that a person or a table states, with the spread that single tests have."""
-    spread = ONE_SHARE if quantity in SHARES else ONE_TEST
+    if quantity == "signal_dbm":
+        spread = ONE_LEVEL
+    elif quantity in OF_FORM:
+        spread = PRINTED
+    else:
+        spread = ONE_SHARE if quantity in SHARES else ONE_TEST
     return Sample(quantity, flow, value, spread, offered)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
-from airtoll.analyse.explain import Air, Change, Flow, Setting
+from airtoll.analyse.explain import Air, Change, Flow, Form, Setting
 from airtoll.errors import PolicyError, StudyError, UsageError
 from airtoll.plan import Cell, make_plan
 from airtoll.policies import Policy, resolve
@@ -118,6 +118,7 @@ def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
         },
         policies=(before.name, after.name),
         phy=link.phy,
+        form=_form(link),
     )
 
 
@@ -235,6 +236,7 @@ def _air(link: Link, flow: Flow) -> Air:
         aggregates=link.has_mcs,
         fragmented=_fragmented(link, flow),
         carded=_carded(link, flow, carried),
+        reduced=_reduced(link, flow, after, carried),
     )
 
 
@@ -293,6 +295,53 @@ def _lower_links(link: Link) -> tuple[Link, ...]:
     highest = link.rate_mbps or HIGHEST_MBPS[link.phy]
     rates = sorted((r for r in GENERATIONS[link.phy]["rates_mbps"] if r < highest), reverse=True)
     return tuple(evolve(link, rate_mbps=rate) for rate in rates[:_STEPS])
+
+
+def _form(link: Link) -> dict[Form, float]:
+    """Width, streams and guard interval of a link with MCSs."""
+    if not link.has_mcs:
+        return {}
+    return {
+        "width_mhz": link.width_mhz,
+        "streams": link.streams,
+        "guard_ns": guard_interval_ns(link),
+    }
+
+
+def _reductions(link: Link) -> dict[tuple[Form, float], Link]:
+    """Links with one part of the form of less throughput; the guard interval where it is stated.
+
+    The MCS stays, where the link has it.
+    """
+    if not link.has_mcs:
+        return {}
+    row, found = GENERATIONS[link.phy], dict[tuple[Form, float], Link]()
+    for width in row["widths_mhz"]:
+        if width < link.width_mhz:
+            narrow = evolve(link, width_mhz=width)
+            found["width_mhz", width] = evolve(
+                narrow, mcs=min(mcs_of(link), mcs_of(evolve(narrow, mcs=None)))
+            )
+    for streams in range(1, link.streams):
+        # 802.11n counts its MCSs on over the streams.
+        fewer = 8 * (link.streams - streams) if link.phy == "802.11n" else 0
+        found["streams", streams] = evolve(link, streams=streams, mcs=mcs_of(link) - fewer)
+    for guard in row["guard_intervals_ns"] if link.guard_interval_ns else ():
+        if guard > guard_interval_ns(link):
+            found["guard_ns", guard] = evolve(link, guard_interval_ns=guard)
+    return found
+
+
+def _reduced(
+    link: Link, flow: Flow, policy: str, carried: float
+) -> dict[tuple[Form, float], tuple[float, float]]:
+    """Throughputs and PHY rates of reduced links; of tunnels as of their links."""
+    own, name = evolve(flow, mtu=None), _link_policy(policy)
+    found = {}
+    for key, reduced in _reductions(link).items():
+        share = _carried(reduced, own, name) / _carried(link, own, name)
+        found[key] = carried * min(1.0, share), phy_rate_bps(reduced)
+    return found
 
 
 def mcs_of(link: Link) -> int:
@@ -461,7 +510,8 @@ def throughput_of(
 
     ``card``: a serial card at this place that needs so many microseconds for each frame.
     """
-    cell = cell_of(scenario, traffic, policy)
+    plan = make_plan(study_of(scenario, traffic, policy))
+    (cell,) = plan.cells
     beds: tuple[Testbed, ...] = (Analytic(), Simulator())
     beds = beds[1:] if simulated else beds
     if traffic["transport"] == "udp" and scenario["topology"] == "downlink" and card is None:
@@ -473,8 +523,7 @@ def throughput_of(
             return throughput_of(up, traffic, policy, simulated=True)
     for bed in beds if card is None else ():
         if bed.check(cell) is None:
-            trial = make_plan(study_of(scenario, traffic, policy)).trial(cell, 1, 1)
-            return _whole(bed.measure(trial).rows)
+            return _whole(bed.measure(plan.trial(cell, 1, 1)).rows)
     if card is None:
         reason = Simulator().check(cell)
         raise UsageError(f"{policy}: {reason.reason if reason else 'no testbed carries it out'}")

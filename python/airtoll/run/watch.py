@@ -40,7 +40,7 @@ class Watched:
     throughput_drift: Drift
 
 
-def watch(
+def watch(  # noqa: PLR0913 - keywords of the library
     study: str | Path,
     *,
     every_s: float,

@@ -169,11 +169,19 @@ class Station(Table):
         description="with `twt_interval_ms`: nominal minimum wake duration of a service period, "
         "ms: a multiple of 0.256 up to 65.28, or of 1.024 up to 261.12 (802.11ax-2021, 9.4.2.199)",
     )
+    retrieval: Literal["active", "ps-poll", "u-apsd"] | None = Field(
+        None,
+        description="with `listen_interval`: the frames by which the station gets the data that "
+        "wait for it (802.11-2020, 11.2.3). active: a null frame ends its doze, another one begins "
+        "the next; ps-poll: a PS-Poll for each frame; u-apsd: a trigger frame for all that waits "
+        "(needs EDCA). It listens on where it missed its beacon. Default: the access point knows "
+        "without frames when it dozes",
+    )
     doze_after_ms: NotNegative = Field(
         100.0,
         description="with `listen_interval` or `twt_interval_ms`: time from the last frame (with "
         "the latter: of its own data) to dozing, ms; default: that of Linux's cfg80211 "
-        "(ps_timeout)",
+        "(ps_timeout). With `retrieval` ps-poll and u-apsd it dozes as soon as nothing waits",
     )
     dtim_wake: bool = Field(
         False,

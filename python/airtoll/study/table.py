@@ -2,7 +2,7 @@
 
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -37,6 +37,9 @@ Window = Annotated[int, Field(ge=0, le=32_767), AfterValidator(_window)]
 Name = Annotated[str, AfterValidator(_named)]
 
 
+T = TypeVar("T")
+
+
 class Table(BaseModel):
     """A table of a study file."""
 
@@ -49,9 +52,8 @@ class Table(BaseModel):
     def _kinds(cls, given: object) -> object:
         """A number is no text and no true: pydantic would read "5" as 5 and true as 1."""
         if isinstance(given, dict):
-            for name, field in cls.model_fields.items():
-                annotation: Any = field.annotation
-                value, kinds = given.get(name), _scalars(annotation)
+            for name, kinds in _kinds_of_fields(cls):
+                value = given.get(name)
                 if isinstance(value, str) and _reads(value) and kinds and str not in kinds:
                     raise ValueError(f"{name}: {value!r} is a text, not {_words(kinds)}")
                 if isinstance(value, bool) and kinds and bool not in kinds:
@@ -59,6 +61,12 @@ class Table(BaseModel):
                 if type(value) in (int, float) and kinds == {bool}:
                     raise ValueError(f"{name}: {value} is not true or false")
         return given
+
+
+@cache
+def unset(table: type[T]) -> T:
+    """A table in which nothing is set: the same object for each question about a cell."""
+    return table()
 
 
 def _reads(text: str) -> bool:
@@ -71,6 +79,12 @@ def _reads(text: str) -> bool:
 
 
 @cache
+def _kinds_of_fields(table: type[Table]) -> tuple[tuple[str, frozenset[type]], ...]:
+    """The fields that take plain types, with these."""
+    fields = [(name, _scalars(field.annotation)) for name, field in table.model_fields.items()]
+    return tuple((name, kinds) for name, kinds in fields if kinds)
+
+
 def _scalars(annotation: Any) -> frozenset[type]:
     """The plain types that a field takes; none where it takes a table, a list or a mapping."""
     if get_origin(annotation) is Literal:

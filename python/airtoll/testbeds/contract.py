@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from attrs import field, frozen
 
@@ -31,8 +31,7 @@ class Skip:
     reason: str
 
 
-@frozen
-class Row:
+class Row(NamedTuple):
     """One observed value; units as in ``airtoll.observe.metrics.METRICS``."""
 
     metric: str
@@ -174,7 +173,7 @@ def rows_of(columns: Columns | AnalyticColumns) -> list[Row]:
         columns["second"],
         strict=True,
     )
-    return [Row(*row) for row in table]
+    return list(map(Row._make, table))
 
 
 def sketches_of(columns: Columns) -> tuple[SketchTuple, ...]:

@@ -69,6 +69,8 @@ def at_home(cell: Cell) -> border.Scenario:
 
 def added(rows: Sequence[Row], earlier: Sequence[Row]) -> list[Row]:
     """``rows`` with the times and messages of an earlier join added to theirs."""
+    if not earlier:
+        return list(rows)
     more = {
         (row.metric, row.station): row
         for row in earlier
@@ -78,5 +80,5 @@ def added(rows: Sequence[Row], earlier: Sequence[Row]) -> list[Row]:
     summed = []
     for row in rows:
         other = more.get((row.metric, row.station))
-        summed.append(row if other is None else evolve(row, value=row.value + other.value))
+        summed.append(row if other is None else row._replace(value=row.value + other.value))
     return summed + [row for key, row in more.items() if key not in known]

@@ -14,6 +14,7 @@ from airtoll import border
 from airtoll.plan import Cell, gating
 from airtoll.policies import Policy
 from airtoll.study.join import IKE_GROUPS, IKEV1_GROUPS, SIGNATURES, Join, Proxy, Radius
+from airtoll.study.table import unset
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.wires import cable
 
@@ -62,7 +63,7 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
     abroad = DOMAINS.get(cell.settings.topology, _AT_HOME).mobile_ap == "ap-2"
     if cell.settings.authenticate and join.mobile_ip == "foreign" and not abroad:
         return "mobile_ip = 'foreign' needs a foreign domain to be in: topology r1 to r4"
-    radius, default = cell.settings.radius, Radius()
+    radius, default = cell.settings.radius, unset(Radius)
     if cell.settings.topology in DOMAINS:
         for name in _RADIUS_HOST:
             if getattr(radius, name) != getattr(default, name):
@@ -125,7 +126,7 @@ def why_not(cell: Cell, policies: Sequence[Policy]) -> str | None:
 
 def _no_tls(cell: Cell, policies: Sequence[Policy]) -> str | None:
     """Why the settings of TLS are invalid, or None."""
-    join, default = cell.settings.join, Join()
+    join, default = cell.settings.join, unset(Join)
     methods = [policy.link.eap_method for policy in policies]
     eap = any(method is not None and method.uses_tls for method in methods)
     openvpn = any(tunnel.key_exchange == "tls" for one in policies for tunnel in one.tunnels)
@@ -149,7 +150,7 @@ def _no_tls(cell: Cell, policies: Sequence[Policy]) -> str | None:
 
 def _no_ike(cell: Cell, policies: Sequence[Policy]) -> str | None:
     """Why the settings of IKE are invalid, or None."""
-    join, default = cell.settings.join, Join()
+    join, default = cell.settings.join, unset(Join)
     if join.ikev1_group != default.ikev1_group:
         if not cell.settings.authenticate:
             return "join.ikev1_group needs authenticate = true"
@@ -219,7 +220,7 @@ def _no_failures(cell: Cell, policies: Sequence[Policy]) -> str | None:
     wanted = [key for key, is_asked in asked.items() if is_asked]
     if wanted and not settings.authenticate:
         return f"{wanted[0]} needs authenticate = true"
-    if join.group_rekey_tries != Join().group_rekey_tries and join.group_rekey_s is None:
+    if join.group_rekey_tries != unset(Join).group_rekey_tries and join.group_rekey_s is None:
         return "join.group_rekey_tries needs join.group_rekey_s"
     if settings.ap.restart_at_s is not None:
         if settings.handover is not None:
@@ -386,8 +387,8 @@ def _joins_at_s(cell: Cell, names: Iterable[str]) -> dict[str, float | None]:
 def _ike_group(join: Join, policy: Policy) -> int:
     """The number of the group of a policy's IKE; 0: the usual one of its version."""
     if any(tunnel.key_exchange == "ikev1" for tunnel in policy.tunnels):
-        return 0 if join.ikev1_group == Join().ikev1_group else IKEV1_GROUPS[join.ikev1_group]
-    return 0 if join.ike_group == Join().ike_group else IKE_GROUPS[join.ike_group]
+        return 0 if join.ikev1_group == unset(Join).ikev1_group else IKEV1_GROUPS[join.ikev1_group]
+    return 0 if join.ike_group == unset(Join).ike_group else IKE_GROUPS[join.ike_group]
 
 
 def _maps_passphrase(cell: Cell, policies: Mapping[str, Policy]) -> dict[str, bool]:

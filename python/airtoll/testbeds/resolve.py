@@ -516,6 +516,7 @@ def _power_save(station: Station, profile: Profile) -> border.PowerSave | None:
         else border.TargetWakeTime(
             interval_us=twt * 1e3, duration_us=station.twt_duration_ms * 1e3
         ),
+        retrieval=station.retrieval,
         after_us=station.doze_after_ms * 1e3,
         beacon_awake_us=energy.beacon_awake_ms.value * 1e3,
     )

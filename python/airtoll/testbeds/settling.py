@@ -37,7 +37,7 @@ def without_planned_drifts(rows: Sequence[Row], cell: Cell) -> list[Row]:
         or join.deauthenticate_at_s is not None
         or settings.ap.restart_at_s is not None
     )
-    return [row for row in rows if not planned or row.metric not in DRIFTS]
+    return [row for row in rows if row.metric not in DRIFTS] if planned else list(rows)
 
 
 #: Octets of the headers of a datagram: IPv4 or IPv6, and UDP.

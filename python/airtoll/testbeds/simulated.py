@@ -198,5 +198,49 @@ CAPABILITY: Final = Capability(
             ),
             "stations.doze_after_ms needs listen_interval or twt_interval_ms",
         ),
+        Feature(
+            "frames of power save without dozing",
+            lambda cell: any(
+                one.retrieval is not None and one.listen_interval is None
+                for one in cell.settings.stations
+            ),
+            "stations.retrieval needs listen_interval",
+        ),
+        Feature(
+            "U-APSD without EDCA",
+            lambda cell: (
+                not cell.settings.with_edca
+                and any(one.retrieval == "u-apsd" for one in cell.settings.stations)
+            ),
+            'stations.retrieval = "u-apsd" needs QoS stations: edca = true, or 802.11n and later',
+        ),
+        Feature(
+            "frames of power save with target wake time",
+            lambda cell: any(
+                one.retrieval is not None and one.twt_interval_ms is not None
+                for one in cell.settings.stations
+            ),
+            "stations.retrieval: with twt_interval_ms data come in service periods at known "
+            "instants",
+        ),
+        Feature(
+            "frames of power save of a bridge",
+            lambda cell: any(
+                one.retrieval is not None and one.bridge is not False
+                for one in cell.settings.stations
+                if cell.settings.bridge is not None
+            ),
+            "stations.retrieval: a bridge has none of these frames",
+        ),
+        Feature(
+            "a time to dozing of a station that asks frame by frame",
+            lambda cell: any(
+                one.doze_after_ms != Station.model_fields["doze_after_ms"].default
+                and one.retrieval in ("ps-poll", "u-apsd")
+                for one in cell.settings.stations
+            ),
+            'stations.doze_after_ms: with retrieval = "ps-poll" or "u-apsd" a station dozes as '
+            "soon as nothing waits for it",
+        ),
     ),
 )

@@ -11,8 +11,6 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
-from attrs import evolve
-
 from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TrialFault
 from airtoll.observe.metrics import LIMIT
@@ -339,7 +337,7 @@ def _finished(rows: list[Row], cell: Cell) -> list[Row]:
         times = {row.flow: row.value for row in rows if row.metric == "transfer_delay_s"}
         own = {row.flow: row.value for row in rows if row.metric == "measured_s"}
         rows = [
-            evolve(row, value=row.value * own.get(row.flow, span) / times[row.flow])
+            row._replace(value=row.value * own.get(row.flow, span) / times[row.flow])
             if row.metric == "throughput_bps" and row.second is None and row.flow in times
             else row
             for row in rows
@@ -348,7 +346,7 @@ def _finished(rows: list[Row], cell: Cell) -> list[Row]:
         ]
         if times and span > 0:
             rows = [
-                evolve(row, value=min(1.0, row.value * span / max(times.values())))
+                row._replace(value=min(1.0, row.value * span / max(times.values())))
                 if row.metric == "cpu_share"
                 else row
                 for row in rows

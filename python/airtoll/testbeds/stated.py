@@ -43,6 +43,7 @@ _NODE: Final = {
     "frame_burst_us": "frame_bursting_us",
     "mtu_octets": "mtu_octets",
     "power_save.listen_interval": "listen_interval",
+    "power_save.retrieval": "retrieval",
     "power_save.twt.duration_us": "twt_duration_ms",
     "power_save.twt.interval_us": "twt_interval_ms",
     "queue.airtime_fairness": "airtime_fairness",

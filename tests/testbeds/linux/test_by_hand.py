@@ -46,8 +46,8 @@ class Script:
 
 
 @pytest.fixture(scope="module")
-def secret() -> credentials.Credentials:
-    return credentials.fresh()
+def secret(new_credentials: credentials.Credentials) -> credentials.Credentials:
+    return new_credentials
 
 
 async def done() -> str:

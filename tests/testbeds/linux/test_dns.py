@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from airtoll.testbeds.linux.daemons.credentials import Chain, fresh
+from airtoll.testbeds.linux.daemons.credentials import Chain, Credentials, fresh
 from airtoll.testbeds.linux.on_hosts import dns
 from airtoll.testbeds.linux.traffic import dns as driven
 
 
 @pytest.fixture(scope="module")
-def chain() -> Chain:
-    return fresh().dns
+def chain(new_credentials: Credentials) -> Chain:
+    return new_credentials.dns
 
 
 @pytest.fixture

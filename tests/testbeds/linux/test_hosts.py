@@ -102,7 +102,7 @@ def test_processes_have_pids_and_end_with_the_host(opened: Opened, tmp_path: Pat
             assert plain.running
             await _becomes(plain.pid, b"sleep\x00300\x00")
             await plain.signal(signal.SIGTERM)
-            await plain.wait(5.0)
+            await plain.wait(30.0)
             assert not plain.running
             stubborn = await host.start(
                 ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"], log=log
@@ -110,7 +110,7 @@ def test_processes_have_pids_and_end_with_the_host(opened: Opened, tmp_path: Pat
             while b"ready" not in await host.get(log):
                 await asyncio.sleep(0.01)
             gone = await host.start(["true"], log=log)
-            await gone.wait(5.0)
+            await gone.wait(30.0)
             with pytest.raises(HostError, match="true ended before it made"):
                 await host.wait_for(str(tmp_path / "socket"), 30.0, gone)
             return plain.pid, stubborn.pid
@@ -178,7 +178,7 @@ def test_what_a_killed_run_left_is_found_by_its_mark(opened: Opened, tmp_path: P
                 stranger = await other.start(["sleep", "300"], log=str(tmp_path / "log"))
                 async with LocalHost("cleaner", "cafecafe") as cleaner:
                     await cleanup.clean(cleaner, RUN_ID)
-                await marked.wait(5.0)
+                await marked.wait(30.0)
                 assert stranger.running
 
     if shutil.which("ip") is None:
@@ -195,7 +195,7 @@ def test_only_runs_without_an_owner_are_abandoned(
         async with LocalHost("here", RUN_ID) as host:
             await cleanup.claim(host, "aaaa1111")
             dead = await host.start(["true"], log=str(tmp_path / "log"))
-            await dead.wait(5.0)
+            await dead.wait(30.0)
             await cleanup.claim(host, "bbbb2222", owner=dead.pid)
             (tmp_path / "not-a-run").mkdir()
             assert await cleanup.abandoned(host) == ["bbbb2222"]
@@ -218,7 +218,7 @@ def test_what_a_killed_runner_left_on_a_host_goes_with_its_next_run(
             (other / "runner").write_text("another-machine 1 2 3\n")
             (tmp_path / "cccc3333").mkdir()  # a run of this machine's own namespaces
             assert await cleanup.clean_left(host, "aaaa1111") == [RUN_ID]
-            await left.wait(5.0)
+            await left.wait(30.0)
             assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == [
                 "aaaa1111",
                 "bbbb2222",

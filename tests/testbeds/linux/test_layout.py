@@ -9,7 +9,7 @@ import pytest
 from airtoll.policies import resolve
 from airtoll.testbeds.domains import DOMAINS
 from airtoll.testbeds.linux.bridges import Bridged
-from airtoll.testbeds.linux.daemons import credentials
+from airtoll.testbeds.linux.daemons.credentials import Credentials
 from airtoll.testbeds.linux.job import Flow, Job
 from airtoll.testbeds.linux.layout import Layout
 from airtoll.testbeds.linux.stack import Stack
@@ -17,9 +17,9 @@ from airtoll.testbeds.linux.two_domains import TwoDomains
 
 
 @pytest.fixture(scope="module")
-def stack() -> Stack:
+def stack(new_credentials: Credentials) -> Stack:
     """A stack that is not built: its addresses are known all the same."""
-    return Stack("aaaa0009", credentials.fresh(), Path("nowhere"))
+    return Stack("aaaa0009", new_credentials, Path("nowhere"))
 
 
 def test_every_station_has_a_tunnel_to_the_server(stack: Stack) -> None:

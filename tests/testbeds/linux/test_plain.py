@@ -9,7 +9,6 @@ import pytest
 from airtoll.border.answers import MediumFlowCounts, MediumStatistics
 from airtoll.errors import TestbedError
 from airtoll.testbeds.linux.conditions import Conditions, Signals, Verdict
-from airtoll.testbeds.linux.daemons import credentials
 from airtoll.testbeds.linux.daemons.credentials import Credentials
 from airtoll.testbeds.linux.daemons.mobile_ip import Registered
 from airtoll.testbeds.linux.job import Flow, Job, Outcome, Value
@@ -56,7 +55,7 @@ def sent(value: Job | Outcome | Credentials) -> dict[str, object]:
     return plain
 
 
-def test_values_survive_the_way_through_json() -> None:
+def test_values_survive_the_way_through_json(new_credentials: Credentials) -> None:
     outcome = Outcome(
         values=(Value("throughput_bps", 1.0, "bit/s", second=3),),
         conditions=Conditions(
@@ -72,7 +71,7 @@ def test_values_survive_the_way_through_json() -> None:
         keys=({"kind": "tk"},),
         addresses={"A": ("10.0.0.1", "fd00::1")},
     )
-    secrets = credentials.fresh()
+    secrets = new_credentials
     assert Job.from_json(sent(JOB)) == JOB
     assert Outcome.from_json(sent(outcome)) == outcome
     assert Credentials.from_json(sent(secrets)) == secrets

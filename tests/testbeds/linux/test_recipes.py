@@ -20,7 +20,7 @@ from airtoll.policies import resolve
 from airtoll.testbeds.linux.attended import recipes
 from airtoll.testbeds.linux.attended.devices_driven import Driver
 from airtoll.testbeds.linux.attended.recipes import Link, RecipeError
-from airtoll.testbeds.linux.daemons.credentials import Credentials, fresh
+from airtoll.testbeds.linux.daemons.credentials import Credentials
 from airtoll.testbeds.linux.hosts.host import LocalHost
 from airtoll.testbeds.linux.job import Flow, Foreign, Job, Outcome
 from airtoll.testbeds.linux.laboratory.bench import Laboratory
@@ -64,8 +64,8 @@ There are 2 interfaces on the system:
 
 
 @pytest.fixture(scope="module")
-def secret() -> Credentials:
-    return evolve(fresh(), ssid="Ev, 5G", passphrase='a "b" $c <d>')
+def secret(new_credentials: Credentials) -> Credentials:
+    return evolve(new_credentials, ssid="Ev, 5G", passphrase='a "b" $c <d>')
 
 
 def test_android_tells_its_link() -> None:

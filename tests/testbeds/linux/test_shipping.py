@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from airtoll.errors import EnvironmentProblem, TestbedError
-from airtoll.testbeds.linux.daemons.credentials import fresh
+from airtoll.testbeds.linux.daemons.credentials import Credentials
 from airtoll.testbeds.linux.hosts import programs, shipping
 from airtoll.testbeds.linux.hosts.host import Host, LocalHost
 from airtoll.testbeds.linux.hosts.plain import read
@@ -74,11 +74,11 @@ def test_requests_over_hosts_of_both_kinds(opened: Opened, tmp_path: Path) -> No
 
 
 def test_lookups_over_tls_and_files_over_hosts_of_both_kinds(
-    opened: Opened, tmp_path: Path
+    opened: Opened, new_credentials: Credentials, tmp_path: Path
 ) -> None:
     async def steps() -> None:
         base = str(tmp_path / "base")
-        chain = fresh().dns
+        chain = new_credentials.dns
         async with opened() as host:
             if not host.has_our_files and (why := await shipping.without_python(host)):
                 pytest.skip(f"this machine's sshd finds {why}")

@@ -7,6 +7,7 @@ reader. The fixtures are callables, because test folders are no packages.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -35,6 +36,21 @@ _CHECKS = (
     "udp.check_checksum:TRUE",
     "tcp.check_checksum:TRUE",
 )
+#: Numbers, addresses and octets: values that sharkd does not put into words or cut.
+_VALUES = re.compile(r"[0-9a-fx:.,\t-]*")
+#: sharkd's words for flags of the frame control field.
+_FLAGS = {
+    "Data is protected": "1",
+    "Data is not protected": "0",
+    "Frame is being retransmitted": "1",
+    "Frame is not being retransmitted": "0",
+    "Frame is entering DS": "1",
+    "Frame is not entering DS": "0",
+    "Frame is exiting DS": "1",
+    "Frame is not exiting DS": "0",
+    "STA will go to sleep": "1",
+    "STA will stay up": "0",
+}
 _WRONG = "_ws.malformed || _ws.expert.severity == error || wlan.fcs.status == 0"
 
 
@@ -132,6 +148,12 @@ class Dissection:
         found = self._ask("frames", filter=display_filter, column0="frame.number:0")
         return [int(frame["num"]) for frame in found]
 
+    def fields(self, display_filter: str, names: tuple[str, ...]) -> list[str]:
+        """The fields of each frame that passes the filter; all occurrences with commas between."""
+        columns = {f"column{place}": f"{name}:0" for place, name in enumerate(names)}
+        found = self._ask("frames", filter=display_filter, **columns)
+        return ["\t".join(_FLAGS.get(value, value) for value in frame["c"]) for frame in found]
+
     def close(self) -> None:
         """Close the connection, with which sharkd's process for it ends."""
         self._words.close()
@@ -182,10 +204,7 @@ class Recorded:
 
     def passing(self, display_filter: str, path: Path | None = None) -> list[int]:
         """The numbers of the packets that pass the filter, decrypted with the key log."""
-        path = path or self.air
-        if path not in self._open:
-            self._open[path] = Dissection(self._dissectors, path, _uat(self.keys))
-        return self._open[path].frames(display_filter)
+        return self._opened(path or self.air).frames(display_filter)
 
     def close(self) -> None:
         """Close what was asked of sharkd."""
@@ -194,8 +213,14 @@ class Recorded:
         self._open.clear()
 
     def tshark(self, display_filter: str, *fields: str, path: Path | None = None) -> list[str]:
-        """The fields of each packet that passes the filter, decrypted with the key log."""
-        assert fields, "passing() gives the packets without a start of tshark"
+        """The fields of each packet that passes the filter, decrypted with the key log.
+
+        Values as tshark's ``-T fields`` has them: of sharkd, or of tshark where sharkd has words.
+        """
+        assert fields, "passing() gives the packets without fields"
+        told = self._opened(path or self.air).fields(display_filter, fields)
+        if all(map(_VALUES.fullmatch, told)):
+            return told
         command = ["tshark", "-2", "-r", str(path or self.air), "-Y", display_filter]
         for check in _CHECKS:
             command += ["-o", check]
@@ -206,6 +231,11 @@ class Recorded:
             command += ["-e", name]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return done.stdout.splitlines()
+
+    def _opened(self, path: Path) -> Dissection:
+        if path not in self._open:
+            self._open[path] = Dissection(self._dissectors, path, _uat(self.keys))
+        return self._open[path]
 
 
 def _uat(rows: list[dict[str, str]]) -> list[str]:

@@ -158,7 +158,8 @@ impl Medium {
             let engaged_until = self.radios[radio].engaged_until;
             if transmitting == Some(radio) {
                 let draws = &mut self.radios[radio].draws;
-                self.contenders[id].widen();
+                let attempts = self.contenders[id].queue[0].allowed();
+                self.contenders[id].widen(attempts);
                 self.contenders[id].back_off(now, true, draws);
                 return false;
             }
@@ -674,18 +675,13 @@ impl Medium {
 
     fn failed(&mut self, id: usize, now: Instant) {
         let count = std::mem::take(&mut self.contenders[id].batch).len();
-        // The window follows the first frame.
-        let (mut first_given_up, mut nth) = (false, 0);
-        for each in 0..count {
-            let given_up = self.missed(id, nth, now);
-            first_given_up |= each == 0 && given_up;
-            nth += usize::from(!given_up);
+        // The limit is that of the first frame.
+        let attempts = self.contenders[id].queue[0].allowed();
+        let mut nth = 0;
+        for _ in 0..count {
+            nth += usize::from(!self.missed(id, nth, now));
         }
-        if first_given_up {
-            self.contenders[id].narrow();
-        } else {
-            self.contenders[id].widen();
-        }
+        self.contenders[id].widen(attempts);
         self.attend(id, now, false);
     }
 

@@ -77,6 +77,27 @@ pub(super) fn add_group_links(world: &mut World, source: Source<'_>) -> Vec<Node
     access_points
 }
 
+/// Adds the links for frames of power save, at the lowest basic rate, and numbers the stations of each BSS
+/// that have them from 1 on.
+pub(super) fn add_retrievals(world: &mut World, source: Source<'_>) {
+    let scenario = source.scenario;
+    for (at, bss) in scenario.bss.iter().enumerate() {
+        let members = source.radios.members(&bss.name);
+        let mut mode = None;
+        for (number, &station) in members.iter().enumerate().skip(1) {
+            let node = &scenario.nodes[source.radios.node_of(station).index()];
+            let Some(retrieval) = node.power_save.and_then(|save| save.retrieval) else {
+                continue;
+            };
+            let mode = *mode.get_or_insert_with(|| lowest_mode(world, source, at));
+            let mac = &mut world.stack.lower.mac;
+            let up = mac.add_link(TxLink::plain(station, members[0], mode, bss.max_attempts));
+            let down = mac.add_link(TxLink::plain(members[0], station, mode, bss.max_attempts));
+            mac.set_retrieval(station, retrieval, (up, down), number as u16);
+        }
+    }
+}
+
 /// Gives group-addressed frames the group ciphers that stations and access points agree on, once
 /// the associations are prepared.
 pub(super) fn choose_group_ciphers(world: &mut World, access_points: &[NodeId]) {

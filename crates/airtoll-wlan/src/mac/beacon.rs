@@ -23,6 +23,8 @@ pub(crate) struct BeaconPlan {
     /// hidden and open.
     pub open: Option<(Duration, u32)>,
     pub ssids: u32,
+    /// Octets of the bitmap of the TIM beyond the first, in the beacon on the air or the next one.
+    pub bitmap_octets: u32,
     /// Beacon intervals that have begun.
     pub due: u64,
     /// Beacons due and not sent.
@@ -38,7 +40,12 @@ impl BeaconPlan {
     /// Airtime and length of that beacon.
     pub fn present(&self) -> (Duration, u32) {
         let own = (self.length, self.octets);
-        self.open.filter(|_| self.network() % 2 == 1).unwrap_or(own)
+        let (length, octets) = self.open.filter(|_| self.network() % 2 == 1).unwrap_or(own);
+        if self.bitmap_octets == 0 {
+            return (length, octets);
+        }
+        let octets = octets + self.bitmap_octets;
+        (airtoll_phy::airtime(&self.vector, octets), octets)
     }
 }
 

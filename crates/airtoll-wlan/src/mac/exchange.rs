@@ -294,6 +294,9 @@ impl Mac {
         id: ContenderId,
     ) {
         let node = self.contenders[id].node;
+        if self.has_dialogues && self.contenders[id].beacons {
+            self.list_waiting(node);
+        }
         if let Some(beacon) = self.beacon_of(id) {
             let air = AirTime::unprotected(beacon.present().0);
             self.transmit(cx, medium, (id, node), FrameKind::Beacon, air);

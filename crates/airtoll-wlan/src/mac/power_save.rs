@@ -4,8 +4,8 @@
 //! receives names the stations for which frames wait (TIM; IEEE 802.11-2020, 11.2.3.6). The station then
 //! stays awake, and all of its frames are sent. Linux's mac80211 does it so where it has a dynamic
 //! power-save timeout: it ends the doze by a null frame and sends no PS-Poll (`ieee80211_rx_mgmt_beacon`
-//! in net/mac80211/mlme.c). Null frames take no airtime here. Any other data frame of the station shows
-//! the access point that it is awake.
+//! in net/mac80211/mlme.c). Null frames take no airtime here, and any other data frame of the station shows
+//! the access point that it is awake. Where a station has frames of power save (`retrieval`), these say it.
 //!
 //! With an agreement of target wake time (IEEE 802.11ax-2021, 26.8.2) the station is awake in service
 //! periods at known instants, and all that waits is sent from the start of the next one on. The TIM
@@ -16,6 +16,7 @@ use airtoll_units::{Duration, Instant};
 use super::Mac;
 use super::beacon::BeaconPlan;
 use super::link::PowerMode;
+use super::retrieval::Dialogue;
 use crate::context::Context;
 use crate::event::Event;
 use crate::id::{ContenderId, LinkId, PacketId, Pair, RadioId};
@@ -27,12 +28,15 @@ use crate::packet::Loss;
 /// (`STA_MAX_TX_BUFFER` in net/mac80211/sta_info.h).
 const KEPT: usize = 64;
 
+/// A packet that an access point keeps, with the place in which it goes on.
+pub(super) type Kept = ((LinkId, ContenderId), PacketId);
+
 /// A station that dozes between beacons.
 #[derive(Debug)]
 pub(super) struct PowerSave {
-    access_point: RadioId,
+    pub(super) access_point: RadioId,
     /// It dozes so long after its last frame.
-    after: Duration,
+    pub(super) after: Duration,
     /// It wakes for each n-th beacon; without one it does not listen to the TIM.
     listen_interval: Option<u64>,
     /// Its service periods, and whether the event of the next one is scheduled.
@@ -40,8 +44,10 @@ pub(super) struct PowerSave {
     scheduled: bool,
     /// It stays awake until then at least.
     awake_until: Instant,
-    /// Packets that its access point keeps, with the place in which they go on.
-    kept: Vec<((LinkId, ContenderId), PacketId)>,
+    /// Packets that its access point keeps.
+    pub(super) kept: Vec<Kept>,
+    /// Frames by which the two agree; absent: the access point knows.
+    pub(super) dialogue: Option<Dialogue>,
 }
 
 impl Mac {
@@ -66,6 +72,7 @@ impl Mac {
             scheduled: false,
             awake_until: Instant::ZERO,
             kept: Vec::new(),
+            dialogue: None,
         }));
         self.savers.push(station);
         self.each_link(access_point, station, |link| {
@@ -90,10 +97,14 @@ impl Mac {
             return false;
         };
         // Earlier packets go first.
-        if save.kept.is_empty() && !save.is_asleep(medium, station, cx.now()) {
+        let sleeps = match &save.dialogue {
+            Some(dialogue) => dialogue.dozes_there,
+            None => save.is_asleep(medium, station, cx.now()),
+        };
+        if save.kept.is_empty() && !sleeps {
             return false;
         }
-        let of_category = |one: &((LinkId, ContenderId), PacketId)| one.0.1 == at.1;
+        let of_category = |one: &Kept| one.0.1 == at.1;
         if save.kept.iter().filter(|one| of_category(one)).count() >= KEPT
             && let Some(oldest) = save.kept.iter().position(of_category)
         {
@@ -113,6 +124,9 @@ impl Mac {
     /// The access point knows that a station is awake: it sends the packets that it kept.
     #[cold]
     pub fn release(&mut self, cx: &mut Context, medium: &mut Medium, station: RadioId) {
+        if self.has_dialogues && self.hear_data(cx, medium, station) {
+            return;
+        }
         let Some(save) = &mut self.nodes[station].power_save else {
             return;
         };
@@ -132,22 +146,34 @@ impl Mac {
         self.send_kept(cx, medium, station);
     }
 
-    fn send_kept(&mut self, cx: &mut Context, medium: &mut Medium, station: RadioId) {
+    pub(super) fn send_kept(&mut self, cx: &mut Context, medium: &mut Medium, station: RadioId) {
         let Some(save) = &mut self.nodes[station].power_save else {
             return;
         };
         for (at, packet) in std::mem::take(&mut save.kept) {
-            let now = cx.now();
-            if self.links[at.0].is_signalling() {
-                self.enqueue_signalling(cx, medium, at, packet);
-            } else if !self.enqueue(cx, medium, at, (packet, now)) {
-                cx.lose(packet, Loss::Full);
-            }
+            self.enqueue_kept(cx, medium, at, packet);
+        }
+    }
+
+    /// Puts a packet that was kept into a transmit queue.
+    pub(super) fn enqueue_kept(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        at: (LinkId, ContenderId),
+        packet: PacketId,
+    ) {
+        let now = cx.now();
+        if self.links[at.0].is_signalling() {
+            self.enqueue_signalling(cx, medium, at, packet);
+        } else if !self.enqueue(cx, medium, at, (packet, now)) {
+            cx.lose(packet, Loss::Full);
         }
     }
 
     /// Takes the packets that `access_point` keeps for a station.
     pub(super) fn take_kept(&mut self, access_point: RadioId, station: RadioId) -> Vec<PacketId> {
+        self.forget_asked(station);
         match &mut self.nodes[station].power_save {
             Some(save) if save.access_point == access_point => {
                 let kept = std::mem::take(&mut save.kept);
@@ -160,7 +186,10 @@ impl Mac {
     /// Whether a station dozes now.
     pub fn is_asleep(&self, medium: &Medium, station: RadioId, now: Instant) -> bool {
         let save = self.nodes[station].power_save.as_ref();
-        save.is_some_and(|save| save.is_asleep(medium, station, now))
+        save.is_some_and(|save| match &save.dialogue {
+            Some(dialogue) => dialogue.is_deaf(),
+            None => save.is_asleep(medium, station, now),
+        })
     }
 
     /// A beacon left the air: stations that wake for it and for which packets wait stay awake.
@@ -177,6 +206,15 @@ impl Mac {
             let Some(save) = &self.nodes[station].power_save else {
                 continue;
             };
+            if save.dialogue.is_some() {
+                let own = save.access_point == t.node;
+                let wakes = |n: u64| plan.due.is_multiple_of(n);
+                let wakes = save.listen_interval.is_some_and(wakes);
+                if own {
+                    self.read_bitmap(cx, medium, t, (plan, station), wakes);
+                }
+                continue;
+            }
             let waits = save.access_point == t.node && !save.kept.is_empty();
             let heard = save.listen_interval.filter(|_| save.periods.is_none());
             if !waits || !heard.is_some_and(|n| plan.due.is_multiple_of(n)) {

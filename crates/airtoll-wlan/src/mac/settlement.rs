@@ -13,6 +13,7 @@ impl Mac {
     #[inline]
     pub(super) fn deliver_in_sequence(&mut self, cx: &mut Context, link: LinkId) -> Effects {
         let mut effects = Effects::None;
+        let asked = self.has_dialogues;
         let state = &mut self.links[link];
         let front = state.window.front().map_or(0, |m| m.sequence);
         let handed_up = state.handed_up.saturating_sub(front) as usize;
@@ -39,6 +40,10 @@ impl Mac {
             let mut head = Some(mpdu.head);
             while let Some(packet) = head {
                 head = cx.packets[packet].next;
+                if asked {
+                    let station = state.peer;
+                    cx.act(Action::Retrieved { station, packet });
+                }
                 if refused {
                     cx.lose(packet, Loss::Away);
                 } else if replayed {

@@ -55,6 +55,17 @@ pub(crate) struct Dozing {
     /// Time that it is awake for a beacon, and the airtime of the beacon.
     pub awake: Duration,
     pub beacon: Duration,
+    /// Present where the MAC says when it dozes.
+    pub told: Option<Told>,
+}
+
+/// How a radio dozes by the word of the MAC.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told {
+    /// The first beacon that it wakes for.
+    pub first: Instant,
+    /// It does not doze before a frame that follows within this time.
+    pub turnaround: Duration,
 }
 
 /// Shares of the time of a radio that dozes, if nothing is sent.
@@ -84,6 +95,16 @@ struct Radio {
     heard: Duration,
 }
 
+impl Told {
+    /// Beacons that it wakes for, before an instant.
+    fn beacons_before(&self, at: Instant, interval: Duration) -> u64 {
+        if at < self.first {
+            return 0;
+        }
+        (at - self.first).as_nanos() / interval.as_nanos().max(1) + 1
+    }
+}
+
 impl Radio {
     /// The times if the radio is silent from its last frame to `until`.
     fn silent_until(&self, until: Instant) -> Times {
@@ -98,7 +119,13 @@ impl Radio {
         let served = dozing.periods.map_or(Duration::ZERO, |periods| {
             periods.before(until) - periods.before(self.awake_until)
         });
-        let beacons = asleep.as_nanos() / dozing.interval.as_nanos().max(1);
+        let beacons = match dozing.told {
+            None => asleep.as_nanos() / dozing.interval.as_nanos().max(1),
+            Some(told) => {
+                let before = |at| told.beacons_before(at, dozing.interval);
+                before(until) - before(self.awake_until)
+            }
+        };
         let awake = Duration::from_nanos(dozing.awake.as_nanos() * beacons) + self.heard + served;
         let awake = awake.min(asleep);
         times.dozes += asleep - awake;
@@ -109,6 +136,16 @@ impl Radio {
     /// It sends or receives a frame.
     fn busy(&mut self, from: Instant, to: Instant) {
         if let Some(dozing) = self.dozing {
+            if let Some(told) = dozing.told {
+                let pause = from.saturating_since(self.awake_until);
+                let from = if pause <= told.turnaround {
+                    from.min(self.awake_until)
+                } else {
+                    from
+                };
+                self.wake(from, to);
+                return;
+            }
             let stays = match dozing.periods {
                 Some(_) => Duration::ZERO,
                 None => dozing.after,
@@ -151,7 +188,10 @@ impl Radios {
 
     pub(super) fn set_dozing(&mut self, node: NodeId, dozing: Dozing) {
         self.nodes[node].dozing = Some(dozing);
-        self.nodes[node].awake_until = Instant::ZERO + dozing.after;
+        self.nodes[node].awake_until = match dozing.told {
+            None => Instant::ZERO + dozing.after,
+            Some(_) => Instant::MAX,
+        };
     }
 
     /// Shares of the time of a dozing node.
@@ -196,14 +236,20 @@ impl Observer for Radios {
             }
             Observation::Wakes { node } => {
                 let radio = &mut self.nodes[node];
-                let after = radio.dozing.map_or(Duration::ZERO, |dozing| dozing.after);
-                radio.wake(moment.now, moment.now + after);
+                let until = match radio.dozing {
+                    Some(Dozing { told: Some(_), .. }) => Instant::MAX,
+                    dozing => moment.now + dozing.map_or(Duration::ZERO, |dozing| dozing.after),
+                };
+                radio.wake(moment.now, until);
             }
+            Observation::Dozes { node, at } => self.nodes[node].awake_until = at,
             Observation::WarmedUp => {
                 for radio in &mut self.nodes {
                     radio.times = Times::default();
-                    let after = radio.dozing.map_or(Duration::ZERO, |dozing| dozing.after);
-                    radio.awake_until = moment.now + after;
+                    radio.awake_until = match radio.dozing {
+                        Some(Dozing { told: Some(_), .. }) => radio.awake_until.max(moment.now),
+                        dozing => moment.now + dozing.map_or(Duration::ZERO, |dozing| dozing.after),
+                    };
                     radio.heard = Duration::ZERO;
                 }
             }
@@ -239,6 +285,7 @@ mod tests {
             interval: ms(300),
             awake: ms(3),
             beacon: ms(1),
+            told: None,
         };
         radios.set_dozing(node, dozing);
         let hears = |length| Observation::Listens { node, length };
@@ -263,6 +310,7 @@ mod tests {
                 interval: ms(300),
                 awake: ms(3),
                 beacon: ms(1),
+                told: None,
             },
         );
         let sends = Observation::Transmits {

@@ -9,6 +9,8 @@ use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, control_sub
 use airtoll_wire::llc::SnapRepr;
 
 use super::cipher::LinkCipher;
+use super::power_save::EOSP;
+use crate::mac::Announced;
 
 /// QoS Control: A-MSDU present.
 const AMSDU: u16 = 0x80;
@@ -48,6 +50,10 @@ pub(super) struct DataFrame {
     /// TID of a QoS data frame.
     pub tid: Option<u8>,
     pub sequence: u32,
+    /// Its transmitter is a station in power save mode.
+    pub dozes: bool,
+    /// Its bits for a station in power save mode.
+    pub announced: Announced,
     /// Packet number that it got before the queue; `None`: the next one.
     pub packet_number: Option<u64>,
 }
@@ -144,11 +150,14 @@ impl DataFrame {
         let aggregated = msdus.len() > 1;
         let subtype = if self.tid.is_some() { 8 } else { 0 };
         let (fragment, last) = piece.unwrap_or((0, true));
+        let ends = if self.announced.ends { EOSP } else { 0 };
         HeaderRepr {
             control: FrameControl::new(Kind::Data, subtype)
                 .with_to_ds(!self.down || self.four_address)
                 .with_from_ds(self.down || self.four_address)
-                .with_more_fragments(!last),
+                .with_more_fragments(!last)
+                .with_power_management(self.dozes)
+                .with_more_data(self.announced.more),
             duration: 0,
             address1: self.receiver,
             address2: self.transmitter,
@@ -157,15 +166,19 @@ impl DataFrame {
             address4: fourth,
             qos_control: self
                 .tid
-                .map(|tid| u16::from(tid) | if aggregated { AMSDU } else { 0 }),
+                .map(|tid| u16::from(tid) | if aggregated { AMSDU } else { 0 } | ends),
             ht_control: None,
         }
         .emit(out);
     }
 }
 
-/// Sets the fields that differ between transmissions of the same MPDU.
+/// Sets the fields that differ between transmissions of the same MPDU. A PS-Poll has neither.
 pub(super) fn dress(frame: &mut [u8], duration: u16, retry: bool) {
+    const PS_POLL: u8 = 0xa4;
+    if frame.first() == Some(&PS_POLL) {
+        return;
+    }
     if let [_, flags, low, high, ..] = frame {
         if retry {
             *flags |= RETRY;

@@ -18,16 +18,16 @@ use super::cipher::{GroupIntegrity, LinkCipher};
 use super::frame::{self, DataFrame, FrameEnds, Msdu, MsduEnds, Replaced};
 use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
-use super::{Medium, Sink, advertising, ip, multicast, packet, resolving, signal};
+use super::{Medium, Sink, advertising, ip, multicast, packet, power_save, resolving, signal};
 use crate::address;
 use crate::announce::{self, Announcement};
 use crate::id::{
     ChannelId, ContenderId, Ends, LinkId, NodeId, PacketId, Pair, RadioId, Table, TunnelId, WireId,
 };
-use crate::mac::Mpdu;
+use crate::mac::{Announced, Mpdu};
 use crate::medium::{FrameKind, Transmission};
 use crate::net::ETHERNET_MINIMUM;
-use crate::packet::{Carries, Packet, Tunnelled};
+use crate::packet::{Carries, Packet, Sign, Tunnelled};
 use crate::scenario::{Role, Scenario};
 
 /// Composes the frames and packets of a trial and gives them to a sink.
@@ -390,6 +390,9 @@ impl Recorder {
         if let Some(held) = view.mac().held(t.node) {
             announce::indicate(&mut beacon, held.indication());
         }
+        if view.mac().has_dialogues() {
+            announce::list(&mut beacon, view.mac().listed(t.node));
+        }
         let keys = (self.beaconing(view, t.node), number);
         let beacon = match self.beacon_integrity.get_mut(&keys) {
             Some(integrity) => integrity.protect(beacon),
@@ -522,8 +525,19 @@ impl Recorder {
         let link = view.mac().link(number);
         let tid = (link.is_qos() && !signal::is_management(view, &view.packet(mpdu.head())))
             .then(|| tid(view, contender));
+        let carries = view.packet(mpdu.head()).carries;
         let sequence = match tid {
             Some(_) => mpdu.sequence(),
+            None if matches!(
+                carries,
+                Carries::PowerSave {
+                    sign: Sign::Poll,
+                    ..
+                }
+            ) =>
+            {
+                0
+            }
             None => self.next_number(link.from()),
         };
         let group = link.is_group() && !link.is_signalling();
@@ -538,8 +552,15 @@ impl Recorder {
             four_address: link.has_fourth_address(),
             tid,
             sequence,
+            dozes: view.mac().stays_in_power_save(link.from()),
+            announced: self.announced(view, link.peer(), mpdu),
             packet_number: view.mac().early_number(number, mpdu.head()),
         };
+        if let Carries::PowerSave { station, sign } = carries
+            && let Some(spoken) = view.mac().spoken(station)
+        {
+            return vec![power_save::frame(&header, sign, spoken)];
+        }
         if link.is_signalling() {
             let host = |radio| self.host(view.medium().host_of(radio));
             let ways = [(link.from(), link.peer()), (link.peer(), link.from())];
@@ -568,7 +589,11 @@ impl Recorder {
                 .is_group()
                 .then(|| self.integrity.get_mut(&link.from()))
                 .flatten();
-            return vec![signal::frame(view, packet, (&header, ends), cipher, groups)];
+            let mut made = signal::frame(view, packet, (&header, ends), cipher, groups);
+            if let Some(spoken) = view.mac().spoken(link.peer()) {
+                power_save::number(&mut made, spoken.aid);
+            }
+            return vec![made];
         }
         let mut msdus = Vec::new();
         let mut next = Some(mpdu.head());
@@ -584,6 +609,18 @@ impl Recorder {
             }
             _ => vec![header.compose(&msdus, cipher)],
         }
+    }
+
+    /// Bits of a frame for a station in power save mode.
+    fn announced(&self, view: &View<'_>, station: RadioId, mpdu: &Mpdu) -> Announced {
+        if !view.mac().has_dialogues() {
+            return Announced::default();
+        }
+        let mut last = mpdu.head();
+        while let Some(next) = view.packet(last).next {
+            last = next;
+        }
+        view.mac().announced(station, last)
     }
 
     fn msdu(&self, view: &View<'_>, p: &Packet) -> Msdu {

@@ -8,7 +8,7 @@ use airtoll_security::CipherSuite;
 
 use super::{
     Bss, Cost, Discipline, EdcaParameters, Flow, Interferer, LinkBudget, Node, PowerSave, Rate,
-    Role, SaeFlood, Scenario, ScenarioError, Standard, Transport,
+    Retrieval, Role, SaeFlood, Scenario, ScenarioError, Standard, Transport,
 };
 
 /// Encodings of the Minimum MPDU Start Spacing, us (IEEE 802.11-2020, table 9-184); 0: no restriction.
@@ -260,6 +260,27 @@ impl Scenario {
             })
     }
 
+    /// The frames of power save are those of a station that listens to the TIM of its access point.
+    fn check_retrieval(&self, field: &str, node: &Node, save: &PowerSave) -> Checked {
+        let Some(retrieval) = save.retrieval else {
+            return Ok(());
+        };
+        let bss = self.bss.iter().find(|b| Some(&b.name) == node.bss.as_ref());
+        let edca = bss.is_some_and(|b| b.edca.unwrap_or(b.standard.descriptor().edca));
+        let reason = if save.twt.is_some() {
+            "null with twt: data come in service periods at known instants"
+        } else if node.four_address {
+            "null for a station that bridges"
+        } else if bss.is_none_or(|b| b.beacons.is_none()) {
+            "null without beacons: a TIM says that data wait"
+        } else if retrieval == Retrieval::UApsd && !edca {
+            "active or ps-poll without EDCA: U-APSD is for QoS stations"
+        } else {
+            return Ok(());
+        };
+        invalid(field, "set", reason)
+    }
+
     fn check_node(&self, at: &str, node: &Node) -> Checked {
         if node.power_save.is_some() && self.handovers.iter().any(|h| h.station == node.name) {
             let allowed = "null for a station that hands over";
@@ -267,6 +288,7 @@ impl Scenario {
         }
         if let Some(save) = &node.power_save {
             check_power_save(&format!("{at}.power_save"), save)?;
+            self.check_retrieval(&format!("{at}.power_save.retrieval"), node, save)?;
         }
         match (node.role, node.bss.as_deref()) {
             (Role::Wired, Some(name)) => {

@@ -146,10 +146,29 @@ pub struct PowerSave {
     /// Its agreement of target wake time; null: none.
     #[serde(default)]
     pub twt: Option<TargetWakeTime>,
-    /// It dozes this long after its last frame, us.
+    /// By which frames it gets the data that wait for it; null: its access point knows without a frame
+    /// when it dozes and when it is awake.
+    #[serde(default)]
+    pub retrieval: Option<Retrieval>,
+    /// It dozes this long after its last frame, us; with PS-Poll and U-APSD as soon as nothing waits for it.
     pub after_us: f64,
     /// It is awake this long for a beacon, us.
     pub beacon_awake_us: f64,
+}
+
+/// Frames by which a station that dozes gets the data that wait for it (IEEE 802.11-2020, 11.2.3). All of
+/// them go to its access point at the lowest basic rate and are acknowledged; none is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Retrieval {
+    /// A null frame says that it is in active mode, and all of the data follow. Another one says that it
+    /// dozes again. Its own data frames wake it, too.
+    Active,
+    /// A PS-Poll asks for each frame. Its own data frames say that it stays in power save mode.
+    PsPoll,
+    /// A QoS null frame or a QoS data frame of its own begins an unscheduled service period (U-APSD),
+    /// in which all that waits is sent.
+    UApsd,
 }
 
 /// A day of a station that joins and sends messages now and then, of which the life of its battery follows.

@@ -21,6 +21,7 @@ fn downlink(listen_interval: Option<u32>, seconds: f64) -> Scenario {
         listen_interval: Some(listen_interval),
         dtim: false,
         twt: None,
+        retrieval: None,
         after_us: 100_000.0,
         beacon_awake_us: 3_000.0,
     });
@@ -125,6 +126,7 @@ fn served(interval_ms: f64, duration_ms: f64) -> Scenario {
             interval_us: interval_ms * 1e3,
             duration_us: duration_ms * 1e3,
         }),
+        retrieval: None,
         after_us: 100_000.0,
         beacon_awake_us: 3_000.0,
     });

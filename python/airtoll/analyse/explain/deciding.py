@@ -100,6 +100,14 @@ OPTIONS: Final = (
     Option("load of the busiest core of the access point during the test (top, then 1)",
            "cpu_share", _DOWN, 2.0, "cpu"),
     Option("rate of the link during the test (iw dev wlan0 link)", "rate_bps", _DOWN, 1.5, "rate"),
+    Option("width of the link during the test (iw dev wlan0 link: 80MHz, 40MHz)", "width_mhz",
+           _DOWN, 1.5, "width"),
+    Option("streams of the link during the test (iw dev wlan0 link: NSS 2)", "streams", _DOWN, 1.5,
+           "streams"),
+    Option("guard interval of the link during the test (iw dev wlan0 link: short GI)", "guard_ns",
+           _DOWN, 1.5, "guard"),
+    Option("level of the link during the test (iw dev wlan0 link: signal)", "signal_dbm", _DOWN,
+           1.5, "signal"),
     Option("a capture during the test: share of retries", "retry_share", _DOWN, 12.0, "retries"),
     Option("a capture during the test: air in use", "busy_share", _DOWN, 12.0, "busy"),
     Option("a capture during the test: airtime of others", "others_share", _DOWN, 12.0, "others"),
@@ -203,7 +211,9 @@ def _information(
                 bits += 0.5 * (right - left) * w * d * math.log2(d / whole)
     return Deciding(
         option,
-        tuple(_outcome(one, mix, factor) for one, mix in zip(leading, mixtures, strict=True)),
+        tuple(
+            _outcome(one, mix, option.quantity) for one, mix in zip(leading, mixtures, strict=True)
+        ),
         bits,
         offered,
         reading,
@@ -221,10 +231,11 @@ def _mixture(setting: Setting, ranked: Ranked, reading: Reading, factor: bool) -
     return _Mixture(tuple(parts))
 
 
-def _outcome(ranked: Ranked, mix: _Mixture, factor: bool) -> Outcome:
+def _outcome(ranked: Ranked, mix: _Mixture, quantity: Quantity) -> Outcome:
+    factor, leveled = quantity in FACTORS, quantity == "signal_dbm"
     bounds = [mix.middle, mix.middle - 1.28 * mix.spread, mix.middle + 1.28 * mix.spread]
     if factor:
         bounds = [math.exp(one) for one in bounds]
-    else:
+    elif not leveled:
         bounds = [min(1.0, max(0.0, one)) for one in bounds]
     return Outcome(ranked.mechanism.name, *bounds)

@@ -22,12 +22,20 @@ Quantity = Literal[
     "cpu_share",
     "again_bps",
     "cable_bps",
+    "width_mhz",
+    "streams",
+    "guard_ns",
+    "signal_dbm",
 ]
 #: Shares of a capture: ``busy_share`` of the time in which captured frames are on the air, and of
 #: their airtime without acknowledgements ``others_share`` of other stations, ``group_share`` of
 #: frames that are of no station. ``cpu_share``: load of the busiest core of a device on the path
 #: (access point, station, end of a tunnel).
 OF_AIRTIME: Final = ("busy_share", "others_share", "group_share")
+#: Width of the channel, spatial streams and guard interval that the link uses during the test, as
+#: ``iw dev wlan0 link`` and ``iw dev wlan0 station dump`` print them.
+OF_FORM: Final = ("width_mhz", "streams", "guard_ns")
+Form = Literal["width_mhz", "streams", "guard_ns"]
 Transport = Literal["udp", "tcp"]
 #: Quantities whose changes are factors; of the others changes are differences of shares.
 FACTORS: Final = (
@@ -37,6 +45,7 @@ FACTORS: Final = (
     "mpdus_per_frame",
     "again_bps",
     "cable_bps",
+    *OF_FORM,
 )
 #: Throughputs of a flow. ``again_bps``: with the first policy, measured once more. ``cable_bps``:
 #: over a cable in place of the radio link.
@@ -114,9 +123,10 @@ class Air:
     the PHY has no such fall-back. ``slower``: with the policy after at lower rates, highest first;
     ``slower_rates``: these PHY rates.
     ``fragmented``: with the policy after where each full packet leaves a tunnel as two fragments.
-    ``carded``: with a card that does nothing while it ciphers, by its place (``ap``, ``station``)
-    and the time per frame, us. ``rate_bps``: PHY rate. ``aggregates``: whether frames carry several
-    MPDUs.
+    ``reduced``: with the policy after and one part of the link's form at another value, with the
+    PHY rate then. ``carded``: with a card that does nothing while it ciphers, by its place (``ap``,
+    ``station``) and the time per frame, us. ``rate_bps``: PHY rate. ``aggregates``: whether frames
+    carry several MPDUs.
     """
 
     before: float
@@ -129,6 +139,7 @@ class Air:
     fragmented: float | None = None
     carded: Mapping[tuple[str, float], float] = field(factory=dict)
     slower_rates: tuple[float, ...] = ()
+    reduced: Mapping[tuple[Form, float], tuple[float, float]] = field(factory=dict)
 
 
 @frozen
@@ -163,6 +174,7 @@ class Setting:
     ``air``: figures by flow. ``device_bps``: throughput with the policy after where a device has
     the costs of its profile, by device and flow; empty where no profile is named. ``in_software``:
     devices whose profile lists ciphers in hardware, and not that of the policy after, with words.
+    ``form``: width, streams and guard interval as stated.
     """
 
     air: Mapping[Flow, Air] = field(repr=False)
@@ -171,6 +183,7 @@ class Setting:
     in_software: Mapping[str, str] = field(factory=dict)
     policies: tuple[str, str] = ("open", "wpa2-psk-ccmp")
     phy: str = "802.11ac"
+    form: Mapping[Form, float] = field(factory=dict)
 
     def of(self, flow: Flow) -> Air:
         """The air of a flow. Raises ``KeyError``."""

@@ -16,7 +16,14 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from airtoll.analyse.explain.evidence import FACTORS, THROUGHPUTS, Reading, Setting, supposed
+from airtoll.analyse.explain.evidence import (
+    FACTORS,
+    OF_FORM,
+    THROUGHPUTS,
+    Reading,
+    Setting,
+    supposed,
+)
 from airtoll.analyse.explain.mechanisms import (
     MECHANISMS,
     UNSEEN,
@@ -372,6 +379,9 @@ def _shared_before(
 
 def _anything(setting: Setting, reading: Reading) -> Predicted:
     usual = unchanged(setting, reading)
+    if reading.quantity in OF_FORM or reading.quantity == "signal_dbm":
+        # Causes of other kinds leave them as they were.
+        return usual
     if reading.quantity == "delay_s":
         return Predicted(2 * usual.value, _OTHER_DELAY)
     if reading.quantity in FACTORS:

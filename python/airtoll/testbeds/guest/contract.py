@@ -26,7 +26,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
@@ -339,21 +339,24 @@ def clean() -> list[str]:
     return ended
 
 
-def start_script(console: str, **variables: str) -> str:
+def start_script(
+    console: str, variables: Mapping[str, str] | None = None, *, modules: Path | None = None
+) -> str:
     """The script of a guest's first shell: it starts the agent, with errors to a console.
 
     ``console``: a device of the guest. ``variables``: of the agent's environment; without one it
-    serves the virtio-serial port of its name.
+    serves the virtio-serial port of its name. ``modules``: a folder of the host with modules
+    besides airtoll's.
     """
-    package_root = Path(airtoll.__file__).resolve().parent.parent
+    roots = [Path(airtoll.__file__).resolve().parent.parent, *([modules] if modules else [])]
     agent_file = Path(agent.__file__).resolve()
     exports = {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": "/root",
-        "PYTHONPATH": str(package_root),
+        "PYTHONPATH": os.pathsep.join(map(str, roots)),
         "PYTHONDONTWRITEBYTECODE": "1",
         "AIRTOLL_GUEST": "1",
-        **variables,
+        **(variables or {}),
     }
     lines = [f"export {name}={shlex.quote(value)}" for name, value in exports.items()]
     # -P: the agent's own folder must not come before the standard library.

@@ -104,7 +104,7 @@ class Uml(Guest):
         )
 
     def _launch(self, folder: Path, console: Path) -> socket.socket:
-        script = start_script("/dev/console", **{agent.PORT_VARIABLE: "/dev/ttyS0"})
+        script = start_script("/dev/console", {agent.PORT_VARIABLE: "/dev/ttyS0"})
         (self.share / "start.sh").write_text(script)
         ours, theirs = socket.socketpair()
         with theirs, console.open("wb") as out:
@@ -139,6 +139,11 @@ class Errand(Uml):
 
     accelerator = VIRTUAL
 
+    def __init__(self, share: Path, *, memory_mib: int = 1024, modules: Path | None = None) -> None:
+        """``modules``: a folder of the host whose modules the guest can import, besides airtoll."""
+        super().__init__(share, memory_mib=memory_mib)
+        self._modules = modules
+
     @property
     def clock(self) -> str:
         """The clock and the CPU that times in this guest refer to, for the run's record."""
@@ -147,7 +152,7 @@ class Errand(Uml):
         )
 
     def carry_out(self, function: str, argument: object, *, seed: int, limit_s: float) -> object:
-        """Call ``package.module:function`` of airtoll in the guest with one JSON value.
+        """Call ``package.module:function`` in the guest with one JSON value.
 
         ``limit_s`` is CPU time of the host, which a busy host gives slowly. Raises
         :class:`GuestError` with the error's own message, or when the guest dies, takes more, or
@@ -165,7 +170,8 @@ class Errand(Uml):
         request = agent.Call(id=1, op="call", function=function, argument=argument)
         (self.share / "request.json").write_text(json.dumps(request))
         variables = {agent.ERRAND_VARIABLE: SHARE_IN_GUEST, "PYTHONHASHSEED": "0"}
-        (self.share / "start.sh").write_text(start_script("/dev/console", **variables))
+        script = start_script("/dev/console", variables, modules=self._modules)
+        (self.share / "start.sh").write_text(script)
         words = ("time-travel=inf-cpu", f"time-travel-start={_EPOCH_S * 10**9}")
         environment = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",

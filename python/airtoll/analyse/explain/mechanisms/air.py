@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from attrs import evolve
 
-from airtoll.analyse.explain.evidence import Air, Flow, Reading, Setting
+from airtoll.analyse.explain.evidence import Air, Flow, Form, Reading, Setting
 from airtoll.analyse.explain.mechanisms.predicted import (
     Mechanism,
     Predicted,
@@ -119,6 +119,9 @@ def _legacy(setting: Setting, reading: Reading, _: Values) -> Predicted | None:
         return evolve(old, deviation=math.hypot(old.deviation, 0.02))
     if reading.quantity == "rate_bps":
         return Predicted(54e6, 0.05, below=0.2)
+    if reading.quantity in ("width_mhz", "streams"):
+        # OFDM of 802.11a and g has one stream of 20 MHz.
+        return Predicted(20.0 if reading.quantity == "width_mhz" else 1.0, 0.02)
     if reading.quantity == "mpdus_per_frame":
         return Predicted(1.0, 0.1)
     if reading.quantity == "busy_share":
@@ -236,6 +239,8 @@ def _weak(setting: Setting, reading: Reading, value: Values) -> Predicted | None
         rate = slowdown(setting, reading.flow, steps)
         own = 0.025 + 0.25 * max(0.0, share - 0.3)
         return scaled(octets, rate * _lossy(air, reading.flow, share), own, 0.03)
+    if reading.quantity == "signal_dbm":
+        return Predicted(octets.value - _WEAKER_DB, 6.0)
     if reading.quantity == "delay_s":
         return Predicted(octets.value * (1 + 2 * share), 0.4)
     if reading.quantity == "mpdus_per_frame":
@@ -243,6 +248,9 @@ def _weak(setting: Setting, reading: Reading, value: Values) -> Predicted | None
     return None
 
 
+#: Level that a weak link has lost, dB; that of one step of the rate: MCSs differ by 2 to 4 dB in
+#: the least level of their receiver (IEEE Std 802.11-2020, table 21-26).
+_WEAKER_DB, _STEP_DB = 12.0, 3.0
 #: Ways of a mechanism: both (three times as likely), down alone, up alone.
 _WAYS: Final = (0.0, 0.0, 0.0, 1.0, 2.0)
 _WAY_WORDS: Final = ("", ", down only", ", up only")
@@ -291,7 +299,12 @@ WEAK = Mechanism(
 
 def _steps(setting: Setting) -> Sequence[Values]:
     most = min(len(air.slower) for air in setting.air.values())
-    return tuple((float(steps), way) for steps in range(1, most + 1) for way in _WAYS)
+    return tuple(
+        (float(steps), way, farther)
+        for steps in range(1, most + 1)
+        for way in _WAYS
+        for farther in (0.0, 1.0)
+    )
 
 
 def _rates_lower(steps: float) -> str:
@@ -299,7 +312,10 @@ def _rates_lower(steps: float) -> str:
 
 
 def _rate_control(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
-    """A lower rate than the link allows, without more retries."""
+    """A lower rate than before, without more retries: the choice of a sender, or a lower level."""
+    if reading.quantity == "signal_dbm" and value[2]:
+        weaker = unchanged(setting, reading).value - _STEP_DB * value[0]
+        return Predicted(weaker, 3.0 + value[0])
     if not _in_way(reading.flow, value[1]):
         return None
     if reading.quantity == "rate_bps":
@@ -317,13 +333,92 @@ def _rate_control(setting: Setting, reading: Reading, value: Values) -> Predicte
 
 RATE_CONTROL = Mechanism(
     "rate control",
-    "the link uses lower rates than it could",
+    "the link uses lower rates than before (rate control, or another place)",
     _rate_control,
     _steps,
     always(0.3),
-    "compare the rates of both measurements (iw dev wlan0 link)",
+    "compare rate and signal of both measurements (iw dev wlan0 link): a lower signal is another "
+    "place",
     where="surroundings",
-    say=lambda v: f"{v[0]:.0f} rates lower{_WAY_WORDS[int(v[1])]}",
+    say=lambda v: (
+        f"{v[0]:.0f} rates lower{_WAY_WORDS[int(v[1])]}{', at a lower level' * int(v[2])}"
+    ),
+)
+
+
+def _reduces(form: Form) -> Callable[[Setting, Reading, Values], Predicted | None]:
+    """One part of the link's form at a lower value, or a longer guard interval."""
+
+    def predicts(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+        if reading.quantity == form:
+            return Predicted(value[0], 0.02)
+        air = setting.of(reading.flow)
+        carried, rate_bps = air.reduced[form, value[0]]
+        octets = unchanged(setting, reading)
+        if reading.quantity == "rate_bps":
+            return scaled(octets, rate_bps / air.rate_bps, 0.04)
+        if reading.quantity == "throughput_bps":
+            return scaled(octets, carried / air.after, 0.02, 0.03)
+        if reading.quantity == "mpdus_per_frame":
+            return scaled(octets, (carried / air.after) ** 0.5, 0.25)
+        if reading.quantity == "busy_share":
+            return Predicted(octets.value, 0.05)
+        return None
+
+    return predicts
+
+
+def _values_of(form: Form) -> Callable[[Setting], Sequence[Values]]:
+    def values(setting: Setting) -> Sequence[Values]:
+        held = [
+            {value for one, value in air.reduced if one == form} for air in setting.air.values()
+        ]
+        return tuple((value,) for value in sorted(set.intersection(*held), reverse=True))
+
+    return values
+
+
+def _prior_of(form: Form, weight: float) -> Callable[[Setting], Prior]:
+    return lambda setting: Prior(weight if _values_of(form)(setting) else 0.0)
+
+
+#: Parts of the link's form that the second measurement may have had otherwise. An access point
+#: leaves 40 MHz in 2.4 GHz beside other networks (coexistence, IEEE Std 802.11-2020, 11.15), and a
+#: channel with radar (DFS, 11.8) for a narrower one; a link loses streams with an antenna, or by
+#: spatial multiplexing power save (11.2.6).
+NARROWER = Mechanism(
+    "narrower channel",
+    "the link uses a narrower channel than before (coexistence, radar, a setting)",
+    _reduces("width_mhz"),
+    _values_of("width_mhz"),
+    _prior_of("width_mhz", 0.1),
+    "compare the width of both measurements (iw dev wlan0 link); take a channel without radar, or "
+    "fix the width at the access point",
+    where="surroundings",
+    say=lambda v: f"{v[0]:.0f} MHz",
+)
+
+FEWER_STREAMS = Mechanism(
+    "fewer streams",
+    "the link uses fewer spatial streams than before (an antenna is lost, or saves power)",
+    _reduces("streams"),
+    _values_of("streams"),
+    _prior_of("streams", 0.08),
+    "compare the streams of both measurements (iw dev wlan0 link: NSS); look at the antennas, "
+    "switch SM power save off",
+    where="surroundings",
+    say=lambda v: f"{v[0]:.0f} stream{'s' if v[0] > 1 else ''}",
+)
+
+LONG_GUARD = Mechanism(
+    "long guard interval",
+    "the link uses a longer guard interval than before",
+    _reduces("guard_ns"),
+    _values_of("guard_ns"),
+    _prior_of("guard_ns", 0.06),
+    "allow the short guard interval at both ends (iw dev wlan0 link: short GI)",
+    where="surroundings",
+    say=lambda v: f"{v[0]:.0f} ns",
 )
 
 
@@ -423,6 +518,9 @@ AIR: Final = (
     SPACING,
     WEAK,
     RATE_CONTROL,
+    NARROWER,
+    FEWER_STREAMS,
+    LONG_GUARD,
     GROUP,
     NEIGHBOUR,
 )

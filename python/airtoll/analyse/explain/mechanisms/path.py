@@ -22,10 +22,9 @@ from airtoll.analyse.explain.mechanisms.predicted import (
 
 #: Octets around an IP packet on Ethernet: header, FCS, preamble and interframe gap.
 _ETHERNET: Final = 38
-#: Octets of IP packets from which on a path with a smaller MTU may lose them.
-_LARGE: Final = 1340
-#: MTU of a tunnel that every path carries, octets.
-_PASSES: Final = 1300
+#: The largest packets in a tunnel that a path with a smaller MTU carries, octets: those of PPPoE,
+#: mobile networks and further tunnels (1300 and less pass nearly everywhere).
+_PASSES: Final = (1300.0, 1360.0, 1400.0)
 
 
 def _wire_cap(flow: Flow, mbps: float) -> float:
@@ -102,30 +101,26 @@ SLOWER_WIRE = Mechanism(
 )
 
 
-def _large(flow: Flow) -> bool:
-    passes = flow.mtu is not None and flow.mtu <= _PASSES
-    return flow.packet > _LARGE and not passes
-
-
 def _black_hole(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
     """Large packets vanish on the path (RFC 2923, 2.1): TCP stalls, smaller packets pass.
 
     WireGuard's outer packets may be fragmented, so that large datagrams pass where the path lets
     fragments through.
     """
-    share, datagrams = value
+    share, datagrams, passes = value
     flow = reading.flow
+    large = flow.packet > passes and (flow.mtu is None or flow.mtu > passes)
     octets = unchanged(setting, reading)
     if reading.quantity == "throughput_bps":
         if flow.transport == "tcp":
-            if flow.mtu is not None and not _large(flow):
+            if flow.mtu is not None and not large:
                 return scaled(octets, 0.5, 0.1, 0.5)
             # A segment has the length that the path does not carry, whatever the reading says.
             return Predicted(share * octets.value, 0.4)
-        if _large(flow) and datagrams:
+        if large and datagrams:
             return Predicted(1e-4 * octets.value, 1.0)
         return None
-    if reading.quantity == "loss_ratio" and flow.transport == "udp" and _large(flow) and datagrams:
+    if reading.quantity == "loss_ratio" and flow.transport == "udp" and large and datagrams:
         return Predicted(1.0, 0.1)
     return None
 
@@ -140,7 +135,9 @@ BLACK_HOLE = Mechanism(
     "path MTU black hole",
     "packets that are too large vanish on the path",
     _black_hole,
-    fixed(*((s, d) for s in (1e-4, 0.003, 0.01, 0.03, 0.1) for d in (0.0, 1.0))),
+    fixed(
+        *((s, d, m) for s in (1e-4, 0.003, 0.01, 0.03, 0.1) for d in (0.0, 1.0) for m in _PASSES)
+    ),
     _prior_black_hole,
     "lower the tunnel's MTU to 1280, or clamp the MSS",
 )

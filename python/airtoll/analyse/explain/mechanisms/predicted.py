@@ -17,6 +17,7 @@ from attrs import evolve, field, frozen
 from airtoll.analyse.explain.evidence import (
     FACTORS,
     OF_AIRTIME,
+    OF_FORM,
     THROUGHPUTS,
     Air,
     Flow,
@@ -55,6 +56,9 @@ _FULL_LOAD, _FULL_OFF = 0.95, 0.06
 #: Standard deviations of shares of a capture that a mechanism leaves as they were, and where
 #: nothing was captured before.
 _AIRTIME, _AIRTIME_UNSEEN = 0.03, 0.15
+#: Level of a good link, dBm, and standard deviations of a level, dB: where nothing changed it, and
+#: where nothing was measured before.
+_LEVEL, _LEVEL_OFF, _LEVEL_UNSEEN = -55.0, 3.0, 12.0
 #: TCP whose segments wait in the queue of the access point, some thousand packets of bits. Where
 #: that takes long, TCP loses and recovers within a test: standard deviation by its time, 1/s.
 _QUEUED: Final = Flow("tcp", True)
@@ -132,6 +136,12 @@ def unchanged(setting: Setting, reading: Reading) -> Predicted:
         if before is None:
             return Predicted(setting.of(reading.flow).rate_bps, 0.1, below=0.2)
         return Predicted(before, 0.03)
+    if quantity in OF_FORM:
+        return Predicted(before or setting.form.get(quantity, 1.0), 0.02)
+    if quantity == "signal_dbm":
+        return Predicted(
+            _LEVEL if before is None else before, _LEVEL_UNSEEN if before is None else _LEVEL_OFF
+        )
     if quantity in OF_AIRTIME:
         usual = _USUAL[quantity] if before is None else before
         return Predicted(usual, _AIRTIME_UNSEEN if before is None else _AIRTIME)

@@ -1,0 +1,364 @@
+"""The options of ``airtoll advise``: what one has, the needs, the limits, and a run.
+
+Takes the words of a user; gives a situation and needs, or ``UsageError``. Never measures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from attrs import frozen
+
+from airtoll.advising import Situation, place_named, situation
+from airtoll.analyse.advice import Needs, credentials_named, rules_named, service_named
+from airtoll.cli.output import JsonOption
+from airtoll.cli.places import named
+from airtoll.errors import UsageError
+from airtoll.policies import resolve
+from airtoll.policies.standing import CREDENTIALS, RULE_SETS
+
+#: Word of `--limit` -> the option that it stands for.
+LIMITS = {
+    "throughput": "--min-throughput",
+    "overhead": "--max-overhead",
+    "delay": "--max-delay",
+    "negotiation": "--max-negotiation",
+    "handover": "--max-handover",
+}
+#: The policy that one has where nothing but a device is named.
+_USUAL = "wpa2-psk-ccmp"
+#: Heading of the options that --from needs.
+_FROM = "From what you have"
+_SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+_TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+@frozen(kw_only=True)
+class FromOptions:
+    """The network that one has: options that need ``--from``."""
+
+    have: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="The policy you have, or a file: hostapd.conf, OpenWrt's wireless file, "
+            "wpa_supplicant.conf, output of nmcli or iw, a capture.",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    place: Annotated[
+        str | None,
+        typer.Option(
+            help="home, office (hand-overs, many joins), or sensor (a battery).",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    ssid: Annotated[
+        str | None,
+        typer.Option(help="Network of the file: SSID or BSSID.", rich_help_panel=_FROM),
+    ] = None
+    phy: Annotated[
+        str | None, typer.Option(help="802.11n, 802.11ac, 802.11ax, ...", rich_help_panel=_FROM)
+    ] = None
+    clients: Annotated[
+        int | None,
+        typer.Option(min=1, help="Laptops of an office, 50 per AP.", rich_help_panel=_FROM),
+    ] = None
+    requests: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1, help="Requests/s that its RADIUS server answers.", rich_help_panel=_FROM
+        ),
+    ] = None
+    chain: Annotated[
+        str | None,
+        typer.Option(
+            help="Certificates of its RADIUS server: rsa2048, p256, ...",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    battery: Annotated[
+        str | None,
+        typer.Option(
+            help="Battery of a sensor: 2000mAh (3.7 V), 2000mAh@3.0V, 7.4Wh.",
+            show_default="1000mAh@3.7V",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    every: Annotated[
+        str | None,
+        typer.Option(
+            help="Interval of a sensor's messages: 90s, 15m, 1h, 1d.",
+            show_default="15m",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    tunnel_end: Annotated[
+        str | None,
+        typer.Option(
+            help="Far end of a tunnel: router (the access point), or server (beyond it).",
+            show_default="router at home, else server",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    level: Annotated[
+        float | None,
+        typer.Option(
+            help="Level of stations, dBm: -75; the MCS follows from it.",
+            show_default="near the AP, or as in the file",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    distance: Annotated[
+        float | None,
+        typer.Option(
+            help="Their distance to the AP indoors, m, instead of --level.", rich_help_panel=_FROM
+        ),
+    ] = None
+    tls_resumption: Annotated[
+        bool,
+        typer.Option(
+            "--tls-resumption",
+            help="Stations and RADIUS server keep the TLS sessions of earlier joins.",
+            rich_help_panel=_FROM,
+        ),
+    ] = False
+    page_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            parser=named("--out"),
+            help="Write the answer as a page, too.",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+
+    def refuse(self) -> None:
+        """Raise ``UsageError`` for an option of a network where none is named."""
+        for option, value in (
+            ("--place", self.place), ("--ssid", self.ssid), ("--phy", self.phy),
+            ("--clients", self.clients), ("--requests", self.requests), ("--chain", self.chain),
+            ("--battery", self.battery), ("--every", self.every),
+            ("--tunnel-end", self.tunnel_end), ("--level", self.level),
+            ("--distance", self.distance), ("--tls-resumption", self.tls_resumption or None),
+            ("--out", self.page_file),
+        ):  # fmt: skip
+            if value is not None:
+                raise UsageError(f"{option}: needs --from, the policy or file of what you have")
+
+
+@frozen(kw_only=True)
+class LimitOptions:
+    """The limits of the needs."""
+
+    min_throughput: Annotated[str | None, typer.Option(help="bit/s: 20M, 500k.")] = None
+    max_overhead: Annotated[
+        str | None,
+        typer.Option(help="Share of throughput: 5%. With --from: against what you have."),
+    ] = None
+    max_delay: Annotated[str | None, typer.Option(help="One-way delay: 5ms.")] = None
+    max_negotiation: Annotated[str | None, typer.Option(help="Time of a join: 300ms.")] = None
+    max_handover: Annotated[str | None, typer.Option(help="Gap at a hand-over: 50ms.")] = None
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(help=f"One of the limits above as NAME=VALUE; repeat. {', '.join(LIMITS)}."),
+    ] = None
+
+    def by_option(self) -> dict[str, str | None]:
+        """The limits by option, those of ``--limit`` included. Raises ``UsageError``."""
+        limits = {option: getattr(self, option[2:].replace("-", "_")) for option in LIMITS.values()}
+        for word in self.limit or []:
+            name, equals, value = word.partition("=")
+            option = LIMITS.get(name.strip())
+            if option is None or not equals:
+                raise UsageError(
+                    f"--limit {word}: write NAME=VALUE, e.g. overhead=5%; names are "
+                    f"{', '.join(LIMITS)}"
+                )
+            if limits[option] is not None:
+                raise UsageError(f"--limit {word}: {name.strip()} has two limits; give one")
+            limits[option] = value
+        return limits
+
+
+@frozen(kw_only=True)
+class AdviseOptions:
+    """Options of ``airtoll advise``."""
+
+    start: FromOptions
+    scenario: Annotated[
+        str | None,
+        typer.Option(help="Scenario of a shipped study (or STUDY/SCENARIO), or of the run."),
+    ] = None
+    need: Annotated[
+        str, typer.Option(help="Services, comma between: confidentiality,mutual-auth,...")
+    ] = ""
+    limits: LimitOptions
+    credential: Annotated[
+        str, typer.Option("--credentials", help=f"Kinds, comma between: {', '.join(CREDENTIALS)}.")
+    ] = ""
+    dot1x: Annotated[
+        bool | None,
+        typer.Option(
+            "--8021x/--no-8021x",
+            help="Whether a RADIUS server is available; with --from, a home has none.",
+            show_default="--8021x",
+        ),
+    ] = None
+    pmf: Annotated[bool, typer.Option("--pmf", help="Management frames must be protected.")] = False
+    band: Annotated[
+        str | None, typer.Option(help="Band in GHz: 2.4, 5 or 6; 6 takes WPA3 and OWE alone.")
+    ] = None
+    rules: Annotated[
+        str, typer.Option(help=f"Rule sets, comma between: {', '.join(RULE_SETS)}.")
+    ] = ""
+    margin: Annotated[str, typer.Option(help="Share of throughput below which policies tie.")] = (
+        "1%"
+    )
+    run_folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--run", parser=named("--run"), help="A run (or imported readings) to decide on."
+        ),
+    ] = None
+    policy: Annotated[
+        list[str] | None, typer.Option(help="Candidate; repeat. Default: today's choices.")
+    ] = None
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            help="Device profile for every station and the AP; with --from, of the AP (router), "
+            "or of a battery-powered station (esp32-c3)."
+        ),
+    ] = None
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Trials per cell when it has to run.",
+            show_default="5; by place with --from",
+        ),
+    ] = None
+    on: Annotated[str, typer.Option(help="Testbed when it has to run.")] = "simulator"
+    compared_with: Annotated[
+        str | None, typer.Option("--against", help="Data set whose choices are compared with ours.")
+    ] = None
+    details: Annotated[
+        bool, typer.Option("--details", help="With --against: every place and option, too.")
+    ] = False
+    json: JsonOption = False
+
+    def __attrs_post_init__(self) -> None:
+        if self.band not in (None, "2.4", "5", "6"):
+            raise UsageError(f"--band {self.band}: allowed are 2.4, 5, 6")
+        if self.details and self.compared_with is None:
+            raise UsageError("--details: needs --against, whose screen is short")
+        if self.have is None:
+            self.start.refuse()
+            return
+        for option, refused in (
+            ("--scenario", self.scenario is not None), ("--run", self.run_folder is not None),
+            ("--against", self.compared_with is not None), ("--on", self.on != "simulator"),
+            ("--margin", self.margin != "1%"),
+        ):  # fmt: skip
+            if refused:
+                raise UsageError(f"{option}: not with --from, which has a place of its own")
+
+    @property
+    def have(self) -> str | None:
+        """The policy or file that one has; the usual one where a device alone is named."""
+        if self.start.have is not None or self.profile is None:
+            return self.start.have
+        return _USUAL if self.scenario is None and self.run_folder is None else None
+
+    @property
+    def candidates(self) -> list[str]:
+        """The canonical names of the policies of ``--policy``."""
+        return [resolve(name).name for name in self.policy or []]
+
+    def needs(self) -> Needs:
+        """Needs and limits. Raises ``UsageError``."""
+        limits = self.limits.by_option()
+        needs = Needs(
+            services=tuple(service_named(w) for w in _listed(self.need)),
+            credentials=tuple(credentials_named(w) for w in _listed(self.credential)),
+            dot1x=self.dot1x is not False,
+            pmf=self.pmf,
+            band_6ghz=self.band == "6",
+            rules=tuple(rules_named(w) for w in _listed(self.rules)),
+            baseline_allowed=any(resolve(name).is_baseline for name in self.policy or []),
+            margin=_share(self.margin, "--margin") or 0.0,
+            min_throughput_bps=_rate(limits["--min-throughput"]),
+            max_overhead=_share(limits["--max-overhead"], "--max-overhead"),
+            max_delay_s=_time(limits["--max-delay"], "--max-delay"),
+            max_negotiation_s=_time(limits["--max-negotiation"], "--max-negotiation"),
+            max_handover_s=_time(limits["--max-handover"], "--max-handover"),
+        )
+        if self.have is not None:
+            for option, limit_of in limits.items():
+                if limit_of is not None and option != "--max-overhead":
+                    raise UsageError(f"{option}: not with --from; --max-overhead is")
+        return needs
+
+    def situation(self, have: str) -> Situation:
+        """The situation of the network that one has. Raises ``UsageError``."""
+        start = self.start
+        return situation(
+            have,
+            wanted=start.ssid,
+            place=place_named(start.place),
+            profile=self.profile,
+            radius=self.dot1x,
+            phy=start.phy,
+            band=self.band,
+            clients=start.clients,
+            requests_per_s=start.requests,
+            chain=start.chain,
+            battery=start.battery,
+            every=start.every,
+            tunnel_end=start.tunnel_end,
+            level_dbm=start.level,
+            distance_m=start.distance,
+            tls_resumption=start.tls_resumption,
+            said=start.have is not None,
+        )
+
+
+def _listed(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _rate(text: str | None) -> float | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9.]+)\s*([kMG]?)(?:bit/s|bps|b/s)?", text.strip())
+    return _positive(match, _SCALES, "--min-throughput", text, "20M, 500k, 1.5G")
+
+
+def _time(text: str | None, option: str) -> float | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9.]+)\s*(us|ms|s)", text.strip())
+    return _positive(match, _TIMES, option, text, "50ms, 1.5s")
+
+
+def _share(text: str | None, option: str) -> float | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9.]+)\s*(%?)", text.strip())
+    return _positive(match, {"": 1.0, "%": 0.01}, option, text, "5%, 0.05")
+
+
+def _positive(
+    match: re.Match[str] | None, scales: Mapping[str, float], option: str, text: str, example: str
+) -> float:
+    try:
+        if match is None:
+            raise ValueError  # noqa: TRY301 - one message for both ways of being wrong
+        return float(match.group(1)) * scales[match.group(2)]
+    except ValueError:
+        raise UsageError(f"{option} {text!r}: give a number with its unit: {example}") from None
