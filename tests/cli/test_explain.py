@@ -236,8 +236,8 @@ class TestFurtherThreads:
                 # One way stays at 54 Mb/s and 20 MHz on channels with radar.
                 "legacy rates",
                 "https://github.com/openwrt/mt76/issues/676",
-                ("?", "15", "--flow", "tcp-up", *SAME, *WIDE, "--also", "rate,tcp-up=?:54",
-                 "--also", "width,tcp-up=?:20"),
+                ("?", "54", "--flow", "rate,tcp-up", *SAME, *AC, "--also",
+                 "width,tcp-up=?:20"),
             ),
             (
                 "legacy rates",

@@ -15,7 +15,7 @@ import pytest
 from airtoll.capture.reports import capture_report
 from airtoll.cli.studying import parse_values
 from airtoll.errors import UsageError
-from airtoll.lesson import write_lesson
+from airtoll.lesson import points, write_lesson
 from airtoll.lesson.points import cost, handover
 from airtoll.plan import make_plan
 from airtoll.present.names import policy_name
@@ -44,6 +44,22 @@ def rows(sheet: Path) -> dict[str, str]:
     return found
 
 
+@pytest.fixture(scope="module", autouse=True)
+def simulated():
+    """Each scenario is simulated once for all lessons of this file; gives what simulates anew."""
+    anew, known = points._simulated, {}
+
+    def once(scenario, seed):
+        key = json.dumps(scenario), seed
+        if key not in known:
+            known[key] = anew(scenario, seed)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(points, "_simulated", once)
+        yield anew
+
+
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("lesson") / "class"
@@ -51,7 +67,10 @@ def lesson(tmp_path_factory) -> Path:
     return folder
 
 
-def test_the_same_seed_gives_the_same_files_and_another_one_other_numbers(lesson, tmp_path):
+def test_the_same_seed_gives_the_same_files_and_another_one_other_numbers(
+    lesson, simulated, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(points, "_simulated", simulated)
     write_lesson(tmp_path / "again", with_page=False)
     assert files(tmp_path / "again") == files(lesson)
     write_lesson(tmp_path / "other", seed=7, with_page=False)

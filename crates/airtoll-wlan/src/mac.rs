@@ -58,7 +58,8 @@ pub(crate) use fragmentation::Division;
 pub(crate) use group::{GroupFrame, Indication};
 pub(crate) use lifetime::{Backlog, NONE as NO_LIFETIME};
 pub(crate) use link::{
-    Addresses, Agreement, DataLink, DataSubtype, HandUp, Mpdu, TxLink, mac_octets,
+    Addresses, Agreement, DataLink, DataSubtype, HandUp, Mpdu, Numbering, Queueing, TxLink,
+    mac_octets,
 };
 pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing, width};
 pub(crate) use ofdma::{BothWays, SharedStation, SharingRules};

@@ -337,6 +337,7 @@ def _bss(cell: Cell) -> border.Bss:
         band=None if settings.band is None else border.Band(f"{settings.band}ghz"),
         width_mhz=settings.width_mhz,
         preamble=border.DsssPreamble(settings.preamble or "long"),
+        coding=border.Coding(settings.coding),
         protection=border.Protection(settings.protection.replace("-", "_")),
         rate=rates.bss_rate(settings, cell.load.duration_s),
         max_attempts=settings.retry_limit,
