@@ -350,7 +350,7 @@ class TestForm:
 
     def test_a_lower_level_is_another_place_and_the_same_one_is_not(self) -> None:
         words = ("480", "250", *self.SAME, *AC, "--also", "rate=780:351", "--also", "width=80:80")
-        words = (*words, "--also", "retries=5%:6%")
+        words = (*words, "--also", "streams=2:2", "--also", "retries=5%:6%")
         there = explain(*words, "--also", "signal=-45:-63dBm")["mechanisms"][0]
         assert there["name"] == "rate control"
         assert there["parameter"].endswith("at a lower level")
