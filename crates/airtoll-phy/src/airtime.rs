@@ -55,7 +55,7 @@ const fn symbols(v: &TxVector, bits: u64) -> u64 {
             let rate = code.fraction();
             let quarter_data = quarter * rate.numerator as u64 / rate.denominator as u64;
             let last = bits % data;
-            // What is added finds room in the last symbol.
+            // The last symbol has room for an added quarter.
             if last != 0 && last <= 3 * quarter_data {
                 return symbols;
             }

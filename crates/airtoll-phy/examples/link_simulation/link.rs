@@ -20,7 +20,7 @@ use ldpc::Ldpc;
 const SUBCARRIERS: usize = 52;
 const SERVICE_BITS: usize = 16;
 
-/// What is sent over.
+/// Code and constellation of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
     /// The code.
@@ -98,7 +98,7 @@ impl Noise {
 }
 
 enum Coder {
-    Bcc(Bcc),
+    Bcc(Box<Bcc>),
     Ldpc(Box<Ldpc>),
 }
 
@@ -128,7 +128,7 @@ impl Sender {
                 kept: None,
             },
             coder: match link.coding {
-                Coding::Bcc => Coder::Bcc(Bcc::new(data, link.code, bits)),
+                Coding::Bcc => Coder::Bcc(Box::new(Bcc::new(data, link.code, bits))),
                 Coding::Ldpc => Coder::Ldpc(Box::new(Ldpc::new(data, link.code, bits))),
             },
             axis_bits: bits.div_ceil(2),

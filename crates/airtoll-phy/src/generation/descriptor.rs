@@ -163,7 +163,7 @@ pub struct McsRules {
 /// Which bits the LDPC code words of a PPDU hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LdpcFill {
-    /// Those of SERVICE and PSDU, however far they fill the last symbol (HT, 19.3.11.7.5).
+    /// SERVICE and PSDU alone, without the rest of the last symbol (HT, 19.3.11.7.5).
     Psdu,
     /// Those of whole symbols (VHT, 21.3.10.5.4).
     Symbols,
