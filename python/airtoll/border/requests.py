@@ -38,11 +38,11 @@ __all__ = [
     "CipherCost",
     "CipherDelimiters",
     "CipherSuite",
+    "Coding",
     "CongestionControl",
     "Cost",
     "CryptoEngine",
     "Discipline",
-    "Coding",
     "DsssPreamble",
     "Duty",
     "EapLimits",
@@ -384,7 +384,9 @@ class Band(StrEnum):
 
 
 class Coding(StrEnum):
-    """Error-correcting code of data frames. DSSS and CCK have none, OFDM has the convolutional code alone."""
+    """Error-correcting code of data frames. DSSS and CCK have none, OFDM has the convolutional
+    code alone.
+    """
 
     BCC = "bcc"
     """Convolutional code (BCC)."""
