@@ -3,10 +3,11 @@
 One station sends saturated UDP datagrams of 1472 octets to its access point. Each figure is the
 mean of three trials of ten simulated seconds after two of warm-up.
 
-    python benchmarks/minstrel.py [--before MODULE]
+    python benchmarks/minstrel.py [--before MODULE | --coding]
 
 ``--before``: a second native module (``_native.abi3.so``), built with another
 ``crates/airtoll-phy/src/error_rate.rs``; its figures stand first, with the change.
+``--coding``: the convolutional code first, then LDPC.
 """
 
 from __future__ import annotations
@@ -84,18 +85,25 @@ def main() -> None:
     """Prints one row for each cell and power."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--before", help="native module with other frame errors")
-    before = parser.parse_args().before
-    other = module_at(before) if before else None
-    print("| PHY | signal, dBm |" + (" before, Mb/s |" if other else "") + " Mb/s |", end="")
-    print(" change |" if other else "")
-    print("|---|---|---|" + ("---|---|" if other else ""))
+    parser.add_argument("--coding", action="store_true", help="both codes of HT and later")
+    options = parser.parse_args()
+    if options.before and options.coding:
+        parser.error("--before and --coding exclude one another")
+    other = module_at(options.before) if options.before else None
+    two = other is not None or options.coding
+    heads = ("BCC, Mb/s", "LDPC, Mb/s") if options.coding else ("before, Mb/s", "Mb/s")
+    print("| PHY | signal, dBm | " + " | ".join(heads if two else heads[1:]), end=" |")
+    print(" change |" if two else "")
+    print("|---|---|---|" + ("---|---|" if two else ""))
     for name, bss in CELLS.items():
+        if options.coding and bss["standard"] == "802.11a":
+            continue
         for power in POWERS_DBM:
-            text = scenario(bss, power)
-            now = mbps(_native, text)
+            coded = {**bss, "coding": "ldpc"} if options.coding else bss
+            now = mbps(_native, scenario(coded, power))
             row = f"| {name} | {power} |"
-            if other:
-                old = mbps(other, text)
+            if two:
+                old = mbps(other or _native, scenario(bss, power))
                 change = f"{100 * (now / old - 1):+.0f} %" if old else "-"
                 print(f"{row} {old:.2f} | {now:.2f} | {change} |")
             else:

@@ -68,8 +68,9 @@ class Case:
     category: str = "BE"  # BE | BK | VI | VO
     wired: tuple[float, float] | None = None  # a wire to a server: Mb/s, seconds one way
     tcp_window: int = 131072
-    # A station waits for longer than its 500 packets last: ns-3's traffic control (10,240 packets)
-    # keeps what arrives meanwhile and refills the queue, as airtoll's saturated application does.
+    # A station waits for longer than its 500 packets last, or a PPDU takes most of them: ns-3's
+    # traffic control (10,240 packets) keeps what arrives meanwhile and refills the queue, as
+    # airtoll's saturated application does.
     refilled: bool = False
     # Traffic of ns-3 begins here. Associations and block ack agreements compete with it.
     traffic_from_s: float = 0.5
@@ -540,6 +541,7 @@ def cases() -> list[Case]:
             mcs=mcs,
             width=width,
             payload=500,
+            refilled=width == 80,
             **brief,
         )
     # A third above what the PHY carries costs ns-3 minutes; this is above what fits.

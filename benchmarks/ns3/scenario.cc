@@ -295,14 +295,23 @@ Run(const Parameters& p)
                 UintegerValue(1000000));
     if (p.emlsrPadding >= 0)
     {
-        // The main PHY turns to the link of a MU-RTS within its padding.
+        // The main PHY turns to the link of a MU-RTS within its padding. For frames of its own it
+        // turns to the link during the back-off: PHYs that listen hear the whole channel and do not
+        // transmit (an RTS of theirs would limit the TXOP to 20 MHz).
         mac.SetEmlsrManager("ns3::AdvancedEmlsrManager",
                             "EmlsrLinkSet",
                             StringValue("0,1"),
                             "EmlsrPaddingDelay",
                             TimeValue(MicroSeconds(p.emlsrPadding)),
                             "EmlsrTransitionDelay",
-                            TimeValue(MicroSeconds(p.emlsrTransition)));
+                            TimeValue(MicroSeconds(p.emlsrTransition)),
+                            "AuxPhyMaxModClass",
+                            EnumValue(p.direction == "down" ? WIFI_MOD_CLASS_OFDM
+                                                            : WIFI_MOD_CLASS_EHT),
+                            "AuxPhyChannelWidth",
+                            UintegerValue(p.direction == "down" ? 20 : p.width),
+                            "AuxPhyTxCapable",
+                            BooleanValue(p.direction == "down"));
         phy.Set("ChannelSwitchDelay", TimeValue(MicroSeconds(p.emlsrPadding / 2)));
     }
     for (int i = 1; i <= p.stations; ++i)

@@ -68,6 +68,7 @@ def highest_mcs(
     band: str,
     width_mhz: int,
     guard_interval_ns: int,
+    coding: str,
     streams: int,
     level_dbm: float,
     noise_figure_db: float,

@@ -420,7 +420,7 @@ def test_a_tunnel_to_a_server_spares_the_router_and_protects_beyond_it():
 
 
 def test_an_unknown_part_of_a_join_leaves_the_whole_unknown(home):
-    """SAE's time on the router is published nowhere, so that nobody knows what is noticed."""
+    """SAE's time on the router is published nowhere, so that the change of a join is unknown."""
     data, _, _ = home
     (wpa3,) = [one for one in data["outcomes"] if one["policy"] == "wpa3-sae-ccmp"]
     join = wpa3["claims"][1]

@@ -99,6 +99,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.mcs": (3, _N),
     "scenario.width_mhz": (40, _N),
     "scenario.guard_interval_ns": (400, _N),
+    "scenario.coding": ("ldpc", _N),
     "scenario.streams": (2, _N),
     "scenario.rate_control": ("minstrel", {}),
     "scenario.preamble": ("short", {"scenario.phy": "802.11b"}),

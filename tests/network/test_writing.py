@@ -67,3 +67,110 @@ def test_values_that_fit_one_place_alone_are_named():
     assert "# Examples that fit no other network: hw_mode, channel, nas_identifier" in text
     assert "r0kh= and an r1kh= line" in text
     assert "r0kh=" not in hostapd_text(resolve("wpa3-eap-tls-ccmp"))
+
+
+SECRET = "secret-of-home"
+FILES = {
+    "wireless": f"""\
+config wifi-device 'radio0'
+\toption band '5g'
+\toption channel '44'
+\toption htmode 'VHT80'
+\toption country 'DE'
+
+config wifi-iface 'default_radio0'
+\toption device 'radio0'
+\toption mode 'ap'
+\toption ssid 'Casa'
+\toption encryption 'psk2'  # since 2019
+\toption key '{SECRET}'
+""",
+    "hostapd.conf": f"""\
+interface=wlan0
+ssid=Casa
+country_code=DE
+hw_mode=a
+channel=44
+ieee80211n=1
+ieee80211ac=1
+wpa=2
+wpa_key_mgmt=WPA-PSK
+rsn_pairwise=CCMP
+wpa_passphrase={SECRET}
+""",
+    "wpa_supplicant.conf": f"""\
+country=DE
+network={{
+    ssid="Casa"
+    psk="{SECRET}"
+    key_mgmt=WPA-PSK
+}}
+network={{
+    ssid="work"
+    psk={"0123456789abcdef" * 4}
+    key_mgmt=WPA-PSK
+}}
+""",
+}
+
+
+def changed_file(tmp_path, name, policy, *more):
+    path = tmp_path / name
+    path.write_text(FILES[name])
+    shown = CliRunner().invoke(app, ["policies", "show", policy, "--from", str(path), *more])
+    assert shown.exit_code == 0, shown.exception
+    path.write_text(shown.stdout)
+    return path, shown.stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "policy", ["wpa3-sae-ccmp", "wpa2-ft-psk-ccmp", "owe-ccmp", "wpa3-sae-gcmp-256",
+               "wpa3-eap-tls-ccmp"],
+)  # fmt: skip
+def test_a_file_is_changed_where_the_policy_needs_it(tmp_path, name, policy):
+    """The file means the policy; its radio, names and secrets are those that it had."""
+    path, lines = changed_file(tmp_path, name, policy, "--ssid", "Casa")
+    found = next(one for one in read(str(path)) if one.name == "Casa")
+    assert policy in found.candidates
+    assert not found.contradictions
+    old = FILES[name].splitlines()
+    kept = [line for line in old if line in lines]
+    security = ("encryption", "key_mgmt", "rsn_pairwise", "ieee80211w")
+    assert all(any(word in line for word in security) for line in old if line not in kept)
+    assert any(SECRET in line for line in lines)
+
+
+def test_a_change_to_sae_is_one_line_and_keeps_its_comment(tmp_path):
+    _, lines = changed_file(tmp_path, "wireless", "wpa3-sae-ccmp")
+    new = [line for line in lines if line not in FILES["wireless"].splitlines()]
+    assert new == ["\toption encryption 'sae'  # since 2019"]
+
+
+def test_a_raw_psk_is_no_passphrase_of_sae(tmp_path):
+    _, lines = changed_file(tmp_path, "wpa_supplicant.conf", "wpa3-sae-ccmp", "--ssid", "work")
+    assert '    sae_password="PASSPHRASE"' in lines
+    _, lines = changed_file(tmp_path, "wpa_supplicant.conf", "wpa3-sae-ccmp", "--ssid", "Casa")
+    assert not any("sae_password" in line for line in lines)
+
+
+def test_a_file_with_several_networks_asks_for_one(tmp_path):
+    path = tmp_path / "wpa_supplicant.conf"
+    path.write_text(FILES["wpa_supplicant.conf"])
+    arguments = ["policies", "show", "wpa3-sae-ccmp", "--from", str(path)]
+    made = CliRunner().invoke(app, arguments)
+    assert "say --ssid: Casa, work" in str(made.exception)
+    made = CliRunner().invoke(app, [*arguments, "--openwrt"])
+    assert "no such file" in str(made.exception)
+
+
+@pytest.mark.parametrize(
+    ("profile", "mode", "band"), [("mt7621", "VHT80", "5g"), ("esp32", "HT20", "2g")]
+)
+def test_openwrt_of_a_router_has_its_radio(profile, mode, band):
+    arguments = ["policies", "show", "wpa3-sae-ccmp", "--openwrt"]
+    shown = CliRunner().invoke(app, [*arguments, "--profile", profile])
+    assert f"option htmode '{mode}'" in shown.stdout
+    assert f"option band '{band}'" in shown.stdout
+    assert "Examples" not in shown.stdout
+    assert "# Examples: the values of wifi-device" in CliRunner().invoke(app, arguments).stdout

@@ -16,6 +16,7 @@ from airtoll.answer import (
     Fit,
     Held,
     Limit,
+    Parts,
     Possible,
     Printed,
     Reproduces,
@@ -250,6 +251,47 @@ def test_who_holds_throughput_back():
     (line,) = telling.teller.answer(telling.answered(limits=limits)).extras
     assert line == (
         "Not the air but the CPU of phone limits throughput with WPA2-Personal + WireGuard."
+    )
+
+
+def test_who_holds_throughput_back_at_some_places_is_told_with_them():
+    telling = Telling(policies(ONE, HERE % ""), "bit/s", *(((20e6, 17e6, 4e4),) * 3))
+    question = telling.question
+    limits = tuple(
+        Limit(
+            cell,
+            place,
+            arm,
+            Held.CPU if arm in question.to and number < 2 else Held.AIR,
+            "phone",
+            1.0,
+        )
+        for number, place in enumerate(question.places)
+        for arm, cell in place.cells.items()
+    )
+    (line,) = telling.teller.answer(telling.answered(limits=limits)).extras
+    assert line == (
+        "Not the air but the CPU of phone limits throughput with WPA2-Personal + WireGuard "
+        "(a queue of 50 packets and a queue of 400 packets)."
+    )
+
+
+def test_the_parts_of_a_loss_add_up_and_say_of_what_they_are():
+    telling = Telling(policies(ONE), "bit/s", (20e6, 17e6, 4e4))
+    (loss,) = telling.claims
+    parts = Parts(
+        loss,
+        (
+            ("airtime_security_s", estimate(0.1, 0.001, "1")),
+            ("crypto_exposed_s", estimate(0.05, 0.001, "1")),
+        ),
+        0.15,
+    )
+    (line,) = telling.teller.answer(telling.answered(parts=parts)).extras
+    assert line.startswith("From WPA2-Personal to WPA2-Personal + WireGuard (")
+    assert line.endswith(
+        "15 % of throughput are lost: 10 % to octets that security adds and 5.0 % to waiting for "
+        "the cipher."
     )
 
 

@@ -92,6 +92,30 @@ def test_wider_channels_and_longer_paths_need_lower_rates():
     assert rates(cell_of(phy="802.11n", stations=[walled]))["A"][0] < places[1]
 
 
+@pytest.mark.parametrize("phy", MCS_PHYS)
+def test_ldpc_carries_a_higher_mcs_at_some_weak_level_and_never_a_lower_one(phy):
+    gained = 0
+    for level in range(-88, -56, 2):
+        settings = {"phy": phy, "stations": [{"name": "A", "rssi_dbm": level}]}
+        settings["radio"] = {"carrier_sense_dbm": -95}
+        bcc, ldpc = (
+            rates(cell_of(**settings, coding=coding))["A"][0] for coding in ("bcc", "ldpc")
+        )
+        assert bcc is not None
+        assert ldpc is not None
+        assert bcc <= ldpc
+        gained += ldpc - bcc
+        if ldpc > bcc:
+            assert retried(cell_of(**settings, coding="ldpc")) < 0.2
+    assert 3 <= gained <= 16
+
+
+@pytest.mark.parametrize("phy", ["802.11a", "802.11b", "802.11g"])
+def test_phys_without_mcs_have_no_ldpc(phy):
+    with pytest.raises(ValueError, match=f"coding: {phy} has no LDPC codes"):
+        cell_of(phy=phy, coding="ldpc")
+
+
 def test_each_station_has_the_rate_of_its_level_both_ways():
     stations = [
         {"name": "near", "rssi_dbm": -50},

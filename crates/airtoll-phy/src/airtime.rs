@@ -6,7 +6,9 @@
 
 use airtoll_units::Duration;
 
-use crate::parameters::GuardInterval;
+use crate::generation::LdpcFill;
+use crate::ldpc::CodeWords;
+use crate::parameters::{Coding, GuardInterval};
 use crate::txvector::TxVector;
 
 /// Time on air of a PSDU of `psdu_octets` octets.
@@ -14,7 +16,9 @@ use crate::txvector::TxVector;
 /// DSSS and HR/DSSS: TXTIME of 16.3.4, `PreambleLength + PLCPHeaderTime +
 /// ceil(8 LENGTH / DATARATE)`. OFDM: (17-29), ERP-OFDM: 18.5.3 with 6 us of signal extension,
 /// HT: (19-90), VHT: (21-107), where a data field with the short guard interval is padded to the
-/// next 4 us boundary; HE: (27-135) with packet extension 0; EHT: 36.4.3.
+/// next 4 us boundary; HE: (27-135) with packet extension 0; EHT: 36.4.3. LDPC: with the symbol that is added
+/// where too many check bits would be missing (19.3.11.7.5, 21.3.10.5.4, 27.3.12.5.2, 36.3.13.3.5). A user's part
+/// of a PPDU that others share counts as if they needed none.
 #[must_use]
 #[inline]
 pub const fn airtime(v: &TxVector, psdu_octets: u32) -> Duration {
@@ -23,7 +27,7 @@ pub const fn airtime(v: &TxVector, psdu_octets: u32) -> Duration {
         // bits / (n * 0.1 Mb/s) microseconds, rounded up.
         (bits * 10).div_ceil(v.bits_per_symbol as u64) * 1_000
     } else {
-        let symbols = (bits + v.service_and_tail as u64).div_ceil(v.bits_per_symbol as u64);
+        let symbols = symbols(v, bits + v.service_and_tail as u64);
         let ns = symbols * v.symbol_ns as u64;
         match v.guard_interval() {
             GuardInterval::Ns400 => ns.div_ceil(4_000) * 4_000,
@@ -33,21 +37,72 @@ pub const fn airtime(v: &TxVector, psdu_octets: u32) -> Duration {
     Duration::from_nanos(v.preamble_ns as u64 + data_ns + v.extension_ns as u64)
 }
 
+/// Symbols of a data field of `bits` bits, SERVICE and tail included.
+const fn symbols(v: &TxVector, bits: u64) -> u64 {
+    let data = v.bits_per_symbol as u64;
+    let symbols = bits.div_ceil(data);
+    let (Coding::Ldpc, Some(fill)) = (v.coding, v.fills()) else {
+        return symbols;
+    };
+    let coded = v.coded_bits_per_symbol as u64;
+    let available = symbols * coded;
+    let code = v.mcs().code;
+    let words = match fill {
+        LdpcFill::Psdu => CodeWords::of(bits, available, coded, code),
+        LdpcFill::Symbols => CodeWords::of(symbols * data, available, coded, code),
+        LdpcFill::Quarters => {
+            let quarter = v.coded_bits_per_quarter as u64;
+            let rate = code.fraction();
+            let quarter_data = quarter * rate.numerator as u64 / rate.denominator as u64;
+            let last = bits % data;
+            // The last symbol has room for an added quarter.
+            if last != 0 && last <= 3 * quarter_data {
+                return symbols;
+            }
+            CodeWords::of(symbols * data, available, quarter, code)
+        }
+    };
+    symbols + words.extended as u64
+}
+
 /// The longest PSDU, octets, whose PPDU takes no longer than `room`; 0 where none does.
 #[must_use]
 pub const fn psdu_within(v: &TxVector, room: Duration) -> u32 {
     let around = v.preamble_ns as u64 + v.extension_ns as u64;
     let ns = room.as_nanos().saturating_sub(around);
-    let bits = if v.is_dsss() {
-        ns / 1_000 * v.bits_per_symbol as u64 / 10
+    let (bits, least) = if v.is_dsss() {
+        (ns / 1_000 * v.bits_per_symbol as u64 / 10, 0)
     } else {
         let ns = match v.guard_interval() {
             GuardInterval::Ns400 => ns / 4_000 * 4_000,
             _ => ns,
         };
         let symbols = ns / v.symbol_ns as u64;
-        (symbols * v.bits_per_symbol as u64).saturating_sub(v.service_and_tail as u64)
+        let data = v.bits_per_symbol as u64;
+        let around = v.service_and_tail as u64;
+        (
+            (symbols * data).saturating_sub(around),
+            (symbols.saturating_sub(1) * data).saturating_sub(around),
+        )
     };
+    let longest = whole_octets(bits);
+    if matches!(v.coding, Coding::Bcc) {
+        return longest;
+    }
+    // LDPC adds one symbol at most: one symbol fewer of data always fits.
+    let (mut fits, mut breaks) = (whole_octets(least), longest.saturating_add(1));
+    while breaks - fits > 1 {
+        let middle = fits + (breaks - fits) / 2;
+        if airtime(v, middle).as_nanos() > room.as_nanos() {
+            breaks = middle;
+        } else {
+            fits = middle;
+        }
+    }
+    fits
+}
+
+const fn whole_octets(bits: u64) -> u32 {
     let octets = bits / 8;
     if octets < u32::MAX as u64 {
         octets as u32
@@ -81,7 +136,8 @@ pub struct TimeSpan {
 }
 
 /// When octets of a PSDU are on the air, counted from the beginning of the PPDU. OFDM: the symbols that hold one of their bits, since the interleaver spreads each bit over
-/// its symbol. The SERVICE field has 16 bits in every OFDM format.
+/// its symbol; LDPC: as if check bits lay evenly among the data bits. The SERVICE field has 16 bits in every OFDM
+/// format.
 #[must_use]
 pub const fn octets_on_air(v: &TxVector, octets: OctetSpan) -> TimeSpan {
     const SERVICE_BITS: u64 = 16;
@@ -241,7 +297,54 @@ mod tests {
                 Band::Ghz6
             )
             .unwrap()),
+            (0..32u8).prop_map(|m| ldpc(Generation::N, m, 1, Width::Mhz20)),
+            (0..9u8, 1..5u8).prop_map(|(m, n)| ldpc(Generation::Ac, m, n, Width::Mhz40)),
+            (0..14u8, 1..9u8).prop_map(|(m, n)| ldpc(Generation::Be, m, n, Width::Mhz80)),
         ]
+    }
+
+    fn ldpc(generation: Generation, mcs: u8, streams: u8, width: Width) -> TxVector {
+        let gi = GuardInterval::Ns800;
+        TxVector::of_mcs(generation, mcs, streams, width, gi, Band::Ghz5)
+            .and_then(|v| v.with_coding(Coding::Ldpc))
+            .unwrap()
+    }
+
+    #[test]
+    fn ldpc_adds_a_symbol_where_check_bits_would_be_missing() {
+        // HT, QPSK 1/2: 16 + 8 x 13 bits in three symbols of 52, whose 312 coded bits lack 132 of 324 check bits.
+        let ht = ldpc(Generation::N, 1, 1, Width::Mhz20);
+        assert_eq!(us(ht, 13), 36.0 + 4.0 * 4.0);
+        // 16 + 8 x 1534 bits at MCS 7 fill 48 symbols of 260 bits but for 192: eight words of 1944 bits with 672
+        // zeros lack 2 of 2592 check bits.
+        let ht = ldpc(Generation::N, 7, 1, Width::Mhz20);
+        assert_eq!(us(ht, 1_534), 36.0 + 48.0 * 4.0);
+        // VHT codes whole symbols: 48 x 260 bits in eight words with 480 zeros; 15552 - 14976 - 480 = 96 check
+        // bits are missing, of 259 that may.
+        let vht = ldpc(Generation::Ac, 7, 1, Width::Mhz20);
+        assert_eq!(us(vht, 1_534), 40.0 + 48.0 * 4.0);
+        // Three of them, 780 bits, take one word of 1296 bits with 300 zeros: 1296 - 936 - 300 = 60 of 216 are
+        // missing, and 300 < 1.2 x 60 x 5.
+        assert_eq!(us(vht, 90), 40.0 + 4.0 * 4.0);
+    }
+
+    #[test]
+    fn quarters_of_the_last_symbol_take_what_ldpc_adds() {
+        // HE, 20 MHz, MCS 7: 1170 data and 1404 coded bits a symbol, 300 data bits a quarter. 16 + 8 x 144 bits
+        // fill the symbol: one word of 1944 bits with 450 zeros lacks 1944 - 1404 - 450 = 90 of 324 check bits,
+        // more than a tenth, and 450 < 1.2 x 90 x 5. A symbol with one quarter is added.
+        let he = ldpc(Generation::Ax, 7, 1, Width::Mhz20);
+        assert_eq!(airtime(&he, 144).as_nanos(), 43_200 + 2 * 13_600);
+        // 16 + 8 x 110 bits fill three quarters: the fourth takes what is added.
+        assert_eq!(airtime(&he, 110).as_nanos(), 43_200 + 13_600);
+    }
+
+    #[test]
+    fn older_formats_have_no_ldpc() {
+        let a54 = TxVector::ofdm(OfdmRate::M54, Band::Ghz5);
+        let refusal = a54.with_coding(Coding::Ldpc).unwrap_err().to_string();
+        assert_eq!(refusal, "802.11a has no LDPC codes");
+        assert_eq!(a54.with_coding(Coding::Bcc), Ok(a54));
     }
 
     proptest! {

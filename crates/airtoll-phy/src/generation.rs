@@ -22,8 +22,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use descriptor::{
-    AmpduLimits, BandRules, Descriptor, Excluded, GuardRules, Legacy, McsRules, MultiUserRules,
-    Spread, Symbols, WidthRules,
+    AmpduLimits, BandRules, Descriptor, Excluded, GuardRules, LdpcFill, Legacy, McsRules,
+    MultiUserRules, Spread, Symbols, WidthRules,
 };
 pub use refusal::TxVectorError;
 

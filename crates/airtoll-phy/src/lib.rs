@@ -26,6 +26,7 @@ mod dsss_error;
 mod error_rate;
 mod frame_sizes;
 mod generation;
+mod ldpc;
 #[cfg(test)]
 #[path = "../examples/link_simulation/link.rs"]
 mod link_simulation;
@@ -54,12 +55,13 @@ pub use frame_sizes::{
     trigger_octets,
 };
 pub use generation::{
-    BandRules, Descriptor, Excluded, Generation, GuardRules, Legacy, McsRules, MultiUserRules,
-    Spread, Symbols, WidthRules,
+    BandRules, Descriptor, Excluded, Generation, GuardRules, LdpcFill, Legacy, McsRules,
+    MultiUserRules, Spread, Symbols, WidthRules,
 };
+pub use ldpc::CodeWords;
 pub use modulation::{CodeRate, Fraction, Mcs, Modulation};
 pub use multi_user::{Shared, TRIGGERED_GUARD_INTERVAL, shares, triggered};
-pub use parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
+pub use parameters::{Band, Coding, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
 pub use propagation::{
     HEAVY_WALL, LIGHT_WALL, LogDistance, free_space_loss, from_milliwatts, milliwatts, noise_floor,
     ratio,

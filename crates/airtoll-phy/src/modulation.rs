@@ -122,10 +122,15 @@ impl Mcs {
     }
 }
 
+/// N_CBPS = N_SD N_SS N_BPSCS.
+pub(crate) fn coded_bits(mcs: Mcs, subcarriers: u32, nss: u8) -> u32 {
+    subcarriers * u32::from(nss) * mcs.modulation.bits()
+}
+
 /// N_DBPS = floor(N_SD N_SS N_BPSCS R) (Table 27-15 rounds down where it does not come out).
 pub(crate) fn data_bits(mcs: Mcs, subcarriers: u32, nss: u8) -> u32 {
     let rate = mcs.code.fraction();
-    subcarriers * u32::from(nss) * mcs.modulation.bits() * rate.numerator / rate.denominator
+    coded_bits(mcs, subcarriers, nss) * rate.numerator / rate.denominator
 }
 
 #[cfg(test)]

@@ -117,6 +117,30 @@ impl GuardInterval {
     }
 }
 
+/// Error-correcting code of data frames. DSSS and CCK have none, OFDM has the convolutional code alone.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Coding {
+    /// Convolutional code (BCC).
+    #[default]
+    Bcc,
+    /// Low-density parity-check codes (HT and later).
+    Ldpc,
+}
+
 /// PLCP preamble of HR/DSSS (clause 16.2.2).
 #[derive(
     Clone,

@@ -62,6 +62,23 @@ impl ResourceUnit {
         }
     }
 
+    /// Data subcarriers of a quarter of the last symbol (N_SD,short, Table 27-33), by the data subcarriers of
+    /// the whole one; those of EHT's 4 x 996 tones too. `None` where no unit has so many.
+    #[must_use]
+    pub(crate) const fn quarter_subcarriers(data_subcarriers: u32) -> Option<u32> {
+        Some(match data_subcarriers {
+            24 => 6,
+            48 => 12,
+            102 => 24,
+            234 => 60,
+            468 => 120,
+            980 => 240,
+            1_960 => 492,
+            3_920 => 984,
+            _ => return None,
+        })
+    }
+
     /// How many there are in a channel (Table 27-8); 0 in a narrower one. A channel of 320 MHz has those of
     /// two channels of 160 MHz.
     #[must_use]

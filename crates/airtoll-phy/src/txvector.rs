@@ -7,9 +7,10 @@
 use airtoll_units::{BitRate, Duration};
 
 pub use crate::generation::TxVectorError;
-use crate::generation::{Descriptor, Generation, Legacy, Symbols};
-use crate::modulation::{CodeRate, Mcs, Modulation, data_bits};
-use crate::parameters::{Band, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
+use crate::generation::{Descriptor, Generation, LdpcFill, Legacy, Symbols};
+use crate::modulation::{CodeRate, Mcs, Modulation, coded_bits, data_bits};
+use crate::parameters::{Band, Coding, DsssRate, GuardInterval, OfdmRate, Preamble, Width};
+use crate::resource_unit::ResourceUnit;
 
 /// Parameters of one PPDU. Build it with [`TxVector::of_mcs`], [`TxVector::ofdm`] or
 /// [`TxVector::dsss`].
@@ -22,12 +23,17 @@ pub struct TxVector {
     nss: u8,
     index: u8,
     mcs: Mcs,
+    pub(crate) coding: Coding,
     /// Preamble and PLCP headers, ns.
     pub(crate) preamble_ns: u32,
     /// One data symbol with its guard interval, ns (0 for DSSS).
     pub(crate) symbol_ns: u32,
     /// Data bits per symbol (N_DBPS); for DSSS the rate in units of 100 kb/s.
     pub(crate) bits_per_symbol: u32,
+    /// Coded bits per symbol (N_CBPS), and those of a quarter of the last symbol where LDPC code words fill
+    /// quarters; 0 for DSSS.
+    pub(crate) coded_bits_per_symbol: u32,
+    pub(crate) coded_bits_per_quarter: u32,
     /// Service and tail bits.
     pub(crate) service_and_tail: u32,
     /// Signal extension, ns.
@@ -66,9 +72,12 @@ impl TxVector {
                 modulation,
                 code: CodeRate::Uncoded,
             },
+            coding: Coding::Bcc,
             preamble_ns,
             symbol_ns: 0,
             bits_per_symbol: rate.hundred_kbps(),
+            coded_bits_per_symbol: 0,
+            coded_bits_per_quarter: 0,
             service_and_tail: 0,
             extension_ns: 0,
         })
@@ -105,9 +114,12 @@ impl TxVector {
             nss: 1,
             index: rate as u8,
             mcs,
+            coding: Coding::Bcc,
             preamble_ns: times.preamble_ns,
             symbol_ns: times.symbol_ns,
             bits_per_symbol: data_bits(mcs, subcarriers, 1),
+            coded_bits_per_symbol: coded_bits(mcs, subcarriers, 1),
+            coded_bits_per_quarter: 0,
             service_and_tail: times.service_bits + times.tail_bits,
             extension_ns: d.bands[0].signal_extension_ns,
         }
@@ -176,6 +188,7 @@ impl TxVector {
         let subcarriers = channel.data_subcarriers;
         let encoders = (rules.encoders)(entry, subcarriers, nss);
         let trainings = rules.training_fields[usize::from(nss) - 1];
+        let quarter = quarter_subcarriers(rules.ldpc, subcarriers);
         Ok(Self {
             generation,
             band,
@@ -184,23 +197,61 @@ impl TxVector {
             nss,
             index: split.index,
             mcs: entry,
+            coding: Coding::Bcc,
             preamble_ns: times.preamble_ns + guard.training_ns * trainings,
             symbol_ns: times.symbol_ns,
             bits_per_symbol: data_bits(entry, subcarriers, nss),
+            coded_bits_per_symbol: coded_bits(entry, subcarriers, nss),
+            coded_bits_per_quarter: coded_bits(entry, quarter, nss),
             service_and_tail: times.service_bits + times.tail_bits * encoders,
             extension_ns: bands.signal_extension_ns,
         })
+    }
+
+    /// The same PPDU with another code. LDPC has no tail bits.
+    ///
+    /// # Errors
+    /// [`TxVectorError::NoLdpc`] for LDPC and a generation without MCSs.
+    pub fn with_coding(self, coding: Coding) -> Result<Self, TxVectorError> {
+        let generation = self.generation;
+        match (coding, generation.descriptor().symbols) {
+            _ if coding == self.coding => Ok(self),
+            (Coding::Ldpc, Symbols::Ofdm { service_bits, .. }) if self.fills().is_some() => {
+                Ok(Self {
+                    coding,
+                    service_and_tail: service_bits,
+                    ..self
+                })
+            }
+            (Coding::Ldpc, _) => Err(TxVectorError::NoLdpc { generation }),
+            (Coding::Bcc, _) => Self::of_mcs(
+                generation, self.index, self.nss, self.width, self.gi, self.band,
+            ),
+        }
+    }
+
+    /// How LDPC code words fill the symbols; `None` for a generation without them.
+    pub(crate) const fn fills(&self) -> Option<LdpcFill> {
+        match self.generation.descriptor().mcs {
+            Some(rules) => Some(rules.ldpc),
+            None => None,
+        }
     }
 
     /// The same modulation, code rate and streams in so many subcarriers of a PPDU that others share, behind
     /// a preamble of `preamble_ns` ns with training fields.
     pub(crate) fn in_part(self, subcarriers: u32, gi: GuardInterval, preamble_ns: u32) -> Self {
         let times = Times::of(self.generation.descriptor(), gi);
+        let quarter = self
+            .fills()
+            .map_or(0, |fill| quarter_subcarriers(fill, subcarriers));
         Self {
             gi,
             preamble_ns,
             symbol_ns: times.symbol_ns,
             bits_per_symbol: data_bits(self.mcs, subcarriers, self.nss),
+            coded_bits_per_symbol: coded_bits(self.mcs, subcarriers, self.nss),
+            coded_bits_per_quarter: coded_bits(self.mcs, quarter, self.nss),
             ..self
         }
     }
@@ -264,6 +315,13 @@ impl TxVector {
         self.mcs
     }
 
+    /// The error-correcting code; the convolutional one for DSSS too, which has none.
+    #[must_use]
+    #[inline]
+    pub const fn coding(&self) -> Coding {
+        self.coding
+    }
+
     /// Whether the format carries A-MPDUs (HT and later).
     #[must_use]
     pub const fn aggregates(&self) -> bool {
@@ -300,6 +358,14 @@ impl TxVector {
         } else {
             Some(self.bits_per_symbol)
         }
+    }
+}
+
+/// Subcarriers of a quarter of the last symbol; 0 where LDPC code words do not fill quarters.
+fn quarter_subcarriers(fill: LdpcFill, data_subcarriers: u32) -> u32 {
+    match fill {
+        LdpcFill::Quarters => ResourceUnit::quarter_subcarriers(data_subcarriers).unwrap_or(0),
+        LdpcFill::Psdu | LdpcFill::Symbols => 0,
     }
 }
 

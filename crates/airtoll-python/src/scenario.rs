@@ -128,16 +128,21 @@ impl Handle {
 /// The highest MCS that a level supports: its index, its rate in Mb/s, and whether nine of ten frames of
 /// 1500 octets arrive with it (false: the level is too low for every MCS, and the lowest stands here).
 ///
-/// `standard` and `band` as in a scenario (`802.11n`, `5ghz`); width in MHz, guard interval in ns, level
+/// `standard`, `band` and `coding` as in a scenario (`802.11n`, `5ghz`, `ldpc`); width in MHz, guard interval in ns, level
 /// in dBm, noise figure in dB. Raises ValueError for an unknown name, and where the generation has no MCS with
 /// so many streams on such a channel.
 #[pyfunction]
-#[pyo3(signature = (standard, band, width_mhz, guard_interval_ns, streams, level_dbm, noise_figure_db))]
+#[pyo3(signature = (standard, band, width_mhz, guard_interval_ns, coding, streams, level_dbm, noise_figure_db))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one for each property of the link"
+)]
 fn highest_mcs(
     standard: &str,
     band: &str,
     width_mhz: u16,
     guard_interval_ns: u16,
+    coding: &str,
     streams: u8,
     level_dbm: f64,
     noise_figure_db: f64,
@@ -148,6 +153,7 @@ fn highest_mcs(
         band,
         width_mhz,
         guard_interval_ns,
+        coding: named(coding)?,
     };
     let heard = analytic::Heard {
         level_dbm,

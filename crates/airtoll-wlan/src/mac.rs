@@ -58,13 +58,14 @@ pub(crate) use fragmentation::Division;
 pub(crate) use group::{GroupFrame, Indication};
 pub(crate) use lifetime::{Backlog, NONE as NO_LIFETIME};
 pub(crate) use link::{
-    Addresses, Agreement, DataLink, DataSubtype, HandUp, Mpdu, TxLink, mac_octets,
+    Addresses, Agreement, DataLink, DataSubtype, HandUp, Mpdu, Numbering, Queueing, TxLink,
+    mac_octets,
 };
 pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing, width};
 pub(crate) use ofdma::{BothWays, SharedStation, SharingRules};
 pub(crate) use queue::SIGNALLING_CATEGORY;
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
-pub(crate) use retrieval::{Announced, Spoken};
+pub(crate) use retrieval::{Announced, SignLinks, Spoken};
 pub(crate) use single_radio::{RadioRules, RadioSet};
 
 /// State of the MAC of a node.

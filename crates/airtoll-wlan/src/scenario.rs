@@ -29,7 +29,7 @@ pub(crate) use check::rates_of;
 
 pub use association::{Association, Reassociation};
 pub use bss::{
-    Aggregation, Announced, Band, Beacons, Bss, DsssPreamble, EdcaParameters, Neighbour,
+    Aggregation, Announced, Band, Beacons, Bss, Coding, DsssPreamble, EdcaParameters, Neighbour,
     Protection, Rate, SaeFlood, Standard, TxopProtection,
 };
 pub use builder::ScenarioBuilder;

@@ -7,7 +7,7 @@
 use airtoll_units::{Duration, Instant};
 
 use crate::address::Locator;
-use crate::context::{Action, Step};
+use crate::context::{Action, Effects, Step};
 use crate::event::{Event, JoinEvent};
 use crate::id::{
     ChannelId, ContenderId, Ends, NodeId, PacketId, Pair, RadioId, SessionId, TransmissionId,
@@ -331,14 +331,13 @@ impl World {
     fn exchange_ended(&mut self, contender: ContenderId, step: Step) {
         let Stack { lower, net, .. } = &mut self.stack;
         // Packets that became ready during the exchange saw the queue as it was then.
-        let before = lower.cx.outbox.len();
         let node = lower.medium.host_of(lower.mac.node_of(contender));
-        net.drain(lower, node);
-        if lower.cx.outbox.len() > before {
-            lower.cx.act(Action::Exchange { contender, step });
-        } else {
-            let (cx, medium) = (&mut lower.cx, &mut lower.medium);
-            lower.mac.go_on(cx, medium, contender, step);
+        match net.drain(lower, node) {
+            Effects::Pending => lower.cx.act(Action::Exchange { contender, step }),
+            Effects::None => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.go_on(cx, medium, contender, step);
+            }
         }
     }
 

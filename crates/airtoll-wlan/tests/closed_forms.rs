@@ -178,6 +178,30 @@ fn one_aggregating_station_meets_the_closed_form() {
 }
 
 #[test]
+fn ldpc_meets_the_closed_form_and_its_symbols_cost_airtime() {
+    // 802.11n: MCS 7 without A-MPDUs; payloads whose last code words lack check bits take a symbol more.
+    let mut longer = 0;
+    for bss in [
+        r#""standard":"802.11n","rate":{"control":"fixed_mcs","mcs":7},"aggregation":{"ampdu_max_octets":0}"#,
+        r#""standard":"802.11ac","width_mhz":40,"rate":{"control":"fixed_mcs","mcs":4}"#,
+        r#""standard":"802.11ax","rate":{"control":"fixed_mcs","mcs":11},"aggregation":{"ampdu_max_octets":0}"#,
+        r#""standard":"802.11be","width_mhz":80,"rate":{"control":"fixed_mcs","mcs":9}"#,
+    ] {
+        for payload in [40, 100, 260, 700, 1_472] {
+            let node = r#","queue":{"packets":4000}"#;
+            let [bcc, ldpc] = ["bcc", "ldpc"].map(|coding| {
+                let bss = format!(r#"{bss},"coding":"{coding}""#);
+                let scenario = uplink(&bss, 1, node, &udp(payload), 2.0);
+                hold(&format!("{bss} {payload}"), &scenario, 0.005);
+                simulated_bps(&scenario, 1)
+            });
+            longer += u32::from(ldpc < 0.999 * bcc);
+        }
+    }
+    assert!((1..15).contains(&longer), "{longer}");
+}
+
+#[test]
 fn aggregates_of_msdus_meet_the_closed_form() {
     let n20 = r#""standard":"802.11n","rate":{"control":"fixed_mcs","mcs":7}"#;
     let n40 = r#""standard":"802.11n","width_mhz":40,"rate":{"control":"fixed_mcs","mcs":7}"#;

@@ -6,18 +6,21 @@ Takes a situation; gives a :class:`Decision` and the words for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from attrs import evolve, frozen
 
 from airtoll.advising.candidates import TUNNEL, candidates
-from airtoll.advising.decision import Decision, decide, why_tunnel_unknown
+from airtoll.advising.decision import Choice, Decision, decide, why_tunnel_unknown
 from airtoll.advising.measure import Measures, margin, measure, measured_parts, scanning
 from airtoll.advising.screen import Screen, screen
+from airtoll.advising.settings import change_of
 from airtoll.advising.situation import Situation, situation
 from airtoll.analyse.advice import Needs
 from airtoll.answer import Layered, Margin, layered
-from airtoll.errors import UsageError
+from airtoll.errors import AirtollError, UsageError
+from airtoll.network.changing import Changed
 from airtoll.policies import resolve
 from airtoll.policies.standing import needs_8021x
 
@@ -106,9 +109,23 @@ def decided(
     walked = any(part.roams for part in measured_parts(situation)) and decision.policy is not None
     return evolve(
         decision,
+        changed=_changed(decision),
         margin=_margin(decision, phase),
         scanned=scanning(situation, str(decision.policy), phase=phase) if walked else None,
     ), measures
+
+
+def _changed(decision: Decision) -> Changed | None:
+    """The file of the network with the policy to change to; None where it cannot be written."""
+    network = decision.situation.network
+    if network is None or decision.to is None or decision.choice is not Choice.CHANGE:
+        return None
+    if len(network.sources) != 1 or not Path(network.sources[0]).is_file():
+        return None
+    try:
+        return change_of(resolve(decision.to.policy), network.sources[0], ssid=network.name)
+    except AirtollError:
+        return None
 
 
 def _refuse_tunnel_end(situation: Situation, named: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from airtoll.advising.situation import Situation
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.answer import Answered, Compare, Gain, Layered, Margin, Possible, Verdict, gained
+from airtoll.network.changing import Changed
 from airtoll.policies import Policy, resolve
 from airtoll.policies.standing import needs_8021x, strength
 from airtoll.profiles import load
@@ -94,6 +95,7 @@ class Decision:
     first; ``unknown``: a cost that no profile knows; ``unmet``: lacks a
     need. ``layered``: a tunnel over the link, None where it was not measured. ``life``: of a sensor
     under the policy that it has afterwards. ``kept``: the same with a kept PMK, by policy.
+    ``changed``: the file of the network with ``to``, None where it is not written.
     ``scanned``: the gap of a hand-over after a scan under the policy that one has afterwards, s.
     """
 
@@ -115,6 +117,7 @@ class Decision:
     kept: tuple[Kept, ...] = ()
     life: Life | None = None
     scanned: Estimate | None = None
+    changed: Changed | None = None
 
     @property
     def policy(self) -> str | None:

@@ -6,6 +6,7 @@ Takes a :class:`Decision`; gives a :class:`Screen`. Sentences about claims are t
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Final
 
@@ -19,6 +20,7 @@ from airtoll.advising.situation import Situation, place_of
 from airtoll.analyse import Estimate
 from airtoll.answer import Compare, Verdict
 from airtoll.network import Network
+from airtoll.network.changing import Change
 from airtoll.policies import Cipher, resolve
 from airtoll.present.digits import shown
 from airtoll.present.names import Names, policy_name
@@ -190,7 +192,7 @@ def _chosen(decision: Decision, teller: Teller) -> list[Section]:
     return [
         Section("It costs", tuple(_cost(claim, decision, teller) for claim in outcome.claims)),
         Section("It gains", (*teller.gain(outcome.gain), *_without_cipher(decision, outcome))),
-        Section("How", (_how(decision.situation, outcome.policy),)),
+        Section("How", _how(decision, outcome.policy)),
     ]
 
 
@@ -209,15 +211,38 @@ def _without_cipher(decision: Decision, outcome: Outcome) -> tuple[str, ...]:
     return (f"{words}.",)
 
 
-def _how(situation: Situation, policy: str) -> str:
+def _how(decision: Decision, policy: str) -> tuple[str, ...]:
+    """The lines of the file to change, or the command that prints the settings of a policy."""
+    situation, changed = decision.situation, decision.changed
+    if changed is not None and situation.network is not None:
+        (source,) = situation.network.sources
+        several = f" --ssid {shlex.quote(situation.network.name)}" if situation.beside else ""
+        command = f"airtoll policies show {policy} --from {shlex.quote(source)}{several}"
+        return (*map(_line, changed.changes), f"`{command}` prints the whole file so.")
+    return (_printed(situation, policy),)
+
+
+def _line(change: Change) -> str:
+    new, old = (None if one is None else one.strip() for one in (change.new, change.old))
+    if old is None:
+        return f"After line {change.number}: {new}"
+    if new is None:
+        return f"Line {change.number}: remove {old}"
+    return f"Line {change.number}: {new} (now {old})"
+
+
+def _printed(situation: Situation, policy: str) -> str:
     """The command that prints the settings of a policy, for the program that one has."""
     formats = " ".join(situation.network.formats).lower() if situation.network else ""
     program = next(
         (word for word in ("hostapd", "wpa_supplicant", "openwrt") if word in formats), ""
     )
     option = program.replace("_", "-") or "openwrt"
+    if not program and situation.profile is not None:
+        option += f" --profile {situation.profile}"
     others = "" if program else ", or --hostapd, --wpa-supplicant"
-    return f"`airtoll policies show {policy} --{option}`{others} prints its settings."
+    with_file = " With `--from FILE` it changes your own file." if not program else ""
+    return f"`airtoll policies show {policy} --{option}`{others} prints its settings.{with_file}"
 
 
 def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:

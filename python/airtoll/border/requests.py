@@ -38,6 +38,7 @@ __all__ = [
     "CipherCost",
     "CipherDelimiters",
     "CipherSuite",
+    "Coding",
     "CongestionControl",
     "Cost",
     "CryptoEngine",
@@ -380,6 +381,18 @@ class Band(StrEnum):
 
     BAND_6GHZ = "6ghz"
     """6 GHz."""
+
+
+class Coding(StrEnum):
+    """Error-correcting code of data frames. DSSS and CCK have none, OFDM has the convolutional
+    code alone.
+    """
+
+    BCC = "bcc"
+    """Convolutional code (BCC)."""
+
+    LDPC = "ldpc"
+    """Low-density parity-check codes (HT and later)."""
 
 
 class DsssPreamble(StrEnum):
@@ -836,6 +849,9 @@ class Bss(Value):
 
     guard_interval_ns: int = 800
     """Guard interval: 800 or 400 (n, ac), 800, 1600 or 3200 (ax, be), ns."""
+
+    coding: Coding = Coding.BCC
+    """Error-correcting code of frames with an MCS; others have the convolutional code."""
 
     preamble: DsssPreamble = DsssPreamble.LONG
     """DSSS/CCK preamble (b, and b rates in g); 1 Mb/s always uses the long one."""

@@ -6,6 +6,7 @@ Takes names; gives tables or JSON. Never runs anything.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,8 +22,8 @@ from airtoll.cli.negotiations import (
 )
 from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, out, table
+from airtoll.cli.places import named
 from airtoll.errors import UsageError
-from airtoll.network.openwrt import write as write_openwrt
 from airtoll.observe.datasets import list_datasets, load_dataset, show_dataset
 from airtoll.plan import make_plan
 from airtoll.policies import Policy, aliases, catalogue, resolve
@@ -125,7 +126,31 @@ class PolicyOptions:
     openwrt: Annotated[
         bool, typer.Option("--openwrt", help="The same for OpenWrt's /etc/config/wireless.")
     ] = False
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            parser=named("--from"),
+            help="A file of one of these: print it with the lines that the policy needs changed.",
+        ),
+    ] = None
+    ssid: Annotated[
+        str | None, typer.Option(help="With --from: the network to change, if there are several.")
+    ] = None
+    profile: Annotated[
+        str | None, typer.Option(help="With --openwrt: the router, whose radio is written.")
+    ] = None
     json: JsonOption = False
+
+    @property
+    def programs(self) -> list[str]:
+        """The programs whose settings are asked for."""
+        asked = {
+            "hostapd": self.hostapd,
+            "wpa-supplicant": self.supplicant,
+            "openwrt": self.openwrt,
+        }
+        return [program for program, wanted in asked.items() if wanted]
 
 
 @policies.command("show")
@@ -133,24 +158,24 @@ class PolicyOptions:
 def policies_show(options: PolicyOptions) -> None:
     """Show what a policy is made of, costs in octets, negotiates, offers, and what is broken."""
     policy = resolve(options.name)
-    if options.hostapd or options.supplicant or options.openwrt:
-        if (
-            options.hostapd + options.supplicant + options.openwrt + options.json + options.messages
-            > 1
-            or options.links != 1
-        ):
+    if options.ssid is not None and options.source is None:
+        raise UsageError("--ssid: needs --from, the file with the networks")
+    if options.profile is not None and (options.source is not None or not options.openwrt):
+        raise UsageError("--profile: needs --openwrt, without --from, whose radio stays")
+    if options.programs or options.source is not None:
+        beside = options.json + options.messages
+        if len(options.programs) > 1 or beside or options.links != 1:
             raise UsageError("--hostapd, --wpa-supplicant, --openwrt: one alone, nothing beside it")
-        # The real stack's modules take a while to load, and no other catalogue needs them.
-        from airtoll.testbeds.linux.daemons.settings_of import hostapd_text, wpa_supplicant_text
+        # The advice and the real stack take a while to load, and no other catalogue needs them.
+        from airtoll.advising.settings import change_of, settings_of
 
-        writer = (
-            hostapd_text
-            if options.hostapd
-            else wpa_supplicant_text
-            if options.supplicant
-            else write_openwrt
-        )
-        sys.stdout.write(writer(policy))
+        program = next(iter(options.programs), None)
+        if options.source is not None:
+            source = str(options.source)
+            sys.stdout.write(change_of(policy, source, ssid=options.ssid, program=program).text)
+        else:
+            assert program is not None
+            sys.stdout.write(settings_of(policy, program, options.profile))
         return
     row = _policy_row(policy)
     negotiation = negotiate(policy, over_links(policy, options.links))

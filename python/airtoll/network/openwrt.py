@@ -143,6 +143,11 @@ def matches(text: str) -> bool:
     return _SECTION.search(text) is not None or _SHOWN.search(text) is not None
 
 
+def is_shown(text: str) -> bool:
+    """Whether a text is the output of ``uci show``, and not a file."""
+    return _SHOWN.search(text) is not None
+
+
 def drafts(text: str, source: str) -> Iterator[Draft]:
     """One draft per ``wifi-iface``."""
     sections = list(_shown(text) if _SHOWN.search(text) else _written(text))
@@ -424,6 +429,11 @@ def _offer(draft: Draft, meant: Encryption, ciphers: str, given: Mapping[str, st
     security.group = group_of(frozenset(pairwise))
 
 
+def phys_with_modes() -> tuple[str, ...]:
+    """The PHYs that ``htmode`` names, the newest last."""
+    return tuple(_PHYS.values())
+
+
 @frozen
 class RadioSettings:
     """The radio of a written file; ``channel`` None lets the access point choose."""
@@ -441,6 +451,7 @@ def write(policy: Policy, radio: RadioSettings | None = None) -> str:
     OpenWrt offers some links beside others; a comment names them. Raises ``PolicyError`` where no
     words of ``encryption`` lead new stations to this policy.
     """
+    is_example = radio is None
     radio = radio or RadioSettings()
     options, beside = _options(policy)
     device = {
@@ -455,7 +466,10 @@ def write(policy: Policy, radio: RadioSettings | None = None) -> str:
     if radio.country is not None:
         device["country"] = radio.country
     interface = {"device": "radio0", "mode": "ap", "network": "lan", "ssid": "SSID", **options}
-    lines = [f"# Stations may choose {', '.join(beside)}, too."] if beside else []
+    lines = [f"# {policy.name}; replace what is written in capitals."]
+    if is_example:
+        lines.append("# Examples: the values of wifi-device; keep those of your router (--from).")
+    lines += [f"# Stations may choose {', '.join(beside)}, too."] if beside else []
     lines += ["config wifi-device 'radio0'"]
     lines += [f"\toption {key} '{value}'" for key, value in device.items()]
     lines += ["", "config wifi-iface 'default_radio0'"]

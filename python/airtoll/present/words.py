@@ -577,7 +577,7 @@ class Teller:
             return []
         costs.sort(key=lambda pair: -pair[1].value)
         told = [
-            f"{_PARTS.get(name, name)} {plain_percent(part.value)}"
+            f"{plain_percent(part.value)} to {_PARTS.get(name, name)}"
             for name, part in costs[:3]
             if part.value >= 0.05 * parts.total
         ]
@@ -585,8 +585,8 @@ class Teller:
             return []
         claim = parts.compare
         return [
-            f"Of the {_size_of(claim)} from {self._pair(claim.have, claim.to)}"
-            f"{self._where(claim.place)}, {', '.join(told)}."
+            f"From {self._pair(claim.have, claim.to)}{self._where(claim.place)}, {_size_of(claim)} "
+            f"of {spoken(claim.metric).words} are lost: {_enumerated(told)}."
         ]
 
     def _held(self, answered: Answered) -> list[str]:
@@ -599,14 +599,24 @@ class Teller:
                 by_holder.setdefault(who, []).append(one)
         found = []
         for who, held in by_holder.items():
-            where = f"in {len(held)} of {len(answered.limits)} cells"
             arms = list(dict.fromkeys(one.arm for one in held))
             whole = [one for one in answered.limits if one.arm in arms]
+            others = [question.have, *question.to]
             if len(held) == len(answered.limits):
                 where = "everywhere"
             elif len(whole) == len(held) and len(arms) <= _MOST_TOLD:
-                others = [arm for arm in (question.have, *question.to) if arm not in arms]
+                others = [arm for arm in others if arm not in arms]
                 where = f"with {self._listed([self._arm(arm, *others) for arm in arms], 'and')}"
+            else:
+                at_places: dict[str, list[Arm]] = {}
+                for arm in arms:
+                    places = [one.place for one in held if one.arm == arm]
+                    at_places.setdefault(self._at(places, question), []).append(arm)
+                told = [
+                    f"with {self._listed([self._arm(arm, *others) for arm in alike], 'and')}{at}"
+                    for at, alike in at_places.items()
+                ]
+                where = _enumerated(told)
             found.append(f"Not the air but {who} limits throughput {where}{_CURES.get(who, '')}.")
         return found
 

@@ -703,6 +703,11 @@ class Scenario(Table):
     guard_interval_ns: Literal[400, 800, 1600, 3200] | None = Field(
         None, description="guard interval, ns; default: 800"
     )
+    coding: Literal["bcc", "ldpc"] = Field(
+        "bcc",
+        description="error-correcting code of data frames: convolutional, or LDPC (n/ac/ax/be), "
+        "which needs 1 to 2 dB less",
+    )
     streams: Annotated[int, Field(ge=1, le=8)] = Field(1, description="spatial streams")
     rate_control: Literal["fixed", "aarf", "minstrel"] = Field("fixed", description="rate control")
     preamble: Literal["long", "short"] | None = Field(None, description="DSSS preamble")
@@ -1047,6 +1052,8 @@ class Scenario(Table):
             return
         if self.streams != 1:
             raise ValueError(f"streams: {self.phy} has one spatial stream")
+        if self.coding == "ldpc":
+            raise ValueError(f"coding: {self.phy} has no LDPC codes")
         if self.ampdu_max_octets:
             raise ValueError(f"ampdu_max_octets: {self.phy} has no A-MPDUs")
         if self.amsdu_max_octets:

@@ -77,14 +77,15 @@ def by_level(settings: Scenario, station: Station, duration_s: float) -> Chosen 
     if settings.rate_control != "fixed" or phy in HIGHEST_MBPS or stated != (None, None, None):
         return None
     level = sure_level_dbm(settings, station, duration_s)
-    channel = (band_of(settings), settings.width_mhz, settings.guard_interval_ns or _GUARD_NS)
+    guard_ns = settings.guard_interval_ns or _GUARD_NS
+    channel = (band_of(settings), settings.width_mhz, guard_ns, settings.coding)
     streams = station.streams or settings.streams
     return _highest(phy, channel, streams, level, settings.radio.noise_figure_db)
 
 
 @lru_cache(maxsize=4096)
 def _highest(
-    phy: str, channel: tuple[str, int, int], streams: int, level: float, noise_figure_db: float
+    phy: str, channel: tuple[str, int, int, str], streams: int, level: float, noise_figure_db: float
 ) -> Chosen | None:
     try:
         mcs, mbps, arrives = _native.highest_mcs(phy, *channel, streams, level, noise_figure_db)

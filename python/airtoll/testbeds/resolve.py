@@ -337,6 +337,7 @@ def _bss(cell: Cell) -> border.Bss:
         band=None if settings.band is None else border.Band(f"{settings.band}ghz"),
         width_mhz=settings.width_mhz,
         preamble=border.DsssPreamble(settings.preamble or "long"),
+        coding=border.Coding(settings.coding),
         protection=border.Protection(settings.protection.replace("-", "_")),
         rate=rates.bss_rate(settings, cell.load.duration_s),
         max_attempts=settings.retry_limit,
@@ -516,7 +517,7 @@ def _power_save(station: Station, profile: Profile) -> border.PowerSave | None:
         else border.TargetWakeTime(
             interval_us=twt * 1e3, duration_us=station.twt_duration_ms * 1e3
         ),
-        retrieval=station.retrieval,
+        retrieval=None if station.retrieval is None else border.Retrieval(station.retrieval),
         after_us=station.doze_after_ms * 1e3,
         beacon_awake_us=energy.beacon_awake_ms.value * 1e3,
     )

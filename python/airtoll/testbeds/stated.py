@@ -22,6 +22,7 @@ _BSS: Final = {
     "band": "band",
     "basic_rates_mbps": "basic_rates_mbps",
     "beacons.interval_us": "beacon_interval_tu",
+    "coding": "coding",
     "cw_max": "cw_max",
     "cw_min": "cw_min",
     "deauthenticate_at_s": "join.deauthenticate_at_s",

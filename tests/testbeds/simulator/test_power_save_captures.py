@@ -1,7 +1,8 @@
-"""Frames of power save in captures: tshark reads null frames, PS-Polls, TIMs, More Data and EOSP."""
+"""Frames of power save in captures: null frames, PS-Polls, TIMs, More Data and EOSP by tshark."""
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def test_null_frames_end_the_doze_and_begin_it(tmp_path: Path, cell: Any, record
     modes = trial.tshark(NULL, "wlan.fc.pwrmgt")
     # The doze first: the station is awake when the traffic begins.
     assert len(modes) > 10
-    assert all(a != b for a, b in zip(modes, modes[1:], strict=False))
+    assert all(a != b for a, b in itertools.pairwise(modes))
     assert modes[0] in ("1", "True")
     assert trial.passing(f"{NULL} && wlan.fc.protected == 1") == []
     assert trial.passing(f"{DATA_DOWN} && wlan.fc.moredata == 1") == []

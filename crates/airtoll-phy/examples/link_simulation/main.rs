@@ -1,12 +1,14 @@
-//! Simulates the link of every modulation and code rate, and prints `src/error_rate/link_table.rs`.
+//! Simulates the link of every modulation and code rate, and prints a table of error rates.
 //!
-//! `cargo run --release -p airtoll-phy --example link_simulation > crates/airtoll-phy/src/error_rate/link_table.rs`
-//! takes some minutes and gives the same octets on every machine.
+//! `cargo run --release -p airtoll-phy --example link_simulation bcc > crates/airtoll-phy/src/error_rate/link_table.rs`,
+//! and `ldpc` for `ldpc_table.rs`, take some minutes and give the same octets on every machine.
 
 mod link;
 
-use airtoll_phy::{CodeRate, Modulation};
-use link::{Count, simulate};
+use std::process::ExitCode;
+
+use airtoll_phy::{CodeRate, Coding, Modulation};
+use link::{Count, Link, simulate};
 
 const LINKS: [(Modulation, CodeRate); 15] = [
     (Modulation::Bpsk, CodeRate::R1_2),
@@ -31,7 +33,20 @@ const MOST_ERRORS: u32 = 60;
 /// A point with fewer errors ends a curve and is left out.
 const FEWEST_ERRORS: u32 = 15;
 
-fn main() {
+fn main() -> ExitCode {
+    let coding = match std::env::args().nth(1).as_deref() {
+        Some("bcc") => Coding::Bcc,
+        Some("ldpc") => Coding::Ldpc,
+        _ => {
+            eprintln!("usage: link_simulation bcc|ldpc");
+            return ExitCode::from(2);
+        }
+    };
+    table(coding);
+    ExitCode::SUCCESS
+}
+
+fn table(coding: Coding) {
     println!("//! Frame errors of the link simulation, written by `examples/link_simulation`.");
     println!("//!");
     println!("//! Never edit by hand.");
@@ -39,20 +54,36 @@ fn main() {
     println!("use crate::error_rate::{{Curve, Point}};");
     println!("use crate::modulation::{{CodeRate, Modulation}};");
     println!();
-    println!("/// Octets of the two lengths of every curve.");
-    println!(
-        "pub(crate) const OCTETS: [f64; 2] = [{}.0, {}.0];",
-        LENGTHS[0].0, LENGTHS[1].0
-    );
-    println!();
-    println!("/// Frames lost of frames sent by SNR; rising SNR, half a decibel apart.");
+    // HT and later have no BPSK with 3/4.
+    let has = |link: &&(Modulation, CodeRate)| {
+        coding == Coding::Bcc || **link != (Modulation::Bpsk, CodeRate::R3_4)
+    };
+    let links: Vec<_> = LINKS.iter().filter(has).copied().collect();
+    let apart = match coding {
+        Coding::Bcc => {
+            println!("/// Octets of the two lengths of every curve.");
+            println!(
+                "pub(crate) const OCTETS: [f64; 2] = [{}.0, {}.0];",
+                LENGTHS[0].0, LENGTHS[1].0
+            );
+            println!();
+            "half a decibel"
+        }
+        Coding::Ldpc => "a quarter of a decibel",
+    };
+    println!("/// Frames lost of frames sent by SNR; rising SNR, {apart} apart.");
     println!("#[rustfmt::skip]");
-    println!("pub(crate) const CURVES: [Curve; {}] = [", LINKS.len());
+    println!("pub(crate) const CURVES: [Curve; {}] = [", links.len());
     let mut start_db = -6.0;
-    for link in LINKS {
+    for (modulation, code) in links {
+        let link = Link {
+            coding,
+            modulation,
+            code,
+        };
         println!("    Curve {{");
-        println!("        modulation: Modulation::{:?},", link.0);
-        println!("        code: CodeRate::{:?},", link.1);
+        println!("        modulation: Modulation::{modulation:?},");
+        println!("        code: CodeRate::{code:?},");
         println!("        points: [");
         let mut first_db = start_db;
         for (octets, frames) in LENGTHS {
@@ -62,9 +93,9 @@ fn main() {
         }
         println!("        ],");
         println!("    }},");
-        if link.0 == Modulation::Bpsk && link.1 == CodeRate::R3_4 {
+        if modulation == Modulation::Bpsk && code == CodeRate::R3_4 {
             start_db = -3.0;
-        } else if link.1 != CodeRate::R1_2 || link.0 != Modulation::Bpsk {
+        } else if code != CodeRate::R1_2 || modulation != Modulation::Bpsk {
             start_db = first_db - 6.0;
         }
     }
@@ -72,7 +103,12 @@ fn main() {
 }
 
 /// Prints the points of a curve from `from_db` on; gives its first SNR.
-fn curve(link: (Modulation, CodeRate), octets: usize, frames: u32, from_db: f64) -> f64 {
+fn curve(link: Link, octets: usize, frames: u32, from_db: f64) -> f64 {
+    // LDPC curves are about twice as steep.
+    let step_db = match link.coding {
+        Coding::Bcc => 0.5,
+        Coding::Ldpc => 0.25,
+    };
     let mut first = None;
     let mut last = 1.0;
     let mut snr_db = from_db;
@@ -107,6 +143,6 @@ fn curve(link: (Modulation, CodeRate), octets: usize, frames: u32, from_db: f64)
                 );
             }
         }
-        snr_db += 0.5;
+        snr_db += step_db;
     }
 }

@@ -1,6 +1,6 @@
 //! 802.11ac: VHT to one user (clause 21).
 
-use super::descriptor::AmpduLimits;
+use super::descriptor::{AmpduLimits, LdpcFill};
 use super::sensitivity;
 use super::{
     BandRules, Descriptor, Excluded, Generation, GuardRules, McsRules, Symbols, WidthRules,
@@ -100,6 +100,7 @@ pub(super) static AC: Descriptor = Descriptor {
                 streams: &[3],
             },
         ],
+        ldpc: LdpcFill::Symbols,
     }),
     // 9.4.2.157.2, 9.3.2.1 (an A-MSDU is bounded by its MPDU), Table 21-28.
     ampdu: Some(AmpduLimits {

@@ -1,7 +1,7 @@
 //! 802.11ax: HE SU, HE MU and HE TB (clause 27 of IEEE Std 802.11ax-2021).
 
 use super::ac::TRAINING_FIELDS;
-use super::descriptor::AmpduLimits;
+use super::descriptor::{AmpduLimits, LdpcFill};
 use super::sensitivity;
 use super::{
     BandRules, Descriptor, Generation, GuardRules, McsRules, MultiUserRules, Symbols, WidthRules,
@@ -91,6 +91,7 @@ pub(super) static AX: Descriptor = Descriptor {
         training_fields: &TRAINING_FIELDS,
         encoders: |_, _, _| 1,
         excluded: &[],
+        ldpc: LdpcFill::Quarters,
     }),
     // 26.6 and 27.2; MPDUs as VHT's; Table 27-53.
     ampdu: Some(AmpduLimits {

@@ -1,7 +1,7 @@
 //! 802.11be: EHT MU PPDU to one user, and to several by OFDMA (clause 36 of IEEE Std 802.11be-2024).
 
 use super::ac::TRAINING_FIELDS;
-use super::descriptor::AmpduLimits;
+use super::descriptor::{AmpduLimits, LdpcFill};
 use super::sensitivity;
 use super::{
     BandRules, Descriptor, Generation, GuardRules, McsRules, MultiUserRules, Symbols, WidthRules,
@@ -97,6 +97,7 @@ pub(super) static BE: Descriptor = Descriptor {
         training_fields: &TRAINING_FIELDS,
         encoders: |_, _, _| 1,
         excluded: &[],
+        ldpc: LdpcFill::Quarters,
     }),
     // 35.6; MPDUs as VHT's.
     ampdu: Some(AmpduLimits {

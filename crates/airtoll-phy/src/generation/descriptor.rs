@@ -156,6 +156,19 @@ pub struct McsRules {
     pub encoders: fn(Mcs, u32, u8) -> u32,
     /// Combinations that the standard excludes.
     pub excluded: &'static [Excluded],
+    /// How LDPC code words fill the symbols.
+    pub ldpc: LdpcFill,
+}
+
+/// Which bits the LDPC code words of a PPDU hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LdpcFill {
+    /// SERVICE and PSDU alone, without the rest of the last symbol (HT, 19.3.11.7.5).
+    Psdu,
+    /// Those of whole symbols (VHT, 21.3.10.5.4).
+    Symbols,
+    /// Those of whole quarters of the last symbol (HE, 27.3.12.5.2; EHT, 36.3.13.3.5).
+    Quarters,
 }
 
 /// An MCS that some numbers of streams do not have at one width.

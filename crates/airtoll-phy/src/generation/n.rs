@@ -1,6 +1,6 @@
 //! 802.11n: HT with mixed preamble (clause 19).
 
-use super::descriptor::AmpduLimits;
+use super::descriptor::{AmpduLimits, LdpcFill};
 use super::sensitivity;
 use super::{BandRules, Descriptor, Generation, GuardRules, McsRules, Symbols, WidthRules};
 use crate::basic_rates::BasicRates;
@@ -70,6 +70,7 @@ pub(super) static N: Descriptor = Descriptor {
         training_fields: &[1, 2, 4, 4],
         encoders,
         excluded: &[],
+        ldpc: LdpcFill::Psdu,
     }),
     // 9.4.2.55.3 (length, window 64), 9.3.2.1 (4095 octets of an MPDU in an A-MPDU),
     // 9.4.2.55.2 (A-MSDU), Table 19-25 (aPPDUMaxTime).

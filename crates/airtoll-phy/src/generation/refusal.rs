@@ -74,6 +74,12 @@ pub enum TxVectorError {
     /// The short preamble carries no 1 Mb/s PSDU (clause 16.2.2.3).
     #[error("1 Mb/s needs the long preamble (clause 16.2.2.3)")]
     ShortAtOne,
+    /// The generation has the convolutional code alone.
+    #[error("{generation} has no LDPC codes")]
+    NoLdpc {
+        /// The generation asked for.
+        generation: Generation,
+    },
     /// The generation does not have the band.
     #[error("{generation} is not for this band")]
     WrongBand {

@@ -1,7 +1,8 @@
 //! Levels of links at a fixed rate: the received level, and the level that the rate needs.
 
 use airtoll_phy::{
-    Band, GuardInterval, TxVector, Width, frame_success, noise_floor, non_ht_reference_rate, ratio,
+    Band, Coding, GuardInterval, TxVector, Width, frame_success, noise_floor,
+    non_ht_reference_rate, ratio,
 };
 use airtoll_units::Db;
 
@@ -42,7 +43,7 @@ pub struct HighestMcs {
     pub arrives: bool,
 }
 
-/// A channel and the guard interval on it.
+/// A channel, and guard interval and code on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Channel {
     /// Its band.
@@ -51,6 +52,8 @@ pub struct Channel {
     pub width_mhz: u16,
     /// Guard interval, ns.
     pub guard_interval_ns: u16,
+    /// Error-correcting code.
+    pub coding: Coding,
 }
 
 /// Signal and noise at a receiver.
@@ -80,7 +83,9 @@ pub fn highest_mcs(
     let snr = ratio(Db(heard.level_dbm - noise.0));
     let all = phy.mcs_indices(streams).filter(|(_, s)| *s == streams);
     let known = all.filter_map(|(mcs, _)| {
-        let vector = TxVector::of_mcs(standard, mcs, streams, width, guard, channel.band).ok()?;
+        let vector = TxVector::of_mcs(standard, mcs, streams, width, guard, channel.band)
+            .and_then(|vector| vector.with_coding(channel.coding))
+            .ok()?;
         Some(HighestMcs {
             mcs,
             bps: vector.bit_rate().0 as f64,
@@ -148,7 +153,9 @@ fn mcs_vector(bss: &Bss, standard: Standard, mcs: u8, streams: u8) -> Option<TxV
     let phy = standard.descriptor();
     let width = phy.width_within(Width::of_mhz(u32::from(bss.width_mhz))?);
     let guard = phy.guard_interval(GuardInterval::of_nanos(u32::from(bss.guard_interval_ns))?);
-    TxVector::of_mcs(standard, mcs, streams, width, guard, band(bss)).ok()
+    TxVector::of_mcs(standard, mcs, streams, width, guard, band(bss))
+        .and_then(|vector| vector.with_coding(bss.coding))
+        .ok()
 }
 
 /// Links between stations and their access points that lose more than half of their frames of 1500

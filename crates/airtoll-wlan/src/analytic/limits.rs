@@ -298,6 +298,7 @@ fn links_of(scenario: &Scenario, station: &Node) -> Vec<Link> {
                 band: band(bss),
                 width_mhz: bss.width_mhz,
                 guard_interval_ns: bss.guard_interval_ns,
+                coding: bss.coding,
             };
             let mcs = highest_mcs(standard, channel, streams, heard)?.mcs;
             node.link_rates.clear();

@@ -284,6 +284,7 @@ fn vector(
         phy.guard_interval(gi),
         band,
     )
+    .and_then(|vector| vector.with_coding(bss.coding))
     .map_err(|_| Cannot::NoSuchRate)
 }
 

@@ -7,7 +7,7 @@ use super::Builder;
 use crate::id::{Ends, ModeId, NeighbourId, RadioId};
 use crate::mac::{
     self, Aarf, Addresses, Agreement, DataLink, DataSubtype, Division, ForbiddenRate, HandUp,
-    Minstrel, Mode, RateControl, TxLink, mac_octets,
+    Minstrel, Mode, Numbering, Queueing, RateControl, TxLink, mac_octets,
 };
 use crate::scenario::{Discipline, Rate, Role, ScenarioError, rates_of};
 
@@ -153,8 +153,15 @@ impl Builder<'_> {
                 } else {
                     Agreement::None
                 },
-                flow_queues: sender.queue.discipline == Discipline::FqCodel,
-                numbers_early: sender.queue.packet_numbers_first,
+                queueing: match sender.queue.discipline {
+                    Discipline::FqCodel => Queueing::ByFlow,
+                    _ => Queueing::InOrder,
+                },
+                numbering: if sender.queue.packet_numbers_first {
+                    Numbering::AtArrival
+                } else {
+                    Numbering::AtSending
+                },
                 hand_up,
             },
         )

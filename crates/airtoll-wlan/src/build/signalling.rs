@@ -5,7 +5,7 @@ use airtoll_security::CipherSuite;
 use super::source::Source;
 use crate::id::{LinkId, ModeId, NodeId, RadioId};
 use crate::join::weakest;
-use crate::mac::{self, Mode, TxLink};
+use crate::mac::{self, Mode, SignLinks, TxLink};
 use crate::scenario::{AddressResolution, Bss, Node, Scenario};
 use crate::world::World;
 
@@ -93,7 +93,8 @@ pub(super) fn add_retrievals(world: &mut World, source: Source<'_>) {
             let mac = &mut world.stack.lower.mac;
             let up = mac.add_link(TxLink::plain(station, members[0], mode, bss.max_attempts));
             let down = mac.add_link(TxLink::plain(members[0], station, mode, bss.max_attempts));
-            mac.set_retrieval(station, retrieval, (up, down), number as u16);
+            let links = SignLinks { up, down };
+            mac.set_retrieval(station, retrieval, links, number as u16);
         }
     }
 }

@@ -120,7 +120,7 @@ impl Mac {
         let way = self.links[link].way_of(from).unwrap_or(Way::FIRST);
         let mode_id = self.links[link].rate_of(way).choose();
         let mode = &self.modes[mode_id];
-        if !mode.aggregates() || self.links[link].degraded.alone {
+        if !mode.aggregates() || self.links[link].degraded.lacks_agreement() {
             return self.fill_alone(cx, medium, (contender, link), (mode_id, way));
         }
         let spacing = self.links[link].spacing(mode);

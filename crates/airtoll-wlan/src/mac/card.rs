@@ -94,7 +94,7 @@ impl Mac {
         let mode = &self.modes[mode];
         let prepared = state.window.iter().filter(|m| !m.acknowledged);
         let (mut mpdus, mut octets) = prepared.fold((0, 0), |(n, sum), m| (n + 1, sum + m.octets));
-        let alone = !mode.aggregates() || state.degraded.alone;
+        let alone = !mode.aggregates() || state.degraded.lacks_agreement();
         if state.request == Request::Due || (mpdus > 0 && alone) {
             return None;
         }

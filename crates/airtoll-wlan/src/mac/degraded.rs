@@ -1,7 +1,7 @@
 //! Links without a block ack agreement, or without the rates of HT and later, after a hand-over.
 
 use super::Mac;
-use super::link::TxLink;
+use super::link::{Agreement, TxLink};
 use super::rate_control::RateControl;
 use crate::id::{ModeId, RadioId};
 
@@ -10,15 +10,13 @@ impl Mac {
     /// one, in both directions.
     pub fn set_agreed(&mut self, from: RadioId, to: RadioId, agreed: bool) {
         let change = |link: &mut TxLink| {
-            let state = &mut link.degraded;
-            if state.alone != agreed {
-                return;
-            }
-            state.alone = !agreed;
+            let usual = link.degraded.agreement.take();
             if agreed {
-                link.agreement = state.agrees;
+                link.agreement = usual.unwrap_or(link.agreement);
             } else {
-                state.agrees = std::mem::take(&mut link.agreement);
+                let usual = usual.unwrap_or(link.agreement);
+                link.degraded.agreement = Some(usual);
+                link.agreement = Agreement::None;
             }
         };
         self.each_link(from, to, change);

@@ -185,9 +185,8 @@ pub(super) enum Request {
 }
 
 /// Whether frames are sent under a block ack agreement, A-MPDU or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agreement {
-    #[default]
     None,
     Agreed,
 }
@@ -306,12 +305,37 @@ pub(crate) struct TxLink {
 /// The faults of a link, and its state without them.
 #[derive(Debug, Default)]
 pub(super) struct Degraded {
-    /// Frames go one by one: no block ack agreement has been negotiated (IEEE 802.11-2020, 10.25.2).
-    pub(super) alone: bool,
-    /// The agreement that it has again later.
-    pub(super) agrees: Agreement,
+    /// The agreement that it has again later. Until then frames go one by one: no block ack agreement
+    /// has been negotiated (IEEE 802.11-2020, 10.25.2).
+    pub(super) agreement: Option<Agreement>,
     /// The rate control that it has again later.
     pub(super) usual: Option<RateControl>,
+}
+
+impl Degraded {
+    /// Whether frames go one by one for lack of a block ack agreement.
+    #[inline]
+    pub(super) fn lacks_agreement(&self) -> bool {
+        self.agreement.is_some()
+    }
+}
+
+/// The queue in which the packets of a link wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queueing {
+    /// In the order in which they came.
+    InOrder,
+    /// In queues of their flows.
+    ByFlow,
+}
+
+/// When a frame gets its packet number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Numbering {
+    /// Before its packets wait in queues of their flows.
+    AtArrival,
+    /// When it is sent.
+    AtSending,
 }
 
 /// Properties of a link for data frames.
@@ -332,10 +356,8 @@ pub(crate) struct DataLink {
     /// A longer PSDU is protected by RTS.
     pub rts_octets: u32,
     pub agreement: Agreement,
-    /// Its flows have queues of their own.
-    pub flow_queues: bool,
-    /// Frames get their packet numbers before these queues.
-    pub numbers_early: bool,
+    pub queueing: Queueing,
+    pub numbering: Numbering,
     pub hand_up: HandUp,
 }
 
@@ -402,8 +424,8 @@ impl TxLink {
             rts_octets: made.rts_octets,
             traffic: Traffic::Data,
             agreement: made.agreement,
-            flows: made.flow_queues.then(Box::default),
-            numbers: made.numbers_early.then(Box::default),
+            flows: (made.queueing == Queueing::ByFlow).then(Box::default),
+            numbers: (made.numbering == Numbering::AtArrival).then(Box::default),
             hand_up: made.hand_up,
             ..Self::plain(from, peer, mode, made.max_attempts)
         };

@@ -97,7 +97,8 @@ pub(crate) fn mcs(
         phy.width_within(width(bss)),
         phy.guard_interval(gi.unwrap_or(GuardInterval::Ns800)),
         band(bss),
-    )
+    )?
+    .with_coding(bss.coding)
 }
 
 /// The vectors among which rate control chooses, with up to `streams` spatial streams; `permitted`:

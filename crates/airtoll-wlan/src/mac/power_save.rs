@@ -16,7 +16,7 @@ use airtoll_units::{Duration, Instant};
 use super::Mac;
 use super::beacon::BeaconPlan;
 use super::link::PowerMode;
-use super::retrieval::Dialogue;
+use super::retrieval::{Dialogue, Kept};
 use crate::context::Context;
 use crate::event::Event;
 use crate::id::{ContenderId, LinkId, PacketId, Pair, RadioId};
@@ -27,9 +27,6 @@ use crate::packet::Loss;
 /// Frames of an access category that are kept for a station; a further one replaces the oldest
 /// (`STA_MAX_TX_BUFFER` in net/mac80211/sta_info.h).
 const KEPT: usize = 64;
-
-/// A packet that an access point keeps, with the place in which it goes on.
-pub(super) type Kept = ((LinkId, ContenderId), PacketId);
 
 /// A station that dozes between beacons.
 #[derive(Debug)]

@@ -12,7 +12,6 @@
 use super::Mac;
 use super::beacon::BeaconPlan;
 use super::link::{DataSubtype, PowerMode};
-use super::power_save::Kept;
 use super::queue::SIGNALLING_CATEGORY;
 use crate::context::Context;
 use crate::event::Event;
@@ -25,13 +24,21 @@ use crate::scenario::Retrieval;
 /// PS-Poll with FCS (9.3.1.4).
 const POLL_OCTETS: u32 = 20;
 
+/// A packet that an access point keeps, with the place in which it goes on.
+pub(super) type Kept = ((LinkId, ContenderId), PacketId);
+
+/// Links of frames of power save, between a station and its access point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SignLinks {
+    pub up: LinkId,
+    pub down: LinkId,
+}
+
 /// State of a station and its access point towards each other.
 #[derive(Debug)]
 pub(super) struct Dialogue {
     retrieval: Retrieval,
-    /// Links of these frames to the access point and to the station.
-    up: LinkId,
-    down: LinkId,
+    links: SignLinks,
     /// Association identifier.
     aid: u16,
     /// Null frames have a QoS Control field.
@@ -81,12 +88,12 @@ pub(crate) struct Spoken {
 }
 
 impl Mac {
-    /// A station gets what waits for it by frames; `up` and `down` are the links of those without data.
+    /// A station gets what waits for it by frames; `links` are those of frames without data.
     pub fn set_retrieval(
         &mut self,
         station: RadioId,
         retrieval: Retrieval,
-        (up, down): (LinkId, LinkId),
+        links: SignLinks,
         aid: u16,
     ) {
         let edca = self.nodes[station].several_contenders();
@@ -96,8 +103,7 @@ impl Mac {
         let access_point = save.access_point;
         save.dialogue = Some(Dialogue {
             retrieval,
-            up,
-            down,
+            links,
             aid,
             subtype: DataSubtype::with_edca(edca),
             begun: false,
@@ -161,8 +167,11 @@ impl Mac {
         let Some(dialogue) = self.dialogue(station) else {
             return;
         };
-        let (up, down, subtype) = (dialogue.up, dialogue.down, dialogue.subtype);
-        let link = if sign == Sign::Nothing { down } else { up };
+        let (links, subtype) = (dialogue.links, dialogue.subtype);
+        let link = match sign {
+            Sign::Nothing => links.down,
+            _ => links.up,
+        };
         if sign != Sign::Nothing {
             dialogue.pending = Some(sign);
         }
@@ -340,7 +349,7 @@ impl Mac {
             return;
         };
         (dialogue.dozes, dialogue.dozes_there) = (true, true);
-        let up = dialogue.up;
+        let up = dialogue.links.up;
         let mode = self.links[up].rate_of(super::link::Way::FIRST).choose();
         let sifs = medium.sifs(medium.channel_of(station));
         let at = cx.now() + sifs + self.modes[mode].answer(false);
@@ -384,7 +393,12 @@ impl Mac {
             return;
         };
         if dialogue.begun && !std::mem::replace(&mut dialogue.watched, true) {
-            let at = medium.last_sent(station).max(cx.now()) + after;
+            let due = medium.last_sent(station) + after;
+            let at = if due > cx.now() {
+                due
+            } else {
+                cx.now() + after
+            };
             cx.schedule(at, Event::Idle { station });
         }
     }

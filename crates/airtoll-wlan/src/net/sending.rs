@@ -5,7 +5,7 @@ use airtoll_units::{Duration, Instant};
 
 use super::ip_fragments::Entry;
 use super::{Net, Route};
-use crate::context::{Action, Context};
+use crate::context::{Action, Context, Effects};
 use crate::device::Encrypted;
 use crate::event::{Event, PipeKind};
 use crate::id::{ContenderId, LinkId, NeighbourId, NodeId, PacketId};
@@ -142,13 +142,16 @@ impl Net {
         lower.device.arm(&mut lower.cx, node, PipeKind::Transmit);
     }
 
-    /// Puts ready packets into the transmit queues.
+    /// Puts ready packets into the transmit queues. Each of them may be lost, or wake its queue:
+    /// the actions of that come first.
     #[inline]
-    pub fn drain(&mut self, lower: &mut Lower, node: NodeId) {
+    pub fn drain(&mut self, lower: &mut Lower, node: NodeId) -> Effects {
         let now = lower.cx.now();
-        if lower.device.transmit_pipe(node).is_done(now) {
-            self.drain_ready(lower, node, now);
+        if !lower.device.transmit_pipe(node).is_done(now) {
+            return Effects::None;
         }
+        self.drain_ready(lower, node, now);
+        Effects::Pending
     }
 
     #[inline(never)]

@@ -9,11 +9,12 @@ use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, control_sub
 use airtoll_wire::llc::SnapRepr;
 
 use super::cipher::LinkCipher;
-use super::power_save::EOSP;
 use crate::mac::Announced;
 
 /// QoS Control: A-MSDU present.
 const AMSDU: u16 = 0x80;
+/// QoS Control: end of service period.
+pub(super) const EOSP: u16 = 0x10;
 /// Retry, in the second octet of Frame Control.
 const RETRY: u8 = 0x08;
 

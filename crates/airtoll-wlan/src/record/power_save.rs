@@ -6,7 +6,7 @@
 
 use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, control_subtype};
 
-use super::frame::DataFrame;
+use super::frame::{DataFrame, EOSP};
 use crate::mac::Spoken;
 use crate::packet::Sign;
 
@@ -15,8 +15,6 @@ const NULL: u8 = 4;
 const QOS_NULL: u8 = 12;
 /// TID of QoS null frames.
 const TID: u16 = 7;
-/// QoS Control: end of service period.
-pub(super) const EOSP: u16 = 0x10;
 
 /// The frame of a sign; of `header` it has the addresses and the sequence number.
 pub(super) fn frame(header: &DataFrame, sign: Sign, spoken: Spoken) -> Vec<u8> {

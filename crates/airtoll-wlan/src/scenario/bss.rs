@@ -1,7 +1,7 @@
 //! A basic service set: PHY, access rules, rates, aggregation, beacons.
 
 use airtoll_handshakes::LinkSpec;
-pub use airtoll_phy::{Band, Generation as Standard, Preamble as DsssPreamble};
+pub use airtoll_phy::{Band, Coding, Generation as Standard, Preamble as DsssPreamble};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,9 @@ pub struct Bss {
     /// Guard interval: 800 or 400 (n, ac), 800, 1600 or 3200 (ax, be), ns.
     #[serde(default = "guard_interval")]
     pub guard_interval_ns: u16,
+    /// Error-correcting code of frames with an MCS; others have the convolutional code.
+    #[serde(default)]
+    pub coding: Coding,
     /// DSSS/CCK preamble (b, and b rates in g); 1 Mb/s always uses the long one.
     #[serde(default)]
     pub preamble: DsssPreamble,

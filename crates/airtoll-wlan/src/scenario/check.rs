@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Display;
 
-use airtoll_phy::{Band, Legacy, TxVectorError, WidthRules};
+use airtoll_phy::{Band, Coding, Legacy, TxVectorError, WidthRules};
 use airtoll_security::CipherSuite;
 
 use super::{
@@ -587,6 +587,10 @@ impl Bss {
                 self.guard_interval_ns,
                 format!("one of {:?}", intervals.collect::<Vec<_>>()),
             );
+        }
+        if self.coding == Coding::Ldpc && phy.mcs.is_none() {
+            let allowed = format!("bcc: {} has no LDPC codes", self.standard);
+            return invalid(&format!("{at}.coding"), "ldpc", allowed);
         }
         if let Some(limits) = phy.ampdu
             && self.aggregation.amsdu_max_octets > limits.amsdu_octets

@@ -48,7 +48,7 @@ _FREEDOM: Final = 4.0
 #: Mechanisms whose weights differ by less than this factor cannot be told apart.
 _ALIKE: Final = 3.0
 #: A mechanism with less agreement does not fit, nor one with a deviation above this. Widths are
-#: those of homes; deviations of planted mechanisms are six tenths of them. One in seven that come
+#: those of homes; deviations of planted mechanisms are six tenths of them. One in five that come
 #: first is beyond either (benchmarks/explain_planting.py). Readings no more than the fitted
 #: numbers test little.
 _LEAST_AGREEMENT: Final = 0.36
@@ -245,13 +245,22 @@ def _weighed(
     best = max(range(len(logs)), key=logs.__getitem__)
     weights = [math.exp(log - logs[best]) for log in logs]
     total = sum(weights)
-    z = shared[best]
-    parts = [_Part.of(one, predicted(mechanism, setting, one, values[best])) for one in told]
+    # The test of the fit is that of the best number, not of the nearest one of the list.
+    chosen, z, highest = values[best], shared[best], logs[best]
+    for value in mechanism.nearby(chosen):
+        parts = [_Part.of(one, predicted(mechanism, setting, one, value)) for one in told]
+        log, factor = _log_likelihood(parts)
+        log += _log_before(mechanism, setting, firsts, value) + math.log(
+            counted[values[best]] / counted.total()
+        )
+        if log > highest:
+            chosen, z, highest = value, factor, log
+    parts = [_Part.of(one, predicted(mechanism, setting, one, chosen)) for one in told]
     return _Weighed(
         mechanism,
         prior,
         math.log(prior.weight) + logs[best] + math.log(total) - 0.5 * min(idle**2, _MOST_IDLE),
-        values[best],
+        chosen,
         tuple(
             (value, weight / total)
             for value, weight in zip(values, weights, strict=True)
@@ -262,7 +271,7 @@ def _weighed(
             for one, part in zip(told, parts, strict=True)
         ),
         tuple(part.log_density(z) for part in parts),
-        (z, _shared_before(mechanism, setting, firsts, values[best]), idle),
+        (z, _shared_before(mechanism, setting, firsts, chosen), idle),
         min(_MOST_FITTED, sum(len(set(one)) > 1 for one in zip(*values, strict=True))),
     )
 

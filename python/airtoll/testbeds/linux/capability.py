@@ -78,6 +78,11 @@ _SCENARIO: Final = {
     "mcs": acts("the one rate of data frames; checked in what the medium carried"),
     "width_mhz": only(20, 40, 80, reason="has no effect: hostapd is set up for 20, 40 and 80 MHz"),
     "guard_interval_ns": acts(),
+    "coding": only(
+        "bcc",
+        reason="has no effect: mac80211 names no code to its medium, which takes the errors of the "
+        "convolutional one",
+    ),
     "streams": acts(),
     "rate_control": only(
         "fixed", reason="has no effect: mac80211 has its own rate control (Minstrel HT)"

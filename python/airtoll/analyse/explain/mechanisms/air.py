@@ -20,6 +20,7 @@ from airtoll.analyse.explain.mechanisms.predicted import (
     fixed,
     frame_octets,
     geometric,
+    nearby,
     percent,
     scaled,
     shape,
@@ -294,6 +295,7 @@ WEAK = Mechanism(
     "measure both at the same place, near the access point",
     where="surroundings",
     say=lambda v: f"{percent(v[0])} of full frames lost{_rates_lower(v[1])}{_WAY_WORDS[int(v[2])]}",
+    nearby=nearby(-0.02, -0.01, 0.01, 0.02),
 )
 
 
@@ -311,6 +313,11 @@ def _rates_lower(steps: float) -> str:
     return f", {steps:.0f} rates lower" if steps else ""
 
 
+def _longer(setting: Setting, reading: Reading, factor: float) -> Predicted:
+    """Air in use where frames take longer: what lies between them stays, and there are fewer."""
+    return Predicted(1 - (1 - unchanged(setting, reading).value) * factor, 0.05)
+
+
 def _rate_control(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
     """A lower rate than before, without more retries: the choice of a sender, or a lower level."""
     if reading.quantity == "signal_dbm" and value[2]:
@@ -321,7 +328,7 @@ def _rate_control(setting: Setting, reading: Reading, value: Values) -> Predicte
     if reading.quantity == "rate_bps":
         return _lower_rate(setting, reading, value[0], 0.05)
     if reading.quantity == "busy_share":
-        return Predicted(unchanged(setting, reading).value, 0.05)
+        return _longer(setting, reading, slowdown(setting, reading.flow, value[0]))
     if reading.quantity == "mpdus_per_frame":
         factor = slowdown(setting, reading.flow, value[0]) ** 0.5
         return scaled(unchanged(setting, reading), factor, 0.25)
@@ -362,7 +369,7 @@ def _reduces(form: Form) -> Callable[[Setting, Reading, Values], Predicted | Non
         if reading.quantity == "mpdus_per_frame":
             return scaled(octets, (carried / air.after) ** 0.5, 0.25)
         if reading.quantity == "busy_share":
-            return Predicted(octets.value, 0.05)
+            return _longer(setting, reading, carried / air.after)
         return None
 
     return predicts
@@ -458,6 +465,7 @@ GROUP = Mechanism(
     "raise the lowest basic rate; convert multicast to unicast",
     where="surroundings",
     say=lambda v: f"{percent(v[0])} of the air",
+    nearby=nearby(-0.024, -0.012, 0.012, 0.024),
 )
 
 
@@ -499,7 +507,7 @@ NEIGHBOUR = Mechanism(
     fixed(
         *(
             (share, more, captured)
-            for share in _SHARES
+            for share in (*_SHARES, 0.9, 0.95)
             for more in (0.02, 0.08, 0.15, 0.25)
             for captured in (0.0, 1.0)
         )
@@ -508,6 +516,7 @@ NEIGHBOUR = Mechanism(
     "measure both alternately, or on a free channel",
     where="surroundings",
     say=lambda v: f"{percent(v[0])} of the air",
+    nearby=nearby(-0.024, -0.012, 0.012, 0.024),
 )
 
 AIR: Final = (

@@ -19,6 +19,7 @@ from airtoll.analyse.explain.mechanisms.predicted import (
     freed,
     geometric,
     limited,
+    nearby,
     percent,
     scaled,
     unchanged,
@@ -129,6 +130,7 @@ SOFTWARE_CIPHER = Mechanism(
     "another radio",
     say=lambda v: f"{v[0]:.3g} ns per octet",
     of_cpu=True,
+    nearby=nearby(0.94, 0.97, 1.03, 1.06, ratio=True),
 )
 
 
@@ -257,6 +259,7 @@ HOST = Mechanism(
     "look at the load of the CPU; end the tunnel on another device",
     say=lambda v: f"{v[0]:.2g} full packets per second",
     of_cpu=True,
+    nearby=nearby(0.95, 0.975, 1.025, 1.05, ratio=True),
 )
 
 
@@ -288,6 +291,7 @@ STANDING_HOST = Mechanism(
     say=lambda v: f"{v[0]:.2g} full packets per second",
     before=_standing_before,
     of_cpu=True,
+    nearby=nearby(0.91, 0.94, 0.97, 1.03, 1.06, 1.09, ratio=True),
 )
 
 

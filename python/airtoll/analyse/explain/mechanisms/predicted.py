@@ -33,6 +33,8 @@ UNSEEN: Final = 0.08
 #: Standard deviation of a share that a mechanism leaves as it was.
 _SHARE: Final = 0.015
 _RETRIES: Final = 0.03
+#: The same of retries by collisions, where something else than the air limits.
+_COLLISIONS: Final = 0.02
 #: Standard deviation of a delay (logarithm) that a mechanism leaves as it was.
 _DELAY: Final = 0.35
 #: Width of the loads at which queues begin to overflow, in loads.
@@ -107,7 +109,8 @@ class Mechanism:
     it leaves this reading as octets alone do. ``before``: the same for a throughput before, of
     mechanisms that are in both measurements. ``of_cpu``: where it limits, a core of a CPU is always
     busy. ``values``: of the parameter, each as likely as the
-    others before any reading. ``say``: words of a value. ``remedy``: what the reader can do.
+    others before any reading. ``nearby``: values around the best one, where a number lies between
+    those of ``values``. ``say``: words of a value. ``remedy``: what the reader can do.
     """
 
     name: str
@@ -120,6 +123,7 @@ class Mechanism:
     say: Callable[[Values], str] = field(default=lambda _: "")
     before: Callable[[Setting, Reading, Values], Predicted] | None = None
     of_cpu: bool = False
+    nearby: Callable[[Values], Sequence[Values]] = field(default=lambda _: ())
 
 
 def unchanged(setting: Setting, reading: Reading) -> Predicted:
@@ -173,7 +177,7 @@ def predicted(mechanism: Mechanism, setting: Setting, reading: Reading, value: V
     own = mechanism.predicts(setting, reading, value)
     if own is None and reading.quantity == "loss_ratio" and reading.flow.transport == "udp":
         return _overloaded(mechanism, setting, reading, value)
-    if own is None and reading.quantity in ("busy_share", "mpdus_per_frame"):
+    if own is None and reading.quantity in ("busy_share", "mpdus_per_frame", "retry_share"):
         return _idler(mechanism, setting, reading, value)
     own = unchanged(setting, reading) if own is None else own
     if reading.quantity == "throughput_bps" and reading.flow == _QUEUED:
@@ -209,9 +213,10 @@ def _again(mechanism: Mechanism, setting: Setting, reading: Reading, value: Valu
 
 
 def _idler(mechanism: Mechanism, setting: Setting, reading: Reading, value: Values) -> Predicted:
-    """Air in use, and MPDUs per frame, where something that is no part of the air limits.
+    """Air in use, MPDUs per frame and retries, where something that is no part of the air limits.
 
-    Where packets come one after the other, frames are short, and the air is used worse.
+    Where packets come one after the other, frames are short, the air is used worse, and data meet
+    the acknowledgements of TCP less often (simulated: such retries go with the air in use).
     """
     usual = unchanged(setting, reading)
     if mechanism.before is not None:
@@ -227,6 +232,8 @@ def _idler(mechanism: Mechanism, setting: Setting, reading: Reading, value: Valu
         return Predicted(middle, 0.5 + 0.4 * math.log(usual.value / middle))
     # The share goes with the octets, or, with all frames alone, as a root of them.
     middle = usual.value * left**0.6
+    if reading.quantity == "retry_share":
+        return Predicted(middle, _COLLISIONS + 0.3 * (usual.value - middle))
     return Predicted(middle, math.hypot(usual.deviation, 0.25 * usual.value * (1 - left)))
 
 
@@ -330,6 +337,13 @@ def geometric(first: float, last: float, count: int) -> tuple[float, ...]:
     """Values in equal steps of the logarithm."""
     ratio = (last / first) ** (1 / (count - 1))
     return tuple(first * ratio**n for n in range(count))
+
+
+def nearby(*parts: float, ratio: bool = False) -> Callable[[Values], Sequence[Values]]:
+    """Values whose first number is ``parts`` off, or (``ratio``) these factors."""
+    return lambda value: tuple(
+        (value[0] * part if ratio else value[0] + part, *value[1:]) for part in parts
+    )
 
 
 def fixed(*values: Values) -> Callable[[Setting], Sequence[Values]]:
