@@ -54,7 +54,7 @@ test-aws-lc: ## AWS-LC and RustCrypto give the same octets
 		-p airtoll-security -p airtoll-handshakes --features airtoll-security/aws-lc,airtoll-handshakes/aws-lc --lib
 
 test-python: build dev medium peers
-	$(STEP) --show "Python tests" "4 min" $(PYTEST) -m "not (slow or thorough or wheel or pages or guest or browser)"
+	$(STEP) --show "Python tests" "6 min" $(PYTEST) -m "not (slow or thorough or wheel or pages or guest or browser)"
 
 test-thorough: build dev medium peers ## more rows, examples and policies of what make test tests
 	$(STEP) --show "Thorough tests" "1 min" $(PYTEST) -m "thorough and not (slow or wheel or pages or guest or browser)"
