@@ -187,7 +187,7 @@ fn ldpc_meets_the_closed_form_and_its_symbols_cost_airtime() {
         r#""standard":"802.11ax","rate":{"control":"fixed_mcs","mcs":11},"aggregation":{"ampdu_max_octets":0}"#,
         r#""standard":"802.11be","width_mhz":80,"rate":{"control":"fixed_mcs","mcs":9}"#,
     ] {
-        for payload in [40, 100, 260, 700, 1_472] {
+        for payload in [40, 100, 451, 700, 1_472] {
             let node = r#","queue":{"packets":4000}"#;
             let [bcc, ldpc] = ["bcc", "ldpc"].map(|coding| {
                 let bss = format!(r#"{bss},"coding":"{coding}""#);

@@ -295,7 +295,7 @@ fn more_stations_than_a_first_octet_holds_lengthen_the_beacon() {
 #[test]
 fn frames_of_power_save_need_beacons_and_qos_and_no_service_periods() {
     let refused = |change: &dyn Fn(&mut Scenario)| {
-        let mut scenario = downlink(Some(Retrieval::UApsd), "open", 1.0);
+        let mut scenario = downlink(Some(Retrieval::UApsd), "open", 2.0);
         change(&mut scenario);
         run(&scenario, 1, &mut || false).unwrap_err().to_string()
     };
