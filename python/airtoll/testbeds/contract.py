@@ -235,7 +235,7 @@ def _retry_share(given: Observed) -> list[Row]:
     return [Row("airtime_retry_share", spent["airtime_retry_s"] / frames, "1")]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _ledger(keys: Keys) -> Mapping[str, int]:
     """Where the seconds of the ledger's parts with frames are."""
     return {
