@@ -14,14 +14,16 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from attrs import field, frozen
 
 from airtoll.analyse.fairness import jain
-from airtoll.border.answers import AnalyticColumns, Columns
 from airtoll.observe.journal import SketchTuple
 from airtoll.plan import Cell, Trial
+
+if TYPE_CHECKING:
+    from airtoll.border.answers import AnalyticColumns, Columns
 
 
 @frozen
