@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from airtoll.border.value import Value, fields_of
+from airtoll.border.value import Value
 
 _AS_IT_IS = frozenset({str, int, float, bool, type(None)})
 
@@ -61,11 +61,12 @@ def _plain(
     return found
 
 
-#: class -> its fields
+#: class -> name, whether it is always written, and default of each field
 _FIELDS: dict[type[Value], tuple[tuple[str, bool, object], ...]] = {}
 
 
 def _fields(kind: type[Value]) -> tuple[tuple[str, bool, object], ...]:
+    """The field that names a variant has a default and is no argument of ``__init__``."""
     if kind not in _FIELDS:
-        _FIELDS[kind] = fields_of(kind)
+        _FIELDS[kind] = tuple((of.name, not of.init, of.default) for of in kind.__attrs_attrs__)
     return _FIELDS[kind]

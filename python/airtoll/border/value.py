@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
-from attrs import NOTHING, Attribute, make_class
-from attrs import field as attrs_field
-from attrs import fields as attrs_fields
+from attrs import NOTHING
 from attrs.exceptions import FrozenInstanceError
 
 if TYPE_CHECKING:
@@ -36,18 +34,24 @@ else:
         return lambda kind: kind
 
 
+class _Field(NamedTuple):
+    """What ``attrs`` asks of a field; ``default`` is ``NOTHING`` for a required one."""
+
+    name: str
+    alias: str
+    init: bool
+    default: object
+
+
 class _Fields:
     """The fields of a class, as ``attrs`` describes them; made when something asks."""
 
-    def __get__(self, _: object, kind: type[Value]) -> tuple[Attribute[Any], ...]:
-        made = {}
-        for name in kind._names:
-            given = {"default": kind._defaults[name]} if name in kind._defaults else {}
-            made[name] = attrs_field(init=name in kind._given, **given)
+    def __get__(self, _: object, kind: type[Value]) -> tuple[_Field, ...]:
+        names, defaults = kind._names, kind._defaults
+        found = tuple(_Field(n, n, n in kind._given, defaults.get(n, NOTHING)) for n in names)
         # In the subclass itself: the next question finds them there.
-        fields: tuple[Attribute[Any], ...] = attrs_fields(make_class("_", made, kw_only=True))
-        kind.__attrs_attrs__ = fields
-        return fields
+        kind.__attrs_attrs__ = found
+        return found
 
 
 class Value:
@@ -102,12 +106,3 @@ class Value:
 
 def _values(value: Value) -> tuple[Any, ...]:
     return tuple([getattr(value, name) for name in type(value)._names])
-
-
-def fields_of(kind: type[Value]) -> tuple[tuple[str, bool, object], ...]:
-    """Name, whether it names the variant, and default of each field.
-
-    A field that names a variant has a default and is no argument of ``__init__``.
-    """
-    defaults = kind._defaults
-    return tuple((n, n not in kind._given, defaults.get(n, NOTHING)) for n in kind._names)
