@@ -857,7 +857,10 @@ class Scenario(Table):
         '`queue_type = "fq_codel"`',
     )
     stations: tuple[Station, ...] = Field(
-        (Station.model_construct(name="A"),), min_length=1, max_length=500, description="the stations"
+        (Station.model_construct(name="A"),),
+        min_length=1,
+        max_length=500,
+        description="the stations",
     )
     clients: Annotated[int, Field(ge=1, le=500)] | None = Field(
         None, description="number of stations; the last station of the list is repeated"
