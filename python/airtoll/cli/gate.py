@@ -22,7 +22,6 @@ from airtoll.cli.places import named
 from airtoll.errors import NotMeasured, RequirementFailed, UsageError
 from airtoll.observe.replacing import put_text
 from airtoll.plan import Plan
-from airtoll.present.junit import junit as junit_text
 from airtoll.present.words import Teller
 from airtoll.report.summary import RunSummary, summarise
 
@@ -187,6 +186,8 @@ def _is_since(claim: Ruled) -> bool:
 
 
 def _junit(found: Checked, teller: Teller) -> str:
+    from airtoll.present.junit import junit
+
     manifest = found.summary.manifest
     properties = {
         "run": str(found.summary.path),
@@ -198,7 +199,7 @@ def _junit(found: Checked, teller: Teller) -> str:
     started = str(manifest["started"])
     ended = str(manifest.get("ended") or started)
     lasted = datetime.fromisoformat(ended) - datetime.fromisoformat(started)
-    return junit_text(
+    return junit(
         found.claims,
         teller,
         study=found.summary.study.study.name,
