@@ -25,7 +25,8 @@ from airtoll.present.names import policy_name
 from airtoll.present.words import reproduced
 from airtoll.report import FORMATS, report_text, write_report
 from airtoll.report.closing import closing
-from airtoll.report.paper_tables import as_csv, as_latex, paper_tables
+from airtoll.report.latex import LAYOUTS, Typeset
+from airtoll.report.paper_tables import PaperForm, as_csv, as_latex, paper_tables
 from airtoll.report.printed_rows import PrintedRow, printed_rows
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.text import as_json, published_row
@@ -36,6 +37,9 @@ from airtoll.run.outcome import refuse_no_result
 
 #: testbed -> origin of its values
 _KINDS = {"simulator": "simulated", "analytic": "closed forms", "linux": "measured on Linux"}
+
+#: LaTeX holds few tables back until there is a page for them.
+_MANY_TABLES = 12
 
 #: Options of the commands that print a table of a run.
 WhereOption = Annotated[
@@ -67,6 +71,20 @@ class FormOptions:
     label: Annotated[
         str | None, typer.Option("--label", help="With --latex: default: by study and table.")
     ] = None
+    layout: Annotated[
+        str | None,
+        typer.Option(
+            "--layout",
+            help="With --latex: table (345 pt, an article), column (252 pt of IEEEtran), wide "
+            "(table*), landscape (a turned page) or long (longtable); default: table.",
+        ),
+    ] = None
+    text_width: Annotated[
+        float | None,
+        typer.Option(
+            "--text-width", min=100, help="With --latex: width to fit, pt; default: by --layout."
+        ),
+    ] = None
     json: JsonOption = False
 
     def __attrs_post_init__(self) -> None:
@@ -74,11 +92,52 @@ class FormOptions:
             raise UsageError("--csv, --latex and --json exclude one another: choose one")
         if not self.latex and (self.caption is not None or self.label is not None):
             raise UsageError("--caption and --label go with --latex")
+        if not self.latex and (self.layout is not None or self.text_width is not None):
+            raise UsageError("--layout and --text-width go with --latex")
+        if self.layout not in (None, *LAYOUTS):
+            raise UsageError(f"--layout {self.layout}: choose from {', '.join(LAYOUTS)}")
 
     @property
     def wanted(self) -> list[str] | None:
         """The columns by name, or ``None`` for all."""
         return None if self.columns is None else [one.strip() for one in self.columns.split(",")]
+
+    @property
+    def paper(self) -> PaperForm:
+        """The place of LaTeX tables, their caption and label."""
+        layout = LAYOUTS[self.layout or "table"]
+        if self.text_width is not None:
+            layout = evolve(layout, width_pt=self.text_width)
+        return PaperForm(layout, self.caption, self.label)
+
+
+def print_latex(tables: Sequence[Typeset], form: FormOptions) -> None:
+    """Print LaTeX tables; say which columns the width leaves out, and which tables are wider."""
+    sys.stdout.write("\n".join(one.text for one in tables))
+    available = form.paper.layout.width_pt
+    out_of = list(dict.fromkeys(name for one in tables for name in one.left_out))
+    if out_of:
+        err().print(
+            f"note: {available:g} pt have no room for {', '.join(out_of)}; --columns names the "
+            "columns, --layout wide, landscape or long another place",
+            soft_wrap=True,
+        )
+    widest = max((one.width_pt for one in tables if not one.fits), default=None)
+    if widest is not None:
+        err().print(
+            f"note: about {widest:.0f} pt wide in letters of 8 pt, and {available:g} pt are there; "
+            "fewer --columns, or --layout wide or landscape",
+            soft_wrap=True,
+        )
+    if len(tables) > _MANY_TABLES:
+        err().print(
+            f"note: {len(tables)} tables; choose rows with --where, or --layout long",
+            soft_wrap=True,
+        )
+    if any(one.is_long for one in tables):
+        err().print(
+            "note: longer than a page; choose rows with --where, or --layout long", soft_wrap=True
+        )
 
 
 RunArgument = Annotated[list[Path], typer.Argument(parser=named("RUNS"), help="Run folders.")]
@@ -184,16 +243,9 @@ def compare(options: CompareOptions) -> None:
     elif form.csv_:
         sys.stdout.write(as_csv(paper_tables(shown)))
     elif form.latex:
-        sys.stdout.write(
-            as_latex(
-                summary,
-                paper_tables(shown),
-                wanted.chosen(levels),
-                columns=form.wanted,
-                caption=form.caption,
-                label=form.label,
-            )
-        )
+        chosen = wanted.chosen(levels)
+        found = as_latex(summary, paper_tables(shown), chosen, form.paper, form.wanted)
+        print_latex(found, form)
     else:
         _print_rows(summary, options.dataset, shown, every=len(shown) == len(rows))
 

@@ -21,7 +21,14 @@ from airtoll.drawing.printing import available
 from airtoll.errors import EnvironmentProblem
 from airtoll.observe.replacing import put, put_text, remove
 from airtoll.observe.spreadsheet import cells
-from airtoll.report import compared_runs, compared_runs_page, imported, imported_page, text
+from airtoll.report import (
+    compared_runs,
+    compared_runs_page,
+    imported,
+    imported_page,
+    text,
+    view_tables,
+)
 from airtoll.report.costs import MAX_ROWS, cost_table
 from airtoll.report.figures import pictures
 from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
@@ -192,7 +199,7 @@ def _page(
     makers = {
         "markdown": text.markdown,
         "csv": text.comma_separated,
-        "latex": text.latex,
+        "latex": view_tables.latex,
         "json": text.as_json,
     }
     return makers[form](summary)
