@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from math import nan
 from pathlib import Path
@@ -246,8 +247,6 @@ def test_the_caption_of_a_table_of_costs_follows_its_rows(paper: Path) -> None:
 
 
 def test_the_terminal_and_json_show_the_chosen_rows(paper: Path) -> None:
-    import json
-
     words = ("compare", paper, "tripathi2008", "--where", "policy=wep-40,wep-104", "--where")
     done = called(*words, "quantity=overhead", "--json")
     rows = json.loads(done.stdout)
@@ -257,6 +256,37 @@ def test_the_terminal_and_json_show_the_chosen_rows(paper: Path) -> None:
     text = called(*words, "quantity=overhead", "--table", "2").stdout
     assert "WEP-104" in text
     assert "TKIP" not in text
+
+
+def test_a_report_as_text_has_the_chosen_rows(paper: Path) -> None:
+    words = ("report", paper, "--out", "-", "--where", "traffic=udp", "--where", "scenario=single")
+    done = called(*words, "--where", "policy=open,wep-104", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert {(row["policy"], row["traffic"]) for row in rows} == {
+        ("open", "udp"),
+        ("wep-104", "udp"),
+    }
+    text = called(*words, "--format", "markdown").stdout
+    assert "| Open |" in text
+    assert "TCP" not in text
+    assert "two clients" not in text
+    latex = called(*words, "--format", "latex").stdout
+    assert "One client; UDP." in latex
+    for form in ("html", "json"):
+        refused = called(*words, "--format", form)
+        assert f"{form} is about the whole run" in str(refused.exception)
+
+
+def test_advise_decides_on_the_chosen_places(paper: Path) -> None:
+    words = ("advise", "--run", paper, "--where", "traffic=udp", "--where", "scenario=single")
+    done = called(*words, "--where", "profile_set=card", "--json")
+    assert done.exit_code == 0, done.output
+    whole = json.loads(done.stdout)
+    assert {(row["scenario"], row["traffic"]) for row in whole["places"]} == {("single", "udp")}
+    refused = called("advise", "--run", paper, "--where", "policy=open")
+    assert "--policy names the candidates" in str(refused.exception)
+    explained = called("explain", paper, "--phy", "802.11g")
+    assert "is the folder of a run" in str(explained.exception)
 
 
 OFFICE = """

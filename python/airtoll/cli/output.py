@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -35,8 +36,10 @@ _MOST_ROWS = 200
 #: this number of first rows, about two screens.
 _SHOWN_ROWS = 60
 
-#: Width of a pipe or a file: a line is as long as it needs.
+#: Width of a pipe or a file for sentences, which stay one line each.
 _NO_LIMIT: Final = 100_000
+#: Width of a table in a pipe or a file, unless COLUMNS says another.
+_PIPED: Final = 100
 #: Columns between two columns of a table.
 GAP: Final = 2
 #: A column of words may be wrapped to this width.
@@ -49,7 +52,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout i
 
 
 def out() -> Console:
-    """The console for data: as wide as the terminal, without a limit in a pipe."""
+    """The console for data: as wide as the terminal; in a pipe tables alone have a width."""
     return _console(sys.stdout)
 
 
@@ -78,8 +81,14 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     return text.translate(_CONTROLS)
 
 
+def piped_width() -> int:
+    """The width of a table that goes to a pipe or a file: COLUMNS, or 100."""
+    stated = os.environ.get("COLUMNS", "")
+    return int(stated) if stated.isdecimal() and int(stated) > 0 else _PIPED
+
+
 class FittingTable(Table):
-    """A table that never cuts a cell.
+    """A table that never cuts a cell, as wide as the terminal; in a pipe as ``piped_width``.
 
     Columns of words wrap, columns of numbers do not. Where even this is too wide, each row becomes
     a block: its first cell as the heading, the others below, one a line.
@@ -87,26 +96,32 @@ class FittingTable(Table):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render as columns or as blocks (a method of rich's protocol)."""
+        if options.max_width >= _NO_LIMIT:
+            options = options.update(max_width=piped_width())
         gaps = GAP * (len(self.columns) - 1)
         if sum(map(_widest, self.columns)) + gaps > options.max_width:
             if sum(map(_narrowest, self.columns)) + gaps > options.max_width:
-                yield from self._blocks()
+                yield from self._blocks(options.max_width)
                 return
             for column in self.columns:
                 if column.no_wrap:
                     column.header = textwrap.fill(str(column.header), _narrowest(column))
         yield from super().__rich_console__(console, options)
 
-    def _blocks(self) -> RenderResult:
+    def _blocks(self, width: int) -> RenderResult:
         if self.title:
             yield Text(str(self.title), style="italic")
         columns = [list(column.cells) for column in self.columns]
         for row in zip(*columns, strict=True):
             head, *others = map(str, row)
-            yield Text(head, style="bold")
+            yield Text(_filled(head, width), style="bold")
             for column, cell in zip(self.columns[1:], others, strict=True):
                 if cell:
-                    yield Text(f"  {str(column.header).strip()}: {cell}")
+                    yield Text(_filled(f"  {str(column.header).strip()}: {cell}", width))
+
+
+def _filled(text: str, width: int) -> str:
+    return textwrap.fill(text, width, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _widest(column: Column) -> int:

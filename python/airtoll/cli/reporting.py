@@ -25,6 +25,7 @@ from airtoll.present.names import policy_name
 from airtoll.present.words import reproduced
 from airtoll.report import FORMATS, report_text, write_report
 from airtoll.report.closing import closing
+from airtoll.report.imported import is_imported
 from airtoll.report.latex import LAYOUTS, Typeset
 from airtoll.report.paper_tables import PaperForm, as_csv, as_latex, paper_tables
 from airtoll.report.printed_rows import PrintedRow, printed_rows
@@ -157,6 +158,7 @@ class ReportOptions:
             help="File to write, - for standard output; default in the first run folder.",
         ),
     ] = None
+    where: WhereOption = None
     what_if: WhatIfOption = True
     print_: Annotated[
         bool, typer.Option("--print", help="Figures also as PNG and PDF (airtoll[print]).")
@@ -173,10 +175,12 @@ def report(options: ReportOptions) -> None:
     panel = panel_of(options.runs, wanted=options.what_if and options.format_ == "html")
     if options.print_ and options.format_ != "html":
         raise UsageError(f"--print goes with --format html, not with --format {options.format_}")
+    where = _where_of_report(options)
     if options.out_ == STANDARD_OUTPUT:
         if options.json or options.print_:
             raise UsageError("--out -: --json and --print go with a file; leave them out")
-        sys.stdout.write(report_text(options.runs, form=options.format_, panel=panel))
+        text = report_text(options.runs, form=options.format_, panel=panel, where=where)
+        sys.stdout.write(text)
     else:
         page = write_report(
             options.runs,
@@ -185,6 +189,7 @@ def report(options: ReportOptions) -> None:
             panel=panel,
             for_print=options.print_,
             force=options.force,
+            where=where,
         )
         err().print(f"report: {page}", markup=False, soft_wrap=True)
     if options.json:
@@ -192,6 +197,21 @@ def report(options: ReportOptions) -> None:
     for run in options.runs:
         # The page names every reason; the exit code says that there is no result in it.
         refuse_no_result(run, read_trials(run))
+
+
+def _where_of_report(options: ReportOptions) -> Where:
+    """The levels of the rows. Raises ``UsageError`` where the report would not follow them."""
+    where = Where.of(options.where or ())
+    if not where:
+        return where
+    if options.format_ not in ("csv", "markdown", "latex"):
+        raise UsageError(
+            f"--where goes with --format csv, latex or markdown; {options.format_} is about the "
+            "whole run, and `airtoll show RUN costs|answers --where ...` has chosen rows"
+        )
+    if len(options.runs) > 1 or is_imported(options.runs[0]):
+        raise UsageError("--where goes with one run that airtoll measured")
+    return where
 
 
 @frozen(kw_only=True)

@@ -17,31 +17,52 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from airtoll.analyse.analysis import repeats_its_cell
+from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell, cells
 from airtoll.report.answer import table, titles
 from airtoll.report.compared_runs import Against, rows, shown, words
+from airtoll.report.every_metric import every_metric
 from airtoll.report.headline import headline
 from airtoll.report.latex import CONTROLS, LAYOUTS, Grid, Group, typeset
 from airtoll.report.own import MARK
+from airtoll.report.printed_rows import levels_of
 from airtoll.report.summary import RunSummary
+from airtoll.report.where import Where
 
 if TYPE_CHECKING:
     from airtoll.report.imported import Imported
 
 
-def markdown(summary: RunSummary) -> str:
-    """Question, answer and the table of answers."""
+def markdown(summary: RunSummary, where: Where) -> str:
+    """Question, answer and the table of answers, of chosen rows."""
     head = summary.study.study
     lines = [f"# {escape_markdown(head.title)}", ""]
     lines += [escape_markdown(head.question), ""] if head.question else []
-    lines += [*map(escape_markdown, headline(summary)), ""]
-    lines += _marked(*_table(summary))
+    said = _answers(summary, where) if where else headline(summary)
+    lines += [*map(escape_markdown, said), ""]
+    lines += _marked(*_table(summary, where))
     return "\n".join([*lines, "", _MARK_OF_MARKDOWN]) + "\n"
 
 
-def comma_separated(summary: RunSummary) -> str:
-    """Every estimate, in SI units and full precision."""
-    return _every_estimate(summary.analysis.estimates)
+def comma_separated(summary: RunSummary, where: Where) -> str:
+    """Every estimate of the chosen cells, in SI units and full precision."""
+    cells = summary.plan.cells
+    chosen = [cells[at].name for at in where.rows([levels_of(cell) for cell in cells])]
+    return _every_estimate(summary.analysis.estimates.filter(pl.col("cell").is_in(chosen)))
+
+
+def _answers(summary: RunSummary, where: Where) -> list[str]:
+    """The answers about the study's metrics at the chosen places, to the chosen candidates.
+
+    None where no candidate is among the chosen levels.
+    """
+    there = set(summary.analysis.estimates["metric"].unique().to_list())
+    metrics = [one for one in summary.study.answers if one in there]
+    try:
+        found = every_metric(summary, metrics, where)
+    except UsageError:
+        return []
+    return [line for one in found for line in one.sentences(summary.names)]
 
 
 def as_json(summary: RunSummary) -> str:
@@ -140,9 +161,11 @@ def published_row(summary: RunSummary, comparison: Any) -> dict[str, Any]:
     }
 
 
-def _table(summary: RunSummary) -> tuple[list[str], list[list[str]]]:
+def _table(summary: RunSummary, where: Where) -> tuple[list[str], list[list[str]]]:
     """The table of answers as text; columns that would be empty in every row are left out."""
     rows = table(summary)
+    levels = [levels_of(summary.cells[row.cell], station=row.station or "all") for row in rows]
+    rows = [rows[at] for at in where.rows(levels)]
     placed = any(row.place for row in rows)
     parted = any(row.station for row in rows)
     columns = ["policy", *["where"] * placed, *["station"] * parted, *titles(summary), "verdict"]

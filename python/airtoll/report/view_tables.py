@@ -240,8 +240,8 @@ def _heading(keys: Sequence[str]) -> str:
     return keys[0] if "." not in keys[0] else axis_name(keys[0]).partition(",")[0]
 
 
-def latex(summary: RunSummary) -> str:
-    """The costs of a run as LaTeX tables with captions and labels."""
+def latex(summary: RunSummary, where: Where) -> str:
+    """The costs of a run, of chosen rows, as LaTeX tables with captions and labels."""
     form = PaperForm(LAYOUTS["table"])
-    tables = ViewTables(summary, "costs", costs(summary), Where(), None, form)
+    tables = ViewTables(summary, "costs", costs(summary), where, None, form)
     return "\n".join(one.text for one in tables.typeset())
