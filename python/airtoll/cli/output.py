@@ -90,8 +90,9 @@ def piped_width() -> int:
 class FittingTable(Table):
     """A table that never cuts a cell, as wide as the terminal; in a pipe as ``piped_width``.
 
-    Columns of words wrap, columns of numbers do not. Where even this is too wide, each row becomes
-    a block: its first cell as the heading, the others below, one a line.
+    Columns of words wrap, columns of numbers do not, but an interval may be below its value. Where
+    even this is too wide, each row becomes a block: its first cell as the heading, the others
+    below, one a line.
     """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -101,12 +102,34 @@ class FittingTable(Table):
         gaps = GAP * (len(self.columns) - 1)
         if sum(map(_widest, self.columns)) + gaps > options.max_width:
             if sum(map(_narrowest, self.columns)) + gaps > options.max_width:
-                yield from self._blocks(options.max_width)
+                broken = self._broken()
+                if sum(map(_narrowest, broken.columns)) + gaps > options.max_width:
+                    yield from self._blocks(options.max_width)
+                else:
+                    yield from broken.__rich_console__(console, options)
                 return
             for column in self.columns:
                 if column.no_wrap:
                     column.header = textwrap.fill(str(column.header), _narrowest(column))
         yield from super().__rich_console__(console, options)
+
+    def _broken(self) -> FittingTable:
+        """The same with the intervals of numbers below their values."""
+        found = FittingTable(
+            title=self.title, title_justify="left", header_style="bold", box=None, pad_edge=False
+        )
+        for column in self.columns:
+            found.add_column(
+                column.header,
+                justify=column.justify,
+                overflow=column.overflow,
+                no_wrap=column.no_wrap,
+            )
+        numbers = [column.no_wrap for column in self.columns]
+        for row in zip(*(column.cells for column in self.columns), strict=True):
+            texts = zip(map(str, row), numbers, strict=True)
+            found.add_row(*(t.replace(" [", "\n[") if is_number else t for t, is_number in texts))
+        return found
 
     def _blocks(self, width: int) -> RenderResult:
         if self.title:
@@ -126,7 +149,8 @@ def _filled(text: str, width: int) -> str:
 
 def _widest(column: Column) -> int:
     """The width of a column in which nothing wraps."""
-    return max(map(cell_len, map(str, [column.header, *column.cells])), default=0)
+    texts = map(str, [column.header, *column.cells])
+    return max((cell_len(line) for text in texts for line in text.split("\n")), default=0)
 
 
 def _narrowest(column: Column) -> int:
@@ -134,7 +158,8 @@ def _narrowest(column: Column) -> int:
     words = str(column.header).split()
     cells = [str(cell) for cell in column.cells]
     if column.no_wrap:
-        return max(map(cell_len, [*words, *cells]), default=0)
+        lines = [line for cell in cells for line in cell.split("\n")]
+        return max(map(cell_len, [*words, *lines]), default=0)
     words += [word for cell in cells for word in cell.split()]
     return min(max(map(cell_len, words), default=0), NARROWEST_WORDS)
 
