@@ -102,19 +102,20 @@ class FittingTable(Table):
         gaps = GAP * (len(self.columns) - 1)
         if sum(map(_widest, self.columns)) + gaps > options.max_width:
             if sum(map(_narrowest, self.columns)) + gaps > options.max_width:
-                broken = self._broken()
-                if sum(map(_narrowest, broken.columns)) + gaps > options.max_width:
-                    yield from self._blocks(options.max_width)
-                else:
-                    yield from broken.__rich_console__(console, options)
+                for sign in (" [", " ±"):
+                    broken = self._broken(sign)
+                    if sum(map(_narrowest, broken.columns)) + gaps <= options.max_width:
+                        yield from broken.__rich_console__(console, options)
+                        return
+                yield from self._blocks(options.max_width)
                 return
             for column in self.columns:
                 if column.no_wrap:
                     column.header = textwrap.fill(str(column.header), _narrowest(column))
         yield from super().__rich_console__(console, options)
 
-    def _broken(self) -> FittingTable:
-        """The same with the intervals of numbers below their values."""
+    def _broken(self, sign: str) -> FittingTable:
+        """The same with the intervals of numbers below their values, from this sign on."""
         found = FittingTable(
             title=self.title, title_justify="left", header_style="bold", box=None, pad_edge=False
         )
@@ -128,7 +129,7 @@ class FittingTable(Table):
         numbers = [column.no_wrap for column in self.columns]
         for row in zip(*(column.cells for column in self.columns), strict=True):
             texts = zip(map(str, row), numbers, strict=True)
-            found.add_row(*(t.replace(" [", "\n[") if is_number else t for t, is_number in texts))
+            found.add_row(*(_below(t, sign) if is_number else t for t, is_number in texts))
         return found
 
     def _blocks(self, width: int) -> RenderResult:
@@ -141,6 +142,11 @@ class FittingTable(Table):
             for column, cell in zip(self.columns[1:], others, strict=True):
                 if cell:
                     yield Text(_filled(f"  {str(column.header).strip()}: {cell}", width))
+
+
+def _below(number: str, sign: str) -> str:
+    number = number.replace(" [", "\n[")
+    return number.replace(" ±", "\n±") if "±" in sign else number
 
 
 def _filled(text: str, width: int) -> str:
