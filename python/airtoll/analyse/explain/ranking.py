@@ -35,6 +35,7 @@ from airtoll.analyse.explain.mechanisms import (
     unchanged,
     usual_before,
 )
+from airtoll.analyse.explain.mechanisms.air import busy_alone
 from airtoll.analyse.student import chi_square_above
 
 #: Weight of a cause that is not in the list.
@@ -177,7 +178,7 @@ def rank(
 
     Raises ValueError without such a reading.
     """
-    idle = _idle_before(readings)
+    idle = _idle_before(setting, readings)
     told = [_believed(setting, one, readings) for one in readings if one.after is not None]
     if not told:
         raise ValueError("no reading has a value after")
@@ -358,10 +359,19 @@ def _log_before(
     return max(logs) + math.log(sum(math.exp(log - max(logs)) for log in logs))
 
 
-def _idle_before(readings: Sequence[Reading]) -> float:
-    """By how many standard deviations a test before left more air idle than the air's limit."""
-    shares = [r.before for r in readings if r.quantity == "busy_share" and r.before is not None]
-    return max([0.0, *((_SATURATED - share) / _SATURATED_OFF for share in shares)])
+def _idle_before(setting: Setting, readings: Sequence[Reading]) -> float:
+    """By how many standard deviations a test before left more air idle than the air's limit.
+
+    Without aggregation the waits between the exchanges leave more of it idle.
+    """
+    found = [0.0]
+    for one in readings:
+        if one.quantity == "busy_share" and one.before is not None:
+            full = _SATURATED
+            if not setting.of(one.flow).aggregates:
+                full = min(full, busy_alone(setting, one.flow))
+            found.append((full - one.before) / _SATURATED_OFF)
+    return max(found)
 
 
 def _shared_before(

@@ -15,11 +15,13 @@ from airtoll.analyse.explain.mechanisms.predicted import (
     Prior,
     Values,
     bits_of,
+    fewer_collisions,
     fixed,
     freed,
     geometric,
     limited,
     nearby,
+    nearby_both,
     percent,
     scaled,
     unchanged,
@@ -130,7 +132,7 @@ SOFTWARE_CIPHER = Mechanism(
     "another radio",
     say=lambda v: f"{v[0]:.3g} ns per octet",
     of_cpu=True,
-    nearby=nearby(0.94, 0.97, 1.03, 1.06, ratio=True),
+    nearby=nearby_both((0.9, 0.94, 0.97, 1.0, 1.03, 1.06, 1.1), (0.65, 0.8, 1.0, 1.25, 1.55)),
 )
 
 
@@ -176,10 +178,14 @@ def _serial_card(setting: Setting, reading: Reading, value: Values) -> Predicted
 
     Traffic of the other end meets it only by the acknowledgements.
     """
+    us, place = value
+    if reading.quantity == "retry_share":
+        # A card of the access point waits while the station sends its acknowledgements.
+        usual = unchanged(setting, reading)
+        return fewer_collisions(usual) if _PLACES[int(place)] == "ap" else usual
     if reading.quantity != "throughput_bps":
         return None
     air = setting.of(reading.flow)
-    us, place = value
     return scaled(unchanged(setting, reading), _carded(air, _PLACES[int(place)], us), 0.03, 0.01)
 
 
@@ -214,6 +220,7 @@ SERIAL_CARD = Mechanism(
     _prior_card,
     "no setting mends it: another card does",
     say=lambda v: f"{v[0]:.0f} us per frame, {'access point' if v[1] else 'station'}",
+    nearby=nearby(0.9, 0.95, 1.05, 1.1, ratio=True),
 )
 
 
