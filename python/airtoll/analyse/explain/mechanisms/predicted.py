@@ -108,10 +108,11 @@ class Mechanism:
     ``predicts``: from the setting, a reading and a value of the parameter to the value after; None:
     it leaves this reading as octets alone do. ``before``: the same for a throughput before, of
     mechanisms that are in both measurements. ``of_cpu``: where it limits, a core of a CPU is always
-    busy. ``of_air``: it makes frames longer or takes the air, and leaves none of it idle. ``bursts``: width of the loads at which queues begin to overflow, in loads: wide where it
-    takes the air for a time that fills them. ``values``: of the parameter, each as likely as the
-    others before any reading. ``nearby``: values around the best one, where a number lies between
-    those of ``values``. ``say``: words of a value. ``remedy``: what the reader can do.
+    busy. ``of_air``: it makes frames longer or takes the air, and leaves none of it idle.
+    ``bursts``: width of the loads at which queues begin to overflow, in loads: wide where it takes
+    the air for a time that fills them. ``values``: of the parameter, each as likely as the others
+    before any reading. ``nearby``: values around the best one, where a number lies between those of
+    ``values``. ``say``: words of a value. ``remedy``: what the reader can do.
     """
 
     name: str
