@@ -263,8 +263,8 @@ def _weak(setting: Setting, reading: Reading, value: Values) -> Predicted | None
     return None
 
 
-#: Level that a weak link has lost, dB, with its standard deviation; that of a step of the rate: MCSs
-#: differ by 2 to 4 dB in the least level of their receiver (IEEE Std 802.11-2020, table 21-26).
+#: Level that a weak link has lost, dB, with its standard deviation; that of a step of the rate: the
+#: least levels of MCSs differ by 2 to 4 dB (IEEE Std 802.11-2020, table 21-26).
 _WEAKER_DB, _WEAKER_OFF, _STEP_DB = 20.0, 9.0, 3.0
 #: Ways of a mechanism: both (three times as likely), down alone, up alone.
 _WAYS: Final = (0.0, 0.0, 0.0, 1.0, 2.0)
@@ -523,7 +523,7 @@ _FEWEST_MORE: Final = 0.02
 #: Airtime of another network over the throughput that it takes, where a capture holds its frames;
 #: and idle air where it holds none (simulated, contending and hidden ones).
 _OTHERS_SEEN: Final = 0.85
-_IDLED: Final = 0.4
+_IDLED: Final = 0.9
 
 NEIGHBOUR = Mechanism(
     "another network",
