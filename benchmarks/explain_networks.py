@@ -103,6 +103,7 @@ def _network(
     scenario: Tables = {
         "phy": phy,
         "security_gates": "ignore",
+        "rssi_dbm": -45.0,
         "queue_packets": 1000,
         "wired": {"rate_mbps": 1000.0, "delay_us": 200},
     }
@@ -244,8 +245,10 @@ def _neighbour(rng: random.Random, _: Path) -> Network:
         duty, period = rng.uniform(0.15, 0.55), rng.uniform(1.5, 12.0)
         radio = {"kind": "neighbour", "level_dbm": rng.uniform(-75, -60), "duty": duty}
         radio["period_ms"] = period
+        before = {**found.before, "rssi_dbm": -50.0}
         after = {**found.after, "radio": {"interferer": radio}, "rssi_dbm": -50.0}
-        return evolve(found, detail=f"hidden, {duty:.2f} of {period:.1f} ms", after=after)
+        detail = f"hidden, {duty:.2f} of {period:.1f} ms"
+        return evolve(found, detail=detail, before=before, after=after)
     station: Tables = {"name": "B"}
     if "mcs" in found.after:
         base = 8 * (found.link.streams - 1) if found.link.phy == "802.11n" else 0
@@ -493,12 +496,13 @@ def _measure(
 #: A capture beside TCP down is one thing to take, and gives all of these.
 CAPTURED = (
     "retry_share",
-    "rate_bps",
     "busy_share",
     "others_share",
     "group_share",
     "mpdus_per_frame",
 )
+#: Of what a capture tells, `iw` prints these, one by one.
+_OF_IW = ("rate_bps", "signal_dbm")
 _DOWN = Flow("tcp", True)
 
 
@@ -549,6 +553,9 @@ def further(found: Network, asked: Reading, noise: float) -> list[Reading]:
     flow = asked.flow
     if asked.quantity in CAPTURED:
         return _readings(rng, found, "capture", _DOWN, noise)
+    if asked.quantity in _OF_IW:
+        told = _readings(rng, found, "capture", _DOWN, noise)
+        return [one for one in told if one.quantity == asked.quantity]
     if asked.quantity in OF_FORM:
         return _printed(found, asked.quantity)
     if flow.transport == "udp" and "+" in found.link.after:
@@ -591,6 +598,10 @@ def _readings(
         "others_share": (pair[0].others, pair[1].others, 0.02),
         "group_share": (pair[0].group, pair[1].group, 0.02),
         "mpdus_per_frame": (pair[0].mpdus, pair[1].mpdus, 0.1),
+        **{
+            quantity: (value, pair[1].form[quantity], 1.0 if quantity == "signal_dbm" else 0.01)
+            for quantity, value in pair[0].form.items()
+        },
     }
     return [
         Reading(kind, flow, before, after, error)

@@ -80,7 +80,6 @@ _TAKEN: Final = tuple(
         "reordered_share",
         "cable_bps",
         "cpu_share",
-        "signal_dbm",
     )
 )
 

@@ -381,3 +381,8 @@ def single(*values: float) -> Callable[[Setting], Sequence[Values]]:
 def percent(share: float) -> str:
     """``25 %``."""
     return f"{100 * share:.0f} %"
+
+
+def rounded(value: float) -> str:
+    """``7,300``: two significant digits of a large number."""
+    return f"{float(f'{value:.2g}'):,.0f}"
