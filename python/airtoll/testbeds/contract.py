@@ -15,15 +15,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, overload
 
 from attrs import field, frozen
 
 from airtoll.analyse.fairness import jain
-from airtoll.border.answers import AnalyticColumns, Columns
 from airtoll.observe.journal import SketchTuple
 from airtoll.observe.keys import NO_KEYS, Keys, extended, in_columns, keys_of, without
 from airtoll.plan import Cell, Trial
+
+if TYPE_CHECKING:
+    from airtoll.border.answers import AnalyticColumns, Columns
 
 
 @frozen

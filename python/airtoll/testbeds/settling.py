@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from airtoll.analyse.settling import DRIFTS
-from airtoll.border.answers import FragmentedFlowRow
 from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY
 from airtoll.plan import Cell
 from airtoll.testbeds.contract import Observed
 from airtoll.testbeds.resolve import native
+
+if TYPE_CHECKING:
+    from airtoll.border.answers import FragmentedFlowRow
 
 #: Busy share of a CPU from which its queue grows.
 _OVERLOADED = 0.98
