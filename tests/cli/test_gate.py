@@ -102,6 +102,15 @@ def test_a_failed_requirement_fails_the_build_with_its_line_and_its_case(airtoll
     again = airtoll("gate", "failed", cwd=place)
     assert again.returncode == 1
     assert [line for line in again.stdout.splitlines() if line.startswith("failed: ")] == lines
+    # Chosen levels choose the checks, and by them the exit code.
+    one = airtoll("gate", "failed", "--where", "policy=open", cwd=place)
+    assert one.returncode == 1
+    assert "gate: 1 check: 1 failed" in one.stdout
+    assert "[home/wpa2-psk-ccmp/udp]" not in one.stdout
+    (place / "half.toml").write_text(HEAD + MET + FAILED.replace("udp", "slow"))
+    half = airtoll("run", "half.toml", "--out", "half", "--no-report", "--gate", cwd=place)
+    assert half.returncode == 1
+    assert airtoll("gate", "half", "--where", "traffic=udp", cwd=place).returncode == 0
 
 
 def test_a_gate_that_cannot_tell_does_not_pass(airtoll, place):
@@ -198,6 +207,7 @@ def test_cells_of_other_settings_are_not_compared(airtoll, place):
          "is a run on simulator, not on analytic"),
         (["gate", "met", "--compare-with", "met"], "is the run itself"),
         (["gate", "nothing"], "no run folder"),
+        (["gate", "met", "--where", "trafic=udp"], "did you mean traffic"),
     ],
 )  # fmt: skip
 def test_a_gate_that_checks_nothing_is_refused_before_the_run(airtoll, place, arguments, said):

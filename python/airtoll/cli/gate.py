@@ -12,18 +12,21 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from attrs import frozen
+from attrs import evolve, frozen
 from rich.console import Console
 
 from airtoll.answer import Ruled, Ruling, since
 from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out
 from airtoll.cli.places import named
+from airtoll.cli.reporting import WhereOption
 from airtoll.errors import NotMeasured, RequirementFailed, UsageError
 from airtoll.observe.replacing import put_text
 from airtoll.plan import Plan
 from airtoll.present.words import Teller
+from airtoll.report.printed_rows import levels_of
 from airtoll.report.summary import RunSummary, summarise
+from airtoll.report.where import Where
 
 
 @frozen(kw_only=True)
@@ -59,6 +62,7 @@ class GateOptions:
     """Options of ``airtoll gate``."""
 
     run: Annotated[Path, typer.Argument(parser=named("RUN"), help="Run folder.")]
+    where: WhereOption = None
     earlier: EarlierOptions
     json: JsonOption = False
 
@@ -74,7 +78,7 @@ def gate(options: GateOptions) -> None:
         raise UsageError(f"--compare-with {before}: is the run itself; name an earlier one")
     summary = summarise(options.run)
     earlier = prepared(summary.plan, summary.manifest["testbed"], options.earlier)
-    found = checked(summary, earlier)
+    found = chosen(checked(summary, earlier), Where.of(options.where or ()))
     if options.json:
         emit_json(_as_json(found))
     tell(found, options.earlier.junit, None if options.json else out())
@@ -131,6 +135,15 @@ def checked(summary: RunSummary, earlier: RunSummary | None) -> Checked:
         )
     left_out = tuple(cell.name for cell in changes.left_out)
     return Checked(summary, (*summary.ruled, *changes.ruled), earlier, left_out)
+
+
+def chosen(found: Checked, where: Where) -> Checked:
+    """The checks of the chosen cells, metrics and stations alone. Raises ``UsageError``."""
+    levels = [
+        levels_of(claim.cell, metric=claim.metric, station=claim.station or "all")
+        for claim in found.claims
+    ]
+    return evolve(found, claims=tuple(found.claims[at] for at in where.rows(levels)))
 
 
 def tell(found: Checked, junit: Path | None, console: Console | None) -> None:
