@@ -20,6 +20,13 @@ from typing import Any
 import hypothesis
 import pytest
 
+# As the command does it (airtoll.cli): collections of garbage walk over every module that a worker
+# holds, the threads of OpenBLAS spin beside those of the other workers, and a search for plugins of
+# pydantic reads the metadata of every package.
+gc.set_threshold(100_000)
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
 # The same examples every time; `--hypothesis-profile explore` draws others.
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
 hypothesis.settings.register_profile("explore", deadline=None)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 
 import pytest
+from attrs import evolve
 from attrs.exceptions import FrozenInstanceError
 
 from airtoll import _native, border
@@ -80,3 +83,25 @@ def test_requests_are_equal_where_class_and_fields_are():
     assert repr(loss) == "PathLossConstant(model='constant', loss_db=50.0)"
     with pytest.raises(FrozenInstanceError):
         loss.loss_db = 1.0
+
+
+def test_a_request_takes_its_fields_by_name_and_no_others():
+    with pytest.raises(TypeError, match="PathLossConstant needs loss_db"):
+        border.PathLossConstant()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="has no field colour"):
+        border.PathLossConstant(loss_db=50.0, colour="red")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="has no field model"):
+        border.PathLossConstant(loss_db=50.0, model="constant")  # type: ignore[call-arg]
+
+
+def test_a_request_is_changed_copied_and_sent_to_another_process():
+    loss = border.PathLossLogDistance(reference_db=40.0, exponent=2.0)
+    other = evolve(loss, exponent=3.0)
+    assert (other.reference_db, other.exponent, loss.exponent) == (40.0, 3.0, 2.0)
+    assert pickle.loads(pickle.dumps(other)) == other == copy.deepcopy(other)
+    radio = border.Radio(path_loss=other)
+    assert evolve(radio, shadowing_db=2.0).path_loss is other
+    assert border.plain(evolve(radio, shadowing_db=2.0)) == {
+        "path_loss": {"model": "log_distance", "reference_db": 40.0, "exponent": 3.0},
+        "shadowing_db": 2.0,
+    }

@@ -35,7 +35,7 @@ else:
 
 
 class _Field(NamedTuple):
-    """Counterpart of a field of ``attrs``; ``default`` is ``NOTHING`` for a required one."""
+    """A field as ``attrs`` describes it; ``default`` is ``NOTHING`` for a required one."""
 
     name: str
     alias: str

@@ -10,7 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
 from airtoll.analyse.explain.evidence import (
     FACTORS,
@@ -31,6 +33,8 @@ _WORTHLESS: Final = 0.05
 #: Points of an outcome at which information is computed, and how far they reach.
 _POINTS: Final = 61
 _REACH: Final = 4.0
+#: Further points about the middle of each outcome, in its standard deviations.
+_NEAR: Final = np.array([-2.5, -1.7, -1.0, -0.5, 0.0, 0.5, 1.0, 1.7, 2.5])
 
 
 @frozen
@@ -127,11 +131,12 @@ class _Mixture:
 
     parts: tuple[tuple[float, float, float], ...] = field()
 
-    def density(self, x: float) -> float:
-        return sum(
-            w * math.exp(-0.5 * ((x - m) / s) ** 2) / s / math.sqrt(2 * math.pi)
-            for m, s, w in self.parts
-        )
+    def density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The density at each of the points ``x``."""
+        m, s, w = np.array(self.parts).T[:, :, np.newaxis]
+        heights = w / s / math.sqrt(2 * math.pi)
+        found: NDArray[np.float64] = (heights * np.exp(-0.5 * ((x - m) / s) ** 2)).sum(axis=0)
+        return found
 
     @property
     def middle(self) -> float:
@@ -189,26 +194,19 @@ def _information(
     weights = [one.weight / total for one in leading]
     low = min(m - _REACH * s for mix in mixtures for m, s, _ in mix.parts)
     high = max(m + _REACH * s for mix in mixtures for m, s, _ in mix.parts)
-    step = (high - low) / (_POINTS - 1)
     # Points where the outcomes are, not evenly over a range that one wide outcome makes long.
-    points = sorted(
-        {low + step * n for n in range(_POINTS)}
-        | {
-            m + s * z
-            for mix in mixtures
-            for m, s, _ in mix.parts
-            for z in (-2.5, -1.7, -1.0, -0.5, 0.0, 0.5, 1.0, 1.7, 2.5)
-        }
+    m, s, _ = np.array([part for mix in mixtures for part in mix.parts]).T
+    points = np.unique(
+        np.append(np.linspace(low, high, _POINTS), m[:, np.newaxis] + s[:, np.newaxis] * _NEAR)
     )
+    ends = np.concatenate([points[:1], points, points[-1:]])
+    widths = 0.5 * (ends[2:] - ends[:-2])
+    densities = np.array([mix.density(points) for mix in mixtures])
+    whole = np.array(weights) @ densities
     bits = 0.0
-    for at, x in enumerate(points):
-        left = points[at - 1] if at else x
-        right = points[at + 1] if at + 1 < len(points) else x
-        densities = [mix.density(x) for mix in mixtures]
-        whole = sum(w * d for w, d in zip(weights, densities, strict=True))
-        for w, d in zip(weights, densities, strict=True):
-            if d > 0 and whole > 0:
-                bits += 0.5 * (right - left) * w * d * math.log2(d / whole)
+    for w, d in zip(weights, densities, strict=True):
+        told = (d > 0) & (whole > 0)
+        bits += w * float((widths * d)[told] @ np.log2(d[told] / whole[told]))
     return Deciding(
         option,
         tuple(
