@@ -13,6 +13,7 @@ from airtoll.advising.decision import unpriced_join
 from airtoll.advising.measure import margin
 from airtoll.advising.reach import reach
 from airtoll.advising.sensor import battery_of, every_in_words, seconds_of
+from airtoll.advising.situation import networks_of
 from airtoll.analyse.advice import Needs
 from airtoll.answer import Compare, Verdict, gained
 from airtoll.cli.app import app
@@ -551,3 +552,42 @@ def test_the_gap_of_a_client_that_scans_is_measured():
     shown = screen(decision, measures.names)
     (costs,) = [one for one in shown.sections if one.title in ("It costs", "Why")]
     assert any("one without it scans first" in line for line in costs.lines)
+
+
+TWO_RADIOS = """
+config wifi-device 'radio0'
+	option type 'mac80211'
+	option band '2g'
+config wifi-device 'radio1'
+	option type 'mac80211'
+	option band '5g'
+config wifi-iface
+	option device 'radio0'
+	option mode 'ap'
+	option ssid 'home'
+	option encryption '{first}'
+	option key 'secret123'
+config wifi-iface
+	option device 'radio1'
+	option mode 'ap'
+	option ssid '{name}'
+	option encryption '{second}'
+	option key 'secret123'
+	option ieee80211w '{pmf}'
+"""
+
+
+@pytest.mark.parametrize("pmf", ["1", "2"])
+@pytest.mark.parametrize("encryption", ["psk2+ccmp", "sae"])
+def test_radios_that_differ_in_protected_management_frames_are_one_network(
+    tmp_path: Path, encryption: str, pmf: str
+) -> None:
+    file = tmp_path / "wireless"
+    same = {"first": encryption, "second": encryption, "name": "home", "pmf": pmf}
+    file.write_text(TWO_RADIOS.format(**same))
+    networks = networks_of(str(file), None, None)
+    assert [(one.name, one.band) for one in networks] == [("home", "5"), ("home", "2.4")]
+    for other in ({"second": "sae-mixed"}, {"second": "wpa2+ccmp"}, {"first": "psk+tkip"}):
+        file.write_text(TWO_RADIOS.format(**{**same, **other}))
+        with pytest.raises(UsageError, match="several networks with different security"):
+            networks_of(str(file), None, None)

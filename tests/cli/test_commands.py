@@ -88,7 +88,7 @@ def test_every_row_is_compared_or_those_of_one_table(airtoll: Any, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     # The answer of a run is short, the comparison is whole.
     assert len(done.stdout.splitlines()) <= 12
-    shown = airtoll("compare", run, "tripathi2008").stdout
+    shown = airtoll("compare", run, "tripathi2008", COLUMNS="300").stdout
     rows = json.loads(airtoll("compare", run, "tripathi2008", "--json").stdout)
     assert shown.count(" throughput ") == sum(row["quantity"] == "throughput_bps" for row in rows)
     one = json.loads(airtoll("compare", run, "tripathi2008", "--json", "--table", "4").stdout)

@@ -1,8 +1,9 @@
-"""Tables in the width of a terminal, in full in a pipe; progress from the first second."""
+"""Tables in the width of a terminal, or of a pipe; progress from the first second."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import fcntl
 import io
 import os
@@ -146,13 +147,29 @@ def test_a_terminal_without_a_width_has_80_columns(in_terminal: Any, finished: P
     assert 60 < max(map(len, lines)) <= 80
 
 
-def test_a_pipe_has_whole_lines(airtoll: Any) -> None:
-    done = airtoll("datasets", "list", COLUMNS="40")
-    # One line for each data set below the heading: titles of papers are longer than 40 columns.
-    names = [line.split()[0] for line in done.stdout.splitlines()[1:]]
+def test_a_table_in_a_pipe_has_100_columns_or_those_of_the_environment(
+    airtoll: Any, finished: Path
+) -> None:
+    def piped(*arguments: str, **environment: str) -> list[str]:
+        done = airtoll(*arguments, cwd=finished, **environment)
+        assert done.returncode == 0, done.stderr
+        return [line.rstrip() for line in done.stdout.splitlines()]
+
+    listed = piped("datasets", "list", COLUMNS="")
+    assert 60 < max(map(len, listed)) <= 100
+    # Titles of papers are longer: one line for each data set below the heading.
+    wide = piped("datasets", "list", COLUMNS="400")
+    names = [line.split()[0] for line in wide[1:]]
     assert names == sorted(names)
     assert "tripathi2008" in names
-    assert max(map(len, done.stdout.splitlines())) > 80
+    assert max(map(len, wide)) > 100
+    narrow = piped("show", "run", "costs", COLUMNS="60")
+    assert max(map(len, narrow)) <= 60
+    # No column is missing where the rows are blocks.
+    text = " ".join(" ".join(narrow).split())
+    for row in csv.DictReader(piped("show", "run", "costs", "--csv")):
+        for value in filter(None, row.values()):
+            assert value in text
 
 
 def many_columns() -> FittingTable:
@@ -215,7 +232,8 @@ def test_a_table_is_shown_by_request_with_chosen_rows_and_columns(
     latex = shown("costs", "--latex", "--caption", "Cost & place", "--label", "tab:mine")
     assert r"\caption{Cost \& place}" in latex
     assert r"\label{tab:mine}" in latex
-    assert latex.count(r"\\") == 10
+    rows = latex.split(r"\midrule")[1].split(r"\bottomrule")[0]
+    assert rows.count(r"\\" + "\n") == 9
 
 
 def test_a_table_that_does_not_exist_is_refused_with_the_choices(
@@ -242,7 +260,7 @@ class Clock:
 
 
 def record(cell: str) -> Record:
-    return Record(cell, 1, 1, 0, "ok", None, (), ())
+    return Record(cell, 1, 1, 0, "ok", None, ())
 
 
 def test_progress_in_a_pipe_is_a_line_now_and_then() -> None:

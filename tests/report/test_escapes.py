@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from airtoll.report import report_text
-from airtoll.report.text import escape_latex, escape_markdown
+from airtoll.report.latex import escape_latex
+from airtoll.report.text import escape_markdown
 from airtoll.run import run
 
 STUDY = r"""
@@ -62,6 +63,9 @@ def test_latex_has_no_command_of_a_name(named: Path, runs: int) -> None:
     assert commands <= {
         r"\begin", r"\end", r"\toprule", r"\midrule", r"\bottomrule", r"\pm",
         r"\textbackslash", r"\textbar", r"\textasciitilde", r"\textasciicircum",
+        r"\usepackage", r"\caption", r"\label", r"\centering", r"\multicolumn", r"\addlinespace",
+        r"\fontsize", r"\selectfont", r"\setlength", r"\tabcolsep", r"\par", r"\raggedright",
+        r"\arraybackslash",
     }  # fmt: skip
     assert r"\textbackslash{}input /etc/hostname" in text
     assert r"50 \% \& \$x\_1\textasciicircum{}2\$ \textasciitilde{} \{y\} \#3" in text

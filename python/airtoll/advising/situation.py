@@ -6,7 +6,7 @@ assumed. Measures nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -137,7 +137,8 @@ def _chosen(source: str, found: Sequence[Network], wanted: str | None, band: str
         if not at:
             raise UsageError(f"--band {band}: {source} has {_listed(found)}")
         found = at
-    if len({one.policy for one in found}) > 1:
+    policies = {one.policy for one in found}
+    if len(policies) > 1 and len({_secured_by(one) for one in found}) > 1:
         same_name = len({one.name for one in found}) == 1
         option = "--band GHZ" if same_name else "--ssid NAME, or --band GHZ"
         raise UsageError(
@@ -149,6 +150,19 @@ def _chosen(source: str, found: Sequence[Network], wanted: str | None, band: str
     if network.policy is None:
         raise UsageError(f"--from {source}: {network.name}: {'; '.join(network.remarks)}")
     return network
+
+
+def _secured_by(network: Network) -> Hashable:
+    """The security that is asked about: radios of one network may differ in the protection of
+    management frames, in the hash of the key, and in fast transition.
+    """
+    if network.policy is None:
+        return None
+    link = resolve(network.policy).link
+    return (
+        network.name, link.generation, link.cipher, link.eap_method, link.transition,
+        link.overriding, network.policy.endswith("+mac-acl"),
+    )  # fmt: skip
 
 
 def _listed(networks: Sequence[Network]) -> str:

@@ -29,6 +29,15 @@ def scale_of(value: float, unit: str) -> tuple[float, str]:
     return 1.0, "" if unit == "1" else unit
 
 
+def like_units(name: str) -> dict[str, float]:
+    """A unit of text and its multiples, each with its factor; empty for a unit without any."""
+    for scales in _SCALES.values():
+        found = {unit: factor for factor, unit in scales}
+        if name in found:
+            return found
+    return {}
+
+
 def show_value(value: float | None, unit: str, digits: int = 4) -> str:
     """A value with its unit, e.g. ``29.87 Mb/s``."""
     if value is None or not math.isfinite(value):

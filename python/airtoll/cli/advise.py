@@ -47,6 +47,7 @@ from airtoll.observe.metrics import FRAGMENTS
 from airtoll.observe.tables import not_radio, read_observations, read_trials, with_caveat
 from airtoll.plan import resolved
 from airtoll.policies import Policy, display_name, resolve
+from airtoll.report.where import Where
 from airtoll.run import Run, open_run, run, same_run
 from airtoll.run.outcome import refuse_faults, why_no_result
 from airtoll.study import Level, Study, load, shipped
@@ -117,7 +118,7 @@ def advise_command(options: AdviseOptions) -> None:
         )
     for cell, text in list(with_caveat(trials_of_run, FRAGMENTS).items())[:1]:
         err().print(f"fragments are a part of the cost, as in {cell}: {text}")
-    places = _places(trials_of_run, options.scenario)
+    places = _places(trials_of_run, options.scenario, Where.of(options.where or ()))
     advices = [
         advise(
             analysis,
@@ -275,15 +276,22 @@ def _downgrades(folder: Path) -> dict[str, dict[str, Policy]]:
     }
 
 
-def _places(trials: pl.DataFrame, scenario: str | None) -> list[tuple[str, str, str]]:
-    """Scenario, traffic and factor levels of the cells of a run, measured or not."""
+def _places(trials: pl.DataFrame, scenario: str | None, where: Where) -> list[tuple[str, str, str]]:
+    """Scenario, traffic and factor levels of the chosen cells of a run, measured or not."""
     rows = trials.select("scenario", "traffic", "factors").unique(maintain_order=True)
     if scenario is not None:
         known = ", ".join(rows["scenario"].unique(maintain_order=True))
         rows = rows.filter(pl.col("scenario") == scenario.rpartition("/")[2])
         if rows.is_empty():
             raise UsageError(f"scenario {scenario!r}: the run has {known}")
-    return [(str(a), str(b), str(c)) for a, b, c in rows.rows()]
+    found = [(str(a), str(b), str(c)) for a, b, c in rows.rows()]
+    levels = [
+        {"scenario": a, "traffic": b} | {key: str(value) for key, value in json.loads(c).items()}
+        for a, b, c in found
+    ]
+    if any(key == "policy" for key, _ in where.wanted):
+        raise UsageError("--where policy=: --policy names the candidates of advise")
+    return [found[at] for at in where.rows(levels)]
 
 
 def _candidates(

@@ -225,6 +225,13 @@ class AdviseOptions:
             "--run", parser=named("--run"), help="A run (or imported readings) to decide on."
         ),
     ] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            help="With --run or --scenario: KEY=VALUE[,VALUE...], places of these levels; repeat.",
+        ),
+    ] = None
     policy: Annotated[
         list[str] | None, typer.Option(help="Candidate; repeat. Default: today's choices.")
     ] = None
@@ -263,7 +270,7 @@ class AdviseOptions:
         for option, refused in (
             ("--scenario", self.scenario is not None), ("--run", self.run_folder is not None),
             ("--against", self.compared_with is not None), ("--on", self.on != "simulator"),
-            ("--margin", self.margin != "1%"),
+            ("--margin", self.margin != "1%"), ("--where", self.where is not None),
         ):  # fmt: skip
             if refused:
                 raise UsageError(f"{option}: not with --from, which has a place of its own")

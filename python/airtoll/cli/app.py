@@ -144,9 +144,10 @@ COMMANDS: Final = {
 
 EPILOG = (
     "Exit codes: 0 done; 1 error, or a requirement failed; 2 invalid input (study, option, file); "
-    "3 the run or its folder failed, finished trials are kept; 4 the testbed or its environment "
-    "failed; 5 not measured, or too few trials to tell; 130 interrupted, resumable. Data "
-    "goes to stdout, everything else to stderr."
+    "3 the run or its folder failed, finished trials are kept, or some of several files could not "
+    "be read, the others count; 4 the testbed or its environment failed; 5 not measured, or too "
+    "few trials to tell; 130 interrupted, resumable. Data goes to stdout, everything else to "
+    "stderr."
 )
 
 SETTINGS: Final[dict[str, Any]] = {

@@ -12,19 +12,21 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from attrs import frozen
+from attrs import evolve, frozen
 from rich.console import Console
 
 from airtoll.answer import Ruled, Ruling, since
 from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out
 from airtoll.cli.places import named
+from airtoll.cli.reporting import WhereOption
 from airtoll.errors import NotMeasured, RequirementFailed, UsageError
 from airtoll.observe.replacing import put_text
 from airtoll.plan import Plan
-from airtoll.present.junit import junit as junit_text
 from airtoll.present.words import Teller
+from airtoll.report.printed_rows import levels_of
 from airtoll.report.summary import RunSummary, summarise
+from airtoll.report.where import Where
 
 
 @frozen(kw_only=True)
@@ -60,6 +62,7 @@ class GateOptions:
     """Options of ``airtoll gate``."""
 
     run: Annotated[Path, typer.Argument(parser=named("RUN"), help="Run folder.")]
+    where: WhereOption = None
     earlier: EarlierOptions
     json: JsonOption = False
 
@@ -75,7 +78,7 @@ def gate(options: GateOptions) -> None:
         raise UsageError(f"--compare-with {before}: is the run itself; name an earlier one")
     summary = summarise(options.run)
     earlier = prepared(summary.plan, summary.manifest["testbed"], options.earlier)
-    found = checked(summary, earlier)
+    found = chosen(checked(summary, earlier), Where.of(options.where or ()))
     if options.json:
         emit_json(_as_json(found))
     tell(found, options.earlier.junit, None if options.json else out())
@@ -134,6 +137,15 @@ def checked(summary: RunSummary, earlier: RunSummary | None) -> Checked:
     return Checked(summary, (*summary.ruled, *changes.ruled), earlier, left_out)
 
 
+def chosen(found: Checked, where: Where) -> Checked:
+    """The checks of the chosen cells, metrics and stations alone. Raises ``UsageError``."""
+    levels = [
+        levels_of(claim.cell, metric=claim.metric, station=claim.station or "all")
+        for claim in found.claims
+    ]
+    return evolve(found, claims=tuple(found.claims[at] for at in where.rows(levels)))
+
+
 def tell(found: Checked, junit: Path | None, console: Console | None) -> None:
     """A line for each requirement that is not met, the counts, and the file of ``--junit``.
 
@@ -187,6 +199,8 @@ def _is_since(claim: Ruled) -> bool:
 
 
 def _junit(found: Checked, teller: Teller) -> str:
+    from airtoll.present.junit import junit
+
     manifest = found.summary.manifest
     properties = {
         "run": str(found.summary.path),
@@ -198,7 +212,7 @@ def _junit(found: Checked, teller: Teller) -> str:
     started = str(manifest["started"])
     ended = str(manifest.get("ended") or started)
     lasted = datetime.fromisoformat(ended) - datetime.fromisoformat(started)
-    return junit_text(
+    return junit(
         found.claims,
         teller,
         study=found.summary.study.study.name,

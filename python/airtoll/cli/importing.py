@@ -90,7 +90,11 @@ class ImportOptions:
 
 @command
 def import_command(options: ImportOptions) -> None:
-    """Bring your own iperf3, irtt, flent or CSV readings into the observation schema."""
+    """Bring your own iperf3, irtt, flent or CSV readings into the observation schema.
+
+    Exit code 3: some of several files could not be read and the others were imported; with --strict
+    none was.
+    """
     if (options.folder / "run.json").exists():
         raise UsageError(f"{options.folder}: holds a run; name another folder with --out")
     for option, name in (("--scenario", options.scenario), ("--traffic", options.traffic)):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -35,8 +36,10 @@ _MOST_ROWS = 200
 #: this number of first rows, about two screens.
 _SHOWN_ROWS = 60
 
-#: Width of a pipe or a file: a line is as long as it needs.
+#: Width of a pipe or a file for sentences, which stay one line each.
 _NO_LIMIT: Final = 100_000
+#: Width of a table in a pipe or a file, unless COLUMNS says another.
+_PIPED: Final = 100
 #: Columns between two columns of a table.
 GAP: Final = 2
 #: A column of words may be wrapped to this width.
@@ -49,7 +52,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout i
 
 
 def out() -> Console:
-    """The console for data: as wide as the terminal, without a limit in a pipe."""
+    """The console for data: as wide as the terminal; in a pipe tables alone have a width."""
     return _console(sys.stdout)
 
 
@@ -78,40 +81,82 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     return text.translate(_CONTROLS)
 
 
-class FittingTable(Table):
-    """A table that never cuts a cell.
+def piped_width() -> int:
+    """The width of a table that goes to a pipe or a file: COLUMNS, or 100."""
+    stated = os.environ.get("COLUMNS", "")
+    return int(stated) if stated.isdecimal() and int(stated) > 0 else _PIPED
 
-    Columns of words wrap, columns of numbers do not. Where even this is too wide, each row becomes
-    a block: its first cell as the heading, the others below, one a line.
+
+class FittingTable(Table):
+    """A table that never cuts a cell, as wide as the terminal; in a pipe as ``piped_width``.
+
+    Columns of words wrap, columns of numbers do not, but an interval may be below its value. Where
+    even this is too wide, each row becomes a block: its first cell as the heading, the others
+    below, one a line.
     """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render as columns or as blocks (a method of rich's protocol)."""
+        if options.max_width >= _NO_LIMIT:
+            options = options.update(max_width=piped_width())
         gaps = GAP * (len(self.columns) - 1)
         if sum(map(_widest, self.columns)) + gaps > options.max_width:
             if sum(map(_narrowest, self.columns)) + gaps > options.max_width:
-                yield from self._blocks()
+                for sign in (" [", " ±"):
+                    broken = self._broken(sign)
+                    if sum(map(_narrowest, broken.columns)) + gaps <= options.max_width:
+                        yield from broken.__rich_console__(console, options)
+                        return
+                yield from self._blocks(options.max_width)
                 return
             for column in self.columns:
                 if column.no_wrap:
                     column.header = textwrap.fill(str(column.header), _narrowest(column))
         yield from super().__rich_console__(console, options)
 
-    def _blocks(self) -> RenderResult:
+    def _broken(self, sign: str) -> FittingTable:
+        """The same with the intervals of numbers below their values, from this sign on."""
+        found = FittingTable(
+            title=self.title, title_justify="left", header_style="bold", box=None, pad_edge=False
+        )
+        for column in self.columns:
+            found.add_column(
+                column.header,
+                justify=column.justify,
+                overflow=column.overflow,
+                no_wrap=column.no_wrap,
+            )
+        numbers = [column.no_wrap for column in self.columns]
+        for row in zip(*(column.cells for column in self.columns), strict=True):
+            texts = zip(map(str, row), numbers, strict=True)
+            found.add_row(*(_below(t, sign) if is_number else t for t, is_number in texts))
+        return found
+
+    def _blocks(self, width: int) -> RenderResult:
         if self.title:
             yield Text(str(self.title), style="italic")
         columns = [list(column.cells) for column in self.columns]
         for row in zip(*columns, strict=True):
             head, *others = map(str, row)
-            yield Text(head, style="bold")
+            yield Text(_filled(head, width), style="bold")
             for column, cell in zip(self.columns[1:], others, strict=True):
                 if cell:
-                    yield Text(f"  {str(column.header).strip()}: {cell}")
+                    yield Text(_filled(f"  {str(column.header).strip()}: {cell}", width))
+
+
+def _below(number: str, sign: str) -> str:
+    number = number.replace(" [", "\n[")
+    return number.replace(" ±", "\n±") if "±" in sign else number
+
+
+def _filled(text: str, width: int) -> str:
+    return textwrap.fill(text, width, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _widest(column: Column) -> int:
     """The width of a column in which nothing wraps."""
-    return max(map(cell_len, map(str, [column.header, *column.cells])), default=0)
+    texts = map(str, [column.header, *column.cells])
+    return max((cell_len(line) for text in texts for line in text.split("\n")), default=0)
 
 
 def _narrowest(column: Column) -> int:
@@ -119,7 +164,8 @@ def _narrowest(column: Column) -> int:
     words = str(column.header).split()
     cells = [str(cell) for cell in column.cells]
     if column.no_wrap:
-        return max(map(cell_len, [*words, *cells]), default=0)
+        lines = [line for cell in cells for line in cell.split("\n")]
+        return max(map(cell_len, [*words, *lines]), default=0)
     words += [word for cell in cells for word in cell.split()]
     return min(max(map(cell_len, words), default=0), NARROWEST_WORDS)
 

@@ -25,7 +25,9 @@ from airtoll.present.names import policy_name
 from airtoll.present.words import reproduced
 from airtoll.report import FORMATS, report_text, write_report
 from airtoll.report.closing import closing
-from airtoll.report.paper_tables import as_csv, as_latex, paper_tables
+from airtoll.report.imported import is_imported
+from airtoll.report.latex import LAYOUTS, Typeset
+from airtoll.report.paper_tables import PaperForm, as_csv, as_latex, paper_tables
 from airtoll.report.printed_rows import PrintedRow, printed_rows
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.text import as_json, published_row
@@ -36,6 +38,9 @@ from airtoll.run.outcome import refuse_no_result
 
 #: testbed -> origin of its values
 _KINDS = {"simulator": "simulated", "analytic": "closed forms", "linux": "measured on Linux"}
+
+#: LaTeX holds few tables back until there is a page for them.
+_MANY_TABLES = 12
 
 #: Options of the commands that print a table of a run.
 WhereOption = Annotated[
@@ -67,6 +72,20 @@ class FormOptions:
     label: Annotated[
         str | None, typer.Option("--label", help="With --latex: default: by study and table.")
     ] = None
+    layout: Annotated[
+        str | None,
+        typer.Option(
+            "--layout",
+            help="With --latex: table (345 pt, an article), column (252 pt of IEEEtran), wide "
+            "(table*), landscape (a turned page) or long (longtable); default: table.",
+        ),
+    ] = None
+    text_width: Annotated[
+        float | None,
+        typer.Option(
+            "--text-width", min=100, help="With --latex: width to fit, pt; default: by --layout."
+        ),
+    ] = None
     json: JsonOption = False
 
     def __attrs_post_init__(self) -> None:
@@ -74,11 +93,52 @@ class FormOptions:
             raise UsageError("--csv, --latex and --json exclude one another: choose one")
         if not self.latex and (self.caption is not None or self.label is not None):
             raise UsageError("--caption and --label go with --latex")
+        if not self.latex and (self.layout is not None or self.text_width is not None):
+            raise UsageError("--layout and --text-width go with --latex")
+        if self.layout not in (None, *LAYOUTS):
+            raise UsageError(f"--layout {self.layout}: choose from {', '.join(LAYOUTS)}")
 
     @property
     def wanted(self) -> list[str] | None:
         """The columns by name, or ``None`` for all."""
         return None if self.columns is None else [one.strip() for one in self.columns.split(",")]
+
+    @property
+    def paper(self) -> PaperForm:
+        """The place of LaTeX tables, their caption and label."""
+        layout = LAYOUTS[self.layout or "table"]
+        if self.text_width is not None:
+            layout = evolve(layout, width_pt=self.text_width)
+        return PaperForm(layout, self.caption, self.label)
+
+
+def print_latex(tables: Sequence[Typeset], form: FormOptions) -> None:
+    """Print LaTeX tables; say which columns the width leaves out, and which tables are wider."""
+    sys.stdout.write("\n".join(one.text for one in tables))
+    available = form.paper.layout.width_pt
+    out_of = list(dict.fromkeys(name for one in tables for name in one.left_out))
+    if out_of:
+        err().print(
+            f"note: {available:g} pt have no room for {', '.join(out_of)}; --columns names the "
+            "columns, --layout wide, landscape or long another place",
+            soft_wrap=True,
+        )
+    widest = max((one.width_pt for one in tables if not one.fits), default=None)
+    if widest is not None:
+        err().print(
+            f"note: about {widest:.0f} pt wide in letters of 8 pt, and {available:g} pt are there; "
+            "fewer --columns, or --layout wide or landscape",
+            soft_wrap=True,
+        )
+    if len(tables) > _MANY_TABLES:
+        err().print(
+            f"note: {len(tables)} tables; choose rows with --where, or --layout long",
+            soft_wrap=True,
+        )
+    if any(one.is_long for one in tables):
+        err().print(
+            "note: longer than a page; choose rows with --where, or --layout long", soft_wrap=True
+        )
 
 
 RunArgument = Annotated[list[Path], typer.Argument(parser=named("RUNS"), help="Run folders.")]
@@ -98,6 +158,7 @@ class ReportOptions:
             help="File to write, - for standard output; default in the first run folder.",
         ),
     ] = None
+    where: WhereOption = None
     what_if: WhatIfOption = True
     print_: Annotated[
         bool, typer.Option("--print", help="Figures also as PNG and PDF (airtoll[print]).")
@@ -114,10 +175,12 @@ def report(options: ReportOptions) -> None:
     panel = panel_of(options.runs, wanted=options.what_if and options.format_ == "html")
     if options.print_ and options.format_ != "html":
         raise UsageError(f"--print goes with --format html, not with --format {options.format_}")
+    where = _where_of_report(options)
     if options.out_ == STANDARD_OUTPUT:
         if options.json or options.print_:
             raise UsageError("--out -: --json and --print go with a file; leave them out")
-        sys.stdout.write(report_text(options.runs, form=options.format_, panel=panel))
+        text = report_text(options.runs, form=options.format_, panel=panel, where=where)
+        sys.stdout.write(text)
     else:
         page = write_report(
             options.runs,
@@ -126,6 +189,7 @@ def report(options: ReportOptions) -> None:
             panel=panel,
             for_print=options.print_,
             force=options.force,
+            where=where,
         )
         err().print(f"report: {page}", markup=False, soft_wrap=True)
     if options.json:
@@ -133,6 +197,21 @@ def report(options: ReportOptions) -> None:
     for run in options.runs:
         # The page names every reason; the exit code says that there is no result in it.
         refuse_no_result(run, read_trials(run))
+
+
+def _where_of_report(options: ReportOptions) -> Where:
+    """The levels of the rows. Raises ``UsageError`` where the report would not follow them."""
+    where = Where.of(options.where or ())
+    if not where:
+        return where
+    if options.format_ not in ("csv", "markdown", "latex"):
+        raise UsageError(
+            f"--where goes with --format csv, latex or markdown; {options.format_} is about the "
+            "whole run, and `airtoll show RUN costs|answers --where ...` has chosen rows"
+        )
+    if len(options.runs) > 1 or is_imported(options.runs[0]):
+        raise UsageError("--where goes with one run that airtoll measured")
+    return where
 
 
 @frozen(kw_only=True)
@@ -184,16 +263,9 @@ def compare(options: CompareOptions) -> None:
     elif form.csv_:
         sys.stdout.write(as_csv(paper_tables(shown)))
     elif form.latex:
-        sys.stdout.write(
-            as_latex(
-                summary,
-                paper_tables(shown),
-                wanted.chosen(levels),
-                columns=form.wanted,
-                caption=form.caption,
-                label=form.label,
-            )
-        )
+        chosen = wanted.chosen(levels)
+        found = as_latex(summary, paper_tables(shown), chosen, form.paper, form.wanted)
+        print_latex(found, form)
     else:
         _print_rows(summary, options.dataset, shown, every=len(shown) == len(rows))
 

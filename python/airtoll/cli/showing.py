@@ -14,14 +14,13 @@ from attrs import frozen
 from airtoll.cli.importing import print_imported
 from airtoll.cli.options import command
 from airtoll.cli.output import emit_json, out, table
-from airtoll.cli.reporting import FormOptions, WhereOption, print_closing
+from airtoll.cli.reporting import FormOptions, WhereOption, print_closing, print_latex
 from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell
 from airtoll.report.every_metric import every_metric
 from airtoll.report.imported import is_imported, read_imported
-from airtoll.report.paper_tables import caption_of_view, label_of
 from airtoll.report.summary import RunSummary, summarise
-from airtoll.report.text import escape_latex, tabular
+from airtoll.report.view_tables import ViewTables
 from airtoll.report.views import VIEWS, answers
 from airtoll.report.where import Where
 from airtoll.run.outcome import refuse_no_result
@@ -101,19 +100,8 @@ def show(options: ShowOptions) -> None:
         writer.writerow(found.columns)
         writer.writerows([cell(value) for value in row] for row in found.rows)
     elif form.latex:
-        names = [name for cells in found.cells for name in cells]
-        chosen = wanted.chosen(whole.levels)
-        sys.stdout.write(
-            tabular(
-                found.columns,
-                [("", found.rows)],
-                numbers=found.numbers,
-                caption=escape_latex(form.caption)
-                if form.caption
-                else caption_of_view(summary, names, found.columns, chosen, found.note),
-                label=form.label or label_of(summary.study.study.name, view),
-            )
-        )
+        tables = ViewTables(summary, view, whole, wanted, form.wanted, form.paper)
+        print_latex(tables.typeset(), form)
     else:
         sheet = table(None, found.columns, right=found.numbers)
         for row in found.rows:

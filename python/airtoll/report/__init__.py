@@ -14,6 +14,7 @@ from airtoll.errors import UsageError
 if TYPE_CHECKING:
     from airtoll.report.summary import RunSummary
     from airtoll.report.what_if import Panel
+    from airtoll.report.where import Where
 
 FORMATS = ("html", "markdown", "csv", "latex", "json")
 
@@ -27,6 +28,7 @@ def write_report(
     for_print: bool = False,
     summary: RunSummary | None = None,
     force: bool = False,
+    where: Where | None = None,
 ) -> Path:
     """Write the report of a run; HTML includes its figures, and CSV files for its cut tables.
 
@@ -35,6 +37,7 @@ def write_report(
     folder already, they are always written anew.
     ``summary``: the first run, if it has been read already.
     Several runs give one page (``comparison.*`` in the first folder) that compares them.
+    ``where``: the rows of CSV, Markdown and LaTeX of one run.
     Files at ``out`` that airtoll did not write are replaced only with ``force``.
 
     Raises ``UsageError`` for an unknown form and for a file that it would replace, ``StorageError``
@@ -44,15 +47,23 @@ def write_report(
     from airtoll.report.write import write
 
     _refuse(runs, form)
-    return write(runs, form, out, panel, for_print=for_print, summary=summary, force=force)
+    return write(
+        runs, form, out, panel, for_print=for_print, summary=summary, force=force, where=where
+    )
 
 
-def report_text(runs: Sequence[Path], *, form: str = "html", panel: Panel | None = None) -> str:
+def report_text(
+    runs: Sequence[Path],
+    *,
+    form: str = "html",
+    panel: Panel | None = None,
+    where: Where | None = None,
+) -> str:
     """The same report as text; nothing is written. Raises what :func:`write_report` does."""
     from airtoll.report.write import make
 
     _refuse(runs, form)
-    return make(runs, form, panel).text
+    return make(runs, form, panel, where=where).text
 
 
 def _refuse(runs: Sequence[Path], form: str) -> None:

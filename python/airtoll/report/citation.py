@@ -17,7 +17,7 @@ from airtoll.errors import StudyError
 from airtoll.observe.datasets import Dataset, list_datasets, load_dataset
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.tables import read_trials
-from airtoll.report.text import escape_latex
+from airtoll.report.latex import escape_latex
 from airtoll.study import StudyFile, data_file, load, shipped
 
 #: A key and its value at the beginning of a line of CITATION.cff.

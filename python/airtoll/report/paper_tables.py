@@ -27,10 +27,10 @@ from airtoll.plan import Cell
 from airtoll.present.names import policy_name
 from airtoll.report.answer import quantity_name
 from airtoll.report.citation import cited
+from airtoll.report.latex import Grid, Group, Layout, Marked, Typeset, escape_latex, typeset
 from airtoll.report.printed_rows import PrintedRow
 from airtoll.report.setting import setting
 from airtoll.report.summary import RunSummary
-from airtoll.report.text import Latex, escape_latex, tabular
 
 #: Formulas of an overhead in LaTeX, T1 without and T2 with security.
 _FORMULAS: Final = {
@@ -48,7 +48,7 @@ class PaperTable:
     """A table of a paper beside ours.
 
     ``groups``: the title of each group of rows, empty for the only one, and its rows: a policy, the
-    printed value, ours of each variant.
+    printed value, ours of each variant. ``place``: what the title of the only group would be.
     """
 
     dataset: str
@@ -56,6 +56,7 @@ class PaperTable:
     quantity: str
     variants: tuple[str, ...]
     groups: tuple[tuple[str, tuple[tuple[PrintedRow, ...], ...]], ...]
+    place: str = ""
 
     @property
     def rows(self) -> tuple[PrintedRow, ...]:
@@ -140,38 +141,38 @@ def _table(dataset: str, table: str, quantity: str, rows: Sequence[PrintedRow]) 
             (title if len(groups) > 1 else "", tuple(map(tuple, of.values())))
             for title, of in groups.items()
         ),
+        next(iter(groups)) if len(groups) == 1 else "",
     )
+
+
+@frozen
+class PaperForm:
+    """Where tables go in a paper, and the caption and label of the user; None: by the tables."""
+
+    layout: Layout
+    caption: str | None = None
+    label: str | None = None
 
 
 def as_latex(
     summary: RunSummary,
     tables: Sequence[PaperTable],
     chosen: Mapping[str, Sequence[str]],
-    *,
+    form: PaperForm,
     columns: Sequence[str] | None = None,
-    caption: str | None = None,
-    label: str | None = None,
-) -> str:
-    """Each table as a LaTeX ``table`` with booktabs rules.
+) -> list[Typeset]:
+    """Each table as LaTeX with caption and label.
 
-    ``chosen``: the levels that ``--where`` chose, for the captions. ``caption`` and ``label`` go
-    with one table; they and ``columns`` raise ``UsageError`` where they do not fit.
+    ``chosen``: the levels that ``--where`` chose, for the captions. A caption and a label of the
+    user go with one table; they and ``columns`` raise ``UsageError`` where they do not fit.
     """
-    if len(tables) > 1 and (caption is not None or label is not None):
+    if len(tables) > 1 and (form.caption is not None or form.label is not None):
         names = ", ".join(f"{one.table} ({one.quantity})" for one in tables)
         raise UsageError(
             f"--caption and --label go with one table; these are {len(tables)}: {names}; choose "
             "with --table and --where quantity=..."
         )
-    return "\n".join(
-        _latex(
-            table,
-            columns=columns,
-            caption=escape_latex(caption) if caption else _caption_of(summary, table, chosen),
-            label=label or label_of(table.dataset, table.table, table.quantity),
-        )
-        for table in tables
-    )
+    return [_latex(summary, table, chosen, form, columns) for table in tables]
 
 
 def label_of(*parts: str) -> str:
@@ -179,45 +180,45 @@ def label_of(*parts: str) -> str:
     return "tab:" + re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts)).strip("-")
 
 
-def _latex(table: PaperTable, *, columns: Sequence[str] | None, caption: str, label: str) -> str:
-    groups = table.texts()
-    kept = list(range(len(table.columns)))
-    if columns is not None:
-        for name in columns:
-            if name not in table.columns:
-                raise UsageError(f"--columns {name}: columns are {', '.join(table.columns)}")
-        kept = [table.columns.index(name) for name in columns]
-    heads = list(table.columns)
-    # Printed and ours have their unit in the heading where it is one; the error has its own.
-    values = [1, *range(2, 2 + len(table.variants))]
-    unit = _common_unit([row[at] for _, group in groups for row in group for at in values])
-    for at in values if unit else ():
-        heads[at] += f", {unit}"
-    for (_, group), marks in zip(groups, table.marks(), strict=True):
-        for row, letters in zip(group, marks, strict=True):
-            for at in values if unit else ():
-                row[at] = row[at].removesuffix(f" {unit}")
+def _latex(
+    summary: RunSummary,
+    table: PaperTable,
+    chosen: Mapping[str, Sequence[str]],
+    form: PaperForm,
+    columns: Sequence[str] | None,
+) -> Typeset:
+    names = table.columns
+    for name in columns or ():
+        if name not in names:
+            raise UsageError(f"--columns {name}: columns are {', '.join(names)}")
+    groups = [(title, list(map(list, rows))) for title, rows in table.texts()]
+    same = {row[-1] for _, rows in groups for row in rows}
+    if columns is None and len(same) == 1 and sum(len(rows) for _, rows in groups) > 1:
+        # The caption has the number of trials.
+        columns = names[:-1]
+    kept = [names.index(name) for name in columns or names]
+    found = []
+    for (title, rows), marks in zip(groups, table.marks(), strict=True):
+        marked: list[list[str | Marked]] = []
+        for row, letters in zip(rows, marks, strict=True):
+            cells: list[str | Marked] = list(row)
             for at, letter in enumerate(letters, 2):
                 if letter:
-                    row[at] = Latex(f"{escape_latex(row[at])}\\textsuperscript{{{letter}}}")
-    return tabular(
-        [heads[at] for at in kept],
-        [(title, [[row[at] for at in kept] for row in group]) for title, group in groups],
-        numbers=[heads[at] for at in kept if at],
-        caption=caption,
-        label=label,
+                    cells[at] = Marked(row[at], letter)
+            marked.append(cells)
+        found.append(Group(title, tuple(tuple(row[at] for at in kept) for row in marked)))
+    numbers = frozenset(names[at] for at in kept if at)
+    return typeset(
+        # Printed, ours and its error are the answer.
+        Grid(tuple(names[at] for at in kept), numbers, tuple(found), chosen=True),
+        form.layout,
+        caption=escape_latex(form.caption) if form.caption else _caption_of(summary, table, chosen),
+        label=form.label or label_of(table.dataset, table.table, table.quantity),
         notes=[
             f"\\textsuperscript{{{letter}}} {escape_latex(note)}."
             for note, letter in table.notes.items()
         ],
     )
-
-
-def _common_unit(texts: Iterable[str]) -> str:
-    """The unit that all values have, which the heading then names."""
-    units = {text.rpartition(" ")[2] for text in texts if text not in ("", NOTHING)}
-    unit = units.pop() if len(units) == 1 else ""
-    return "" if re.fullmatch(r"[-+.0-9\]]*", unit) else unit
 
 
 def as_csv(tables: Sequence[PaperTable]) -> str:
@@ -267,7 +268,11 @@ def _caption_of(summary: RunSummary, table: PaperTable, chosen: Mapping[str, Seq
     cells = list(dict.fromkeys(cell for row in table.rows for cell in row.cells))
     methods = [row.ours.method for row in table.rows if row.ours.has_interval]
     without = [row.ours.method for row in table.rows if not row.ours.has_interval]
-    return head + " " + caption(summary, cells, chosen, methods, without, {table.quantity})
+    return (
+        head
+        + " "
+        + caption(summary, cells, chosen, methods, without, {table.quantity}, (table.place,))
+    )
 
 
 def _quantity(quantity: str) -> str:
@@ -282,8 +287,12 @@ def caption_of_view(
     columns: Sequence[str],
     chosen: Mapping[str, Sequence[str]],
     note: str,
+    same: Sequence[str] = (),
 ) -> str:
-    """The caption of a table of a run: the study's title, its cells, and what its numbers are."""
+    """The caption of a table of a run: the study's title, its cells, and what its numbers are.
+
+    ``same``: words of what all rows share.
+    """
     cells = [summary.cells[name] for name in dict.fromkeys(names) if name in summary.cells]
     shown = set(columns)
     if any(quantity_name(OVERHEAD) in column for column in columns):
@@ -296,7 +305,7 @@ def caption_of_view(
     methods = frame.filter(has)["method"].cast(pl.String).unique(maintain_order=True).to_list()
     without = frame.filter(~has)["method"].cast(pl.String).unique(maintain_order=True).to_list()
     title = escape_latex(summary.study.study.title.rstrip(".")) + "."
-    said = f"{title} {caption(summary, cells, chosen, methods, without, shown)}"
+    said = f"{title} {caption(summary, cells, chosen, methods, without, shown, same)}"
     return f"{said} {escape_latex(note)}" if note and "verdict" in shown else said
 
 
@@ -307,12 +316,24 @@ def caption(
     methods: Sequence[str],
     without: Sequence[str],
     quantities: Iterable[str],
+    same: Sequence[str] = (),
 ) -> str:
     """Sentences about the numbers of a table, in LaTeX.
 
-    ``methods``: of the values with an interval; ``without``: of those that have none.
+    ``methods``: of the values with an interval; ``without``: of those that have none. ``same``:
+    words of what all rows share.
     """
-    lines = [*_levels(summary, chosen), escape_latex(setting(cells)), _counted(summary, cells)]
+    levels = _levels(summary, chosen)
+    for words in same:
+        if any(word in words.split(", ") for word in levels):
+            levels += [word for word in words.split(", ") if word not in levels]
+        elif words:
+            levels.append(words)
+    lines = [
+        escape_latex("; ".join(levels)),
+        escape_latex(setting(cells)),
+        _counted(summary, cells),
+    ]
     if methods:
         level = f"{100 * summary.analysis.level:.0f}"
         named = ", ".join(dict.fromkeys(map(_method, methods)))
@@ -334,7 +355,7 @@ def caption(
 
 
 def _levels(summary: RunSummary, chosen: Mapping[str, Sequence[str]]) -> list[str]:
-    """The levels that were chosen, and those that all cells of the table share."""
+    """The words of the levels that were chosen."""
     found = []
     for key, values in chosen.items():
         if key in _TOLD:
@@ -342,12 +363,12 @@ def _levels(summary: RunSummary, chosen: Mapping[str, Sequence[str]]) -> list[st
         if key == "client":
             words = [value if value in ("all", "total") else f"client {value}" for value in values]
         else:
-            words = [summary.names.level(key, _typed(summary, key, value)) for value in values]
+            words = [summary.names.level(key, typed_level(summary, key, one)) for one in values]
         found.append(", ".join(words))
-    return [escape_latex("; ".join(found))] if found else []
+    return found
 
 
-def _typed(summary: RunSummary, key: str, text: str) -> object:
+def typed_level(summary: RunSummary, key: str, text: str) -> object:
     """The level of the plan that a text stands for."""
     return next((one for one in summary.names.levels.get(key, ()) if str(one) == text), text)
 

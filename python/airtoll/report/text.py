@@ -1,4 +1,4 @@
-"""The report as text for other programs and papers: Markdown, CSV, LaTeX, JSON.
+"""The report as text for other programs and papers: Markdown, CSV, JSON, LaTeX of readings.
 
 Takes a summary, or imported readings; gives text with the numbers of the page, without its
 pictures.
@@ -17,38 +17,52 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from airtoll.analyse.analysis import repeats_its_cell
+from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell, cells
 from airtoll.report.answer import table, titles
 from airtoll.report.compared_runs import Against, rows, shown, words
+from airtoll.report.every_metric import every_metric
 from airtoll.report.headline import headline
+from airtoll.report.latex import CONTROLS, LAYOUTS, Grid, Group, typeset
 from airtoll.report.own import MARK
+from airtoll.report.printed_rows import levels_of
 from airtoll.report.summary import RunSummary
+from airtoll.report.where import Where
 
 if TYPE_CHECKING:
     from airtoll.report.imported import Imported
 
 
-def markdown(summary: RunSummary) -> str:
-    """Question, answer and the table of answers."""
+def markdown(summary: RunSummary, where: Where) -> str:
+    """Question, answer and the table of answers, of chosen rows."""
     head = summary.study.study
     lines = [f"# {escape_markdown(head.title)}", ""]
     lines += [escape_markdown(head.question), ""] if head.question else []
-    lines += [*map(escape_markdown, headline(summary)), ""]
-    lines += _marked(*_table(summary))
+    said = _answers(summary, where) if where else headline(summary)
+    lines += [*map(escape_markdown, said), ""]
+    lines += _marked(*_table(summary, where))
     return "\n".join([*lines, "", _MARK_OF_MARKDOWN]) + "\n"
 
 
-def latex(summary: RunSummary) -> str:
-    """A ``tabular`` with booktabs rules: one row per cell or named station."""
-    columns, rows = _table(summary)
-    words = columns.index(titles(summary)[0]) if titles(summary) else len(columns)
-    kinds = "l" * words + "r" * (len(columns) - words - 1) + "l"
-    return _tabular(kinds, columns, [("", rows)])
+def comma_separated(summary: RunSummary, where: Where) -> str:
+    """Every estimate of the chosen cells, in SI units and full precision."""
+    cells = summary.plan.cells
+    chosen = [cells[at].name for at in where.rows([levels_of(cell) for cell in cells])]
+    return _every_estimate(summary.analysis.estimates.filter(pl.col("cell").is_in(chosen)))
 
 
-def comma_separated(summary: RunSummary) -> str:
-    """Every estimate, in SI units and full precision."""
-    return _every_estimate(summary.analysis.estimates)
+def _answers(summary: RunSummary, where: Where) -> list[str]:
+    """The answers about the study's metrics at the chosen places, to the chosen candidates.
+
+    None where no candidate is among the chosen levels.
+    """
+    there = set(summary.analysis.estimates["metric"].unique().to_list())
+    metrics = [one for one in summary.study.answers if one in there]
+    try:
+        found = every_metric(summary, metrics, where)
+    except UsageError:
+        return []
+    return [line for one in found for line in one.sentences(summary.names)]
 
 
 def as_json(summary: RunSummary) -> str:
@@ -86,7 +100,7 @@ def several(pairs: Sequence[Against], form: str) -> str:
         writer.writerows([cell(row[c]) for c in columns] for row in table)
         return buffer.getvalue()
     if form == "latex":
-        return _tabular("llrrrrl", columns, [("", [[row[c] for c in columns] for row in table])])
+        return _fitting(columns, columns[2:6], [[row[c] for c in columns] for row in table])
     lines = [*(escape_markdown(line) for pair in pairs for line in words(pair)), ""]
     lines += _marked(columns, [[row[c] for c in columns] for row in table])
     return "\n".join([*lines, "", _MARK_OF_MARKDOWN]) + "\n"
@@ -124,7 +138,7 @@ def imported(readings: Imported, form: str) -> str:
         rows, columns = estimates(analysis), ("cell", "metric", "value", "n", "method")
     cut = [[row[column] for column in columns] for row in rows]
     if form == "latex":
-        return _tabular("llrrr" if "metric" in columns else "lrlrr", columns, [("", cut)])
+        return _fitting(columns, ("overhead", "value", "p", "n"), cut)
     lines = [f"# Imported readings: {escape_markdown(readings.path.name)}", ""]
     lines += [*map(escape_markdown, imported_headline(readings)), "", *_marked(columns, cut)]
     return "\n".join([*lines, "", _MARK_OF_MARKDOWN]) + "\n"
@@ -147,9 +161,11 @@ def published_row(summary: RunSummary, comparison: Any) -> dict[str, Any]:
     }
 
 
-def _table(summary: RunSummary) -> tuple[list[str], list[list[str]]]:
+def _table(summary: RunSummary, where: Where) -> tuple[list[str], list[list[str]]]:
     """The table of answers as text; columns that would be empty in every row are left out."""
     rows = table(summary)
+    levels = [levels_of(summary.cells[row.cell], station=row.station or "all") for row in rows]
+    rows = [rows[at] for at in where.rows(levels)]
     placed = any(row.place for row in rows)
     parted = any(row.station for row in rows)
     columns = ["policy", *["where"] * placed, *["station"] * parted, *titles(summary), "verdict"]
@@ -175,6 +191,13 @@ def _every_estimate(estimates_: pl.DataFrame) -> str:
     return buffer.getvalue()
 
 
+def _fitting(columns: Sequence[str], numbers: Sequence[str], rows: Sequence[list[str]]) -> str:
+    """A LaTeX ``tabular`` of the text width of an article."""
+    group = Group("", tuple(map(tuple, rows)))
+    grid = Grid(tuple(columns), frozenset(numbers), (group,))
+    return typeset(grid, LAYOUTS["table"]).text
+
+
 def _marked(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """The lines of a Markdown table."""
     head, *body = [[escape_markdown(text) for text in row] for row in (columns, *rows)]
@@ -182,99 +205,24 @@ def _marked(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return lines + ["| " + " | ".join(row) + " |" for row in body]
 
 
-class Latex(str):
-    """LaTeX as it is, in a cell of a table."""
-
-    __slots__ = ()
-
-
-def tabular(
-    columns: Sequence[str],
-    groups: Sequence[tuple[str, Sequence[Sequence[str]]]],
-    *,
-    numbers: Sequence[str],
-    caption: str,
-    label: str,
-    notes: Sequence[str] = (),
-) -> str:
-    """A ``table`` with caption and label around a ``tabular`` with booktabs rules.
-
-    ``groups``: rows below a title of their own, which may be empty. ``caption``, ``notes`` (lines
-    below the table) and cells of type ``Latex`` are LaTeX, all else text.
-    """
-    kinds = "".join("r" if name in numbers else "l" for name in columns)
-    body = _tabular(kinds, columns, groups)
-    return (
-        "\\begin{table}\n\\centering\n"
-        + f"\\caption{{{caption}}}\n\\label{{{label}}}\n"
-        + body
-        + "".join(f"\n\\smallskip{{\\footnotesize {note}\\par}}\n" for note in notes)
-        + "\\end{table}\n"
-    )
-
-
-def _tabular(
-    kinds: str, columns: Sequence[str], groups: Sequence[tuple[str, Sequence[Sequence[str]]]]
-) -> str:
-    """A LaTeX ``tabular`` with booktabs rules."""
-    lines = [f"% {MARK}", rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
-    lines.append(" & ".join(map(escape_latex, columns)) + r" \\")
-    lines.append(r"\midrule")
-    for number, (title, group) in enumerate(groups):
-        if number:
-            lines.append(r"\addlinespace")
-        if title:
-            lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{escape_latex(title)}}} \\")
-        lines += [" & ".join(map(_latex_cell, row)) + r" \\" for row in group]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def _latex_cell(text: str) -> str:
-    return text if isinstance(text, Latex) else escape_latex(text)
-
-
 #: Last line of Markdown: what wrote it, unseen on a page.
 _MARK_OF_MARKDOWN: Final = f"<!-- {MARK} -->"
 
-#: Control characters, line ends, and the signs that turn the direction of text around.
-_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 #: Signs with a meaning in Markdown; a backslash takes it (CommonMark 0.31.2, section 2.4).
 _MARKDOWN: Final = re.compile(
     r"[\\`*<>|~$&]|\](?=[(\[:])|(?<!\w)_|_(?!\w)|^(?:#|[+-](?=\s)|=(?==*$)|\d+(?=[.)](?:\s|$)))"
 )
-_LATEX: Final = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "`": r"\textasciigrave{}",
-    '"': r"\textquotedbl{}",
-    "|": r"\textbar{}",
-    "<": r"$<$",
-    ">": r"$>$",
-    "±": r"$\pm$",
-    "−": "$-$",
-    "–": "--",
-    **{mark: "\\" + mark for mark in "&%$#_{}"},
-}
 
 
 def escape_markdown(text: str) -> str:
     """One line of text that Markdown shows as it is; control characters are spaces."""
-    plain = _CONTROLS.sub(" ", text)
+    plain = CONTROLS.sub(" ", text)
     return _MARKDOWN.sub(lambda found: _backslashed(found[0]), plain)
 
 
 def _backslashed(found: str) -> str:
     # A number at the beginning of a line is a list's with the sign behind it.
     return found + "\\" if found.isdigit() else "\\" + found
-
-
-def escape_latex(text: str) -> str:
-    """One line of text that LaTeX prints as it is; control characters are spaces."""
-    plain = _CONTROLS.sub(" ", text)
-    escaped = "".join(_LATEX.get(mark, mark) for mark in plain)
-    # Behind the end of a row these would be its arguments.
-    return f"{{{escaped[0]}}}{escaped[1:]}" if escaped[:1] in ("[", "*") else escaped
 
 
 def _finite(value: Any) -> Any:

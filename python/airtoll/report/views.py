@@ -33,7 +33,8 @@ class View:
     """One table.
 
     ``levels``: of each row the levels by which rows are chosen; ``cells``: the cells that it is
-    about. ``numbers``: the columns of numbers. ``note``: a sentence about the columns.
+    about. ``numbers``: the columns of numbers. ``note``: a sentence about the columns. ``places``:
+    the columns that say where a row is. ``minor``: columns that a narrow page leaves out first.
     """
 
     columns: tuple[str, ...]
@@ -42,6 +43,8 @@ class View:
     numbers: tuple[str, ...]
     cells: tuple[tuple[str, ...], ...]
     note: str = ""
+    places: tuple[str, ...] = ("where",)
+    minor: tuple[str, ...] = ()
 
     def where(self, wanted: Where) -> View:
         """The rows with these levels. Raises ``UsageError`` for levels that no row has."""
@@ -126,7 +129,7 @@ def answers(summary: RunSummary, metrics: Sequence[str] = ()) -> View:
     for one in every_metric(summary, metrics):
         for texts, levels, cells in one.rows(summary.names):
             found.put(cells, texts, levels)
-    return found.view()
+    return evolve(found.view(), places=("metric", "where"), minor=("before", "after"))
 
 
 def printed(summary: RunSummary) -> View:
@@ -140,7 +143,7 @@ def printed(summary: RunSummary) -> View:
         texts = (row.table, policy_name(row.policy), where, row.client, row.quantity, row.printed)
         cells = [cell.name for cell in row.cells]
         found.put(cells, (*texts, row.shown, row.error, row.n, row.note), row.levels)
-    return found.view()
+    return evolve(found.view(), places=("table", "quantity", "where", "client"), minor=("n",))
 
 
 def trials(summary: RunSummary) -> View:
@@ -173,7 +176,7 @@ def trials(summary: RunSummary) -> View:
             *(values.get((*key, metric), "") for metric in answers),
         )
         found.add(cell, texts, status=str(row["status"]), trial=str(row["trial"]))
-    return found.view()
+    return evolve(found.view(), places=("where", "policy"))
 
 
 def delays(summary: RunSummary) -> View:
@@ -187,7 +190,7 @@ def delays(summary: RunSummary) -> View:
         values = (row["median"], "", "", row["mean"], row["retried"], row["warning"])
         texts = (row["metric"], row["policy"], row["place"], *values)
         found.add(summary.cells[row["cell"]], texts, what=row["metric"])
-    return found.view()
+    return evolve(found.view(), places=("what", "where"))
 
 
 def parts(summary: RunSummary) -> View:
@@ -208,7 +211,7 @@ def parts(summary: RunSummary) -> View:
             PARTS.get(part, REMAINDER),
         )
         found.add(cell, texts, part=part)
-    return found.view()
+    return evolve(found.view(), places=("where", "policy"))
 
 
 def _add_layers(summary: RunSummary, found: _Rows) -> None:

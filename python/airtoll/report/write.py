@@ -21,13 +21,21 @@ from airtoll.drawing.printing import available
 from airtoll.errors import EnvironmentProblem
 from airtoll.observe.replacing import put, put_text, remove
 from airtoll.observe.spreadsheet import cells
-from airtoll.report import compared_runs, compared_runs_page, imported, imported_page, text
+from airtoll.report import (
+    compared_runs,
+    compared_runs_page,
+    imported,
+    imported_page,
+    text,
+    view_tables,
+)
 from airtoll.report.costs import MAX_ROWS, cost_table
 from airtoll.report.figures import pictures
 from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
 from airtoll.report.own import is_own, refuse_foreign
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.what_if import Panel
+from airtoll.report.where import Where
 from airtoll.study import shipped
 
 #: The folder of the figures and the long tables, beside the page.
@@ -61,11 +69,12 @@ def write(
     for_print: bool = False,
     summary: RunSummary | None = None,
     force: bool = False,
+    where: Where | None = None,
 ) -> Path:
     """Write the report of one run, or of several compared with the first; see ``write_report``."""
     target = out or runs[0] / _default_name(runs, form)
     beside = prefix_of(target)
-    made = make(runs, form, panel, summary=summary, beside=beside,
+    made = make(runs, form, panel, summary=summary, beside=beside, where=where,
                 forms=_forms(target, for_print=for_print) if form == "html" else ())  # fmt: skip
     figures = target.parent / f"{beside}{FIGURES}"
     if out is not None and not force:
@@ -102,6 +111,7 @@ def make(
     summary: RunSummary | None = None,
     beside: str = "",
     forms: Sequence[str] = (),
+    where: Where | None = None,
 ) -> Made:
     """The report of one run, or of several compared with the first; nothing is written.
 
@@ -113,11 +123,11 @@ def make(
         return _of_imported(runs[0], form, beside, forms)
     summary = summary or summarise(runs[0])
     if form != "html":
-        return Made(_page(summary, form, ()))
+        return Made(_rows(summary, form, where or Where()))
     drawings = develop(list(pictures(summary)), forms)
     costs, parts = cost_table(summary), summary.decomposition
     return Made(
-        _page(summary, form, drawings, panel, beside),
+        _page(summary, drawings, panel, beside),
         drawings,
         {
             COSTS: (costs, costs.height > MAX_ROWS),
@@ -151,7 +161,7 @@ def _forms(target: Path, *, for_print: bool) -> tuple[str, ...]:
 def page_of(run: Path) -> str:
     """The HTML report of one run as text; nothing is written."""
     summary = summarise(run)
-    return _page(summary, "html", develop(list(pictures(summary))))
+    return _page(summary, develop(list(pictures(summary))))
 
 
 def command_of(summary: RunSummary) -> str:
@@ -181,21 +191,24 @@ def _study_named(study: dict[str, Any]) -> str:
 
 def _page(
     summary: RunSummary,
-    form: str,
     drawings: Sequence[Developed],
     panel: Panel | None = None,
     beside: str = "",
 ) -> str:
-    if form == "html":
-        command = command_of(summary)
-        return render(summary, drawings, command=command, panel=panel, beside=beside)
+    command = command_of(summary)
+    return render(summary, drawings, command=command, panel=panel, beside=beside)
+
+
+def _rows(summary: RunSummary, form: str, where: Where) -> str:
+    """A report without pictures, of the chosen rows."""
+    if form == "json":
+        return text.as_json(summary)
     makers = {
         "markdown": text.markdown,
         "csv": text.comma_separated,
-        "latex": text.latex,
-        "json": text.as_json,
+        "latex": view_tables.latex,
     }
-    return makers[form](summary)
+    return makers[form](summary, where)
 
 
 def _of_imported(folder: Path, form: str, beside: str, forms: Sequence[str]) -> Made:

@@ -52,6 +52,12 @@ def sides_of(
     and more than two files are divided by the policies that files are named after. Raises
     ``UsageError``, ``DatasetError`` and ``CaptureError`` that name the argument.
     """
+    for one in arguments:
+        if (Path(one) / "run.json").is_file() and not _is_imported(Path(one)):
+            raise UsageError(
+                f"{one}: is the folder of a run, and explain takes files of tools and captures; "
+                f"`airtoll show {one} parts` says where each cost of the run goes"
+            )
     if len(arguments) == 2:
         return side_of(arguments[0], inputs), side_of(arguments[1], inputs)
     place = ", ".join(arguments[:2]) + (", ..." if len(arguments) > 2 else "")
