@@ -49,7 +49,7 @@ _FREEDOM: Final = 4.0
 #: Mechanisms whose weights differ by less than this factor cannot be told apart.
 _ALIKE: Final = 3.0
 #: A mechanism with less agreement does not fit, nor one with a deviation above this. Widths are
-#: those of homes; deviations of planted mechanisms are six tenths of them. One in five that come
+#: those of homes; deviations of planted mechanisms are six tenths of them. One in ten that come
 #: first is beyond either (benchmarks/explain_planting.py). Readings no more than the fitted
 #: numbers test little.
 _LEAST_AGREEMENT: Final = 0.5
