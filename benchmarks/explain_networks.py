@@ -19,7 +19,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from airtoll.analyse.explain import MECHANISMS, Flow, Reading
-from airtoll.analyse.explain.evidence import Quantity
+from airtoll.analyse.explain.evidence import OF_FORM, Form, Quantity
 from airtoll.capture import capture_report
 from airtoll.plan import make_plan
 from airtoll.run.explained_captures import Captured, captured
@@ -29,6 +29,8 @@ from airtoll.testbeds.simulator import Simulator
 Tables = dict[str, Any]
 
 TRIALS = 3
+#: Guard interval of a link that states none, ns.
+_GUARD_NS = 800
 #: Throughput of TCP below which a test lasts as long as those of people.
 _SLOW_BPS = 80e6
 #: PHY, width, streams, range of MCSs (of one stream), rates of PHYs without MCSs.
@@ -101,6 +103,7 @@ def _network(
     scenario: Tables = {
         "phy": phy,
         "security_gates": "ignore",
+        "rssi_dbm": -45.0,
         "queue_packets": 1000,
         "wired": {"rate_mbps": 1000.0, "delay_us": 200},
     }
@@ -242,8 +245,10 @@ def _neighbour(rng: random.Random, _: Path) -> Network:
         duty, period = rng.uniform(0.15, 0.55), rng.uniform(1.5, 12.0)
         radio = {"kind": "neighbour", "level_dbm": rng.uniform(-75, -60), "duty": duty}
         radio["period_ms"] = period
+        before = {**found.before, "rssi_dbm": -50.0}
         after = {**found.after, "radio": {"interferer": radio}, "rssi_dbm": -50.0}
-        return evolve(found, detail=f"hidden, {duty:.2f} of {period:.1f} ms", after=after)
+        detail = f"hidden, {duty:.2f} of {period:.1f} ms"
+        return evolve(found, detail=detail, before=before, after=after)
     station: Tables = {"name": "B"}
     if "mcs" in found.after:
         base = 8 * (found.link.streams - 1) if found.link.phy == "802.11n" else 0
@@ -341,6 +346,43 @@ def _short(rng: random.Random, _: Path) -> Network:
     )
 
 
+def _narrower(rng: random.Random, _: Path) -> Network:
+    while True:
+        found = _network(rng, phys=_HT)
+        widths = [width for width in (20, 40) if width < found.link.width_mhz]
+        if not widths:
+            continue
+        width = rng.choice(widths)
+        after = {**found.after, "width_mhz": width}
+        if found.link.phy == "802.11ac" and width == 20:
+            # VHT has no MCS 9 there.
+            after["mcs"] = min(8, after["mcs"])
+        return evolve(found, detail=f"{found.link.width_mhz} to {width} MHz", after=after)
+
+
+def _fewer_streams(rng: random.Random, _: Path) -> Network:
+    while True:
+        found = _network(rng, phys=_HT)
+        if found.link.streams > 1:
+            break
+    mcs = found.after["mcs"] - (8 if found.link.phy == "802.11n" else 0)
+    after = {**found.after, "streams": 1, "mcs": mcs}
+    return evolve(found, detail="2 streams to 1", after=after)
+
+
+def _long_guard(rng: random.Random, _: Path) -> Network:
+    found = _network(rng, phys=_HT)
+    short, longer = (800, (1600, 3200)) if found.link.phy == "802.11ax" else (400, (800,))
+    guard = rng.choice(longer)
+    return evolve(
+        found,
+        detail=f"{short} to {guard} ns",
+        link=evolve(found.link, guard_interval_ns=short),
+        before={**found.before, "guard_interval_ns": short},
+        after={**found.after, "guard_interval_ns": guard},
+    )
+
+
 PLANTS: Mapping[str, Plant] = {
     "octets": _octets,
     "no aggregation": _no_aggregation,
@@ -356,6 +398,9 @@ PLANTS: Mapping[str, Plant] = {
     "CPU of a host": _host,
     "path MTU black hole": _black_hole,
     "short measurement": _short,
+    "narrower channel": _narrower,
+    "fewer streams": _fewer_streams,
+    "long guard interval": _long_guard,
 }
 
 
@@ -451,12 +496,13 @@ def _measure(
 #: A capture beside TCP down is one thing to take, and gives all of these.
 CAPTURED = (
     "retry_share",
-    "rate_bps",
     "busy_share",
     "others_share",
     "group_share",
     "mpdus_per_frame",
 )
+#: Of what a capture tells, `iw` prints these, one by one.
+_OF_IW = ("rate_bps", "signal_dbm")
 _DOWN = Flow("tcp", True)
 
 
@@ -493,8 +539,9 @@ def readings(found: Network, noise: float) -> list[Reading]:
         taken = [all_readings[at] for at in chosen if all_readings[at]]
         flat = [one for some in taken for one in some]
         if len(taken) >= 3 and (
-            # Nothing is slow, or both measurements are.
-            found.planted in ("octets", "wired link") or any(map(_shows, flat))
+            # Nothing is slow, or both measurements are, or all that is seen is a lower rate.
+            found.planted in ("octets", "wired link", "long guard interval")
+            or any(map(_shows, flat))
         ):
             return flat
     return [one for some in all_readings.values() for one in some]
@@ -506,9 +553,28 @@ def further(found: Network, asked: Reading, noise: float) -> list[Reading]:
     flow = asked.flow
     if asked.quantity in CAPTURED:
         return _readings(rng, found, "capture", _DOWN, noise)
+    if asked.quantity in _OF_IW:
+        told = _readings(rng, found, "capture", _DOWN, noise)
+        return [one for one in told if one.quantity == asked.quantity]
+    if asked.quantity in OF_FORM:
+        return _printed(found, asked.quantity)
     if flow.transport == "udp" and "+" in found.link.after:
         flow = evolve(flow, payload=min(flow.payload, 1350))
     return _readings(rng, found, asked.quantity, flow, noise, asked.offered_bps)
+
+
+def _printed(found: Network, quantity: Form) -> list[Reading]:
+    """A part of the link's form, as `iw` prints it without error; none without MCSs."""
+    if "mcs" not in found.before:
+        return []
+    key = {"guard_ns": "guard_interval_ns"}.get(quantity, quantity)
+    pair = [float(tables.get(key, _GUARD_NS)) for tables in (found.before, found.after)]
+    if found.planted == "legacy rates":
+        # The station has fallen back to 802.11a, which has no guard interval to print.
+        if quantity == "guard_ns":
+            return []
+        pair[1] = 20.0 if quantity == "width_mhz" else 1.0
+    return [Reading(quantity, _DOWN, pair[0], pair[1], 0.01)]
 
 
 def _readings(
@@ -532,6 +598,10 @@ def _readings(
         "others_share": (pair[0].others, pair[1].others, 0.02),
         "group_share": (pair[0].group, pair[1].group, 0.02),
         "mpdus_per_frame": (pair[0].mpdus, pair[1].mpdus, 0.1),
+        **{
+            quantity: (value, pair[1].form[quantity], 1.0 if quantity == "signal_dbm" else 0.01)
+            for quantity, value in pair[0].form.items()
+        },
     }
     return [
         Reading(kind, flow, before, after, error)

@@ -80,10 +80,6 @@ _TAKEN: Final = tuple(
         "reordered_share",
         "cable_bps",
         "cpu_share",
-        "width_mhz",
-        "streams",
-        "guard_ns",
-        "signal_dbm",
     )
 )
 

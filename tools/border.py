@@ -211,9 +211,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
-from attrs import field, frozen
-
-from airtoll.border.value import Value
+from airtoll.border.value import Value, field, frozen
 """
 
     def enumeration(self, kind: str, values: list[tuple[str, str]], schema: Schema) -> None:

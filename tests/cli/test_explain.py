@@ -754,6 +754,37 @@ class TestFiles:
         assert readings["group_share"]["after"] == pytest.approx(0, abs=0.02)
         assert found["mechanisms"][0]["name"] == "no aggregation"
 
+    def test_captures_tell_the_level_and_the_form_of_the_link(self, tmp_path: Path) -> None:
+        scenario = {"phy": "802.11n", "mcs": 4, "topology": "downlink"}
+        traffic = {"transport": "udp", "duration_s": 2.2, "offered_mbps": 30.0}
+        for name, further in (
+            ("before", {"rssi_dbm": -50.0, "width_mhz": 40, "guard_interval_ns": 400}),
+            ("after", {"rssi_dbm": -58.0, "width_mhz": 20, "guard_interval_ns": 800}),
+        ):
+            own = {**scenario, **further}
+            trial = make_plan(study_of(own, traffic, "wpa2-psk-ccmp")).trial(
+                cell_of(own, traffic, "wpa2-psk-ccmp"), 1, 1
+            )
+            Simulator().measure(trial, tmp_path / name)
+            (air,) = (tmp_path / name).rglob("air.pcapng")
+            air.rename(tmp_path / f"{name}.pcapng")
+        found = explain(
+            *(str(tmp_path / f"{name}.pcapng") for name in ("before", "after")),
+            *("--phy", "802.11n", "--mcs", "4", "--width", "40", "--guard-interval", "400"),
+            *("--flow", "udp-down", "--from", "wpa2", "--to", "wpa2"),
+        )
+        told = {one["quantity"]: (one["before"], one["after"]) for one in found["readings"]}
+        assert told["signal_dbm"] == (-50, -58)
+        assert told["width_mhz"] == (40, 20)
+        assert told["streams"] == (1, 1)
+        assert told["guard_ns"] == (400, 800)
+
+    def test_the_same_policy_twice_is_named_by_the_time_of_the_measurement(self) -> None:
+        done = RUNNER.invoke(app, ["explain", "400", "150", *AC, "--from", "wpa2", "--to", "wpa2"])
+        text = " ".join(done.output.split())
+        assert "wpa2-psk-ccmp both times, so that security changed nothing" in text
+        assert "measure it as the second time" in text
+
     def test_airtime_tells_broadcasts_from_another_station_and_from_a_cpu(self) -> None:
         words = ("400", "280", *AC, "--also", "tcp-up=380:266")
         captured = ("--also", "busy=90%:88%")

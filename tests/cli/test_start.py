@@ -22,6 +22,7 @@ NOT_FOR_A_RUN = (
     "airtoll.cli.surveying", "airtoll.analyse.advice", "airtoll.analyse.audit.claims",
     "airtoll.analyse.calibration", "airtoll.observe.imports",
     "airtoll.run.live", "airtoll.drawing", "http.server", "jinja2",
+    "airtoll.border.answers", "airtoll.present.junit", "xml.etree.ElementTree",
     "asyncssh", "cryptography", "matplotlib", "scipy", "pandas",
     "numpy.random", "numpy.fft", "numpy.polynomial",
     "multiprocessing", "asyncio", "unittest",

@@ -9,7 +9,7 @@ import pytest
 
 from airtoll.errors import PolicyError
 from airtoll.policies import catalogue, display_name, resolve
-from airtoll.policies.catalogue import aliases, check_aliases
+from airtoll.policies.catalogue import aliases
 from airtoll.policies.suites import akm_words, eap_methods
 
 
@@ -67,8 +67,12 @@ def test_a_display_name_is_understood():
 )
 def test_words_of_vendors_are_understood(word, policy):
     assert resolve(word).name == policy
-    check_aliases()
     assert word.lower() in aliases()
+
+
+@pytest.mark.parametrize("word", aliases())
+def test_every_alias_leads_to_a_policy(word):
+    assert resolve(word).name == resolve(aliases()[word][0]).name
 
 
 def test_a_word_with_two_meanings_asks_which():
@@ -112,6 +116,17 @@ def test_a_name_that_is_near_to_none_gets_no_guess():
         ("WPA/WPA2 PSK", "wpa-wpa2-psk-transition"),
         ("psk-mixed", "wpa-wpa2-psk-transition"),
         ("psk-mixed+tkip+ccmp", "wpa-wpa2-psk-transition"),
+        ("psk-mixed+ccmp", "wpa2-psk-ccmp"),
+        ("psk-mixed+aes", "wpa2-psk-ccmp"),
+        ("psk-mixed+tkip", "wpa2-psk-tkip"),
+        ("WPA-PSK/WPA2-PSK AES", "wpa2-psk-ccmp"),
+        ("psk-mixed+ccmp+wireguard", "wpa2-psk-ccmp+wireguard"),
+        ("psk2-mixed", "wpa-wpa2-psk-transition"),
+        ("psk+psk2", "wpa-wpa2-psk-transition"),
+        ("psk3", "wpa3-sae-ccmp"),
+        ("psk3-mixed", "wpa2-wpa3-psk-transition"),
+        ("sae-compat", "wpa2-wpa3-psk-compatibility"),
+        ("WPA3 mixed mode", "wpa2-wpa3-psk-transition"),
         ("psk2", "wpa2-psk-ccmp"),
         ("psk2+aes", "wpa2-psk-ccmp"),
         ("wpa2psk", "wpa2-psk-ccmp"),
@@ -134,6 +149,11 @@ def test_names_are_read_as_people_write_them(written: str, meant: str) -> None:
     ("written", "told"),
     [
         ("wpa2/wpa3-enterprise", "no policy has two generations of Enterprise"),
+        ("wpa3-mixed", "OpenWrt means WPA2-Enterprise and WPA3-Enterprise by it"),
+        ("wpa3-mixed+ccmp", "or sae-mixed for Personal"),
+        ("wpa-mixed", "OpenWrt means WPA-Enterprise and WPA2-Enterprise by it"),
+        ("wpa2-mixed+tkip", "or psk-mixed for Personal"),
+        ("psk-mixed+gcmp", "policy 'psk-mixed+gcmp'"),
         ("transition", "write wpa2-wpa3-psk-transition or wpa-wpa2-psk-transition"),
         ("802.1x", "write WPA2-Enterprise or WPA3-Enterprise"),
         ("wpa2-40", "wpa2 has no key management"),

@@ -1603,6 +1603,9 @@ class StationSums(TypedDict):
     rate_down_mbps: float | None
     """The same of those that it was sent."""
 
+    level_down_dbm: float | None
+    """Mean level of those that it was sent, dBm; null if no radio header names it."""
+
     frames: int
     """Frames."""
 

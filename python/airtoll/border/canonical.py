@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-from attrs import AttrsInstance, fields, has
+from airtoll.border.value import Value
 
 _AS_IT_IS = frozenset({str, int, float, bool, type(None)})
 
 
-def to_json(request: AttrsInstance) -> str:
+def to_json(request: Value) -> str:
     """The canonical JSON of a request."""
     return json.dumps(plain(request), sort_keys=True, separators=(",", ":"))
 
@@ -38,13 +37,12 @@ def _plain(
         return {key: _plain(one, known, unlike) for key, one in value.items()}
     if isinstance(value, tuple | list | bytes):
         return [_plain(one, known, unlike) for one in value]
-    kind = type(value)
-    if not has(kind):
-        raise TypeError(f"{kind.__name__} is no class of airtoll.border")
+    if not isinstance(value, Value):
+        raise TypeError(f"{type(value).__name__} is no class of airtoll.border")
     if id(value) in known:
         return known[id(value)]
     found = {}
-    for name, always, default in _fields(kind):
+    for name, always, default in _fields(type(value)):
         one = getattr(value, name)
         if type(one) in _AS_IT_IS:
             # Most fields are numbers and names: they need no call.
@@ -63,10 +61,12 @@ def _plain(
     return found
 
 
-@cache
-def _fields(kind: type[AttrsInstance]) -> tuple[tuple[str, bool, object], ...]:
-    """Name, whether it is always written, and default of each field of a request class.
+#: class -> name, whether it is always written, and default of each field
+_FIELDS: dict[type[Value], tuple[tuple[str, bool, object], ...]] = {}
 
-    The field that names a variant has a default and is no argument of ``__init__``.
-    """
-    return tuple((of.name, not of.init, of.default) for of in fields(kind))
+
+def _fields(kind: type[Value]) -> tuple[tuple[str, bool, object], ...]:
+    """The field that names a variant has a default and is no argument of ``__init__``."""
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple((of.name, not of.init, of.default) for of in kind.__attrs_attrs__)
+    return _FIELDS[kind]

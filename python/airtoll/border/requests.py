@@ -10,9 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
-from attrs import field, frozen
-
-from airtoll.border.value import Value
+from airtoll.border.value import Value, field, frozen
 
 __all__ = [
     "AccessCategory",

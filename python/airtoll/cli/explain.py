@@ -394,7 +394,11 @@ def lines(
     same = not differ(readings)
     judged = verdicts(setting, readings)
     _verdict(text, setting, readings, judged, same=same)
-    text.add(f"{setting.policies[0]}, then {setting.policies[1]}; {_link_words(link)}")
+    first_policy, second_policy = setting.policies
+    both = f"{first_policy}, then {second_policy}"
+    if first_policy == second_policy:
+        both = f"{first_policy} both times, so that security changed nothing"
+    text.add(f"{both}; {_link_words(link)}")
     for one in readings[:5]:
         text.add(f"{_kind(one)}: {_pair(one)}{_carries(setting, one)}", 2)
     if len(readings) > 5:
@@ -628,19 +632,21 @@ def _decides(
 
 def _where(text: _Text, found: Deciding, policies: tuple[str, str]) -> None:
     """Under which of the two policies the measurement is to be made, and the figures are."""
-    first, second = policies
+    first, second = (f"under {policy}" for policy in policies)
+    if first == second:
+        first, second = "as the first time", "as the second time"
     quantity, reading = found.option.quantity, found.reading
     if quantity == "cable_bps":
         return
     if quantity == "again_bps":
-        text.add(f"measure it under {first}, as AFTER; it would give:", 3)
+        text.add(f"measure it {first}, as AFTER; it would give:", 3)
         return
     if reading is None or reading.before is None or not reading.supposed:
-        text.add(f"measure it under {second}, which is enough; it would give there:", 3)
+        text.add(f"measure it {second}, which is enough; it would give there:", 3)
         return
     text.add(
-        f"measure it under {second}, which is enough, and better under {first}, too; where {first} "
-        f"gives {_shown(reading.before, quantity)}, {second} would give:",
+        f"measure it {second}, which is enough, and better {first}, too; if it gives "
+        f"{_shown(reading.before, quantity)} {first}, it would give {second}:",
         3,
     )
 

@@ -23,7 +23,6 @@ from airtoll.cli.reporting import WhereOption
 from airtoll.errors import NotMeasured, RequirementFailed, UsageError
 from airtoll.observe.replacing import put_text
 from airtoll.plan import Plan
-from airtoll.present.junit import junit as junit_text
 from airtoll.present.words import Teller
 from airtoll.report.printed_rows import levels_of
 from airtoll.report.summary import RunSummary, summarise
@@ -200,6 +199,8 @@ def _is_since(claim: Ruled) -> bool:
 
 
 def _junit(found: Checked, teller: Teller) -> str:
+    from airtoll.present.junit import junit
+
     manifest = found.summary.manifest
     properties = {
         "run": str(found.summary.path),
@@ -211,7 +212,7 @@ def _junit(found: Checked, teller: Teller) -> str:
     started = str(manifest["started"])
     ended = str(manifest.get("ended") or started)
     lasted = datetime.fromisoformat(ended) - datetime.fromisoformat(started)
-    return junit_text(
+    return junit(
         found.claims,
         teller,
         study=found.summary.study.study.name,

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from airtoll import _native
-from airtoll.border.answers import NetworkReport, OfferReport
 from airtoll.errors import CaptureError
 from airtoll.network.draft import Draft, Offered
 from airtoll.network.hostap import Element
@@ -18,6 +17,9 @@ from airtoll.network.model import Line, Pmf
 from airtoll.network.radio import plain_phy
 from airtoll.policies import Akm, Cipher
 from airtoll.policies.suites import akm_of_selector, cipher_of_selector
+
+if TYPE_CHECKING:
+    from airtoll.border.answers import NetworkReport, OfferReport
 
 FORMAT: Final = "beacons of a capture"
 #: First octets of captures (pcap, in both orders and resolutions; pcapng) and of packed files.

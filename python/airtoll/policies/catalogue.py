@@ -15,7 +15,12 @@ from airtoll.errors import PolicyError
 from airtoll.policies.display import display_name
 from airtoll.policies.grammar import link_names, parse
 from airtoll.policies.model import Policy
-from airtoll.policies.written import generations, several_enterprises, written
+from airtoll.policies.written import (
+    generations,
+    openwrt_enterprises,
+    several_enterprises,
+    written,
+)
 
 _LISTED = (
     "open",
@@ -120,21 +125,29 @@ def resolve(name: str) -> Policy:
     known = hit[0] if hit else _displayed().get(wanted)
     # ``wpa2+wireguard``: an alias may be a part.
     parts = [aliases()[part][0] if part in aliases() else part for part in wanted.split("+")]
+    joined = known or "+".join(parts)
     try:
-        return parse(known or "+".join(parts))
+        return parse(joined)
     except PolicyError as error:
         as_written = written(wanted)
         if as_written is not None and _is_policy(as_written):
             return parse(as_written)
+        offered = openwrt_enterprises(wanted)
+        if offered is not None:
+            older, newer, personal = offered
+            raise PolicyError(
+                f"policy {name!r}: OpenWrt means {older} and {newer} by it, and no policy is both; "
+                f"write the one that the station joins with, or {personal} for Personal"
+            ) from error
         if several_enterprises(wanted):
             raise PolicyError(
                 f"policy {name!r}: no policy has two generations of Enterprise; write "
                 f"{' or '.join(_TWO_MEANINGS['enterprise'])}"
             ) from error
+        # The name is the one that was given, not that of its aliases' meanings.
+        said = str(error).replace(f"policy {joined!r}", f"policy {name!r}", 1)
         near = nearest(wanted)
-        if near is None:
-            raise
-        raise PolicyError(f"{error}; did you mean {near}?") from error
+        raise PolicyError(said if near is None else f"{said}; did you mean {near}?") from error
 
 
 def nearest(name: str) -> str | None:
@@ -184,12 +197,3 @@ def _displayed() -> dict[str, str]:
 def catalogue() -> tuple[Policy, ...]:
     """The listed policies; the grammar composes many more."""
     return tuple(parse(name) for name in _LISTED)
-
-
-def check_aliases() -> None:
-    """Raise ``PolicyError`` if an alias leads nowhere (kept by a test)."""
-    for alias, (name, source) in aliases().items():
-        try:
-            parse(name)
-        except PolicyError as error:
-            raise PolicyError(f"alias {alias!r} of {source}: {error}") from error

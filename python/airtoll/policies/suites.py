@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import cache
+from typing import TYPE_CHECKING
 
 from airtoll import _native
-from airtoll.border.answers import AkmRow, CipherRow, EapRow
+
+if TYPE_CHECKING:
+    from airtoll.border.answers import AkmRow, CipherRow, EapRow
 
 
 class _Name(str):

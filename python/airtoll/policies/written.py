@@ -2,7 +2,8 @@
 
 Takes a text in lower case; gives the canonical name, or None where the words are those of no
 policy. Any sign may join the words, or none (``wpa2psk``), in any order. A generation alone means
-Personal. The grammar decides whether it has the policy.
+Personal, but in OpenWrt's words of two generations of Enterprise. The grammar decides whether it
+has the policy.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ _SAYS: Final[dict[str, frozenset[str]]] = {
     "wpa2": frozenset({"wpa2"}),
     "wpa3": frozenset({"wpa3"}),
     "psk2": frozenset({"wpa2", "personal"}),
+    "psk3": frozenset({"wpa3", "personal"}),
     "psk": frozenset({"personal"}),
     "personal": frozenset({"personal"}),
     "passphrase": frozenset({"personal"}),
@@ -32,6 +34,7 @@ _SAYS: Final[dict[str, frozenset[str]]] = {
     "transition": frozenset({"several"}),
     "mixed": frozenset({"several"}),
     "compatibility": frozenset({"several", "compatibility"}),
+    "compat": frozenset({"several", "compatibility"}),
     "owe": frozenset({"owe"}),
     "wep": frozenset({"wep"}),
     "mode": frozenset(),
@@ -51,12 +54,24 @@ _ALONE: Final = {
     frozenset({"wpa2"}): "wpa2-psk-ccmp",
     frozenset({"wpa3"}): "wpa3-sae-ccmp",
 }
+#: Words of OpenWrt's ``option encryption`` that are Enterprise without saying so -> the two links
+#: that they offer, and the word of Personal (wifi-scripts, ``iface.uc``; the reader of its files
+#: has them in ``airtoll.network.openwrt``).
+_OPENWRT_ENTERPRISES: Final[dict[str, tuple[str, str, str]]] = {
+    "wpa-mixed": ("WPA-Enterprise", "WPA2-Enterprise", "psk-mixed"),
+    "wpa2-mixed": ("WPA-Enterprise", "WPA2-Enterprise", "psk-mixed"),
+    "wpa3-mixed": ("WPA2-Enterprise", "WPA3-Enterprise", "sae-mixed"),
+}
 
 
 def written(text: str) -> str | None:
-    """The canonical name of a policy that people write; tunnels follow it after ``+``."""
+    """The canonical name of a policy that people write; tunnels follow it after ``+``.
+
+    Where an access point offers WPA and WPA2 with one cipher, it is the link of a station that
+    knows both.
+    """
     parts = [part.strip() for part in text.split("+")]
-    if not all(parts):
+    if not all(parts) or openwrt_enterprises(text) is not None:
         return None
     tunnels = [part for part in parts if part.startswith(_TUNNELS)]
     link = _link(" ".join(part for part in parts if part not in tunnels))
@@ -67,6 +82,11 @@ def several_enterprises(text: str) -> bool:
     """Whether a text names Enterprise of more than one generation: no policy is that."""
     says = _said(_words(text) or ())
     return "enterprise" in says and ("several" in says or len(says & _GENERATIONS) > 1)
+
+
+def openwrt_enterprises(text: str) -> tuple[str, str, str] | None:
+    """The two links that a word of OpenWrt offers by 802.1X, and its word of Personal."""
+    return _OPENWRT_ENTERPRISES.get(text.split("+")[0].strip())
 
 
 def generations(text: str) -> frozenset[str]:
@@ -120,6 +140,9 @@ def _personal(says: frozenset[str]) -> str | None:
         # OpenWrt's ``psk`` is the first generation, of which its ciphers tell no more.
         named = frozenset({"wpa"}) if ciphers else named
     if named == {"wpa", "wpa2"}:
+        if ciphers in ({"tkip"}, {"ccmp"}):
+            # A station that knows RSN takes it before WPA.
+            return f"wpa2-psk-{''.join(ciphers)}"
         return "wpa-wpa2-psk-transition" if ciphers in (set(), {"tkip", "ccmp"}) else None
     if named == {"wpa2", "wpa3"}:
         kind = "compatibility" if "compatibility" in says else "transition"

@@ -25,7 +25,7 @@ _WITHOUT_AMPDU = (CipherSuite.OPEN, CipherSuite.WEP_40, CipherSuite.WEP_104, Cip
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Number(_Table):
@@ -47,7 +47,7 @@ class Reading(_Table):
     offered_mbps: str | None = None
 
 
-_ZERO = Number(value=0.0, source="by definition: this part takes no time")
+_ZERO = Number.model_construct(value=0.0, source="by definition: this part takes no time")
 
 
 class Host(_Table):
@@ -141,7 +141,7 @@ class Radio(_Table):
     (802.11n and later): the first on what the device is sent, the second on what it sends.
     """
 
-    frame_burst_us: Number = Number(
+    frame_burst_us: Number = Number.model_construct(
         value=0.0, source="IEEE 802.11-2020 clause 10.3: one frame per contention"
     )
     msdu_lifetime_ms: Number | None = Field(
@@ -287,8 +287,8 @@ class Profile(_Table):
     about: str
     clock_hz: Number
     tcp: TcpSystem = Field(TcpSystem.GENERIC, description="operating system, by its TCP")
-    host: Host = Host()
-    radio: Radio = Radio()
+    host: Host = Host.model_construct()
+    radio: Radio = Radio.model_construct()
     card: Card | None = None
     cipher: dict[str, CipherCost] = Field(default_factory=dict)
     cores: Number | None = Field(None, description="cores of the CPU; one where unknown")
@@ -299,7 +299,7 @@ class Profile(_Table):
         default_factory=dict, description="cycles per handshake operation"
     )
     energy: Energy | None = None
-    capabilities: Capabilities = Capabilities()
+    capabilities: Capabilities = Capabilities.model_construct()
     seen: tuple[Reading, ...] = Field((), description="readings of the fit")
     gaps: tuple[str, ...] = Field((), description="costs without a published source")
 

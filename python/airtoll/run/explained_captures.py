@@ -1,4 +1,4 @@
-"""A capture as values of a measurement: retries, PHY rate, airtime, throughput of steady traffic.
+"""A capture as values of a measurement: retries, the link's rate and form, level, airtime, traffic.
 
 Takes the path of a capture and keys; gives a :class:`~airtoll.run.explained_samples.Side`. Reads
 the report of ``airtoll.capture`` and decodes nothing itself.
@@ -6,27 +6,42 @@ the report of ``airtoll.capture`` and decodes nothing itself.
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from airtoll.analyse.explain import Flow, Quantity
-from airtoll.border.answers import LedgerReport, StationSums, Step, Sums
+from airtoll.analyse.explain import OF_FORM, Flow, Quantity
+from airtoll.border.answers import LedgerReport, RateCount, StationSums, Step, Sums
 from airtoll.capture import capture_report
 from airtoll.capture.reports import by_kind
 from airtoll.errors import DatasetError, PolicyError
 from airtoll.policies import resolve
-from airtoll.run.explained_samples import Inputs, Sample, Side, parse_flow
+from airtoll.run.explained_samples import (
+    ONE_LEVEL,
+    PRINTED,
+    Inputs,
+    Sample,
+    Side,
+    parse_flow,
+)
 from airtoll.run.explaining import Link, phy_rate_bps
+from airtoll.study.generations import GENERATIONS
 
 #: Standard deviation of the throughput of a capture, which misses frames (logarithm).
 _CAPTURED = 0.15
 #: Parts of a capture's busiest second from which on a second has traffic, and steady traffic.
 _BUSY, _STEADY = 0.1, 0.7
+#: A mean rate this near to one of the PHY is that rate.
+_SAME: Final = 0.005
+_FORM_SPREADS: Final[dict[Quantity, float]] = {
+    "signal_dbm": ONE_LEVEL,
+    **dict.fromkeys(OF_FORM, PRINTED),
+}
 _NO_SPEED: Final = (
     "; management and handshakes do not show how fast a link is: capture a test of ten seconds"
 )
@@ -43,7 +58,8 @@ class Captured:
     ``retries``: share of its frames with the retry bit. ``rate_bps``: mean of its data frames, one
     way. ``busy``: share of steady time with frames. ``others``, ``group``: shares of the airtime
     of all frames but acknowledgements that are of other stations, and of none. ``mpdus``: MPDUs
-    per acknowledgement.
+    per acknowledgement. ``level_dbm``: mean of the data frames of the access point.
+    ``width_mhz``, ``streams``, ``guard_ns``: of the most used rate of HT or later.
     """
 
     retries: float
@@ -52,12 +68,27 @@ class Captured:
     others: float | None
     group: float | None
     mpdus: float | None
+    level_dbm: float | None = None
+    width_mhz: float | None = None
+    streams: float | None = None
+    guard_ns: float | None = None
+
+    @property
+    def form(self) -> dict[Quantity, float | None]:
+        """The level and the link's form as quantities of readings."""
+        return {
+            "signal_dbm": self.level_dbm,
+            "width_mhz": self.width_mhz,
+            "streams": self.streams,
+            "guard_ns": self.guard_ns,
+        }
 
 
 def captured(ledger: LedgerReport, station: StationSums, down: bool) -> Captured:
     """Retries, rate and airtime of a station, by the ledger of a capture."""
     mbps = station["rate_down_mbps"] if down else station["rate_up_mbps"]
-    rate = 1e6 * mbps if mbps else _most_used_rate(ledger["rates"], ledger["data_frames"])
+    link = _most_used_link(ledger["rates"], ledger["data_frames"])
+    rate = 1e6 * mbps if mbps else _most_used_rate(ledger["rates"], link)
     told = _told(ledger["total"])
     of_own, of_stations = _told(station), sum(map(_told, ledger["stations"]))
     steady = _steady(ledger["seconds"])
@@ -73,6 +104,10 @@ def captured(ledger: LedgerReport, station: StationSums, down: bool) -> Captured
             sum(one["retries"] for one in ledger["stations"]),
             by_kind(ledger["total"]["octets"])["control"],
         ),
+        level_dbm=station["level_down_dbm"],
+        width_mhz=None if link is None else link.width_mhz,
+        streams=None if link is None else link.streams,
+        guard_ns=None if link is None or not mbps else _guard_ns(link, 1e6 * mbps),
     )
 
 
@@ -115,6 +150,7 @@ def capture_side(path: Path, inputs: Inputs) -> Side:
         ("others_share", found.others, 0.03),
         ("group_share", found.group, 0.03),
         ("mpdus_per_frame", found.mpdus, 0.2),
+        *((quantity, value, _FORM_SPREADS[quantity]) for quantity, value in found.form.items()),
     )
     samples = [
         Sample(quantity, flow, value, spread)
@@ -164,17 +200,24 @@ def _busy_bps(seconds: Sequence[Any], part: float) -> float | None:
     return 8 * statistics.fmean(steady) * part
 
 
-def _most_used_rate(rates: Sequence[Any], data_frames: int) -> float | None:
-    """The PHY rate of most frames: of HT and later where a tenth of the data has them."""
+def _most_used_link(rates: Sequence[RateCount], data_frames: int) -> Link | None:
+    """The link of most frames of HT and later; None with less than a tenth of the data frames."""
     later = [(one["frames"], found) for one in rates if (found := _HT_RATE.match(one["rate"]))]
-    if sum(frames for frames, _ in later) > 0.1 * data_frames:
-        _, found = max(later, key=lambda one: one[0])
-        phy = _FORMATS.get(found[1])
-        if phy is None:
-            return None
-        mcs, width = int(found[2]), int(found[4])
-        streams = int(found[3]) if found[3] else mcs // 8 + 1
-        return phy_rate_bps(Link(phy, width_mhz=width, mcs=mcs, streams=streams))
+    if sum(frames for frames, _ in later) <= 0.1 * data_frames:
+        return None
+    _, found = max(later, key=lambda one: one[0])
+    phy = _FORMATS.get(found[1])
+    if phy is None:
+        return None
+    mcs, width = int(found[2]), int(found[4])
+    streams = int(found[3]) if found[3] else mcs // 8 + 1
+    return Link(phy, width_mhz=width, mcs=mcs, streams=streams)
+
+
+def _most_used_rate(rates: Sequence[RateCount], link: Link | None) -> float | None:
+    """The PHY rate of most frames: of HT and later where there are such."""
+    if link is not None:
+        return phy_rate_bps(link)
     # Management is sent at the lowest rates.
     old = [
         (one["frames"], float(one["rate"].removesuffix(" Mb/s")))
@@ -182,6 +225,14 @@ def _most_used_rate(rates: Sequence[Any], data_frames: int) -> float | None:
         if one["rate"].endswith(" Mb/s") and float(one["rate"].removesuffix(" Mb/s")) > 2
     ]
     return 1e6 * max(old)[1] if old else None
+
+
+def _guard_ns(link: Link, bps: float) -> float | None:
+    """The guard interval with which a link has a rate; None where its frames had several rates."""
+    for guard in GENERATIONS[link.phy]["guard_intervals_ns"]:
+        if math.isclose(phy_rate_bps(evolve(link, guard_interval_ns=guard)), bps, rel_tol=_SAME):
+            return float(guard)
+    return None
 
 
 def _captured_policy(sessions: Sequence[Any]) -> str | None:

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from airtoll import _native
-from airtoll.border.answers import GenerationRow, SpacesRow
 
 if TYPE_CHECKING:
+    from airtoll.border.answers import GenerationRow, SpacesRow
     from airtoll.study.model import Scenario, WiredLink
 
 #: The channel width that 6 GHz alone has, MHz (IEEE Std 802.11be-2024, 36.3.23.2).

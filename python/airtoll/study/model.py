@@ -27,6 +27,7 @@ from airtoll.study.table import (
     Table,
     Window,
     WireRate,
+    unset,
 )
 
 Phy = Annotated[
@@ -95,10 +96,10 @@ class EdcaParameters(Table):
 class Edca(Table):
     """EDCA parameters by access category; default: the standard's (table 9-155)."""
 
-    background: EdcaParameters = Field(EdcaParameters(), description="AC_BK")
-    best_effort: EdcaParameters = Field(EdcaParameters(), description="AC_BE")
-    video: EdcaParameters = Field(EdcaParameters(), description="AC_VI")
-    voice: EdcaParameters = Field(EdcaParameters(), description="AC_VO")
+    background: EdcaParameters = Field(unset(EdcaParameters), description="AC_BK")
+    best_effort: EdcaParameters = Field(unset(EdcaParameters), description="AC_BE")
+    video: EdcaParameters = Field(unset(EdcaParameters), description="AC_VI")
+    voice: EdcaParameters = Field(unset(EdcaParameters), description="AC_VO")
 
     @property
     def categories(self) -> tuple[EdcaParameters, ...]:
@@ -445,8 +446,8 @@ class Bridge(Table):
     host behind a station sends and receives the station's traffic and terminates its tunnels.
     """
 
-    host: WiredHost = Field(WiredHost(), description="the host behind each station")
-    wired: WiredLink = Field(WiredLink(), description="the link between the two")
+    host: WiredHost = Field(unset(WiredHost), description="the host behind each station")
+    wired: WiredLink = Field(unset(WiredLink), description="the link between the two")
 
 
 class GroupLoad(Table):
@@ -856,7 +857,10 @@ class Scenario(Table):
         '`queue_type = "fq_codel"`',
     )
     stations: tuple[Station, ...] = Field(
-        (Station(name="A"),), min_length=1, max_length=500, description="the stations"
+        (Station.model_construct(name="A"),),
+        min_length=1,
+        max_length=500,
+        description="the stations",
     )
     clients: Annotated[int, Field(ge=1, le=500)] | None = Field(
         None, description="number of stations; the last station of the list is repeated"
@@ -870,15 +874,15 @@ class Scenario(Table):
     mlo: Mlo | None = Field(
         None, description="multi-link operation of the AP and its stations; default: one link"
     )
-    card: Card = Field(Card(), description="faults of radios or drivers under a policy")
-    ap: AccessPoint = Field(AccessPoint(), description="the access point")
-    server: WiredHost = Field(WiredHost(), description="the wired host")
-    wired: WiredLink = Field(WiredLink(), description="the wired link")
+    card: Card = Field(unset(Card), description="faults of radios or drivers under a policy")
+    ap: AccessPoint = Field(unset(AccessPoint), description="the access point")
+    server: WiredHost = Field(unset(WiredHost), description="the wired host")
+    wired: WiredLink = Field(unset(WiredLink), description="the wired link")
     bridge: Bridge | None = Field(
         None,
         description="stations are wireless bridges with a wired host each; default: no bridges",
     )
-    radio: Radio = Field(Radio(), description="propagation and receivers")
+    radio: Radio = Field(unset(Radio), description="propagation and receivers")
     neighbours: Neighbours | None = Field(
         None,
         description="cells of others on the same channel, such as `{ cells = 2, level_dbm = -75, "
@@ -890,8 +894,8 @@ class Scenario(Table):
         "before they send; false: they are joined at the start. The linux testbed always "
         "authenticates",
     )
-    radius: Radius = Field(Radius(), description="the RADIUS server (802.1X policies)")
-    join: Join = Field(Join(), description="how stations join, with authenticate = true")
+    radius: Radius = Field(unset(Radius), description="the RADIUS server (802.1X policies)")
+    join: Join = Field(unset(Join), description="how stations join, with authenticate = true")
     device_costs: Literal["models", "everywhere"] = Field(
         "models",
         description="where the costs of device profiles take time; models: in the simulator and "
@@ -905,7 +909,7 @@ class Scenario(Table):
         "leaves this out; hosts of a laboratory and of two domains always resolve",
     )
     group_load: GroupLoad = Field(
-        GroupLoad(), description="group-addressed traffic of the clients; default: none"
+        unset(GroupLoad), description="group-addressed traffic of the clients; default: none"
     )
     multicast_to_unicast: bool = Field(
         False,
@@ -1400,7 +1404,7 @@ class Trials(Table):
         "variate, in cells of eight trials or more (simulator only)",
     )
     discard_first: Annotated[int, Field(ge=0)] = Field(0, description="unrecorded warm-up trials")
-    select: Select = Field(Select(), description="selection rule")
+    select: Select = Field(unset(Select), description="selection rule")
     rerun: Rerun | None = Field(None, description="rule for repeating a trial")
 
     @model_validator(mode="after")
@@ -1585,7 +1589,7 @@ class Study(Table):
     """A whole study file."""
 
     study: Head
-    trials: Trials = Trials()
+    trials: Trials = unset(Trials)
     scenario: dict[str, Scenario] = Field(min_length=1)
     traffic: dict[str, Traffic] = Field(min_length=1)
     profile_set: dict[str, ProfileSet] = Field(

@@ -37,7 +37,7 @@ Window = Annotated[int, Field(ge=0, le=32_767), AfterValidator(_window)]
 Name = Annotated[str, AfterValidator(_named)]
 
 
-T = TypeVar("T")
+T = TypeVar("T", bound=BaseModel)
 
 
 class Table(BaseModel):
@@ -65,8 +65,11 @@ class Table(BaseModel):
 
 @cache
 def unset(table: type[T]) -> T:
-    """A table in which nothing is set: the same object for each question about a cell."""
-    return table()
+    """A table in which nothing is set: the same object for each question about a cell.
+
+    Defaults need no check, so that the import of a study's tables builds no validator.
+    """
+    return table.model_construct()
 
 
 def _reads(text: str) -> bool:

@@ -73,12 +73,32 @@ impl Rates {
     }
 }
 
-/// A station's totals, with the rates of its data frames up and down.
+/// Levels of data frames in one direction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Levels {
+    frames: u64,
+    /// Sum of their levels, dBm.
+    sum_dbm: i64,
+}
+
+impl Levels {
+    fn add(&mut self, level_dbm: i8) {
+        self.frames += 1;
+        self.sum_dbm += i64::from(level_dbm);
+    }
+
+    fn mean_dbm(self) -> Option<f64> {
+        (self.frames > 0).then(|| self.sum_dbm as f64 / self.frames as f64)
+    }
+}
+
+/// A station's totals, with the rates of its data frames up and down, and the levels down.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct StationAccount {
     account: Account,
     up: Rates,
     down: Rates,
+    down_levels: Levels,
 }
 
 /// The parts of a frame, in octets, FCS not counted.
@@ -125,6 +145,8 @@ struct Sent {
 pub struct Measured {
     /// How it was sent, if the radio header says.
     sent: Option<Sent>,
+    /// Level that the radio header names, dBm.
+    signal_dbm: Option<i8>,
     /// Octets of the MPDU with FCS.
     psdu: u32,
     time_ns: u64,
@@ -214,6 +236,7 @@ impl Ledger {
         });
         Measured {
             sent,
+            signal_dbm: radio.signal_dbm,
             psdu,
             time_ns,
             preamble_ns,
@@ -224,6 +247,7 @@ impl Ledger {
     pub fn enter(&mut self, measured: &Measured, entry: &Entry) {
         let Measured {
             sent,
+            signal_dbm,
             psdu,
             time_ns,
             preamble_ns,
@@ -276,6 +300,12 @@ impl Ledger {
                 };
                 rates.frames += 1;
                 rates.sum_kbps += u64::from(kbps);
+            }
+            if entry.whole.is_none()
+                && !entry.from_station
+                && let Some(level) = signal_dbm
+            {
+                sums.down_levels.add(level);
             }
         }
         if let Some(sums) = slot(&mut self.aps, entry.ap) {
@@ -442,6 +472,28 @@ mod tests {
         assert_eq!(at_once.inner_octets, late.inner_octets);
         let [at_once, late] = [at_once, late].map(|total| total.airtime_ns);
         assert!(at_once.iter().zip(late).all(|(a, b)| a.abs_diff(b) <= 1));
+    }
+
+    #[test]
+    fn the_level_of_a_station_is_that_of_the_frames_that_it_was_sent() {
+        let mut ledger = Ledger::default();
+        for (level, from_station) in [(-60, false), (-63, false), (-20, true)] {
+            let radio = Radio {
+                signal_dbm: Some(level),
+                ..ofdm54()
+            };
+            let measured = ledger.measure(&radio, 1548, false);
+            let mut sent = entry(1548, 16, 1460);
+            sent.from_station = from_station;
+            ledger.enter(&measured, &sent);
+        }
+        assert_eq!(ledger.report().stations[0].level_down_dbm, Some(-61.5));
+        let mut silent = Ledger::default();
+        let measured = silent.measure(&ofdm54(), 1548, false);
+        let mut sent = entry(1548, 16, 1460);
+        sent.from_station = false;
+        silent.enter(&measured, &sent);
+        assert_eq!(silent.report().stations[0].level_down_dbm, None);
     }
 
     proptest! {

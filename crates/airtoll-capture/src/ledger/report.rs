@@ -23,6 +23,7 @@ impl Ledger {
                 address: address_text(*address),
                 rate_up_mbps: sums.up.mean_mbps(),
                 rate_down_mbps: sums.down.mean_mbps(),
+                level_down_dbm: sums.down_levels.mean_dbm(),
                 sums: Sums::of(&sums.account),
             })
             .collect();
@@ -161,6 +162,8 @@ pub struct StationSums {
     pub rate_up_mbps: Option<f64>,
     /// The same of those that it was sent.
     pub rate_down_mbps: Option<f64>,
+    /// Mean level of those that it was sent, dBm; null if no radio header names it.
+    pub level_down_dbm: Option<f64>,
     /// Its sums.
     #[serde(flatten)]
     pub sums: Sums,

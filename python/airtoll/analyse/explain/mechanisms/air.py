@@ -65,12 +65,16 @@ _AROUND_S: Final = 80e-6
 
 def _alone_busy(setting: Setting, reading: Reading, rate_bps: float | None = None) -> Predicted:
     """Air in use where each exchange has one MPDU."""
-    air = setting.of(reading.flow)
+    return Predicted(busy_alone(setting, reading.flow, rate_bps), 0.1)
+
+
+def busy_alone(setting: Setting, flow: Flow, rate_bps: float | None = None) -> float:
+    """The same as a share: frame and acknowledgement over the whole exchange with its waits."""
+    air = setting.of(flow)
     carried = air.single if rate_bps is None or air.legacy is None else air.legacy
     rate = rate_bps or air.rate_bps
-    frame = 8 * frame_octets(reading.flow) / rate + _AROUND_S
-    share = min(0.95, frame * carried / bits_of(reading.flow))
-    return Predicted(share, 0.1)
+    frame = 8 * frame_octets(flow) / rate + _AROUND_S
+    return min(0.95, frame * carried / bits_of(flow))
 
 
 def _michael(setting: Setting) -> Sequence[Values]:
@@ -108,6 +112,7 @@ NO_AGGREGATION = Mechanism(
     _prior_no_aggregation,
     "update driver and firmware of both ends; try the policy without 802.11w, or AES for TKIP",
     say=lambda v: f"and {v[0]:.0f} ns of CPU per octet for Michael" if v[0] else "",
+    of_air=True,
 )
 
 
@@ -150,6 +155,7 @@ LEGACY = Mechanism(
     fixed(()),
     _prior_legacy,
     "use AES (CCMP), not TKIP or WEP; keep WMM on; look at the rate of the link",
+    of_air=True,
 )
 
 
@@ -179,6 +185,7 @@ DELIMITERS = Mechanism(
     _prior_delimiters,
     "no setting mends it",
     say=lambda v: f"{v[0]:.0f} octets per MPDU",
+    of_air=True,
 )
 
 
@@ -202,6 +209,7 @@ SPACING = Mechanism(
     _prior_delimiters,
     "no setting mends it",
     say=lambda v: f"{v[0]:.0f} us",
+    of_air=True,
 )
 
 
@@ -210,15 +218,20 @@ def lost_mpdus(flow: Flow, share: float) -> float:
     return float(1 - (1 - share) ** (frame_octets(flow) / _FULL_MPDU))
 
 
-def _lossy(air: Air, flow: Flow, share: float) -> float:
-    """Throughput over that without losses: repeated MPDUs, and shorter A-MPDUs.
+def _shortened(count: float, lost: float) -> float:
+    """MPDUs of a frame where a share of them is lost.
 
     A lost MPDU holds the window of the block ack agreement, so that the next A-MPDU is shorter.
     The shortening is that of the simulator: 1 / (1 + 0.33 (n p)^0.6) of n MPDUs with losses p.
     """
+    return count / (1 + 0.33 * (count * lost) ** 0.6) if count > 1.5 else 1.0
+
+
+def _lossy(air: Air, flow: Flow, share: float) -> float:
+    """Throughput over that without losses: repeated MPDUs, and shorter A-MPDUs."""
     lost = lost_mpdus(flow, share)
     count, around, one = shape(air, flow)
-    fewer = count / (1 + 0.33 * (count * lost) ** 0.6) if count > 1.5 else 1.0
+    fewer = _shortened(count, lost)
     return (1 - lost) * (around / count + one) / (around / max(fewer, 1.0) + one)
 
 
@@ -238,20 +251,21 @@ def _weak(setting: Setting, reading: Reading, value: Values) -> Predicted | None
         return Predicted(0.96 * octets.value, 0.08)
     if reading.quantity == "throughput_bps":
         rate = slowdown(setting, reading.flow, steps)
-        own = 0.025 + 0.25 * max(0.0, share - 0.3)
+        # Fewer MPDUs of a window of TCP wait for one frame than the closed form has.
+        own = (0.05 if reading.flow.transport == "tcp" else 0.025) + 0.25 * max(0.0, share - 0.3)
         return scaled(octets, rate * _lossy(air, reading.flow, share), own, 0.03)
     if reading.quantity == "signal_dbm":
-        return Predicted(octets.value - _WEAKER_DB, 6.0)
+        return Predicted(octets.value - _WEAKER_DB, _WEAKER_OFF)
     if reading.quantity == "delay_s":
         return Predicted(octets.value * (1 + 2 * share), 0.4)
     if reading.quantity == "mpdus_per_frame":
-        return scaled(octets, 1 - share, 0.3)
+        return evolve(octets, value=_shortened(octets.value, share))
     return None
 
 
-#: Level that a weak link has lost, dB; that of one step of the rate: MCSs differ by 2 to 4 dB in
-#: the least level of their receiver (IEEE Std 802.11-2020, table 21-26).
-_WEAKER_DB, _STEP_DB = 12.0, 3.0
+#: Level that a weak link has lost, dB, with its standard deviation; that of a step of the rate: the
+#: least levels of MCSs differ by 2 to 4 dB (IEEE Std 802.11-2020, table 21-26).
+_WEAKER_DB, _WEAKER_OFF, _STEP_DB = 20.0, 9.0, 3.0
 #: Ways of a mechanism: both (three times as likely), down alone, up alone.
 _WAYS: Final = (0.0, 0.0, 0.0, 1.0, 2.0)
 _WAY_WORDS: Final = ("", ", down only", ", up only")
@@ -296,6 +310,7 @@ WEAK = Mechanism(
     where="surroundings",
     say=lambda v: f"{percent(v[0])} of full frames lost{_rates_lower(v[1])}{_WAY_WORDS[int(v[2])]}",
     nearby=nearby(-0.02, -0.01, 0.01, 0.02),
+    of_air=True,
 )
 
 
@@ -350,6 +365,7 @@ RATE_CONTROL = Mechanism(
     say=lambda v: (
         f"{v[0]:.0f} rates lower{_WAY_WORDS[int(v[1])]}{', at a lower level' * int(v[2])}"
     ),
+    of_air=True,
 )
 
 
@@ -403,6 +419,7 @@ NARROWER = Mechanism(
     "fix the width at the access point",
     where="surroundings",
     say=lambda v: f"{v[0]:.0f} MHz",
+    of_air=True,
 )
 
 FEWER_STREAMS = Mechanism(
@@ -415,6 +432,7 @@ FEWER_STREAMS = Mechanism(
     "switch SM power save off",
     where="surroundings",
     say=lambda v: f"{v[0]:.0f} stream{'s' if v[0] > 1 else ''}",
+    of_air=True,
 )
 
 LONG_GUARD = Mechanism(
@@ -426,6 +444,7 @@ LONG_GUARD = Mechanism(
     "allow the short guard interval at both ends (iw dev wlan0 link: short GI)",
     where="surroundings",
     say=lambda v: f"{v[0]:.0f} ns",
+    of_air=True,
 )
 
 
@@ -454,6 +473,8 @@ def _group(setting: Setting, reading: Reading, value: Values) -> Predicted | Non
 #: and where a station sends them (simulated, 802.11a to ax).
 _KEPT_IN_DOWN: Final = 0.67
 _KEPT_IN_UP: Final = 0.87
+#: Width of the loads at which queues overflow where others take the air for milliseconds, in loads.
+_TAKEN_AT_A_TIME: Final = 0.12
 _SHARES: Final = (0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8)
 
 GROUP = Mechanism(
@@ -466,6 +487,8 @@ GROUP = Mechanism(
     where="surroundings",
     say=lambda v: f"{percent(v[0])} of the air",
     nearby=nearby(-0.024, -0.012, 0.012, 0.024),
+    bursts=_TAKEN_AT_A_TIME,
+    of_air=True,
 )
 
 
@@ -491,14 +514,16 @@ def _neighbour(setting: Setting, reading: Reading, value: Values) -> Predicted |
     if reading.quantity == "busy_share":
         return Predicted(octets.value * (1 - (0.05 if captured else _IDLED * share)), 0.1)
     if reading.quantity == "mpdus_per_frame":
-        return scaled(octets, 0.85, 0.2)
+        return evolve(octets, value=_shortened(octets.value, retries - _FEWEST_MORE))
     return None
 
 
+#: The least retries that another network adds: those of one that waits for its turn.
+_FEWEST_MORE: Final = 0.02
 #: Airtime of another network over the throughput that it takes, where a capture holds its frames;
 #: and idle air where it holds none (simulated, contending and hidden ones).
 _OTHERS_SEEN: Final = 0.85
-_IDLED: Final = 0.4
+_IDLED: Final = 0.9
 
 NEIGHBOUR = Mechanism(
     "another network",
@@ -508,7 +533,7 @@ NEIGHBOUR = Mechanism(
         *(
             (share, more, captured)
             for share in (*_SHARES, 0.9, 0.95)
-            for more in (0.02, 0.08, 0.15, 0.25)
+            for more in (_FEWEST_MORE, 0.08, 0.15, 0.25)
             for captured in (0.0, 1.0)
         )
     ),
@@ -517,6 +542,8 @@ NEIGHBOUR = Mechanism(
     where="surroundings",
     say=lambda v: f"{percent(v[0])} of the air",
     nearby=nearby(-0.024, -0.012, 0.012, 0.024),
+    bursts=_TAKEN_AT_A_TIME,
+    of_air=True,
 )
 
 AIR: Final = (

@@ -15,12 +15,15 @@ from airtoll.analyse.explain.mechanisms.predicted import (
     Prior,
     Values,
     bits_of,
+    fewer_collisions,
     fixed,
     freed,
     geometric,
     limited,
     nearby,
+    nearby_both,
     percent,
+    rounded,
     scaled,
     unchanged,
     usual_before,
@@ -130,7 +133,7 @@ SOFTWARE_CIPHER = Mechanism(
     "another radio",
     say=lambda v: f"{v[0]:.3g} ns per octet",
     of_cpu=True,
-    nearby=nearby(0.94, 0.97, 1.03, 1.06, ratio=True),
+    nearby=nearby_both((0.9, 0.94, 0.97, 1.0, 1.03, 1.06, 1.1), (0.65, 0.8, 1.0, 1.25, 1.55)),
 )
 
 
@@ -176,10 +179,14 @@ def _serial_card(setting: Setting, reading: Reading, value: Values) -> Predicted
 
     Traffic of the other end meets it only by the acknowledgements.
     """
+    us, place = value
+    if reading.quantity == "retry_share":
+        # A card of the access point waits while the station sends its acknowledgements.
+        usual = unchanged(setting, reading)
+        return fewer_collisions(usual) if _PLACES[int(place)] == "ap" else usual
     if reading.quantity != "throughput_bps":
         return None
     air = setting.of(reading.flow)
-    us, place = value
     return scaled(unchanged(setting, reading), _carded(air, _PLACES[int(place)], us), 0.03, 0.01)
 
 
@@ -214,6 +221,7 @@ SERIAL_CARD = Mechanism(
     _prior_card,
     "no setting mends it: another card does",
     say=lambda v: f"{v[0]:.0f} us per frame, {'access point' if v[1] else 'station'}",
+    nearby=nearby(0.9, 0.95, 1.05, 1.1, ratio=True),
 )
 
 
@@ -257,7 +265,7 @@ HOST = Mechanism(
     ),
     _prior_host,
     "look at the load of the CPU; end the tunnel on another device",
-    say=lambda v: f"{v[0]:.2g} full packets per second",
+    say=lambda v: f"{rounded(v[0])} full packets per second",
     of_cpu=True,
     nearby=nearby(0.95, 0.975, 1.025, 1.05, ratio=True),
 )
@@ -288,7 +296,7 @@ STANDING_HOST = Mechanism(
     lambda _: Prior(0.4),
     "measure against a wired host, and look at the load of each CPU",
     where="both",
-    say=lambda v: f"{v[0]:.2g} full packets per second",
+    say=lambda v: f"{rounded(v[0])} full packets per second",
     before=_standing_before,
     of_cpu=True,
     nearby=nearby(0.91, 0.94, 0.97, 1.03, 1.06, 1.09, ratio=True),

@@ -200,6 +200,9 @@ def _short(setting: Setting, reading: Reading, value: Values) -> Predicted | Non
     """A test that ends while TCP still opens its window (RFC 5681, 3.1), or one that lost early."""
     if reading.quantity == "busy_share":
         return Predicted(value[0] * unchanged(setting, reading).value, 0.25)
+    if reading.quantity == "retry_share":
+        # The window opens by bursts, which meet the acknowledgements as steady traffic does.
+        return unchanged(setting, reading)
     if reading.quantity != "throughput_bps" or reading.flow.transport != "tcp":
         return None
     return scaled(unchanged(setting, reading), value[0], 0.15, 0.05)

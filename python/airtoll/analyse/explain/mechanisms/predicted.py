@@ -34,11 +34,11 @@ UNSEEN: Final = 0.08
 _SHARE: Final = 0.015
 _RETRIES: Final = 0.03
 #: The same of retries by collisions, where something else than the air limits.
-_COLLISIONS: Final = 0.02
+_COLLISIONS: Final = 0.025
 #: Standard deviation of a delay (logarithm) that a mechanism leaves as it was.
 _DELAY: Final = 0.35
 #: Width of the loads at which queues begin to overflow, in loads.
-_BURSTS: Final = 0.03
+BURSTS: Final = 0.03
 #: A host, a wire and the air of a home take this off what a clear link carries.
 _HOME: Final = 0.85
 #: Delay of a packet on an idle link, s; MPDUs of a frame; retries of a good link.
@@ -108,9 +108,11 @@ class Mechanism:
     ``predicts``: from the setting, a reading and a value of the parameter to the value after; None:
     it leaves this reading as octets alone do. ``before``: the same for a throughput before, of
     mechanisms that are in both measurements. ``of_cpu``: where it limits, a core of a CPU is always
-    busy. ``values``: of the parameter, each as likely as the
-    others before any reading. ``nearby``: values around the best one, where a number lies between
-    those of ``values``. ``say``: words of a value. ``remedy``: what the reader can do.
+    busy. ``of_air``: it makes frames longer or takes the air, and leaves none of it idle.
+    ``bursts``: width of the loads at which queues begin to overflow, in loads: wide where it takes
+    the air for a time that fills them. ``values``: of the parameter, each as likely as the others
+    before any reading. ``nearby``: values around the best one, where a number lies between those of
+    ``values``. ``say``: words of a value. ``remedy``: what the reader can do.
     """
 
     name: str
@@ -123,6 +125,8 @@ class Mechanism:
     say: Callable[[Values], str] = field(default=lambda _: "")
     before: Callable[[Setting, Reading, Values], Predicted] | None = None
     of_cpu: bool = False
+    of_air: bool = False
+    bursts: float = BURSTS
     nearby: Callable[[Values], Sequence[Values]] = field(default=lambda _: ())
 
 
@@ -177,7 +181,9 @@ def predicted(mechanism: Mechanism, setting: Setting, reading: Reading, value: V
     own = mechanism.predicts(setting, reading, value)
     if own is None and reading.quantity == "loss_ratio" and reading.flow.transport == "udp":
         return _overloaded(mechanism, setting, reading, value)
-    if own is None and reading.quantity in ("busy_share", "mpdus_per_frame", "retry_share"):
+    if own is None and reading.quantity in ("busy_share", "mpdus_per_frame"):
+        return _idler(mechanism, setting, reading, value)
+    if own is None and reading.quantity == "retry_share" and not mechanism.of_air:
         return _idler(mechanism, setting, reading, value)
     own = unchanged(setting, reading) if own is None else own
     if reading.quantity == "throughput_bps" and reading.flow == _QUEUED:
@@ -215,8 +221,8 @@ def _again(mechanism: Mechanism, setting: Setting, reading: Reading, value: Valu
 def _idler(mechanism: Mechanism, setting: Setting, reading: Reading, value: Values) -> Predicted:
     """Air in use, MPDUs per frame and retries, where something that is no part of the air limits.
 
-    Where packets come one after the other, frames are short, the air is used worse, and data meet
-    the acknowledgements of TCP less often (simulated: such retries go with the air in use).
+    Where packets come one after the other, frames are short and the air is used worse. Data meet
+    the acknowledgements of TCP as often as before, or never: that depends on which end waits.
     """
     usual = unchanged(setting, reading)
     if mechanism.before is not None:
@@ -230,11 +236,16 @@ def _idler(mechanism: Mechanism, setting: Setting, reading: Reading, value: Valu
     if reading.quantity == "mpdus_per_frame":
         middle = max(1.0, usual.value * left**2.5)
         return Predicted(middle, 0.5 + 0.4 * math.log(usual.value / middle))
+    if reading.quantity == "retry_share":
+        return fewer_collisions(usual)
     # The share goes with the octets, or, with all frames alone, as a root of them.
     middle = usual.value * left**0.6
-    if reading.quantity == "retry_share":
-        return Predicted(middle, _COLLISIONS + 0.3 * (usual.value - middle))
     return Predicted(middle, math.hypot(usual.deviation, 0.25 * usual.value * (1 - left)))
+
+
+def fewer_collisions(usual: Predicted) -> Predicted:
+    """Retries between none and as many as before."""
+    return Predicted(0.55 * usual.value, math.hypot(_COLLISIONS, 0.4 * usual.value))
 
 
 def _overloaded(
@@ -254,11 +265,13 @@ def _overloaded(
         return usual if share > 0.8 else Predicted(0.5 * (1 - share), 0.25)
     load = reading.offered_bps / max(carried.value, 1.0)
     # Queues overflow now and then before the mean load is that of the link.
-    over = _BURSTS * math.log1p(math.exp(min((load - 1) / _BURSTS, 500.0)))
+    over = mechanism.bursts * math.log1p(math.exp(min((load - 1) / mechanism.bursts, 500.0)))
     lost = over / (1 + over)
     near = 1 / (1 + min(load, 1e3) ** -8)
     spread = near * carried.total / max(load, 1.0)
-    return Predicted(max(usual.value, lost), math.hypot(usual.deviation, spread))
+    # How long the air is taken at a time is not known.
+    unsure = lost if mechanism.bursts > BURSTS else 0.0
+    return Predicted(max(usual.value, lost), math.hypot(usual.deviation, spread, unsure))
 
 
 def efficiency(setting: Setting, reading: Reading) -> float:
@@ -346,6 +359,15 @@ def nearby(*parts: float, ratio: bool = False) -> Callable[[Values], Sequence[Va
     )
 
 
+def nearby_both(
+    first: Sequence[float], second: Sequence[float]
+) -> Callable[[Values], Sequence[Values]]:
+    """Values whose first two numbers are these factors off."""
+    return lambda value: tuple(
+        (value[0] * one, value[1] * two, *value[2:]) for one in first for two in second
+    )
+
+
 def fixed(*values: Values) -> Callable[[Setting], Sequence[Values]]:
     """The same values of the parameter in every setting."""
     return lambda _: values
@@ -359,3 +381,8 @@ def single(*values: float) -> Callable[[Setting], Sequence[Values]]:
 def percent(share: float) -> str:
     """``25 %``."""
     return f"{100 * share:.0f} %"
+
+
+def rounded(value: float) -> str:
+    """``7,300``: two significant digits of a large number."""
+    return f"{float(f'{value:.2g}'):,.0f}"
