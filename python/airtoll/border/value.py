@@ -35,7 +35,7 @@ else:
 
 
 class _Field(NamedTuple):
-    """What ``attrs`` asks of a field; ``default`` is ``NOTHING`` for a required one."""
+    """A field of a class as ``attrs`` lists it; ``default`` is ``NOTHING`` for a required one."""
 
     name: str
     alias: str
