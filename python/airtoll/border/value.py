@@ -35,7 +35,7 @@ else:
 
 
 class _Field(NamedTuple):
-    """A field of a class as ``attrs`` lists it; ``default`` is ``NOTHING`` for a required one."""
+    """Counterpart of a field of ``attrs``; ``default`` is ``NOTHING`` for a required one."""
 
     name: str
     alias: str

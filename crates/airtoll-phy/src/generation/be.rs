@@ -1,14 +1,12 @@
 //! 802.11be: EHT MU PPDU to one user, and to several by OFDMA (clause 36 of IEEE Std 802.11be-2024).
 
 use super::ac::TRAINING_FIELDS;
+use super::ax::AX;
 use super::descriptor::{AmpduLimits, LdpcFill};
 use super::sensitivity;
-use super::{
-    BandRules, Descriptor, Generation, GuardRules, McsRules, MultiUserRules, Symbols, WidthRules,
-};
+use super::{Descriptor, Generation, McsRules, MultiUserRules, Symbols, WidthRules};
 use crate::basic_rates::BasicRates;
-use crate::parameters::{Band, GuardInterval, OfdmRate, SIGNAL_EXTENSION_NS, Width};
-use crate::timing_set::TimingSet;
+use crate::parameters::{Band, OfdmRate, Width};
 
 const ALL_BANDS: &[Band] = &[Band::Ghz5, Band::Ghz6, Band::Ghz2_4];
 const NOT_AT_2_4: &[Band] = &[Band::Ghz5, Band::Ghz6];
@@ -17,23 +15,9 @@ pub(super) static BE: Descriptor = Descriptor {
     generation: Generation::Be,
     standard: "802.11be",
     format: "EHT",
-    bands: &[
-        BandRules {
-            band: Band::Ghz5,
-            timing: TimingSet::OFDM,
-            signal_extension_ns: 0,
-        },
-        BandRules {
-            band: Band::Ghz6,
-            timing: TimingSet::OFDM,
-            signal_extension_ns: 0,
-        },
-        BandRules {
-            band: Band::Ghz2_4,
-            timing: TimingSet::ERP,
-            signal_extension_ns: SIGNAL_EXTENSION_NS,
-        },
-    ],
+    // EHT-LTFs are as long as HE-LTFs: 2x with 0.8 and 1.6 us, 4x with 3.2 us (36.3.4).
+    bands: AX.bands,
+    guard_intervals: AX.guard_intervals,
     widths: &[
         WidthRules {
             width: Width::Mhz20,
@@ -59,22 +43,6 @@ pub(super) static BE: Descriptor = Descriptor {
             width: Width::Mhz320,
             data_subcarriers: 3_920,
             bands: &[Band::Ghz6],
-        },
-    ],
-    // The EHT-LTF that must be supported with each guard interval: 2x with 0.8 and 1.6 us, 4x
-    // with 3.2 us (36.3.4).
-    guard_intervals: &[
-        GuardRules {
-            interval: GuardInterval::Ns800,
-            training_ns: 6_400 + 800,
-        },
-        GuardRules {
-            interval: GuardInterval::Ns1600,
-            training_ns: 6_400 + 1_600,
-        },
-        GuardRules {
-            interval: GuardInterval::Ns3200,
-            training_ns: 12_800 + 3_200,
         },
     ],
     dsss_rates: &[],
