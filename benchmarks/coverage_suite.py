@@ -306,7 +306,8 @@ def of_packets(
             counts = np.stack([np.histogram(row, edges)[0] for row in delays])
             used = np.flatnonzero(counts.sum(axis=0))
             middles = np.sqrt(edges[:-1] * edges[1:])[used]
-            _, low, high = percentile(middles, counts[:, used], share, LEVEL)
+            below = counts[:, used].cumsum(axis=1)
+            _, low, high, *_ = percentile(middles, below, share, LEVEL)
             if given:
                 hits += not math.isnan(low)
             else:

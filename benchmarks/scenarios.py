@@ -68,6 +68,7 @@ class Case:
     category: str = "BE"  # BE | BK | VI | VO
     wired: tuple[float, float] | None = None  # a wire to a server: Mb/s, seconds one way
     tcp_window: int = 131072
+    congestion: str = "cubic"  # cubic | bbr
     # A station waits for longer than its 500 packets last, or a PPDU takes most of them: ns-3's
     # traffic control (10,240 packets) keeps what arrives meanwhile and refills the queue, as
     # airtoll's saturated application does.
@@ -181,6 +182,7 @@ class Case:
             "wired": f"{self.wired[0]:g}Mbps" if self.wired else "",
             "wiredDelay": self.wired[1] if self.wired else 0.0,
             "tcpBuffer": self.tcp_window,
+            "congestion": {"cubic": "TcpCubic", "bbr": "TcpBbr"}[self.congestion],
             "standard": self.standard,
             "dataMode": mode,
             "controlMode": control,
@@ -218,6 +220,8 @@ class Case:
         transport: dict[str, Any] = {"protocol": "udp"}
         if self.kind == "tcp":
             transport = {"protocol": "tcp", "window_octets": self.tcp_window}
+            if self.congestion != "cubic":
+                transport["congestion_control"] = self.congestion
         pattern: dict[str, Any] = {"type": "saturated", "payload_octets": self.payload}
         if self.kind == "tcp":
             pattern["payload_octets"] = 1460
@@ -519,6 +523,13 @@ def cases() -> list[Case]:
     tcp("a54-deep-up-x1", "a", rate=54, **deep)
     tcp("n20-mcs7-deep-down-x1", "n", mcs=7, direction="down", **deep)
     tcp("a54-down-x5", "a", stations=5, rate=54, direction="down")
+    bbr = {"congestion": "bbr"}
+    tcp("bbr-a54-up-x1", "a", rate=54, **bbr)
+    tcp("bbr-a54-wan-up-x1", "a", rate=54, **far, **bbr)
+    tcp("bbr-a54-wan-deep-down-x1", "a", rate=54, direction="down", **far, **deep, **bbr)
+    tcp("bbr-n20-mcs7-lan-up-x1", "n", mcs=7, **near, **bbr)
+    tcp("bbr-n20-mcs7-wan-deep-up-x1", "n", mcs=7, **far, **deep, **bbr)
+    tcp("bbr-a54-down-x5", "a", stations=5, rate=54, direction="down", **bbr)
 
     # Frames to several stations, which no chance varies: one second is enough.
     brief = {"ofdma": "downlink", "direction": "down", "flow_queues": 65535}

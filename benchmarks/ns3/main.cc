@@ -68,6 +68,7 @@ main(int argc, char** argv)
     FIELD(wired);
     FIELD(wiredDelay);
     FIELD(tcpBuffer);
+    FIELD(congestion);
     FIELD(direction);
     FIELD(transport);
     FIELD(payload);

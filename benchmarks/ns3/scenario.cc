@@ -54,6 +54,7 @@ struct Parameters
     std::string wired;         // data rate of a wire behind the access point, to a server
     double wiredDelay{0};      // seconds, one way
     unsigned tcpBuffer{131072};
+    std::string congestion{"TcpCubic"};
     std::string direction{"up"}; // up | down | both | relay (station 1 to 2, 3 to 4, ...)
     std::string transport{"udp"};
     unsigned payload{1472};
@@ -131,7 +132,7 @@ Run(const Parameters& p)
 {
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(p.run);
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpCubic"));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::" + p.congestion));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1460));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));

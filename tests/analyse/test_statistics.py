@@ -12,7 +12,7 @@ from airtoll.analyse.comparison import (
     holm,
     holm_adjust,
 )
-from airtoll.analyse.estimate import mean_bca, mean_t, median_exact
+from airtoll.analyse.estimate import mean_t
 from airtoll.analyse.overhead import (
     Summary,
     mean_of_estimates,
@@ -50,47 +50,16 @@ def test_one_reading_has_no_interval():
     assert mean_t([], "s").n == 0
 
 
-def test_coverage_of_t_and_bca():
+def test_coverage_of_t():
     rng = np.random.default_rng(5)
-    hits_t = hits_bca = 0
-    for row in rng.exponential(1.0, (300, 30)):
-        hits_t += mean_t(row, "s").contains(1.0)
-        hits_bca += mean_bca(row, "s", rng, resamples=400).contains(1.0)
-    assert hits_t / 300 > 0.88
-    assert hits_bca / 300 > 0.88
-
-
-def test_bca_agrees_with_scipy():
-    x = np.random.default_rng(1).gamma(2.0, size=40)
-    ours = mean_bca(x, "s", np.random.default_rng(2), resamples=20_000)
-    theirs = stats.bootstrap(
-        (x,), np.mean, n_resamples=20_000, method="BCa", random_state=np.random.default_rng(3)
-    ).confidence_interval
-    assert ours.low == pytest.approx(theirs.low, rel=0.01)
-    assert ours.high == pytest.approx(theirs.high, rel=0.01)
-
-
-def test_bootstraps_repeat_from_their_seed():
-    x = [3.0, 4.0, 9.0, 2.0, 8.0]
-    first = mean_bca(x, "s", np.random.default_rng(9))
-    assert first == mean_bca(x, "s", np.random.default_rng(9))
-
-
-@given(readings)
-def test_median_lies_in_its_interval(values):
-    estimate = median_exact(values, "s")
-    if len(values) < 6 or len(set(values)) == 1:
-        assert not estimate.has_interval
-    else:
-        assert min(values) <= estimate.low <= estimate.value <= estimate.high <= max(values)
+    rows = rng.exponential(1.0, (300, 30))
+    assert sum(mean_t(row, "s").contains(1.0) for row in rows) / 300 > 0.88
 
 
 def test_equal_readings_have_no_interval_and_no_p_value():
     same = [0.1] * 7
     for estimate in (
         mean_t(same, "s"),
-        mean_bca(same, "s", np.random.default_rng(1)),
-        median_exact(same, "s"),
         overhead([20e6] * 5, [19e6] * 5, "of_secured"),
         overhead([20e6] * 5, [19e6] * 5, "difference_bps"),
     ):

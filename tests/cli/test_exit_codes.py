@@ -49,7 +49,7 @@ def place(airtoll: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
                   environment={}, options={})  # fmt: skip
     with Journal(made.journal) as journal:
         for cell in made.plan().cells:
-            journal.append(Record(cell.name, 0, 1, 0, "skipped", "no closed form", (), ()))
+            journal.append(Record(cell.name, 0, 1, 0, "skipped", "no closed form", ()))
     write(made, made.plan(), "analytic")
     return folder
 

@@ -9,8 +9,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from attrs import evolve
 
 from airtoll.observe.folder import RunFolder
+from airtoll.observe.journal import Journal, Record, read
 from airtoll.run.api import write
 
 HEAD = """
@@ -125,8 +127,11 @@ def _as_if(place: Path, name: str, change, **manifest) -> None:
     folder = place / name
     shutil.copytree(place / "met", folder)
     journal = RunFolder(folder).journal
-    records = [change(json.loads(line)) for line in journal.read_text().splitlines()]
-    journal.write_text("".join(json.dumps(record) + "\n" for record in records))
+    records = [change(record) for record in read(journal)]
+    journal.unlink()
+    with Journal(journal) as changed:
+        for record in records:
+            changed.append(record)
     held = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(held | manifest))
     write(RunFolder(folder), RunFolder(folder).plan(), "simulator")
@@ -136,21 +141,21 @@ def _scaled(factor: float):
     """Records whose throughput is another one."""
 
     def change(record):
-        rows = [
-            [*row[:4], row[4] * factor if row[0] == "throughput_bps" else row[4], row[5]]
-            for row in record["rows"]
-        ]
-        return record | {"rows": rows, "sketches": []}
+        values = tuple(
+            value * factor if metric == "throughput_bps" else value
+            for metric, value in zip(record.keys.metric, record.values, strict=True)
+        )
+        return evolve(record, values=values, sketches=())
 
     return change
 
 
 def _failing(record):
     """Records in which one trial of a required cell failed."""
-    if (record["cell"], record["trial"]) != ("home/wpa2-psk-ccmp/udp", 6):
+    if (record.cell, record.trial) != ("home/wpa2-psk-ccmp/udp", 6):
         return record
     reason = "the server did not answer"
-    return record | {"status": "failed", "reason": reason, "rows": [], "sketches": []}
+    return Record(*record.key, record.seed, "failed", reason, record.caveats)
 
 
 def test_a_run_that_is_worse_than_an_earlier_one_fails(airtoll, place):
@@ -215,9 +220,8 @@ def test_a_value_of_the_trials_that_did_not_fail_does_not_pass(airtoll, place):
 
 
 def test_a_cell_that_failed_since_the_earlier_run_does_not_pass(airtoll, place):
-    _as_if(place, "none", lambda record: record | {"status": "failed", "reason": "no air",
-                                                   "rows": [], "sketches": []}
-           if record["cell"] == "home/open/slow" else record)  # fmt: skip
+    _as_if(place, "none", lambda record: Record(*record.key, record.seed, "failed", "no air", ())
+           if record.cell == "home/open/slow" else record)  # fmt: skip
     done = airtoll("gate", "none", "--compare-with", "met", cwd=place)
     assert done.returncode == 5, done.stdout + done.stderr
     assert "not measured: throughput; no air [home/open/slow] (since met)" in done.stdout

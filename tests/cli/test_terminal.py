@@ -242,7 +242,7 @@ class Clock:
 
 
 def record(cell: str) -> Record:
-    return Record(cell, 1, 1, 0, "ok", None, (), ())
+    return Record(cell, 1, 1, 0, "ok", None, ())
 
 
 def test_progress_in_a_pipe_is_a_line_now_and_then() -> None:

@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 from airtoll.cli.app import app
 from airtoll.errors import AirtollError, RunError, StorageError
+from airtoll.observe.journal import read
 from airtoll.report import report_text
 from airtoll.run import run
 from airtoll.run.api import write
@@ -108,26 +109,40 @@ def of_manifest(good: Path) -> Iterator[Probe]:
 
 
 def of_journal(good: Path) -> Iterator[Probe]:
-    first, *others = (good / "journal.jsonl").read_bytes().splitlines(keepends=True)
-    record = json.loads(first)
+    lines = (good / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    version, keys, record = map(json.loads, lines[:3])
+    before = {name: value for name, value in record.items() if name not in ("keys", "values")}
+    before["rows"] = [list(row) for row in next(read(good / "journal.jsonl")).rows]
+    infinite = {**VALUES, "infinite": 10**400}
 
-    def with_first(name: str, changed: Any) -> Probe:
+    def with_line(at: int, name: str, changed: Any) -> Probe:
+        """The journal with another line; blanks after commas and colons, as an editor writes."""
         line = json.dumps(changed).encode() + b"\n"
-        return f"journal: {name}", {"journal.jsonl": b"".join([line, *others])}
+        octets = b"".join([*lines[:at], line, *lines[at + 1 :]])
+        return f"journal: line {at + 1}: {name}", {"journal.jsonl": octets}
 
-    for key in record:
-        yield with_first(f"{key} gone", {k: v for k, v in record.items() if k != key})
-        for name, value in VALUES.items():
-            yield with_first(f"{key} {name}", {**record, key: value})
-    for part in ("rows", "sketches"):
-        for column in range(len(record[part][0])):
-            for name, value in {**VALUES, "infinite": 10**400}.items():
-                rows = [list(row) for row in record[part]]
-                rows[0][column] = value
-                yield with_first(f"{part} {column} {name}", {**record, part: rows})
-    yield with_first("a status of no kind", {**record, "status": "great"})
-    yield with_first("a cell of no kind", {**record, "cell": "no/such/cell"})
-    yield with_first("a list", [1, 2])
+    for at, held in (0, version), (1, keys), (2, record), (2, before):
+        for key in held:
+            yield with_line(at, f"{key} gone", {k: v for k, v in held.items() if k != key})
+            for name, value in VALUES.items():
+                yield with_line(at, f"{key} {name}", {**held, key: value})
+        for part in sorted(held.keys() & {"rows", "sketches"}):
+            for column in range(len(held[part][0])):
+                for name, value in infinite.items():
+                    rows = [list(row) for row in held[part]]
+                    rows[0][column] = value
+                    yield with_line(at, f"{part} {column} {name}", {**held, part: rows})
+    for column in ("metric", "flow", "station", "second", "unit", "values"):
+        at, held = (2, record) if column == "values" else (1, keys)
+        for name, value in infinite.items():
+            yield with_line(at, f"{column} 0 {name}", {**held, column: [value, *held[column][1:]]})
+        yield with_line(at, f"{column} short", {**held, column: held[column][1:]})
+    yield with_line(2, "keys of no line", {**record, "keys": 99})
+    yield with_line(0, "a later version", {"journal": 3})
+    for at, held in (2, record), (2, before):
+        yield with_line(at, "a status of no kind", {**held, "status": "great"})
+        yield with_line(at, "a cell of no kind", {**held, "cell": "no/such/cell"})
+    yield with_line(2, "a list", [1, 2])
 
 
 def of_table(good: Path, name: str) -> Iterator[Probe]:
@@ -255,8 +270,14 @@ def test_the_message_names_file_and_fault(
 
 @pytest.mark.parametrize(
     "name",
-    ["rows 4 nan", "rows 0 null", "rows 3 half", "seed negative", "trial half", "a cell of no kind",
-     "a status of no kind", "a list", "sketches 4 negative", "caveats text", "attempt true"],
+    ["line 3: rows 4 nan", "line 3: rows 0 null", "line 3: rows 3 half", "line 3: seed negative",
+     "line 3: trial half", "line 3: a cell of no kind", "line 3: a status of no kind",
+     "line 3: a list", "line 3: sketches 4 negative", "line 3: caveats text",
+     "line 3: attempt true", "line 3: values 0 nan", "line 3: values 0 text",
+     "line 3: values 0 infinite", "line 3: values short", "line 3: keys of no line",
+     "line 3: keys gone", "line 2: metric 0 null", "line 2: flow 0 half",
+     "line 2: second 0 true", "line 2: second 0 negative", "line 2: unit short",
+     "line 2: keys gone", "line 1: journal half"],
 )  # fmt: skip
 def test_a_journal_of_another_kind_writes_no_table(good: Path, tmp_path: Path, name: str) -> None:
     from airtoll.run import open_run
@@ -265,7 +286,14 @@ def test_a_journal_of_another_kind_writes_no_table(good: Path, tmp_path: Path, n
     before = (place / "observations.parquet").read_bytes()
     opened = open_run(place)
     with pytest.raises(
-        StorageError, match=r"journal\.jsonl: (line 1 )?(is damaged|names the cell)"
+        StorageError, match=r"journal\.jsonl: (line \d )?(is damaged|names the cell)"
     ):
         write(opened.folder, opened.folder.plan(), "simulator")
     assert (place / "observations.parquet").read_bytes() == before
+
+
+def test_a_journal_of_a_later_version_is_not_called_damaged(good: Path, tmp_path: Path) -> None:
+    files = dict(of_journal(good))["journal: line 1: a later version"]
+    place = spoilt(good, tmp_path / "run", files)
+    with pytest.raises(StorageError, match="has format 3, this airtoll reads up to 2"):
+        list(read(place / "journal.jsonl"))

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from airtoll.cli.app import app
 from airtoll.errors import DatasetError
 from airtoll.observe.imports.files import Place, import_files, trials_of
-from airtoll.observe.imports.irtt import interarrival_jitter
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.schema import OBSERVATIONS, TRIALS
 
@@ -62,12 +61,6 @@ def test_irtt_over_two_machines_gives_no_one_way_delay(tmp_path):
     frame = import_files([tmp_path / "far.json"], "irtt", Place())
     assert frame.filter(metric="delay_s").is_empty()
     assert one(frame, "jitter_s") > 0
-
-
-def test_jitter_by_hand():
-    assert interarrival_jitter([0.0, 0.016]) == pytest.approx(0.001)
-    assert interarrival_jitter([5.0, 5.016]) == pytest.approx(0.001)
-    assert interarrival_jitter([1.0, 1.0, 1.0]) == 0.0
 
 
 def test_flent():

@@ -9,7 +9,7 @@ import pytest
 
 from airtoll.errors import PolicyError
 from airtoll.policies import catalogue, display_name, resolve
-from airtoll.policies.catalogue import aliases, check_aliases
+from airtoll.policies.catalogue import aliases
 from airtoll.policies.suites import akm_words, eap_methods
 
 
@@ -67,8 +67,12 @@ def test_a_display_name_is_understood():
 )
 def test_words_of_vendors_are_understood(word, policy):
     assert resolve(word).name == policy
-    check_aliases()
     assert word.lower() in aliases()
+
+
+@pytest.mark.parametrize("word", aliases())
+def test_every_alias_leads_to_a_policy(word):
+    assert resolve(word).name == resolve(aliases()[word][0]).name
 
 
 def test_a_word_with_two_meanings_asks_which():

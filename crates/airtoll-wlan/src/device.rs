@@ -71,7 +71,7 @@ impl Node {
     }
 
     /// The CPU does the work of the next counted packet, if that reaches it up to `until`.
-    #[inline]
+    #[inline(always)]
     fn next_counted(&mut self, until: Instant) -> Option<(PacketId, Instant)> {
         let &(at, packet, work) = self.counted.front().filter(|(at, ..)| *at <= until)?;
         self.counted.pop_front();

@@ -8,14 +8,13 @@ bootstrap takes a numpy Generator.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from airtoll.analyse.counting import binomial_below
-from airtoll.analyse.student import normal_below, normal_quantile, t_quantile
+from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 
 Array = NDArray[np.float64]
@@ -146,39 +145,6 @@ def mean_t(values: ArrayLike, unit: str, level: float = 0.95) -> Estimate:
     return Estimate(mean, mean - half, mean + half, level, n, "mean, t", unit)
 
 
-def mean_bca(
-    values: ArrayLike,
-    unit: str,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-) -> Estimate:
-    """Mean with a bias-corrected and accelerated bootstrap interval (Efron 1987)."""
-    return bca(values, lambda rows: rows.mean(axis=-1), "mean, BCa", unit, rng, level, resamples)
-
-
-def median_exact(values: ArrayLike, unit: str, level: float = 0.95) -> Estimate:
-    """Median with the interval between two order statistics (Thompson 1936).
-
-    The method names the coverage attained, which the binomial distribution gives for any
-    continuous distribution. Below n = 6 there is no 95 % interval.
-    """
-    x = np.sort(sample(values))
-    n = x.size
-    if n == 0:
-        return Estimate(math.nan, math.nan, math.nan, level, 0, "no readings", unit)
-    value = float(np.median(x))
-    if n > 1 and not has_spread(x):
-        return Estimate(value, math.nan, math.nan, level, n, EQUAL, unit)
-    ranks = median_ranks(n, level)
-    if ranks is None:
-        method = f"median: {n} readings are too few for an interval"
-        return Estimate(value, math.nan, math.nan, level, n, method, unit)
-    low, high, coverage = ranks
-    method = f"median, order statistics, coverage {100 * coverage:.1f} %"
-    return Estimate(value, float(x[low - 1]), float(x[high - 1]), level, n, method, unit)
-
-
 def median_ranks(n: int, level: float) -> tuple[int, int, float] | None:
     """Ranks (from 1) of the order statistics that bound the median, and the coverage attained.
 
@@ -194,42 +160,3 @@ def median_ranks(n: int, level: float) -> tuple[int, int, float] | None:
         return None
     low = int(lows[good[-1]])
     return low, n + 1 - low, float(coverage[good[-1]])
-
-
-def bca(
-    values: ArrayLike,
-    statistic: Callable[[Array], Array],
-    method: str,
-    unit: str,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-) -> Estimate:
-    """Any statistic over the last axis, with a BCa interval (Efron 1987, equations 2.3 and 6.6).
-
-    The acceleration comes from the jackknife. A sample without spread and fewer than three
-    readings give no interval.
-    """
-    x = sample(values)
-    n = x.size
-    if n == 0:
-        return Estimate(math.nan, math.nan, math.nan, level, 0, "no readings", unit)
-    value = float(statistic(x[np.newaxis, :])[0])
-    if n < 3:
-        return Estimate(value, math.nan, math.nan, level, n, f"{method}: under 3 readings", unit)
-    if not has_spread(x):
-        return Estimate(value, math.nan, math.nan, level, n, EQUAL, unit)
-    draws = np.sort(statistic(x[rng.integers(0, n, size=(resamples, n))]))
-    below = (np.sum(draws < value) + 0.5 * np.sum(draws == value)) / resamples
-    below = min(max(below, 0.5 / resamples), 1 - 0.5 / resamples)
-    bias = normal_quantile(below)
-    left_out = x[np.array([[j for j in range(n) if j != i] for i in range(n)])]
-    jack = statistic(left_out)
-    centred = jack.mean() - jack
-    spread = float(np.sum(centred**2))
-    acceleration = float(np.sum(centred**3)) / (6 * spread**1.5) if spread > 0 else 0.0
-    ends = []
-    for z in normal_quantile([(1 - level) / 2, (1 + level) / 2]):
-        shifted = bias + (bias + z) / (1 - acceleration * (bias + z))
-        ends.append(float(np.quantile(draws, normal_below(shifted))))
-    return Estimate(value, ends[0], ends[1], level, n, method, unit)

@@ -76,9 +76,7 @@ def pooled(sketches: pl.DataFrame, level: float) -> pl.DataFrame:
         packets = (sketched, counts.shape, digest)
         if packets not in found:
             below = counts.cumsum(axis=1)
-            found[packets] = [
-                _with_interval(values, below, share, level) for share in wanted.values()
-            ]
+            found[packets] = [percentile(values, below, share, level) for share in wanted.values()]
         for metric, (value, low, high, error, how) in zip(wanted, found[packets], strict=True):
             low, high = low * (1 - HALF_BIN), high * (1 + HALF_BIN)
             deviation = error * math.sqrt(group.height)
@@ -112,31 +110,15 @@ def merged(
 
 
 def percentile(
-    values: Array, counts: Array, share: float, level: float
-) -> tuple[float, float, float]:
-    """The value below which a share of all packets lies, and the ends of its cluster interval.
-
-    ``values``: bins, upwards; ``counts``: trials x bins. NaN ends where there is no interval.
-    """
-    value, low, high, *_ = _with_interval(values, counts.cumsum(axis=1), share, level)
-    return value, low, high
-
-
-def standard_error(values: Array, counts: Array, share: float) -> float:
-    """Standard error of a percentile over trials: the bootstrap's, times sqrt(n / (n - 1)).
-
-    The factor removes the bias of the bootstrap's variance of a mean (Efron and Tibshirani 1993,
-    section 5.3). NaN where there is no interval.
-    """
-    return _with_interval(values, counts.cumsum(axis=1), share, 0.95)[3]
-
-
-def _with_interval(
     values: Array, below: Array, share: float, level: float
 ) -> tuple[float, float, float, float, str]:
-    """Percentile, ends of its interval, standard error, and the method in words.
+    """The value below which a share of all packets lies, the ends of its cluster interval, its
+    standard error over trials, and the method in words.
 
-    ``below``: cumulated counts by trial.
+    ``values``: bins, upwards; ``below``: counts cumulated over the bins, trials x bins. The
+    standard error is the bootstrap's times sqrt(n / (n - 1)), which removes the bias of the
+    bootstrap's variance of a mean (Efron and Tibshirani 1993, section 5.3). NaN for ends and error
+    where there is no interval.
     """
     n = below.shape[0]
     whole = float(_at_share(values, below, np.ones((1, n)), share)[0])

@@ -91,13 +91,6 @@ class Network:
         """The policy with its parts."""
         return None if self.policy is None else resolve(self.policy)
 
-    @property
-    def has_radius(self) -> bool | None:
-        """Whether there is an 802.1X authentication server; None where the policy is unknown."""
-        if not self.candidates:
-            return None
-        return any(resolve(name).link.eap_method is not None for name in self.candidates)
-
     def to_json(self) -> dict[str, object]:
         """Plain values: the fields, and ``name``."""
         return {"name": self.name, **asdict(self)}

@@ -7,14 +7,16 @@ which their trials ended. Works through the journal in slices: memory does not g
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 from attrs import frozen
 
 from airtoll.errors import StorageError
-from airtoll.observe.journal import STATUSES, Record, read_at, read_index
+from airtoll.observe.journal import STATUSES, Place, Record, read_at, read_index
 from airtoll.observe.metrics import NOT_RADIO
 from airtoll.observe.replacing import refuse_other_encodings, replacing, scratch_folder
 from airtoll.observe.schema import OBSERVATIONS, SCHEMA_VERSION, TRIALS, WITHOUT_CHANCE
@@ -28,8 +30,9 @@ SKETCHES_FILE = "sketches.parquet"
 #: Rows from which a compact table is read column by column.
 _MANY_ROWS = 50_000
 
-#: Columns of the values of a record's row, in its order.
-_OF_ROWS = ("metric", "flow", "station", "second", "value", "unit")
+#: Columns that the keys of a record have, and those that both tables have of a record.
+_OF_KEYS = ("metric", "flow", "station", "second", "unit")
+_OF_ATTEMPTS = tuple(name for name in OBSERVATIONS if name in TRIALS)
 
 #: Columns in which a value may be missing; imported readings have no seed.
 _MAY_BE_NULL = frozenset({"flow", "station", "second", "reason", "caveats", "seed"})
@@ -48,6 +51,7 @@ SKETCHES: dict[str, pl.DataType] = {
     "nanoseconds": pl.List(pl.Int64()),
     "counts": pl.List(pl.UInt32()),
 }
+_LISTS = {"nanoseconds": pl.Int64(), "counts": pl.UInt32()}
 
 
 def has_no_chance(observations: pl.DataFrame, testbed: str | None = None) -> bool:
@@ -79,11 +83,11 @@ def write_tables(
 
     Raises ``StorageError`` if the disk refuses; the journal stays as it was.
     """
-    index = sorted(read_index(journal))
+    index = sorted(read_index(journal), key=lambda entry: (entry[0], entry[1].record))
     # A killed run may have written one attempt twice after resuming; the first one counts.
-    first: dict[tuple[str, int, int], tuple[int, int]] = {}
-    for key, offset, rows in index:
-        first.setdefault(key, (offset, rows))
+    first: dict[tuple[str, int, int], tuple[Place, int]] = {}
+    for key, place, rows in index:
+        first.setdefault(key, (place, rows))
     for cell, _trial, _attempt in first:
         if cell not in cells:
             raise StorageError(
@@ -94,8 +98,8 @@ def write_tables(
     try:
         with scratch_folder(folder) as scratch:
             parts, trial_parts, sketch_parts = [], [], []
-            for number, offsets in enumerate(_slices(first.values())):
-                records = list(read_at(journal, offsets))
+            for number, places in enumerate(_slices(first.values())):
+                records = list(read_at(journal, places))
                 part = scratch / f"o{number:06}.parquet"
                 observations_frame(records, study, testbed, cells).write_parquet(part)
                 parts.append(part)
@@ -112,12 +116,12 @@ def write_tables(
         raise StorageError(f"{folder}: tables could not be written: {error}") from error
 
 
-def _slices(records: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
-    """Offsets of records (offset, number of rows) in slices of ``_SLICE_ROWS`` rows or a little
+def _slices(records: Iterable[tuple[Place, int]]) -> Iterator[list[Place]]:
+    """Places of records (place, number of rows) in slices of ``_SLICE_ROWS`` rows or a little
     more; a record counts for one row at least."""
     held, rows = [], 0
-    for offset, own in records:
-        held.append(offset)
+    for place, own in records:
+        held.append(place)
         rows += max(1, own)
         if rows >= _SLICE_ROWS:
             yield held
@@ -130,53 +134,69 @@ def observations_frame(
     records: Sequence[Record], study: str, testbed: str, cells: Mapping[str, CellLabels]
 ) -> pl.DataFrame:
     """Observation rows of some records, each record's rows in canonical order."""
-    columns: dict[str, list[object]] = {name: [] for name in OBSERVATIONS}
-    for record in records:
-        labels = cells[record.cell]
-        rows = sorted(record.rows, key=_row_key)
-        count = len(rows)
-        columns["schema_version"] += [SCHEMA_VERSION] * count
-        columns["study"] += [study] * count
-        columns["testbed"] += [testbed] * count
-        columns["cell"] += [record.cell] * count
-        columns["scenario"] += [labels.scenario] * count
-        columns["policy"] += [labels.policy] * count
-        columns["traffic"] += [labels.traffic] * count
-        columns["factors"] += [labels.factors] * count
-        columns["trial"] += [record.trial] * count
-        columns["attempt"] += [record.attempt] * count
-        columns["seed"] += [record.seed] * count
-        for name, values in zip(_OF_ROWS, zip(*rows, strict=True), strict=False):
-            columns[name] += values
-    return pl.DataFrame(columns, schema=OBSERVATIONS)
+    attempts = pl.DataFrame(
+        _attempt_columns(records, study, testbed, cells),
+        schema={name: OBSERVATIONS[name] for name in _OF_ATTEMPTS},
+    )
+    kinds = {keys: number for number, keys in enumerate({record.keys: None for record in records})}
+    names = {
+        name: list(itertools.chain.from_iterable(getattr(keys, name) for keys in kinds))
+        for name in _OF_KEYS
+    }
+    keys_frame = pl.DataFrame(names, schema={name: OBSERVATIONS[name] for name in _OF_KEYS})
+    starts = np.cumsum([0, *map(len, kinds)])
+    orders = [np.array(keys.order, np.intp) for keys in kinds]
+    of = [kinds[record.keys] for record in records]
+    places = [starts[kind] + orders[kind] for kind in of]
+    lengths = [len(record.keys) for record in records]
+    values = [
+        np.array(record.values, np.float64)[orders[kind]]
+        for record, kind in zip(records, of, strict=True)
+    ]
+    return pl.concat(
+        [
+            attempts[np.repeat(np.arange(len(records)), lengths)],
+            keys_frame[np.concatenate([np.empty(0, np.intp), *places])],
+            pl.DataFrame({"value": np.concatenate([np.empty(0), *values])}),
+        ],
+        how="horizontal",
+    ).select(*OBSERVATIONS)
+
+
+def _attempt_columns(
+    records: Sequence[Record], study: str, testbed: str, cells: Mapping[str, CellLabels]
+) -> dict[str, Sequence[object]]:
+    """Columns of what both tables say of each record."""
+    labels = [cells[record.cell] for record in records]
+    return {
+        "schema_version": [SCHEMA_VERSION] * len(records),
+        "study": [study] * len(records),
+        "testbed": [testbed] * len(records),
+        "cell": [record.cell for record in records],
+        "scenario": [one.scenario for one in labels],
+        "policy": [one.policy for one in labels],
+        "traffic": [one.traffic for one in labels],
+        "factors": [one.factors for one in labels],
+        "trial": [record.trial for record in records],
+        "attempt": [record.attempt for record in records],
+        "seed": [record.seed for record in records],
+    }
 
 
 def trials_frame(
-    records: Iterable[Record], study: str, testbed: str, cells: Mapping[str, CellLabels]
+    records: Sequence[Record], study: str, testbed: str, cells: Mapping[str, CellLabels]
 ) -> pl.DataFrame:
     """One row per record, with its status."""
-    rows = []
-    for record in records:
-        labels = cells[record.cell]
-        rows.append(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "study": study,
-                "testbed": testbed,
-                "cell": record.cell,
-                "scenario": labels.scenario,
-                "policy": labels.policy,
-                "traffic": labels.traffic,
-                "factors": labels.factors,
-                "trial": record.trial,
-                "attempt": record.attempt,
-                "seed": record.seed,
-                "status": record.status,
-                "reason": record.reason,
-                "caveats": list(record.caveats),
-            }
-        )
-    return pl.DataFrame(rows, schema=TRIALS)
+    # Few texts, many records: Polars makes a list from Python in 20 microseconds.
+    kinds = {said: n for n, said in enumerate({record.caveats: None for record in records})}
+    caveats = pl.Series("caveats", list(kinds), TRIALS["caveats"])
+    columns = {
+        **_attempt_columns(records, study, testbed, cells),
+        "status": [record.status for record in records],
+        "reason": [record.reason for record in records],
+        "caveats": caveats[[kinds[record.caveats] for record in records]],
+    }
+    return pl.DataFrame(columns, schema=TRIALS)
 
 
 def sketches_frame(records: Iterable[Record]) -> pl.DataFrame:
@@ -186,7 +206,21 @@ def sketches_frame(records: Iterable[Record]) -> pl.DataFrame:
         for record in records
         for sketch in sorted(record.sketches, key=lambda s: (s[0], s[1] or "", s[2] or ""))
     ]
-    return pl.DataFrame(rows, schema=SKETCHES, orient="row")
+    *names, nanoseconds, counts = zip(*rows, strict=True) if rows else [()] * len(SKETCHES)
+    own = {name: kind for name, kind in SKETCHES.items() if name not in _LISTS}
+    frame = pl.DataFrame(dict(zip(own, names, strict=True)), schema=own).with_row_index("at")
+    bins = pl.DataFrame(
+        {
+            "at": np.repeat(np.arange(len(rows)), list(map(len, nanoseconds))),
+            "nanoseconds": list(itertools.chain.from_iterable(nanoseconds)),
+            "counts": list(itertools.chain.from_iterable(counts)),
+        },
+        schema={"at": pl.UInt32(), **_LISTS},
+    )
+    lists = bins.group_by("at", maintain_order=True).agg(*_LISTS)
+    empty = [pl.col(name).fill_null(pl.lit([], SKETCHES[name])) for name in _LISTS]
+    joined = frame.join(lists, on="at", how="left", maintain_order="left")
+    return joined.with_columns(empty).select(*SKETCHES)
 
 
 def read_sketches(folder: Path) -> pl.DataFrame:
@@ -304,11 +338,6 @@ def with_caveat(trials: pl.DataFrame, prefix: str) -> dict[str, str]:
         "cell", keep="first", maintain_order=True
     )
     return {str(cell): str(text).removeprefix(prefix) for cell, text in found.iter_rows()}
-
-
-def _row_key(row: tuple[str, str | None, str | None, int | None, float, str]) -> tuple[object, ...]:
-    metric, flow, station, second, _value, _unit = row
-    return (metric, flow or "", station or "", -1 if second is None else second)
 
 
 def _join(parts: Sequence[Path], target: Path, schema: Mapping[str, pl.DataType]) -> None:

@@ -184,12 +184,3 @@ def _displayed() -> dict[str, str]:
 def catalogue() -> tuple[Policy, ...]:
     """The listed policies; the grammar composes many more."""
     return tuple(parse(name) for name in _LISTED)
-
-
-def check_aliases() -> None:
-    """Raise ``PolicyError`` if an alias leads nowhere (kept by a test)."""
-    for alias, (name, source) in aliases().items():
-        try:
-            parse(name)
-        except PolicyError as error:
-            raise PolicyError(f"alias {alias!r} of {source}: {error}") from error

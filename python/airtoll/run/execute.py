@@ -11,19 +11,18 @@ import heapq
 import math
 import random
 from collections.abc import Callable, Iterable, Sequence
-from operator import itemgetter
 from pathlib import Path
-from typing import Final
 
 from attrs import define, field, frozen
 
 from airtoll.analyse.rerun import disagreement_reason, rerun_reason
 from airtoll.errors import Interrupted
-from airtoll.observe.journal import FAULT, Journal, Record, RowTuple
+from airtoll.observe.journal import FAULT, Journal, Record
+from airtoll.observe.keys import Keys
 from airtoll.observe.metrics import METRICS
 from airtoll.plan import Cell, Plan, Trial
 from airtoll.run.workers import Threads, Workers, measured
-from airtoll.testbeds.contract import Measured, Row, Skip, Testbed
+from airtoll.testbeds.contract import Measured, Skip, Testbed
 from airtoll.testbeds.ordered import Ordered
 
 #: Called with (trials done, trials planned, the record): once before the first trial, without a
@@ -45,13 +44,6 @@ class Totals:
     rerun: int
     faults: int = 0
     first_fault: str | None = None
-
-
-_VALUE: Final[Callable[[Row], float]] = itemgetter(Row._fields.index("value"))
-#: The values of a row in the order of the journal.
-_OF_JOURNAL: Final[Callable[[Row], RowTuple]] = itemgetter(
-    *map(Row._fields.index, ("metric", "flow", "station", "second", "value", "unit"))
-)
 
 
 @define
@@ -204,7 +196,7 @@ class _Run:
                 settled.add(place)
                 self._remember(lane, record)
             elif self.rule is not None:
-                value = headline(record.rows, self.rule.metric)
+                value = headline(record.keys, record.values, self.rule.metric)
                 if value is not None:
                     lane.attempted[record.trial] = value
         for cell in self.plan.cells:
@@ -215,7 +207,7 @@ class _Run:
                 self._push(cell.name, number, attempts.get((cell.name, number), 0) + 1)
 
     def _skip(self, cell: Cell, skip: Skip) -> None:
-        record = Record(cell.name, 0, 1, 0, "skipped", skip.reason, (), ())
+        record = Record(cell.name, 0, 1, 0, "skipped", skip.reason, ())
         self.journal.append(record)
         self.counts["skipped"] += 1
         self.finished += self.plan.repetitions + 1 - self.first
@@ -260,8 +252,7 @@ class _Run:
         """Classify an attempt, record it, and queue a repetition if the rule requires it."""
         lane = self.lanes[trial.cell.name]
         measured = _without_impossible(measured)
-        rows = tuple(map(_OF_JOURNAL, measured.rows))
-        status, reason = self._judge(trial, measured, lane, rows)
+        status, reason = self._judge(trial, measured, lane)
         record = Record(
             cell=trial.cell.name,
             trial=max(trial.number, 0),
@@ -270,7 +261,8 @@ class _Run:
             status=status,
             reason=reason,
             caveats=measured.caveats,
-            rows=rows,
+            keys=measured.rows.keys,
+            values=measured.rows.values,
             sketches=measured.sketches,
         )
         self.journal.append(record)
@@ -285,9 +277,7 @@ class _Run:
         if self.progress:
             self.progress(self.finished, self.planned, record)
 
-    def _judge(
-        self, trial: Trial, measured: Measured, lane: _Lane, rows: Sequence[RowTuple]
-    ) -> tuple[str, str | None]:
+    def _judge(self, trial: Trial, measured: Measured, lane: _Lane) -> tuple[str, str | None]:
         if measured.failure is not None:
             return "failed", measured.failure
         if trial.warm_up:
@@ -295,7 +285,7 @@ class _Run:
         rule = self.rule
         if rule is None or trial.attempt >= rule.limit:
             return "ok", None
-        value = headline(rows, rule.metric)
+        value = headline(measured.rows.keys, measured.rows.values, rule.metric)
         if value is None:
             return "ok", None
         if rule.agreement is not None:
@@ -316,23 +306,23 @@ class _Run:
 
     def _remember(self, lane: _Lane, record: Record) -> None:
         if self.rule and record.status == "ok":
-            value = headline(record.rows, self.rule.metric)
+            value = headline(record.keys, record.values, self.rule.metric)
             if value is not None:
                 lane.accepted[record.trial] = value
 
 
-def headline(rows: Sequence[RowTuple], metric: str) -> float | None:
-    """The value of a whole trial: the row without flow and second, or the sum over flows."""
-    named = [row for row in rows if row[0] == metric and row[3] is None]
-    whole = [row[4] for row in named if row[1] is None and row[2] is None]
-    if whole:
-        return whole[0]
-    return sum(row[4] for row in named) if named else None
+def headline(keys: Keys, values: Sequence[float], metric: str) -> float | None:
+    """The value of a whole trial: that without flow, station and second, or the sum over flows."""
+    named = keys.whole.get(metric, ())
+    for index in named:
+        if keys.flow[index] is None and keys.station[index] is None:
+            return values[index]
+    return sum(values[index] for index in named) if named else None
 
 
 def _without_impossible(measured: Measured) -> Measured:
     """A trial with a value that is no number failed inside."""
-    if all(map(math.isfinite, map(_VALUE, measured.rows))):
+    if all(map(math.isfinite, measured.rows.values)):
         return measured
     wrong = next(row for row in measured.rows if not math.isfinite(row.value))
     return Measured(failure=f"{FAULT}{wrong.metric} of {wrong.flow or 'the cell'} is {wrong.value}")

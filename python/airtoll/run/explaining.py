@@ -24,7 +24,7 @@ from airtoll.run.identifying import MECHANISMS as DEVICES
 from airtoll.study import Study, parse
 from airtoll.study.generations import GENERATIONS, HIGHEST_MBPS
 from airtoll.testbeds.analytic import Analytic
-from airtoll.testbeds.contract import Row, Testbed, rows_of
+from airtoll.testbeds.contract import Row, Testbed, observed_of
 from airtoll.testbeds.resolve import handed_over
 from airtoll.testbeds.resolve import scenario as resolve_scenario
 from airtoll.testbeds.simulator import Simulator
@@ -367,7 +367,7 @@ def phy_rate_bps(link: Link) -> float:
 def _rate_of(text: str) -> float:
     scenario, traffic = json.loads(text)
     resolved = resolve_scenario(cell_of(scenario, traffic, "wpa2-psk-tkip"))
-    rows = rows_of(handed_over(resolved).simulate([1]))
+    rows = observed_of(handed_over(resolved).simulate([1]))
     (rate,) = (row.value for row in rows if row.metric == "rate_forbidden_bps")
     return rate
 
@@ -529,7 +529,7 @@ def throughput_of(
         raise UsageError(f"{policy}: {reason.reason if reason else 'no testbed carries it out'}")
     place, us = card
     resolved = SERIAL_CARDS[place](resolve_scenario(cell), us)
-    return _whole(rows_of(handed_over(resolved).simulate([1])))
+    return _whole(observed_of(handed_over(resolved).simulate([1])))
 
 
 def _whole(rows: Sequence[Row]) -> float:

@@ -30,7 +30,7 @@ from airtoll.observe.datasets import load_dataset
 from airtoll.plan import Cell, make_plan
 from airtoll.run.unstated import Choice, Chosen, Setting, choose
 from airtoll.study import load
-from airtoll.testbeds.contract import rows_of, with_whole_cell
+from airtoll.testbeds.contract import observed_of, with_whole_cell
 from airtoll.testbeds.resolve import CCA_US, scenario
 
 Change = Callable[[border.Scenario, float], border.Scenario]
@@ -411,7 +411,7 @@ class _Simulation:
             raise TestbedError(f"simulator: {cell.name}: {error}") from error
         if columns["failure"][0] is not None:
             raise TestbedError(f"{cell.name}: {columns['failure'][0]}")
-        rows = rows_of(columns)
+        rows = observed_of(columns)
         if cell.load.transfer_bytes is not None:
             times = [r.value for r in rows if r.metric == "transfer_delay_s"]
             if times:

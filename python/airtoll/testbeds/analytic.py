@@ -20,7 +20,7 @@ from airtoll.testbeds import (
     station_rates,
     unpriced,
 )
-from airtoll.testbeds.contract import Measured, Skip, rows_of
+from airtoll.testbeds.contract import Measured, Skip, observed_of
 from airtoll.testbeds.resolve import native
 
 
@@ -80,9 +80,7 @@ class Analytic:
             columns = native(trial.cell).analytic()
         except (ValueError, _native.Fault, _native.PanicException) as error:
             raise TrialFault(f"the closed forms stopped: {error}") from error
-        return Measured(
-            rows=tuple(rows_of(columns)), caveats=(*notes, *unpriced.caveats(trial.cell))
-        )
+        return Measured(rows=observed_of(columns), caveats=(*notes, *unpriced.caveats(trial.cell)))
 
     def environment(self) -> dict[str, str]:
         """The version of the native code."""

@@ -12,15 +12,17 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, overload
 
 from attrs import field, frozen
 
 from airtoll.analyse.fairness import jain
 from airtoll.border.answers import AnalyticColumns, Columns
 from airtoll.observe.journal import SketchTuple
+from airtoll.observe.keys import NO_KEYS, Keys, extended, in_columns, keys_of, without
 from airtoll.plan import Cell, Trial
 
 
@@ -42,15 +44,92 @@ class Row(NamedTuple):
     second: int | None = None
 
 
+class Observed(Sequence[Row]):
+    """Observed values as columns: the keys that trials share, and the values of this one.
+
+    A sequence of its :class:`Row` for those who look at few of them.
+    """
+
+    __slots__ = ("keys", "values")
+
+    def __init__(self, keys: Keys = NO_KEYS, values: tuple[float, ...] = ()) -> None:
+        self.keys = keys
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Row, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Row | tuple[Row, ...]:
+        if isinstance(index, slice):
+            return tuple(map(self._row, range(len(self))[index]))
+        return self._row(range(len(self))[index])
+
+    def __iter__(self) -> Iterator[Row]:
+        keys = self.keys
+        table = (keys.metric, self.values, keys.unit, keys.flow, keys.station, keys.second)
+        return map(Row._make, zip(*table, strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Observed):
+            return self.keys == other.keys and self.values == other.values
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash((self.keys, self.values))
+
+    def __repr__(self) -> str:
+        return f"Observed({list(self)!r})"
+
+    def whole(self, metric: str) -> list[Row]:
+        """The rows of a metric that are of the whole trial, not of a second."""
+        return list(map(self._row, self.keys.whole.get(metric, ())))
+
+    def without(self, metrics: frozenset[str]) -> Observed:
+        """The rows of other metrics."""
+        if not any(metric in self.keys.whole for metric in metrics):
+            return self
+        keys, kept = without(self.keys, metrics)
+        return Observed(keys, tuple(map(self.values.__getitem__, kept)))
+
+    def and_rows(self, more: Sequence[Row]) -> Observed:
+        """These rows, and ``more`` after them."""
+        if not more:
+            return self
+        keys = extended(
+            self.keys, tuple([(r.metric, r.flow, r.station, r.second, r.unit) for r in more])
+        )
+        return Observed(keys, self.values + tuple([row.value for row in more]))
+
+    def _row(self, index: int) -> Row:
+        metric, flow, station, second, unit = self.keys.one(index)
+        return Row(metric, self.values[index], unit, flow, station, second)
+
+
+def observed(rows: Iterable[Row]) -> Observed:
+    """Rows as columns."""
+    if isinstance(rows, Observed):
+        return rows
+    return Observed(
+        *in_columns([(r.metric, r.flow, r.station, r.second, r.value, r.unit) for r in rows])
+    )
+
+
 @frozen
 class Measured:
     """The result of a trial.
 
     ``failure`` is ``None`` when the policy and the traffic came about; otherwise one line that
-    names the state reached. ``caveats`` say what the values must not be taken for.
+    names the state reached. ``caveats`` say what the values must not be taken for. ``rows`` may be
+    given row by row.
     """
 
-    rows: tuple[Row, ...] = ()
+    rows: Observed = field(default=Observed(), converter=observed)
     sketches: tuple[SketchTuple, ...] = ()
     failure: str | None = None
     caveats: tuple[str, ...] = ()
@@ -123,57 +202,66 @@ _SILENT = (
 _NEEDED = {"airtime_retry_s", "airtime_ack_s"}
 
 
-def with_whole_cell(rows: Sequence[Row]) -> list[Row]:
+def with_whole_cell(rows: Sequence[Row]) -> Observed:
     """The rows, and the values of the whole cell that follow from them.
 
     These are the throughput (the sum over the flows) if it is missing, the fairness of the
     throughputs of several stations, and the retransmitted share of airtime where the ledger has
     retries and acknowledgements.
     """
-    return [*_with_throughput(rows), *_fairness(rows), *_retry_share(rows)]
+    given = observed(rows)
+    rates = given.whole("throughput_bps")
+    return given.and_rows([*_throughput(rates), *_fairness(rates), *_retry_share(given)])
 
 
-def _fairness(rows: Sequence[Row]) -> list[Row]:
+def _fairness(rates: Sequence[Row]) -> list[Row]:
     of_stations: dict[str, float] = {}
-    for row in rows:
-        if row.metric == "throughput_bps" and row.second is None and row.station is not None:
+    for row in rates:
+        if row.station is not None:
             of_stations[row.station] = of_stations.get(row.station, 0.0) + row.value
     if len(of_stations) < 2 or not any(of_stations.values()):
         return []
     return [Row("fairness_ratio", jain(list(of_stations.values())), "1")]
 
 
-def _retry_share(rows: Sequence[Row]) -> list[Row]:
-    spent = {
-        row.metric: row.value
-        for row in rows
-        if row.metric.startswith("airtime_") and row.unit == "s" and row.metric not in _SILENT
-    }
+def _retry_share(given: Observed) -> list[Row]:
+    places = _ledger(given.keys)
+    if not places.keys() >= _NEEDED:
+        return []
+    spent = {metric: given.values[index] for metric, index in places.items()}
     frames = math.fsum(spent.values())
-    if not spent.keys() >= _NEEDED or frames <= 0:
+    if frames <= 0:
         return []
     return [Row("airtime_retry_share", spent["airtime_retry_s"] / frames, "1")]
 
 
-def _with_throughput(rows: Sequence[Row]) -> list[Row]:
-    rates = [row for row in rows if row.metric == "throughput_bps" and row.second is None]
+@lru_cache(maxsize=128)
+def _ledger(keys: Keys) -> Mapping[str, int]:
+    """Where the seconds of the ledger's parts with frames are."""
+    return {
+        metric: index
+        for index, (metric, unit) in enumerate(zip(keys.metric, keys.unit, strict=True))
+        if metric.startswith("airtime_") and unit == "s" and metric not in _SILENT
+    }
+
+
+def _throughput(rates: Sequence[Row]) -> list[Row]:
+    """The sum of the flows' throughputs where no row has that of the cell."""
     if not rates or any(row.flow is None and row.station is None for row in rates):
-        return list(rows)
-    return [*rows, Row("throughput_bps", math.fsum(row.value for row in rates), "bit/s")]
+        return []
+    return [Row("throughput_bps", math.fsum(row.value for row in rates), "bit/s")]
 
 
-def rows_of(columns: Columns | AnalyticColumns) -> list[Row]:
-    """Rows from the columns that the native module returns."""
-    table = zip(
-        columns["metric"],
-        columns["value"],
-        columns["unit"],
-        columns["flow"],
-        columns["station"],
-        columns["second"],
-        strict=True,
+def observed_of(columns: Columns | AnalyticColumns) -> Observed:
+    """The observed values of one trial in the columns that the native module returns."""
+    keys = keys_of(
+        tuple(columns["metric"]),
+        tuple(columns["flow"]),
+        tuple(columns["station"]),
+        tuple(columns["second"]),
+        tuple(columns["unit"]),
     )
-    return list(map(Row._make, table))
+    return Observed(keys, tuple(columns["value"]))
 
 
 def sketches_of(columns: Columns) -> tuple[SketchTuple, ...]:

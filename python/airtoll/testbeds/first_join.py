@@ -10,14 +10,13 @@ describes, and left out at home, so that it counts once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from attrs import evolve
 
 from airtoll import border
 from airtoll.plan import Cell
-from airtoll.testbeds.contract import Row
+from airtoll.testbeds.contract import Observed, observed
 from airtoll.testbeds.resolve import scenario
 
 #: Metrics of a join that add up over several joins, besides those that begin with ``messages_``.
@@ -67,10 +66,10 @@ def at_home(cell: Cell) -> border.Scenario:
     )
 
 
-def added(rows: Sequence[Row], earlier: Sequence[Row]) -> list[Row]:
+def added(rows: Observed, earlier: Observed) -> Observed:
     """``rows`` with the times and messages of an earlier join added to theirs."""
     if not earlier:
-        return list(rows)
+        return rows
     more = {
         (row.metric, row.station): row
         for row in earlier
@@ -81,4 +80,4 @@ def added(rows: Sequence[Row], earlier: Sequence[Row]) -> list[Row]:
     for row in rows:
         other = more.get((row.metric, row.station))
         summed.append(row if other is None else row._replace(value=row.value + other.value))
-    return summed + [row for key, row in more.items() if key not in known]
+    return observed(summed + [row for key, row in more.items() if key not in known])

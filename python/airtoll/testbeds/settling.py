@@ -15,17 +15,19 @@ from airtoll.analyse.settling import DRIFTS
 from airtoll.border.answers import FragmentedFlowRow
 from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY
 from airtoll.plan import Cell
-from airtoll.testbeds.contract import Row
+from airtoll.testbeds.contract import Observed
 from airtoll.testbeds.resolve import native
 
 #: Busy share of a CPU from which its queue grows.
 _OVERLOADED = 0.98
+#: The metrics of drifts.
+_DRIFTS: Final = frozenset(DRIFTS)
 #: Drift of a throughput, as a share of its mean, of which a cause is sought.
 _MATTERS = 0.1
 
 
-def without_planned_drifts(rows: Sequence[Row], cell: Cell) -> list[Row]:
-    """The rows; of a cell that changes by its study, without the difference of its halves.
+def without_planned_drifts(rows: Observed, cell: Cell) -> Observed:
+    """The values; of a cell that changes by its study, without the difference of its halves.
 
     Such are hand-overs and walks, transfers that end, and stations that come or go meanwhile.
     """
@@ -37,7 +39,7 @@ def without_planned_drifts(rows: Sequence[Row], cell: Cell) -> list[Row]:
         or join.deauthenticate_at_s is not None
         or settings.ap.restart_at_s is not None
     )
-    return [row for row in rows if row.metric not in DRIFTS] if planned else list(rows)
+    return rows.without(_DRIFTS) if planned else rows
 
 
 #: Octets of the headers of a datagram: IPv4 or IPv6, and UDP.
@@ -77,14 +79,15 @@ def _other_cure(one: FragmentedFlowRow, cell: Cell) -> str:
     return f", or tunnel_mtu_octets to {inner}{around}"
 
 
-def causes(rows: Sequence[Row], cell: Cell) -> tuple[str, ...]:
+def causes(rows: Observed, cell: Cell) -> tuple[str, ...]:
     """Why a trial's halves differ, a line each; empty where they do not."""
-    values = {(row.metric, row.flow): row.value for row in rows if row.second is None}
+    if _DRIFTS.isdisjoint(rows.keys.whole):
+        return ()
+    rates = {row.flow: row.value for row in rows.whole("throughput_bps")}
     drifting = {
-        flow
-        for (metric, flow), value in values.items()
-        if metric == "throughput_drift_bps"
-        and abs(value) > _MATTERS * values.get(("throughput_bps", flow), 0.0)
+        row.flow
+        for row in rows.whole("throughput_drift_bps")
+        if abs(row.value) > _MATTERS * rates.get(row.flow, 0.0)
     }
     found = []
     if drifting:
@@ -93,15 +96,10 @@ def causes(rows: Sequence[Row], cell: Cell) -> tuple[str, ...]:
             found.append(
                 f"a full queue drops a part of nearly each datagram: {_of_fragments(cut, cell)}"
             )
-    if any(metric in DRIFTS for metric, _flow in values):
-        busy = [
-            row.station
-            for row in rows
-            if row.metric == "cpu_share" and row.second is None and row.value >= _OVERLOADED
-        ]
-        found += [
-            f"the CPU of {name} is overloaded, and its queue grows for as long as the trial lasts; "
-            "offer less (offered_mbps), or measure TCP, which adapts"
-            for name in busy[:1]
-        ]
+    busy = [row.station for row in rows.whole("cpu_share") if row.value >= _OVERLOADED]
+    found += [
+        f"the CPU of {name} is overloaded, and its queue grows for as long as the trial lasts; "
+        "offer less (offered_mbps), or measure TCP, which adapts"
+        for name in busy[:1]
+    ]
     return tuple(NOT_SETTLED_BY + words for words in found)

@@ -35,10 +35,12 @@ from airtoll.testbeds import (
 )
 from airtoll.testbeds.contract import (
     Measured,
+    Observed,
     Row,
     Skip,
     folder_of,
-    rows_of,
+    observed,
+    observed_of,
     sketches_of,
     with_whole_cell,
 )
@@ -183,13 +185,13 @@ class Simulator:
         except OSError as error:
             raise storage_error(own or Path(), error) from error
         (failure,) = columns["failure"]
-        rows = settling.without_planned_drifts(added(rows_of(columns), earlier), trial.cell)
+        rows = settling.without_planned_drifts(added(observed_of(columns), earlier), trial.cell)
         if trial.control and failure is None:
             (excess,) = columns["backoff_excess_slots"]
-            rows.append(Row("backoff_excess_slots", excess, "1"))
+            rows = rows.and_rows([Row("backoff_excess_slots", excess, "1")])
         caveat = None if failure is None else _partial_join(rows, trial.cell, str(failure))
         return Measured(
-            rows=tuple(_finished(rows, trial.cell)),
+            rows=_finished(rows, trial.cell),
             sketches=sketches_of(columns),
             failure=None if failure is None or caveat else str(failure),
             caveats=(
@@ -207,16 +209,16 @@ class Simulator:
             files=() if own is None else tuple(sorted(own.iterdir())),
         )
 
-    def _first_join(self, trial: Trial) -> list[Row]:
-        """Rows of the join at home that precedes the trial's own, if the study has one."""
+    def _first_join(self, trial: Trial) -> Observed:
+        """Values of the join at home that precedes the trial's own, if the study has one."""
         if not trial.cell.settings.join.first_at_home:
-            return []
+            return Observed()
         home = handed_over(at_home(trial.cell))
         columns = home.simulate([trial.seed], self._cancel)
         (failure,) = columns["failure"]
         if failure is not None:
             raise TrialFault(f"join at home: {failure}")
-        return rows_of(columns)
+        return observed_of(columns)
 
     def environment(self) -> dict[str, str]:
         """The version of the native code."""
@@ -302,7 +304,7 @@ def _join_s(cell: Cell) -> float:
     return spent + _TUNNEL_S * len(policy.tunnels)
 
 
-def _partial_join(rows: list[Row], cell: Cell, failure: str) -> str | None:
+def _partial_join(rows: Observed, cell: Cell, failure: str) -> str | None:
     """The caveat of a trial in which stations failed to join, where their number is its result.
 
     ``None`` where the trial failed instead: under a fault of the study, and where no station joined
@@ -325,33 +327,34 @@ def _partial_join(rows: list[Row], cell: Cell, failure: str) -> str | None:
     )
 
 
-def _finished(rows: list[Row], cell: Cell) -> list[Row]:
-    """Rows with finite transfers rated over their own time, and the whole cell's throughput.
+def _finished(given: Observed, cell: Cell) -> Observed:
+    """The values with finite transfers rated over their own time, and the whole cell's throughput.
 
     A transfer's throughput is what was delivered over the time from the first octet sent to the
     last one delivered (Agarwal and Wang, equation 11), not over the length of the trial. The share
     of a CPU is that of the time until the last transfer has ended.
     """
-    if any(load.transfer_bytes is not None for load in cell.load.loads):
-        span = cell.load.duration_s - cell.load.warm_up_s
-        times = {row.flow: row.value for row in rows if row.metric == "transfer_delay_s"}
-        own = {row.flow: row.value for row in rows if row.metric == "measured_s"}
+    if not any(load.transfer_bytes is not None for load in cell.load.loads):
+        return with_whole_cell(given)
+    span = cell.load.duration_s - cell.load.warm_up_s
+    times = {row.flow: row.value for row in given.whole("transfer_delay_s")}
+    own = {row.flow: row.value for row in given.whole("measured_s")}
+    rows = [
+        row._replace(value=row.value * own.get(row.flow, span) / times[row.flow])
+        if row.metric == "throughput_bps" and row.second is None and row.flow in times
+        else row
+        for row in given
+        # The cell's throughput is the sum of the flows', rated so.
+        if row.flow is not None or row.metric != "throughput_bps"
+    ]
+    if times and span > 0:
         rows = [
-            row._replace(value=row.value * own.get(row.flow, span) / times[row.flow])
-            if row.metric == "throughput_bps" and row.second is None and row.flow in times
+            row._replace(value=min(1.0, row.value * span / max(times.values())))
+            if row.metric == "cpu_share"
             else row
             for row in rows
-            # The cell's throughput is the sum of the flows', rated so.
-            if row.flow is not None or row.metric != "throughput_bps"
         ]
-        if times and span > 0:
-            rows = [
-                row._replace(value=min(1.0, row.value * span / max(times.values())))
-                if row.metric == "cpu_share"
-                else row
-                for row in rows
-            ]
-    return with_whole_cell(rows)
+    return with_whole_cell(observed(rows))
 
 
 @lru_cache(maxsize=1024)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import pytest
 
 from airtoll.testbeds.lab.access_point import LABELS, MODES
-from airtoll.testbeds.lab.rehearsal.person import Slip, fields_named
+from airtoll.testbeds.lab.rehearsal.person import Slip
 
 from .bench import acted, lab, plan
 
@@ -15,6 +18,11 @@ WPA2 = "WPA2-Personal (WPA2-PSK, RSN), WPA off, WPA3 off"
 
 def label(**typed: str) -> Slip:
     return {LABELS[key]: value for key, value in typed.items()}
+
+
+def fields_named(texts: Sequence[str]) -> list[str]:
+    """Labels of the fields that prompts named as different."""
+    return re.findall(r"^  ([^:\n]+): is .*, not ", "\n".join(texts), re.MULTILINE)
 
 
 #: Kind of mistake -> policy, scenario, the slip, the field that is named.

@@ -10,6 +10,7 @@ import pytest
 from airtoll.cli.doctoring import checks_of_radios
 from airtoll.cli.watching import encryption
 from airtoll.observe.journal import Journal, Record
+from airtoll.observe.keys import in_columns
 from airtoll.observe.tables import CellLabels, write_tables
 from airtoll.testbeds.linux.hosts import crypto
 from airtoll.testbeds.linux.hosts.host import LocalHost
@@ -113,7 +114,9 @@ def test_a_watch_counts_the_trials_by_place_of_encryption(tmp_path: Path) -> Non
             for number, text in enumerate(sentences, 1):
                 row = ("throughput_bps", None, None, None, 1e6, "bit/s")
                 said = (text, "delays contain what the CPU needs, not the air alone")
-                journal.append(Record("home/p/udp", number, 1, 0, "ok", None, said, (row,)))
+                journal.append(
+                    Record("home/p/udp", number, 1, 0, "ok", None, said, *in_columns([row]))
+                )
         write_tables(
             place / "journal.jsonl",
             place,

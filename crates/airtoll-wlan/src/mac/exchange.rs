@@ -297,7 +297,7 @@ impl Mac {
     }
 
     /// Sends the first frame of an exchange that was prepared.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_exchange(
         &mut self,
         cx: &mut Context,
@@ -973,7 +973,7 @@ impl Mac {
             let lifetime = self.lifetime_of(id);
             self.links[link].ask_again_or_give_up(cx.now(), lifetime);
         }
-        let effects = self.settle(cx, id, link, false);
+        let effects = self.settle_apart(cx, id, link, false);
         self.widen(id);
         self.wake_other_radios(cx, medium, id, link);
         if effects == Effects::None {

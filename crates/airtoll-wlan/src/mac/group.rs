@@ -158,7 +158,7 @@ impl Mac {
     pub fn end_group(&mut self, cx: &mut Context, contender: ContenderId) {
         let link = self.exchanges[contender].link();
         self.queues[contender].unfinished = None;
-        self.shrink_window(cx, contender, link);
+        self.shrink_window_apart(cx, contender, link);
         self.end_unanswered(cx, contender);
     }
 }

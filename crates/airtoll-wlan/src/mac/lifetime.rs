@@ -180,7 +180,7 @@ impl Mac {
         }
         self.leave_order(contender, link, unsent);
         self.deliver_in_sequence(cx, link);
-        self.shrink_window(cx, contender, link);
+        self.shrink_window_apart(cx, contender, link);
         let state = &self.links[link];
         let several = state.has_several_ways();
         let due = |m: &Mpdu| !m.acknowledged && !m.waits && (!several || m.in_flight.is_none());
@@ -232,7 +232,7 @@ impl Mac {
         state.request = Request::NotDue;
         self.leave_order(contender, link, unsent);
         self.deliver_in_sequence(cx, link);
-        self.shrink_window(cx, contender, link);
+        self.shrink_window_apart(cx, contender, link);
         let mut window = self.links[link].window.iter();
         let left = window.any(|m| !m.acknowledged);
         let queue = &mut self.queues[contender];

@@ -423,7 +423,7 @@ impl Mac {
             (n + 1, lost + u32::from(!arrived))
         });
         self.report_rate(cx, (link, Way::FIRST), count, lost);
-        self.settle(cx, sender, link, user.acknowledged)
+        self.settle_apart(cx, sender, link, user.acknowledged)
     }
 
     /// The users that answer transmit at the same time, and reserve the medium for `protects` after it.

@@ -308,7 +308,7 @@ impl Mac {
     }
 
     /// The link that is served next.
-    #[inline]
+    #[inline(always)]
     pub(super) fn choose_link(&mut self, contender: ContenderId) -> Option<LinkId> {
         let node = self.contenders[contender].node;
         let discipline = self.nodes[node].discipline;

@@ -60,9 +60,21 @@ impl Mac {
         effects
     }
 
+    /// The same as [`Self::settle`], off the way of an exchange that succeeds: one copy for all others.
+    #[inline(never)]
+    pub(super) fn settle_apart(
+        &mut self,
+        cx: &mut Context,
+        contender: ContenderId,
+        link: LinkId,
+        answered: bool,
+    ) -> Effects {
+        self.settle(cx, contender, link, answered)
+    }
+
     /// Removes finished MPDUs from the front of the window; counts failed attempts of the rest of
     /// the PPDU and gives up those that have had their last attempt.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(
         &mut self,
         cx: &mut Context,
@@ -109,8 +121,19 @@ impl Mac {
         effects.and(self.shrink_window(cx, contender, link))
     }
 
+    /// The same as [`Self::shrink_window`], off the way of an exchange that succeeds.
+    #[inline(never)]
+    pub(super) fn shrink_window_apart(
+        &mut self,
+        cx: &mut Context,
+        contender: ContenderId,
+        link: LinkId,
+    ) -> Effects {
+        self.shrink_window(cx, contender, link)
+    }
+
     /// Forgets the MPDUs at the front of a window that are done.
-    #[inline]
+    #[inline(always)]
     pub(super) fn shrink_window(
         &mut self,
         cx: &mut Context,

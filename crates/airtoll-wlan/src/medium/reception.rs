@@ -239,7 +239,7 @@ impl Medium {
 
     /// Whether a data MPDU of `octets` arrives; `known` keeps the probabilities of frames that were
     /// alone on the air.
-    #[inline]
+    #[inline(always)]
     pub fn data_arrives(
         &mut self,
         ends: Ends<RadioId>,

@@ -186,7 +186,7 @@ impl Ledger {
     /// Books `alone` ns of a data PPDU of `length`, sent at `bit_rate`: delivered octets by their
     /// kind, octets that have to be sent again as retries, and the rest (preamble, padding to the
     /// symbol, MAC octets) as MAC and PHY.
-    #[inline]
+    #[inline(always)]
     fn book_data(
         &mut self,
         alone: Duration,

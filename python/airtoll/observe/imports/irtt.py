@@ -34,11 +34,6 @@ def read(documents: Sequence[Document]) -> Reading:
     return Reading(tests)
 
 
-def interarrival_jitter(transits: Sequence[float]) -> float:
-    """RFC 3550 section 6.4.1 over transit times in order of arrival, seconds."""
-    return _jitter([_Packet(None, transit) for transit in transits])
-
-
 @frozen
 class _Packet:
     """A request that arrived: instant of arrival where irtt has it, and transit time, s."""
@@ -110,7 +105,9 @@ def _arrival(trip: dict[str, Any]) -> float | None:
 
 
 def _jitter(packets: Sequence[_Packet]) -> float:
-    """Mean of the jitter at the end of each second; at the end where irtt has no instants, s."""
+    """Mean of the jitter (RFC 3550 section 6.4.1) at the end of each second; at the end where irtt
+    has no instants, s.
+    """
     ends: dict[int, float] = {}
     jitter, first = 0.0, packets[0].arrived or 0.0
     for earlier, later in itertools.pairwise(packets):

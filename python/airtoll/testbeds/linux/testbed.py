@@ -32,7 +32,7 @@ from airtoll.study import Scenario, Traffic
 from airtoll.study.generations import band_of, queue_packets, wire_mbps
 from airtoll.study.join import Radius
 from airtoll.testbeds import bridging, joining, loads, roaming
-from airtoll.testbeds.contract import Measured, Row, Skip, folder_of, with_whole_cell
+from airtoll.testbeds.contract import Measured, Observed, Row, Skip, folder_of, with_whole_cell
 from airtoll.testbeds.domains import DOMAINS, MOBILE
 from airtoll.testbeds.guest import drivers
 from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest, alive, identity
@@ -777,9 +777,9 @@ def _ledger(outcome: Outcome, job: Job, folder: Path, caveats: list[str]) -> lis
     return rows
 
 
-def _rows(values: list[Value]) -> tuple[Row, ...]:
+def _rows(values: list[Value]) -> Observed:
     rows = [Row(v.metric, v.value, v.unit, v.flow, v.station, v.second) for v in values]
-    return tuple(with_whole_cell(rows))
+    return with_whole_cell(rows)
 
 
 def _sketches(outcome: Outcome) -> tuple[SketchTuple, ...]:

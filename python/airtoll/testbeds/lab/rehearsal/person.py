@@ -8,13 +8,11 @@ differences and corrects them.
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from attrs import define, field
 
-from airtoll.testbeds.lab.access_point import LABELS
 from airtoll.testbeds.lab.rehearsal.router import Router, read_lines
 
 #: A slip: label -> the value that is typed instead of the prompt's.
@@ -71,10 +69,3 @@ class Person:
         for label, value in self._wanted.items():
             self.router.type(label, (slip or {}).get(label, value))
         return ""
-
-
-def fields_named(texts: Sequence[str]) -> list[str]:
-    """The fields that prompts named as different, by their labels."""
-    known = {**{label: label for label in LABELS.values()}}
-    found = re.findall(r"^  ([^:\n]+): is .*, not ", "\n".join(texts), re.MULTILINE)
-    return [known.get(name, name) for name in found]
