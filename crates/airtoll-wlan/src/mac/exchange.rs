@@ -282,17 +282,12 @@ impl Mac {
             let rest = self.exchanges[id].txop_end.max(end) - end;
             air.protects = air.protects.max(rest);
         }
-        let mut mark = Mark::NONE;
         if self.reuse.is_some() {
-            mark = self.mark(cx, medium, (id, node), kind);
+            return self.transmit_marked(cx, medium, (id, node), kind, air);
         }
-        let transmission = medium.transmit(cx, id, node, kind, (air, mark));
+        let transmission = medium.transmit(cx, id, node, kind, (air, Mark::NONE));
         let domain = &mut self.domains[medium.channel_of(node)];
-        let ears = medium.sense_start(node, mark);
-        domain.become_busy(cx.now(), ears, &mut self.contenders);
-        if mark.colored {
-            medium.await_color(cx, (node, mark), transmission);
-        }
+        domain.become_busy(cx.now(), medium.ears(node), &mut self.contenders);
         transmission
     }
 

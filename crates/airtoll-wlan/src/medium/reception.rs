@@ -76,7 +76,7 @@ impl KnownSuccess {
 
 impl Medium {
     /// How a transmission reached a node; `None` if overlapping frames destroyed it.
-    #[inline]
+    #[inline(always)]
     pub fn reception(&self, t: &Transmission, at: RadioId) -> Option<Reception> {
         if self.transmits_beside(t, at) {
             return None;
@@ -91,10 +91,7 @@ impl Medium {
     #[inline]
     fn without_frames(&self, t: &Transmission, span: Span) -> Reception {
         if t.mark.power == Power::Reduced {
-            return Reception::Lowered(Burden {
-                milliwatts: self.interferers(t, span),
-                lowered_db: self.radio.reduction(t.node, t.mark.power),
-            });
+            return self.lowered(t, span);
         }
         if self.interference.is_empty() {
             return Reception::Clear;
@@ -103,6 +100,15 @@ impl Medium {
             0.0 => Reception::Clear,
             power => Reception::Amid(power),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lowered(&self, t: &Transmission, span: Span) -> Reception {
+        Reception::Lowered(Burden {
+            milliwatts: self.interferers(t, span),
+            lowered_db: self.radio.reduction(t.node, t.mark.power),
+        })
     }
 
     /// Power of the interferers that a part of a transmission meets, milliwatts.
