@@ -60,7 +60,7 @@ def scenario(bss: dict[str, Any], power_dbm: float) -> str:
 
 def mbps(module: Any, text: str) -> float:
     """Mean throughput of the trials, Mb/s."""
-    columns = module.simulate(text, SEEDS)
+    columns = module.Scenario(text).simulate(SEEDS)
     totals = [
         value
         for metric, flow, second, value in zip(

@@ -608,6 +608,13 @@ def cases() -> list[Case]:
     reuse = {"rss_dbm": -45.0, "colors": True, "obss_pd_dbm": -77.0}
     udp("ax20-mcs5-x1-obss-pd-1x1-79dbm", "ax", mcs=5, neighbours=(1, 1, -79.0), **reuse, **short)
     udp("ax20-mcs5-x1-obss-pd-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse, **shares)
+    # At -72 and -62 dBm a node that reuses the channel sends with 11 and 1 dBm.
+    reuse["obss_pd_dbm"] = -72.0
+    udp("ax20-mcs5-x1-obss-pd-72-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse,
+        **short)  # fmt: skip
+    reuse["obss_pd_dbm"] = -62.0
+    udp("ax20-mcs5-x1-obss-pd-62-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse,
+        **short)  # fmt: skip
     delay("a54-1-x2-beside-1x1", "a", stations=2, rate=54, offered=1.0, neighbours=(1, 1, -40.0),
           **short)  # fmt: skip
     delay("ax20-mcs5-2-x1-beside-1x2-2", "ax", mcs=5, offered=2.0, neighbours=(1, 2, -40.0),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from airtoll import border
 from airtoll.capture import capture_report
 from airtoll.plan import make_plan
 from airtoll.run.what_if import what_if
@@ -132,18 +133,35 @@ def test_the_octets_of_neighbours_cost_the_own_cell() -> None:
     assert 0.88 < secured / plain < 0.98
 
 
-def test_spatial_reuse_ignores_them_and_lowers_the_power() -> None:
+def test_spatial_reuse_transmits_beside_them() -> None:
     given = TWO | {"level_dbm": -75.0}
     shared = rows(given, **LAX)["throughput_bps"]
     both = rows(given, radio={"obss_pd_dbm": -74.0}, **LAX)["throughput_bps"]
     assert both > 1.5 * shared
+    said = neighbours.words(cell_of(given, radio={"obss_pd_dbm": -74.0}, **LAX))
+    assert said.endswith("this cell transmits beside them once it has read their colors")
+
+
+def test_the_rate_suits_the_power_of_spatial_reuse() -> None:
+    given = TWO | {"level_dbm": -75.0}
+    plain, reuse = (
+        scenario(cell_of(given, rssi_dbm=-64.0, phy="802.11ax", width_mhz=80, radio=radio))
+        for radio in ({}, {"obss_pd_dbm": -62.0})
+    )
+    # Powers and levels stay: a node lowers them itself while it reuses the channel.
+    assert {node.tx_power_dbm for node in reuse.nodes if node.bss} == {15.0}
+    assert reuse.radio == plain.radio
+    before, after = (
+        [rate.mcs for rate in _rates(one) if isinstance(rate, border.RateFixedMcs)]
+        for one in (plain, reuse)
+    )
     # -62 dBm asks for 20 dB less than 21 dBm: 14 dB below the stated power.
-    cell = cell_of(given, radio={"obss_pd_dbm": -62.0}, **LAX)
-    resolved = scenario(cell)
-    assert {node.tx_power_dbm for node in resolved.nodes if node.bss} == {1.0}
-    assert resolved.radio.budgets[0].rssi_dbm == pytest.approx(-64.0)
-    assert resolved.bss[1].neighbour is not None
-    assert resolved.bss[1].neighbour.level_dbm == pytest.approx(-89.0)
+    assert min(before) >= max(after) + 3
+
+
+def _rates(one: border.Scenario) -> list[border.Rate | None]:
+    own = [node for node in one.nodes if node.bss == "cell"]
+    return [one.bss[0].rate, *(node.rate for node in own)]
 
 
 def test_stations_join_on_a_busy_channel() -> None:

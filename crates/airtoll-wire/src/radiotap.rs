@@ -38,6 +38,12 @@ const U_SIG_BANDWIDTH_KNOWN: u32 = 1 << 1;
 /// EHT user word: bits 20 to 23 name the MCS, bits 24 to 27 the streams less one.
 const EHT_MCS_KNOWN: u32 = 1 << 1;
 
+/// MCS field: the code is known (of its first octet), and LDPC (of its second).
+const MCS_FEC: u8 = 1 << 4;
+/// HE field: the code is known (of data 1), and LDPC (of data 3).
+const HE_CODING_KNOWN: u16 = 1 << 7;
+const HE_LDPC: u16 = 1 << 13;
+
 /// How the frame was modulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Modulation {
@@ -130,6 +136,8 @@ pub struct RadiotapRepr {
     pub ampdu: Option<(u32, u16)>,
     /// Field 26 is there: a PPDU without a PSDU was received, and no frame follows.
     pub no_psdu: bool,
+    /// The header says that an HT, VHT (first user) or HE frame has LDPC.
+    pub ldpc: bool,
 }
 
 /// A radiotap header with its complete length.
@@ -353,6 +361,7 @@ impl RadiotapRepr {
             (5, [dbm]) => self.signal_dbm = Some(*dbm as i8),
             (6, [dbm]) => self.noise_dbm = Some(*dbm as i8),
             (19, [known, flags, mcs]) if known & 2 != 0 => {
+                self.ldpc = known & flags & MCS_FEC != 0;
                 self.modulation = Modulation::Ht {
                     mcs: *mcs,
                     wide: known & 1 != 0 && flags & 3 == 1,
@@ -365,7 +374,8 @@ impl RadiotapRepr {
                     u16::from_le_bytes([*low, *high]),
                 ));
             }
-            (21, [_, _, flags, bandwidth, user, ..]) => {
+            (21, [_, _, flags, bandwidth, user, _, _, _, coding, ..]) => {
+                self.ldpc = coding & 1 != 0;
                 self.modulation = Modulation::Vht {
                     mcs: user >> 4,
                     streams: (user & 15).max(1),
@@ -382,6 +392,7 @@ impl RadiotapRepr {
             (23, _) => {
                 let word = |n: usize| u16::from_le_bytes([field[2 * n], field[2 * n + 1]]);
                 let (data3, data5, data6) = (word(2), word(4), word(5));
+                self.ldpc = word(0) & HE_CODING_KNOWN != 0 && data3 & HE_LDPC != 0;
                 self.modulation = Modulation::He {
                     mcs: (data3 >> 8 & 15) as u8,
                     streams: ((data6 & 15) as u8).max(1),
@@ -445,7 +456,9 @@ impl RadiotapRepr {
             short_gi,
         } = self.modulation
         {
-            field(19, &[7, u8::from(wide) | u8::from(short_gi) << 2, mcs]);
+            let fec = if self.ldpc { MCS_FEC } else { 0 };
+            let flags = u8::from(wide) | u8::from(short_gi) << 2 | fec;
+            field(19, &[7 | fec, flags, mcs]);
         }
         if let Some((reference, flags)) = self.ampdu {
             let [a, b, c, d] = reference.to_le_bytes();
@@ -467,7 +480,11 @@ impl RadiotapRepr {
                 };
                 let user = mcs << 4 | streams & 15;
                 let flags = u8::from(short_gi) << 2;
-                field(21, &[0x44, 0, flags, bandwidth, user, 0, 0, 0, 0, 0, 0, 0]);
+                let coding = u8::from(self.ldpc);
+                let users = [user, 0, 0, 0, coding, 0, 0, 0];
+                let mut octets = [0x44, 0, flags, bandwidth, 0, 0, 0, 0, 0, 0, 0, 0];
+                octets[4..].copy_from_slice(&users);
+                field(21, &octets);
             }
             Modulation::He {
                 mcs,
@@ -475,9 +492,14 @@ impl RadiotapRepr {
                 bandwidth_mhz,
                 gi_ns,
             } => {
-                let data1 = 0x0020u16 | 0x4000;
+                let (known, coding) = if self.ldpc {
+                    (HE_CODING_KNOWN, HE_LDPC)
+                } else {
+                    (0, 0)
+                };
+                let data1 = 0x0020u16 | 0x4000 | known;
                 let data2 = 0x0002u16;
-                let data3 = u16::from(mcs & 15) << 8;
+                let data3 = u16::from(mcs & 15) << 8 | coding;
                 let bandwidth = match bandwidth_mhz {
                     ..40 => 0,
                     40..80 => 1,
@@ -558,11 +580,12 @@ mod tests {
         #[test]
         fn round_trips(
             tsft_us: Option<u64>, flags: Option<u8>, channel: Option<(u16, u16)>, signal_dbm: Option<i8>,
-            noise_dbm: Option<i8>, modulation in modulation(), ampdu: Option<(u32, u16)>,
+            noise_dbm: Option<i8>, modulation in modulation(), ampdu: Option<(u32, u16)>, coded: bool,
         ) {
+            let has_code = matches!(modulation.field(), Some(MCS | VHT | HE));
             let repr = RadiotapRepr {
                 tsft_us, flags, frequency_mhz: channel.map(|c| c.0), channel_flags: channel.map_or(0, |c| c.1),
-                signal_dbm, noise_dbm, modulation, ampdu, no_psdu: false,
+                signal_dbm, noise_dbm, modulation, ampdu, no_psdu: false, ldpc: coded && has_code,
             };
             let mut octets = Vec::new();
             repr.emit(&mut octets);

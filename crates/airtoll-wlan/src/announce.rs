@@ -9,7 +9,7 @@ use airtoll_handshakes::link::agreed::{
 };
 use airtoll_handshakes::link::multi_link;
 use airtoll_handshakes::{LinkSpec, Options, announced_link};
-use airtoll_phy::Band;
+use airtoll_phy::{Band, Coding};
 use airtoll_security::CipherSuite;
 use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::capability::{self, PhySetUp, Reported};
@@ -713,6 +713,7 @@ fn set_up(bss: &Bss, rate: Rate, standard: Standard) -> PhySetUp {
         channel: channel_number(channel_mhz(bss)),
         at_2_4ghz: band == Band::Ghz2_4,
         at_6ghz: band == Band::Ghz6,
+        ldpc: bss.coding == Coding::Ldpc,
         station: false,
     }
 }

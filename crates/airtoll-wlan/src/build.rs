@@ -128,6 +128,9 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     builder.add_tunnels();
     builder.add_flows()?;
     let mut world = builder.world;
+    if world.stack.lower.medium.reuses_space() {
+        world.stack.lower.mac.reuse_space();
+    }
     let source = Source {
         scenario,
         index: &builder.index,

@@ -18,6 +18,11 @@ pub(crate) enum Event {
         channel: ChannelId,
         transmission: TransmissionId,
     },
+    /// The BSS color of a transmission is known.
+    ColorRead {
+        channel: ChannelId,
+        transmission: TransmissionId,
+    },
     /// An MPDU of an A-MPDU is complete; others follow in the same PPDU.
     MpduEnd {
         contender: ContenderId,

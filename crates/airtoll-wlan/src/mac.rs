@@ -32,6 +32,7 @@ mod retrieval;
 mod scheduling;
 mod settlement;
 mod single_radio;
+mod spatial_reuse;
 mod window;
 
 use airtoll_engine::Stream;
@@ -149,6 +150,8 @@ pub(crate) struct Mac {
     has_cards: bool,
     /// OFDMA, where a BSS uses it.
     ofdma: Option<Box<ofdma::Ofdma>>,
+    /// Spatial reuse, where a BSS has an OBSS PD level.
+    reuse: Option<Box<spatial_reuse::Reuse>>,
     /// Stations with one radio for several links, where there are any.
     single_radios: Option<Box<single_radio::SingleRadios>>,
     /// Contenders that won at the present instant.
@@ -182,6 +185,7 @@ impl Mac {
             cards: Table::new(),
             has_cards: false,
             ofdma: None,
+            reuse: None,
             single_radios: None,
             winners: Vec::new(),
             transmitting: (0, None),

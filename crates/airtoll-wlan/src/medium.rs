@@ -11,6 +11,7 @@ mod fading;
 mod interference;
 mod radio;
 mod reception;
+mod spatial_reuse;
 
 use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant, Span};
@@ -24,13 +25,14 @@ use crate::observe::Observation;
 use crate::scenario;
 
 use channel::Clash;
-pub(crate) use channel::{Channel, FrameKind, Gap, Origin, Transmission};
+pub(crate) use channel::{Channel, FrameKind, Gap, Mark, Origin, Transmission};
 pub(crate) use fading::Fading;
 use interference::Interference;
 pub(crate) use interference::Turn;
-pub(crate) use radio::Radio;
 pub use radio::loss_db;
+pub(crate) use radio::{Power, Radio};
 pub(crate) use reception::KnownSuccess;
+use spatial_reuse::SpatialReuse;
 
 /// A node's transceiver.
 #[derive(Debug)]
@@ -81,6 +83,8 @@ pub(crate) struct Medium {
     noise: Stream,
     fading: Option<Box<Fading>>,
     interference: Interference,
+    /// Spatial reuse, where a BSS has an OBSS PD level.
+    reuse: Option<Box<SpatialReuse>>,
 }
 
 impl Medium {
@@ -90,6 +94,7 @@ impl Medium {
             nodes: Table::new(),
             tuned: Table::new(),
             channels: Table::new(),
+            reuse: radio.reuses_space().then(Box::default),
             radio,
             noise,
             fading: fading.map(Box::new),
@@ -152,6 +157,9 @@ impl Medium {
             node.ears = ears;
         }
         self.channels.push(channel);
+        if let Some(reuse) = &mut self.reuse {
+            reuse.add_channel(&self.radio, members, &class_of);
+        }
         classes
     }
 
@@ -165,6 +173,13 @@ impl Medium {
             } else {
                 Origin::Far
             };
+            if let Some(reuse) = &mut self.reuse {
+                let classes: Vec<ClassId> = access_points
+                    .iter()
+                    .map(|ap| self.nodes[*ap].class)
+                    .collect();
+                reuse.set_neighbour(radio, &classes);
+            }
             let channel = self.nodes[radio].channel;
             self.channels[channel].share();
         }
@@ -291,11 +306,6 @@ impl Medium {
         state.engaged_until = state.engaged_until.max(until);
     }
 
-    /// Received powers.
-    pub fn radio(&self) -> &Radio {
-        &self.radio
-    }
-
     /// Received powers, to be changed.
     pub fn radio_mut(&mut self) -> &mut Radio {
         &mut self.radio
@@ -342,11 +352,16 @@ impl Medium {
         contender: ContenderId,
         node: RadioId,
         kind: FrameKind,
-        air: AirTime,
+        (air, mark): (AirTime, Mark),
     ) -> TransmissionId {
         let now = cx.now();
         let state = &mut self.nodes[node];
-        let (id, host, origin) = (state.channel, state.host, state.origin);
+        let (id, host, mut origin) = (state.channel, state.host, state.origin);
+        if mark.power == Power::Reduced
+            && let Some(reuse) = &self.reuse
+        {
+            origin = reuse.origin(node, mark, origin);
+        }
         let AirTime { length, protects } = air;
         let end = now + length;
         state.last_sent = Span { from: now, to: end };
@@ -365,6 +380,7 @@ impl Medium {
             earlier: 0,
             protects,
             overlapped: false,
+            mark,
             alone: Duration::ZERO,
         });
         cx.observe(Observation::Transmits {
@@ -448,10 +464,17 @@ impl Medium {
         self.reserved_in_overlap(t, ear)
     }
 
+    /// Whether a class hears a frame that overlapped another, and does not end its reception at the color.
+    fn receives(&self, ear: ClassId, clash: &Clash) -> bool {
+        match &self.reuse {
+            None => self.nodes[clash.node].ears.contains(&ear),
+            Some(reuse) => reuse.holds(clash.node, clash.mark, ear),
+        }
+    }
+
     /// Whether a class heard a transmission and none of those that overlapped it.
     pub fn decodes(&self, t: &Transmission, ear: ClassId) -> bool {
-        let hears = |clash: &Clash| self.nodes[clash.node].ears.contains(&ear);
-        !t.overlapped || !self.clashes(t).any(hears)
+        !t.overlapped || !self.clashes(t).any(|clash| self.receives(ear, clash))
     }
 
     #[cold]
@@ -460,7 +483,7 @@ impl Medium {
         let eifs_extra = self.channels[self.nodes[t.node].channel].eifs_extra();
         let mut heard = self
             .clashes(t)
-            .filter(|clash| self.nodes[clash.node].ears.contains(&ear))
+            .filter(|clash| self.receives(ear, clash))
             .map(|clash| clash.start)
             .peekable();
         if heard.peek().is_none() {

@@ -145,6 +145,13 @@ impl World {
                 channel,
                 transmission,
             } => self.frame_end(channel, transmission),
+            Event::ColorRead {
+                channel,
+                transmission,
+            } => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.color_read(cx, medium, channel, transmission);
+            }
             Event::MpduEnd {
                 contender,
                 transmission,

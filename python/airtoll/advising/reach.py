@@ -14,7 +14,7 @@ from airtoll.advising.situation import Situation
 from airtoll.errors import UsageError
 from airtoll.study import Scenario
 from airtoll.study.generations import HIGHEST_MBPS
-from airtoll.testbeds.levels import level_dbm, power_dbm
+from airtoll.testbeds.levels import level_dbm
 from airtoll.testbeds.rates import by_level
 
 #: Farther away the model of indoor loss says nothing, m.
@@ -64,10 +64,10 @@ def reach(situation: Situation, radio: Mapping[str, Any]) -> Reach | None:
         level = level_dbm(settings, station)
         assert level is not None
         if known["phy"] in HIGHEST_MBPS:
-            return Reach(level, power_dbm(settings), None, None)
+            return Reach(level, settings.radio.tx_power_dbm, None, None)
         chosen = by_level(settings, station, 1.0)
         if chosen is not None and chosen.arrives:
-            return Reach(level, power_dbm(settings), chosen.streams, chosen.mcs)
+            return Reach(level, settings.radio.tx_power_dbm, chosen.streams, chosen.mcs)
     said = "--level" if situation.distance_m is None else "--distance"
     raise UsageError(
         f"{said}: {level:.0f} dBm are too weak for {known['phy']}"

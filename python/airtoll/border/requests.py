@@ -967,10 +967,10 @@ class Bss(Value):
     """BSS color (IEEE 802.11ax-2021, 26.11.4), 1 to 63; 0: none."""
 
     obss_pd_dbm: float | None = None
-    """Its nodes do not sense frames of BSSs with another color below this level (OBSS PD level
-    of spatial reuse, IEEE 802.11ax-2021, 26.10.2.2), -82 to -62 dBm; null: they sense all
-    from the carrier sense level on. The limit of transmit power that comes with it is in
-    `tx_power_dbm` of the nodes.
+    """Its nodes sense frames of BSSs with another color below this level until they have read
+    the color (OBSS PD level of spatial reuse, IEEE 802.11ax-2021, 26.10.2.2), -82 to -62 dBm,
+    and send their next frames with 21 dBm less its excess over -82 dBm at most; null: they
+    sense all to the end.
     """
 
     ofdma: Ofdma | None = None

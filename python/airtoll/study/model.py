@@ -658,10 +658,10 @@ class Radio(Table):
     )
     obss_pd_dbm: Annotated[float, Field(ge=-82, le=-62)] | None = Field(
         None,
-        description="with `neighbours`, 802.11ax and later: no node senses frames of another BSS "
-        "color below this level, dBm, and above -82 dBm all nodes lower their power to at most "
-        "21 dBm less the excess (OBSS PD, IEEE Std 802.11ax-2021, 26.10.2); default: no spatial "
-        "reuse",
+        description="with `neighbours`, 802.11ax and later: below this level, dBm, nodes sense "
+        "frames of another BSS color until they have read it, and then send with at most 21 dBm "
+        "less its excess over -82 dBm (OBSS PD, IEEE Std 802.11ax-2021, 26.10.2); default: no "
+        "spatial reuse",
     )
 
     @model_validator(mode="after")

@@ -36,27 +36,21 @@ def level_dbm(settings: Scenario, station: Station) -> float | None:
     if level is not None:
         return level
     loss = loss_db(settings, station)
-    return None if loss is None else power_dbm(settings) - loss
-
-
-def power_dbm(settings: Scenario) -> float:
-    """Transmit power of all nodes, dBm: as stated, less what spatial reuse asks for."""
-    radio = settings.radio
-    if radio.obss_pd_dbm is None:
-        return radio.tx_power_dbm
-    limit = _REFERENCE_POWER_DBM - (radio.obss_pd_dbm - _LEAST_OBSS_PD_DBM)
-    return min(radio.tx_power_dbm, limit)
+    return None if loss is None else settings.radio.tx_power_dbm - loss
 
 
 def lowered_db(settings: Scenario) -> float:
-    """How far spatial reuse lowers the power of all nodes, and with it stated levels, dB."""
-    return settings.radio.tx_power_dbm - power_dbm(settings)
+    """How far a node lowers its power while it reuses the channel, dB."""
+    radio = settings.radio
+    if radio.obss_pd_dbm is None:
+        return 0.0
+    limit = _REFERENCE_POWER_DBM - (radio.obss_pd_dbm - _LEAST_OBSS_PD_DBM)
+    return max(0.0, radio.tx_power_dbm - limit)
 
 
 def stated_level(settings: Scenario, station: Station) -> float | None:
-    """The level that the study states, dBm, less what spatial reuse lowers the power by."""
-    level = settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
-    return None if level is None else level - lowered_db(settings)
+    """The level that the study states, dBm."""
+    return settings.rssi_dbm if station.rssi_dbm is None else station.rssi_dbm
 
 
 def loss_db(settings: Scenario, station: Station) -> float | None:
@@ -86,7 +80,7 @@ def mean_level_dbm(settings: Scenario, station: Station, duration_s: float) -> f
     """
     if settings.topology[0] in "nr":
         # Two domains have one loss, whatever else the study says of places.
-        return power_dbm(settings) - CONSTANT_LOSS_DB
+        return settings.radio.tx_power_dbm - CONSTANT_LOSS_DB
     walks = settings.handover is not None and settings.handover.walk is not None
     if walks and station.position_m is not None and _moves(settings, station):
         return _lowest_on_the_way(settings, station, duration_s)
@@ -97,12 +91,15 @@ def mean_level_dbm(settings: Scenario, station: Station, duration_s: float) -> f
     if any(one.position_m is not None for one in settings.stations):
         # A node without a place is at the origin.
         loss = _distance_loss_db(settings, math.hypot(*settings.ap.position_m))
-    return power_dbm(settings) - loss
+    return settings.radio.tx_power_dbm - loss
 
 
 def sure_level_dbm(settings: Scenario, station: Station, duration_s: float) -> float:
-    """The level that nine of ten places (shadowing) and instants (fading) have at least, dBm."""
-    margin = _NORMAL * settings.radio.shadowing_db + _fade_db(settings)
+    """The level that nine of ten places (shadowing) and instants (fading) have at least, dBm.
+
+    With spatial reuse also the frames that are sent with less power have it.
+    """
+    margin = _NORMAL * settings.radio.shadowing_db + _fade_db(settings) + lowered_db(settings)
     return mean_level_dbm(settings, station, duration_s) - margin
 
 
@@ -128,7 +125,7 @@ def _lowest_on_the_way(settings: Scenario, station: Station, duration_s: float) 
         share = 1.0 if length == 0 else min(1.0, gone / length)
         place = [a + share * (b - a) for a, b in zip(begin, walk.to_m, strict=True)]
         loss = _distance_loss_db(settings, math.dist(place, points[point]))
-        return power_dbm(settings) - loss
+        return settings.radio.tx_power_dbm - loss
 
     lowest, at, not_before = math.inf, 0, 0.0
     for step in range(int(duration_s / _STEP_S) + 1):

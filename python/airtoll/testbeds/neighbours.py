@@ -70,7 +70,6 @@ def cells(cell: Cell) -> Iterator[Neighbour]:
     asked = cell.settings.neighbours
     if asked is None:
         return
-    lowered = levels.lowered_db(cell.settings)
     reuse = cell.settings.radio.obss_pd_dbm
     for number in range(asked.count):
         name = f"neighbour{number + 1}"
@@ -86,8 +85,8 @@ def cells(cell: Cell) -> Iterator[Neighbour]:
             else border.PatternPaced(
                 payload_octets=payload, rate_bps=offered * 1e6, arrivals=border.Arrivals.POISSON
             ),
-            level_dbm=None if asked.level_dbm is None else asked.level_dbm - lowered,
-            station_dbm=None if asked.level_dbm is None else asked.station_dbm - lowered,
+            level_dbm=asked.level_dbm,
+            station_dbm=None if asked.level_dbm is None else asked.station_dbm,
             color=0 if reuse is None else OWN_COLOR + 1 + number,
             obss_pd_dbm=reuse,
             beacon_phase=(number + 1) / (asked.count + 1),
@@ -132,9 +131,14 @@ def words(cell: Cell) -> str | None:
     heard = [_level_dbm(settings, one) for one in found]
     lowest, highest = round(min(heard), 1), round(max(heard), 1)
     at = f"{lowest:g} dBm" if lowest == highest else f"{lowest:g} to {highest:g} dBm"
-    sensed = max(settings.radio.carrier_sense_dbm, settings.radio.obss_pd_dbm or -math.inf)
+    sensed, reuse = settings.radio.carrier_sense_dbm, settings.radio.obss_pd_dbm
     senses = sum(level >= sensed for level in heard)
-    if senses == count:
+    ignored = 0 if reuse is None else sum(sensed <= level < reuse for level in heard)
+    if ignored == count:
+        effect = "this cell transmits beside them once it has read their colors"
+    elif ignored:
+        effect = f"{senses} contend with its access point, which transmits beside {ignored} of them"
+    elif senses == count:
         effect = "they contend with this cell"
     elif senses:
         effect = f"{senses} contend with its access point, the others interfere"
@@ -177,8 +181,7 @@ def _own_cell(cell: Cell, asked: Neighbours, number: int) -> Cell:
         placed = settings.model_copy(update={"rssi_dbm": None, "ap": at_origin})
         found = levels.level_dbm(placed, there)
         assert found is not None
-        # A stated level is the one before spatial reuse lowers the power.
-        level = found + levels.lowered_db(settings)
+        level = found
     station = Station(name="1", rssi_dbm=round(level, 6), mcs=asked.mcs, rate_mbps=asked.rate_mbps)
     theirs = settings.model_copy(
         update={

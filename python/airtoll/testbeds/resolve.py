@@ -30,7 +30,6 @@ from airtoll.testbeds.joining import Parties, joining
 from airtoll.testbeds.levels import (
     CONSTANT_LOSS_DB,
     loss_db,
-    power_dbm,
     reference_db,
     stated_level,
 )
@@ -204,7 +203,7 @@ def _with_neighbour(resolved: border.Scenario, one: neighbours.Neighbour) -> bor
                 bss=one.name,
                 cipher=_data_cipher(one.cell.security),
                 position_m=(*place, 0.0),
-                tx_power_dbm=power_dbm(one.cell.settings),
+                tx_power_dbm=one.cell.settings.radio.tx_power_dbm,
                 queue=border.Queue(
                     packets=queue_packets(one.cell.settings), max_delay_ms=MSDU_LIFETIME_MS
                 ),
@@ -424,7 +423,7 @@ def _station_node(cell: Cell, station: Station, profile: Profile) -> border.Node
             _with_multiplication(_host(profile, policy), cell.settings.join.multiplication_ms),
             profile,
         ),
-        tx_power_dbm=power_dbm(settings),
+        tx_power_dbm=settings.radio.tx_power_dbm,
         mtu_octets=_host_mtu(settings),
         queue=_queue(settings, profile),
         frame_burst_us=_burst(settings, station.frame_bursting_us, profile),
@@ -552,7 +551,7 @@ def _ap_node(cell: Cell, profile: Profile) -> border.Node:
             _with_multiplication(_host(profile, cell.security), settings.ap.multiplication_ms),
             profile,
         ),
-        tx_power_dbm=power_dbm(settings),
+        tx_power_dbm=settings.radio.tx_power_dbm,
         mtu_octets=_path_mtu(settings),
         black_hole=settings.pmtud == "black_hole",
         queue=evolve(_queue(settings, profile), airtime_fairness=settings.airtime_fairness),

@@ -240,6 +240,7 @@ mod tests {
             channel,
             at_2_4ghz,
             at_6ghz,
+            ldpc: false,
             station: false,
         }
     }

@@ -25,6 +25,8 @@ pub struct PhySetUp {
     pub at_2_4ghz: bool,
     /// Band: 6 GHz.
     pub at_6ghz: bool,
+    /// It receives LDPC; HE devices always do, since channels above 20 MHz need it.
+    pub ldpc: bool,
     /// Highest MCS of EHT and whether it is an access point's own element: 20 MHz stations have
     /// another map.
     pub station: bool,
@@ -124,6 +126,8 @@ pub fn ht_capabilities(out: &mut Vec<u8>, phy: &PhySetUp) {
     let mut body = [0; 26];
     // Supported channel width, SM power save disabled, short guard intervals.
     body[0] = 0x0c | 0x20 | if phy.width_mhz > 20 { 0x42 } else { 0 };
+    // LDPC coding capability.
+    body[0] |= u8::from(phy.ldpc);
     // Maximum A-MPDU length exponent 3.
     body[2] = 0x03;
     for octet in body[3..].iter_mut().take(usize::from(phy.streams.min(4))) {
@@ -149,8 +153,8 @@ pub fn vht_capabilities(out: &mut Vec<u8>, phy: &PhySetUp) {
     } else {
         0
     };
-    // MPDUs of 11,454 octets, short guard interval at 80 MHz, A-MPDU exponent 7.
-    let information = 2 | wide | 1 << 5 | 7 << 23;
+    // MPDUs of 11,454 octets, short guard interval at 80 MHz, A-MPDU exponent 7, Rx LDPC.
+    let information = 2 | wide | 1 << 5 | 7 << 23 | u32::from(phy.ldpc) << 4;
     body[..4].copy_from_slice(&information.to_le_bytes());
     let map = phy.two_bit_map(2).to_le_bytes();
     body[4..6].copy_from_slice(&map);
@@ -375,6 +379,7 @@ mod tests {
         channel: 1,
         at_2_4ghz: false,
         at_6ghz: true,
+        ldpc: false,
         station: false,
     };
 
@@ -416,6 +421,24 @@ mod tests {
         assert_eq!(made(|o| he_capabilities(o, &narrow)).len(), 24);
         assert_eq!(made(|o| eht_capabilities(o, &narrow)).len(), 18);
         assert_eq!(made(|o| he_operation(o, &narrow)).len(), 9);
+    }
+
+    #[test]
+    fn ldpc_is_bit_0_of_ht_and_bit_4_of_vht() {
+        let coded = PhySetUp { ldpc: true, ..WIDE };
+        let differs = |of: fn(&mut Vec<u8>, &PhySetUp)| {
+            let [with, without] = [&coded, &WIDE].map(|phy| made(|o| of(o, phy)));
+            let pairs = with.iter().zip(&without).enumerate();
+            let changed: Vec<(usize, u8)> = pairs
+                .filter(|(_, (a, b))| a != b)
+                .map(|(at, (a, b))| (at, a ^ b))
+                .collect();
+            changed
+        };
+        // After element ID and length.
+        assert_eq!(differs(ht_capabilities), [(2, 1)]);
+        assert_eq!(differs(vht_capabilities), [(2, 1 << 4)]);
+        assert_eq!(differs(he_capabilities), []);
     }
 
     #[test]

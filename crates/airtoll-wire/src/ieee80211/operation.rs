@@ -80,6 +80,7 @@ mod tests {
             channel: 37,
             at_2_4ghz: false,
             at_6ghz,
+            ldpc: false,
             station: false,
         };
         let mut out = Vec::new();

@@ -620,6 +620,9 @@ impl Mac {
         sensed: bool,
     ) -> Option<Instant> {
         let now = cx.now();
+        if self.reuse.is_some() {
+            self.waits_since(id, now);
+        }
         let contender = &mut self.contenders[id];
         // A frame does not set the NAV of the node it is addressed to (10.3.2.4), so what its
         // arrival causes there finds the medium idle although an Ack is owed.

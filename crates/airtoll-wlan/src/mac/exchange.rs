@@ -12,7 +12,7 @@ use super::{Mac, Mode};
 use crate::context::{Action, Context, Effects, Step};
 use crate::event::Event;
 use crate::id::{ContenderId, LinkId, ModeId, RadioId, TransmissionId};
-use crate::medium::{AirTime, FrameKind, Gap, Medium, Origin, Transmission};
+use crate::medium::{AirTime, FrameKind, Gap, Mark, Medium, Origin, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::{Air, Octets};
 use crate::scenario::Protection;
@@ -253,6 +253,9 @@ impl Mac {
             }
         }
         self.contenders[id].standing = Standing::Exchanging;
+        if self.reuse.is_some() {
+            self.choose_power(medium, id);
+        }
         if self.has_cards {
             self.leave_card(cx, medium, id);
         }
@@ -279,7 +282,10 @@ impl Mac {
             let rest = self.exchanges[id].txop_end.max(end) - end;
             air.protects = air.protects.max(rest);
         }
-        let transmission = medium.transmit(cx, id, node, kind, air);
+        if self.reuse.is_some() {
+            return self.transmit_marked(cx, medium, (id, node), kind, air);
+        }
+        let transmission = medium.transmit(cx, id, node, kind, (air, Mark::NONE));
         let domain = &mut self.domains[medium.channel_of(node)];
         domain.become_busy(cx.now(), medium.ears(node), &mut self.contenders);
         transmission
@@ -511,7 +517,7 @@ impl Mac {
             self.note_decoded(medium, t);
         }
         let domain = &mut self.domains[medium.channel_of(t.node)];
-        for &ear in medium.ears(t.node) {
+        for &ear in medium.sense_end(t.node, t.mark) {
             if t.kind == FrameKind::CfEnd && !t.overlapped {
                 domain.forget_nav(cx.now(), ear);
             }

@@ -2,6 +2,7 @@
 
 use airtoll_units::{Duration, Instant, Span};
 
+use super::radio::Power;
 use crate::context::Context;
 use crate::id::{ContenderId, RadioId, Table, TransmissionId};
 use crate::observe::Observation;
@@ -79,8 +80,27 @@ pub(crate) struct Transmission {
     pub protects: Duration,
     /// Others were on the air with it.
     pub overlapped: bool,
+    /// Its properties that matter to stations that reuse the channel.
+    pub mark: Mark,
     /// Time during which it was alone on the air: beside neighbours' frames, too, and of these none.
     pub alone: Duration,
+}
+
+/// Properties of a frame that matter to stations that reuse the channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Its PHY header has a BSS color.
+    pub colored: bool,
+    /// The power with which it is sent.
+    pub power: Power,
+}
+
+impl Mark {
+    /// That of a frame on a channel without spatial reuse.
+    pub const NONE: Self = Self {
+        colored: false,
+        power: Power::Full,
+    };
 }
 
 impl Transmission {
@@ -100,6 +120,7 @@ pub(super) struct Clash {
     pub node: RadioId,
     pub start: Instant,
     pub end: Instant,
+    pub mark: Mark,
     earlier: u32,
 }
 
@@ -112,6 +133,7 @@ impl Clash {
             node: t.node,
             start: t.start,
             end: t.end,
+            mark: t.mark,
             earlier: t.earlier,
         }
     }
@@ -344,6 +366,11 @@ impl Channel {
             alone: self.alone[number],
             ..self.transmissions[number]
         }
+    }
+
+    /// A transmission on the air counts as one of `origin` from now on.
+    pub(super) fn set_origin(&mut self, number: TransmissionId, origin: Origin) {
+        self.transmissions[number].origin = origin;
     }
 
     /// Frees the place of a transmission.

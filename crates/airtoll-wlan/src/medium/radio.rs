@@ -26,7 +26,7 @@ pub(crate) struct Radio {
     shadowing_db: Vec<f64>,
     noise_figure: Db,
     carrier_sense_dbm: f64,
-    /// BSS colors and OBSS PD levels of all radios; empty where none has such a level.
+    /// BSS colors, OBSS PD levels and powers of all radios; empty where none has such a level.
     reuse: Vec<Reuse>,
     hidden: Vec<(RadioId, RadioId)>,
     frame_errors: bool,
@@ -42,8 +42,39 @@ pub(crate) struct Radio {
 struct Reuse {
     /// BSS color; 0: none.
     color: u8,
-    /// Frames of another color below it are not sensed, dBm.
+    /// Frames of another color below it are sensed until the color is read, dBm.
     obss_pd_dbm: Option<f64>,
+    /// By how much its power is lower than its own while it reuses the channel, dB.
+    reduction_db: f64,
+}
+
+/// `TXPWRref` of a station with up to two streams, and `OBSS_PDmin`, dBm (26.10.2.4).
+const REFERENCE_POWER_DBM: f64 = 21.0;
+const LEAST_OBSS_PD_DBM: f64 = -82.0;
+
+/// The power with which a radio sends a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Power {
+    /// Its own.
+    Full,
+    /// That of spatial reuse.
+    Reduced,
+}
+
+impl Power {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Full, Self::Reduced];
+}
+
+/// How a radio senses the frames of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sensing {
+    /// Not at all.
+    Nothing,
+    /// Those with a BSS color up to the end of the field that has it, others to their end.
+    UpToColor,
+    /// To their end.
+    Whole,
 }
 
 /// Positions and walls that levels are computed from, in a scenario with moving stations.
@@ -136,9 +167,16 @@ impl Radio {
                 bss.map_or_else(Reuse::default, |bss| Reuse {
                     color: bss.color,
                     obss_pd_dbm: bss.obss_pd_dbm,
+                    reduction_db: 0.0,
                 })
             };
             reuse = bsss.iter().map(of).collect();
+            for (radio, power) in reuse.iter_mut().zip(&tx_power_dbm) {
+                if let Some(level) = radio.obss_pd_dbm {
+                    let limit = REFERENCE_POWER_DBM - (level - LEAST_OBSS_PD_DBM);
+                    radio.reduction_db = (power - limit).max(0.0);
+                }
+            }
         }
         for (level, shadowing) in level_dbm.iter_mut().zip(&shadowing_db) {
             *level += shadowing;
@@ -250,24 +288,46 @@ impl Radio {
         }
     }
 
-    /// Whether `to` senses `from`; every node senses itself.
+    /// Whether `to` senses `from`, if only until it has read a BSS color; every node senses itself.
     pub fn hears(&self, to: RadioId, from: RadioId) -> bool {
-        let mut least = self.carrier_sense_dbm;
-        if !self.reuse.is_empty() {
-            least = self.sensed_from(to, from);
-        }
-        to == from || (self.power(from, to) >= least && !self.are_hidden(from, to))
+        to == from || (self.power(from, to) >= self.carrier_sense_dbm && !self.are_hidden(from, to))
     }
 
-    /// Level from which `to` senses frames of `from` where some node reuses the channel, dBm.
-    #[cold]
-    fn sensed_from(&self, to: RadioId, from: RadioId) -> f64 {
-        let [to, from] = [to, from].map(|radio| self.reuse[radio.index()]);
+    /// Whether some node reuses the channel.
+    pub fn reuses_space(&self) -> bool {
+        !self.reuse.is_empty()
+    }
+
+    /// How `to` senses frames of `from`.
+    pub fn sensing(&self, to: RadioId, from: RadioId, power: Power) -> Sensing {
+        if to == from {
+            return Sensing::Whole;
+        }
+        let level = self.power(from, to) - self.reduction(from, power);
+        if level < self.carrier_sense_dbm || self.are_hidden(from, to) {
+            return Sensing::Nothing;
+        }
+        let of = |radio: RadioId| self.reuse.get(radio.index()).copied().unwrap_or_default();
+        let (to, from) = (of(to), of(from));
         let other = from.color > 0 && from.color != to.color;
-        let level = to.obss_pd_dbm.filter(|_| other);
-        level.map_or(self.carrier_sense_dbm, |level| {
-            level.max(self.carrier_sense_dbm)
-        })
+        let ignores = to.obss_pd_dbm.is_some_and(|most| level < most);
+        if other && ignores {
+            Sensing::UpToColor
+        } else {
+            Sensing::Whole
+        }
+    }
+
+    /// By how much a frame of a radio is below its own power, dB.
+    #[inline]
+    pub fn reduction(&self, radio: RadioId, power: Power) -> f64 {
+        match power {
+            Power::Full => 0.0,
+            Power::Reduced => self
+                .reuse
+                .get(radio.index())
+                .map_or(0.0, |r| r.reduction_db),
+        }
     }
 
     /// Whether the scenario hides two nodes from each other: nothing of one reaches the other.
@@ -275,22 +335,26 @@ impl Radio {
         self.hidden.contains(&(a, b)) || self.hidden.contains(&(b, a))
     }
 
-    /// Signal-to-noise ratio at `to` of a frame from `from` in `bandwidth_hz`, linear, with the
-    /// power of `interferers` added to the noise, and `further` milliwatts; those that are hidden
-    /// from `to` add nothing.
-    pub fn sinr(
-        &self,
-        from: RadioId,
-        to: RadioId,
-        bandwidth_hz: f64,
-        (interferers, further): (impl Iterator<Item = RadioId>, f64),
-    ) -> f64 {
+    /// Signal-to-noise ratio at `to` of a frame from `from` at its own power in `bandwidth_hz`, linear, with
+    /// `further` milliwatts added to the noise.
+    pub fn sinr(&self, from: RadioId, to: RadioId, bandwidth_hz: f64, further: f64) -> f64 {
         let noise = milliwatts(noise_floor(bandwidth_hz, self.noise_figure));
-        let interference: f64 = interferers
-            .filter(|i| !self.are_hidden(*i, to))
-            .map(|i| milliwatts(Dbm(self.power(i, to))))
-            .sum();
-        milliwatts(Dbm(self.power(from, to))) / (noise + (interference + further))
+        milliwatts(Dbm(self.power(from, to))) / (noise + further)
+    }
+
+    /// The power that `to` receives from frames of others, milliwatts; those that are hidden from it add nothing.
+    pub fn interference(
+        &self,
+        to: RadioId,
+        interferers: impl Iterator<Item = (RadioId, Power)>,
+    ) -> f64 {
+        interferers
+            .filter(|(from, _)| !self.are_hidden(*from, to))
+            .map(|(from, power)| {
+                let level = self.power(from, to) - self.reduction(from, power);
+                milliwatts(Dbm(level))
+            })
+            .sum()
     }
 
     /// Probability that a control frame arrives where nothing overlaps it.
@@ -304,21 +368,31 @@ impl Radio {
         let key = octets << 8 | u32::from(vector.index()) << 4 | vector.generation() as u32;
         let at = from.index() * self.nodes + to.index();
         if self.control[at].0 != Some(key) {
-            let snr = self.sinr(from, to, 20e6, (std::iter::empty(), 0.0));
+            let snr = self.sinr(from, to, 20e6, 0.0);
             let p = frame_success(vector, snr, octets) * header_success(vector, snr);
             self.control[at] = (Some(key), p);
         }
         self.control[at].1
     }
 
+    /// A number for how `to` senses `from`, by which classes differ; 0: not at all.
+    fn kind(&self, to: RadioId, from: RadioId) -> u8 {
+        if self.reuse.is_empty() {
+            return u8::from(self.hears(to, from));
+        }
+        let [full, reduced] = Power::ALL.map(|power| self.sensing(to, from, power) as u8);
+        // A frame at full power is sensed at least as one at the reduced power is.
+        full * 3 + reduced
+    }
+
     /// Sensing classes of the nodes in `members`: the class of each member, and for each member
     /// the classes that hear it.
     pub fn classes(&self, members: &[RadioId]) -> (Vec<ClassId>, Vec<Vec<ClassId>>) {
-        let mut known: HashMap<Vec<bool>, ClassId> = HashMap::new();
+        let mut known: HashMap<Vec<u8>, ClassId> = HashMap::new();
         let mut rows = Vec::new();
         let mut class_of = Vec::with_capacity(members.len());
         for &listener in members {
-            let row: Vec<bool> = members.iter().map(|m| self.hears(listener, *m)).collect();
+            let row: Vec<u8> = members.iter().map(|m| self.kind(listener, *m)).collect();
             let next = ClassId::new(known.len() as u32);
             let class = *known.entry(row.clone()).or_insert(next);
             if class == next {
@@ -329,7 +403,7 @@ impl Radio {
         let ears = (0..members.len())
             .map(|m| {
                 (0..rows.len())
-                    .filter(|r| rows[*r][m])
+                    .filter(|r| rows[*r][m] != 0)
                     .map(|r| ClassId::new(r as u32))
                     .collect()
             })

@@ -3,6 +3,8 @@
 use airtoll_phy::{self as phy, TxVector};
 use airtoll_units::{Instant, Span};
 
+use super::radio::{Power, Sensing};
+use super::spatial_reuse::COLOR_READ;
 use super::{Clash, Medium, Transmission};
 use crate::id::{Ends, ModeId, RadioId};
 
@@ -13,8 +15,29 @@ pub(crate) enum Reception {
     Clear,
     /// Over interferers of so many milliwatts, and no other frame.
     Amid(f64),
+    /// With less power than its sender's own, over interferers and no other frame.
+    Lowered(Burden),
     /// Over others: the linear ratio of its power to theirs and the noise's.
     Over(f64),
+}
+
+/// Interferers and lack of power of a frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Burden {
+    /// Power of interferers.
+    milliwatts: f64,
+    /// By how much its power is below its sender's own, dB.
+    lowered_db: f64,
+}
+
+impl Burden {
+    /// Interferers of so many milliwatts alone.
+    const fn of(milliwatts: f64) -> Self {
+        Self {
+            milliwatts,
+            lowered_db: 0.0,
+        }
+    }
 }
 
 /// Probabilities that frames of a pair of radios arrive where nothing overlaps them: those of its last few
@@ -53,7 +76,7 @@ impl KnownSuccess {
 
 impl Medium {
     /// How a transmission reached a node; `None` if overlapping frames destroyed it.
-    #[inline]
+    #[inline(always)]
     pub fn reception(&self, t: &Transmission, at: RadioId) -> Option<Reception> {
         if self.transmits_beside(t, at) {
             return None;
@@ -67,19 +90,36 @@ impl Medium {
     /// How a part of a transmission reached a node that no other frame overlapped.
     #[inline]
     fn without_frames(&self, t: &Transmission, span: Span) -> Reception {
+        if t.mark.power == Power::Reduced {
+            return self.lowered(t, span);
+        }
         if self.interference.is_empty() {
             return Reception::Clear;
         }
-        match self.interference.power(self.channel_of(t.node), span) {
+        match self.interferers(t, span) {
             0.0 => Reception::Clear,
             power => Reception::Amid(power),
         }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn lowered(&self, t: &Transmission, span: Span) -> Reception {
+        Reception::Lowered(Burden {
+            milliwatts: self.interferers(t, span),
+            lowered_db: self.radio.reduction(t.node, t.mark.power),
+        })
+    }
+
+    /// Power of the interferers that a part of a transmission meets, milliwatts.
+    fn interferers(&self, t: &Transmission, span: Span) -> f64 {
+        self.interference.power(self.channel_of(t.node), span)
+    }
+
     /// Whether another frame or an interferer overlapped a transmission so far.
     #[inline]
     pub fn is_disturbed(&self, t: &Transmission) -> bool {
-        t.overlapped || self.without_frames(t, t.span()) != Reception::Clear
+        t.overlapped || (!self.interference.is_empty() && self.interferers(t, t.span()) > 0.0)
     }
 
     /// Whether no part of a transmission reaches a node, whatever its MPDUs meet: the node transmitted
@@ -140,46 +180,54 @@ impl Medium {
         let mut interferers = self
             .clashes(t)
             .filter(|c| meets(c))
-            .map(|c| c.node)
+            .map(|c| (c.node, c.mark.power))
             .peekable();
         let header = Span {
             from: t.start,
             to: header_end,
         };
-        let span = match self.without_frames(t, header) {
-            Reception::Clear => part,
+        let mut span = part;
+        if self.interferers(t, header) > 0.0 {
             // The header decides on all parts.
-            _ => Span {
-                from: t.start,
-                to: part.to,
-            },
-        };
-        let further = self.without_frames(t, span);
-        if interferers.peek().is_none() {
-            return Some(further);
+            span.from = t.start;
         }
-        let further = match further {
-            Reception::Amid(power) => power,
-            _ => 0.0,
-        };
-        let sinr = self.radio.sinr(t.node, at, 20e6, (interferers, further));
-        Some(Reception::Over(sinr))
+        if interferers.peek().is_none() {
+            return Some(self.without_frames(t, span));
+        }
+        let power = self.radio.interference(at, interferers) + self.interferers(t, span);
+        let sinr = self.radio.sinr(t.node, at, 20e6, power);
+        let lowered = self.radio.reduction(t.node, t.mark.power);
+        Some(Reception::Over(sinr * share_of(lowered)))
     }
 
     /// Whether a node captured a transmission over each frame that began before `header_end` or
     /// overlapped the part between two instants.
     fn survives(&self, t: &Transmission, at: RadioId, header_end: Instant, part: Span) -> bool {
-        let signal = self.radio.power(t.node, at);
+        let level = |node, power| self.radio.power(node, at) - self.radio.reduction(node, power);
+        let signal = level(t.node, t.mark.power);
         let meets = |clash: &Clash| clash.start < part.to && clash.end > part.from;
         for clash in self.clashes(t) {
             let (other, start) = (clash.node, clash.start);
             let matters = start < header_end || meets(clash);
-            if !matters || !self.radio.hears(at, other) {
+            let sensing = match self.reuse {
+                None if self.radio.hears(at, other) => Sensing::Whole,
+                None => Sensing::Nothing,
+                Some(_) => self.radio.sensing(at, other, clash.mark.power),
+            };
+            if !matters || sensing == Sensing::Nothing {
                 continue;
             }
-            let above = signal - self.radio.power(other, at);
+            let above = signal - level(other, clash.mark.power);
             let captures = |margin: Option<f64>| margin.is_some_and(|db| above >= db);
-            let survives = if start < t.start {
+            let survives = if sensing == Sensing::UpToColor {
+                // It ends the reception of such a frame once it knows the color.
+                let received_to = if clash.mark.colored {
+                    start + COLOR_READ
+                } else {
+                    clash.end
+                };
+                start >= t.start || received_to <= t.start || captures(self.radio.frame_capture())
+            } else if start < t.start {
                 // The receiver is receiving the earlier frame.
                 captures(self.radio.frame_capture())
             } else if start == t.start {
@@ -216,13 +264,16 @@ impl Medium {
         let probability = match reception {
             Reception::Clear => known.of(mode, octets, || {
                 let bandwidth = f64::from(vector.width().mhz()) * 1e6;
-                let alone = (std::iter::empty(), 0.0);
-                let snr = self.radio.sinr(ends.from, ends.to, bandwidth, alone);
+                let snr = self.radio.sinr(ends.from, ends.to, bandwidth, 0.0);
                 phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr)
             }),
             Reception::Amid(power) => {
                 let bandwidth = f64::from(vector.width().mhz()) * 1e6;
-                self.amid(ends, (vector, octets), bandwidth, power)
+                self.amid(ends, (vector, octets), bandwidth, Burden::of(power))
+            }
+            Reception::Lowered(burden) => {
+                let bandwidth = f64::from(vector.width().mhz()) * 1e6;
+                self.amid(ends, (vector, octets), bandwidth, burden)
             }
             Reception::Over(sinr) => {
                 phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
@@ -231,17 +282,19 @@ impl Medium {
         self.happens(probability)
     }
 
-    /// Probability that a frame arrives over interferers of so many milliwatts.
+    /// Probability that a frame arrives over interferers or with less power.
     #[cold]
     fn amid(
         &self,
         ends: Ends<RadioId>,
         (vector, octets): (&TxVector, u32),
         bandwidth_hz: f64,
-        milliwatts: f64,
+        over: Burden,
     ) -> f64 {
-        let over = (std::iter::empty(), milliwatts);
-        let sinr = self.radio.sinr(ends.from, ends.to, bandwidth_hz, over);
+        let sinr = self
+            .radio
+            .sinr(ends.from, ends.to, bandwidth_hz, over.milliwatts);
+        let sinr = sinr * share_of(over.lowered_db);
         phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
     }
 
@@ -266,7 +319,8 @@ impl Medium {
         }
         let probability = match reception {
             Reception::Clear => self.radio.control_success(t.node, to, vector, octets),
-            Reception::Amid(power) => self.amid(ends, (vector, octets), 20e6, power),
+            Reception::Amid(power) => self.amid(ends, (vector, octets), 20e6, Burden::of(power)),
+            Reception::Lowered(burden) => self.amid(ends, (vector, octets), 20e6, burden),
             Reception::Over(sinr) => {
                 phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
             }
@@ -284,13 +338,11 @@ impl Medium {
         bandwidth_hz: f64,
         (reception, at): (Reception, Instant),
     ) -> bool {
-        let over = |power| (std::iter::empty(), power);
+        let over = |power| self.radio.sinr(ends.from, ends.to, bandwidth_hz, power);
         let mean = match reception {
-            Reception::Clear => self.radio.sinr(ends.from, ends.to, bandwidth_hz, over(0.0)),
-            Reception::Amid(power) => {
-                self.radio
-                    .sinr(ends.from, ends.to, bandwidth_hz, over(power))
-            }
+            Reception::Clear => over(0.0),
+            Reception::Amid(power) => over(power),
+            Reception::Lowered(burden) => over(burden.milliwatts) * share_of(burden.lowered_db),
             Reception::Over(sinr) => sinr,
         };
         let gain = self
@@ -305,5 +357,14 @@ impl Medium {
     fn happens(&mut self, probability: f64) -> bool {
         // Nothing is drawn for a link that loses practically no frame.
         probability > 1.0 - 1e-9 || self.noise.unit() < probability
+    }
+}
+
+/// The linear share of a power that is lower by so many dB.
+fn share_of(lowered_db: f64) -> f64 {
+    if lowered_db == 0.0 {
+        1.0
+    } else {
+        libm::pow(10.0, -lowered_db / 10.0)
     }
 }

@@ -1,6 +1,6 @@
 //! Radio headers: takes the vector and the received level of a PPDU, gives a radiotap header.
 
-use airtoll_phy::{self as phy, Band, GuardInterval, TxVector};
+use airtoll_phy::{self as phy, Band, Coding, GuardInterval, TxVector};
 use airtoll_units::Instant;
 use airtoll_wire::radiotap::{self, FLAG_FCS, FLAG_SHORT_PREAMBLE, Modulation, RadiotapRepr};
 
@@ -62,6 +62,7 @@ pub(super) fn header(
             .is_finite()
             .then(|| libm::round(signal.clamp(-128.0, 127.0)) as i8),
         modulation: modulation(vector),
+        ldpc: vector.coding() == Coding::Ldpc,
         // Last-subframe known, this is the last.
         ampdu: ampdu.map(|(number, last)| (number, 0x4 | if last { 0x8 } else { 0 })),
         ..RadiotapRepr::default()

@@ -304,7 +304,7 @@ impl Recorder {
             vector,
             start: t.start,
             end: t.end,
-            signal: view.medium().radio().power(t.node, heard_by),
+            signal: view.medium().level_of(t, heard_by),
         };
         let channel = view.medium().channel_of(owner);
         let duration = microseconds(t.protects);

@@ -69,6 +69,37 @@ fn scenario(bss: &str, stations: &str, flows: &str, seconds: f64) -> Scenario {
     .unwrap()
 }
 
+#[test]
+fn data_frames_with_ldpc_say_so() {
+    let marked = |bss: &str| {
+        let uplink = flow(
+            "s0",
+            "ap",
+            "udp",
+            r#"{"type": "saturated", "payload_octets": 500}"#,
+        );
+        let kept = record(&scenario(bss, &station("s0", ""), &uplink, 0.01));
+        let radio = |octets: &[u8]| RadiotapRepr::parse(&Radiotap::new(octets).unwrap());
+        let all = kept.packets.iter().map(|(_, _, octets)| radio(octets));
+        // Acknowledgements have a legacy rate, which has no LDPC.
+        all.fold([0, 0], |[coded, others], found| {
+            let coded_here = usize::from(found.ldpc);
+            [coded + coded_here, others + 1 - coded_here]
+        })
+    };
+    for standard in ["802.11n", "802.11ac", "802.11ax"] {
+        let bss = |coding: &str| {
+            format!(
+                r#""standard": "{standard}", "coding": "{coding}",
+                "rate": {{"control": "fixed_mcs", "mcs": 3}}"#
+            )
+        };
+        let [coded, others] = marked(&bss("ldpc"));
+        assert!(coded > 2 && others > 0, "{standard}: {coded} {others}");
+        assert_eq!(marked(&bss("bcc"))[0], 0, "{standard}");
+    }
+}
+
 fn station(name: &str, more: &str) -> String {
     format!(r#"{{"name": "{name}", "role": "station", "bss": "cell"{more}}}"#)
 }

@@ -126,10 +126,9 @@ pub struct Bss {
     /// BSS color (IEEE 802.11ax-2021, 26.11.4), 1 to 63; 0: none.
     #[serde(default)]
     pub color: u8,
-    /// Its nodes do not sense frames of BSSs with another color below this level (OBSS PD level of
-    /// spatial reuse, IEEE 802.11ax-2021, 26.10.2.2), -82 to -62 dBm; null: they sense all from the
-    /// carrier sense level on. The limit of transmit power that comes with it is in `tx_power_dbm` of
-    /// the nodes.
+    /// Its nodes sense frames of BSSs with another color below this level until they have read the color
+    /// (OBSS PD level of spatial reuse, IEEE 802.11ax-2021, 26.10.2.2), -82 to -62 dBm, and send their next
+    /// frames with 21 dBm less its excess over -82 dBm at most; null: they sense all to the end.
     #[serde(default)]
     pub obss_pd_dbm: Option<f64>,
     /// OFDMA (802.11ax and later); null: each PPDU has one sender and one receiver.
