@@ -75,11 +75,14 @@ class Threads:
         self._threads = [
             threading.Thread(target=self._work, name=f"trial-{number}") for number in range(width)
         ]
-        for thread in self._threads:
-            thread.start()
 
     def submit(self, trial: Trial) -> None:
-        """Start a trial."""
+        """Start a trial; the first one starts the threads."""
+        # Not earlier: whoever submits also closes, but Ctrl-C may come between making and using
+        # the pool, and the interpreter does not end before its threads.
+        for thread in self._threads:
+            if thread.ident is None:
+                thread.start()
         self._tasks.put(trial)
 
     def next_ended(self) -> Ended:
@@ -95,9 +98,10 @@ class Threads:
 
     def close(self) -> None:
         """Stop the threads."""
-        for _thread in self._threads:
+        started = [thread for thread in self._threads if thread.ident is not None]
+        for _thread in started:
             self._tasks.put(None)
-        for thread in self._threads:
+        for thread in started:
             thread.join()
 
     def _work(self) -> None:
