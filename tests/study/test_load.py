@@ -152,6 +152,9 @@ def test_a_key_of_a_scenario_that_the_grid_overrides_is_refused_with_the_key_of_
     key = f"scenario.{name}.radius.requests_per_s"
     with pytest.raises(StudyError, match=r"the grid varies it: grid\.scenario\.radius\.requests"):
         with_values(load("enterprise-move"), {key: 18.75})
+    # A run of an earlier version can still be opened.
+    study = with_values(load("enterprise-move"), {key: 18.75}, recorded=True).study
+    assert study.scenario["campus"].radius.requests_per_s == 18.75
 
 
 def test_a_key_without_its_tables_is_refused_with_the_keys_that_end_with_it():

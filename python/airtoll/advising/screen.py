@@ -259,7 +259,7 @@ def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:
 
 
 def _scanned(gap: Estimate, lost: float | None) -> str:
-    """What the gap of a hand-over means for a call, and the gap of a client that scans."""
+    """The packets that a call loses in a hand-over, and the gap of a client that scans."""
     calls = ""
     if lost is not None:
         packets = "no packet" if lost == 0 else f"{lost:.3g} packets"

@@ -116,14 +116,17 @@ def parse(text: str, path: Path) -> StudyFile:
     return StudyFile(study, path, text, hashlib.sha256(text.encode()).hexdigest())
 
 
-def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
+def with_values(
+    file: StudyFile, values: Mapping[str, Level], *, recorded: bool = False
+) -> StudyFile:
     """The same study with some dotted keys set, checked again.
 
     A smaller grid narrows the patterns of ``exclude`` and the questions, which lose the levels that
     it lacks, and drops the comparisons (``compare``) of cells that it lacks. A question keeps its
     place if its grid has other levels there. A requirement loses the levels that the grid lacks and
     is refused without any. Texts that state a replaced number follow. ``scenario.*.KEY`` and
-    ``traffic.*.KEY`` set every table.
+    ``traffic.*.KEY`` set every table. ``recorded``: values of an earlier run, which may have keys
+    that the grid overrides.
 
     Raises ``StudyError`` for a key that does not exist or a value that is invalid.
     """
@@ -133,7 +136,7 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     for key, value in values.items():
         _refuse_unplaced(data, key, file.path)
         old[key] = _put(data, key, value, file.path)
-    for key in values:
+    for key in () if recorded else values:
         _refuse_overridden(data, key, file.path)
     _refresh_texts(data, old, values)
     grid = {
@@ -161,7 +164,7 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     except ValidationError as error:
         written = _as_text(error, values)
         if written:
-            return with_values(file, {**values, **written})
+            return with_values(file, {**values, **written}, recorded=recorded)
         raise StudyError(_first_mistake(error, file.path)) from error
     return StudyFile(_check_grid(study, file.path), file.path, file.text, file.sha256)
 
