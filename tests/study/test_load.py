@@ -145,3 +145,25 @@ def test_a_factor_of_the_grid_without_its_table_is_refused_with_the_way_to_set_i
     key = "scenario.radius.requests_per_s"
     with pytest.raises(StudyError, match=r"the grid varies it: grid\.scenario\.radius"):
         with_values(load("enterprise-move"), {key: 18.75})
+
+
+@pytest.mark.parametrize("name", ["campus", "*"])
+def test_a_key_of_a_scenario_that_the_grid_overrides_is_refused_with_the_key_of_the_grid(name: str):
+    key = f"scenario.{name}.radius.requests_per_s"
+    with pytest.raises(StudyError, match=r"the grid varies it: grid\.scenario\.radius\.requests"):
+        with_values(load("enterprise-move"), {key: 18.75})
+    # A run of an earlier version can still be opened.
+    study = with_values(load("enterprise-move"), {key: 18.75}, recorded=True).study
+    assert study.scenario["campus"].radius.requests_per_s == 18.75
+
+
+def test_a_key_without_its_tables_is_refused_with_the_keys_that_end_with_it():
+    file = load("enterprise-move")
+    cases = {
+        "radius.requests_per_s": r"grid\.scenario\.radius\.requests_per_s=\[\.\.\.\]$",
+        "join.chain": r"scenario\.campus\.join\.chain$",
+        "repetitions": r"trials\.repetitions$",
+    }
+    for key, named in cases.items():
+        with pytest.raises(StudyError, match=f"keys that end with it: {named}"):
+            with_values(file, {key: 18.75})

@@ -12,8 +12,16 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from airtoll.advising.candidates import TUNNEL, candidates
-from airtoll.advising.decision import Choice, Decision, decide, why_tunnel_unknown
-from airtoll.advising.measure import Measures, margin, measure, measured_parts, scanning
+from airtoll.advising.decision import Choice, Decision, Storm, decide, why_tunnel_unknown
+from airtoll.advising.measure import (
+    Measures,
+    margin,
+    measure,
+    measured_parts,
+    relieved,
+    requests_of_a_join,
+    scanning,
+)
 from airtoll.advising.screen import Screen, screen
 from airtoll.advising.settings import change_of
 from airtoll.advising.situation import Situation, situation
@@ -111,8 +119,20 @@ def decided(
         decision,
         changed=_changed(decision),
         margin=_margin(decision, phase),
+        lost=measures.lost,
+        storm=_storm(decision, measures, phase),
         scanned=scanning(situation, str(decision.policy), phase=phase) if walked else None,
     ), measures
+
+
+def _storm(
+    decision: Decision, measures: Measures, phase: Callable[[str], None] | None
+) -> Storm | None:
+    """The RADIUS requests of the policy to change to; None where it has none."""
+    if decision.to is None or (sent := measures.requests.get(decision.to.policy)) is None:
+        return None
+    needed = requests_of_a_join(decision.situation, decision.to.policy)
+    return Storm(needed, sent, relieved(decision.situation, decision.to.policy, phase=phase))
 
 
 def _changed(decision: Decision) -> Changed | None:

@@ -5,11 +5,11 @@ Takes a situation, candidates and measured claims; gives a :class:`Decision`. Wr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from airtoll.advising.candidates import Candidates, why_unknown
 from airtoll.advising.measure import ASSOCIATED, WAKING, Measures
@@ -88,6 +88,18 @@ class Life:
 
 
 @frozen
+class Storm:
+    """RADIUS requests of a join after a power cut. ``needed``: without loss. ``sent``: with those
+    that an access point sends again, a mean. ``relieved``: option -> the time until every client
+    has joined with it, s, and the requests of its join.
+    """
+
+    needed: int
+    sent: float
+    relieved: tuple[tuple[str, Estimate, int], ...] = ()
+
+
+@frozen
 class Decision:
     """``to``: the policy to change to. ``outcomes``: all measured candidates, best first.
 
@@ -97,6 +109,8 @@ class Decision:
     under the policy that it has afterwards. ``kept``: the same with a kept PMK, by policy.
     ``changed``: the file of the network with ``to``, None where it is not written.
     ``scanned``: the gap of a hand-over after a scan under the policy that one has afterwards, s.
+    ``lost``: packets that a call loses in a hand-over, by policy. ``storm``: of the policy to
+    change to.
     """
 
     situation: Situation
@@ -118,6 +132,8 @@ class Decision:
     life: Life | None = None
     scanned: Estimate | None = None
     changed: Changed | None = None
+    lost: Mapping[str, float] = field(factory=dict)
+    storm: Storm | None = None
 
     @property
     def policy(self) -> str | None:

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import polars as pl
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from airtoll import _native, border
 from airtoll.advising.candidates import TUNNEL
 from airtoll.advising.reach import in_words, place_of_station, reach
 from airtoll.advising.sensor import every_in_words
@@ -29,6 +30,7 @@ from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 from airtoll.study import Level
 from airtoll.study.generations import GENERATIONS
+from airtoll.study.join import SIGNATURES, Join
 
 _METHOD: Final = "scenario.handover.method"
 _REQUESTS: Final = "scenario.radius.requests_per_s"
@@ -36,6 +38,10 @@ _RESUMED: Final = "scenario.join.tls_resumption"
 _JOINED: Final = "joined_ratio"
 _GAP: Final = "handover_gap_s"
 _WALK: Final = "office-walk"
+_LOST: Final = "handover_packets_lost"
+_MESSAGES: Final = "messages_radius"
+#: Metric that is read beside the one of a part.
+_BESIDE: Final = {_LOST: _GAP, _MESSAGES: "join_all_time_s"}
 #: Channels of an active scan before a hand-over, 30 ms each: the default of a study.
 SCANNED_CHANNELS: Final = 11
 #: Place of a battery-powered station that joins once a day.
@@ -97,7 +103,8 @@ class Measures:
     """``answers``: of the parts, in order. ``from_open`` and ``from_link``: throughput from an open
     network and from the link of a tunnel, for the sum of both. ``names``: for people. ``setting``:
     the place in one line. ``kept``: days of a sensor's battery with a kept PMK, by policy with SAE
-    or EAP.
+    or EAP. ``lost``: packets that a call loses in a hand-over, ``requests``: RADIUS requests that
+    an access point sends for a join after a power cut, those sent again included; means by policy.
     """
 
     answers: tuple[Answered, ...]
@@ -106,6 +113,8 @@ class Measures:
     names: Names
     setting: str
     kept: Mapping[str, Estimate] = field(factory=dict)
+    lost: Mapping[str, float] = field(factory=dict)
+    requests: Mapping[str, float] = field(factory=dict)
 
 
 def measure(
@@ -120,15 +129,16 @@ def measure(
     answers: list[Answered] = []
     from_open = over_link = None
     names: Names | None = None
+    beside: dict[str, dict[str, float]] = {}
     for number, part in enumerate(measured_parts(situation)):
         if phase:
             phase(f"measuring {part.scenario}")
         layers = _layers(over) if number == 0 and over is not None else ()
-        found, own = _run(situation, part, policies, layers, trials or part.trials)
+        found, own = _run(situation, part, policies, layers, trials or part.trials, beside)
         if trials is None and (more := _undecided(found[0])):
             enough = part.trials + math.ceil(_SPARE * more)
             enough = min(enough, _MOST_GROWTH * part.trials)
-            found, own = _run(situation, part, policies, layers, enough)
+            found, own = _run(situation, part, policies, layers, enough, beside)
         names = names or own
         answers += found[:1]
         if layers and len(found) > 2:
@@ -142,6 +152,9 @@ def measure(
         names,
         _setting(situation),
         _kept(situation, policies, trials, phase) if situation.place == "sensor" else {},
+        beside.get(_LOST, {}),
+        # Each request has one answer; of those sent again the server answers each, too.
+        {name: messages / 2 for name, messages in beside.get(_MESSAGES, {}).items()},
     )
 
 
@@ -202,12 +215,12 @@ def margin(
     if phase:
         phase(f"measuring the margin of the RADIUS server, {policy}")
     aps = situation.access_points
-    joined: dict[float, tuple[float, float]] = {}
+    joined: dict[float, bool] = {}
 
     def enough_at(level: float) -> bool:
         if level not in joined:
             joined[level] = _joins(situation, policy, level)
-        return joined[level][0] >= 1
+        return joined[level]
 
     now = level = situation.requests_per_s / aps
     enough, short = (now, None) if holds and enough_at(now) else (None, now)
@@ -225,22 +238,30 @@ def margin(
             enough = middle
         else:
             short = middle
-    if short is not None:
-        enough_at(short)
-    clients = -(-situation.clients // aps)
     return Margin(
         policy,
         situation.requests_per_s,
         None if enough is None else enough * aps,
         None if short is None else short * aps,
-        0.0 if short is None else joined[short][1] * clients,
-        clients,
+        situation.clients,
         trials=_MARGIN_TRIALS,
     )
 
 
-def _joins(situation: Situation, policy: str, requests_per_s: float) -> tuple[float, float]:
-    """The least and the mean share of clients that join, with a server for one access point."""
+def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
+    """Whether every client joins in every trial, with a server for one access point."""
+    with _stormed(situation, policy, _JOINED, requests_per_s) as summary:
+        metric = pl.col("metric").cast(pl.String)
+        shares = summary.observations.filter(metric == _JOINED)["value"]
+    found = [float(share) for share in shares]
+    return bool(found) and min(found) >= 1
+
+
+@contextmanager
+def _stormed(
+    situation: Situation, policy: str, metric: str, requests_per_s: float
+) -> Iterator[RunSummary]:
+    """A run of the joins of one access point, with its share of the server."""
     name = "office-storm"
     values: dict[str, Any] = {
         "grid": {
@@ -251,14 +272,57 @@ def _joins(situation: Situation, policy: str, requests_per_s: float) -> tuple[fl
         },
         "question": [],
         "study.baseline": policy,
-        "study.answers": [_JOINED],
+        "study.answers": [metric],
         "trials.repetitions": _MARGIN_TRIALS,
         f"scenario.{name}": _scenario(situation, name, policy),
     }  # fmt: skip
     with _done(values) as summary:
-        shares = summary.observations.filter(pl.col("metric") == _JOINED)["value"]
-    found = [float(share) for share in shares]
-    return (min(found), sum(found) / len(found)) if found else (0.0, 0.0)
+        yield summary
+
+
+def requests_of_a_join(situation: Situation, policy: str) -> int:
+    """RADIUS Access-Requests of one join without loss, with the server of an office."""
+    join = Join(chain=situation.chain)
+    options = border.Options(
+        chain=tuple(border.SignatureAlgorithm(SIGNATURES[name]) for name in join.algorithms),
+        tls=border.TlsVersion(_of_file("office-storm")["join"]["tls"]),
+        tls_resumption=_resumes(situation, policy),
+    )
+    asked = border.to_json(resolve(policy).native()), 1, border.to_json(options)
+    protocols = _native.negotiate(*asked)["totals"]["by_protocol"]
+    return sum(one["messages"] for one in protocols if one["protocol"] == "RADIUS") // 2
+
+
+def relieved(
+    situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+) -> tuple[tuple[str, Estimate, int], ...]:
+    """Options that spare RADIUS requests -> the time until every client of an office has joined
+    with each, s, and the requests of its join; without those at which a client stays out.
+    """
+    needed = requests_of_a_join(situation, policy)
+    asked = {
+        "--chain p256": evolve(situation, chain="p256"),
+        "--tls-resumption": evolve(situation, tls_resumption=True),
+    }
+    found = []
+    for option, other in asked.items():
+        requests = requests_of_a_join(other, policy)
+        if requests >= needed:
+            continue
+        if phase:
+            phase(f"measuring office-storm with {option}, {policy}")
+        with _stormed(other, policy, "join_all_time_s", _share_of(other)) as summary:
+            (cell,) = summary.plan.cells
+            joined = summary.analysis.estimate(cell.name, _JOINED)
+            time = summary.analysis.estimate(cell.name, "join_all_time_s")
+        if time is not None and joined is not None and joined.value >= 1:
+            found.append((option, time, requests))
+    return tuple(found)
+
+
+def _share_of(situation: Situation) -> float:
+    """The share of the server for one access point."""
+    return situation.requests_per_s / situation.access_points
 
 
 def scanning(
@@ -293,7 +357,9 @@ def _run(
     policies: Sequence[str],
     layers: Sequence[str],
     trials: int,
+    beside: dict[str, dict[str, float]],
 ) -> tuple[tuple[Answered, ...], Names]:
+    """The answers of a part; ``beside``: further means by metric and policy, which it adds to."""
     every = list(dict.fromkeys((situation.have, *policies, *layers)))
     grid: dict[str, Any] = {
         "policy": every,
@@ -326,7 +392,19 @@ def _run(
         f"scenario.{part.scenario}": _scenario(situation, part.scenario),
     }
     with _done(values) as summary:
+        for metric in (_LOST, _MESSAGES):
+            means = _means(summary, metric)
+            if part.metric == _BESIDE[metric] and means:
+                beside[metric] = means
         return summary.answered, Names(summary.plan.cells)
+
+
+def _means(summary: RunSummary, metric: str) -> dict[str, float]:
+    """The mean of a metric over stations and trials, by policy."""
+    policies = {cell.name: cell.policy for cell in summary.plan.cells}
+    rows = summary.observations.filter(pl.col("metric").cast(pl.String) == metric)
+    means = rows.group_by(pl.col("cell").cast(pl.String)).agg(pl.col("value").mean())
+    return {policies[cell]: float(mean) for cell, mean in means.iter_rows() if mean is not None}
 
 
 def _undecided(answered: Answered) -> int:
@@ -416,7 +494,8 @@ def _of_file(name: str) -> dict[str, Any]:
 
 def storm(situation: Situation) -> str:
     """The joins of an office after a power cut in one line."""
-    spread_s = _of_file("office-storm")["join"]["spread_ms"] / 1000
+    join = _of_file("office-storm")["join"]
+    spread_s = join["spread_ms"] / 1000
     words = f"after a power cut all laptops start within {spread_s:g} s"
     if not situation.radius:
         return words
@@ -425,7 +504,7 @@ def storm(situation: Situation) -> str:
     kept = ", TLS sessions kept from earlier joins" if situation.tls_resumption else ""
     return (
         f"{words}; the RADIUS server answers {situation.requests_per_s:g} requests/s{each}; "
-        f"{situation.chain} certificates{kept}"
+        f"{situation.chain} certificates, TLS {join['tls']}{kept}"
     )
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.advising.candidates import lacking
-from airtoll.advising.decision import Choice, Decision, Outcome
+from airtoll.advising.decision import Choice, Decision, Outcome, Storm
 from airtoll.advising.measure import ASSOCIATED, SCANNED_CHANNELS, WAKING, storm
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
@@ -34,6 +34,8 @@ _LIVES: Final = {
     ASSOCIATED: "if it stays associated",
 }
 _BATTERY: Final = "battery_days"
+#: Requests that are sent again, as a share of those without loss, from which on they are told.
+_AGAIN: Final = 0.05
 
 
 @frozen
@@ -250,15 +252,50 @@ def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:
     assert decision.to is not None
     words = f"{_sentence(_told(claim, teller, decision.to))}."
     if claim.metric == "handover_gap_s" and decision.scanned is not None:
-        words += f" {_scanned(decision.scanned)}"
+        words += f" {_scanned(decision.scanned, decision.lost.get(decision.to.policy))}"
+    if claim.metric == "join_all_time_s" and decision.storm is not None:
+        words += f" {_storm(decision.storm, decision.situation)}"
     return words
 
 
-def _scanned(gap: Estimate) -> str:
+def _scanned(gap: Estimate, lost: float | None) -> str:
+    """The packets that a call loses in a hand-over, and the gap of a client that scans."""
+    calls = ""
+    if lost is not None:
+        packets = "no packet" if lost == 0 else f"{lost:.3g} packets"
+        calls = (
+            f", and a call with a packet every 20 ms loses {packets}; the gap is the time from the "
+            "last frame at the old access point to the first at the new one"
+        )
     return (
-        "So a client with a neighbour list (802.11k); one without it scans first, under every "
-        f"policy: with {SCANNED_CHANNELS} channels of 30 ms its gap is {shown(gap)}."
+        f"This holds for a client with a neighbour list (802.11k){calls}. A client without a list "
+        f"scans {SCANNED_CHANNELS} channels of 30 ms first, under every policy; its gap is "
+        f"{shown(gap)}."
     )
+
+
+def _storm(found: Storm, situation: Situation) -> str:
+    """The plain division of requests by the server's rate, and the part that it leaves out."""
+    rate, clients = situation.requests_per_s, situation.clients
+    plain = clients * found.needed / rate
+    again = found.sent - found.needed
+    words = (
+        f"A join takes {found.needed} RADIUS requests: {clients} x {found.needed} / {rate:g} = "
+        f"{plain:.3g} s"
+    )
+    if again >= _AGAIN * found.needed:
+        words += (
+            f"; the access points send {again:.2g} requests a join again while they wait, which "
+            f"take the server about {clients * again / rate:.3g} s more"
+        )
+    words += "; the rest is the spread of the starts and waits for time-outs."
+    if found.relieved:
+        cures = [
+            f"{shown(time)} with {option} ({requests} requests)"
+            for option, time, requests in found.relieved
+        ]
+        words += f" It would be {_listed(cures)}."
+    return words
 
 
 def _told(claim: Compare, teller: Teller, outcome: Outcome) -> str:

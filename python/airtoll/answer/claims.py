@@ -139,15 +139,14 @@ class Margin:
 
     ``now``: what it answers. ``enough``: the least measured level from which on every client joined
     in every trial; None where none was enough. ``short``: the largest measured level below it, at
-    which ``joined`` of ``clients`` joined, a mean; None where all levels were enough. ``trials``:
-    of each level.
+    which not all joined in some trial; None where all levels were enough. ``clients``: of all
+    access points. ``trials``: of each level.
     """
 
     policy: str
     now: float
     enough: float | None
     short: float | None
-    joined: float
     clients: int
     trials: int = 1
 

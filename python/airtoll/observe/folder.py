@@ -119,7 +119,7 @@ def _study_file(text: str, path: str, values: str) -> StudyFile:
     """``values``: those of the options, as JSON."""
     file = parse(text, Path(path))
     own = json.loads(values)
-    return with_values(file, own) if own else file
+    return with_values(file, own, recorded=True) if own else file
 
 
 @lru_cache(maxsize=1)

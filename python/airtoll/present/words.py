@@ -259,8 +259,7 @@ class Teller:
     def margin(self, claim: Margin) -> tuple[str, ...]:
         """How near a RADIUS server is to failing."""
         name = self._level("policy", claim.policy)
-        joined = f"{claim.joined:.3g} of {claim.clients} clients of an access point"
-        short = "" if claim.short is None else f"at {claim.short:.3g}, {joined} do, on average"
+        short = "" if claim.short is None else f"at {claim.short:.3g} not all of {claim.clients} do"
         trials = f"{claim.trials} trials" if claim.trials > 1 else "one trial"
         if claim.enough is None:
             return (f"No measured server lets every client of {name} join: {short}.",)

@@ -10,7 +10,7 @@ import difflib
 import hashlib
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
@@ -32,6 +32,8 @@ _AXES = ("scenario", "policy", "traffic")
 _LENGTHS = ("duration_s", "warm_up_s", "cool_down_s")
 #: Most letters of a label.
 _LABEL_LENGTH = 60
+#: Keys that an error names at most.
+_MOST_NAMED = 6
 #: A file in the root of a checkout; no installed package has it next to it.
 _MARK_OF_A_CHECKOUT = "crates/airtoll-python/Cargo.toml"
 #: Most cells of a grid. More take gigabytes.
@@ -114,14 +116,17 @@ def parse(text: str, path: Path) -> StudyFile:
     return StudyFile(study, path, text, hashlib.sha256(text.encode()).hexdigest())
 
 
-def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
+def with_values(
+    file: StudyFile, values: Mapping[str, Level], *, recorded: bool = False
+) -> StudyFile:
     """The same study with some dotted keys set, checked again.
 
     A smaller grid narrows the patterns of ``exclude`` and the questions, which lose the levels that
     it lacks, and drops the comparisons (``compare``) of cells that it lacks. A question keeps its
     place if its grid has other levels there. A requirement loses the levels that the grid lacks and
     is refused without any. Texts that state a replaced number follow. ``scenario.*.KEY`` and
-    ``traffic.*.KEY`` set every table.
+    ``traffic.*.KEY`` set every table. ``recorded``: values of an earlier run, which may have keys
+    that the grid overrides.
 
     Raises ``StudyError`` for a key that does not exist or a value that is invalid.
     """
@@ -129,7 +134,10 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     values = _each_table(data, values)
     old = {}
     for key, value in values.items():
+        _refuse_unplaced(data, key, file.path)
         old[key] = _put(data, key, value, file.path)
+    for key in () if recorded else values:
+        _refuse_overridden(data, key, file.path)
     _refresh_texts(data, old, values)
     grid = {
         axis: levels for axis, levels in data["grid"].items() if isinstance(levels, list | tuple)
@@ -156,7 +164,7 @@ def with_values(file: StudyFile, values: Mapping[str, Level]) -> StudyFile:
     except ValidationError as error:
         written = _as_text(error, values)
         if written:
-            return with_values(file, {**values, **written})
+            return with_values(file, {**values, **written}, recorded=recorded)
         raise StudyError(_first_mistake(error, file.path)) from error
     return StudyFile(_check_grid(study, file.path), file.path, file.text, file.sha256)
 
@@ -725,6 +733,59 @@ def _each_table(data: Mapping[str, Any], values: Mapping[str, Level]) -> dict[st
         else:
             found[key] = value
     return found
+
+
+def _refuse_overridden(data: Mapping[str, Any], key: str, path: Path) -> None:
+    """Refuse a key of one scenario or traffic that a factor of the grid replaces in every cell."""
+    kind, _, rest = key.partition(".")
+    field = rest.partition(".")[2]
+    if kind not in ("scenario", "traffic") or not field:
+        return
+    for axis in data.get("grid", {}):
+        if axis != kind and f"{kind}.{field}.".startswith(f"{axis}."):
+            raise StudyError(
+                f"{path}: {shown(key)}: has no effect; the grid varies it: grid.{axis}=[...]"
+            )
+
+
+def _refuse_unplaced(data: Mapping[str, Any], key: str, path: Path) -> None:
+    """Refuse a key without its tables, and name the keys that end with it."""
+    if key.partition(".")[0] in _fields_of(Study):
+        return
+    found: list[str] = []
+    for kind, field in _fields_of(Study).items():
+        model = _inner_model(field.annotation)
+        if model is None:
+            continue
+        for whole in _keys_below(model):
+            if not f".{whole}".endswith(f".{key}"):
+                continue
+            if f"{kind}.{whole}" in data.get("grid", {}):
+                found.append(f"grid.{kind}.{whole}=[...]")
+            elif kind in ("scenario", "traffic"):
+                found += [f"{kind}.{name}.{whole}" for name in data.get(kind, {})]
+            elif get_origin(field.annotation) is None:
+                found.append(f"{kind}.{whole}")
+    if found:
+        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        named = ", ".join(found[:_MOST_NAMED])
+        raise StudyError(f"{path}: {shown(key)}: unknown key; keys that end with it: {named}{more}")
+
+
+def _keys_below(model: type[BaseModel], depth: int = 3) -> Iterator[str]:
+    """The dotted keys of a table and of the tables in it; those of lists need a name of a table."""
+    for name, field in _fields_of(model).items():
+        yield name
+        inner = _inner_model(field.annotation)
+        if inner is not None and depth and not _holds_several(field.annotation):
+            yield from (f"{name}.{key}" for key in _keys_below(inner, depth - 1))
+
+
+def _holds_several(annotation: Any) -> bool:
+    """Whether a field is a list or a mapping of tables."""
+    return get_origin(annotation) in (dict, list, tuple) or any(
+        map(_holds_several, get_args(annotation))
+    )
 
 
 def _put(data: dict[str, Any], key: str, value: Level, path: Path) -> Any:
