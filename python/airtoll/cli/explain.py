@@ -335,7 +335,7 @@ def _refuse_lost(lost: Sequence[str]) -> None:
 
 
 def _told(networks: tuple[Stated, Stated], link: Link) -> list[str]:
-    """What files of networks were understood to say, and where the second one has another width."""
+    """The readings of files of networks, and where the second one has another width."""
     found = [text for one in networks for text in one.told]
     second = networks[1]
     if second.width_mhz and link.has_mcs:

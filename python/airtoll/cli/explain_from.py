@@ -18,7 +18,7 @@ class Stated:
     """A network as its owner states it; None where it does not tell.
 
     ``policy``: canonical name; None where nothing is stated. ``pmf``: off, optional or required.
-    ``told``: what a file was understood to say, and what was assumed where it is silent.
+    ``told``: the settings that a file states, and assumptions where it is silent.
     ``name``: of the file.
     """
 

@@ -136,7 +136,7 @@ class Mechanism:
     remedy_of: Callable[[Setting], str] | None = None
 
     def mend(self, setting: Setting) -> str:
-        """What the reader can do in this setting."""
+        """The remedy in this setting."""
         return self.remedy if self.remedy_of is None else self.remedy_of(setting)
 
 
