@@ -24,8 +24,16 @@ def thorough(value: object) -> Any:
     return pytest.param(value, marks=pytest.mark.thorough)
 
 
+def policied(words: tuple[str, ...]) -> list[str]:
+    """The words with the policies of most tests, where two values come without any."""
+    values = all(re.fullmatch(r"\?|[0-9.]+(ms|%)?", word) for word in words[:2])
+    if values and not {"--from", "--to"} & set(words):
+        return [*words, "--from", "open", "--to", "wpa2"]
+    return list(words)
+
+
 def explain(*words: str) -> dict[str, Any]:
-    done = RUNNER.invoke(app, ["explain", *words, "--json"])
+    done = RUNNER.invoke(app, ["explain", *policied(words), "--json"])
     assert done.exit_code == 0, done.output
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -38,7 +46,7 @@ def first(*words: str) -> str:
 
 
 def refused(*words: str) -> str:
-    done = RUNNER.invoke(app, ["explain", *words])
+    done = RUNNER.invoke(app, ["explain", *policied(words)])
     assert isinstance(done.exception, AirtollError)
     assert done.exception.exit_code == 2
     (line,) = str(done.exception).splitlines()
@@ -47,7 +55,7 @@ def refused(*words: str) -> str:
 
 def shown(*words: str) -> str:
     """The answer for people, in one line."""
-    done = RUNNER.invoke(app, ["explain", *words])
+    done = RUNNER.invoke(app, ["explain", *policied(words)])
     assert done.exit_code == 0, done.output
     return " ".join(done.stdout.split())
 
@@ -399,7 +407,7 @@ class TestAnswer:
         text = RUNNER.invoke(
             app,
             [
-                *("explain", "500", "80", *AC, "--also", "tcp-up=500:490"),
+                *("explain", "500", "80", *AC, "--to", "wpa2", "--also", "tcp-up=500:490"),
                 *("--also", "udp-down=520:515", "--also", "udp-down,octets=200=230:60"),
                 *("--also", "delay=3ms:3ms"),
             ],
@@ -422,7 +430,7 @@ class TestAnswer:
         done = RUNNER.invoke(
             app,
             [
-                *("explain", "500", "300", *AC, "--also", "tcp-up=500:320"),
+                *("explain", "500", "300", *AC, "--from", "open", "--also", "tcp-up=500:320"),
                 *("--also", "udp-down=520:330", "--also", "udp-up,octets=200=230:120"),
                 *("--also", "loss,flows=4,at=300=0%:5%", "--also", "delay=3ms:9ms"),
             ],
@@ -431,7 +439,7 @@ class TestAnswer:
         lines = done.stdout.splitlines()
         assert len(lines) <= 30
         assert max(map(len, lines)) <= 100
-        assert "assumed: --from open --to wpa2-psk-ccmp" in done.stdout
+        assert lines[0] == "Assumed: wpa2-psk-ccmp after (WPA2-Personal); say --to"
 
     def test_a_throughput_that_the_link_cannot_carry_is_refused_with_the_link_that_does(
         self,
@@ -568,6 +576,141 @@ class TestAnswer:
         assert first("2500", "2440", *words) == "octets"
 
 
+WIRELESS = """
+config wifi-device 'radio0'
+	option band '2g'
+	option htmode 'HT20'
+config wifi-device 'radio1'
+	option band '5g'
+	option htmode 'VHT80'
+config wifi-iface
+	option device 'radio0'
+	option mode 'ap'
+	option ssid 'guests'
+	option encryption 'none'
+config wifi-iface
+	option device 'radio1'
+	option mode 'ap'
+	option ssid 'home'
+	option encryption 'psk2'
+	option key 'not a secret'
+	option ieee80211w '{pmf}'
+"""
+
+
+class TestStated:
+    """Networks by policy or by the file that one has, and the devices of the link."""
+
+    NUMBERS = ("explain", "310", "45", "--profile", "mt7621")
+    ADDED = "802.11w was added, which protects the frames that set up aggregation"
+
+    @staticmethod
+    def wireless(tmp_path: Path, pmf: int = 0) -> str:
+        path = tmp_path / "wireless"
+        path.write_text(WIRELESS.format(pmf=pmf))
+        return str(path)
+
+    @staticmethod
+    def reason(found: dict[str, Any], name: str) -> Any:
+        return next(one for one in found["mechanisms"] if one["name"] == name)["reason"]
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            ((), "say --from and --to, the policies before and after"),
+            (("--from", "wpa2"), "say --to, the policy of the second measurement"),
+            (("--to", "open"), "say --from, the policy of the first measurement"),
+            (("--from", "wireless.old"), "--from wireless.old: no such file of a network"),
+            (("--from", "wpa2", "--to", "wpa3", "--ssid", "home"), "--ssid"),
+        ],
+    )
+    def test_policies_that_nothing_tells_are_asked_for(
+        self, words: tuple[str, ...], told: str
+    ) -> None:
+        done = RUNNER.invoke(app, [*self.NUMBERS, "--phy", "802.11ac", "--width", "80", *words])
+        assert isinstance(done.exception, AirtollError)
+        assert told in str(done.exception)
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (("--to", "wpa3"), "Assumed: open before, without security; say --from"),
+            (("--from", "open"), "Assumed: wpa2-psk-ccmp after (WPA2-Personal); say --to"),
+        ],
+    )
+    def test_one_policy_that_is_assumed_is_the_first_line(
+        self, words: tuple[str, ...], told: str
+    ) -> None:
+        assert shown("480", "476", *AC, *words).startswith(told)
+        assert explain("480", "476", *AC, *words)["remarks"][0] == told
+
+    def test_a_file_states_policy_and_link_and_is_told(self, tmp_path: Path) -> None:
+        wireless = self.wireless(tmp_path)
+        words = ("310", "45", "--from", wireless, "--to", "wpa3", "--profile", "mt7621")
+        assert "several networks with different security; say" in refused(*words)
+        text = shown(*words, "--ssid", "home")
+        assert "wpa2-psk-ccmp, then wpa3-sae-ccmp; 802.11ac, 80 MHz, MCS 9" in text
+        assert "home (5 GHz, wpa2-psk-ccmp), 802.11ac, 80 MHz" in text
+        assert "2 streams, guard" in text
+        assert shown(*words, "--band", "5") == text
+
+    def test_options_win_over_a_file(self, tmp_path: Path) -> None:
+        words = ("90", "45", "--from", self.wireless(tmp_path), "--to", "wpa3", "--band", "5")
+        assert "802.11n, 40 MHz, MCS 7 (highest), 1 stream (assumed)" in shown(
+            *words, "--phy", "802.11n", "--width", "40"
+        )
+
+    @pytest.mark.parametrize("pmf", [0, 1, 2])
+    def test_802_11w_is_evidence_where_a_file_did_not_have_it(
+        self, tmp_path: Path, pmf: int
+    ) -> None:
+        words = ("310", "45", "--from", self.wireless(tmp_path, pmf), "--to", "wpa3")
+        found = explain(*words, "--ssid", "home", "--streams", "2")
+        assert (self.reason(found, "no aggregation") == self.ADDED) == (pmf == 0)
+
+    def test_802_11w_is_evidence_where_a_policy_did_not_have_it(self) -> None:
+        for policy, added in (("wpa2", True), ("wpa2-psk-sha256-ccmp", False)):
+            found = explain("310", "45", "--from", policy, "--to", "wpa3", *AC)
+            assert (self.reason(found, "no aggregation") == self.ADDED) == added
+
+    def test_no_remedy_leaves_out_what_the_policy_requires(self) -> None:
+        def remedy(to: str) -> str:
+            found = explain("310", "45", "--from", "wpa2", "--to", to, *AC)["mechanisms"]
+            return str(next(o for o in found if o["name"] == "no aggregation")["remedy"])
+
+        assert "wpa3-sae-ccmp cannot do without 802.11w" in remedy("wpa3")
+        assert "try the policy without 802.11w" in remedy("wpa2-wpa3-psk-transition")
+        assert "802.11w" not in remedy("wpa2-psk-gcmp")
+        assert remedy("wpa-psk-tkip") == "use AES (CCMP), not TKIP or WEP"
+
+    def test_a_device_tells_its_streams_and_bounds_the_advice(self) -> None:
+        words = ("310", "45", "--phy", "802.11ac", "--profile", "mt7621")
+        line = refused(*words)
+        assert "20 MHz (assumed), MCS 8 (highest), 2 streams, guard" in line
+        assert "a width of 20 MHz was assumed; --width 80 would carry it" in line
+        assert "2 streams" in shown(*words, "--width", "80")
+        assert "nothing that mt7621 has carries it" in refused("900", *words[1:])
+        for option, most in (("--width", "160"), ("--streams", "3"), ("--phy", "802.11ax")):
+            assert f"{option} {most}: mt7621 has" in refused(*words, option, most)
+
+    def test_a_cipher_in_hardware_speaks_against_the_cpu(self) -> None:
+        words = ("310", "45", *AC)
+        found = explain(*words, "--profile", "mt7621")["mechanisms"]
+        named = next(one for one in found if one["name"] == "software cipher")
+        assert named["against"] == "mt7621 has ccmp-128 in hardware"
+        found = explain(*words)["mechanisms"]
+        unnamed = next(one for one in found if one["name"] == "software cipher")
+        assert unnamed["against"] is None
+        assert named["weight"] < unnamed["weight"]
+
+    def test_a_load_is_taken_as_top_prints_it(self) -> None:
+        words = ("310", "45", *AC, "--also")
+        for load in ("cpu=?:98", "cpu=?:98%", "cpu=?:0.98"):
+            (_, reading) = explain(*words, load)["readings"]
+            assert reading["after"] == pytest.approx(0.98)
+        assert "a share is 25% or 0.25" in refused(*words, "cpu=?:101")
+
+
 class TestNamed:
     """Files that are named after policies, in the ways that people have them."""
 
@@ -665,9 +808,10 @@ class TestFiles:
             for trial, value in enumerate(side):
                 iperf3(tmp_path / name / f"{trial}.json", value)
         first, second, other = (str(tmp_path / name) for name in sides)
-        assert not explain(first, second, *AC)["differ"]
-        assert explain(first, other, *AC)["differ"]
-        assert "what security alone costs; both are far below" in shown(first, second, *AC)
+        policies = (*AC, "--from", "open", "--to", "wpa2")
+        assert not explain(first, second, *policies)["differ"]
+        assert explain(first, other, *policies)["differ"]
+        assert "what security alone costs; both are far below" in shown(first, second, *policies)
 
     def test_a_wired_client_turns_the_directions(self, tmp_path: Path) -> None:
         pair = iperf3(tmp_path / "open.json", 400), iperf3(tmp_path / "wpa2.json", 380)

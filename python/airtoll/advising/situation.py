@@ -102,29 +102,38 @@ def place_named(word: str | None) -> Place | None:
     return None
 
 
-def networks_of(source: str, wanted: str | None, band: str | None) -> tuple[Network, ...]:
+def networks_of(
+    source: str, wanted: str | None, band: str | None, option: str = "--from"
+) -> tuple[Network, ...]:
     """The networks of a file, the one that is asked about first; none where ``source`` names a
     policy.
 
-    ``wanted``: its SSID or BSSID. ``band``: GHz. Raises ``UsageError`` where the file has several
-    with different policies, ``PolicyError`` for a name that is neither.
+    ``wanted``: its SSID or BSSID. ``band``: GHz. ``option``: that names the source. Raises
+    ``UsageError`` where the file has several with different policies,
+    ``PolicyError`` for a name that is neither.
     """
     if source != "-" and not Path(source).exists():
         try:
             resolve(source)
         except PolicyError as error:
-            raise UsageError(f"--from {source}: neither a file nor a policy: {error}") from error
+            raise UsageError(f"{option} {source}: neither a file nor a policy: {error}") from error
         if wanted is not None:
-            raise UsageError("--ssid: --from names a policy, not a file with networks")
+            raise UsageError(f"--ssid: {option} names a policy, not a file with networks")
         return ()
     found = read(source)
     if not found:
-        raise UsageError(f"--from {source}: no network in it (a capture needs beacons)")
-    network = _chosen(source, found, wanted, band)
+        raise UsageError(f"{option} {source}: no network in it (a capture needs beacons)")
+    network = _chosen(source, found, wanted, band, option)
     return (network, *(one for one in found if one is not network and one.enabled))
 
 
-def _chosen(source: str, found: Sequence[Network], wanted: str | None, band: str | None) -> Network:
+def _chosen(
+    source: str,
+    found: Sequence[Network],
+    wanted: str | None,
+    band: str | None,
+    asked: str,
+) -> Network:
     if wanted is not None:
         named = [one for one in found if wanted in (one.ssid, one.bssid)]
         if not named:
@@ -142,13 +151,13 @@ def _chosen(source: str, found: Sequence[Network], wanted: str | None, band: str
         same_name = len({one.name for one in found}) == 1
         option = "--band GHZ" if same_name else "--ssid NAME, or --band GHZ"
         raise UsageError(
-            f"--from {source}: several networks with different security; say {option}: "
+            f"{asked} {source}: several networks with different security; say {option}: "
             f"{_listed(found)}"
         )
     # One network on several bands: the last is usually the newest radio.
     network = found[-1]
     if network.policy is None:
-        raise UsageError(f"--from {source}: {network.name}: {'; '.join(network.remarks)}")
+        raise UsageError(f"{asked} {source}: {network.name}: {'; '.join(network.remarks)}")
     return network
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll.analyse.explain import (
     FACTORS,
@@ -41,10 +41,10 @@ from airtoll.analyse.explain import (
 from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.explain_dataset import explain_dataset, is_dataset
+from airtoll.cli.explain_from import Stated, stated
 from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
-from airtoll.policies import resolve
 from airtoll.profiles import load
 from airtoll.run.explained_inputs import pair_of, readings_of, sides_of
 from airtoll.run.explained_samples import SHARES, Inputs, Side
@@ -53,15 +53,19 @@ from airtoll.run.explaining import (
     STATION,
     Link,
     guard_interval_ns,
+    lacking,
     least_link,
     mcs_of,
     setting_of,
     single_settings,
+    usual_streams,
 )
 from airtoll.study.generations import GENERATIONS, phy_name
 
 #: Lines of text are no longer than this in a pipe, too.
 _WIDEST: Final = 100
+#: Policies before and after where one alone is told.
+_OPEN, _USUAL = "open", "wpa2-psk-ccmp"
 #: Mechanisms with their evidence, and the least weight of the second and third of them.
 _SHOWN, _WORTH = 3, 0.08
 #: The least weight of those that are named in one line, and their number.
@@ -117,33 +121,88 @@ _OF_THE_LINK: Final = (
 class LinkOptions:
     """The settings of a link whose PHY is known."""
 
-    width: Annotated[int, typer.Option(help="Channel width, MHz.")] = 20
+    width: Annotated[
+        int | None,
+        typer.Option(help="Channel width, MHz.", show_default="as in the file of --from, else 20"),
+    ] = None
     mcs: Annotated[int | None, typer.Option(min=0, help="MCS; default: the highest.")] = None
-    streams: Annotated[int, typer.Option(min=1, help="Spatial streams.")] = 1
+    streams: Annotated[
+        int | None,
+        typer.Option(min=1, help="Spatial streams.", show_default="as of the profile, else 1"),
+    ] = None
     guard: Annotated[int | None, typer.Option("--guard-interval", help="Guard interval, ns.")] = (
         None
     )
     rate: Annotated[
         float | None, typer.Option(help="Rate of 802.11a, b or g, Mb/s; default: the highest.")
     ] = None
-    band: Annotated[str | None, typer.Option(help="Band: 2.4, 5 or 6.")] = None
+    band: Annotated[
+        str | None,
+        typer.Option(
+            help="Band: 2.4, 5 or 6; of a file with several networks, that one.",
+            show_default="as in the file",
+        ),
+    ] = None
+    ssid: Annotated[
+        str | None, typer.Option(help="Network of the files of --from and --to: SSID or BSSID.")
+    ] = None
 
-    def link(self, phy: str, policies: tuple[str, str], profiles: Mapping[str, str]) -> Link:
-        """The link of two policies. Raises ``UsageError`` for an option that would not act."""
+    def link(
+        self,
+        phy: str,
+        policies: tuple[str, str],
+        profiles: Mapping[str, str],
+        networks: tuple[Stated, Stated],
+    ) -> Link:
+        """The link of two policies; what no option states is as in the files, or of the devices.
+
+        Raises ``UsageError`` for an option that would not act, or that a device lacks.
+        """
         link = Link(
             phy_name(phy),
-            width_mhz=self.width,
             mcs=self.mcs,
-            streams=self.streams,
+            streams=self.streams or 1,
             guard_interval_ns=self.guard,
             rate_mbps=self.rate,
-            band=self.band,
+            band=self.band or next((one.band for one in networks if one.band), None),
             before=policies[0],
             after=policies[1],
             profiles=profiles,
+            pmf=(networks[0].pmf, networks[1].pmf),
         )
-        _check(link)
+        self._check(link)
+        if link.has_mcs:
+            link = self._formed(
+                link, next((one.width_mhz for one in networks if one.width_mhz), None)
+            )
+        if lack := lacking(link):
+            raise UsageError(lack)
         return link
+
+    def _formed(self, link: Link, of_file: int | None) -> Link:
+        """The link with its width and streams, and words for those that nothing tells."""
+        usable = [mhz for mhz in GENERATIONS[link.phy]["widths_mhz"] if mhz <= (of_file or 0)]
+        width = self.width or max(usable, default=None)
+        streams = self.streams or usual_streams(link)
+        assumed = [] if width else ["a width of 20 MHz"]
+        assumed += [] if streams else ["1 stream"]
+        return evolve(link, width_mhz=width or 20, streams=streams or 1, assumed=tuple(assumed))
+
+    def _check(self, link: Link) -> None:
+        """Refuse options of the link that would not act."""
+        if link.phy not in GENERATIONS:
+            raise UsageError(f"--phy {link.phy}: one of {', '.join(GENERATIONS)}")
+        if link.has_mcs and self.rate is not None:
+            raise UsageError(f"--rate {self.rate:g}: {link.phy} has an MCS; say --mcs")
+        if not link.has_mcs:
+            for option, value in (
+                ("--mcs", self.mcs),
+                ("--width", self.width),
+                ("--streams", self.streams),
+                ("--guard-interval", self.guard),
+            ):
+                if value is not None:
+                    raise UsageError(f"{option} {value}: {link.phy} has none; say --rate")
 
 
 @frozen(kw_only=True)
@@ -162,16 +221,27 @@ class ExplainOptions:
         ),
     ]
     phy: Annotated[
-        str | None, typer.Option(help="PHY of the link, e.g. 802.11ac; required but for data sets.")
+        str | None,
+        typer.Option(
+            help="PHY of the link, e.g. 802.11ac; needed unless a file of --from tells it.",
+            show_default="as in the file",
+        ),
     ] = None
     from_: Annotated[
         str | None,
-        typer.Option("--from", help="Policy of the first one; default: by its file, else open."),
+        typer.Option(
+            "--from",
+            help="Policy of the first one, or a file of its network: hostapd.conf, OpenWrt's "
+            "wireless file, wpa_supplicant.conf, output of nmcli or iw, a capture.",
+            show_default="as the measurement is named after, else open where --to is said",
+        ),
     ] = None
     to: Annotated[
         str | None,
         typer.Option(
-            "--to", help="Policy of the second one; default: by its file, else wpa2-psk-ccmp."
+            "--to",
+            help="Policy of the second one, or a file.",
+            show_default="as the measurement is named after, else wpa2-psk-ccmp after open",
         ),
     ] = None
     link: LinkOptions
@@ -217,8 +287,13 @@ def explain_command(options: ExplainOptions) -> None:
             raise UsageError(f"{before} is a data set: name the scenarios to see, with commas")
         explain_dataset(before, rest[0], options.json)
         return
-    if options.phy is None:
-        raise UsageError("say --phy, the PHY of the link, e.g. --phy 802.11ac")
+    networks = stated((options.from_, options.to), options.link.ssid, options.link.band)
+    named = (networks[0].policy, networks[1].policy)
+    phy = options.phy or next((one.phy for one in networks if one.phy), None)
+    if phy is None:
+        silent = [one.name for one in networks if one.name]
+        why = f" ({' and '.join(silent)} does not tell it)" if silent else ""
+        raise UsageError(f"say --phy, the PHY of the link, e.g. --phy 802.11ac{why}")
     if options.client not in ("station", "wired"):
         raise UsageError(f"--client {options.client}: station or wired")
     inputs = Inputs(
@@ -227,26 +302,28 @@ def explain_command(options: ExplainOptions) -> None:
         tuple(options.key or ()),
         tuple(options.keys or ()),
     )
-    pairs = [sides_of(options.measurements, inputs, (options.from_, options.to))]
+    pairs = [sides_of(options.measurements, inputs, named)]
     pairs += [pair_of(text, inputs) for text in options.also or ()]
     firsts, seconds = [one for one, _ in pairs], [one for _, one in pairs]
-    policies, assumed = _policies(options.from_, options.to, firsts, seconds)
-    link = options.link.link(options.phy, policies, _profiles(options.profile or ()))
+    policies, assumed = _policies(named, firsts, seconds)
+    link = options.link.link(phy, policies, _profiles(options.profile or ()), networks)
     readings, remarks = readings_of(firsts, seconds)
+    remarks = [*_told(networks, link), *remarks]
     setting = setting_of(link, [one.flow for one in readings])
     _refuse_impossible(link, setting, readings)
     ranking = rank(setting, readings)
     found = deciding(setting, ranking, readings) if differ(readings) else None
-    if assumed:
-        remarks.insert(0, f"assumed: {assumed}")
     lost = list(dict.fromkeys(text for side in (*firsts, *seconds) for text in side.lost))
     if options.json:
-        emit_json(plain(setting, readings, ranking, found, [*remarks, *lost]))
+        first = [assumed] if assumed else []
+        emit_json(plain(setting, readings, ranking, found, [*first, *remarks, *lost]))
         _refuse_lost(lost)
         return
     console = out()
     width_ = min(console.width, _WIDEST)
-    for line in lines(link, setting, readings, ranking, found, remarks, width_):
+    text = [*textwrap.wrap(assumed, width_, subsequent_indent="  ")]
+    text += lines(link, setting, readings, ranking, found, remarks, width_)
+    for line in text:
         console.print(line, soft_wrap=True)
     _refuse_lost(lost)
 
@@ -257,29 +334,58 @@ def _refuse_lost(lost: Sequence[str]) -> None:
         raise PartlyRead("; ".join(lost))
 
 
-def _policies(
-    from_: str | None, to: str | None, firsts: Sequence[Side], seconds: Sequence[Side]
-) -> tuple[tuple[str, str], str]:
-    """The policies, and words for those that nothing states."""
-    found, assumed = [], []
-    for option, given, sides, usual in (
-        ("--from", from_, firsts, "open"),
-        ("--to", to, seconds, "wpa2-psk-ccmp"),
-    ):
-        if given is not None:
-            found.append(resolve(given).name)
-            continue
-        told = {one.policy: one.name for one in sides if one.policy is not None}
-        if len(told) > 1:
-            raise UsageError(
-                f"{' and '.join(f'{name} ({policy})' for policy, name in told.items())} are no one "
-                f"measurement; say the policy with {option}"
+def _told(networks: tuple[Stated, Stated], link: Link) -> list[str]:
+    """The readings of files of networks, and where the second one has another width."""
+    found = [text for one in networks for text in one.told]
+    second = networks[1]
+    if second.width_mhz and link.has_mcs:
+        mhz = second.width_mhz
+        if mhz != link.width_mhz:
+            found.append(
+                f"{second.name} has {mhz} MHz, and the link is taken to have {link.width_mhz} in "
+                f"both: --also width={link.width_mhz}:{mhz} tells that it changed"
             )
-        named = next(iter(told), None)
-        if named is None:
-            assumed.append(f"{option} {usual}")
-        found.append(named or usual)
-    return (found[0], found[1]), " ".join(assumed)
+    return found
+
+
+def _policies(
+    named: tuple[str | None, str | None], firsts: Sequence[Side], seconds: Sequence[Side]
+) -> tuple[tuple[str, str], str]:
+    """The policies, and a sentence for one that nothing states.
+
+    ``named``: by the options. Raises ``UsageError`` where no policy is obvious.
+    """
+    before, after = (
+        policy or _policy_of(option, sides)
+        for option, policy, sides in zip(("--from", "--to"), named, (firsts, seconds), strict=True)
+    )
+    if before is not None and after is not None:
+        return (before, after), ""
+    if before is None and after is None:
+        raise UsageError(
+            "say --from and --to, the policies before and after, which no name of a file tells: "
+            "--from wpa2 --to wpa3, or a file of the network (hostapd.conf, OpenWrt's "
+            "/etc/config/wireless)"
+        )
+    if after is None and before == _OPEN:
+        return (_OPEN, _USUAL), f"Assumed: {_USUAL} after (WPA2-Personal); say --to"
+    if before is None and after is not None and after != _OPEN:
+        return (_OPEN, after), "Assumed: open before, without security; say --from"
+    missing, place = ("--to", "second") if after is None else ("--from", "first")
+    raise UsageError(
+        f"say {missing}, the policy of the {place} measurement, or a file of its network"
+    )
+
+
+def _policy_of(option: str, sides: Sequence[Side]) -> str | None:
+    """The policy that the files of one measurement are named after."""
+    told = {one.policy: one.name for one in sides if one.policy is not None}
+    if len(told) > 1:
+        raise UsageError(
+            f"{' and '.join(f'{name} ({policy})' for policy, name in told.items())} are no one "
+            f"measurement; say the policy with {option}"
+        )
+    return next(iter(told), None)
 
 
 def _profiles(given: Sequence[str]) -> dict[str, str]:
@@ -298,23 +404,6 @@ def _profiles(given: Sequence[str]) -> dict[str, str]:
         except ProfileError as error:
             raise UsageError(f"--profile {text}: {error}") from error
     return found
-
-
-def _check(link: Link) -> None:
-    """Refuse options of the link that would not act."""
-    if link.phy not in GENERATIONS:
-        raise UsageError(f"--phy {link.phy}: one of {', '.join(GENERATIONS)}")
-    if link.has_mcs and link.rate_mbps is not None:
-        raise UsageError(f"--rate {link.rate_mbps:g}: {link.phy} has an MCS; say --mcs")
-    if not link.has_mcs:
-        for option, value, usual in (
-            ("--mcs", link.mcs, None),
-            ("--width", link.width_mhz, 20),
-            ("--streams", link.streams, 1),
-            ("--guard-interval", link.guard_interval_ns, None),
-        ):
-            if value != usual:
-                raise UsageError(f"{option} {value}: {link.phy} has none; say --rate")
 
 
 def _refuse_impossible(link: Link, setting: Setting, readings: Sequence[Reading]) -> None:
@@ -339,18 +428,28 @@ def _cure(link: Link, flow: Flow, bps: float) -> str:
     asked = "the station's `iw dev wlan0 link` tells the link"
     single = _single_words(link, flow, bps)
     if single:
-        return f"{single} would carry it ({asked})"
+        return f"{_assumed_first(link)}{single} would carry it ({asked})"
     options = "say the link with --width, --streams, --mcs and --guard-interval"
     least = least_link(link, flow.alone, bps)
+    if least is None and link.profiles:
+        devices = " and ".join(link.profiles.values())
+        return f"{options} ({asked}); nothing that {devices} has carries it: look at --profile"
     if least is None:
         return (
             f"{options} ({asked}); no width of {link.phy} with up to four streams carries it: look "
             "at --phy"
         )
     return (
-        f"{options} ({asked}); the least that carries it is --width {least.width_mhz} "
-        f"--streams {least.streams} --mcs {mcs_of(least)}"
+        f"{_assumed_first(link)}{options} ({asked}); the least that carries it is --width "
+        f"{least.width_mhz} --streams {least.streams} --mcs {mcs_of(least)}"
     )
+
+
+def _assumed_first(link: Link) -> str:
+    """``a width of 20 MHz was assumed; ``: settings that nothing states."""
+    if not link.assumed:
+        return ""
+    return f"{' and '.join(link.assumed)} {'were' if link.assumed[1:] else 'was'} assumed; "
 
 
 def _single_words(link: Link, flow: Flow, bps: float) -> str:
@@ -375,7 +474,8 @@ def _above(text: _Text, link: Link, setting: Setting, reading: Reading) -> None:
     single = _single_words(link, reading.flow, value) if link.has_mcs else ""
     text.add(
         f"{_kind(reading)}: {_shown(value, 'throughput_bps')} are more than the "
-        f"{_shown(most, 'throughput_bps')} that this air carries: the link is not as stated; "
+        f"{_shown(most, 'throughput_bps')} that this air carries: "
+        + (_assumed_first(link) or "the link is not as stated; ")
         + (f"{single} would carry it" if single else "look at the options of the link")
     )
 
@@ -426,7 +526,9 @@ def lines(
     left = left_of(setting, ranking)
     for at, ranked in enumerate(shown, 1):
         # Octets that leave a part unexplained need another remedy than none.
-        _mechanism(text, at, ranked, mends=left is None or ranked.mechanism.name != "octets")
+        _mechanism(
+            text, setting, at, ranked, mends=left is None or ranked.mechanism.name != "octets"
+        )
     rest = [one for one in ranking.ranked if one not in shown and one.weight >= _NAMED]
     if rest:
         names = [f"{one.mechanism.name} {_percent(one.weight)}" for one in rest[:_MOST_NAMED]]
@@ -562,7 +664,7 @@ class _Text:
         ) or [""]
 
 
-def _mechanism(text: _Text, at: int, ranked: Ranked, *, mends: bool) -> None:
+def _mechanism(text: _Text, setting: Setting, at: int, ranked: Ranked, *, mends: bool) -> None:
     mechanism = ranked.mechanism
     say = mechanism.say(ranked.value)
     text.add(
@@ -594,10 +696,12 @@ def _mechanism(text: _Text, at: int, ranked: Ranked, *, mends: bool) -> None:
         for one in reversed(told)
         if one.bits < -_TELLING and abs(one.deviations) <= _OFF
     ]
+    if ranked.prior.against:
+        against.insert(0, ranked.prior.against)
     if against:
         text.add(f"against: {'; '.join(against[:_MOST_READINGS])}", 3)
     if mends:
-        text.add(f"do: {mechanism.remedy}", 3)
+        text.add(f"do: {mechanism.mend(setting)}", 3)
     symptom = of_mechanism(mechanism.name)
     if symptom is not None:
         text.add(f"shown by: airtoll run {symptom.study}", 3)
@@ -627,7 +731,9 @@ def _decides(
         for one in found.outcomes[:4]
     ]
     text.add("; ".join(outcomes), 3)
-    text.add(f"then add --also {token_of(found)}=BEFORE:AFTER (? where not measured)", 3)
+    token = token_of(found)
+    such = f", such as {token}=?:95%" if quantity in SHARES else ""
+    text.add(f"then add --also {token}=BEFORE:AFTER (? where not measured){such}", 3)
 
 
 def _where(text: _Text, found: Deciding, policies: tuple[str, str]) -> None:
@@ -729,9 +835,11 @@ def _percent(share: float) -> str:
 def _link_words(link: Link) -> str:
     words = [link.phy]
     if link.has_mcs:
-        words.append(f"{link.width_mhz} MHz")
+        unsaid = " ".join(link.assumed)
+        words.append(f"{link.width_mhz} MHz" + (" (assumed)" if "width" in unsaid else ""))
         words.append(f"MCS {mcs_of(link)}" + (" (highest)" if link.mcs is None else ""))
-        words.append(f"{link.streams} stream{'s' if link.streams > 1 else ''}")
+        many = f"{link.streams} stream{'s' if link.streams > 1 else ''}"
+        words.append(many + (" (assumed)" if "stream" in unsaid else ""))
         assumed = " (assumed)" if link.guard_interval_ns is None else ""
         words.append(f"guard interval {guard_interval_ns(link)} ns{assumed}")
     elif link.rate_mbps is not None:
@@ -778,7 +886,7 @@ def plain(
             }
             for one in readings
         ],
-        "mechanisms": [_plain_mechanism(one) for one in ranking.ranked],
+        "mechanisms": [_plain_mechanism(setting, one) for one in ranking.ranked],
         "cannot_tell_apart": [one.mechanism.name for one in ranking.alike],
         "deciding": None
         if found is None
@@ -798,7 +906,7 @@ def plain(
     }
 
 
-def _plain_mechanism(ranked: Ranked) -> dict[str, Any]:
+def _plain_mechanism(setting: Setting, ranked: Ranked) -> dict[str, Any]:
     return {
         "name": ranked.mechanism.name,
         "words": ranked.mechanism.words,
@@ -806,7 +914,8 @@ def _plain_mechanism(ranked: Ranked) -> dict[str, Any]:
         "parameter": ranked.mechanism.say(ranked.value) or None,
         "reason": ranked.prior.because or None,
         "misfit": ranked.misfit,
-        "remedy": ranked.mechanism.remedy,
+        "against": ranked.prior.against or None,
+        "remedy": ranked.mechanism.mend(setting),
         "readings": [
             {
                 "kind": _kind(one.reading),

@@ -140,7 +140,8 @@ def parse_flow(text: str) -> tuple[Quantity, Flow, float | None]:
 def value_of(text: str, quantity: Quantity, place: str) -> float:
     """A number with its unit in SI. Without one: Mb/s, ms; a share is 25% or 0.25.
 
-    A level is in dBm, a width in MHz, a guard interval in ns.
+    A level is in dBm, a width in MHz, a guard interval in ns. A load of a CPU above 1 is in
+    percent, as ``top`` prints it.
     """
     if quantity == "signal_dbm":
         level = _LEVEL.fullmatch(text.lower())
@@ -158,7 +159,8 @@ def value_of(text: str, quantity: Quantity, place: str) -> float:
             )
         return number
     if quantity in SHARES:
-        share = number / 100 if unit == "%" else number
+        bare_load = quantity == "cpu_share" and unit == "" and number > 1
+        share = number / 100 if unit == "%" or bare_load else number
         if unit not in ("", "%") or not 0 <= share <= 1:
             raise UsageError(f"{place}: {text!r}: a share is 25% or 0.25")
         return share

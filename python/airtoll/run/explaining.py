@@ -37,6 +37,8 @@ _FAST_BPS, _SHORTEST = 700e6, 0.15
 _GUARD_NS: Final = 800
 #: Lower rates that rate control may use.
 _STEPS: Final = 7
+#: Command that lists the abilities of a device.
+_SHOW: Final = "airtoll profiles show"
 #: Ciphers that may not be used with HT (IEEE Std 802.11-2020, 12.2.4).
 _NO_HT: Final = ("wep-40", "wep-104", "tkip")
 #: A wire that never limits, Mb/s.
@@ -63,7 +65,9 @@ class Link:
     """The radio link of both measurements.
 
     ``mcs``: None for the highest of the PHY and width. ``rate_mbps``: of PHYs without MCSs.
-    ``profiles``: device profiles by place: ``ap`` and ``station``.
+    ``profiles``: device profiles by place: ``ap`` and ``station``. ``assumed``: settings that
+    nothing states, in words. ``pmf``: protection of management frames before and after (off,
+    optional, required), None where the policies alone tell it.
     """
 
     phy: str
@@ -76,6 +80,8 @@ class Link:
     before: str = "open"
     after: str = "wpa2-psk-ccmp"
     profiles: Mapping[Place, str] = field(factory=dict)
+    assumed: tuple[str, ...] = ()
+    pmf: tuple[str | None, str | None] = (None, None)
 
     @property
     def has_mcs(self) -> bool:
@@ -112,6 +118,11 @@ def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
             for place, name in link.profiles.items()
             if _lacks_engine(load(name), _suite(after))
         },
+        in_hardware={
+            place: f"{load(name).name} has {_suite(after)} in hardware"
+            for place, name in link.profiles.items()
+            if _has_engine(load(name), _suite(after))
+        },
         device_bps={
             place: {flow: _on_device(link, after, load(name), flow) for flow in wanted}
             for place, name in link.profiles.items()
@@ -120,6 +131,37 @@ def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
         phy=link.phy,
         form=_form(link),
     )
+
+
+def lacking(link: Link) -> str:
+    """The setting of a link that a named device lacks, in words; empty where they have all.
+
+    A profile that does not list an ability does not exclude it.
+    """
+    for name in link.profiles.values():
+        profile = load(name)
+        able = profile.capabilities
+        for option, value, names in (
+            ("--phy", link.phy, able.phys),
+            ("--band", link.band, able.bands),
+            ("--width", str(link.width_mhz) if link.has_mcs else None, able.widths_mhz),
+        ):
+            if names is not None and value is not None and value not in names:
+                has = ", ".join(names.values)
+                return f"{option} {value}: {profile.name} has {has} ({_SHOW} {name})"
+        if able.streams is not None and link.streams > able.streams.value:
+            most = f"{able.streams.value:.0f} at most"
+            return f"--streams {link.streams}: {profile.name} has {most} ({_SHOW} {name})"
+    return ""
+
+
+def usual_streams(link: Link) -> int | None:
+    """The spatial streams that the MCS of 802.11n or the named devices tell; None without them."""
+    if link.phy == "802.11n" and link.mcs is not None:
+        # 802.11n counts its MCSs on over the streams.
+        return link.mcs // 8 + 1
+    known = [load(name).capabilities.streams for name in link.profiles.values()]
+    return min((int(one.value) for one in known if one is not None), default=None)
 
 
 def least_link(link: Link, flow: Flow, bps: float) -> Link | None:
@@ -180,6 +222,8 @@ def guard_interval_ns(link: Link) -> int:
 
 def _carries(link: Link, flow: Flow, bps: float) -> bool:
     """Whether the link exists, and its air carries a throughput without security."""
+    if lacking(link):
+        return False
     try:
         return phy_rate_bps(link) > bps and bps <= _carried(
             link, flow, _with_ht(link, link.before), simulated=True
@@ -194,6 +238,23 @@ def _lacks_engine(profile: Profile, suite: str | None) -> bool:
     return suite is not None and hardware is not None and suite not in hardware.values
 
 
+def _has_engine(profile: Profile, suite: str | None) -> bool:
+    """Whether the profile lists this cipher among those that its radio has in hardware."""
+    hardware = profile.capabilities.hardware_ciphers
+    return suite is not None and hardware is not None and suite in hardware.values
+
+
+def _protects(policy: Policy, said: str | None) -> bool:
+    """Whether management frames are protected: as a file says, else by the policy.
+
+    Stations take the AKMs of WPA2 with SHA-256 together with protected management frames (hostapd
+    and OpenWrt's scripts offer them so).
+    """
+    if said is not None:
+        return said != "off"
+    return policy.link.pmf != "off" or "sha256" in policy.name.split("-")
+
+
 def change_of(link: Link, before: Policy, after: Policy) -> Change:
     """The difference that a change of policy makes to frames."""
     tunnels = [tunnel.suite for tunnel in after.tunnels]
@@ -202,7 +263,8 @@ def change_of(link: Link, before: Policy, after: Policy) -> Change:
         cipher=suite is not None and suite != _suite(before),
         no_ht=link.has_mcs and suite in _NO_HT,
         no_ht_before=link.has_mcs and _suite(before) in _NO_HT,
-        pmf=after.link.pmf != "off" and before.link.pmf == "off",
+        pmf=_protects(after, link.pmf[1]) and not _protects(before, link.pmf[0]),
+        pmf_required=after.link.pmf == "required",
         tunnel=bool(tunnels),
         new_tunnel=bool(tunnels) and tunnels != [tunnel.suite for tunnel in before.tunnels],
         suite=suite,

@@ -148,7 +148,8 @@ class Change:
 
     ``cipher``: data frames have a cipher that they did not have. ``no_ht``: the cipher after is one
     that may not be used with HT (IEEE Std 802.11-2020, 12.2.4: WEP and TKIP), on a PHY with HT;
-    ``no_ht_before``: so was that before. ``pmf``: management frames are protected, and were not.
+    ``no_ht_before``: so was that before. ``pmf``: management frames are protected, and were not;
+    ``pmf_required``: the policy after cannot do without.
     ``tunnel``: the policy after has a tunnel; ``new_tunnel``: and it is another one than before.
     ``suite``: name of the cipher after, None without one.
     """
@@ -157,6 +158,7 @@ class Change:
     no_ht: bool = False
     no_ht_before: bool = False
     pmf: bool = False
+    pmf_required: bool = False
     tunnel: bool = False
     new_tunnel: bool = False
     suite: str | None = None
@@ -173,7 +175,8 @@ class Setting:
 
     ``air``: figures by flow. ``device_bps``: throughput with the policy after where a device has
     the costs of its profile, by device and flow; empty where no profile is named. ``in_software``:
-    devices whose profile lists ciphers in hardware, and not that of the policy after, with words.
+    devices whose profile lists ciphers in hardware, and not that of the policy after, with words;
+    ``in_hardware``: those whose profile lists that cipher.
     ``form``: width, streams and guard interval as stated.
     """
 
@@ -181,6 +184,7 @@ class Setting:
     change: Change = Change()
     device_bps: Mapping[str, Mapping[Flow, float]] = field(factory=dict, repr=False)
     in_software: Mapping[str, str] = field(factory=dict)
+    in_hardware: Mapping[str, str] = field(factory=dict)
     policies: tuple[str, str] = ("open", "wpa2-psk-ccmp")
     phy: str = "802.11ac"
     form: Mapping[Form, float] = field(factory=dict)

@@ -104,6 +104,19 @@ def _prior_no_aggregation(setting: Setting) -> Prior:
     return Prior(0.25 if setting.change.cipher else 0.02)
 
 
+def _mend_aggregation(setting: Setting) -> str:
+    """A policy that cannot do without 802.11w, or that has no TKIP, is no place to change them."""
+    change = setting.change
+    if change.no_ht:
+        return "use AES (CCMP), not TKIP or WEP"
+    update = "update driver and firmware of both ends"
+    if not change.pmf:
+        return update
+    if change.pmf_required:
+        return f"{update}; {setting.policies[1]} cannot do without 802.11w"
+    return f"{update}; try the policy without 802.11w"
+
+
 NO_AGGREGATION = Mechanism(
     "no aggregation",
     "frames are not aggregated under this policy",
@@ -111,8 +124,9 @@ NO_AGGREGATION = Mechanism(
     _michael,
     _prior_no_aggregation,
     "update driver and firmware of both ends; try the policy without 802.11w, or AES for TKIP",
-    say=lambda v: f"and {v[0]:.0f} ns of CPU per octet for Michael" if v[0] else "",
+    say=lambda v: f"and a CPU that checks TKIP's frames at {8e3 / v[0]:.2g} Mb/s" if v[0] else "",
     of_air=True,
+    remedy_of=_mend_aggregation,
 )
 
 

@@ -105,9 +105,21 @@ def _prior_software(setting: Setting) -> Prior:
         "wep-104",
         "wep-40",
     )
+    # The other end is not known to have the cipher in hardware.
+    against = "; ".join(setting.in_hardware.values())
+    share = {0: 1.0, 1: 0.5}.get(len(setting.in_hardware), 0.1)
     if rare:
-        return Prior(1.0, f"many radios lack {change.suite} in hardware")
-    return Prior(0.7)
+        return Prior(share, f"many radios lack {change.suite} in hardware", against)
+    return Prior(0.7 * share, against=against)
+
+
+def _mend_software(setting: Setting) -> str:
+    """Another cipher where it changed; else 802.11w put it on the CPU."""
+    change = setting.change
+    if change.cipher:
+        return "choose a cipher that the radio has in hardware"
+    radio = "take a radio that keeps its cipher in hardware with 802.11w"
+    return radio if change.pmf_required else f"{radio}, or the policy without 802.11w"
 
 
 SOFTWARE_CIPHER = Mechanism(
@@ -131,8 +143,9 @@ SOFTWARE_CIPHER = Mechanism(
     _prior_software,
     "choose a cipher that the radio has in hardware; where 802.11w alone put it on the CPU, take "
     "another radio",
-    say=lambda v: f"{v[0]:.3g} ns per octet",
+    say=lambda v: f"it ciphers at most {8e3 / v[0]:.2g} Mb/s",
     of_cpu=True,
+    remedy_of=_mend_software,
     nearby=nearby_both((0.9, 0.94, 0.97, 1.0, 1.03, 1.06, 1.1), (0.65, 0.8, 1.0, 1.25, 1.55)),
 )
 

@@ -95,10 +95,14 @@ class Predicted:
 
 @frozen
 class Prior:
-    """Weight of a mechanism before any reading (0: it cannot be the cause), and the reason."""
+    """Weight of a mechanism before any reading (0: it cannot be the cause), and the reason.
+
+    ``against``: what speaks against it, although it can be the cause.
+    """
 
     weight: float
     because: str = ""
+    against: str = ""
 
 
 @frozen
@@ -112,7 +116,8 @@ class Mechanism:
     ``bursts``: width of the loads at which queues begin to overflow, in loads: wide where it takes
     the air for a time that fills them. ``values``: of the parameter, each as likely as the others
     before any reading. ``nearby``: values around the best one, where a number lies between those of
-    ``values``. ``say``: words of a value. ``remedy``: what the reader can do.
+    ``values``. ``say``: words of a value. ``remedy``: what the reader can do; ``remedy_of``: the
+    same in a setting, where it depends on the policies.
     """
 
     name: str
@@ -128,6 +133,11 @@ class Mechanism:
     of_air: bool = False
     bursts: float = BURSTS
     nearby: Callable[[Values], Sequence[Values]] = field(default=lambda _: ())
+    remedy_of: Callable[[Setting], str] | None = None
+
+    def mend(self, setting: Setting) -> str:
+        """The remedy in this setting."""
+        return self.remedy if self.remedy_of is None else self.remedy_of(setting)
 
 
 def unchanged(setting: Setting, reading: Reading) -> Predicted:
