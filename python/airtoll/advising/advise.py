@@ -13,7 +13,14 @@ from attrs import evolve, frozen
 
 from airtoll.advising.candidates import TUNNEL, candidates
 from airtoll.advising.decision import Choice, Decision, decide, why_tunnel_unknown
-from airtoll.advising.measure import Measures, margin, measure, measured_parts, scanning
+from airtoll.advising.measure import (
+    Measures,
+    margin,
+    measure,
+    measured_parts,
+    scanning,
+    to_other_end,
+)
 from airtoll.advising.screen import Screen, screen
 from airtoll.advising.settings import change_of
 from airtoll.advising.situation import Situation, situation
@@ -107,10 +114,12 @@ def decided(
         tunnel_unknown=without,
     )
     walked = any(part.roams for part in measured_parts(situation)) and decision.policy is not None
+    ends = decision.layered is not None and not situation.tunnel_end_said
     return evolve(
         decision,
         changed=_changed(decision),
         margin=_margin(decision, phase),
+        elsewhere=to_other_end(situation, over, phase=phase) if over is not None and ends else None,
         scanned=scanning(situation, str(decision.policy), phase=phase) if walked else None,
     ), measures
 

@@ -96,6 +96,7 @@ class Decision:
     need. ``layered``: a tunnel over the link, None where it was not measured. ``life``: of a sensor
     under the policy that it has afterwards. ``kept``: the same with a kept PMK, by policy.
     ``changed``: the file of the network with ``to``, None where it is not written.
+    ``elsewhere``: the addition of the same tunnel with its other far end, None where one was said.
     ``scanned``: the gap of a hand-over after a scan under the policy that one has afterwards, s.
     """
 
@@ -117,6 +118,7 @@ class Decision:
     kept: tuple[Kept, ...] = ()
     life: Life | None = None
     scanned: Estimate | None = None
+    elsewhere: Compare | None = None
     changed: Changed | None = None
 
     @property

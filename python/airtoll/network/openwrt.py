@@ -59,9 +59,7 @@ ENCRYPTIONS: Final[Mapping[str, Encryption]] = MappingProxyType(
         "wpa-mixed": Encryption(("wpa", "rsn"), ("WPA-EAP",)),
         "wpa3": Encryption(("rsn",), ("WPA-EAP-SHA256",), "required"),
         "wpa3-mixed": Encryption(("rsn",), ("WPA-EAP", "WPA-EAP-SHA256"), "optional"),
-        "wpa3-192": Encryption(
-            ("rsn",), ("WPA-EAP-SUITE-B-192",), "required", cipher="GCMP-256"
-        ),
+        "wpa3-192": Encryption(("rsn",), ("WPA-EAP-SUITE-B-192",), "required", cipher="GCMP-256"),
     }
 )
 #: Other spellings of the same words.
