@@ -1,5 +1,7 @@
 """Files of policies, read back: what is written means the policy."""
 
+import re
+
 import pytest
 from typer.testing import CliRunner
 
@@ -145,6 +147,52 @@ def test_a_change_to_sae_is_one_line_and_keeps_its_comment(tmp_path):
     _, lines = changed_file(tmp_path, "wireless", "wpa3-sae-ccmp")
     new = [line for line in lines if line not in FILES["wireless"].splitlines()]
     assert new == ["\toption encryption 'sae'  # since 2019"]
+
+
+PMF = {"off": "0", "optional": "1", "required": "2"}
+
+
+@pytest.mark.parametrize("had", ["0", "1", "2"])
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "policy", ["wpa3-sae-ccmp", "wpa2-wpa3-psk-transition", "owe-ccmp", "wpa3-eap-tls-ccmp",
+               "wpa2-psk-ccmp"],
+)  # fmt: skip
+def test_a_file_that_states_management_frames_gets_those_of_the_policy(tmp_path, name, policy, had):
+    """OpenWrt's scripts give sae, sae-mixed and owe a value only where the file has none."""
+    if (name, policy) == ("wpa_supplicant.conf", "wpa2-wpa3-psk-transition"):
+        pytest.skip("a station has one side of a transition alone")
+    line = f"\toption ieee80211w '{had}'" if name == "wireless" else f"ieee80211w={had}"
+    before = {
+        "wireless": FILES[name] + line + "\n",
+        "hostapd.conf": FILES[name] + line + "\n",
+        "wpa_supplicant.conf": FILES[name].replace("    psk", f"    {line}\n    psk", 1),
+    }[name]
+    path = tmp_path / name
+    path.write_text(before)
+    arguments = ["policies", "show", policy, "--from", str(path), "--ssid", "Casa"]
+    shown = CliRunner().invoke(app, arguments)
+    assert shown.exit_code == 0, shown.exception
+    lines = [one.strip() for one in shown.stdout.splitlines() if "ieee80211w" in one]
+    (only,) = lines
+    assert re.fullmatch(r"\D+80211w\D+(\d)'?", only)[1] == PMF[resolve(policy).link.pmf]
+    path.write_text(shown.stdout)
+    found = next(one for one in read(str(path)) if one.name == "Casa")
+    assert found.pmf == resolve(policy).link.pmf
+    assert not found.contradictions
+
+
+def test_sae_of_openwrt_with_optional_management_frames_is_a_contradiction(tmp_path):
+    path = tmp_path / "wireless"
+    for code, pmf in (("0", "off"), ("1", "optional")):
+        text = FILES["wireless"].replace("'psk2'", "'sae'") + f"\toption ieee80211w '{code}'\n"
+        path.write_text(text)
+        (found,) = read(str(path))
+        assert (found.policy, found.pmf) == ("wpa3-sae-ccmp", pmf)
+        assert any("protected management frames" in words for words in found.contradictions)
+    path.write_text(FILES["wireless"].replace("'psk2'", "'sae'"))
+    (found,) = read(str(path))
+    assert (found.pmf, found.contradictions) == ("required", ())
 
 
 def test_a_raw_psk_is_no_passphrase_of_sae(tmp_path):

@@ -21,6 +21,7 @@ from airtoll.advising.measure import (
     relieved,
     requests_of_a_join,
     scanning,
+    to_other_end,
 )
 from airtoll.advising.screen import Screen, screen
 from airtoll.advising.settings import change_of
@@ -115,12 +116,14 @@ def decided(
         tunnel_unknown=without,
     )
     walked = any(part.roams for part in measured_parts(situation)) and decision.policy is not None
+    ends = decision.layered is not None and not situation.tunnel_end_said
     return evolve(
         decision,
         changed=_changed(decision),
         margin=_margin(decision, phase),
         lost=measures.lost,
         storm=_storm(decision, measures, phase),
+        elsewhere=to_other_end(situation, over, phase=phase) if over is not None and ends else None,
         scanned=scanning(situation, str(decision.policy), phase=phase) if walked else None,
     ), measures
 

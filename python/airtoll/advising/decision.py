@@ -108,6 +108,7 @@ class Decision:
     need. ``layered``: a tunnel over the link, None where it was not measured. ``life``: of a sensor
     under the policy that it has afterwards. ``kept``: the same with a kept PMK, by policy.
     ``changed``: the file of the network with ``to``, None where it is not written.
+    ``elsewhere``: the addition of the same tunnel with its other far end, None where one was said.
     ``scanned``: the gap of a hand-over after a scan under the policy that one has afterwards, s.
     ``lost``: packets that a call loses in a hand-over, by policy. ``storm``: of the policy to
     change to.
@@ -131,6 +132,7 @@ class Decision:
     kept: tuple[Kept, ...] = ()
     life: Life | None = None
     scanned: Estimate | None = None
+    elsewhere: Compare | None = None
     changed: Changed | None = None
     lost: Mapping[str, float] = field(factory=dict)
     storm: Storm | None = None

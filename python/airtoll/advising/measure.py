@@ -21,9 +21,9 @@ from airtoll import _native, border
 from airtoll.advising.candidates import TUNNEL
 from airtoll.advising.reach import in_words, place_of_station, reach
 from airtoll.advising.sensor import every_in_words
-from airtoll.advising.situation import Situation
+from airtoll.advising.situation import Situation, TunnelEnd
 from airtoll.analyse import Estimate
-from airtoll.answer import Answered, Margin, Verdict
+from airtoll.answer import Answered, Compare, Margin, Verdict
 from airtoll.policies import Policy, resolve
 from airtoll.present.names import Names
 from airtoll.report.summary import RunSummary, summarise
@@ -156,6 +156,23 @@ def measure(
         # Each request has one answer; of those sent again the server answers each, too.
         {name: messages / 2 for name, messages in beside.get(_MESSAGES, {}).items()},
     )
+
+
+def to_other_end(
+    situation: Situation, link: str, *, phase: Callable[[str], None] | None = None
+) -> Compare | None:
+    """The change of throughput where the tunnel over a link ends at the other place, not the first.
+
+    None where a cell was not measured.
+    """
+    end: TunnelEnd = "access-point" if situation.tunnel_end == "server" else "server"
+    if phase:
+        phase(f"measuring a tunnel to the {end}")
+    part = measured_parts(situation)[0]
+    whole = resolve(f"{link}+{TUNNEL}").name
+    there = evolve(situation, have=link, tunnel_end=end)
+    (found,), _ = _run(there, part, (whole,), (), part.trials)
+    return next((one for one in found.compares if one.change is not None), None)
 
 
 def measured_parts(situation: Situation) -> tuple[Part, ...]:
@@ -557,7 +574,11 @@ def _setting(situation: Situation) -> str:
     words += [f"{radio['band']} GHz"] if radio["band"] else []
     words += [f"{radio['width_mhz']} MHz"] if radio["width_mhz"] else []
     mcs = radio["mcs"] if found is None else found.mcs
-    words += [f"MCS {mcs}"] if mcs is not None else []
+    top = GENERATIONS[situation.phy]["mcs_top"]
+    highest = "" if top is None or mcs is None or mcs >= top else f", where the highest is {top}"
+    taken = f" (taken{highest}; --level or --distance gives the link's own)"
+    own = found is not None or mcs is None or situation.place == "office"
+    words += [f"MCS {mcs}{'' if own else taken}"] if mcs is not None else []
     words += [f"{radio['streams']} stream{'s'[: radio['streams'] - 1]}"] if radio["streams"] else []
     words += [f"{radio['rate_mbps']} Mb/s"] if radio["rate_mbps"] else []
     words += ["rates by Minstrel"] if radio.get("rate_control") else []

@@ -25,7 +25,8 @@ def page(screen: Screen) -> str:
     parts = []
     for section in screen.sections:
         lines = "".join(f"<p>{escape(line)}</p>" for line in section.lines)
-        parts.append(f"<section><h2>{escape(section.title)}</h2>{lines}</section>")
+        head = f"<h2>{escape(section.title)}</h2>" if section.title else ""
+        parts.append(f"<section>{head}{lines}</section>")
     answer = escape(screen.answer)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

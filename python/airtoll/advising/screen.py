@@ -40,7 +40,7 @@ _AGAIN: Final = 0.05
 
 @frozen
 class Section:
-    """A heading and its sentences."""
+    """A heading and its sentences; without a heading, the rest of the answer."""
 
     title: str
     lines: tuple[str, ...]
@@ -58,6 +58,7 @@ def screen(decision: Decision, names: Names) -> Screen:
     """The words for a decision."""
     teller = Teller(names)
     sections = [
+        Section("", _verdict(decision, teller)),
         Section("You have", _understood(decision.situation)),
         Section("A kept PMK", _kept(decision, names)),
         *_chosen(decision, teller),
@@ -75,8 +76,55 @@ def screen(decision: Decision, names: Names) -> Screen:
         Section("Assumed", _assumed(decision)),
     ]
     life = _life(decision, names)
-    answer = f"{_answer(decision)} {life}" if life else _answer(decision)
+    answer = _answer(decision)
+    if decision.situation.place == "home" and decision.choice is Choice.CHANGE and decision.to:
+        costs = "; ".join(_told(one, teller, decision.to) for one in decision.to.claims[:1])
+        answer = f"{answer.removesuffix('.')}: {costs}." if costs else answer
+    answer = f"{answer} {life}" if life else answer
     return Screen(answer, tuple(one for one in sections if one.lines))
+
+
+def _verdict(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    """A tunnel to both ends and the devices that stay out, of a home: a line each."""
+    if decision.situation.place != "home":
+        return ()
+    return (*_both_ends(decision, teller), *_out(decision))
+
+
+def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    situation, found, other = decision.situation, decision.layered, decision.elsewhere
+    if found is None or found.added.change is None:
+        return ()
+    far = f"a server beyond the {situation.router}"
+    ends = [f"the {situation.router}", far]
+    if situation.tunnel_end == "server":
+        ends.reverse()
+    words = f"WireGuard to {ends[0]}: {teller.change(found.added)}"
+    if other is not None:
+        words += f"; to {ends[1]}: {teller.change(other)}"
+    gains = "It adds services on the air" if found.services else "It adds nothing on the air"
+    only = "the one to a server protects"
+    if other is None:
+        only = "it protects" if situation.tunnel_end == "server" else "it does not protect"
+    return (f"{words}. {gains}; {only} the way beyond the {situation.router}.",)
+
+
+def _out(decision: Decision) -> tuple[str, ...]:
+    """The devices that a change shuts out, on which radios, and the radio that was measured."""
+    situation, to = decision.situation, decision.to
+    if to is None or decision.choice is not Choice.CHANGE or not to.gain.excludes:
+        return ()
+    words = f"Devices without {policy_name(to.policy).partition(',')[0]} stay out"
+    network = situation.network
+    if network is not None:
+        same = [one.band for one in situation.beside if one.name == network.name]
+        bands = [band for band in dict.fromkeys((network.band, *same)) if band]
+        if len(bands) > 1:
+            words += f" on {_listed([f'{band} GHz' for band in bands])}"
+            words += f" (figures: {bands[0]} GHz; --band {bands[1]} for the other)"
+    if to.gain.bridge:
+        words += f"; {to.gain.bridge} lets them in"
+    return (f"{words}.",)
 
 
 def _answer(decision: Decision) -> str:

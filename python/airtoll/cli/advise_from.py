@@ -66,9 +66,10 @@ def _print(shown: Screen) -> None:
     console = out()
     console.print(shown.answer, style="bold")
     for section in shown.sections:
-        console.print(section.title, style="bold")
+        if section.title:
+            console.print(section.title, style="bold")
         for line in section.lines:
-            console.print(f"  {line}", markup=False)
+            console.print(f"  {line}" if section.title else line, markup=False)
 
 
 def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from attrs import field, frozen
 from airtoll.errors import PolicyError, UsageError
 from airtoll.network import hostapd_conf, openwrt, supplicant_conf
 from airtoll.network.draft import Draft
+from airtoll.network.hostap import PMF
 from airtoll.network.judging import finish
 from airtoll.network.model import Network
 from airtoll.policies import Policy, resolve
@@ -163,6 +164,10 @@ def changed(text: str, source: str, policy: Policy, example: str, ssid: str | No
     before = _networks(form, text, source)
     chosen = _chosen(before, source, ssid)
     wanted = _wanted(form, example)
+    sections = list(_sections(form, text))
+    if any(entry.key == "ieee80211w" for index in chosen for entry in sections[index].entries):
+        # An example that leaves it to the default of its encryption would keep the file's value.
+        wanted.setdefault("ieee80211w", str(PMF[policy.link.pmf]))
     for attempt in range(3):
         lines, changes = _edited(form, text, chosen, wanted, attempt)
         found = _networks(form, "\n".join(lines) + "\n", source)

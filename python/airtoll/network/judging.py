@@ -227,7 +227,7 @@ def _remarks(security: Security, policy: str, offers: Sequence[str]) -> list[str
     if security.pmf == "optional" and link.pmf == "off":
         found.append(
             "protected management frames are optional: clients that have them use them; "
-            f"{policy} counts none"
+            f"the figures of {policy} are those of clients without them"
         )
     elif security.pmf is not None and security.pmf != link.pmf:
         found.append(

@@ -33,14 +33,13 @@ _SHOWN: Final = re.compile(r"^wireless\.[^=\n]+='?wifi-(?:device|iface)'?\s*$", 
 class Encryption:
     """The meaning of a word of ``option encryption``.
 
-    ``words``: key management, as in hostapd.conf. ``pmf``: without ``ieee80211w``; ``forced``:
-    whether that option is ignored.
+    ``words``: key management, as in hostapd.conf. ``pmf``: without ``ieee80211w``, which the
+    scripts take as it is written where it is there (``set_default``).
     """
 
     elements: tuple[Element, ...]
     words: tuple[str, ...]
     pmf: Pmf = "off"
-    forced: bool = False
     cipher: str = "CCMP"
     overriding: bool = False
 
@@ -51,18 +50,16 @@ ENCRYPTIONS: Final[Mapping[str, Encryption]] = MappingProxyType(
         "psk": Encryption(("wpa",), ("WPA-PSK",)),
         "psk2": Encryption(("rsn",), ("WPA-PSK",)),
         "psk-mixed": Encryption(("wpa", "rsn"), ("WPA-PSK",)),
-        "sae": Encryption(("rsn",), ("SAE",), "required", forced=True),
+        "sae": Encryption(("rsn",), ("SAE",), "required"),
         "sae-mixed": Encryption(("rsn",), ("WPA-PSK", "SAE"), "optional"),
         "sae-compat": Encryption(("rsn",), ("WPA-PSK", "SAE"), "off", overriding=True),
-        "owe": Encryption(("rsn",), ("OWE",), "required", forced=True),
+        "owe": Encryption(("rsn",), ("OWE",), "required"),
         "wpa": Encryption(("wpa",), ("WPA-EAP",)),
         "wpa2": Encryption(("rsn",), ("WPA-EAP",)),
         "wpa-mixed": Encryption(("wpa", "rsn"), ("WPA-EAP",)),
-        "wpa3": Encryption(("rsn",), ("WPA-EAP-SHA256",), "required", forced=True),
+        "wpa3": Encryption(("rsn",), ("WPA-EAP-SHA256",), "required"),
         "wpa3-mixed": Encryption(("rsn",), ("WPA-EAP", "WPA-EAP-SHA256"), "optional"),
-        "wpa3-192": Encryption(
-            ("rsn",), ("WPA-EAP-SUITE-B-192",), "required", forced=True, cipher="GCMP-256"
-        ),
+        "wpa3-192": Encryption(("rsn",), ("WPA-EAP-SUITE-B-192",), "required", cipher="GCMP-256"),
     }
 )
 #: Other spellings of the same words.
@@ -400,12 +397,7 @@ def _offer(draft: Draft, meant: Encryption, ciphers: str, given: Mapping[str, st
 
     levels: dict[str, Pmf] = {"0": "off", "1": "optional", "2": "required"}
     asked = levels.get(given.get("ieee80211w", ""))
-    security.pmf = meant.pmf if meant.forced or asked is None else asked
-    if meant.forced and asked not in (None, meant.pmf):
-        draft.remarks.append(
-            f"ieee80211w {given['ieee80211w']} has no effect: the scripts require protected "
-            "management frames"
-        )
+    security.pmf = meant.pmf if asked is None else asked
     words = list(meant.words)
     if on("sae_ext_key") and "SAE" in words:
         words.append("SAE-EXT-KEY")
@@ -413,7 +405,7 @@ def _offer(draft: Draft, meant: Encryption, ciphers: str, given: Mapping[str, st
     if fast:
         words += [_FAST[known] for known in tuple(words) if known in _FAST]
     # The scripts add the AKMs with SHA-256 where management frames are protected.
-    if asked in ("optional", "required") and not meant.forced:
+    if asked in ("optional", "required"):
         words += [f"{known}-SHA256" for known in meant.words if known in ("WPA-PSK", "WPA-EAP")]
     if on("gcmp256") and "GCMP-256" not in ciphers:
         ciphers = f"GCMP-256 {ciphers}"

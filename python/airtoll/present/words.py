@@ -104,6 +104,8 @@ _FITS: Final = {
 
 #: A chance below this one is told as below it.
 _LEAST_CHANCE: Final = 0.001
+#: Share of a loss by which the sum of the parts differs where that is told.
+_FAR: Final = 0.05
 
 
 @frozen
@@ -221,7 +223,7 @@ class Teller:
         if services:
             found.append(f"{whole} adds {_enumerated(_services(services))} on the air.")
         else:
-            found.append(f"On the air {whole} is a waste: it adds no service that the link lacks.")
+            found.append(f"On the air {whole} adds no service that the link lacks.")
         if beyond:
             found.append(
                 f"It protects the way from the {router} to the server, which no link policy does."
@@ -239,8 +241,9 @@ class Teller:
         added = claim.added
         if added.change is None:
             return [*found, f"Its cost is unknown: {added.reason}."]
-        found.append(f"With it, {self.change(added)}.")
-        if claim.parts is not None and claim.whole.change is not None:
+        waste = not claim.services and added.verdict is Verdict.COSTS
+        found.append(f"With it, {self.change(added)}{': a waste on the air' if waste else ''}.")
+        if claim.parts is not None and claim.whole.change is not None and _matters(claim):
             relation = {
                 Sum.MORE: "costs more than its parts",
                 Sum.LESS: "costs less than its parts",
@@ -958,6 +961,14 @@ def _change(claim: Compare) -> str:
     if claim.verdict is Verdict.TOO_FEW:
         return _few([claim])
     return f"{_verb(claim)} {_amount(claim)}"
+
+
+def _matters(claim: Layered) -> bool:
+    """Whether the sum of a tunnel's and its link's losses is far from the loss of both."""
+    assert claim.parts is not None
+    assert claim.whole.change is not None
+    whole = claim.whole.change.value
+    return abs(claim.parts.value - whole) > _FAR * abs(whole)
 
 
 def _of_ruled(claim: Ruled) -> str:
