@@ -171,7 +171,7 @@ def to_other_end(
     part = measured_parts(situation)[0]
     whole = resolve(f"{link}+{TUNNEL}").name
     there = evolve(situation, have=link, tunnel_end=end)
-    (found,), _ = _run(there, part, (whole,), (), part.trials)
+    (found,), _ = _run(there, part, (whole,), (), part.trials, {})
     return next((one for one in found.compares if one.change is not None), None)
 
 
