@@ -78,8 +78,8 @@ class Threads:
 
     def submit(self, trial: Trial) -> None:
         """Start a trial; the first one starts the threads."""
-        # Whoever submits also closes. Ctrl-C may come between making and using the pool, and the
-        # interpreter does not end before its threads.
+        # The one who submits also closes. Ctrl-C may come between making and using the pool, and
+        # the interpreter does not end before its threads.
         for thread in self._threads:
             if thread.ident is None:
                 thread.start()
