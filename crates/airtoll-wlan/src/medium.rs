@@ -345,7 +345,7 @@ impl Medium {
 
     /// A node begins to transmit a frame that belongs to the exchange of `contender`. Gives the number
     /// of the transmission.
-    #[inline]
+    #[inline(always)]
     pub fn transmit(
         &mut self,
         cx: &mut Context,

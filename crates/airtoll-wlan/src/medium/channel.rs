@@ -291,7 +291,7 @@ impl Channel {
     }
 
     /// A transmission begins.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin(&mut self, t: Transmission) {
         if t.origin != Origin::Far {
             self.gap = Gap::Open;

@@ -16,28 +16,9 @@ pub(crate) enum Reception {
     /// Over interferers of so many milliwatts, and no other frame.
     Amid(f64),
     /// With less power than its sender's own, over interferers and no other frame.
-    Lowered(Burden),
+    Lowered(f64),
     /// Over others: the linear ratio of its power to theirs and the noise's.
     Over(f64),
-}
-
-/// Interferers and lack of power of a frame.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Burden {
-    /// Power of interferers.
-    milliwatts: f64,
-    /// By how much its power is below its sender's own, dB.
-    lowered_db: f64,
-}
-
-impl Burden {
-    /// Interferers of so many milliwatts alone.
-    const fn of(milliwatts: f64) -> Self {
-        Self {
-            milliwatts,
-            lowered_db: 0.0,
-        }
-    }
 }
 
 /// Probabilities that frames of a pair of radios arrive where nothing overlaps them: those of its last few
@@ -88,7 +69,7 @@ impl Medium {
     }
 
     /// How a part of a transmission reached a node that no other frame overlapped.
-    #[inline]
+    #[inline(always)]
     fn without_frames(&self, t: &Transmission, span: Span) -> Reception {
         if t.mark.power == Power::Reduced {
             return self.lowered(t, span);
@@ -105,10 +86,7 @@ impl Medium {
     #[cold]
     #[inline(never)]
     fn lowered(&self, t: &Transmission, span: Span) -> Reception {
-        Reception::Lowered(Burden {
-            milliwatts: self.interferers(t, span),
-            lowered_db: self.radio.reduction(t.node, t.mark.power),
-        })
+        Reception::Lowered(self.interferers(t, span))
     }
 
     /// Power of the interferers that a part of a transmission meets, milliwatts.
@@ -267,35 +245,39 @@ impl Medium {
                 let snr = self.radio.sinr(ends.from, ends.to, bandwidth, 0.0);
                 phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr)
             }),
-            Reception::Amid(power) => {
+            over => {
                 let bandwidth = f64::from(vector.width().mhz()) * 1e6;
-                self.amid(ends, (vector, octets), bandwidth, Burden::of(power))
-            }
-            Reception::Lowered(burden) => {
-                let bandwidth = f64::from(vector.width().mhz()) * 1e6;
-                self.amid(ends, (vector, octets), bandwidth, burden)
-            }
-            Reception::Over(sinr) => {
-                phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
+                self.success_over(ends, (vector, octets), bandwidth, over)
             }
         };
         self.happens(probability)
     }
 
-    /// Probability that a frame arrives over interferers or with less power.
+    /// Probability that a frame arrives that was not alone on the air at its sender's own power.
     #[cold]
-    fn amid(
+    #[inline(never)]
+    fn success_over(
         &self,
         ends: Ends<RadioId>,
         (vector, octets): (&TxVector, u32),
         bandwidth_hz: f64,
-        over: Burden,
+        reception: Reception,
     ) -> f64 {
-        let sinr = self
-            .radio
-            .sinr(ends.from, ends.to, bandwidth_hz, over.milliwatts);
-        let sinr = sinr * share_of(over.lowered_db);
+        let sinr = self.mean_sinr(ends, bandwidth_hz, reception);
         phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
+    }
+
+    /// Signal-to-noise ratio of a frame without fading, linear.
+    fn mean_sinr(&self, ends: Ends<RadioId>, bandwidth_hz: f64, reception: Reception) -> f64 {
+        let over = |power| self.radio.sinr(ends.from, ends.to, bandwidth_hz, power);
+        match reception {
+            Reception::Clear => over(0.0),
+            Reception::Amid(power) => over(power),
+            Reception::Lowered(power) => {
+                over(power) * share_of(self.radio.reduction(ends.from, Power::Reduced))
+            }
+            Reception::Over(sinr) => sinr,
+        }
     }
 
     /// Whether a control or management frame of `octets` arrives at `to`.
@@ -319,11 +301,7 @@ impl Medium {
         }
         let probability = match reception {
             Reception::Clear => self.radio.control_success(t.node, to, vector, octets),
-            Reception::Amid(power) => self.amid(ends, (vector, octets), 20e6, Burden::of(power)),
-            Reception::Lowered(burden) => self.amid(ends, (vector, octets), 20e6, burden),
-            Reception::Over(sinr) => {
-                phy::frame_success(vector, sinr, octets) * phy::header_success(vector, sinr)
-            }
+            over => self.success_over(ends, (vector, octets), 20e6, over),
         };
         self.happens(probability)
     }
@@ -338,13 +316,7 @@ impl Medium {
         bandwidth_hz: f64,
         (reception, at): (Reception, Instant),
     ) -> bool {
-        let over = |power| self.radio.sinr(ends.from, ends.to, bandwidth_hz, power);
-        let mean = match reception {
-            Reception::Clear => over(0.0),
-            Reception::Amid(power) => over(power),
-            Reception::Lowered(burden) => over(burden.milliwatts) * share_of(burden.lowered_db),
-            Reception::Over(sinr) => sinr,
-        };
+        let mean = self.mean_sinr(ends, bandwidth_hz, reception);
         let gain = self
             .fading
             .as_mut()

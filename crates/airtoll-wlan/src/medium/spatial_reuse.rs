@@ -137,6 +137,7 @@ impl Medium {
     }
 
     /// Classes that sense a frame to its end.
+    #[inline]
     pub fn sense_end(&self, radio: RadioId, mark: Mark) -> &[ClassId] {
         match &self.reuse {
             None => self.ears(radio),
