@@ -147,7 +147,8 @@ def _run(arguments: list[str], folder: Path) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "airtoll.cli", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+        # A page is read in a window that scrolls: lines are as long as their tables.
+        env={**os.environ, "COLUMNS": "1000", "PYTHONPATH": str(ROOT / "python")},
         capture_output=True,
         text=True,
         check=False,
