@@ -267,18 +267,6 @@ def margin(
 
 def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
     """Whether every client joins in every trial, with a server for one access point."""
-    with _stormed(situation, policy, _JOINED, requests_per_s) as summary:
-        metric = pl.col("metric").cast(pl.String)
-        shares = summary.observations.filter(metric == _JOINED)["value"]
-    found = [float(share) for share in shares]
-    return bool(found) and min(found) >= 1
-
-
-@contextmanager
-def _stormed(
-    situation: Situation, policy: str, metric: str, requests_per_s: float
-) -> Iterator[RunSummary]:
-    """A run of the joins of one access point, with its share of the server."""
     name = "office-storm"
     values: dict[str, Any] = {
         "grid": {
@@ -289,12 +277,15 @@ def _stormed(
         },
         "question": [],
         "study.baseline": policy,
-        "study.answers": [metric],
+        "study.answers": [_JOINED],
         "trials.repetitions": _MARGIN_TRIALS,
         f"scenario.{name}": _scenario(situation, name, policy),
     }  # fmt: skip
     with _done(values) as summary:
-        yield summary
+        metric = pl.col("metric").cast(pl.String)
+        shares = summary.observations.filter(metric == _JOINED)["value"]
+    found = [float(share) for share in shares]
+    return bool(found) and min(found) >= 1
 
 
 def requests_of_a_join(situation: Situation, policy: str) -> int:
@@ -314,9 +305,11 @@ def relieved(
     situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
 ) -> tuple[tuple[str, Estimate, int], ...]:
     """Options that spare RADIUS requests -> the time until every client of an office has joined
-    with each, s, and the requests of its join; without those at which a client stays out.
+    with each, s, as an answer about it says it, and the requests of its join; without those at
+    which a client stays out.
     """
     needed = requests_of_a_join(situation, policy)
+    (part,) = (one for one in measured_parts(situation) if one.metric == _BESIDE[_MESSAGES])
     asked = {
         "--chain p256": evolve(situation, chain="p256"),
         "--tls-resumption": evolve(situation, tls_resumption=True),
@@ -327,19 +320,11 @@ def relieved(
         if requests >= needed:
             continue
         if phase:
-            phase(f"measuring office-storm with {option}, {policy}")
-        with _stormed(other, policy, "join_all_time_s", _share_of(other)) as summary:
-            (cell,) = summary.plan.cells
-            joined = summary.analysis.estimate(cell.name, _JOINED)
-            time = summary.analysis.estimate(cell.name, "join_all_time_s")
-        if time is not None and joined is not None and joined.value >= 1:
-            found.append((option, time, requests))
+            phase(f"measuring {part.scenario} with {option}, {policy}")
+        (answered,), _ = _run(other, part, (policy,), (), part.trials, {})
+        times = [one.after for one in answered.compares if not one.fails]
+        found += [(option, time, requests) for time in times if time is not None]
     return tuple(found)
-
-
-def _share_of(situation: Situation) -> float:
-    """The share of the server for one access point."""
-    return situation.requests_per_s / situation.access_points
 
 
 def scanning(
