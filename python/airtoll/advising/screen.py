@@ -22,7 +22,7 @@ from airtoll.answer import Compare, Verdict
 from airtoll.network import Network
 from airtoll.network.changing import Change
 from airtoll.policies import Cipher, resolve
-from airtoll.present.digits import shown
+from airtoll.present.digits import packets, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
 
@@ -310,9 +310,8 @@ def _scanned(gap: Estimate, lost: float | None) -> str:
     """The packets that a call loses in a hand-over, and the gap of a client that scans."""
     calls = ""
     if lost is not None:
-        packets = "no packet" if lost == 0 else f"{lost:.3g} packets"
         calls = (
-            f", and a call with a packet every 20 ms loses {packets}; the gap is the time from the "
+            f", and a call with a packet every 20 ms loses {packets(lost)}; the gap is the time from the "
             "last frame at the old access point to the first at the new one"
         )
     return (

@@ -43,6 +43,7 @@ from airtoll.present.digits import (
     bare,
     exact,
     from_to,
+    packets,
     percent,
     plain,
     plain_percent,
@@ -155,8 +156,7 @@ class Teller:
 
     def claim(self, claim: Compare) -> str:
         """One change at one place, as a sentence."""
-        words = spoken(claim.metric).words
-        return f"From {self._pair(claim.have, claim.to)}, {words} {_change(claim)}."
+        return f"From {self._pair(claim.have, claim.to)}, {self.change(claim)}."
 
     def measured(self, claim: Compare, p: float) -> str:
         """One change as a sentence with both values and, where it is real, its chance ``p``."""
@@ -299,7 +299,7 @@ class Teller:
 
     def change(self, claim: Compare) -> str:
         """The change of one metric, without the policies."""
-        return f"{spoken(claim.metric).words} {_change(claim)}"
+        return _lost(claim) or f"{spoken(claim.metric).words} {_change(claim)}"
 
     def metric(self, claim: Compare) -> str:
         """The metric of a change."""
@@ -412,11 +412,15 @@ class Teller:
             elif group[0].verdict is Verdict.UNNOTICED:
                 leads.append(self._unnoticed(words, group, question))
             else:
-                leads.append(self._ranged(words, group, question))
+                leads.append(self._ranged(opening, group, question))
         return leads, undecided
 
-    def _ranged(self, words: str, group: Sequence[Compare], question: Asked) -> str:
+    def _ranged(self, opening: str, group: Sequence[Compare], question: Asked) -> str:
         """Changes of one direction: each, or the least and the most, with their places."""
+        if len(group) <= _MOST_TOLD and all(map(_lost, group)):
+            told = [f"{_lost(one)}{self._at([one.place], question)}" for one in group]
+            return f"{opening}, {_enumerated(told)}."
+        words = f"{opening}, {_words(question, group)}"
         verb = _verb(group[0])
         if len(group) == 1:
             (only,) = group
@@ -451,13 +455,14 @@ class Teller:
         for group in sorted(filter(None, _groups(claims)), key=lambda g: -max(map(_size, g))):
             have = self._arm(question.have, *(claim.to for claim in group))
             arms = self._arms([claim.to for claim in group], question.have)
-            words = f"From {have} to {self._listed(arms, 'or')}, {_words(question, group)}"
+            opening = f"From {have} to {self._listed(arms, 'or')}"
+            words = f"{opening}, {_words(question, group)}"
             if group[0].verdict is Verdict.UNNOTICED:
                 leads.append(f"{words} {_unnoticed(group, at)}.")
             elif group[0].verdict is Verdict.TOO_FEW:
                 undecided.append(f"{words} {_few(group, at)}.")
             elif len(group) == 1:
-                leads.append(self._ranged(words, group, question))
+                leads.append(self._ranged(opening, group, question))
             elif _alike(group):
                 leads.append(f"{words} {_verb(group[0])} by {_spanned(group)}{at}.")
             else:
@@ -961,6 +966,16 @@ def _change(claim: Compare) -> str:
     if claim.verdict is Verdict.TOO_FEW:
         return _few([claim])
     return f"{_verb(claim)} {_amount(claim)}"
+
+
+def _lost(claim: Compare) -> str:
+    """``a hand-over loses no packet instead of 2``; empty for other metrics and verdicts."""
+    if spoken(claim.metric).told != "lost" or claim.verdict not in _CHANGED:
+        return ""
+    assert claim.before is not None
+    assert claim.after is not None
+    before = packets(claim.before.value).partition(" ")[0].replace("no", "none")
+    return f"a hand-over loses {packets(claim.after.value)} instead of {before}"
 
 
 def _matters(claim: Layered) -> bool:
