@@ -1540,6 +1540,11 @@ class Head(Table):
     about: str = Field("", description="subject of the study")
     source: str = Field("", description="publication that the study repeats")
     question: str = Field("", description="question that the study answers, one sentence")
+    page: str = Field(
+        "",
+        description="page about the study's results, such as `docs/studies/today.md`; "
+        "`airtoll studies list --json` has it",
+    )
     answers: tuple[str, ...] = Field(
         (),
         description="primary metrics, most important first: their comparisons are one family of "
