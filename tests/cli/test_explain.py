@@ -666,12 +666,33 @@ class TestStated:
     ) -> None:
         words = ("310", "45", "--from", self.wireless(tmp_path, pmf), "--to", "wpa3")
         found = explain(*words, "--ssid", "home", "--streams", "2")
-        assert (self.reason(found, "no aggregation") == self.ADDED) == (pmf == 0)
+        reason = self.reason(found, "no aggregation")
+        assert (reason == self.ADDED) == (pmf == 0)
+        # Optional: whether the station had it, the file does not tell.
+        assert ("802.11w was optional" in (reason or "")) == (pmf == 1)
+        named = [one["name"] for one in found["mechanisms"]]
+        assert ("implementation fault" in named) == (pmf > 0)
+        if pmf:
+            same = self.reason(found, "implementation fault")
+            assert ("802.11w, too, if the station had it" in same) == (pmf == 1)
+            assert ("software cipher" in named) == (pmf == 1)
 
     def test_802_11w_is_evidence_where_a_policy_did_not_have_it(self) -> None:
         for policy, added in (("wpa2", True), ("wpa2-psk-sha256-ccmp", False)):
             found = explain("310", "45", "--from", policy, "--to", "wpa3", *AC)
             assert (self.reason(found, "no aggregation") == self.ADDED) == added
+
+    @pytest.mark.parametrize(
+        ("down", "up", "way"),
+        [("42", "255", "towards"), ("265", "41", "from"), ("42", "41", "")],
+    )
+    def test_aggregation_may_fail_in_one_direction(self, down: str, up: str, way: str) -> None:
+        words = ("280", down, "--from", "wpa2", "--to", "wpa3", "--phy", "802.11ac")
+        found = explain(*words, "--width", "80", "--also", f"tcp-up=270:{up}")
+        best = found["mechanisms"][0]
+        assert best["name"] == "no aggregation"
+        assert best["parameter"] == (f"{way} the station alone" if way else None)
+        assert best["weight"] > 0.5
 
     def test_no_remedy_leaves_out_what_the_policy_requires(self) -> None:
         def remedy(to: str) -> str:
