@@ -3,8 +3,8 @@
 Each page with the markers names its studies. The program runs them in the simulator with their
 default seed and writes two sections: how well the printed figures are met, in one paragraph at the
 head of the page, and a table of the comparison. Pages of studies without printed figures have
-tables of costs, of stations, or of the weakest levels. With --check it lists pages out of date; with names
-it takes these pages only. It changes no word outside the markers.
+tables of costs, of stations, or of the weakest levels. With --check it lists pages out of date;
+with names it takes these pages only. It changes no word outside the markers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from airtoll.run import run
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "studies"
 _MARK = re.compile(
-    r"<!-- (explained|compared|ordered|predicted|costs|stations|weakest): ([a-z0-9 .-]+) -->\n.*?<!-- end of \1 -->\n",
+    r"<!-- (explained|compared|ordered|predicted|costs|stations|weakest): ([a-z0-9 .-]+) -->\n"
+    r".*?<!-- end of \1 -->\n",
     re.DOTALL,
 )
 #: A comparison with more rows is shown by printed table and quantity.
