@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from airtoll.advising import Choice, decided, screen, situation
 from airtoll.advising.candidates import candidates
 from airtoll.advising.decision import unpriced_join
-from airtoll.advising.measure import margin
+from airtoll.advising.measure import margin, requests_of_a_join, tls_of
 from airtoll.advising.reach import reach
 from airtoll.advising.sensor import battery_of, every_in_words, seconds_of
 from airtoll.advising.situation import networks_of
@@ -216,7 +216,7 @@ def test_a_transition_excludes_no_station_and_its_end_does():
 def test_a_battery_decides_for_a_sensor() -> None:
     """SAE costs a sensor that joins for every message most of its battery, and others nothing."""
     decision, measures = decided(
-        situation("wpa2-psk-ccmp", profile="esp32-c3"), named=("wpa3-sae-ccmp",), trials=2
+        situation("wpa2-psk-ccmp", profile="esp32-c3"), named=("wpa3-sae-ccmp",), trials=4
     )
     assert decision.situation.place == "sensor"
     assert decision.choice is Choice.KEEP
@@ -262,7 +262,7 @@ def test_staying_associated_lasts_longer_for_a_sensor_that_often_joins() -> None
     decision, measures = decided(
         situation("wpa3-sae-ccmp", profile="esp32-c3", every="1m"),
         named=("wpa2-psk-ccmp",),
-        trials=2,
+        trials=4,
     )
     assert decision.life is not None
     assert decision.life.waking.value < decision.life.associated.value
@@ -384,7 +384,7 @@ def test_the_margin_of_a_radius_server_is_told_on_both_sides_of_its_limit():
 
 def test_an_open_network_is_left_at_any_cost():
     decision, measures = decided(
-        situation("open", profile="mt7621-software"), named=("wpa2-psk-ccmp",), trials=2
+        situation("open", profile="mt7621-software"), named=("wpa2-psk-ccmp",), trials=4
     )
     lost = decision.outcomes[0].claims[0].change
     assert lost.value < -0.5
@@ -474,7 +474,7 @@ def test_a_join_without_public_keys_at_the_access_point_is_known_whole():
 
 def test_a_far_station_gets_the_rate_that_arrives():
     near, far = (
-        decided(situation("wpa2-psk-ccmp", **place), named=("wpa3-sae-ccmp",), trials=2)[0]
+        decided(situation("wpa2-psk-ccmp", **place), named=("wpa3-sae-ccmp",), trials=4)[0]
         for place in ({}, {"level_dbm": -80.0})
     )
     before = [one.outcomes[0].claims[0].before.value for one in (near, far)]
@@ -505,9 +505,65 @@ def test_kept_tls_sessions_shorten_the_joins_of_an_office():
         here = situation(
             "wpa2-psk-ccmp", place="office", clients=8, requests_per_s=20, tls_resumption=kept
         )
-        decision, _ = decided(here, named=("wpa3-eap-tls-ccmp",), trials=2)
+        decision, _ = decided(here, named=("wpa3-eap-tls-ccmp",), trials=4)
         times.append(decision.outcomes[0].claims[-1].after.value)
     assert times[1] < 0.9 * times[0]
+
+
+def test_an_office_is_told_what_changes_in_the_first_line():
+    decision, measures = decided(
+        situation("wpa2-psk-ccmp", place="office", clients=2, requests_per_s=4),
+        named=("wpa3-eap-tls-ccmp",),
+        trials=4,
+    )
+    shown = screen(decision, measures.names)
+    start = "Change to WPA3-Enterprise, EAP-TLS, CCMP-128 (wpa3-eap-tls-ccmp): "
+    assert shown.answer.startswith(start)
+    assert "the gap of a hand-over rises by" in shown.answer
+    assert "throughput" in shown.answer
+    assert shown.answer.count("as today") == 1
+    # The devices that stay out come before what was understood.
+    first, second = shown.sections[:2]
+    assert (first.title, second.title) == ("", "You have")
+    assert first.lines == ("Devices without WPA3-Enterprise stay out.",)
+
+
+def test_a_sensor_is_told_why_it_keeps_its_policy_before_all_else():
+    decision, measures = decided(
+        situation("wpa2-psk-ccmp", profile="esp32-c3"), named=("wpa3-sae-ccmp",), trials=2
+    )
+    shown = screen(decision, measures.names)
+    assert shown.answer.startswith("Keep WPA2-Personal, CCMP-128")
+    first, second = shown.sections[:2]
+    assert (first.title, second.title) == ("", "You have")
+    assert first.lines[0].startswith("Stronger, and dearer than 5 % of battery life")
+
+
+def test_the_version_of_tls_is_that_of_the_joins():
+    def here(**known):
+        return situation("wpa2-psk-ccmp", place="office", clients=2, **known)
+
+    assert tls_of(here()) == "1.3"
+    assert tls_of(here(tls="1.2")) == "1.2"
+    sensor = {"profile": "esp32-c3", "radius": True}
+    assert tls_of(situation("wpa2-psk-ccmp", **sensor)) == "1.2"
+    assert tls_of(situation("wpa2-psk-ccmp", chain="ml-dsa-44", **sensor)) == "1.3"
+    assert requests_of_a_join(here(tls="1.2-rsa", chain="p256"), "wpa2-eap-peap-ccmp") == 4
+    assert requests_of_a_join(here(tls="1.3", chain="p256"), "wpa2-eap-peap-ccmp") == 8
+    decision, measures = decided(here(tls="1.2"), named=("wpa3-eap-tls-ccmp",), trials=2)
+    (assumed,) = [
+        one for one in screen(decision, measures.names).sections if one.title == "Assumed"
+    ]
+    said = " ".join(assumed.lines)
+    assert "TLS 1.2" in said
+    assert "(--tls)" not in said
+    for known, words in (
+        ({"tls": "1.1"}, "allowed are 1.2, 1.2-rsa, 1.3"),
+        ({"tls": "1.2", "radius": False}, "no RADIUS server"),
+        ({"tls": "1.2", "chain": "ml-dsa-44"}, "need TLS 1.3"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            here(**known)
 
 
 def test_a_cipher_that_stations_need_not_have_names_those_that_stay_out():
@@ -570,7 +626,7 @@ def test_the_gap_of_a_client_that_scans_is_measured():
     )
     assert 0.3 < decision.scanned.value < 0.5
     shown = screen(decision, measures.names)
-    (costs,) = [one for one in shown.sections if one.title in ("It costs", "Why")]
+    (costs,) = [one for one in shown.sections if one.title == "It costs"]
     (line,) = [line for line in costs.lines if "hand-over" in line]
     lost = decision.lost["wpa3-ft-sae-ccmp"]
     assert ("loses no packet" in line) is (lost == 0)

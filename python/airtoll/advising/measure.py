@@ -50,6 +50,8 @@ ASSOCIATED: Final = "sensor-associated"
 WAKING: Final = "sensor"
 _KEPT: Final = "sensor-kept"
 _BATTERY: Final = "battery_days"
+#: Place -> the scenario of its joins.
+_JOINING: Final = {"home": "home-join", "office": "office-storm", "sensor": WAKING}
 _DAY_S: Final = 86_400.0
 #: A part that does not decide is measured once again, with at most so many times its trials.
 _MOST_GROWTH: Final = 4
@@ -293,7 +295,7 @@ def requests_of_a_join(situation: Situation, policy: str) -> int:
     join = Join(chain=situation.chain)
     options = border.Options(
         chain=tuple(border.SignatureAlgorithm(SIGNATURES[name]) for name in join.algorithms),
-        tls=border.TlsVersion(_of_file("office-storm")["join"]["tls"]),
+        tls=border.TlsVersion(tls_of(situation)),
         tls_resumption=_resumes(situation, policy),
     )
     asked = border.to_json(resolve(policy).native()), 1, border.to_json(options)
@@ -463,7 +465,8 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
     if own.get("authenticate"):
         resumes = policy is not None and _resumes(situation, policy)
         resumed = {"tls_resumption": True} if resumes else {}
-        own["join"] = {**own.get("join", {}), "chain": situation.chain, **resumed}
+        version = {"tls": tls_of(situation)}
+        own["join"] = {**own.get("join", {}), "chain": situation.chain, **version, **resumed}
     if placed := place_of_station(situation):
         station = {key: value for key, value in own["stations"][0].items() if key != "rssi_dbm"}
         own["stations"] = [{**station, **placed}]
@@ -494,6 +497,14 @@ def _of_file(name: str) -> dict[str, Any]:
     return found
 
 
+def tls_of(situation: Situation) -> str:
+    """The version of TLS in EAP: the one that is said, that of the chain, or that of the place."""
+    if situation.tls is None and Join(chain=situation.chain).is_post_quantum:
+        return "1.3"
+    join = _of_file(_JOINING[situation.place]).get("join", {})
+    return str(situation.tls or join.get("tls", Join.model_fields["tls"].default))
+
+
 def storm(situation: Situation) -> str:
     """The joins of an office after a power cut in one line."""
     join = _of_file("office-storm")["join"]
@@ -506,7 +517,7 @@ def storm(situation: Situation) -> str:
     kept = ", TLS sessions kept from earlier joins" if situation.tls_resumption else ""
     return (
         f"{words}; the RADIUS server answers {situation.requests_per_s:g} requests/s{each}; "
-        f"{situation.chain} certificates, TLS {join['tls']}{kept}"
+        f"{situation.chain} certificates, TLS {tls_of(situation)}{kept}"
     )
 
 
@@ -569,7 +580,8 @@ def _setting(situation: Situation) -> str:
     words += ["rates by Minstrel"] if radio.get("rate_control") else []
     at = "" if found is None else f" {in_words(situation, found)}"
     if situation.place == "office":
-        words.append(f"{situation.clients} laptops on {situation.access_points} access points{at}")
+        many = "access points" if situation.access_points > 1 else "access point"
+        words.append(f"{situation.clients} laptops on {situation.access_points} {many}{at}")
     else:
         words.append(f"one station{at or ' near the router'}")
     words.append(f"access point {situation.profile or 'of unknown cost (profile ideal)'}")
