@@ -13,7 +13,7 @@ from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
 from airtoll.cli.studying import parse_values
 from airtoll.errors import EnvironmentProblem
 from airtoll.report import FORMATS, html, write, write_report
-from airtoll.report.figures.answer import scale
+from airtoll.report.figures.answer import scale, three_digits
 from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.report.write import command_of
@@ -156,3 +156,10 @@ def test_a_figure_has_the_unit_of_its_median_value(values, unit):
         for value in values
     ]
     assert scale("handover_gap_s", found) == unit
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(19.84, "19.8"), (999.4, "999"), (999.7, "1000"), (2520.4, "2520")]
+)
+def test_no_number_of_a_figure_has_an_exponent(value, text):
+    assert three_digits(value) == text

@@ -207,6 +207,11 @@ def scale(quantity: str, values: Sequence[Reading]) -> tuple[float, str]:
     return usual if 0 < sizes[-1] < _LONG * usual[0] else scale_of(sizes[-1], unit)
 
 
+def three_digits(value: float) -> str:
+    """Three significant digits; more before the point, where there are more."""
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
+
+
 def _level(summary: RunSummary) -> str:
     return f"{100 * summary.analysis.level:.0f} %"
 
@@ -288,7 +293,9 @@ def _lines(
             plate.say(dot, _says(quantity, place))
             if 0 < 1.1 * end < y:
                 # Cut off by the axis: the number is written instead.
-                axes.annotate(f"{y:.3g} ↑", (x, 1.1 * end), xytext=(0, -4), ha="right", va="top")
+                axes.annotate(
+                    f"{three_digits(y)} ↑", (x, 1.1 * end), xytext=(0, -4), ha="right", va="top"
+                )
     if end > 0:
         low = min(0.0, *(place.reading.estimate.value / factor for place in places))
         axes.set_ylim(1.1 * low, 1.1 * end)
@@ -353,12 +360,12 @@ def _map(
         half = estimate.half_width / factor
         told = estimate.has_interval and math.isfinite(half)
         up = 5.0 if told else 0.0
-        places = places_of(half, value) if told else 0
-        text = f"{value:.{places}f}" if told else f"{value:.3g}"
+        decimals = places_of(half, value) if told else 0
+        text = f"{value:.{decimals}f}" if told else three_digits(value)
         axes.annotate(text, (x, y), xytext=(0, up), ha="center", va="center")
         if told:
             # An interval far below its value is told by its order alone.
-            words = f"{half:.{places}f}"
+            words = f"{half:.{decimals}f}"
             words = f"± {words if float(words) else format(half, '.1g')}"
             axes.annotate(words, (x, y), xytext=(0, -up), ha="center", va="center")
     for row, column, reason in refused:
@@ -370,7 +377,7 @@ def _map(
     # The legend: the ends of the colours that are drawn.
     tiles.sort(key=lambda pair: pair[0])
     for value, tile in {id(one[1]): one for one in (*tiles[:1], *tiles[-1:])}.values():
-        tile.label = f"{value:.3g} {unit}".rstrip()
+        tile.label = f"{three_digits(value)} {unit}".rstrip()
     axes.set_xticks(range(len(columns)), [label(column) for column in columns])
     axes.set_yticks(range(len(rows)), [label(row, wide=wide) for row in rows])
     axes.set_xlim(-0.5, len(columns) - 0.5)
