@@ -30,7 +30,7 @@ STUDIES: dict[str, int | None] = {
     "tepsic2014": 3,
     "beacon-tax": 3,
     "roaming2026": None,
-    "reauthentication-storm": 3,
+    "reauthentication-storm": None,
 }
 MOST_OCTETS = 150_000
 WIDTH, HEIGHT = 1280, 900
