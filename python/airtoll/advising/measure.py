@@ -134,22 +134,22 @@ def measure(
         if phase:
             phase(f"measuring {part.scenario}")
         layers = _layers(over) if number == 0 and over is not None else ()
+        if not policies and not layers:
+            continue
         found, own = _run(situation, part, policies, layers, trials or part.trials, beside)
-        if trials is None and (more := _undecided(found[0])):
+        if policies and trials is None and (more := _undecided(found[0])):
             enough = part.trials + math.ceil(_SPARE * more)
             enough = min(enough, _MOST_GROWTH * part.trials)
             found, own = _run(situation, part, policies, layers, enough, beside)
         names = names or own
-        answers += found[:1]
-        if layers and len(found) > 2:
-            from_open = found[1]
-            over_link = found[2]
-    assert names is not None
+        answers += found[:1] if policies else ()
+        if layers:
+            from_open, over_link = found[-2:]
     return Measures(
         tuple(answers),
         from_open,
         over_link,
-        names,
+        names or Names(()),
         _setting(situation),
         _kept(situation, policies, trials, phase) if situation.place == "sensor" else {},
         beside.get(_LOST, {}),
@@ -379,7 +379,7 @@ def _run(
             for level in grid[axis]
             if (names := [name for name in every if levels[name][axis] != level])
         ]
-    questions = [_question(levels, part, situation.have, policies)]
+    questions = [_question(levels, part, situation.have, policies)] if policies else []
     if layers:
         _, link, alone, whole = layers
         questions.append(_question(levels, part, _OPEN, (link, alone, whole)))

@@ -182,9 +182,16 @@ class Teller:
         found = []
         to = self._level("policy", claim.to)
         if claim.services:
-            found.append(f"{to} adds {_enumerated(_services(claim.services))}.")
+            whom = ", for the devices that use its newer link" if claim.kept else ""
+            found.append(f"{to} adds {_enumerated(_services(claim.services))}{whom}.")
         if claim.ended:
             found.append(f"It ends this: {'; '.join(claim.ended)}.")
+        if claim.kept:
+            have = self._level("policy", claim.have)
+            found.append(
+                f"This stays while a single device joins with {have}, and a passphrase that both "
+                f"links share is at risk for all: {'; '.join(claim.kept)}."
+            )
         if claim.completes_pmf:
             found.append(
                 "Protected management frames, which are optional today, are required: nothing "
@@ -241,7 +248,7 @@ class Teller:
         added = claim.added
         if added.change is None:
             return [*found, f"Its cost is unknown: {added.reason}."]
-        waste = not claim.services and added.verdict is Verdict.COSTS
+        waste = not claim.services and not beyond and added.verdict is Verdict.COSTS
         found.append(f"With it, {self.change(added)}{': a waste on the air' if waste else ''}.")
         if claim.parts is not None and claim.whole.change is not None and _matters(claim):
             relation = {
@@ -312,7 +319,7 @@ class Teller:
             return f"{words} was not measured: {claim.reason}"
         before, after = (_alone(claim, is_after=side) for side in (False, True))
         known = f"stays {after}" if before == after else f"changes from {before} to {after}"
-        return f"without {unknown}, which is unknown, {words} {known}; the whole change is unknown"
+        return f"{words} is unknown, because {unknown} is; without it, it {known}"
 
     def required(self, claim: Ruled) -> str:
         """A requirement without its place: ``throughput is at least 20 Mb/s``, or its name."""
