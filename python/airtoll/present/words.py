@@ -56,6 +56,8 @@ from airtoll.present.names import Names, level_name
 from airtoll.question import Arm, Asked, Place
 from airtoll.study import Level
 
+#: A server that answers less than this many times what is needed has no reserve.
+_NO_RESERVE: Final = 1.1
 #: Candidates or places that are told one by one.
 _MOST_TOLD: Final = 3
 #: Characters of a sentence that a reader takes in at once.
@@ -286,10 +288,13 @@ class Teller:
         if not short:
             return (f"With {name} every client joins at {claim.enough:.3g} requests/s, too.",)
         spare = claim.now / claim.enough
+        reserve = f"The server answers {spare:.2g} times what {name} needs after a power cut."
+        if spare < _NO_RESERVE:
+            reserve = f"The server has no reserve: {name} needs all of it after a power cut."
         return (
             f"Every client joins down to {claim.enough:.3g} requests/s; {short}.",
             between,
-            f"The server answers {spare:.2g} times what {name} needs after a power cut.",
+            reserve,
         )
 
     def impossible(self, claims: Sequence[Possible]) -> list[str]:
