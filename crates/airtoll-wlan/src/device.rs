@@ -172,6 +172,11 @@ impl Device {
         node.host.operations_time(operations)
     }
 
+    /// CPU time of a RADIUS server for a new request, beside its handshake operations.
+    pub fn request_time(&self, node: NodeId) -> Duration {
+        self.nodes[node].host.request
+    }
+
     /// Time to encrypt or decrypt a frame with `octets` of MSDU; counts it.
     #[inline]
     pub fn cipher_time(

@@ -45,7 +45,7 @@ use crate::transport::TcpSystem;
 use newcomers::Newcomers;
 use rejoin::Rejoins;
 use renewal::Renewals;
-use session::Standing;
+use session::{Standing, Taken};
 use stream::Stream;
 
 /// Parties of a negotiation.
@@ -573,6 +573,14 @@ impl Join {
             self.judge_busy(session, party);
         }
         let state = &mut self.sessions[session];
+        if signal.message.carrier == Carrier::Radius && party == Party::AuthenticationServer {
+            let server = state.worker(party);
+            match state.request.take(&signal.message.octets) {
+                Taken::New => out.push(Action::TakeRequest { server }),
+                Taken::Again => {}
+                Taken::Dropped => return,
+            }
+        }
         let Some(exchange) = state.negotiation.exchange() else {
             return;
         };

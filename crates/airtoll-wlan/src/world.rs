@@ -642,6 +642,10 @@ impl World {
                 let done = device.work(&lower.cx, node, work);
                 self.with_join(|join, now, out| join.worked(now, then, done, out));
             }
+            Action::TakeRequest { server } => {
+                let work = lower.device.request_time(server);
+                lower.device.work(&lower.cx, server, work);
+            }
             Action::SendManagement {
                 from,
                 to,

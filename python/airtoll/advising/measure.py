@@ -60,8 +60,8 @@ _SPARE: Final = 1.5
 #: The limit of a RADIUS server is bracketed by steps of this factor, at most so many.
 _BRACKET: Final = 1.5
 _MOST_STEPS: Final = 6
-#: Bisection ends where the bracket is this share of its lower end.
-_RESOLUTION: Final = 0.02
+#: Ratio of neighbouring levels, between two of which bisection ends.
+_STEP: Final = 1.02
 _MARGIN_TRIALS: Final = 3
 _OPEN: Final = "open"
 
@@ -136,22 +136,22 @@ def measure(
         if phase:
             phase(f"measuring {part.scenario}")
         layers = _layers(over) if number == 0 and over is not None else ()
+        if not policies and not layers:
+            continue
         found, own = _run(situation, part, policies, layers, trials or part.trials, beside)
-        if trials is None and (more := _undecided(found[0])):
+        if policies and trials is None and (more := _undecided(found[0])):
             enough = part.trials + math.ceil(_SPARE * more)
             enough = min(enough, _MOST_GROWTH * part.trials)
             found, own = _run(situation, part, policies, layers, enough, beside)
         names = names or own
-        answers += found[:1]
-        if layers and len(found) > 2:
-            from_open = found[1]
-            over_link = found[2]
-    assert names is not None
+        answers += found[:1] if policies else ()
+        if layers:
+            from_open, over_link = found[-2:]
     return Measures(
         tuple(answers),
         from_open,
         over_link,
-        names,
+        names or Names(()),
         _setting(situation),
         _kept(situation, policies, trials, phase) if situation.place == "sensor" else {},
         beside.get(_LOST, {}),
@@ -234,25 +234,28 @@ def margin(
     if phase:
         phase(f"measuring the margin of the RADIUS server, {policy}")
     aps = situation.access_points
-    joined: dict[float, bool] = {}
+    joined: dict[int, bool] = {}
 
-    def enough_at(level: float) -> bool:
-        if level not in joined:
-            joined[level] = _joins(situation, policy, level)
-        return joined[level]
+    def enough_at(step: int) -> bool:
+        if step not in joined:
+            joined[step] = _joins(situation, policy, _STEP**step)
+        return joined[step]
 
-    now = level = situation.requests_per_s / aps
-    enough, short = (now, None) if holds and enough_at(now) else (None, now)
+    # Levels are powers of one number, so that the limit does not depend on the present server.
+    steps = math.log(situation.requests_per_s / aps, _STEP)
+    here = math.floor(steps) if holds else math.ceil(steps)
+    enough, short = (here, None) if holds and enough_at(here) else (None, here)
+    stride = round(math.log(_BRACKET, _STEP))
     for _ in range(_MOST_STEPS):
         if enough is not None and short is not None:
             break
-        level = level * _BRACKET if enough is None else level / _BRACKET
-        if enough_at(level):
-            enough = level
+        here += stride if enough is None else -stride
+        if enough_at(here):
+            enough = here
         else:
-            short = level
-    while enough is not None and short is not None and enough - short > _RESOLUTION * short:
-        middle = math.sqrt(enough * short)
+            short = here
+    while enough is not None and short is not None and enough - short > 1:
+        middle = (enough + short) // 2
         if enough_at(middle):
             enough = middle
         else:
@@ -260,8 +263,8 @@ def margin(
     return Margin(
         policy,
         situation.requests_per_s,
-        None if enough is None else enough * aps,
-        None if short is None else short * aps,
+        None if enough is None else _STEP**enough * aps,
+        None if short is None else _STEP**short * aps,
         situation.clients,
         trials=_MARGIN_TRIALS,
     )
@@ -381,7 +384,7 @@ def _run(
             for level in grid[axis]
             if (names := [name for name in every if levels[name][axis] != level])
         ]
-    questions = [_question(levels, part, situation.have, policies)]
+    questions = [_question(levels, part, situation.have, policies)] if policies else []
     if layers:
         _, link, alone, whole = layers
         questions.append(_question(levels, part, _OPEN, (link, alone, whole)))

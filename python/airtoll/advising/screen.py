@@ -18,7 +18,7 @@ from airtoll.advising.measure import ASSOCIATED, SCANNED_CHANNELS, WAKING, storm
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
 from airtoll.analyse import Estimate
-from airtoll.answer import Compare, Verdict
+from airtoll.answer import Compare, Held, Verdict
 from airtoll.network import Network
 from airtoll.network.changing import Change
 from airtoll.policies import Cipher, resolve
@@ -121,6 +121,12 @@ def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
     words = f"WireGuard to {ends[0]}: {teller.change(found.added)}"
     if other is not None:
         words += f"; to {ends[1]}: {teller.change(other)}"
+    # A tunnel of the router takes from its CPU what the router's end of a station's tunnel takes.
+    held = found if situation.tunnel_end == "access-point" else None
+    busy = held is not None and held.limit is not None and held.limit.held is Held.CPU
+    own = f"; of the {situation.router} itself to a VPN provider: "
+    own += "about as much as to the router" if busy else "at most as much as to the router"
+    words += own
     gains = "It adds services on the air" if found.services else "It adds nothing on the air"
     only = "the one to a server protects"
     if other is None:

@@ -57,6 +57,8 @@ from airtoll.present.names import Names, level_name
 from airtoll.question import Arm, Asked, Place
 from airtoll.study import Level
 
+#: A server that answers less than this many times what is needed has no reserve.
+_NO_RESERVE: Final = 1.1
 #: Candidates or places that are told one by one.
 _MOST_TOLD: Final = 3
 #: Characters of a sentence that a reader takes in at once.
@@ -182,9 +184,16 @@ class Teller:
         found = []
         to = self._level("policy", claim.to)
         if claim.services:
-            found.append(f"{to} adds {_enumerated(_services(claim.services))}.")
+            whom = ", for the devices that use its newer link" if claim.kept else ""
+            found.append(f"{to} adds {_enumerated(_services(claim.services))}{whom}.")
         if claim.ended:
             found.append(f"It ends this: {'; '.join(claim.ended)}.")
+        if claim.kept:
+            have = self._level("policy", claim.have)
+            found.append(
+                f"This stays while a single device joins with {have}, and a passphrase that both "
+                f"links share is at risk for all: {'; '.join(claim.kept)}."
+            )
         if claim.completes_pmf:
             found.append(
                 "Protected management frames, which are optional today, are required: nothing "
@@ -241,7 +250,7 @@ class Teller:
         added = claim.added
         if added.change is None:
             return [*found, f"Its cost is unknown: {added.reason}."]
-        waste = not claim.services and added.verdict is Verdict.COSTS
+        waste = not claim.services and not beyond and added.verdict is Verdict.COSTS
         found.append(f"With it, {self.change(added)}{': a waste on the air' if waste else ''}.")
         if claim.parts is not None and claim.whole.change is not None and _matters(claim):
             relation = {
@@ -279,10 +288,13 @@ class Teller:
         if not short:
             return (f"With {name} every client joins at {claim.enough:.3g} requests/s, too.",)
         spare = claim.now / claim.enough
+        reserve = f"The server answers {spare:.2g} times what {name} needs after a power cut."
+        if spare < _NO_RESERVE:
+            reserve = f"The server has no reserve: {name} needs all of it after a power cut."
         return (
             f"Every client joins down to {claim.enough:.3g} requests/s; {short}.",
             between,
-            f"The server answers {spare:.2g} times what {name} needs after a power cut.",
+            reserve,
         )
 
     def impossible(self, claims: Sequence[Possible]) -> list[str]:
@@ -312,7 +324,7 @@ class Teller:
             return f"{words} was not measured: {claim.reason}"
         before, after = (_alone(claim, is_after=side) for side in (False, True))
         known = f"stays {after}" if before == after else f"changes from {before} to {after}"
-        return f"without {unknown}, which is unknown, {words} {known}; the whole change is unknown"
+        return f"{words} is unknown, because {unknown} is; without it, it {known}"
 
     def required(self, claim: Ruled) -> str:
         """A requirement without its place: ``throughput is at least 20 Mb/s``, or its name."""

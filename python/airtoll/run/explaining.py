@@ -234,14 +234,12 @@ def _carries(link: Link, flow: Flow, bps: float) -> bool:
 
 def _lacks_engine(profile: Profile, suite: str | None) -> bool:
     """Whether the profile lists the ciphers that its radio has in hardware, and not this one."""
-    hardware = profile.capabilities.hardware_ciphers
-    return suite is not None and hardware is not None and suite not in hardware.values
+    return suite is not None and profile.capabilities.works_out(suite) is False
 
 
 def _has_engine(profile: Profile, suite: str | None) -> bool:
     """Whether the profile lists this cipher among those that its radio has in hardware."""
-    hardware = profile.capabilities.hardware_ciphers
-    return suite is not None and hardware is not None and suite in hardware.values
+    return suite is not None and profile.capabilities.works_out(suite) is True
 
 
 def _protects(policy: Policy, said: str | None) -> bool:

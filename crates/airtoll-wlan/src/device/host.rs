@@ -197,6 +197,8 @@ pub struct Host {
     ciphers: Vec<(CipherSuite, Price, Price)>,
     /// Handshake operations: ns per unit by name.
     operations: BTreeMap<String, f64>,
+    /// CPU time of a RADIUS server for a new request.
+    pub(super) request: Duration,
 }
 
 impl Host {
@@ -220,6 +222,7 @@ impl Host {
                 .map(|c| (c.cipher, c.encrypt.into(), c.decrypt.into()))
                 .collect(),
             operations: model.operations_ns.clone(),
+            request: Duration::from_nanos((model.request_ns + 0.5) as u64),
         }
     }
 
