@@ -58,8 +58,20 @@ def measured(text: str, folder: Path, options: str = "10pt") -> list[float]:
     return [float(found) for found in re.findall(r"WIDE ([\d.]+)pt", done.stdout)]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", [name for name in VIEWS if name != "parts"])
+#: Every table in the layouts of an article, and one table in every layout; the rest is thorough.
+LAID_OUT = [
+    pytest.param(
+        name,
+        layout,
+        marks=[pytest.mark.thorough] * (name != "delays" and layout not in ("table", "column")),
+    )
+    for name in VIEWS
+    if name != "parts"
+    for layout in LAYOUTS
+]
+
+
+@pytest.mark.parametrize(("name", "layout"), LAID_OUT)
 def test_every_table_of_a_run_fits_every_layout(paper: RunSummary, name: str, layout: str) -> None:
     found = tables(paper, name, layout).typeset()
     assert found
