@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn the_discipline_cuts_half_of_the_octets_and_spares_a_last_packet() {
+    fn the_discipline_cuts_half_of_the_octets() {
         let mut queues = FlowQueues::new(&FlowRules::DISCIPLINE);
         // Ten long packets and ten short ones: 15,640 octets, of which five packets are 7,570 and six 9,084.
         for n in 0..20 {
@@ -430,16 +430,24 @@ mod tests {
         queues.cut_longest(|p| dropped.push(p.number()));
         assert_eq!(dropped, (0..6).collect::<Vec<_>>());
         assert_eq!((queues.longest(), queues.len()), (6_556, 14));
-        // No more than 1514 octets wait behind the last long packet: CoDel drops none of the rest.
-        let mut dropped = Vec::new();
-        let taken: Vec<u32> = std::iter::from_fn(|| {
-            let at = ms(10_000) + Duration::from_millis(1);
-            queues.pop(at, |p| dropped.push(p.number()))
-        })
-        .map(|(packet, _)| packet.number())
-        .collect();
-        // The first of them begins CoDel's interval only.
-        assert_eq!((taken.len(), dropped.len()), (14, 0));
+    }
+
+    #[test]
+    fn codel_spares_a_last_packet_of_a_flow_or_of_the_wire() {
+        // Three packets of 1000 octets that wait for 10 s. The first one begins an interval of 100 ms. When it is over
+        // 1000 octets wait behind the second: too few for the discipline, enough for mac80211.
+        for (rules, drops) in [(&FlowRules::DISCIPLINE, 0), (&FlowRules::MAC80211, 1)] {
+            let mut queues = FlowQueues::new(rules);
+            for n in 0..3 {
+                queues.push(1, PacketId::new(n), 1000, ms(0));
+            }
+            let mut dropped = 0;
+            for at in [10_000, 10_200] {
+                queues.pop(ms(at), |_| dropped += 1);
+            }
+            assert_eq!(dropped, drops);
+            assert_eq!(queues.len(), 1 - drops);
+        }
     }
 
     proptest! {
