@@ -82,7 +82,8 @@ def test_queues_and_wires_follow_the_phy(phy, queue_type, packets, wire_mbps):
 def test_the_discipline_of_a_wire_follows_the_system_of_its_host(
     profile, wired, discipline, packets
 ):
-    cell = cell_of(server={} if profile is None else {"profile": profile}, wired=wired)
+    server = {} if profile is None else {"profile": profile}
+    cell = cell_of(phy="802.11n", server=server, wired=wired)
     (link,) = scenario(cell).links
     assert (link.discipline, link.queue_packets) == (discipline, packets)
 
