@@ -67,6 +67,7 @@ main(int argc, char** argv)
     FIELD(category);
     FIELD(wired);
     FIELD(wiredDelay);
+    FIELD(wireFqCoDel);
     FIELD(tcpBuffer);
     FIELD(congestion);
     FIELD(direction);

@@ -80,6 +80,22 @@ def test_every_case_has_a_reading() -> None:
     assert set(READINGS) >= LONG
 
 
+@pytest.mark.parametrize(
+    "case",
+    [case for case in scenarios.cases() if case.category == "ALL"],
+    ids=lambda case: case.name,
+)
+def test_access_categories_share_as_in_ns3(case: Any) -> None:
+    recorded = READINGS[case.name]["flows_bps"]
+    ours = agreement.ours(case, duration_s=60.0)["flows_bps"]
+    kinds = range(4)
+    for category in kinds:
+        share, other = (
+            sum(flows[category :: len(kinds)]) / sum(flows) for flows in (ours, recorded)
+        )
+        assert share == pytest.approx(other, abs=0.02), category
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_agrees_with_ns3(case: Any) -> None:
     reason = agreement.KNOWN_DIFFERENCES.get(case.name)

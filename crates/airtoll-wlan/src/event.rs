@@ -38,6 +38,8 @@ pub(crate) enum Event {
     Pipe { node: NodeId, pipe: PipeKind },
     /// The first packet on a wire arrives.
     Wire { wire: WireId },
+    /// A wire with flow queues has sent a packet, or the next one is ready for it.
+    WireFree { wire: WireId },
     /// A flow's application acts.
     Application { flow: FlowId },
     /// A packet of a flow has left the sender's socket.

@@ -173,6 +173,7 @@ impl World {
             }
             Event::Pipe { node, pipe } => net.pipe_due(lower, node, pipe),
             Event::Wire { wire } => self.wire(wire),
+            Event::WireFree { wire } => net.wire_free(&mut lower.cx, wire),
             Event::Application { flow: number } => flow.application_due(&mut lower.cx, number),
             Event::Released {
                 flow: number,

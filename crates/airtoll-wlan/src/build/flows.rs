@@ -63,7 +63,10 @@ impl Builder<'_> {
                                 },
                             })?;
                     }
-                    let rooms = [source, destination].map(|node| self.local_room(node));
+                    let rooms = [
+                        self.local_room(source, destination),
+                        self.local_room(destination, source),
+                    ];
                     Socket::Tcp(Box::new(Connection::new(configs, rooms)))
                 }
             };
@@ -231,11 +234,13 @@ impl Builder<'_> {
             .max(1)
     }
 
-    /// Packets of one flow that the transmit queue of a host takes; `None` for a wired host, whose
-    /// window is smaller than its queue.
-    fn local_room(&self, node: NodeId) -> Option<u32> {
-        if self.world.stack.net.role(node) == Role::Wired {
-            return None;
+    /// Packets of one flow to `far` that the transmit queue of a host takes; `None` for a wired host without flow
+    /// queues, whose window is smaller than its queue.
+    fn local_room(&self, node: NodeId, far: NodeId) -> Option<u32> {
+        let net = &self.world.stack.net;
+        if net.role(node) == Role::Wired {
+            let wire = self.first_wire(node, far)?;
+            return net.has_flow_queues(wire).then(|| net.wire_limit(wire));
         }
         let name = self.scenario.nodes[node.index()].name.as_str();
         let ends = |flow: &&scenario::Flow| [&*flow.source, &*flow.destination].contains(&name);
