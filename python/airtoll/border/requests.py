@@ -1402,6 +1402,11 @@ class Host(Value):
     `airtoll_handshakes::Operation::priced` gives; one not listed takes no time.
     """
 
+    request_ns: float = 0.0
+    """CPU time of a RADIUS server for a request that it has not seen, beside its handshake
+    operations, ns. It recognises a repeated one when it comes (RFC 5080 section 2.2.2).
+    """
+
     nic: Nic | None = None
     """Network card that prepares frames before its radio contends; null: frames are ready when
     they come into the transmit queue.
@@ -1669,14 +1674,14 @@ class WireDiscipline(StrEnum):
     """Queue discipline of a wired interface."""
 
     FIFO = "fifo"
-    """First in, first out, as Linux's `pfifo_fast` for packets of one priority; what does not fit
-    is dropped.
+    """First in, first out, as Linux's `pfifo_fast` for packets of one priority; what does not
+    fit is dropped.
     """
 
     FQ_CODEL = "fq_codel"
-    """Linux's `fq_codel`: one queue per flow with CoDel (RFC 8290), quantum 1514 octets, target 5
-    ms, interval 100 ms, 1024 queues. A TCP sender is held back by its own segments in it as by
-    those in a radio's queue.
+    """Linux's `fq_codel`: one queue per flow with CoDel (RFC 8290), quantum 1514 octets, target
+    5 ms, interval 100 ms, 1024 queues. A TCP sender is held back by its own segments in it as
+    by those in a radio's queue.
     """
 
 
