@@ -357,7 +357,7 @@ def _storm(found: Storm, situation: Situation) -> str:
     if again >= _AGAIN * found.needed:
         words += (
             f"; the access points send {again:.2g} requests a join again while they wait, which "
-            f"take the server about {clients * again / rate:.3g} s more"
+            "the server recognises and answers once"
         )
     words += "; the rest is the spread of the starts and waits for time-outs."
     if found.relieved:
