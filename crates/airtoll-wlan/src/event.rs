@@ -117,6 +117,8 @@ pub(crate) enum JoinEvent {
     GiveUp,
     /// All parties of a stage are done.
     Advance { session: SessionId },
+    /// A new request comes out of the queue of its RADIUS server.
+    Request { signal: SignalId },
     /// The work before a message is done.
     Send { signal: SignalId },
     /// The timer of a party may have run out.

@@ -135,11 +135,6 @@ impl Net {
         self.wires[wire].limit()
     }
 
-    /// Whether packets for a wire wait in a queue for each flow.
-    pub fn has_flow_queues(&self, wire: WireId) -> bool {
-        self.wires[wire].has_flow_queues()
-    }
-
     /// Sets the routes of all nodes to all nodes.
     pub fn set_routes(&mut self, routes: Routes) {
         self.routes = routes;

@@ -643,9 +643,14 @@ impl World {
                 let done = device.work(&lower.cx, node, work);
                 self.with_join(|join, now, out| join.worked(now, then, done, out));
             }
-            Action::TakeRequest { server } => {
-                let work = lower.device.request_time(server);
-                lower.device.work(&lower.cx, server, work);
+            Action::TakeRequest { server, signal } => {
+                let at = lower.device.take_request(now, server);
+                let event = JoinEvent::Request { signal };
+                if at > now {
+                    lower.cx.schedule(at, Event::Join(event));
+                } else {
+                    self.with_join(|join, now, out| join.due(now, event, out));
+                }
             }
             Action::SendManagement {
                 from,

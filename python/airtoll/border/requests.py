@@ -1403,8 +1403,9 @@ class Host(Value):
     """
 
     request_ns: float = 0.0
-    """CPU time of a RADIUS server for a request that it has not seen, beside its handshake
-    operations, ns. It recognises a repeated one when it comes (RFC 5080 section 2.2.2).
+    """Time of a RADIUS server for a request that it has not seen, before its handshake
+    operations on the CPU, ns; one request after the other. It recognises a repeated one when
+    it comes (RFC 5080 section 2.2.2).
     """
 
     nic: Nic | None = None

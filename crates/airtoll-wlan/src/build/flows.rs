@@ -63,10 +63,7 @@ impl Builder<'_> {
                                 },
                             })?;
                     }
-                    let rooms = [
-                        self.local_room(source, destination),
-                        self.local_room(destination, source),
-                    ];
+                    let rooms = [source, destination].map(|node| self.local_room(node));
                     Socket::Tcp(Box::new(Connection::new(configs, rooms)))
                 }
             };
@@ -234,13 +231,11 @@ impl Builder<'_> {
             .max(1)
     }
 
-    /// Packets of one flow to `far` that the transmit queue of a host takes; `None` for a wired host without flow
-    /// queues, whose window is smaller than its queue.
-    fn local_room(&self, node: NodeId, far: NodeId) -> Option<u32> {
-        let net = &self.world.stack.net;
-        if net.role(node) == Role::Wired {
-            let wire = self.first_wire(node, far)?;
-            return net.has_flow_queues(wire).then(|| net.wire_limit(wire));
+    /// Packets of one flow that the transmit queue of a host takes; `None` for a wired host, whose
+    /// window is smaller than its queue.
+    fn local_room(&self, node: NodeId) -> Option<u32> {
+        if self.world.stack.net.role(node) == Role::Wired {
+            return None;
         }
         let name = self.scenario.nodes[node.index()].name.as_str();
         let ends = |flow: &&scenario::Flow| [&*flow.source, &*flow.destination].contains(&name);

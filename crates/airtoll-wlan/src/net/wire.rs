@@ -84,11 +84,6 @@ impl Wire {
         self
     }
 
-    /// Whether there is a queue for each flow.
-    pub(super) fn has_flow_queues(&self) -> bool {
-        self.flows.is_some()
-    }
-
     /// When a packet that begins at `at` or when the wire is free has left it.
     fn occupy(&mut self, at: Instant, octets: u32) -> Instant {
         let leaves = self.free_at.max(at) + self.rate.time_for(Bytes(u64::from(octets)));

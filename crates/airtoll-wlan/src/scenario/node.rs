@@ -275,8 +275,9 @@ pub struct Host {
     /// CPU time of one unit of each handshake operation, ns, by the name that
     /// `airtoll_handshakes::Operation::priced` gives; one not listed takes no time.
     pub operations_ns: BTreeMap<String, f64>,
-    /// CPU time of a RADIUS server for a request that it has not seen, beside its handshake
-    /// operations, ns. It recognises a repeated one when it comes (RFC 5080 section 2.2.2).
+    /// Time of a RADIUS server for a request that it has not seen, before its handshake operations
+    /// on the CPU, ns; one request after the other. It recognises a repeated one when it comes (RFC
+    /// 5080 section 2.2.2).
     pub request_ns: f64,
     /// Network card that prepares frames before its radio contends; null: frames are ready when
     /// they come into the transmit queue.

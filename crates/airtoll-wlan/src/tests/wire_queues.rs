@@ -148,22 +148,6 @@ fn codel_keeps_the_queue_of_a_forwarder_short() {
 }
 
 #[test]
-fn a_sender_of_today_keeps_its_own_queue_short_and_loses_nothing() {
-    // Small queues: two segments, or what the pacing rate sends in a millisecond.
-    let mut scenario = behind(1e7, 10_240, false, &download(1460), 22.0);
-    for node in &mut scenario.nodes {
-        node.host.tcp = crate::transport::TcpSystem::Linux6;
-    }
-    let outcome = with(scenario, WireDiscipline::FqCodel);
-    assert_eq!(total(&outcome, "packets_lost"), 0.0);
-    let delay = of(&outcome, "bulk", "delay_s");
-    assert!(delay < 0.01, "{delay}");
-    // 1448 of 1538 octets, with time stamps.
-    let share = of(&outcome, "bulk", "throughput_bps") / (1e7 * 1448.0 / 1538.0);
-    assert!((0.985..=1.009).contains(&share), "{share}");
-}
-
-#[test]
 fn an_unknown_discipline_is_refused() {
     let text = serde_json::to_string(&behind(1e7, 10, false, &paced("a", 100, 1e4), 3.0)).unwrap();
     let text = text.replace(r#""discipline":"fifo"}]"#, r#""discipline":"sfq"}]"#);
