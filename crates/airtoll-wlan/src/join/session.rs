@@ -180,7 +180,7 @@ pub(super) struct TakenRequest {
     answered: bool,
 }
 
-/// What a RADIUS server does with a request that comes.
+/// The fate of a request that comes to a RADIUS server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
     /// It works on it.

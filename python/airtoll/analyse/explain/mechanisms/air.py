@@ -87,10 +87,10 @@ def _alone(setting: Setting) -> Sequence[Values]:
 
     Each end sets up its own way (802.11-2020, 10.25.2): one of both may fail.
     """
-    octets = (0.0,)
+    octets: tuple[float, ...] = (0.0,)
     if setting.change.suite == "tkip":
         octets = (0.0, 0.0, 0.0, *geometric(100.0, 1500.0, 6))
-    ways = (0.0,)
+    ways: tuple[float, ...] = (0.0,)
     if len({flow.down for flow in setting.air}) > 1:
         ways = (0.0, 0.0, 0.0, 0.0, 1.0, -1.0)
     return tuple((ns, way) for ns in octets for way in ways)
