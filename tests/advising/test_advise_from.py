@@ -363,7 +363,7 @@ def test_a_profile_without_prices_of_ciphers_has_an_answer(profile, choice):
     """A full-MAC chip works its ciphers out; without a price, no candidate is taken."""
     asked = ["advise", "--from", "wpa2-psk-ccmp", "--profile", profile, "--trials", "2", "--json"]
     made = CliRunner().invoke(app, asked)
-    assert made.exit_code == (0 if choice == "change" else 5)
+    assert (made.exit_code == 0) is (choice == "change")
     data = json.loads(made.stdout)
     assert data["choice"] == choice
     assert (data["unknown"] != {}) is (choice == "unknown") or "gcmp" in str(data["unknown"])
@@ -387,7 +387,7 @@ def test_an_unknown_profile_names_the_one_that_is_meant(word):
 
 def test_clients_that_never_come_back_are_a_reason_and_not_a_gap():
     made = advised(
-        "--from", "wpa2-psk-ccmp", "--place", "office", "--clients", "2", "--requests", "0.2",
+        "--from", "wpa2-psk-ccmp", "--place", "office", "--clients", "12", "--requests", "0.2",
         "--chain", "p256", "--policy", "wpa3-ft-eap-tls-ccmp", "--trials", "2", "--json",
     )  # fmt: skip
     data = json.loads(made.stdout)
@@ -398,18 +398,18 @@ def test_clients_that_never_come_back_are_a_reason_and_not_a_gap():
     assert "--tls-resumption" in reason
     assert "--chain" not in reason
     assert data["margin"]["short"] >= 0.2
-    assert data["margin"]["clients"] == 2
+    assert data["margin"]["clients"] == 12
 
 
 def test_the_margin_of_a_radius_server_is_told_on_both_sides_of_its_limit():
     """A fast server is told at which rate it fails, and a slow one at which rate it would not."""
-    place = {"place": "office", "clients": 3, "profile": "mt7621"}
+    place = {"place": "office", "clients": 12, "profile": "mt7621"}
     fast = margin(
-        situation("wpa2-psk-ccmp", requests_per_s=5, **place), "wpa3-eap-tls-ccmp", holds=True
+        situation("wpa2-psk-ccmp", requests_per_s=2, **place), "wpa3-eap-tls-ccmp", holds=True
     )
     assert fast.holds
     assert fast.short < fast.enough < fast.now
-    assert fast.clients == 3
+    assert fast.clients == 12
     low = fast.short
     slow = margin(
         situation("wpa2-psk-ccmp", requests_per_s=low, **place), "wpa3-eap-tls-ccmp", holds=False
@@ -418,7 +418,7 @@ def test_the_margin_of_a_radius_server_is_told_on_both_sides_of_its_limit():
     # The limit is a property of the network, not of the server that it has today.
     assert (slow.enough, slow.short) == pytest.approx((fast.enough, fast.short))
     words = " ".join(Teller(Names(())).margin(fast))
-    assert f"down to {fast.enough:.3g} requests/s; at {fast.short:.3g} not all of 3 do" in words
+    assert f"down to {fast.enough:.3g} requests/s; at {fast.short:.3g} not all of 12 do" in words
     assert f"joins at {slow.enough:.3g} RADIUS" in Teller(Names(())).margin(slow)[0]
 
 
@@ -490,7 +490,7 @@ def test_an_unknown_part_of_a_join_leaves_the_whole_unknown(home):
     assert wpa3["claims"][0]["unknown_part"] is None
     told = lines_of(data, "It costs")[1]
     assert "nothing that anyone would notice" not in told
-    assert told.startswith("Time of a negotiation is unknown, because the access point's time")
+    assert told.startswith("The time of a negotiation is unknown, because the access point's time")
     others = lines_of(data, "Other choices")[0]
     assert "nothing that anyone would notice in throughput" in others
     assert "the change of the time of a negotiation is unknown" in others
