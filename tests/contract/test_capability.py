@@ -189,6 +189,10 @@ CASES: dict[str, tuple[Any, Fields]] = {
         {"scenario.stations.profile": "htc-dream-nic", "scenario.stations.listen_interval": 3},
     ),
     "scenario.stations.twt_interval_ms": (512.0, _PHONE_AX),
+    "scenario.stations.twt_broadcast": (
+        True,
+        _PHONE_AX | {"scenario.stations.twt_interval_ms": 512.0},
+    ),
     "scenario.stations.twt_duration_ms": (
         16.384,
         _PHONE_AX | {"scenario.stations.twt_interval_ms": 512.0},

@@ -15,10 +15,11 @@ use airtoll_wire::MacAddress;
 use airtoll_wire::ieee80211::capability::{self, PhySetUp, Reported};
 use airtoll_wire::ieee80211::element::{Element, id};
 use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_subtype};
-use airtoll_wire::ieee80211::{ManagementRepr, OciRepr, rsne};
+use airtoll_wire::ieee80211::{ManagementRepr, OciRepr, rsne, target_wake_time};
 
 use crate::mac::{self, Indication};
 use crate::scenario::{Bss, Node, Rate, Role, Scenario, Standard};
+use crate::schedule::Schedule;
 
 /// Network name where nothing else is agreed on.
 const SSID: &[u8] = b"airtoll";
@@ -93,6 +94,7 @@ impl StationPhy {
             standard,
             set_up: PhySetUp {
                 station: true,
+                broadcast_twt: node.is_scheduled(),
                 ..set_up(bss, node.rate_in(bss), standard)
             },
             edca,
@@ -292,6 +294,7 @@ pub(crate) struct Announcement {
     stated: Option<usize>,
     /// Address of the access point on link 0.
     bssid: MacAddress,
+    schedules: Vec<Schedule>,
 }
 
 impl Announcement {
@@ -307,9 +310,14 @@ impl Announcement {
         let access_point = scenario.access_point_of(&bss.name);
         let cipher = access_point.map_or(CipherSuite::Open, |node| node.cipher);
         let owe_transition = bss.security.as_ref().is_some_and(|s| s.owe_transition);
+        let schedules = Schedule::of(scenario, bss);
         Self {
             standard: bss.standard,
-            set_up: set_up(bss, bss.rate, bss.standard),
+            set_up: PhySetUp {
+                broadcast_twt: !schedules.is_empty(),
+                ..set_up(bss, bss.rate, bss.standard)
+            },
+            schedules,
             edca: bss.edca.unwrap_or(bss.standard.descriptor().edca),
             interval_tu: (beacons.interval_us / 1_024.0) as u16,
             rates: supported_rates(bss),
@@ -361,7 +369,7 @@ impl Announcement {
 
     /// The beacon of network `number` without FCS and without its MIC.
     pub fn beacon(&self, number: u32, sequence: u32, time_us: u64) -> Vec<u8> {
-        let mut elements = self.elements(number, true);
+        let mut elements = self.elements(number, Some(time_us));
         if let Some(stated) = self.stated {
             let mic = self.mic_octets(number);
             // Header 24, fixed fields 12.
@@ -392,7 +400,7 @@ impl Announcement {
 
     /// Elements of a probe response, which are a beacon's without the traffic indication.
     pub fn probe_response(&self) -> Vec<u8> {
-        self.elements(0, false)
+        self.elements(0, None)
     }
 
     /// Elements of its PHY in association responses to a station of this generation.
@@ -496,7 +504,9 @@ impl Announcement {
         name
     }
 
-    fn elements(&self, number: u32, beacon: bool) -> Vec<u8> {
+    /// Elements of a beacon at an instant of the access point's clock, us, or of a probe response.
+    fn elements(&self, number: u32, beacon_us: Option<u64>) -> Vec<u8> {
+        let beacon = beacon_us.is_some();
         let mut out = Vec::new();
         let phy = &self.set_up;
         let high_throughput = self.standard.descriptor().mcs.is_some();
@@ -561,6 +571,9 @@ impl Announcement {
         if self.standard >= Standard::Ax {
             capability::he_capabilities(&mut out, phy);
             capability::he_operation(&mut out, phy);
+            if let Some(now) = beacon_us {
+                self.announce_schedules(&mut out, now);
+            }
             capability::mu_edca(&mut out);
             if phy.at_6ghz {
                 capability::he_6ghz_capabilities(&mut out);
@@ -583,6 +596,14 @@ impl Announcement {
         }
         out.extend(self.overriding_elements());
         out
+    }
+
+    fn announce_schedules(&self, out: &mut Vec<u8>, now_us: u64) {
+        let numbered = self.schedules.iter().zip(1..);
+        let announced: Vec<_> = numbered
+            .map(|(one, id)| one.announced(id, now_us))
+            .collect();
+        target_wake_time::broadcast(out, &announced);
     }
 
     /// Elements of a network that has no beacon of its own: those that differ from the first one's.
@@ -714,6 +735,7 @@ fn set_up(bss: &Bss, rate: Rate, standard: Standard) -> PhySetUp {
         at_2_4ghz: band == Band::Ghz2_4,
         at_6ghz: band == Band::Ghz6,
         ldpc: bss.coding == Coding::Ldpc,
+        broadcast_twt: false,
         station: false,
     }
 }

@@ -34,6 +34,7 @@ use crate::net::Net;
 use crate::observe::{Dozing, Observers, Periods, Told};
 use crate::roam::Roam;
 use crate::scenario::{AddressResolution, Role, Scenario, ScenarioError, Standard, TxopProtection};
+use crate::schedule::Schedule;
 use crate::stack::Stack;
 use crate::world::{Outboxes, World};
 use radios::Radios;
@@ -351,6 +352,7 @@ impl Builder<'_> {
         let lower = &mut self.world.stack.lower;
         let plan = lower.mac.beacon(members[0]).copied();
         let groups = signalling::sends_to_groups(self.scenario, bss);
+        let schedules = Schedule::of(self.scenario, bss);
         let offset_us = bss
             .beacons
             .as_ref()
@@ -371,10 +373,14 @@ impl Builder<'_> {
             let interval = plan.zip(beacons).map_or(Duration::MAX, |(plan, beacons)| {
                 Duration::from_nanos(plan.interval.as_nanos() * u64::from(beacons))
             });
-            // The access point spreads the service periods of its stations.
             let periods = save.twt.map(|twt| {
                 let interval = Duration::from_secs_f64(twt.interval_us / 1e6);
-                let part = interval.as_nanos() / (members.len() as u64 - 1) * number as u64;
+                let shared = schedules.iter().find(|one| one.shared == twt);
+                // The access point spreads the service periods of individual agreements.
+                let part = match shared {
+                    Some(schedule) => schedule.first_us() * 1_000,
+                    None => interval.as_nanos() / (members.len() as u64 - 1) * number as u64,
+                };
                 Periods {
                     first: Instant::ZERO + Duration::from_nanos(part),
                     interval,

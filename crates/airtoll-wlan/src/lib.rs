@@ -44,6 +44,7 @@ mod packet;
 mod queueing;
 mod report;
 mod roam;
+mod schedule;
 mod stack;
 mod world;
 

@@ -160,8 +160,8 @@ class Station(Table):
     )
     twt_interval_ms: Annotated[float, Field(gt=0)] | None = Field(
         None,
-        description="the station dozes between the service periods of an individual, implicit, "
-        "unannounced agreement of target wake time (802.11ax-2021, 26.8.2) at this interval, ms; "
+        description="the station dozes between service periods of target wake time at this "
+        "interval, ms, implicit and unannounced (802.11ax-2021, 26.8); "
         "data for it wait for such a period, and `listen_interval` then says for which beacons it "
         "wakes beside them (default: for none); needs 802.11ax or 802.11be",
     )
@@ -169,6 +169,13 @@ class Station(Table):
         8.192,
         description="with `twt_interval_ms`: nominal minimum wake duration of a service period, "
         "ms: a multiple of 0.256 up to 65.28, or of 1.024 up to 261.12 (802.11ax-2021, 9.4.2.199)",
+    )
+    twt_broadcast: bool = Field(
+        False,
+        description="with `twt_interval_ms`: the beacons announce the service periods, and all "
+        "stations with this interval and duration share them (802.11ax-2021, 26.8.3); the interval "
+        "is a multiple of 1.024 ms. Default: each station has an agreement and periods of its own "
+        "(26.8.2)",
     )
     retrieval: Literal["active", "ps-poll", "u-apsd"] | None = Field(
         None,
@@ -247,6 +254,10 @@ class Station(Table):
     def _service_periods(self) -> Self:
         if self.twt_interval_ms is not None and self.twt_duration_ms >= self.twt_interval_ms:
             raise ValueError("twt_duration_ms must be shorter than twt_interval_ms")
+        if self.twt_broadcast and self.twt_interval_ms is not None:
+            units = self.twt_interval_ms / 1.024
+            if not math.isclose(units, round(units), abs_tol=1e-6):
+                raise ValueError("twt_interval_ms with twt_broadcast is a multiple of 1.024")
         return self
 
     @model_validator(mode="after")

@@ -515,7 +515,9 @@ def _power_save(station: Station, profile: Profile) -> border.PowerSave | None:
         twt=None
         if twt is None
         else border.TargetWakeTime(
-            interval_us=twt * 1e3, duration_us=station.twt_duration_ms * 1e3
+            interval_us=round(twt * 1e3, 6),
+            duration_us=station.twt_duration_ms * 1e3,
+            broadcast=station.twt_broadcast,
         ),
         retrieval=None if station.retrieval is None else border.Retrieval(station.retrieval),
         after_us=station.doze_after_ms * 1e3,

@@ -113,6 +113,21 @@ CAPABILITY: Final = Capability(
             "stations.twt_duration_ms needs twt_interval_ms",
         ),
         Feature(
+            "a schedule of target wake time without its interval",
+            lambda cell: any(
+                one.twt_broadcast and one.twt_interval_ms is None for one in cell.settings.stations
+            ),
+            "stations.twt_broadcast needs twt_interval_ms",
+        ),
+        Feature(
+            "a schedule of target wake time without beacons",
+            lambda cell: (
+                not cell.settings.beacons
+                and any(one.twt_broadcast for one in cell.settings.stations)
+            ),
+            "stations.twt_broadcast needs beacons, which announce the service periods",
+        ),
+        Feature(
             "isolation of stations with no other peer",
             lambda cell: cell.settings.isolation and cell.settings.topology == "station-to-station",
             "isolation: the AP forwards nothing between stations, and station-to-station has no "

@@ -45,6 +45,7 @@ _NODE: Final = {
     "mtu_octets": "mtu_octets",
     "power_save.listen_interval": "listen_interval",
     "power_save.retrieval": "retrieval",
+    "power_save.twt.broadcast": "twt_broadcast",
     "power_save.twt.duration_us": "twt_duration_ms",
     "power_save.twt.interval_us": "twt_interval_ms",
     "queue.airtime_fairness": "airtime_fairness",

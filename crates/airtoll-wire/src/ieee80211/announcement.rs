@@ -241,6 +241,7 @@ mod tests {
             at_2_4ghz,
             at_6ghz,
             ldpc: false,
+            broadcast_twt: false,
             station: false,
         }
     }

@@ -27,6 +27,8 @@ pub struct PhySetUp {
     pub at_6ghz: bool,
     /// It receives LDPC; HE devices always do, since channels above 20 MHz need it.
     pub ldpc: bool,
+    /// It takes part in schedules of target wake time that are broadcast.
+    pub broadcast_twt: bool,
     /// Highest MCS of EHT and whether it is an access point's own element: 20 MHz stations have
     /// another map.
     pub station: bool,
@@ -190,6 +192,8 @@ pub fn transmit_power(out: &mut Vec<u8>, phy: &PhySetUp, dbm: u8) {
 /// HE Capabilities.
 pub fn he_capabilities(out: &mut Vec<u8>, phy: &PhySetUp) {
     let mut body = vec![0; 17];
+    // MAC: Broadcast TWT Support, bit 20.
+    body[2] = u8::from(phy.broadcast_twt) << 4;
     // PHY: channel widths, LDPC.
     body[6] = match (phy.at_2_4ghz, phy.width_mhz) {
         (_, 20) => 0,
@@ -380,6 +384,7 @@ mod tests {
         at_2_4ghz: false,
         at_6ghz: true,
         ldpc: false,
+        broadcast_twt: false,
         station: false,
     };
 
@@ -439,6 +444,22 @@ mod tests {
         assert_eq!(differs(ht_capabilities), [(2, 1)]);
         assert_eq!(differs(vht_capabilities), [(2, 1 << 4)]);
         assert_eq!(differs(he_capabilities), []);
+    }
+
+    #[test]
+    fn broadcast_twt_is_bit_20_of_the_mac_capabilities() {
+        let plain = made(|o| he_capabilities(o, &WIDE));
+        let scheduled = PhySetUp {
+            broadcast_twt: true,
+            ..WIDE
+        };
+        let with = made(|o| he_capabilities(o, &scheduled));
+        // After element ID, length and extension.
+        let changed: Vec<usize> = (0..plain.len())
+            .filter(|at| plain[*at] != with[*at])
+            .collect();
+        assert_eq!(changed, [3 + 2]);
+        assert_eq!(with[5] ^ plain[5], 1 << 4);
     }
 
     #[test]

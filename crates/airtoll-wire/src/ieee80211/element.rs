@@ -53,6 +53,8 @@ pub mod id {
     pub const TRANSMIT_POWER_ENVELOPE: u8 = 195;
     /// Reduced neighbor report.
     pub const REDUCED_NEIGHBOR_REPORT: u8 = 201;
+    /// TWT: target wake time.
+    pub const TARGET_WAKE_TIME: u8 = 216;
     /// Vendor specific.
     pub const VENDOR: u8 = 221;
     /// Continuation of the element before it.

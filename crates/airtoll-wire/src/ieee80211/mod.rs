@@ -15,6 +15,7 @@ pub mod protection;
 pub mod reason;
 pub mod rsne;
 pub mod suite;
+pub mod target_wake_time;
 
 pub use announcement::{AnnouncedPhy, Announcement};
 pub use control::ControlRepr;
@@ -26,3 +27,4 @@ pub use operating_channel::OciRepr;
 pub use protection::Protection;
 pub use rsne::RsnRepr;
 pub use suite::{AkmSelector, CipherSelector};
+pub use target_wake_time::BroadcastSchedule;

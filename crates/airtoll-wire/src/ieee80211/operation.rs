@@ -81,6 +81,7 @@ mod tests {
             at_2_4ghz: false,
             at_6ghz,
             ldpc: false,
+            broadcast_twt: false,
             station: false,
         };
         let mut out = Vec::new();

@@ -5,6 +5,9 @@ use std::fmt::Display;
 
 use airtoll_phy::{Band, Coding, Legacy, TxVectorError, WidthRules};
 use airtoll_security::CipherSuite;
+use airtoll_wire::ieee80211::target_wake_time::MOST_SCHEDULES;
+
+use crate::schedule::{self, Schedule};
 
 use super::{
     Bss, Cost, Discipline, EdcaParameters, Flow, Interferer, LinkBudget, Node, PowerSave, Rate,
@@ -281,6 +284,28 @@ impl Scenario {
         invalid(field, "set", reason)
     }
 
+    /// Beacons can announce a schedule that is broadcast.
+    fn check_schedule(&self, at: &str, node: &Node, save: &PowerSave) -> Checked {
+        let Some(twt) = save.twt.filter(|twt| twt.broadcast) else {
+            return Ok(());
+        };
+        let field = format!("{at}.broadcast");
+        let bss = self.bss.iter().find(|b| Some(&b.name) == node.bss.as_ref());
+        let Some(bss) = bss.filter(|b| b.beacons.is_some() && b.standard >= Standard::Ax) else {
+            return invalid(&field, true, "false without beacons of 802.11ax or later");
+        };
+        if !schedule::can_be_announced(&twt) {
+            let field = format!("{at}.interval_us");
+            let allowed = "with broadcast, whole TUs (1,024 us) up to 65,535 times a power of two";
+            return invalid(&field, twt.interval_us, allowed);
+        }
+        if Schedule::of(self, bss).len() > MOST_SCHEDULES {
+            let allowed = format!("at most {MOST_SCHEDULES} intervals and durations in a BSS");
+            return invalid(&field, true, allowed);
+        }
+        Ok(())
+    }
+
     fn check_node(&self, at: &str, node: &Node) -> Checked {
         if node.power_save.is_some() && self.handovers.iter().any(|h| h.station == node.name) {
             let allowed = "null for a station that hands over";
@@ -289,6 +314,7 @@ impl Scenario {
         if let Some(save) = &node.power_save {
             check_power_save(&format!("{at}.power_save"), save)?;
             self.check_retrieval(&format!("{at}.power_save.retrieval"), node, save)?;
+            self.check_schedule(&format!("{at}.power_save.twt"), node, save)?;
         }
         match (node.role, node.bss.as_deref()) {
             (Role::Wired, Some(name)) => {

@@ -190,8 +190,9 @@ pub struct Duty {
     pub sleep_w: Option<f64>,
 }
 
-/// An individual, implicit, unannounced agreement of target wake time (IEEE 802.11ax-2021, 26.8.2): the
-/// station is awake in each service period, and its access point sends without being asked.
+/// Implicit, unannounced service periods of target wake time: the station is awake in each of them, and its
+/// access point sends without being asked. They come from an individual agreement (IEEE 802.11ax-2021,
+/// 26.8.2) or from a schedule that beacons announce (26.8.3).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetWakeTime {
@@ -199,6 +200,10 @@ pub struct TargetWakeTime {
     pub interval_us: f64,
     /// Nominal minimum TWT wake duration, us; shorter than the interval.
     pub duration_us: f64,
+    /// The beacons announce it, and all stations of the BSS with this interval and duration share it. It needs
+    /// beacons, and an interval of whole TUs (1,024 us).
+    #[serde(default)]
+    pub broadcast: bool,
 }
 
 /// Role of a node.

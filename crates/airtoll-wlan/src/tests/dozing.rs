@@ -125,6 +125,7 @@ fn served(interval_ms: f64, duration_ms: f64) -> Scenario {
         twt: Some(TargetWakeTime {
             interval_us: interval_ms * 1e3,
             duration_us: duration_ms * 1e3,
+            broadcast: false,
         }),
         retrieval: None,
         after_us: 100_000.0,

@@ -151,6 +151,7 @@ _SCENARIO: Final = {
     "stations.listen_interval": only(None, reason="has no effect: power save is off here"),
     "stations.twt_interval_ms": only(None, reason="has no effect: power save is off here"),
     "stations.twt_duration_ms": only(8.192, reason="has no effect: power save is off here"),
+    "stations.twt_broadcast": only(False, reason="has no effect: power save is off here"),
     "stations.retrieval": only(None, reason="has no effect: power save is off here"),
     "stations.doze_after_ms": only(100.0, reason="has no effect: power save is off here"),
     "duty": only(None, reason="has no effect: no power is measured here"),
