@@ -1465,9 +1465,9 @@ class Queue(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TargetWakeTime(Value):
-    """An individual, implicit, unannounced agreement of target wake time (IEEE 802.11ax-2021,
-    26.8.2): the station is awake in each service period, and its access point sends without
-    being asked.
+    """Implicit, unannounced service periods of target wake time: the station is awake in each of
+    them, and its access point sends without being asked. They come from an individual
+    agreement (IEEE 802.11ax-2021, 26.8.2) or from a schedule that beacons announce (26.8.3).
     """
 
     interval_us: float
@@ -1475,6 +1475,11 @@ class TargetWakeTime(Value):
 
     duration_us: float
     """Nominal minimum TWT wake duration, us; shorter than the interval."""
+
+    broadcast: bool = False
+    """The beacons announce it, and all stations of the BSS with this interval and duration share
+    it. It needs beacons, and an interval of whole TUs (1,024 us).
+    """
 
 
 class Retrieval(StrEnum):

@@ -98,3 +98,30 @@ def test_each_station_has_a_bit_of_its_own(tmp_path: Path, cell: Any, record: An
     assert len(lengths) > 1
     given = trial.tshark("wlan.fc.type_subtype == 1", "wlan.fixed.aid")
     assert sorted(int(line, 0) & 0x3FFF for line in given) == list(range(1, 19))
+
+
+@needs_tshark
+def test_beacons_announce_the_periods_in_which_the_data_come(
+    tmp_path: Path, cell: Any, record: Any
+) -> None:
+    scheduled = {"profile": "htc-dream-nic", "twt_interval_ms": 204.8, "twt_broadcast": True}
+    planned = cell(
+        "wpa2-psk-ccmp",
+        {**LOAD, "duration_s": 2.0},
+        phy="802.11ax",
+        beacons=True,
+        stations=[{"name": "A", **scheduled}, {"name": "B", **scheduled}],
+    )
+    trial = record(planned, tmp_path)
+    beacons = trial.passing(BEACON)
+    # tshark 4.0 knows the element of individual agreements alone, which is longer.
+    assert trial.passing(f"{BEACON} && wlan.tag.number == 216") == beacons
+    assert set(trial.wrong()) <= set(beacons)
+    supported = "wlan.ext_tag.he_mac_cap.broadcast_twt_support == 1"
+    assert trial.passing(f"{BEACON} && {supported}") == beacons
+    data = trial.tshark(DATA_DOWN, "frame.time_epoch", "wlan.ra")
+    assert len({line.split("\t")[1] for line in data}) == 2
+    # All that waited, and what comes in a period, which lasts until it is out.
+    begun = [float(line.split("\t")[0]) % 0.2048 for line in data]
+    assert len(data) > 50
+    assert max(begun) < 0.008192 + 0.001
