@@ -71,6 +71,8 @@ _OPEN, _USUAL = "open", "wpa2-psk-ccmp"
 _SHOWN, _WORTH = 3, 0.08
 #: The least weight of those that are named in one line, and their number.
 _NAMED, _MOST_NAMED = 0.02, 5
+#: Readings of which those have a figure.
+_MOST_GIVEN: Final = 2
 #: Readings of a mechanism's evidence.
 _MOST_READINGS: Final = 4
 #: Verdicts in the text.
@@ -535,10 +537,7 @@ def lines(
         )
     rest = [one for one in ranking.ranked if one not in shown and one.weight >= _NAMED]
     if rest:
-        text.add("less likely:")
-        for ranked in rest[:_MOST_NAMED]:
-            name = f"{ranked.mechanism.name} ({_percent(ranked.weight)})"
-            text.add(f"{name}: would give {_given(ranked)}", 3)
+        text.add(_less_likely(rest[:_MOST_NAMED]))
     if ranking.other >= _NAMED:
         text.add(f"a cause that is not in the list: {_percent(ranking.other)}")
     if ranking.fits and len(ranking.alike) > 1:
@@ -715,6 +714,19 @@ def _given(ranked: Ranked) -> str:
         f"{_kind(one.reading)} {_shown(one.predicted.value, one.reading.quantity)}"
         for one in ranked.readings[:_MOST_READINGS]
     )
+
+
+def _less_likely(rest: Sequence[Ranked]) -> str:
+    """Further mechanisms in one line, with their figures for the first readings."""
+    kinds = [_kind(one.reading) for one in rest[0].readings[:_MOST_GIVEN]]
+    named = []
+    for ranked in rest:
+        given = [
+            _shown(one.predicted.value, one.reading.quantity)
+            for one in ranked.readings[:_MOST_GIVEN]
+        ]
+        named.append(f"{ranked.mechanism.name} ({_percent(ranked.weight)}) {', '.join(given)}")
+    return f"less likely, would give {' and '.join(kinds)}: {'; '.join(named)}"
 
 
 def _misfit(ranking: Ranking) -> str:
