@@ -10,8 +10,16 @@ from typer.testing import CliRunner
 from airtoll.advising import Choice, decided, screen, situation
 from airtoll.advising.candidates import candidates
 from airtoll.advising.decision import unpriced_join
-from airtoll.advising.measure import margin, measure, requests_of_a_join, tls_of
+from airtoll.advising.measure import (
+    band_scanned,
+    margin,
+    measure,
+    requests_of_a_join,
+    scanning,
+    tls_of,
+)
 from airtoll.advising.reach import reach
+from airtoll.advising.screen import scan_words
 from airtoll.advising.sensor import battery_of, every_in_words, seconds_of
 from airtoll.advising.situation import networks_of
 from airtoll.analyse.advice import Needs
@@ -100,6 +108,37 @@ def test_the_answer_begins_with_three_lines(home):
         r"throughput falls by [3-9]\.", tunnel
     )  # fmt: skip
     assert out == "Devices without WPA3-Personal stay out; wpa2-wpa3-psk-transition lets them in."
+
+
+def test_the_error_of_tcp_is_that_of_its_validation(home):
+    """The least and the largest difference of the table "TCP against Linux"."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "validation.md").read_text("utf-8")
+    table = page.partition("## TCP against Linux")[2].partition("## ")[0]
+    found = [float(row) for row in re.findall(r"\| \+([0-9.]+) % \|", table)]
+    (assumed,) = [s for s in home[0]["words"]["sections"] if s["title"] == "Assumed"]
+    (told,) = [line for line in assumed["lines"] if "TCP carries" in line]
+    assert f"{min(found)} to {max(found)} %" in told
+    assert len(found) == 8
+
+
+@pytest.mark.parametrize(
+    ("band", "words", "least_s"),
+    [
+        ("2.4", "the 11 channels of 2.4 GHz (11 x 30 ms with probe requests)", 0.33),
+        (
+            None,
+            "the 25 channels of 5 GHz (9 x 30 ms with probe requests, 16 with radar x 110 ms of "
+            "listening)",
+            9 * 0.03 + 16 * 0.11,
+        ),
+        ("6", "the 15 channels of 6 GHz (15 preferred scanning channels x 110 ms of", 15 * 0.11),
+    ],
+)
+def test_a_client_without_a_list_scans_the_channels_of_its_band(band, words, least_s):
+    place = situation("wpa3-sae-ccmp", place="office", phy="802.11ax", band=band)
+    gap = scanning(place, "wpa3-sae-ccmp")
+    assert least_s < gap.value < least_s + 0.05
+    assert words in scan_words(gap, None, band_scanned(place))
 
 
 def test_the_page_has_the_same_words_and_fits_a_phone(home):

@@ -28,8 +28,9 @@ from airtoll.policies import Policy, resolve
 from airtoll.present.names import Names
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
-from airtoll.study import Level
-from airtoll.study.generations import GENERATIONS
+from airtoll.study import Level, Scenario
+from airtoll.study.generations import GENERATIONS, band_of
+from airtoll.study.handover import SWEEPS
 from airtoll.study.join import SIGNATURES, Join
 
 _METHOD: Final = "scenario.handover.method"
@@ -42,8 +43,6 @@ _LOST: Final = "handover_packets_lost"
 _MESSAGES: Final = "messages_radius"
 #: Metric that is read beside the one of a part.
 _BESIDE: Final = {_LOST: _GAP, _MESSAGES: "join_all_time_s"}
-#: Channels of an active scan before a hand-over, 30 ms each: the default of a study.
-SCANNED_CHANNELS: Final = 11
 #: Place of a battery-powered station that joins once a day.
 ASSOCIATED: Final = "sensor-associated"
 #: Place of one that joins for every message, and of the same with a kept PMK.
@@ -335,12 +334,20 @@ def relieved(
 def scanning(
     situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
 ) -> Estimate | None:
-    """The gap of a hand-over of a client that has no neighbour list and scans, s."""
+    """The gap of a hand-over of a client that has no neighbour list and scans its band, s.
+
+    A scenario has one kind of scan. Empty channels cost their times alone, so that those on which
+    the client listens are added to the gap after those with probe requests.
+    """
     if phase:
         phase(f"measuring {_WALK} with a scan, {policy}")
     fast = resolve(policy).link.fast_transition
     own = _scenario(situation, _WALK, policy)
-    own["handover"] = {**own["handover"], "scan": {"channels": SCANNED_CHANNELS},
+    sweep = SWEEPS[band_scanned(situation)]
+    scan: dict[str, Any] = {"channels": sweep.active}
+    if not sweep.active:
+        scan = {"channels": sweep.passive, "mode": "passive", "max_channel_ms": sweep.passive_ms}
+    own["handover"] = {**own["handover"], "scan": scan,
                        "method": "fast-transition" if fast else "full"}  # fmt: skip
     values: dict[str, Any] = {
         "grid": {"policy": [policy], "scenario": [_WALK], "traffic": ["call"]},
@@ -351,7 +358,18 @@ def scanning(
         f"scenario.{_WALK}": own,
     }
     with _done(values) as summary:
-        return summary.analysis.estimate(summary.plan.cells[0].name, _GAP)
+        gap = summary.analysis.estimate(summary.plan.cells[0].name, _GAP)
+    if gap is None or not sweep.active:
+        return gap
+    more = sweep.passive * sweep.passive_ms * 1e-3
+    return evolve(gap, value=gap.value + more, low=gap.low + more, high=gap.high + more)
+
+
+def band_scanned(situation: Situation) -> str:
+    """The band of the network, GHz: the stated one, or that of the PHY and width."""
+    radio = _radio(situation)
+    known = {key: radio[key] for key in ("phy", "band", "width_mhz") if radio.get(key) is not None}
+    return band_of(Scenario.model_validate(known)).removesuffix("ghz")
 
 
 def _layers(link: str) -> tuple[str, ...]:
