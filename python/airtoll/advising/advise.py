@@ -15,6 +15,7 @@ from airtoll.advising.candidates import TUNNEL, candidates
 from airtoll.advising.decision import Choice, Decision, Storm, decide, why_tunnel_unknown
 from airtoll.advising.measure import (
     Measures,
+    Memo,
     margin,
     measure,
     measured_parts,
@@ -92,9 +93,16 @@ def decided(
     needs: Needs | None = None,
     most_loss: float = MOST_LOSS,
     trials: int | None = None,
+    asked: str | None = None,
+    memo: Memo | None = None,
     phase: Callable[[str], None] | None = None,
 ) -> tuple[Decision, Measures]:
-    """Measure the candidates and decide. ``named``: the only candidates, where there are any."""
+    """Measure the candidates and decide. ``named``: the only candidates, where there are any.
+
+    ``asked``: the one candidate that the question is about. ``memo``: results of earlier questions
+    of the same places, which it adds to.
+    """
+    named = named if asked is None else (resolve(asked).name,)
     found = candidates(situation, named, needs or Needs())
     _refuse_tunnel_end(situation, named)
     over = _link(situation, found.measured, named)
@@ -105,6 +113,7 @@ def decided(
         found.measured,
         over=over if without is None else None,
         trials=trials,
+        memo=memo,
         phase=phase,
     )
     decision = decide(
@@ -115,6 +124,7 @@ def decided(
         layered=_layered(measures, over),
         tunnel_unknown=without,
     )
+    decision = evolve(decision, asked=None if asked is None else named[0])
     walked = any(part.roams for part in measured_parts(situation)) and decision.policy is not None
     ends = decision.layered is not None and not situation.tunnel_end_said
     return evolve(
@@ -132,10 +142,13 @@ def _storm(
     decision: Decision, measures: Measures, phase: Callable[[str], None] | None
 ) -> Storm | None:
     """The RADIUS requests of the policy to change to; None where it has none."""
-    if decision.to is None or (sent := measures.requests.get(decision.to.policy)) is None:
+    about = decision.about
+    if about is None or about in decision.slow:
         return None
-    needed = requests_of_a_join(decision.situation, decision.to.policy)
-    return Storm(needed, sent, relieved(decision.situation, decision.to.policy, phase=phase))
+    if (sent := measures.requests.get(about.policy)) is None:
+        return None
+    needed = requests_of_a_join(decision.situation, about.policy)
+    return Storm(needed, sent, relieved(decision.situation, about.policy, phase=phase))
 
 
 def _changed(decision: Decision) -> Changed | None:

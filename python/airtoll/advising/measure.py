@@ -5,6 +5,7 @@ Takes a situation and candidates; gives answered questions. Runs leave nothing b
 
 from __future__ import annotations
 
+import json
 import math
 import tempfile
 import tomllib
@@ -99,6 +100,10 @@ PARTS: Final[dict[str, tuple[Part, ...]]] = {
 }
 
 
+#: The answers of a run by its values, with names and further means.
+Memo = dict[str, tuple[tuple[Answered, ...], Names, dict[str, dict[str, float]]]]
+
+
 @frozen
 class Measures:
     """``answers``: of the parts, in order. ``from_open`` and ``from_link``: throughput from an open
@@ -124,9 +129,14 @@ def measure(
     *,
     over: str | None = None,
     trials: int | None = None,
+    memo: Memo | None = None,
     phase: Callable[[str], None] | None = None,
 ) -> Measures:
-    """The changes from what one has to each policy; ``over``: a link that carries a tunnel, too."""
+    """The changes from what one has to each policy; ``over``: a link that carries a tunnel, too.
+
+    ``memo``: results of earlier questions, which it adds to.
+    """
+    memo = {} if memo is None else memo
     answers: list[Answered] = []
     from_open = over_link = None
     names: Names | None = None
@@ -137,11 +147,11 @@ def measure(
         layers = _layers(over) if number == 0 and over is not None else ()
         if not policies and not layers:
             continue
-        found, own = _run(situation, part, policies, layers, trials or part.trials, beside)
+        found, own = _run(situation, part, policies, layers, trials or part.trials, beside, memo)
         if policies and trials is None and (more := _undecided(found[0])):
             enough = part.trials + math.ceil(_SPARE * more)
             enough = min(enough, _MOST_GROWTH * part.trials)
-            found, own = _run(situation, part, policies, layers, enough, beside)
+            found, own = _run(situation, part, policies, layers, enough, beside, memo)
         names = names or own
         answers += found[:1] if policies else ()
         if layers:
@@ -269,6 +279,35 @@ def margin(
     )
 
 
+def turning(
+    low: Situation, high: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+) -> tuple[Situation, Situation]:
+    """Two neighbours between ``low`` and ``high``, of which every client joins at one alone.
+
+    The two differ in the clients or in the requests of the server, and in nothing else; every
+    client joins at one of them. Neighbours are one client, or one part in fifty apart.
+    """
+    if phase:
+        phase(f"measuring where the answer turns, {policy}")
+
+    def at(situation: Situation) -> bool:
+        return _joins(situation, policy, situation.requests_per_s / situation.access_points)
+
+    there = at(low)
+    while True:
+        rates = sorted((low.requests_per_s, high.requests_per_s))
+        many = sorted((low.clients, high.clients))
+        clients = round(math.sqrt(low.clients * high.clients))
+        alike = many[1] < _STEP * many[0] or clients in many
+        if rates[1] < _STEP * rates[0] and alike:
+            return low, high
+        rate = rates[0]
+        if rates[0] != rates[1]:
+            rate = float(f"{math.sqrt(rates[0] * rates[1]):.3g}")
+        middle = evolve(low, clients=clients, requests_per_s=rate)
+        low, high = (middle, high) if at(middle) is there else (low, middle)
+
+
 def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
     """Whether every client joins in every trial, with a server for one access point."""
     name = "office-storm"
@@ -383,8 +422,12 @@ def _run(
     layers: Sequence[str],
     trials: int,
     beside: dict[str, dict[str, float]],
+    memo: Memo | None = None,
 ) -> tuple[tuple[Answered, ...], Names]:
-    """The answers of a part; ``beside``: further means by metric and policy, which it adds to."""
+    """The answers of a part; ``beside``: further means by metric and policy, which it adds to.
+
+    The same questions about the same scenario have the same answers: seeds follow from them.
+    """
     every = list(dict.fromkeys((situation.have, *policies, *layers)))
     grid: dict[str, Any] = {
         "policy": every,
@@ -416,12 +459,22 @@ def _run(
         "trials.repetitions": trials,
         f"scenario.{part.scenario}": _scenario(situation, part.scenario),
     }
-    with _done(values) as summary:
-        for metric in (_LOST, _MESSAGES):
-            means = _means(summary, metric)
-            if part.metric == _BESIDE[metric] and means:
-                beside[metric] = means
-        return summary.answered, Names(summary.plan.cells)
+    key = json.dumps(values, sort_keys=True, default=str)
+    if memo is None or key not in memo:
+        with _done(values) as summary:
+            means = {
+                metric: found
+                for metric in (_LOST, _MESSAGES)
+                if part.metric == _BESIDE[metric] and (found := _means(summary, metric))
+            }
+            known = summary.answered, Names(summary.plan.cells), means
+        if memo is None:
+            beside.update(means)
+            return known[:2]
+        memo[key] = known
+    answered, own, means = memo[key]
+    beside.update(means)
+    return answered, own
 
 
 def _means(summary: RunSummary, metric: str) -> dict[str, float]:

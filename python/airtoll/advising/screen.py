@@ -13,7 +13,7 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.advising.candidates import lacking
-from airtoll.advising.decision import Choice, Decision, Outcome, Storm
+from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
 from airtoll.advising.measure import ASSOCIATED, WAKING, band_scanned, storm, tls_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
@@ -70,6 +70,7 @@ def screen(decision: Decision, names: Names) -> Screen:
         Section("You have", _understood(decision.situation)),
         *_chosen(decision, teller),
         Section("A kept PMK", _kept(decision, names)),
+        Section("With a faster RADIUS server", _slow(decision, teller)),
         Section("The RADIUS server", teller.margin(decision.margin) if decision.margin else ()),
         Section("WireGuard over it", _tunnel(decision, teller)),
         Section("Other choices", _others(decision, teller)),
@@ -85,7 +86,9 @@ def screen(decision: Decision, names: Names) -> Screen:
     ]
     life = _life(decision, names)
     answer = _answer(decision)
-    if decision.choice is Choice.CHANGE and decision.to:
+    if decision.asked is not None:
+        answer = _asked(decision, teller)
+    elif decision.choice is Choice.CHANGE and decision.to:
         answer = f"{answer.removesuffix('.')}: {_headline(decision.to, decision, teller)}."
     answer = f"{answer} {life}" if life else answer
     return Screen(answer, tuple(one for one in sections if one.lines))
@@ -109,12 +112,49 @@ def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> str:
     return "; ".join(found)
 
 
+def _asked(decision: Decision, teller: Teller) -> str:
+    """What the change to the one candidate that is asked about brings, and whether to make it."""
+    asked = str(decision.asked)
+    have = decision.situation.have
+    way = f"From {policy_name(have)} ({have}) to {policy_name(asked)} ({asked})"
+    if asked == resolve(have).name:
+        return f"{policy_name(asked)} ({asked}) is what you have."
+    slow = any(one.policy == asked for one in decision.slow)
+    reasons = (*decision.impossible, *decision.unmet, *decision.unknown)
+    reason = next((one.reason for one in reasons if one.arm["policy"] == asked), None)
+    about = decision.about
+    if about is None:
+        known = any(one.arm["policy"] == asked for one in decision.unknown)
+        cannot = "the cost is unknown" if known else "it cannot be had here"
+        return f"{way}: {cannot}: {reason}."
+    told = [_headline(about, decision, teller)] if about.claims else []
+    if slow:
+        return f"{way}: {'; '.join([*told, str(reason)])}. Not with this RADIUS server."
+    if decision.choice is Choice.CHANGE:
+        return f"{way}: {told[0]}. Change."
+    why = "it is no stronger" if not about.stronger else "it costs too much (--max-overhead)"
+    return f"{way}: {told[0]}. Keep what you have: {why}."
+
+
+def _slow(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    """The questions that do not depend on the server, of candidates that it is too slow for."""
+    lines = []
+    for outcome in decision.slow:
+        if not outcome.claims or outcome is decision.about:
+            continue
+        told = "; ".join(_told(claim, teller, outcome) for claim in outcome.claims)
+        name = policy_name(outcome.policy).replace(", ", " ")
+        lines.append(f"{name}: {told}; after a power cut not every client joins.")
+    return tuple(lines)
+
+
 def _verdict(decision: Decision, teller: Teller) -> tuple[str, ...]:
     """Further reasons of a decision, a line each: a tunnel to both ends of a home, the devices
     that a change shuts out, or the reason for which nothing changes.
     """
     ends = _both_ends(decision, teller) if decision.situation.place == "home" else ()
-    why = () if decision.choice is Choice.CHANGE else _not_taken(decision)
+    changes = decision.choice is Choice.CHANGE or decision.asked is not None
+    why = () if changes else _not_taken(decision)
     return (*ends, *_out(decision), *why)
 
 
@@ -268,11 +308,14 @@ def _sentence(words: str) -> str:
 
 
 def _chosen(decision: Decision, teller: Teller) -> list[Section]:
-    outcome = decision.to
-    if outcome is None or decision.choice is not Choice.CHANGE:
+    outcome = decision.about
+    if outcome is None:
         return []
+    costs = [_cost(claim, decision, outcome, teller) for claim in outcome.claims]
+    if outcome in decision.slow:
+        costs.append(f"{_sentence(fails(decision.situation))}.")
     return [
-        Section("It costs", tuple(_cost(claim, decision, teller) for claim in outcome.claims)),
+        Section("It costs", tuple(costs)),
         Section("It gains", (*teller.gain(outcome.gain), *_without_cipher(decision, outcome))),
         Section("How", _how(decision, outcome.policy)),
     ]
@@ -327,12 +370,11 @@ def _printed(situation: Situation, policy: str) -> str:
     return f"`airtoll policies show {policy} --{option}`{others} prints its settings.{with_file}"
 
 
-def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:
+def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) -> str:
     """The change of a metric; of joins, the part of the devices is named where it is unknown."""
-    assert decision.to is not None
-    words = f"{_sentence(_told(claim, teller, decision.to))}."
+    words = f"{_sentence(_told(claim, teller, outcome))}."
     if claim.metric == "handover_gap_s" and decision.scanned is not None:
-        lost = decision.lost.get(decision.to.policy)
+        lost = decision.lost.get(outcome.policy)
         words += f" {scan_words(decision.scanned, lost, band_scanned(decision.situation))}"
     if claim.metric == "join_all_time_s" and decision.storm is not None:
         words += f" {_storm(decision.storm, decision.situation)}"
@@ -435,7 +477,7 @@ def _tunnel(decision: Decision, teller: Teller) -> tuple[str, ...]:
 
 def _others(decision: Decision, teller: Teller) -> tuple[str, ...]:
     """The other measured candidates: their costs that anyone would notice, one line each."""
-    others = [one for one in decision.outcomes if one is not decision.to]
+    others = [one for one in decision.outcomes if one not in (decision.to, decision.about)]
     return tuple(_in_short(one, decision, teller) for one in others)
 
 

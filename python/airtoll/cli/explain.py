@@ -71,7 +71,7 @@ _OPEN, _USUAL = "open", "wpa2-psk-ccmp"
 _SHOWN, _WORTH = 3, 0.08
 #: The least weight of those that are named in one line, and their number.
 _NAMED, _MOST_NAMED = 0.02, 5
-#: Readings of which those have a figure.
+#: Readings of which those that are less likely have a figure; of more, the first alone.
 _MOST_GIVEN: Final = 2
 #: Readings of a mechanism's evidence.
 _MOST_READINGS: Final = 4
@@ -718,12 +718,12 @@ def _given(ranked: Ranked) -> str:
 
 def _less_likely(rest: Sequence[Ranked]) -> str:
     """Further mechanisms in one line, with their figures for the first readings."""
-    kinds = [_kind(one.reading) for one in rest[0].readings[:_MOST_GIVEN]]
+    most = _MOST_GIVEN if len(rest[0].readings) <= _MOST_GIVEN else 1
+    kinds = [_kind(one.reading) for one in rest[0].readings[:most]]
     named = []
     for ranked in rest:
         given = [
-            _shown(one.predicted.value, one.reading.quantity)
-            for one in ranked.readings[:_MOST_GIVEN]
+            _shown(one.predicted.value, one.reading.quantity) for one in ranked.readings[:most]
         ]
         named.append(f"{ranked.mechanism.name} ({_percent(ranked.weight)}) {', '.join(given)}")
     return f"less likely, would give {' and '.join(kinds)}: {'; '.join(named)}"
@@ -764,7 +764,7 @@ def _decides(
     text.add(f"Decides, in {found.option.minutes:g} min: {found.option.words}{at}")
     _where(text, found, policies)
     quantity = found.option.quantity
-    leading = ranking.ranked[:_SHOWN]
+    leading = [one for one in ranking.ranked[:_SHOWN] if one.weight >= _WORTH]
     outcomes = [
         f"{one.mechanism} {_shown(one.value, quantity)}"
         + (
