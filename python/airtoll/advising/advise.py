@@ -16,6 +16,7 @@ from airtoll.advising.decision import Choice, Decision, Storm, decide, why_tunne
 from airtoll.advising.measure import (
     Measures,
     Memo,
+    beside_ssid,
     margin,
     measure,
     measured_parts,
@@ -28,7 +29,7 @@ from airtoll.advising.screen import Screen, screen
 from airtoll.advising.settings import change_of
 from airtoll.advising.situation import Situation, situation
 from airtoll.analyse.advice import Needs
-from airtoll.answer import Layered, Margin, layered
+from airtoll.answer import Compare, Layered, Margin, layered
 from airtoll.errors import AirtollError, UsageError
 from airtoll.network.changing import Changed
 from airtoll.policies import resolve
@@ -133,6 +134,7 @@ def decided(
         margin=_margin(decision, phase),
         lost=measures.lost,
         storm=_storm(decision, measures, phase),
+        second=_second(decision, phase),
         elsewhere=to_other_end(situation, over, phase=phase) if over is not None and ends else None,
         scanned=scanning(situation, str(decision.policy), phase=phase) if walked else None,
     ), measures
@@ -149,6 +151,20 @@ def _storm(
         return None
     needed = requests_of_a_join(decision.situation, about.policy)
     return Storm(needed, sent, relieved(decision.situation, about.policy, phase=phase))
+
+
+def _second(decision: Decision, phase: Callable[[str], None] | None) -> Compare | None:
+    """A second SSID for the devices that a change shuts out; None where there are none.
+
+    A broken policy is kept for no device, and 6 GHz takes no older one.
+    """
+    situation, about = decision.situation, decision.about
+    have = resolve(situation.have)
+    if about is None or not about.gain.excludes or situation.place == "sensor":
+        return None
+    if have.broken or have.is_baseline or situation.band == "6":
+        return None
+    return beside_ssid(situation, about.policy, phase=phase)
 
 
 def _changed(decision: Decision) -> Changed | None:

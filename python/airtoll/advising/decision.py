@@ -108,8 +108,8 @@ class Decision:
     need. ``layered``: a tunnel over the link, None where it was not measured. ``life``: of a sensor
     under the policy that it has afterwards. ``kept``: the same with a kept PMK, by policy.
     ``slow``: what was measured of those that are ``too_slow``. ``asked``: the only candidate that
-    the question is about. ``changed``: the file of the network with ``to``, None where it is not
-    written.
+    the question is about. ``second``: throughput with a second SSID for devices that stay out.
+    ``changed``: the file of the network with ``to``, None where it is not written.
     ``elsewhere``: the addition of the same tunnel with its other far end, None where one was said.
     ``scanned``: the gap of a hand-over after a scan under the policy that one has afterwards, s.
     ``lost``: packets that a call loses in a hand-over, by policy. ``storm``: of the policy to
@@ -138,6 +138,7 @@ class Decision:
     changed: Changed | None = None
     slow: tuple[Outcome, ...] = ()
     asked: str | None = None
+    second: Compare | None = None
     lost: Mapping[str, float] = field(factory=dict)
     storm: Storm | None = None
 
@@ -265,6 +266,9 @@ def unpriced_join(situation: Situation, claim: Compare, policies: Sequence[Polic
         # The curve decides: the powers of SAE beside it take a sixth of the time (esp32-c3).
         if any(name.endswith(_CURVES) for name in unpriced_operations(policy, profile))
     ]
+    if situation.multiplication_ms is not None:
+        # A multiplication is the one price of both that profiles lack.
+        return ""
     if not exchanges:
         return ""
     return f"the access point's time for {' and '.join(dict.fromkeys(exchanges))}"

@@ -37,6 +37,7 @@ from airtoll.study.join import SIGNATURES, Join
 _METHOD: Final = "scenario.handover.method"
 _REQUESTS: Final = "scenario.radius.requests_per_s"
 _RESUMED: Final = "scenario.join.tls_resumption"
+_SSIDS: Final = "scenario.ssids"
 _JOINED: Final = "joined_ratio"
 _GAP: Final = "handover_gap_s"
 _WALK: Final = "office-walk"
@@ -411,6 +412,40 @@ def band_scanned(situation: Situation) -> str:
     return band_of(Scenario.model_validate(known)).removesuffix("ghz")
 
 
+def beside_ssid(
+    situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+) -> Compare | None:
+    """The change of throughput by the beacons of a second SSID, under the policy of the first.
+
+    Datagrams, whose throughput varies less than that of TCP. None where it was not measured.
+    """
+    if phase:
+        phase(f"measuring a second SSID, {policy}")
+    (part, *_) = measured_parts(situation)
+    values: dict[str, Any] = {
+        "grid": {
+            "policy": [policy],
+            "scenario": [part.scenario],
+            "traffic": ["datagrams"],
+            _SSIDS: [1, 2],
+        },
+        "question": [
+            {
+                "ask": "What does a second SSID cost?",
+                "metric": part.metric,
+                "from": {_SSIDS: 1},
+                "to": [{_SSIDS: 2}],
+            }
+        ],
+        "study.baseline": policy,
+        "study.answers": [part.metric],
+        "trials.repetitions": PARTS["office"][0].trials,
+        f"scenario.{part.scenario}": _scenario(situation, part.scenario, policy),
+    }
+    with _done(values) as summary:
+        return next((one for one in summary.answered[0].compares if one.change is not None), None)
+
+
 def _layers(link: str) -> tuple[str, ...]:
     return (_OPEN, link, resolve(TUNNEL).name, resolve(f"{link}+{TUNNEL}").name)
 
@@ -557,6 +592,8 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
         return own
     if situation.profile is not None:
         own["ap"] = {**own.get("ap", {}), "profile": situation.profile}
+    if situation.multiplication_ms is not None and own.get("authenticate"):
+        own["ap"] = {**own.get("ap", {}), "multiplication_ms": situation.multiplication_ms}
     if "clients" in own:
         own["clients"] = min(situation.clients, -(-situation.clients // situation.access_points))
     if name == "office-storm":

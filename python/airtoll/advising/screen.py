@@ -39,6 +39,11 @@ _BATTERY: Final = "battery_days"
 _AGAIN: Final = 0.05
 
 
+#: The way to the part of a join that no profile has.
+_MEASURES: Final = (
+    "`airtoll doctor --radio --host root@ROUTER` measures a multiplication, --multiplication-ms "
+    "takes it"
+)
 #: The error of a throughput of TCP: tests/validation/tcp/rates.json beside the model.
 TCP_ERROR: Final = (
     "The model's TCP carries 0.9 to 8.1 % more than Linux did in eight recorded tests "
@@ -155,7 +160,7 @@ def _verdict(decision: Decision, teller: Teller) -> tuple[str, ...]:
     ends = _both_ends(decision, teller) if decision.situation.place == "home" else ()
     changes = decision.choice is Choice.CHANGE or decision.asked is not None
     why = () if changes else _not_taken(decision)
-    return (*ends, *_out(decision), *why)
+    return (*ends, *_out(decision, teller), *why)
 
 
 def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
@@ -182,10 +187,10 @@ def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
     return (f"{words}. {gains}; {only} the way beyond the {situation.router}.",)
 
 
-def _out(decision: Decision) -> tuple[str, ...]:
+def _out(decision: Decision, teller: Teller) -> tuple[str, ...]:
     """The devices that a change shuts out, on which radios, and the radio that was measured."""
-    situation, to = decision.situation, decision.to
-    if to is None or decision.choice is not Choice.CHANGE or not to.gain.excludes:
+    situation, to = decision.situation, decision.about
+    if to is None or not to.gain.excludes:
         return ()
     words = f"Devices without {policy_name(to.policy).partition(',')[0]} stay out"
     network = situation.network
@@ -197,7 +202,18 @@ def _out(decision: Decision) -> tuple[str, ...]:
             words += f" (figures: {bands[0]} GHz; --band {bands[1]} for the other)"
     if to.gain.bridge:
         words += f"; {to.gain.bridge} lets them in"
-    return (f"{words}.",)
+    return (f"{words}.", *_second(decision, teller))
+
+
+def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    """A second SSID for the devices that stay out, and the airtime of its beacons."""
+    if decision.second is None:
+        return ()
+    have = decision.situation.have
+    return (
+        f"Or give them a second SSID with {policy_name(have)} ({have}), and the others the first "
+        f"alone: by its beacons {teller.change(decision.second)} (datagrams).",
+    )
 
 
 def _answer(decision: Decision) -> str:
@@ -432,7 +448,7 @@ def _storm(found: Storm, situation: Situation) -> str:
 def _told(claim: Compare, teller: Teller, outcome: Outcome) -> str:
     """The change of a metric, of a sensor with the way of life that it holds for."""
     if part := outcome.unknown_part(claim):
-        return teller.partly(claim, part)
+        return f"{teller.partly(claim, part)} ({_MEASURES})"
     where = dict(claim.place.levels).get("scenario")
     lives = _LIVES.get(str(where), "") if claim.metric == _BATTERY else ""
     return f"{teller.change(claim)} {lives}".rstrip()
@@ -501,6 +517,7 @@ def _in_short(outcome: Outcome, decision: Decision, teller: Teller) -> str:
         parts = dict.fromkeys(outcome.unknown_part(claim) for claim in unknown)
         of = _listed([teller.metric(claim) for claim in unknown])
         phrases.append(f"the change of {of} is unknown, as {_listed(list(parts))} is")
+        phrases[-1] += f" ({_MEASURES})"
     cost = "; ".join(phrases)
     left = [*outcome.gain.left]
     cipher = resolve(outcome.policy).link.cipher
@@ -519,6 +536,9 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         lines.append(f"{_sentence(storm(situation))}.")
     if situation.place != "sensor":
         lines.append("While they join, stations compute as one core of a PC at 2.1 GHz.")
+    if situation.multiplication_ms is not None:
+        each = f"{situation.multiplication_ms:g} ms"
+        lines.append(f"A multiplication of a point (SAE, OWE) takes the access point {each}.")
     assumed = list(situation.assumed)
     if situation.radius and situation.tls is None:
         assumed.append(f"TLS {tls_of(situation)} in EAP (--tls)")
@@ -539,7 +559,9 @@ def _left_out(decision: Decision) -> Sequence[str]:
     if situation.profile is None:
         found.append("the CPU of the access point (--profile)")
     elif any(one.unpriced for one in decision.outcomes):
-        found.append(f"the time of SAE on the CPU of {situation.profile}, unpublished")
+        found.append(
+            f"the time of SAE on the CPU of {situation.profile}, unpublished (--multiplication-ms)"
+        )
     if decision.layered is not None:
         if situation.tunnel_end == "server":
             found.append("the CPU of the tunnel's server")

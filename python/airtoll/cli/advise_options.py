@@ -94,6 +94,16 @@ class FromOptions:
             rich_help_panel=_FROM,
         ),
     ] = None
+    multiplication_ms: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="SAE, OWE: ms of a multiplication of a point on the AP's CPU, as `airtoll doctor "
+            "--radio --host ROUTER` measures it.",
+            show_default="that of --profile",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
     tls: Annotated[
         str | None,
         typer.Option(
@@ -166,7 +176,7 @@ class FromOptions:
             ("--battery", self.battery), ("--every", self.every),
             ("--tunnel-end", self.tunnel_end), ("--level", self.level),
             ("--distance", self.distance), ("--tls-resumption", self.tls_resumption or None),
-            ("--tls", self.tls),
+            ("--tls", self.tls), ("--multiplication-ms", self.multiplication_ms),
             ("--out", self.page_file),
         ):  # fmt: skip
             if value is not None:
@@ -365,6 +375,7 @@ class AdviseOptions:
             distance_m=start.distance,
             tls_resumption=start.tls_resumption,
             tls=start.tls,
+            multiplication_ms=start.multiplication_ms,
             said=start.have is not None,
         )
 
