@@ -96,17 +96,20 @@ def decided(
     trials: int | None = None,
     asked: str | None = None,
     memo: Memo | None = None,
+    brief: bool = False,
     phase: Callable[[str], None] | None = None,
 ) -> tuple[Decision, Measures]:
     """Measure the candidates and decide. ``named``: the only candidates, where there are any.
 
     ``asked``: the one candidate that the question is about. ``memo``: results of earlier questions
-    of the same places, which it adds to.
+    of the same places, which it adds to. ``brief``: nothing beside the claims and the decision.
     """
     named = named if asked is None else (resolve(asked).name,)
     found = candidates(situation, named, needs or Needs())
     _refuse_tunnel_end(situation, named)
-    over = _link(situation, found.measured, named)
+    # A question about one link is none about a tunnel over it.
+    one_link = asked is not None and not resolve(asked).tunnels
+    over = None if one_link else _link(situation, found.measured, named)
     whole = None if over is None else resolve(f"{over}+{TUNNEL}").name
     without = why_tunnel_unknown(situation, whole) if whole is not None else None
     measures = measure(
@@ -126,6 +129,8 @@ def decided(
         tunnel_unknown=without,
     )
     decision = evolve(decision, asked=None if asked is None else named[0])
+    if brief:
+        return decision, measures
     walked = any(part.roams for part in measured_parts(situation)) and decision.policy is not None
     ends = decision.layered is not None and not situation.tunnel_end_said
     return evolve(

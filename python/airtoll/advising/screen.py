@@ -211,8 +211,8 @@ def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
         return ()
     have = decision.situation.have
     return (
-        f"Or give them a second SSID with {policy_name(have)} ({have}), and the others the first "
-        f"alone: by its beacons {teller.change(decision.second)} (datagrams).",
+        f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons "
+        f"{teller.change(decision.second)} (datagrams).",
     )
 
 

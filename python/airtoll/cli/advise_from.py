@@ -56,9 +56,10 @@ def advise_from(
             trials=options.trials,
             asked=options.start.to,
             memo=memo,
+            brief=number > 0,
             phase=phase,
         )
-        for situation in situations
+        for number, situation in enumerate(situations)
     ]
     decision, measures = found[0]
     shown = screen(decision, measures.names)
