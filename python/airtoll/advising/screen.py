@@ -118,7 +118,7 @@ def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> str:
 
 
 def _asked(decision: Decision, teller: Teller) -> str:
-    """What the change to the one candidate that is asked about brings, and whether to make it."""
+    """The change to the one candidate of the question, and whether to make it."""
     asked = str(decision.asked)
     have = decision.situation.have
     way = f"From {policy_name(have)} ({have}) to {policy_name(asked)} ({asked})"
