@@ -98,19 +98,23 @@ def test_wireguard_has_its_own_sentence(home):
     assert "The CPU of the access point" in words["lines"][-1]
 
 
-def test_the_answer_begins_with_three_lines(home):
+def test_the_answer_begins_with_four_lines(home):
     data, _, _ = home
     assert data["words"]["answer"].startswith(
         "Change to WPA3-Personal, CCMP-128 (wpa3-sae-ccmp): throughput stays "
     )
     first = data["words"]["sections"][0]
-    tunnel, out = first["lines"]
+    tunnel, out, second = first["lines"]
     assert first["title"] == ""
     assert re.match(
         r"WireGuard to the router: throughput falls by 7\d.*; to a server beyond the router: "
         r"throughput falls by [3-9]\.", tunnel
     )  # fmt: skip
     assert out == "Devices without WPA3-Personal stay out; wpa2-wpa3-psk-transition lets them in."
+    assert re.match(
+        r"Or leave them a second SSID with WPA2-Personal, CCMP-128 \(wpa2-psk-ccmp\): by its "
+        r"beacons throughput (stays|changes from) 4\d\d Mb/s", second
+    )  # fmt: skip
 
 
 def test_the_error_of_tcp_is_that_of_its_validation(home):
@@ -607,7 +611,8 @@ def test_an_office_is_told_what_changes_in_the_first_line():
     # The devices that stay out come before what was understood.
     first, second = shown.sections[:2]
     assert (first.title, second.title) == ("", "You have")
-    assert first.lines == ("Devices without WPA3-Enterprise stay out.",)
+    assert first.lines[0] == "Devices without WPA3-Enterprise stay out."
+    assert first.lines[1].startswith("Or leave them a second SSID with WPA2-Personal, CCMP-128")
 
 
 def test_a_sensor_is_told_why_it_keeps_its_policy_before_all_else():
