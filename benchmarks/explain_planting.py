@@ -80,6 +80,7 @@ _TAKEN: Final = tuple(
         "reordered_share",
         "cable_bps",
         "cpu_share",
+        "software_share",
     )
 )
 

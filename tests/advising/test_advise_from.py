@@ -7,22 +7,33 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from airtoll.advising import Choice, decided, screen, situation
+from airtoll.advising import Choice, by_level, decided, screen, situation, turned
 from airtoll.advising.candidates import candidates
 from airtoll.advising.decision import unpriced_join
-from airtoll.advising.measure import margin, measure, requests_of_a_join, tls_of
+from airtoll.advising.measure import (
+    band_scanned,
+    margin,
+    measure,
+    requests_of_a_join,
+    scanning,
+    tls_of,
+    turning,
+)
 from airtoll.advising.reach import reach
+from airtoll.advising.screen import scan_words
 from airtoll.advising.sensor import battery_of, every_in_words, seconds_of
 from airtoll.advising.situation import networks_of
 from airtoll.analyse.advice import Needs
 from airtoll.answer import Compare, Verdict, gained
 from airtoll.cli.app import app
+from airtoll.cli.doctoring import multiplication_check
 from airtoll.errors import ProfileError, UsageError
 from airtoll.policies import resolve
 from airtoll.present.names import Names
 from airtoll.present.words import Teller
 from airtoll.profiles import load
 from airtoll.question import Arm, Place
+from airtoll.testbeds.linux.hosts.crypto import parse_multiplication
 
 SEEDS = Path(__file__).parents[2] / "fuzz" / "seeds" / "capture_reader"
 
@@ -87,19 +98,54 @@ def test_wireguard_has_its_own_sentence(home):
     assert "The CPU of the access point" in words["lines"][-1]
 
 
-def test_the_answer_begins_with_three_lines(home):
+def test_the_answer_begins_with_four_lines(home):
     data, _, _ = home
     assert data["words"]["answer"].startswith(
         "Change to WPA3-Personal, CCMP-128 (wpa3-sae-ccmp): throughput stays "
     )
     first = data["words"]["sections"][0]
-    tunnel, out = first["lines"]
+    tunnel, out, second = first["lines"]
     assert first["title"] == ""
     assert re.match(
         r"WireGuard to the router: throughput falls by 7\d.*; to a server beyond the router: "
         r"throughput falls by [3-9]\.", tunnel
     )  # fmt: skip
     assert out == "Devices without WPA3-Personal stay out; wpa2-wpa3-psk-transition lets them in."
+    assert re.match(
+        r"Or leave them a second SSID with WPA2-Personal, CCMP-128 \(wpa2-psk-ccmp\): by its "
+        r"beacons throughput (stays|changes from) 4\d\d Mb/s", second
+    )  # fmt: skip
+
+
+def test_the_error_of_tcp_is_that_of_its_validation(home):
+    """The least and the largest difference of the table "TCP against Linux"."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "validation.md").read_text("utf-8")
+    table = page.partition("## TCP against Linux")[2].partition("## ")[0]
+    found = [float(row) for row in re.findall(r"\| \+([0-9.]+) % \|", table)]
+    (assumed,) = [s for s in home[0]["words"]["sections"] if s["title"] == "Assumed"]
+    (told,) = [line for line in assumed["lines"] if "TCP carries" in line]
+    assert f"{min(found)} to {max(found)} %" in told
+    assert len(found) == 8
+
+
+@pytest.mark.parametrize(
+    ("band", "words", "least_s"),
+    [
+        ("2.4", "the 11 channels of 2.4 GHz (11 x 30 ms with probe requests)", 0.33),
+        (
+            None,
+            "the 25 channels of 5 GHz (9 x 30 ms with probe requests, 16 with radar x 110 ms of "
+            "listening)",
+            9 * 0.03 + 16 * 0.11,
+        ),
+        ("6", "the 15 channels of 6 GHz (15 preferred scanning channels x 110 ms of", 15 * 0.11),
+    ],
+)
+def test_a_client_without_a_list_scans_the_channels_of_its_band(band, words, least_s):
+    place = situation("wpa3-sae-ccmp", place="office", phy="802.11ax", band=band)
+    gap = scanning(place, "wpa3-sae-ccmp")
+    assert least_s < gap.value < least_s + 0.05
+    assert words in scan_words(gap, None, band_scanned(place))
 
 
 def test_the_page_has_the_same_words_and_fits_a_phone(home):
@@ -565,7 +611,8 @@ def test_an_office_is_told_what_changes_in_the_first_line():
     # The devices that stay out come before what was understood.
     first, second = shown.sections[:2]
     assert (first.title, second.title) == ("", "You have")
-    assert first.lines == ("Devices without WPA3-Enterprise stay out.",)
+    assert first.lines[0] == "Devices without WPA3-Enterprise stay out."
+    assert first.lines[1].startswith("Or leave them a second SSID with WPA2-Personal, CCMP-128")
 
 
 def test_a_sensor_is_told_why_it_keeps_its_policy_before_all_else():
@@ -715,3 +762,124 @@ def test_radios_that_differ_in_protected_management_frames_are_one_network(
         file.write_text(TWO_RADIOS.format(**{**same, **other}))
         with pytest.raises(UsageError, match="several networks with different security"):
             networks_of(str(file), None, None)
+
+
+ONE = ("wpa2-psk-ccmp", "wpa3-ft-eap-tls-ccmp")
+
+
+def office_of(**known):
+    return situation(ONE[0], **{"place": "office", "clients": 4, "requests_per_s": 4.0, **known})
+
+
+@pytest.fixture(scope="module")
+def slow_office():
+    """A server with which no four clients join after a power cut, asked about one candidate."""
+    decision, measures = decided(office_of(requests_per_s=0.1), asked=ONE[1], trials=3, brief=True)
+    return decision, screen(decision, measures.names)
+
+
+def test_a_slow_server_hides_neither_throughput_nor_gap(slow_office):
+    decision, shown = slow_office
+    assert decision.too_slow == (ONE[1],)
+    (outcome,) = decision.slow
+    assert [claim.metric for claim in outcome.claims] == ["throughput_bps", "handover_gap_s"]
+    start = "From WPA2-Personal, CCMP-128 (wpa2-psk-ccmp) to WPA3-Enterprise, EAP-TLS, fast"
+    assert shown.answer.startswith(start)
+    for words in ("throughput", "the gap of a hand-over", "after a power cut not every client"):
+        assert words in shown.answer
+    (costs,) = [one for one in shown.sections if one.title == "It costs"]
+    assert len(costs.lines) == 3
+
+
+def test_a_slow_server_is_told_of_every_candidate_with_its_other_answers():
+    decision, measures = decided(
+        office_of(requests_per_s=0.1), named=(ONE[1],), trials=3, brief=True
+    )
+    shown = screen(decision, measures.names)
+    (section,) = [one for one in shown.sections if one.title == "With a faster RADIUS server"]
+    (line,) = section.lines
+    assert "throughput" in line
+    assert "the gap of a hand-over" in line
+    assert line.endswith("after a power cut not every client joins.")
+
+
+def test_the_answer_turns_between_two_levels():
+    low, high = office_of(requests_per_s=0.1), office_of(requests_per_s=8.0)
+    last, first = turning(low, high, ONE[1])
+    assert 0.1 < last.requests_per_s < first.requests_per_s < 1.021 * last.requests_per_s
+    assert (last.clients, first.clients) == (4, 4)
+    found = margin(office_of(requests_per_s=2 * first.requests_per_s), ONE[1], holds=True)
+    assert found.short < 1.03 * first.requests_per_s
+    assert found.enough > last.requests_per_s / 1.03
+
+
+def test_the_screen_of_levels_says_where_the_answer_turns():
+    memo = {}
+    found = [
+        decided(office_of(requests_per_s=rate), asked=ONE[1], trials=3, memo=memo, brief=True)
+        for rate in (0.1, 8.0)
+    ]
+    assert len(memo) == 4  # throughput and gap once for both
+    decisions = [one for one, _ in found]
+    (turn,) = turned(decisions)
+    assert (turn.axis, turn.below, turn.above) == ("requests_per_s", *ONE)
+    whole = by_level(decisions, [screen(one, own.names) for one, own in found], (turn,))
+    assert f"between {turn.last:g} and {turn.first:g} requests/s (of 4 laptops)" in whole.answer
+    first, second = whole.sections[0].lines
+    assert first.startswith("4 laptops, 0.1 requests/s: From WPA2-Personal")
+    assert second.startswith("4 laptops, 8 requests/s: From WPA2-Personal")
+
+
+@pytest.mark.parametrize(
+    ("to", "reason"),
+    [
+        ("wpa3-eap-tls-ccmp", "it cannot be had here: it needs a RADIUS server"),
+        ("wpa3-sae-gcmp-256", "the cost is unknown: the radio of mt7621 lacks GCMP-256"),
+        ("wep-104", "it cannot be had here: broken:"),
+    ],
+)
+def test_a_candidate_that_cannot_be_had_is_told_why(to, reason):
+    home = situation("wpa2-psk-ccmp", profile="mt7621")
+    decision, measures = decided(home, asked=to)
+    answer = screen(decision, measures.names).answer
+    assert answer.startswith("From WPA2-Personal, CCMP-128 (wpa2-psk-ccmp) to ")
+    assert reason in answer
+
+
+def test_the_time_of_sae_can_be_said():
+    home = situation("wpa2-psk-ccmp", profile="mt7621", multiplication_ms=12.0)
+    decision, measures = decided(home, asked="wpa3-sae-ccmp", trials=3)
+    shown = screen(decision, measures.names)
+    (join,) = [one for one in decision.about.claims if one.metric == "negotiation_time_s"]
+    # Commit and confirm take the access point a few multiplications.
+    assert 3 * 0.012 < join.change.value < 7 * 0.012
+    text = " ".join(line for one in shown.sections for line in one.lines)
+    assert "is unknown" not in text
+    assert "takes the access point 12 ms" in text
+    # The beacons of a second SSID take air, and less than a hundredth of it.
+    assert "a second SSID with WPA2-Personal, CCMP-128 (wpa2-psk-ccmp)" in text
+    assert decision.second.before.value - decision.second.after.value > 0
+    assert decision.second.after.value > 0.99 * decision.second.before.value
+    # A question about a link is none about a tunnel.
+    assert "WireGuard" not in text
+
+
+def test_levels_are_read_with_commas():
+    made = CliRunner().invoke(app, ["advise", "--from", ONE[0], "--requests", "50,fast"])
+    assert "--requests 50,fast: numbers of at least 0.1" in str(made.exception)
+    made = CliRunner().invoke(app, ["advise", "--from", ONE[0], "--clients", "1.5"])
+    assert "--clients 1.5: whole numbers" in str(made.exception)
+    made = CliRunner().invoke(app, ["advise", "--from", ONE[0], "--to", ONE[1], "--policy", ONE[1]])
+    assert "--to: one candidate" in str(made.exception)
+    made = CliRunner().invoke(app, ["advise", "--to", ONE[1]])
+    assert "--to: needs --from" in str(made.exception)
+
+
+def test_doctor_reads_the_time_of_a_multiplication():
+    table = (
+        "                              op      op/s\n 256 bits ecdh (nistp256)   0.0125s     80.0\n"
+    )
+    assert parse_multiplication(table) == pytest.approx(12.5)
+    assert parse_multiplication("sh: openssl: not found") is None
+    assert multiplication_check(12.5).mend == "airtoll advise --multiplication-ms 12.5"
+    assert multiplication_check(None).state == "note"

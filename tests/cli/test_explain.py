@@ -98,7 +98,7 @@ class TestThreads:
             *("--also", "rate=?:173"),
         )
         assert found["mechanisms"][0]["name"] == "no aggregation"
-        assert found["mechanisms"][0]["weight"] > 0.75
+        assert found["mechanisms"][0]["weight"] > 0.7
 
     @pytest.mark.parametrize(("policy", "left"), [("wep-104", 0.37), ("wpa-psk-tkip", 0.13)])
     @pytest.mark.parametrize("open_mbps", [thorough(70), 80, thorough(90)])
@@ -716,10 +716,25 @@ class TestStated:
             found = explain("310", "45", "--from", "wpa2", "--to", to, *AC)["mechanisms"]
             return str(next(o for o in found if o["name"] == "no aggregation")["remedy"])
 
-        assert "wpa3-sae-ccmp cannot do without 802.11w" in remedy("wpa3")
+        needs = remedy("wpa3")
+        assert "wpa3-sae-ccmp cannot do without 802.11w: to test it, set" in needs
+        assert "`option encryption 'sae-mixed'` on the access point" in needs
+        assert "`key_mgmt=WPA-PSK` and `ieee80211w=0` on the station" in needs
+        assert "`option encryption 'wpa2'`" in remedy("wpa3-eap-tls-ccmp")
+        assert "open network beside it (owe-transition)" in remedy("owe-ccmp")
         assert "try the policy without 802.11w" in remedy("wpa2-wpa3-psk-transition")
         assert "802.11w" not in remedy("wpa2-psk-gcmp")
         assert remedy("wpa-psk-tkip") == "use AES (CCMP), not TKIP or WEP"
+
+    def test_the_remedy_has_the_words_of_the_file(self, tmp_path: Path) -> None:
+        file = tmp_path / "hostapd.conf"
+        file.write_text(
+            "interface=wlan0\nssid=x\nhw_mode=a\nchannel=36\nwpa=2\nwpa_key_mgmt=SAE\n"
+            "rsn_pairwise=CCMP\nieee80211w=2\nsae_password=SECRET\n"
+        )
+        found = explain("310", "45", "--from", "wpa2", "--to", str(file), *AC)["mechanisms"]
+        text = next(one["remedy"] for one in found if one["name"] == "no aggregation")
+        assert "`wpa_key_mgmt=SAE WPA-PSK` and `ieee80211w=1` on the access point" in text
 
     def test_a_device_tells_its_streams_and_bounds_the_advice(self) -> None:
         words = ("310", "45", "--phy", "802.11ac", "--profile", "mt7621")
@@ -732,14 +747,67 @@ class TestStated:
             assert f"{option} {most}: mt7621 has" in refused(*words, option, most)
 
     def test_a_cipher_in_hardware_speaks_against_the_cpu(self) -> None:
-        words = ("310", "45", *AC)
-        found = explain(*words, "--profile", "mt7621")["mechanisms"]
-        named = next(one for one in found if one["name"] == "software cipher")
+        def cpu(*words: str) -> dict[str, Any]:
+            found = explain("310", "120", *AC, *words)["mechanisms"]
+            return next(one for one in found if one["name"] == "software cipher")
+
+        named, unnamed = cpu("--profile", "mt7621"), cpu()
         assert named["against"] == "mt7621 has ccmp-128 in hardware"
-        found = explain(*words)["mechanisms"]
-        unnamed = next(one for one in found if one["name"] == "software cipher")
         assert unnamed["against"] is None
         assert named["weight"] < unnamed["weight"]
+
+    def test_a_cpu_whose_aes_gives_the_measured_value_comes_first(self) -> None:
+        """One thread of the MT7621 works out 1,090 cycles for an AES block, CCMP two of them for 16
+        octets: 52 Mb/s at most, and single frames of this link do not reach 45 Mb/s.
+        """
+        words = ("310", "45", *AC, "--profile", "mt7621")
+        found = {one["name"]: one for one in explain(*words)["mechanisms"]}
+        cpu, single = found["software cipher"], found["no aggregation"]
+        assert cpu["readings"][0]["predicted"] == pytest.approx(45e6, rel=0.05)
+        assert single["readings"][0]["predicted"] < 40e6
+        assert next(iter(found)) == "software cipher"
+        assert cpu["weight"] > 1.5 * single["weight"]
+        assert "airtoll doctor --radio" in cpu["remedy"]
+        text = shown(*words)
+        for name, one in list(found.items())[:6]:
+            value = one["readings"][0]["predicted"] / 1e6
+            assert re.search(rf"{name} \([0-9.]+ %\)(:.*?TCP down)? {value:.3g} Mb/s", text)
+        assert "Or, in 1.5 min: airtoll doctor --radio --host root@ROUTER" in text
+
+    @pytest.mark.parametrize(("engine", "share"), [("software", 0.8), ("hardware", 0.02)])
+    def test_the_engine_of_the_cipher_decides(self, engine: str, share: float) -> None:
+        words = ("310", "45", *AC, "--profile", "mt7621", "--also", f"cipher=?:{engine}")
+        found = {one["name"]: one["weight"] for one in explain(*words)["mechanisms"]}
+        weight = found["software cipher"]
+        assert weight > share if engine == "software" else weight < share
+        assert "cipher of the link: ? to in " + engine in shown(*words)
+        assert "hardware or software" in refused("310", "45", *AC, "--also", "cipher=?:half")
+
+    def test_predictions_within_the_measured_intervals_fit(self) -> None:
+        words = (
+            "310",
+            "45",
+            *AC,
+            "--also",
+            "tcp-up=280:50",
+            "--also",
+            "udp-down,octets=200=161:12",
+        )
+        found = explain(*words)
+        best = found["mechanisms"][0]
+        for one in best["readings"]:
+            assert abs(one["predicted"] / one["measured"] - 1) < 0.1
+        assert found["fits"]
+        assert "Nothing in the list" not in shown(*words)
+
+    def test_the_reason_of_no_fit_is_a_reading_outside_its_interval(self) -> None:
+        # TCP as fast as over single frames, and UDP that needs aggregation.
+        words = ("310", "45", *AC, "--also", "udp-down=350:200", "--also", "udp-up=350:20")
+        found = re.search(
+            r"Nothing in the list fits. The best, .*? by ([0-9.]+) (%|times)", shown(*words)
+        )
+        assert found is not None
+        assert found[2] == "times" or float(found[1]) > 14
 
     def test_a_load_is_taken_as_top_prints_it(self) -> None:
         words = ("310", "45", *AC, "--also")

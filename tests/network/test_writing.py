@@ -238,3 +238,62 @@ def test_openwrt_of_a_router_has_its_radio(profile, mode, band):
     assert f"option band '{band}'" in shown.stdout
     assert "Examples" not in shown.stdout
     assert "# Examples: the values of wifi-device" in CliRunner().invoke(app, arguments).stdout
+
+
+TWO_BANDS = f"""\
+config wifi-device 'radio0'
+	option band '5g'
+	option channel '36'
+	option htmode 'HE80'
+config wifi-iface 'lower'
+	option device 'radio0'
+	option mode 'ap'
+	option ssid 'Casa'
+	option encryption 'psk2'
+	option key '{SECRET}'
+config wifi-device 'radio1'
+	option band '6g'
+	option channel '37'
+	option htmode 'HE80'
+config wifi-iface 'upper'
+	option device 'radio1'
+	option mode 'ap'
+	option ssid 'Casa'
+	option encryption 'sae'
+	option key '{SECRET}'
+"""
+
+
+def on_bands(tmp_path, policy, *more):
+    path = tmp_path / "wireless"
+    path.write_text(TWO_BANDS)
+    return CliRunner().invoke(app, ["policies", "show", policy, "--from", str(path), *more])
+
+
+def test_one_band_of_a_file_is_changed(tmp_path):
+    made = on_bands(tmp_path, "wpa2-wpa3-psk-transition", "--band", "5")
+    old, new = TWO_BANDS.splitlines(), made.stdout.splitlines()
+    assert [b for a, b in zip(old, new, strict=True) if a != b] == [
+        "\toption encryption 'sae-mixed'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason"),
+    [
+        ("wpa2-psk-ccmp", "6 GHz takes WPA3 or OWE alone"),
+        ("wpa2-wpa3-psk-transition", "6 GHz takes no transition mode"),
+    ],
+)
+def test_6_ghz_takes_no_older_policy(tmp_path, policy, reason):
+    for more in (("--band", "6"), ()):
+        words = str(on_bands(tmp_path, policy, *more).exception)
+        assert f"{policy}: not at 6 GHz: {reason}" in words
+        assert ("--band 5 changes the other radio alone" in words) is not bool(more)
+    assert on_bands(tmp_path, "wpa3-sae-ccmp", "--band", "6").exit_code == 0
+
+
+def test_a_band_that_the_file_lacks_is_refused(tmp_path):
+    assert "has 5 GHz, 6 GHz" in str(on_bands(tmp_path, "wpa3-sae-ccmp", "--band", "2.4").exception)
+    made = CliRunner().invoke(app, ["policies", "show", "wpa3-sae-ccmp", "--band", "5"])
+    assert "--band: needs --from" in str(made.exception)

@@ -15,6 +15,8 @@ from airtoll.advising.candidates import TUNNEL, candidates
 from airtoll.advising.decision import Choice, Decision, Storm, decide, why_tunnel_unknown
 from airtoll.advising.measure import (
     Measures,
+    Memo,
+    beside_ssid,
     margin,
     measure,
     measured_parts,
@@ -27,7 +29,7 @@ from airtoll.advising.screen import Screen, screen
 from airtoll.advising.settings import change_of
 from airtoll.advising.situation import Situation, situation
 from airtoll.analyse.advice import Needs
-from airtoll.answer import Layered, Margin, layered
+from airtoll.answer import Compare, Layered, Margin, layered
 from airtoll.errors import AirtollError, UsageError
 from airtoll.network.changing import Changed
 from airtoll.policies import resolve
@@ -92,12 +94,22 @@ def decided(
     needs: Needs | None = None,
     most_loss: float = MOST_LOSS,
     trials: int | None = None,
+    asked: str | None = None,
+    memo: Memo | None = None,
+    brief: bool = False,
     phase: Callable[[str], None] | None = None,
 ) -> tuple[Decision, Measures]:
-    """Measure the candidates and decide. ``named``: the only candidates, where there are any."""
+    """Measure the candidates and decide. ``named``: the only candidates, where there are any.
+
+    ``asked``: the one candidate that the question is about. ``memo``: results of earlier questions
+    of the same places, which it adds to. ``brief``: nothing beside the claims and the decision.
+    """
+    named = named if asked is None else (resolve(asked).name,)
     found = candidates(situation, named, needs or Needs())
     _refuse_tunnel_end(situation, named)
-    over = _link(situation, found.measured, named)
+    # A question about one link is none about a tunnel over it.
+    one_link = asked is not None and not resolve(asked).tunnels
+    over = None if one_link else _link(situation, found.measured, named)
     whole = None if over is None else resolve(f"{over}+{TUNNEL}").name
     without = why_tunnel_unknown(situation, whole) if whole is not None else None
     measures = measure(
@@ -105,6 +117,7 @@ def decided(
         found.measured,
         over=over if without is None else None,
         trials=trials,
+        memo=memo,
         phase=phase,
     )
     decision = decide(
@@ -115,6 +128,9 @@ def decided(
         layered=_layered(measures, over),
         tunnel_unknown=without,
     )
+    decision = evolve(decision, asked=None if asked is None else named[0])
+    if brief:
+        return decision, measures
     walked = any(part.roams for part in measured_parts(situation)) and decision.policy is not None
     ends = decision.layered is not None and not situation.tunnel_end_said
     return evolve(
@@ -123,6 +139,7 @@ def decided(
         margin=_margin(decision, phase),
         lost=measures.lost,
         storm=_storm(decision, measures, phase),
+        second=_second(decision, phase),
         elsewhere=to_other_end(situation, over, phase=phase) if over is not None and ends else None,
         scanned=scanning(situation, str(decision.policy), phase=phase) if walked else None,
     ), measures
@@ -132,10 +149,27 @@ def _storm(
     decision: Decision, measures: Measures, phase: Callable[[str], None] | None
 ) -> Storm | None:
     """The RADIUS requests of the policy to change to; None where it has none."""
-    if decision.to is None or (sent := measures.requests.get(decision.to.policy)) is None:
+    about = decision.about
+    if about is None or about in decision.slow:
         return None
-    needed = requests_of_a_join(decision.situation, decision.to.policy)
-    return Storm(needed, sent, relieved(decision.situation, decision.to.policy, phase=phase))
+    if (sent := measures.requests.get(about.policy)) is None:
+        return None
+    needed = requests_of_a_join(decision.situation, about.policy)
+    return Storm(needed, sent, relieved(decision.situation, about.policy, phase=phase))
+
+
+def _second(decision: Decision, phase: Callable[[str], None] | None) -> Compare | None:
+    """A second SSID for the devices that a change shuts out; None where there are none.
+
+    A broken policy is kept for no device, and 6 GHz takes no older one.
+    """
+    situation, about = decision.situation, decision.about
+    have = resolve(situation.have)
+    if about is None or not about.gain.excludes or situation.place == "sensor":
+        return None
+    if have.broken or have.is_baseline or situation.band == "6":
+        return None
+    return beside_ssid(situation, about.policy, phase=phase)
 
 
 def _changed(decision: Decision) -> Changed | None:

@@ -107,6 +107,8 @@ class Decision:
     first; ``unknown``: a cost that no profile knows; ``unmet``: lacks a
     need. ``layered``: a tunnel over the link, None where it was not measured. ``life``: of a sensor
     under the policy that it has afterwards. ``kept``: the same with a kept PMK, by policy.
+    ``slow``: what was measured of those that are ``too_slow``. ``asked``: the only candidate that
+    the question is about. ``second``: throughput with a second SSID for devices that stay out.
     ``changed``: the file of the network with ``to``, None where it is not written.
     ``elsewhere``: the addition of the same tunnel with its other far end, None where one was said.
     ``scanned``: the gap of a hand-over after a scan under the policy that one has afterwards, s.
@@ -134,8 +136,19 @@ class Decision:
     scanned: Estimate | None = None
     elsewhere: Compare | None = None
     changed: Changed | None = None
+    slow: tuple[Outcome, ...] = ()
+    asked: str | None = None
+    second: Compare | None = None
     lost: Mapping[str, float] = field(factory=dict)
     storm: Storm | None = None
+
+    @property
+    def about(self) -> Outcome | None:
+        """The outcome to describe: of the candidate that is asked about, else of ``to``."""
+        if self.asked is None:
+            return self.to if self.choice is Choice.CHANGE else None
+        measured = (*self.outcomes, *self.slow)
+        return next((one for one in measured if one.policy == self.asked), None)
 
     @property
     def policy(self) -> str | None:
@@ -168,6 +181,7 @@ def decide(
     impossible = [*found.impossible, *map(_plain, skipped.values())]
     outcomes, unknown = [], list(found.unknown)
     too_slow: list[str] = []
+    slow: list[Outcome] = []
     for name in found.measured:
         if name in skipped:
             continue
@@ -177,21 +191,25 @@ def decide(
             for claim in answered.compares
             if claim.to["policy"] == name and claim.have["policy"] == have.name
         )
+        policy = resolve(name)
+        pmf = None if situation.network is None else situation.network.pmf
         missing = next((c for c in claims if c.verdict in _NO_VALUE), None)
         if missing is not None and missing.fails:
             too_slow.append(name)
-            impossible.append(Possible(Arm((("policy", name),)), _fails(situation), ()))
+            impossible.append(Possible(Arm((("policy", name),)), fails(situation), ()))
+            # Throughput and gap do not depend on the server.
+            rest = tuple(c for c in claims if c.verdict not in _NO_VALUE)
+            slow.append(Outcome(name, rest, gained(have, policy, pmf), stronger=False, bears=False))
             continue
         if missing is not None or not claims:
             reason = missing.reason if missing is not None else "no trial measured it"
             unknown.append(Possible(Arm((("policy", name),)), reason, ()))
             continue
-        policy = resolve(name)
         outcomes.append(
             Outcome(
                 name,
                 claims,
-                gained(have, policy, None if situation.network is None else situation.network.pmf),
+                gained(have, policy, pmf),
                 stronger=bool(have.broken) or strength(policy) > strength(have),
                 bears=must_go or _bears(claims, most_loss),
                 unpriced=tuple(
@@ -227,6 +245,7 @@ def decide(
         most_loss=most_loss,
         if_associated=None if best is not None else _if_associated(have, outcomes, most_loss),
         kept=_kept(situation, measures),
+        slow=tuple(slow),
         life=_life(measures, have.name if best is None else best.policy),
         too_slow=tuple(sorted(too_slow, key=lambda name: strength(resolve(name)), reverse=True)),
     )
@@ -247,6 +266,9 @@ def unpriced_join(situation: Situation, claim: Compare, policies: Sequence[Polic
         # The curve decides: the powers of SAE beside it take a sixth of the time (esp32-c3).
         if any(name.endswith(_CURVES) for name in unpriced_operations(policy, profile))
     ]
+    if situation.multiplication_ms is not None:
+        # A multiplication is the one price of both that profiles lack.
+        return ""
     if not exchanges:
         return ""
     return f"the access point's time for {' and '.join(dict.fromkeys(exchanges))}"
@@ -284,7 +306,7 @@ def _kept(situation: Situation, measures: Measures) -> tuple[Kept, ...]:
     return tuple(found)
 
 
-def _fails(situation: Situation) -> str:
+def fails(situation: Situation) -> str:
     """The reason for which the clients of an office do not come back."""
     share = situation.requests_per_s / situation.access_points
     cures = ["a faster server (--requests)"]

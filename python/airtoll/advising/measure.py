@@ -5,6 +5,7 @@ Takes a situation and candidates; gives answered questions. Runs leave nothing b
 
 from __future__ import annotations
 
+import json
 import math
 import tempfile
 import tomllib
@@ -28,13 +29,15 @@ from airtoll.policies import Policy, resolve
 from airtoll.present.names import Names
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
-from airtoll.study import Level
-from airtoll.study.generations import GENERATIONS
+from airtoll.study import Level, Scenario
+from airtoll.study.generations import GENERATIONS, band_of
+from airtoll.study.handover import SWEEPS
 from airtoll.study.join import SIGNATURES, Join
 
 _METHOD: Final = "scenario.handover.method"
 _REQUESTS: Final = "scenario.radius.requests_per_s"
 _RESUMED: Final = "scenario.join.tls_resumption"
+_SSIDS: Final = "scenario.ssids"
 _JOINED: Final = "joined_ratio"
 _GAP: Final = "handover_gap_s"
 _WALK: Final = "office-walk"
@@ -42,8 +45,6 @@ _LOST: Final = "handover_packets_lost"
 _MESSAGES: Final = "messages_radius"
 #: Metric that is read beside the one of a part.
 _BESIDE: Final = {_LOST: _GAP, _MESSAGES: "join_all_time_s"}
-#: Channels of an active scan before a hand-over, 30 ms each: the default of a study.
-SCANNED_CHANNELS: Final = 11
 #: Place of a battery-powered station that joins once a day.
 ASSOCIATED: Final = "sensor-associated"
 #: Place of one that joins for every message, and of the same with a kept PMK.
@@ -100,6 +101,10 @@ PARTS: Final[dict[str, tuple[Part, ...]]] = {
 }
 
 
+#: The answers of a run by its values, with names and further means.
+Memo = dict[str, tuple[tuple[Answered, ...], Names, dict[str, dict[str, float]]]]
+
+
 @frozen
 class Measures:
     """``answers``: of the parts, in order. ``from_open`` and ``from_link``: throughput from an open
@@ -125,9 +130,14 @@ def measure(
     *,
     over: str | None = None,
     trials: int | None = None,
+    memo: Memo | None = None,
     phase: Callable[[str], None] | None = None,
 ) -> Measures:
-    """The changes from what one has to each policy; ``over``: a link that carries a tunnel, too."""
+    """The changes from what one has to each policy; ``over``: a link that carries a tunnel, too.
+
+    ``memo``: results of earlier questions, which it adds to.
+    """
+    memo = {} if memo is None else memo
     answers: list[Answered] = []
     from_open = over_link = None
     names: Names | None = None
@@ -138,11 +148,11 @@ def measure(
         layers = _layers(over) if number == 0 and over is not None else ()
         if not policies and not layers:
             continue
-        found, own = _run(situation, part, policies, layers, trials or part.trials, beside)
+        found, own = _run(situation, part, policies, layers, trials or part.trials, beside, memo)
         if policies and trials is None and (more := _undecided(found[0])):
             enough = part.trials + math.ceil(_SPARE * more)
             enough = min(enough, _MOST_GROWTH * part.trials)
-            found, own = _run(situation, part, policies, layers, enough, beside)
+            found, own = _run(situation, part, policies, layers, enough, beside, memo)
         names = names or own
         answers += found[:1] if policies else ()
         if layers:
@@ -270,6 +280,35 @@ def margin(
     )
 
 
+def turning(
+    low: Situation, high: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+) -> tuple[Situation, Situation]:
+    """Two neighbours between ``low`` and ``high``, of which every client joins at one alone.
+
+    The two differ in the clients or in the requests of the server, and in nothing else; every
+    client joins at one of them. Neighbours are one client, or one part in fifty apart.
+    """
+    if phase:
+        phase(f"measuring where the answer turns, {policy}")
+
+    def at(situation: Situation) -> bool:
+        return _joins(situation, policy, situation.requests_per_s / situation.access_points)
+
+    there = at(low)
+    while True:
+        rates = sorted((low.requests_per_s, high.requests_per_s))
+        many = sorted((low.clients, high.clients))
+        clients = round(math.sqrt(low.clients * high.clients))
+        alike = many[1] < _STEP * many[0] or clients in many
+        if rates[1] < _STEP * rates[0] and alike:
+            return low, high
+        rate = rates[0]
+        if rates[0] != rates[1]:
+            rate = float(f"{math.sqrt(rates[0] * rates[1]):.3g}")
+        middle = evolve(low, clients=clients, requests_per_s=rate)
+        low, high = (middle, high) if at(middle) is there else (low, middle)
+
+
 def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
     """Whether every client joins in every trial, with a server for one access point."""
     name = "office-storm"
@@ -335,12 +374,20 @@ def relieved(
 def scanning(
     situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
 ) -> Estimate | None:
-    """The gap of a hand-over of a client that has no neighbour list and scans, s."""
+    """The gap of a hand-over of a client that has no neighbour list and scans its band, s.
+
+    A scenario has one kind of scan. Empty channels cost their times alone, so that those on which
+    the client listens are added to the gap after those with probe requests.
+    """
     if phase:
         phase(f"measuring {_WALK} with a scan, {policy}")
     fast = resolve(policy).link.fast_transition
     own = _scenario(situation, _WALK, policy)
-    own["handover"] = {**own["handover"], "scan": {"channels": SCANNED_CHANNELS},
+    sweep = SWEEPS[band_scanned(situation)]
+    scan: dict[str, Any] = {"channels": sweep.active}
+    if not sweep.active:
+        scan = {"channels": sweep.passive, "mode": "passive", "max_channel_ms": sweep.passive_ms}
+    own["handover"] = {**own["handover"], "scan": scan,
                        "method": "fast-transition" if fast else "full"}  # fmt: skip
     values: dict[str, Any] = {
         "grid": {"policy": [policy], "scenario": [_WALK], "traffic": ["call"]},
@@ -351,7 +398,52 @@ def scanning(
         f"scenario.{_WALK}": own,
     }
     with _done(values) as summary:
-        return summary.analysis.estimate(summary.plan.cells[0].name, _GAP)
+        gap = summary.analysis.estimate(summary.plan.cells[0].name, _GAP)
+    if gap is None or not sweep.active:
+        return gap
+    more = sweep.passive * sweep.passive_ms * 1e-3
+    return evolve(gap, value=gap.value + more, low=gap.low + more, high=gap.high + more)
+
+
+def band_scanned(situation: Situation) -> str:
+    """The band of the network, GHz: the stated one, or that of the PHY and width."""
+    radio = _radio(situation)
+    known = {key: radio[key] for key in ("phy", "band", "width_mhz") if radio.get(key) is not None}
+    return band_of(Scenario.model_validate(known)).removesuffix("ghz")
+
+
+def beside_ssid(
+    situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+) -> Compare | None:
+    """The change of throughput by the beacons of a second SSID, under the policy of the first.
+
+    Datagrams, whose throughput varies less than that of TCP. None where it was not measured.
+    """
+    if phase:
+        phase(f"measuring a second SSID, {policy}")
+    (part, *_) = measured_parts(situation)
+    values: dict[str, Any] = {
+        "grid": {
+            "policy": [policy],
+            "scenario": [part.scenario],
+            "traffic": ["datagrams"],
+            _SSIDS: [1, 2],
+        },
+        "question": [
+            {
+                "ask": "What does a second SSID cost?",
+                "metric": part.metric,
+                "from": {_SSIDS: 1},
+                "to": [{_SSIDS: 2}],
+            }
+        ],
+        "study.baseline": policy,
+        "study.answers": [part.metric],
+        "trials.repetitions": PARTS["office"][0].trials,
+        f"scenario.{part.scenario}": _scenario(situation, part.scenario, policy),
+    }
+    with _done(values) as summary:
+        return next((one for one in summary.answered[0].compares if one.change is not None), None)
 
 
 def _layers(link: str) -> tuple[str, ...]:
@@ -365,8 +457,12 @@ def _run(
     layers: Sequence[str],
     trials: int,
     beside: dict[str, dict[str, float]],
+    memo: Memo | None = None,
 ) -> tuple[tuple[Answered, ...], Names]:
-    """The answers of a part; ``beside``: further means by metric and policy, which it adds to."""
+    """The answers of a part; ``beside``: further means by metric and policy, which it adds to.
+
+    The same questions about the same scenario have the same answers: seeds follow from them.
+    """
     every = list(dict.fromkeys((situation.have, *policies, *layers)))
     grid: dict[str, Any] = {
         "policy": every,
@@ -398,12 +494,22 @@ def _run(
         "trials.repetitions": trials,
         f"scenario.{part.scenario}": _scenario(situation, part.scenario),
     }
-    with _done(values) as summary:
-        for metric in (_LOST, _MESSAGES):
-            means = _means(summary, metric)
-            if part.metric == _BESIDE[metric] and means:
-                beside[metric] = means
-        return summary.answered, Names(summary.plan.cells)
+    key = json.dumps(values, sort_keys=True, default=str)
+    if memo is None or key not in memo:
+        with _done(values) as summary:
+            means = {
+                metric: found
+                for metric in (_LOST, _MESSAGES)
+                if part.metric == _BESIDE[metric] and (found := _means(summary, metric))
+            }
+            known = summary.answered, Names(summary.plan.cells), means
+        if memo is None:
+            beside.update(means)
+            return known[:2]
+        memo[key] = known
+    answered, own, means = memo[key]
+    beside.update(means)
+    return answered, own
 
 
 def _means(summary: RunSummary, metric: str) -> dict[str, float]:
@@ -486,6 +592,8 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
         return own
     if situation.profile is not None:
         own["ap"] = {**own.get("ap", {}), "profile": situation.profile}
+    if situation.multiplication_ms is not None and own.get("authenticate"):
+        own["ap"] = {**own.get("ap", {}), "multiplication_ms": situation.multiplication_ms}
     if "clients" in own:
         own["clients"] = min(situation.clients, -(-situation.clients // situation.access_points))
     if name == "office-storm":

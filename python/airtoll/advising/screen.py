@@ -13,8 +13,8 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.advising.candidates import lacking
-from airtoll.advising.decision import Choice, Decision, Outcome, Storm
-from airtoll.advising.measure import ASSOCIATED, SCANNED_CHANNELS, WAKING, storm, tls_of
+from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
+from airtoll.advising.measure import ASSOCIATED, WAKING, band_scanned, storm, tls_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
 from airtoll.analyse import Estimate
@@ -25,6 +25,7 @@ from airtoll.policies import Cipher, resolve
 from airtoll.present.digits import packets, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
+from airtoll.study.handover import SWEEPS, Scan
 
 #: Lines of settings that are named.
 _MOST_NAMED: Final = 5
@@ -36,6 +37,18 @@ _LIVES: Final = {
 _BATTERY: Final = "battery_days"
 #: Requests that are sent again, as a share of those without loss, from which on they are told.
 _AGAIN: Final = 0.05
+
+
+#: The way to the part of a join that no profile has.
+_MEASURES: Final = (
+    "`airtoll doctor --radio --host root@ROUTER` measures a multiplication, --multiplication-ms "
+    "takes it"
+)
+#: The error of a throughput of TCP: tests/validation/tcp/rates.json beside the model.
+TCP_ERROR: Final = (
+    "The model's TCP carries 0.9 to 8.1 % more than Linux did in eight recorded tests "
+    "(docs/reference/validation.md)."
+)
 
 
 @frozen
@@ -62,6 +75,7 @@ def screen(decision: Decision, names: Names) -> Screen:
         Section("You have", _understood(decision.situation)),
         *_chosen(decision, teller),
         Section("A kept PMK", _kept(decision, names)),
+        Section("With a faster RADIUS server", _slow(decision, teller)),
         Section("The RADIUS server", teller.margin(decision.margin) if decision.margin else ()),
         Section("WireGuard over it", _tunnel(decision, teller)),
         Section("Other choices", _others(decision, teller)),
@@ -77,7 +91,9 @@ def screen(decision: Decision, names: Names) -> Screen:
     ]
     life = _life(decision, names)
     answer = _answer(decision)
-    if decision.choice is Choice.CHANGE and decision.to:
+    if decision.asked is not None:
+        answer = _asked(decision, teller)
+    elif decision.choice is Choice.CHANGE and decision.to:
         answer = f"{answer.removesuffix('.')}: {_headline(decision.to, decision, teller)}."
     answer = f"{answer} {life}" if life else answer
     return Screen(answer, tuple(one for one in sections if one.lines))
@@ -101,13 +117,50 @@ def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> str:
     return "; ".join(found)
 
 
+def _asked(decision: Decision, teller: Teller) -> str:
+    """The change to the one candidate of the question, and whether to make it."""
+    asked = str(decision.asked)
+    have = decision.situation.have
+    way = f"From {policy_name(have)} ({have}) to {policy_name(asked)} ({asked})"
+    if asked == resolve(have).name:
+        return f"{policy_name(asked)} ({asked}) is what you have."
+    slow = any(one.policy == asked for one in decision.slow)
+    reasons = (*decision.impossible, *decision.unmet, *decision.unknown)
+    reason = next((one.reason for one in reasons if one.arm["policy"] == asked), None)
+    about = decision.about
+    if about is None:
+        known = any(one.arm["policy"] == asked for one in decision.unknown)
+        cannot = "the cost is unknown" if known else "it cannot be had here"
+        return f"{way}: {cannot}: {reason}."
+    told = [_headline(about, decision, teller)] if about.claims else []
+    if slow:
+        return f"{way}: {'; '.join([*told, str(reason)])}. Not with this RADIUS server."
+    if decision.choice is Choice.CHANGE:
+        return f"{way}: {told[0]}. Change."
+    why = "it is no stronger" if not about.stronger else "it costs too much (--max-overhead)"
+    return f"{way}: {told[0]}. Keep what you have: {why}."
+
+
+def _slow(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    """The questions that do not depend on the server, of candidates that it is too slow for."""
+    lines = []
+    for outcome in decision.slow:
+        if not outcome.claims or outcome is decision.about:
+            continue
+        told = "; ".join(_told(claim, teller, outcome) for claim in outcome.claims)
+        name = policy_name(outcome.policy).replace(", ", " ")
+        lines.append(f"{name}: {told}; after a power cut not every client joins.")
+    return tuple(lines)
+
+
 def _verdict(decision: Decision, teller: Teller) -> tuple[str, ...]:
     """Further reasons of a decision, a line each: a tunnel to both ends of a home, the devices
     that a change shuts out, or the reason for which nothing changes.
     """
     ends = _both_ends(decision, teller) if decision.situation.place == "home" else ()
-    why = () if decision.choice is Choice.CHANGE else _not_taken(decision)
-    return (*ends, *_out(decision), *why)
+    changes = decision.choice is Choice.CHANGE or decision.asked is not None
+    why = () if changes else _not_taken(decision)
+    return (*ends, *_out(decision, teller), *why)
 
 
 def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
@@ -134,10 +187,10 @@ def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
     return (f"{words}. {gains}; {only} the way beyond the {situation.router}.",)
 
 
-def _out(decision: Decision) -> tuple[str, ...]:
+def _out(decision: Decision, teller: Teller) -> tuple[str, ...]:
     """The devices that a change shuts out, on which radios, and the radio that was measured."""
-    situation, to = decision.situation, decision.to
-    if to is None or decision.choice is not Choice.CHANGE or not to.gain.excludes:
+    situation, to = decision.situation, decision.about
+    if to is None or not to.gain.excludes:
         return ()
     words = f"Devices without {policy_name(to.policy).partition(',')[0]} stay out"
     network = situation.network
@@ -149,7 +202,18 @@ def _out(decision: Decision) -> tuple[str, ...]:
             words += f" (figures: {bands[0]} GHz; --band {bands[1]} for the other)"
     if to.gain.bridge:
         words += f"; {to.gain.bridge} lets them in"
-    return (f"{words}.",)
+    return (f"{words}.", *_second(decision, teller))
+
+
+def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    """A second SSID for the devices that stay out, and the airtime of its beacons."""
+    if decision.second is None:
+        return ()
+    have = decision.situation.have
+    return (
+        f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons "
+        f"{teller.change(decision.second)} (datagrams).",
+    )
 
 
 def _answer(decision: Decision) -> str:
@@ -260,11 +324,14 @@ def _sentence(words: str) -> str:
 
 
 def _chosen(decision: Decision, teller: Teller) -> list[Section]:
-    outcome = decision.to
-    if outcome is None or decision.choice is not Choice.CHANGE:
+    outcome = decision.about
+    if outcome is None:
         return []
+    costs = [_cost(claim, decision, outcome, teller) for claim in outcome.claims]
+    if outcome in decision.slow:
+        costs.append(f"{_sentence(fails(decision.situation))}.")
     return [
-        Section("It costs", tuple(_cost(claim, decision, teller) for claim in outcome.claims)),
+        Section("It costs", tuple(costs)),
         Section("It gains", (*teller.gain(outcome.gain), *_without_cipher(decision, outcome))),
         Section("How", _how(decision, outcome.policy)),
     ]
@@ -319,18 +386,18 @@ def _printed(situation: Situation, policy: str) -> str:
     return f"`airtoll policies show {policy} --{option}`{others} prints its settings.{with_file}"
 
 
-def _cost(claim: Compare, decision: Decision, teller: Teller) -> str:
+def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) -> str:
     """The change of a metric; of joins, the part of the devices is named where it is unknown."""
-    assert decision.to is not None
-    words = f"{_sentence(_told(claim, teller, decision.to))}."
+    words = f"{_sentence(_told(claim, teller, outcome))}."
     if claim.metric == "handover_gap_s" and decision.scanned is not None:
-        words += f" {_scanned(decision.scanned, decision.lost.get(decision.to.policy))}"
+        lost = decision.lost.get(outcome.policy)
+        words += f" {scan_words(decision.scanned, lost, band_scanned(decision.situation))}"
     if claim.metric == "join_all_time_s" and decision.storm is not None:
         words += f" {_storm(decision.storm, decision.situation)}"
     return words
 
 
-def _scanned(gap: Estimate, lost: float | None) -> str:
+def scan_words(gap: Estimate, lost: float | None, band: str) -> str:
     """The packets that a call loses in a hand-over, and the gap of a client that scans."""
     calls = ""
     if lost is not None:
@@ -340,9 +407,18 @@ def _scanned(gap: Estimate, lost: float | None) -> str:
         )
     return (
         f"This holds for a client with a neighbour list (802.11k){calls}. A client without a list "
-        f"scans {SCANNED_CHANNELS} channels of 30 ms first, under every policy; its gap is "
-        f"{shown(gap)}."
+        f"first scans {_swept(band)}, under every policy; its gap is {shown(gap)}."
     )
+
+
+def _swept(band: str) -> str:
+    """``the 11 channels of 2.4 GHz (11 x 30 ms with probe requests)``."""
+    sweep = SWEEPS[band]
+    each = Scan().min_channel_ms
+    told = [f"{sweep.active} x {each:g} ms with probe requests"] if sweep.active else []
+    if sweep.passive:
+        told.append(f"{sweep.passive} {sweep.why} x {sweep.passive_ms:g} ms of listening")
+    return f"the {sweep.active + sweep.passive} channels of {band} GHz ({', '.join(told)})"
 
 
 def _storm(found: Storm, situation: Situation) -> str:
@@ -372,7 +448,7 @@ def _storm(found: Storm, situation: Situation) -> str:
 def _told(claim: Compare, teller: Teller, outcome: Outcome) -> str:
     """The change of a metric, of a sensor with the way of life that it holds for."""
     if part := outcome.unknown_part(claim):
-        return teller.partly(claim, part)
+        return f"{teller.partly(claim, part)} ({_MEASURES})"
     where = dict(claim.place.levels).get("scenario")
     lives = _LIVES.get(str(where), "") if claim.metric == _BATTERY else ""
     return f"{teller.change(claim)} {lives}".rstrip()
@@ -417,7 +493,7 @@ def _tunnel(decision: Decision, teller: Teller) -> tuple[str, ...]:
 
 def _others(decision: Decision, teller: Teller) -> tuple[str, ...]:
     """The other measured candidates: their costs that anyone would notice, one line each."""
-    others = [one for one in decision.outcomes if one is not decision.to]
+    others = [one for one in decision.outcomes if one not in (decision.to, decision.about)]
     return tuple(_in_short(one, decision, teller) for one in others)
 
 
@@ -441,6 +517,7 @@ def _in_short(outcome: Outcome, decision: Decision, teller: Teller) -> str:
         parts = dict.fromkeys(outcome.unknown_part(claim) for claim in unknown)
         of = _listed([teller.metric(claim) for claim in unknown])
         phrases.append(f"the change of {of} is unknown, as {_listed(list(parts))} is")
+        phrases[-1] += f" ({_MEASURES})"
     cost = "; ".join(phrases)
     left = [*outcome.gain.left]
     cipher = resolve(outcome.policy).link.cipher
@@ -453,10 +530,15 @@ def _in_short(outcome: Outcome, decision: Decision, teller: Teller) -> str:
 def _assumed(decision: Decision) -> tuple[str, ...]:
     situation = decision.situation
     lines = [f"Measured in the simulator: {decision.setting}."]
+    if situation.place == "home":
+        lines.append(TCP_ERROR)
     if situation.place == "office":
         lines.append(f"{_sentence(storm(situation))}.")
     if situation.place != "sensor":
         lines.append("While they join, stations compute as one core of a PC at 2.1 GHz.")
+    if situation.multiplication_ms is not None:
+        each = f"{situation.multiplication_ms:g} ms"
+        lines.append(f"A multiplication of a point (SAE, OWE) takes the access point {each}.")
     assumed = list(situation.assumed)
     if situation.radius and situation.tls is None:
         assumed.append(f"TLS {tls_of(situation)} in EAP (--tls)")
@@ -477,7 +559,9 @@ def _left_out(decision: Decision) -> Sequence[str]:
     if situation.profile is None:
         found.append("the CPU of the access point (--profile)")
     elif any(one.unpriced for one in decision.outcomes):
-        found.append(f"the time of SAE on the CPU of {situation.profile}, unpublished")
+        found.append(
+            f"the time of SAE on the CPU of {situation.profile}, unpublished (--multiplication-ms)"
+        )
     if decision.layered is not None:
         if situation.tunnel_end == "server":
             found.append("the CPU of the tunnel's server")

@@ -28,11 +28,17 @@ def settings_of(policy: Policy, program: str, profile: str | None = None) -> str
 
 
 def change_of(
-    policy: Policy, source: str, *, ssid: str | None = None, program: str | None = None
+    policy: Policy,
+    source: str,
+    *,
+    ssid: str | None = None,
+    band: str | None = None,
+    program: str | None = None,
 ) -> Changed:
     """The file with the lines that a policy needs changed.
 
-    ``program``: the one that the file has to be of. Raises ``UsageError`` and ``PolicyError``.
+    ``band``: GHz, of the only radios to change. ``program``: the one that the file has to be of.
+    Raises ``UsageError`` and ``PolicyError``.
     """
     try:
         text = Path(source).read_text(encoding="utf-8")
@@ -43,7 +49,7 @@ def change_of(
     if program is not None and found != program:
         raise UsageError(f"--{program}: {source} is no such file")
     example = "" if found is None else settings_of(policy, found)
-    return changed(text, source, policy, example, ssid)
+    return changed(text, source, policy, example, ssid, band)
 
 
 def _radio(profile: str) -> RadioSettings:

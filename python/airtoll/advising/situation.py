@@ -60,7 +60,9 @@ class Situation:
     ``tunnel_end_said``: whether anyone named it. ``level_dbm`` and ``distance_m``: of the stations
     at the access point, one of them at most; without both they are near it. ``tls_resumption``:
     stations and RADIUS server keep the TLS sessions of earlier joins. ``tls``: version of TLS in
-    EAP, as ``join.tls`` of a study; None: the one that the place has.
+    EAP, as ``join.tls`` of a study; None: the one that the place has. ``multiplication_ms``: of a
+    point on the access point's CPU, as ``ap.multiplication_ms`` of a study; None: as its profile
+    has it.
     """
 
     have: str
@@ -84,6 +86,7 @@ class Situation:
     distance_m: float | None = None
     tls_resumption: bool = False
     tls: str | None = None
+    multiplication_ms: float | None = None
 
     @property
     def router(self) -> str:
@@ -251,6 +254,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
     distance_m: float | None = None,
     tls_resumption: bool = False,
     tls: str | None = None,
+    multiplication_ms: float | None = None,
     said: bool = True,
 ) -> Situation:
     """The situation of a policy's name or a file, and of options. Raises ``UsageError``.
@@ -335,6 +339,8 @@ def situation(  # noqa: PLR0913 - keywords of the library
         )
     if place == "office" and radius and not tls_resumption:
         assumed.append("no TLS session is kept from earlier joins (--tls-resumption)")
+    if multiplication_ms is not None and place == "sensor":
+        raise UsageError("--multiplication-ms: of an access point (--place home, office)")
     if level_dbm is not None and distance_m is not None:
         raise UsageError("--level, --distance: one of them, the other follows")
     if level_dbm is None and distance_m is None and place != "office" and network is not None:
@@ -361,6 +367,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
         distance_m=distance_m,
         tls_resumption=tls_resumption,
         tls=tls,
+        multiplication_ms=multiplication_ms,
     )
 
 

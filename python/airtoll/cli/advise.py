@@ -88,7 +88,7 @@ def advise_command(options: AdviseOptions) -> None:
     """
     needs, policies = options.needs(), options.candidates
     if options.have is not None:
-        advise_from(options.situation(options.have), policies, needs, options)
+        advise_from(options.situations(options.have), policies, needs, options)
         return
     run_folder, compared_with = options.run_folder, options.compared_with
     measured: Run | None = None

@@ -14,12 +14,16 @@ from airtoll.advising import (
     MOST_LOSS,
     Choice,
     Decision,
+    Memo,
     Outcome,
     Screen,
     Situation,
+    Turn,
+    by_level,
     decided,
     page,
     screen,
+    turned,
 )
 from airtoll.analyse.advice import Needs
 from airtoll.answer import Compare, Possible
@@ -29,37 +33,70 @@ from airtoll.errors import NotMeasured, UsageError
 
 
 def advise_from(
-    situation: Situation, named: Sequence[str], needs: Needs, options: AdviseOptions
+    situations: Sequence[Situation], named: Sequence[str], needs: Needs, options: AdviseOptions
 ) -> None:
-    """Measure, decide, and print.
+    """Measure, decide, and print; of several situations each, and where the answer turns.
 
     Raises ``NotMeasured`` where no stronger policy could be measured.
     """
     page_file = options.start.page_file
     if page_file is not None and page_file.suffix not in (".html", ".htm"):
         raise UsageError(f"--out {page_file}: a page ends in .html")
-    decision, measures = decided(
-        situation,
-        named=named,
-        needs=needs,
-        most_loss=MOST_LOSS if needs.max_overhead is None else needs.max_overhead,
-        trials=options.trials,
-        phase=lambda words: err().print(words, style="dim"),
-    )
+
+    def phase(words: str) -> None:
+        err().print(words, style="dim")
+
+    memo: Memo = {}
+    found = [
+        decided(
+            situation,
+            named=named,
+            needs=needs,
+            most_loss=MOST_LOSS if needs.max_overhead is None else needs.max_overhead,
+            trials=options.trials,
+            asked=options.start.to,
+            memo=memo,
+            brief=number > 0,
+            phase=phase,
+        )
+        for number, situation in enumerate(situations)
+    ]
+    decision, measures = found[0]
     shown = screen(decision, measures.names)
+    turns: tuple[Turn, ...] = ()
+    if len(found) > 1:
+        decisions = [one for one, _ in found]
+        turns = turned(decisions, phase=phase)
+        shown = by_level(decisions, [screen(one, own.names) for one, own in found], turns)
     if page_file is not None:
         try:
             page_file.write_text(page(shown), encoding="utf-8")
         except OSError as error:
             raise UsageError(f"--out {page_file}: cannot be written: {error.strerror}") from error
     if options.json:
-        emit_json(_plain(decision, shown))
+        plain = _plain(decision, shown)
+        if len(found) > 1:
+            plain["levels"] = [_level(one) for one, _ in found]
+            plain["turns"] = [asdict(one) for one in turns]
+        emit_json(plain)
     else:
         _print(shown)
         if page_file is not None:
             out().print(f"The same as a page: {page_file}", style="dim")
     if decision.choice is Choice.UNKNOWN:
         raise NotMeasured(shown.answer)
+
+
+def _level(decision: Decision) -> dict[str, Any]:
+    situation = decision.situation
+    return {
+        "clients": situation.clients,
+        "requests_per_s": situation.requests_per_s,
+        "answer": decision.policy,
+        "choice": decision.choice.value,
+        "outcomes": [_outcome(one) for one in decision.outcomes],
+        "impossible": _reasons(decision.impossible),
+    }
 
 
 def _print(shown: Screen) -> None:
@@ -78,6 +115,7 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
     return {
         "answer": decision.policy,
         "choice": decision.choice.value,
+        "asked": decision.asked,
         "have": situation.have,
         "place": situation.place,
         "network": None if network is None else network.to_json(),
@@ -85,6 +123,7 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
         "setting": decision.setting,
         "outcomes": [_outcome(one) for one in decision.outcomes],
         "impossible": _reasons(decision.impossible),
+        "with_a_faster_server": [_outcome(one) for one in decision.slow],
         "unmet": _reasons(decision.unmet),
         "unknown": _reasons(decision.unknown),
         "sensor": _sensor(decision),

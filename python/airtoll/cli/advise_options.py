@@ -5,6 +5,7 @@ Takes the words of a user; gives a situation and needs, or ``UsageError``. Never
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,6 +51,14 @@ class FromOptions:
             rich_help_panel=_FROM,
         ),
     ] = None
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            help="One candidate: what the change to it brings, or why it cannot be had.",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
     place: Annotated[
         str | None,
         typer.Option(
@@ -65,19 +74,33 @@ class FromOptions:
         str | None, typer.Option(help="802.11n, 802.11ac, 802.11ax, ...", rich_help_panel=_FROM)
     ] = None
     clients: Annotated[
-        int | None,
-        typer.Option(min=1, help="Laptops of an office, 50 per AP.", rich_help_panel=_FROM),
+        str | None,
+        typer.Option(
+            help="Laptops of an office, 50 per AP; levels with commas: 100,400.",
+            rich_help_panel=_FROM,
+        ),
     ] = None
     requests: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            min=0.1, help="Requests/s that its RADIUS server answers.", rich_help_panel=_FROM
+            help="Requests/s that its RADIUS server answers; levels with commas: 50,150.",
+            rich_help_panel=_FROM,
         ),
     ] = None
     chain: Annotated[
         str | None,
         typer.Option(
             help="Certificates of its RADIUS server: rsa2048, p256, ...",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    multiplication_ms: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="SAE, OWE: ms of a multiplication of a point on the AP's CPU, as `airtoll doctor "
+            "--radio --host ROUTER` measures it.",
+            show_default="that of --profile",
             rich_help_panel=_FROM,
         ),
     ] = None
@@ -148,12 +171,12 @@ class FromOptions:
     def refuse(self) -> None:
         """Raise ``UsageError`` for an option of a network where none is named."""
         for option, value in (
-            ("--place", self.place), ("--ssid", self.ssid), ("--phy", self.phy),
+            ("--to", self.to), ("--place", self.place), ("--ssid", self.ssid), ("--phy", self.phy),
             ("--clients", self.clients), ("--requests", self.requests), ("--chain", self.chain),
             ("--battery", self.battery), ("--every", self.every),
             ("--tunnel-end", self.tunnel_end), ("--level", self.level),
             ("--distance", self.distance), ("--tls-resumption", self.tls_resumption or None),
-            ("--tls", self.tls),
+            ("--tls", self.tls), ("--multiplication-ms", self.multiplication_ms),
             ("--out", self.page_file),
         ):  # fmt: skip
             if value is not None:
@@ -283,6 +306,8 @@ class AdviseOptions:
         ):  # fmt: skip
             if refused:
                 raise UsageError(f"{option}: not with --from, which has a place of its own")
+        if self.start.to is not None and self.policy:
+            raise UsageError("--to: one candidate; --policy names several: leave one of them out")
 
     @property
     def have(self) -> str | None:
@@ -320,8 +345,17 @@ class AdviseOptions:
                     raise UsageError(f"{option}: not with --from; --max-overhead is")
         return needs
 
-    def situation(self, have: str) -> Situation:
-        """The situation of the network that one has. Raises ``UsageError``."""
+    def situations(self, have: str) -> tuple[Situation, ...]:
+        """The situations of the network that one has, one for each level. Raises ``UsageError``."""
+        clients = _levels(self.start.clients, "--clients", 1) or (None,)
+        requests = _levels(self.start.requests, "--requests", 0.1) or (None,)
+        return tuple(
+            self._situation(have, None if many is None else round(many), rate)
+            for many in clients
+            for rate in requests
+        )
+
+    def _situation(self, have: str, clients: int | None, requests: float | None) -> Situation:
         start = self.start
         return situation(
             have,
@@ -331,8 +365,8 @@ class AdviseOptions:
             radius=self.dot1x,
             phy=start.phy,
             band=self.band,
-            clients=start.clients,
-            requests_per_s=start.requests,
+            clients=clients,
+            requests_per_s=requests,
             chain=start.chain,
             battery=start.battery,
             every=start.every,
@@ -341,8 +375,29 @@ class AdviseOptions:
             distance_m=start.distance,
             tls_resumption=start.tls_resumption,
             tls=start.tls,
+            multiplication_ms=start.multiplication_ms,
             said=start.have is not None,
         )
+
+
+def _levels(text: str | None, option: str, least: float) -> tuple[float, ...]:
+    """The levels of ``50,150``, ascending."""
+    if text is None:
+        return ()
+    found = []
+    for word in text.split(","):
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        whole = option == "--clients"
+        if not least <= value < math.inf or (whole and not value.is_integer()):
+            kind = "whole numbers" if whole else "numbers"
+            raise UsageError(
+                f"{option} {text}: {kind} of at least {least:g}, with commas between levels"
+            )
+        found.append(value)
+    return tuple(sorted(set(found)))
 
 
 def _listed(text: str) -> list[str]:

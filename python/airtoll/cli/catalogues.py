@@ -138,6 +138,12 @@ class PolicyOptions:
     ssid: Annotated[
         str | None, typer.Option(help="With --from: the network to change, if there are several.")
     ] = None
+    band: Annotated[
+        str | None,
+        typer.Option(
+            help="With --from: 2.4, 5 or 6, the only radios to change; 6 takes WPA3 and OWE alone."
+        ),
+    ] = None
     profile: Annotated[
         str | None, typer.Option(help="With --openwrt: the router, whose radio is written.")
     ] = None
@@ -161,6 +167,10 @@ def policies_show(options: PolicyOptions) -> None:
     policy = resolve(options.name)
     if options.ssid is not None and options.source is None:
         raise UsageError("--ssid: needs --from, the file with the networks")
+    if options.band is not None and options.source is None:
+        raise UsageError("--band: needs --from, the file with the radios")
+    if options.band not in (None, "2.4", "5", "6"):
+        raise UsageError(f"--band {options.band}: allowed are 2.4, 5, 6")
     if options.profile is not None and (options.source is not None or not options.openwrt):
         raise UsageError("--profile: needs --openwrt, without --from, whose radio stays")
     if options.programs or options.source is not None:
@@ -173,7 +183,8 @@ def policies_show(options: PolicyOptions) -> None:
         program = next(iter(options.programs), None)
         if options.source is not None:
             source = str(options.source)
-            sys.stdout.write(change_of(policy, source, ssid=options.ssid, program=program).text)
+            asked = {"ssid": options.ssid, "band": options.band, "program": program}
+            sys.stdout.write(change_of(policy, source, **asked).text)
         else:
             assert program is not None
             sys.stdout.write(settings_of(policy, program, options.profile))

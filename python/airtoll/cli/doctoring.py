@@ -39,7 +39,10 @@ def doctor(
     ),
     radio: Annotated[
         bool,
-        typer.Option("--radio", help="Radios only: cipher of each link, hardware or software."),
+        typer.Option(
+            "--radio",
+            help="Radios only: cipher of each link, in hardware or software, and the time of SAE.",
+        ),
     ] = False,
     host: Annotated[
         str | None,
@@ -161,13 +164,25 @@ def _radios(address: str | None) -> list[Check]:
     from airtoll.testbeds.linux.hosts import crypto
     from airtoll.testbeds.linux.hosts.host import LocalHost, SshHost
 
-    async def look() -> list[crypto.Radio]:
+    async def look() -> tuple[list[crypto.Radio], float | None]:
         name = address or "this host"
         host = SshHost(name, "none", address) if address else LocalHost(name, "none")
         async with host:
-            return await crypto.radios(host)
+            return await crypto.radios(host), await crypto.multiplication_ms(host)
 
-    return checks_of_radios(asyncio.run(look()))
+    found, multiplication_ms = asyncio.run(look())
+    return [*checks_of_radios(found), multiplication_check(multiplication_ms)]
+
+
+def multiplication_check(ms: float | None) -> Check:
+    """The time of the multiplications of SAE on one core, for ``airtoll advise``."""
+    name = "SAE: a multiplication on P-256"
+    if ms is None:
+        return Check(
+            name, "note", "unknown: no openssl", "there: opkg install openssl-util, or apt-get"
+        )
+    said = f"{ms:.3g} ms by OpenSSL on one core"
+    return Check(name, "ok", said, f"airtoll advise --multiplication-ms {ms:.3g}")
 
 
 def checks_of_radios(found: Sequence[Radio]) -> list[Check]:

@@ -19,6 +19,7 @@ from airtoll.analyse.explain import (
     FACTORS,
     OF_AIRTIME,
     OF_FORM,
+    RADIO,
     Deciding,
     Difference,
     Explained,
@@ -41,7 +42,7 @@ from airtoll.analyse.explain import (
 from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.explain_dataset import explain_dataset, is_dataset
-from airtoll.cli.explain_from import Stated, stated
+from airtoll.cli.explain_from import Stated, stated, without_pmf
 from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
@@ -70,6 +71,8 @@ _OPEN, _USUAL = "open", "wpa2-psk-ccmp"
 _SHOWN, _WORTH = 3, 0.08
 #: The least weight of those that are named in one line, and their number.
 _NAMED, _MOST_NAMED = 0.02, 5
+#: Readings of which those that are less likely have a figure; of more, the first alone.
+_MOST_GIVEN: Final = 2
 #: Readings of a mechanism's evidence.
 _MOST_READINGS: Final = 4
 #: Verdicts in the text.
@@ -98,6 +101,7 @@ _WORDS: Final[Mapping[Quantity, str]] = {
     "streams": "streams of the link, ",
     "guard_ns": "guard interval, ",
     "signal_dbm": "level of the link, ",
+    "software_share": "cipher of the link, ",
 }
 _UNITS: Final[Mapping[Quantity, str]] = {
     "width_mhz": "MHz",
@@ -105,7 +109,11 @@ _UNITS: Final[Mapping[Quantity, str]] = {
     "guard_ns": "ns",
     "signal_dbm": "dBm",
 }
+#: Whether a CPU ciphers -> words; the mechanism that this decides.
+_ENGINES: Final = {False: "in hardware", True: "in software"}
+_CIPHERS: Final = "software cipher"
 _OF_THE_LINK: Final = (
+    "software_share",
     "delay_s",
     "rate_bps",
     "retry_share",
@@ -254,7 +262,7 @@ class ExplainOptions:
         typer.Option(
             help="Kind of the two numbers: tcp-down, tcp-up, udp-down or udp-up, with "
             "octets=N, flows=N or mtu=N, or loss, delay, retries, rate, width, streams, guard, "
-            "signal, mpdus, reordered, cpu."
+            "signal, mpdus, reordered, cpu, cipher."
         ),
     ] = "tcp-down"
     also: Annotated[
@@ -310,6 +318,8 @@ def explain_command(options: ExplainOptions) -> None:
     readings, remarks = readings_of(firsts, seconds)
     remarks = [*_told(networks, link), *remarks]
     setting = setting_of(link, [one.flow for one in readings])
+    if setting.change.pmf_required:
+        setting = evolve(setting, without_pmf=without_pmf(link.after, networks))
     _refuse_impossible(link, setting, readings)
     ranking = rank(setting, readings)
     found = deciding(setting, ranking, readings) if differ(readings) else None
@@ -515,11 +525,7 @@ def lines(
     if judged and all(one.says in ("alone", "limited") for one in judged):
         text.add("Causes that would give these readings, by weight, if you look further:")
     if not ranking.fits:
-        worst = max(first.readings, key=lambda one: abs(one.deviations))
-        text.add(
-            f"Nothing in the list fits. The best, {first.mechanism.name}, is off by "
-            f"{_off(worst)} ({_kind(worst.reading)}: {_figures(worst)})."
-        )
+        text.add(f"Nothing in the list fits. {_misfit(ranking)}.")
     shown = [
         one for at, one in enumerate(ranking.ranked[:_SHOWN]) if at == 0 or one.weight >= _WORTH
     ]
@@ -531,8 +537,7 @@ def lines(
         )
     rest = [one for one in ranking.ranked if one not in shown and one.weight >= _NAMED]
     if rest:
-        names = [f"{one.mechanism.name} {_percent(one.weight)}" for one in rest[:_MOST_NAMED]]
-        text.add("less likely: " + ", ".join(names))
+        text.add(_less_likely(rest[:_MOST_NAMED]))
     if ranking.other >= _NAMED:
         text.add(f"a cause that is not in the list: {_percent(ranking.other)}")
     if ranking.fits and len(ranking.alike) > 1:
@@ -672,11 +677,7 @@ def _mechanism(text: _Text, setting: Setting, at: int, ranked: Ranked, *, mends:
         + (f"; {say}" if say else ""),
         hanging=3,
     )
-    figures = [
-        f"{_kind(one.reading)} {_shown(one.predicted.value, one.reading.quantity)}"
-        for one in ranked.readings[:_MOST_READINGS]
-    ]
-    text.add(f"would give: {'; '.join(figures)}", 3)
+    text.add(f"would give: {_given(ranked)}", 3)
     reasons = [ranked.prior.because] if ranked.prior.because else []
     told = sorted(ranked.readings, key=lambda one: -one.bits)
     reasons += [
@@ -707,6 +708,44 @@ def _mechanism(text: _Text, setting: Setting, at: int, ranked: Ranked, *, mends:
         text.add(f"shown by: airtoll run {symptom.study}", 3)
 
 
+def _given(ranked: Ranked) -> str:
+    """The figures of a mechanism for the readings."""
+    return "; ".join(
+        f"{_kind(one.reading)} {_shown(one.predicted.value, one.reading.quantity)}"
+        for one in ranked.readings[:_MOST_READINGS]
+    )
+
+
+def _less_likely(rest: Sequence[Ranked]) -> str:
+    """Further mechanisms in one line, with their figures for the first readings."""
+    most = _MOST_GIVEN if len(rest[0].readings) <= _MOST_GIVEN else 1
+    kinds = [_kind(one.reading) for one in rest[0].readings[:most]]
+    named = []
+    for ranked in rest:
+        given = [
+            _shown(one.predicted.value, one.reading.quantity) for one in ranked.readings[:most]
+        ]
+        named.append(f"{ranked.mechanism.name} ({_percent(ranked.weight)}) {', '.join(given)}")
+    return f"less likely, would give {' and '.join(kinds)}: {'; '.join(named)}"
+
+
+def _misfit(ranking: Ranking) -> str:
+    """Why the first mechanism does not fit: a reading, the level before, or a likelier cause."""
+    first = ranking.ranked[0]
+    best = f"The best, {first.mechanism.name},"
+    if first.agrees:
+        return (
+            f"{best} agrees with the readings, but a cause that is not in the list is likelier "
+            f"({_percent(ranking.other)})"
+        )
+    outside = [one for one in first.readings if not one.is_within]
+    if not first.level_agrees or not outside:
+        return f"{best} does not explain the throughput of the first measurement"
+    worst = max(outside, key=lambda one: abs(one.deviations))
+    off = f"{_off(worst)} ({_kind(worst.reading)}: {_figures(worst)})"
+    return f"{best} is off by {off}"
+
+
 def _likelier(bits: float) -> str:
     """The ratio of two likelihoods in words."""
     ratio = 2.0 ** min(bits, 10.0)
@@ -725,15 +764,27 @@ def _decides(
     text.add(f"Decides, in {found.option.minutes:g} min: {found.option.words}{at}")
     _where(text, found, policies)
     quantity = found.option.quantity
+    leading = [one for one in ranking.ranked[:_SHOWN] if one.weight >= _WORTH]
     outcomes = [
         f"{one.mechanism} {_shown(one.value, quantity)}"
-        + ("" if quantity in OF_FORM else f" ({_interval(one.low, one.high, quantity)})")
+        + (
+            ""
+            if quantity in (*OF_FORM, "software_share")
+            else f" ({_interval(one.low, one.high, quantity)})"
+        )
         for one in found.outcomes[:4]
     ]
     text.add("; ".join(outcomes), 3)
     token = token_of(found)
     such = f", such as {token}=?:95%" if quantity in SHARES else ""
+    such = f", such as {token}=?:hardware" if quantity == "software_share" else such
     text.add(f"then add --also {token}=BEFORE:AFTER (? where not measured){such}", 3)
+    if found.option is not RADIO and any(one.mechanism.name == _CIPHERS for one in leading):
+        text.add(
+            f"Or, in {RADIO.minutes:g} min: {RADIO.words}. In software it is {_CIPHERS}, in "
+            f"hardware at both ends it is not; then add --also {RADIO.token}=?:software, or "
+            "hardware"
+        )
 
 
 def _where(text: _Text, found: Deciding, policies: tuple[str, str]) -> None:
@@ -779,6 +830,8 @@ def _shown(value: float | None, quantity: Quantity) -> str:
         return show_value(value, "s", 2)
     if quantity == "mpdus_per_frame":
         return f"{value:.1f}"
+    if quantity == "software_share":
+        return _ENGINES[value > 0.5]
     if quantity in _UNITS:
         return f"{value:.0f} {_UNITS[quantity]}".rstrip()
     return _percent(value)

@@ -6,11 +6,12 @@ Takes the words of ``--from`` and ``--to``; gives policies, and the radio link t
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from attrs import frozen
 
 from airtoll.errors import PolicyError, UsageError
-from airtoll.policies import resolve
+from airtoll.policies import Policy, catalogue, resolve
 
 
 @frozen
@@ -45,6 +46,60 @@ def stated(
     if ssid is not None and not (before.name or after.name):
         raise UsageError(f"--ssid {ssid}: neither --from nor --to is a file with networks")
     return before, after
+
+
+#: Keys of settings that let a station do without 802.11w.
+_OF_PMF: Final = ("encryption", "wpa_key_mgmt", "key_mgmt", "ieee80211w")
+
+
+def without_pmf(policy: str, networks: tuple[Stated, Stated]) -> str:
+    """Settings with which a station may do without 802.11w, to test it; empty where nothing does.
+
+    In the words of the network's file, of OpenWrt without one. ``policy``: requires 802.11w.
+    """
+    after = resolve(policy)
+    other = _with_older(after)
+    if other is None:
+        return ""
+    if other.link.pmf == "required":
+        return f"to test it, take the open network beside it ({other.name})"
+    # Settings of daemons take time to load, which most answers do not need.
+    from airtoll.advising.settings import settings_of
+    from airtoll.network.changing import form_of
+
+    forms = [form_of(Path(one.name).read_text("utf-8", "replace")) for one in networks if one.name]
+    program = next((one for one in forms if one in ("hostapd", "openwrt")), "openwrt")
+    old = resolve(other.link.transition or other.name)
+    there = _settings(settings_of(other, program))
+    # wpa_supplicant's files of WPA2 are silent about 802.11w, which is off by default.
+    here = [one for one in _settings(settings_of(old, "wpa-supplicant")) if "80211w" not in one]
+    here.append("ieee80211w=0")
+    listed, own = (" and ".join(f"`{one}`" for one in lines) for lines in (there, here))
+    return (
+        f"to test it, set {listed} on the access point ({other.name}) and {own} on the station; "
+        "where the throughput is back, 802.11w is the cause"
+    )
+
+
+def _with_older(policy: Policy) -> Policy | None:
+    """The policy that admits older stations beside its own, or, with EAP, the one before it."""
+    link = policy.link
+    if link.eap_method is not None:
+        return resolve(f"wpa2{policy.name.removeprefix('wpa3')}")
+    found = (
+        one
+        for one in catalogue()
+        if one.link.transition is not None
+        and (one.link.akm, one.link.generation) == (link.akm, link.generation)
+        and not one.link.overriding
+    )
+    return next(found, None)
+
+
+def _settings(text: str) -> list[str]:
+    lines = [line.strip() for line in text.splitlines()]
+    keys = [line.removeprefix("option ").partition("=")[0].split()[:1] for line in lines]
+    return [line for line, key in zip(lines, keys, strict=True) if key and key[0] in _OF_PMF]
 
 
 def _stated(option: str, source: str, ssid: str | None, band: str | None) -> Stated:

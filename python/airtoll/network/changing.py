@@ -20,6 +20,7 @@ from airtoll.network.hostap import PMF
 from airtoll.network.judging import finish
 from airtoll.network.model import Network
 from airtoll.policies import Policy, resolve
+from airtoll.policies.gates import why_not_at_6ghz
 
 
 class Reader(Protocol):
@@ -148,12 +149,20 @@ def form_of(text: str) -> str | None:
     return next((names[one] for one in FORMS if one.reader.matches(text)), None)
 
 
-def changed(text: str, source: str, policy: Policy, example: str, ssid: str | None) -> Changed:
+def changed(
+    text: str,
+    source: str,
+    policy: Policy,
+    example: str,
+    ssid: str | None,
+    band: str | None = None,
+) -> Changed:
     """The text with the policy for the network of an SSID, on all of its radios.
 
-    ``example``: settings of the policy in the same form. Raises ``UsageError`` for a form that is
-    not written, or several networks and no ``ssid``; ``PolicyError`` where no change of the lines
-    of security leads to the policy.
+    ``example``: settings of the policy in the same form. ``band``: GHz; on the radios of this band
+    alone. Raises ``UsageError`` for a form that is not written, several networks and no ``ssid``,
+    a band that no radio is known to have, or a policy that 6 GHz does not take; ``PolicyError``
+    where no change of the lines of security leads to the policy.
     """
     form = next((one for one in FORMS if one.reader.matches(text)), None)
     if form is None or (form.reader is openwrt and openwrt.is_shown(text)):
@@ -162,7 +171,8 @@ def changed(text: str, source: str, policy: Policy, example: str, ssid: str | No
             "/etc/config/wireless (the file itself) or wpa_supplicant.conf"
         )
     before = _networks(form, text, source)
-    chosen = _chosen(before, source, ssid)
+    chosen = _chosen(before, source, ssid, band)
+    _refuse_6ghz(policy, [before[index] for index in chosen], source)
     wanted = _wanted(form, example)
     sections = list(_sections(form, text))
     if any(entry.key == "ieee80211w" for index in chosen for entry in sections[index].entries):
@@ -182,7 +192,27 @@ def _networks(form: Form, text: str, source: str) -> list[Network]:
     return [finish(draft) for draft in form.reader.drafts(text, source)]
 
 
-def _chosen(networks: Sequence[Network], source: str, ssid: str | None) -> list[int]:
+def _refuse_6ghz(policy: Policy, networks: Sequence[Network], source: str) -> None:
+    reason = why_not_at_6ghz(policy)
+    if reason is None or all(one.band != "6" for one in networks):
+        return
+    others = [one.band for one in networks if one.band not in (None, "6")]
+    cure = f"; --band {others[0]} changes the other radio alone" if others else ""
+    raise UsageError(f"--from {source}: {policy.name}: not at 6 GHz: {reason}{cure}")
+
+
+def _chosen(
+    networks: Sequence[Network], source: str, ssid: str | None, band: str | None
+) -> list[int]:
+    if band is not None:
+        at = [one for one in networks if one.band == band and ssid in (None, one.name)]
+        if not at:
+            told = ", ".join(dict.fromkeys(f"{one.band} GHz" for one in networks if one.band))
+            raise UsageError(f"--band {band}: {source} has {told or 'no band or channel'}")
+        named = list(dict.fromkeys(one.name for one in at if one.enabled or len(at) == 1))
+        if len(named) > 1:
+            raise UsageError(f"--from {source}: several networks; say --ssid: {', '.join(named)}")
+        return [networks.index(one) for one in at if one.name in named]
     names = list(dict.fromkeys(one.name for one in networks if one.enabled))
     if ssid is None and len(names) > 1:
         raise UsageError(f"--from {source}: several networks; say --ssid: {', '.join(names)}")

@@ -36,6 +36,7 @@ QUANTITIES: Final[Mapping[str, Quantity]] = {
     "streams": "streams",
     "guard": "guard_ns",
     "signal": "signal_dbm",
+    "cipher": "software_share",
 }
 FLOWS: Final[Mapping[str, tuple[Transport, bool]]] = {
     "tcp-down": ("tcp", True),
@@ -43,7 +44,16 @@ FLOWS: Final[Mapping[str, tuple[Transport, bool]]] = {
     "udp-down": ("udp", True),
     "udp-up": ("udp", False),
 }
-SHARES: Final = ("loss_ratio", "retry_share", "reordered_share", "cpu_share", *OF_AIRTIME)
+SHARES: Final = (
+    "loss_ratio",
+    "retry_share",
+    "reordered_share",
+    "cpu_share",
+    "software_share",
+    *OF_AIRTIME,
+)
+#: Words of ``airtoll doctor --radio`` for the end that ciphers.
+ENGINES: Final[Mapping[str, float]] = {"hardware": 0.0, "software": 1.0}
 #: Octets of a ping, and of the largest datagram of an MTU of 1500.
 PING, DATAGRAM = 64, 1472
 #: Standard deviations of one throughput of a home (logarithm), of a share, of a level (dB), and of
@@ -148,6 +158,10 @@ def value_of(text: str, quantity: Quantity, place: str) -> float:
         if level is None or not -120 <= float(level[1]) <= 30:
             raise UsageError(f"{place}: {text!r}: a level is -55, dBm")
         return float(level[1])
+    if quantity == "software_share":
+        if text not in ENGINES:
+            raise UsageError(f"{place}: {text!r}: hardware or software (airtoll doctor --radio)")
+        return ENGINES[text]
     found = NUMBER.fullmatch(text)
     number = float(found[1]) if found else math.nan
     unit = found[2].lower() if found else ""

@@ -127,6 +127,11 @@ def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
             place: {flow: _on_device(link, after, load(name), flow) for flow in wanted}
             for place, name in link.profiles.items()
         },
+        aes_ns={
+            place: ns
+            for place, name in link.profiles.items()
+            if (ns := _aes_ns(load(name), _suite(after))) is not None
+        },
         policies=(before.name, after.name),
         phy=link.phy,
         form=_form(link),
@@ -240,6 +245,23 @@ def _lacks_engine(profile: Profile, suite: str | None) -> bool:
 def _has_engine(profile: Profile, suite: str | None) -> bool:
     """Whether the profile lists this cipher among those that its radio has in hardware."""
     return suite is not None and profile.capabilities.works_out(suite) is True
+
+
+#: Cipher -> AES blocks for each of its octets, and the operation of a profile that prices one. CCM
+#: enciphers each block of 16 octets once and feeds it to a MAC once (RFC 3610, 2.2 and 2.3).
+_AES: Final[Mapping[str, tuple[float, str]]] = {
+    "ccmp-128": (2 / 16, "aes-128-block"),
+    "ccmp-256": (2 / 16, "aes-256-block"),
+}
+
+
+def _aes_ns(profile: Profile, suite: str | None) -> float | None:
+    """Time per octet of a cipher on the profile's CPU, ns; None where no AES block is priced."""
+    blocks, operation = _AES.get(suite or "", (0.0, ""))
+    cycles = profile.operation.get(operation)
+    if cycles is None or profile.clock_hz.value <= 0:
+        return None
+    return blocks * cycles.value / profile.clock_hz.value * 1e9
 
 
 def _protects(policy: Policy, said: str | None) -> bool:

@@ -3,8 +3,9 @@
 Takes a parsed mapping; gives frozen values. The testbeds decide whether a policy fits.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
+from attrs import frozen
 from pydantic import Field
 
 from airtoll.study.table import Count, Db, Dbm, Metre, NotNegative, Positive, Table
@@ -43,6 +44,31 @@ class Scan(Table):
         description="active: waiting time on a channel with a response; passive: waiting time on "
         "each channel (Linux: 110), milliseconds",
     )
+
+
+@frozen
+class Sweep:
+    """Channels of 20 MHz that a station of Linux visits in a scan of one whole band.
+
+    ``active``: with probe requests. ``passive``: where it may not send before it has heard a beacon
+    (``why``); the station stays there for ``passive_ms`` (net/mac80211/scan.c: HZ / 9).
+    """
+
+    active: int
+    passive: int
+    why: str = ""
+    passive_ms: float = 110.0
+
+
+#: Band, GHz -> its channels in the USA: 1 to 11; 36 to 48 and 149 to 165, and 52 to 64 and 100 to
+#: 144 with radar (wireless-regdb, db.txt, country US, DFS); and the preferred scanning channels,
+#: one of each 80 MHz (IEEE Std 802.11ax-2021, 26.17.2.3), where stations may not send first (the
+#: same file, NO-IR).
+SWEEPS: Final = {
+    "2.4": Sweep(11, 0),
+    "5": Sweep(9, 16, "with radar"),
+    "6": Sweep(0, 15, "preferred scanning channels"),
+}
 
 
 class Handover(Table):

@@ -12,7 +12,7 @@ testbed: the figures of the air come from one.
     deciding.py    the cheapest measurement that tells the leading mechanisms apart
 """
 
-from airtoll.analyse.explain.deciding import OPTIONS, Deciding, Option, Outcome, deciding
+from airtoll.analyse.explain.deciding import OPTIONS, RADIO, Deciding, Option, Outcome, deciding
 from airtoll.analyse.explain.differing import (
     Difference,
     Left,
@@ -45,6 +45,7 @@ __all__ = [
     "OF_AIRTIME",
     "OF_FORM",
     "OPTIONS",
+    "RADIO",
     "Air",
     "Change",
     "Deciding",

@@ -78,6 +78,12 @@ class Deciding:
 
 _DOWN: Final = Flow("tcp", True)
 _FOUR: Final = Flow("udp", True, 1472, 4)
+#: The engine of the cipher, which mac80211 tells at both ends.
+RADIO: Final = Option(
+    "airtoll doctor --radio --host root@ROUTER, and airtoll doctor --radio on the station: cipher "
+    "of the link in hardware or in software",
+    "software_share", _DOWN, 1.5, "cipher",
+)  # fmt: skip
 OPTIONS: Final = (
     Option("iperf3 -R (TCP down)", "throughput_bps", _DOWN, 2.0, "tcp-down"),
     Option("iperf3 (TCP up)", "throughput_bps", Flow("tcp", False), 2.0, "tcp-up"),
@@ -103,6 +109,7 @@ OPTIONS: Final = (
     ),
     Option("load of the busiest core of the access point during the test (top, then 1)",
            "cpu_share", _DOWN, 2.0, "cpu"),
+    RADIO,
     Option("rate of the link during the test (iw dev wlan0 link)", "rate_bps", _DOWN, 1.5, "rate"),
     Option("width of the link during the test (iw dev wlan0 link: 80MHz, 40MHz)", "width_mhz",
            _DOWN, 1.5, "width"),
@@ -166,6 +173,8 @@ def deciding(
     best: Deciding | None = None
     for option in options:
         if (option.quantity, option.flow) in made or option.flow.alone not in setting.air:
+            continue
+        if option.quantity == "software_share" and setting.change.suite is None:
             continue
         found = _information(setting, leading, option, readings)
         if best is None or found.bits / option.minutes > best.bits / best.option.minutes:

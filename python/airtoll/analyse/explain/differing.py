@@ -11,7 +11,6 @@ from attrs import frozen
 from airtoll.analyse.explain.evidence import FACTORS, Reading, Setting
 from airtoll.analyse.explain.mechanisms import unchanged
 from airtoll.analyse.explain.ranking import Ranking
-from airtoll.analyse.student import t_quantile
 
 #: Level of the intervals of all readings together.
 _LEVEL: Final = 0.95
@@ -73,16 +72,13 @@ def _difference(reading: Reading, level: float) -> Difference:
     before, after = reading.before, reading.after
     assert before is not None
     assert after is not None
-    spread, freedom = reading.spread, reading.freedom
-    if spread <= 0:
-        spread, freedom = reading.error, math.inf
     if reading.quantity not in FACTORS:
         change = after - before
     elif before > 0 and after > 0:
         change = math.log(after / before)
     else:
         change = 0.0 if before == after else math.copysign(math.inf, after - before)
-    margin = float(t_quantile(level, freedom)) * spread
+    margin = reading.margin(level)
     return Difference(reading, change, change - margin, change + margin)
 
 

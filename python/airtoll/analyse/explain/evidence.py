@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 from attrs import evolve, field, frozen
 
+from airtoll.analyse.student import t_quantile
+
 Quantity = Literal[
     "throughput_bps",
     "loss_ratio",
@@ -26,11 +28,13 @@ Quantity = Literal[
     "streams",
     "guard_ns",
     "signal_dbm",
+    "software_share",
 ]
 #: Shares of a capture: ``busy_share`` of the time in which captured frames are on the air, and of
 #: their airtime without acknowledgements ``others_share`` of other stations, ``group_share`` of
 #: frames that are of no station. ``cpu_share``: load of the busiest core of a device on the path
-#: (access point, station, end of a tunnel).
+#: (access point, station, end of a tunnel). ``software_share``: 1 where a CPU ciphers the link at
+#: one of its ends, else 0, as ``airtoll doctor --radio`` says.
 OF_AIRTIME: Final = ("busy_share", "others_share", "group_share")
 #: Width of the channel, spatial streams and guard interval that the link uses during the test, as
 #: ``iw dev wlan0 link`` and ``iw dev wlan0 station dump`` print them.
@@ -113,6 +117,12 @@ class Reading:
     freedom: float = math.inf
     supposed: bool = False
 
+    def margin(self, level: float) -> float:
+        """Half of the interval of the change by the trials alone, at a level such as 0.95."""
+        known = self.spread > 0
+        freedom = self.freedom if known else math.inf
+        return float(t_quantile(level, freedom)) * (self.spread if known else self.error)
+
 
 @frozen
 class Air:
@@ -179,6 +189,10 @@ class Setting:
     the costs of its profile, by device and flow; empty where no profile is named. ``in_software``:
     devices whose profile lists ciphers in hardware, and not that of the policy after, with words;
     ``in_hardware``: those whose profile lists that cipher.
+    ``aes_ns``: time per octet, ns, in which the CPU of a named device works out the cipher after,
+    by the cost of an AES block in its profile; by device.
+    ``without_pmf``: settings in the words of a file with which a station may do without 802.11w,
+    where the policy after requires it; empty where nothing does.
     ``form``: width, streams and guard interval as stated.
     """
 
@@ -187,6 +201,8 @@ class Setting:
     device_bps: Mapping[str, Mapping[Flow, float]] = field(factory=dict, repr=False)
     in_software: Mapping[str, str] = field(factory=dict)
     in_hardware: Mapping[str, str] = field(factory=dict)
+    aes_ns: Mapping[str, float] = field(factory=dict)
+    without_pmf: str = ""
     policies: tuple[str, str] = ("open", "wpa2-psk-ccmp")
     phy: str = "802.11ac"
     form: Mapping[Form, float] = field(factory=dict)

@@ -55,6 +55,8 @@ _ALIKE: Final = 3.0
 _LEAST_AGREEMENT: Final = 0.5
 _LEAST_UNTESTED: Final = 0.02
 _LARGEST_DEVIATION: Final = 2.0
+#: Level of the interval of a measurement, in which no prediction is wrong.
+_LEVEL: Final = 0.95
 #: The most fitted numbers of a mechanism that count: further ones are choices of a few values.
 _MOST_FITTED: Final = 2
 #: Spread of a measurement that is not known: of the logarithm where it is a factor.
@@ -86,6 +88,17 @@ class Explained:
     predicted: Predicted
     deviations: float
     bits: float = 0.0
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the prediction is in the 95 % interval that the measurement itself has."""
+        reading, value = self.reading, self.predicted.value
+        assert reading.after is not None
+        if reading.quantity not in FACTORS:
+            return abs(reading.after - value) <= reading.margin(_LEVEL)
+        if reading.after <= 0 or value <= 0:
+            return reading.after == value
+        return abs(math.log(reading.after / value)) <= reading.margin(_LEVEL)
 
 
 @frozen
@@ -121,12 +134,23 @@ class Ranked:
 
     @property
     def agrees(self) -> bool:
-        """Whether no reading, nor the level before, is too far off, and all together are not."""
-        level = self.shared[1] if self.shared else 0.0
-        largest = max(abs(z) for z in (level, *(one.deviations for one in self.readings)))
+        """Whether no reading, nor the level before, is too far off, and all together are not.
+
+        Predictions that are all in the intervals of their measurements contradict nothing.
+        """
+        if not self.level_agrees:
+            return False
+        if all(one.is_within for one in self.readings):
+            return True
+        largest = max(abs(one.deviations) for one in self.readings)
         tested = len(self.readings) > max(_MOST_FITTED, self.fitted)
         least = _LEAST_AGREEMENT if tested else _LEAST_UNTESTED
         return self.agreement > least and largest < _LARGEST_DEVIATION
+
+    @property
+    def level_agrees(self) -> bool:
+        """Whether the throughputs before are those of such a link."""
+        return not self.shared or abs(self.shared[1]) < _LARGEST_DEVIATION
 
     @property
     def misfit(self) -> float:

@@ -139,7 +139,8 @@ def _mend_aggregation(setting: Setting) -> str:
     if not change.pmf and not change.pmf_perhaps:
         return update
     if change.pmf_required:
-        return f"{update}; {setting.policies[1]} cannot do without 802.11w"
+        needs = f"{update}; {setting.policies[1]} cannot do without 802.11w"
+        return f"{needs}: {setting.without_pmf}" if setting.without_pmf else needs
     return f"{update}; try the policy without 802.11w"
 
 

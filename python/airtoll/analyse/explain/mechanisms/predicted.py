@@ -55,6 +55,9 @@ _USUAL: Final = {
 #: was measured before; load and deviation of a core that limits.
 _LOAD, _LOAD_UNSEEN = 0.12, 0.2
 _FULL_LOAD, _FULL_OFF = 0.95, 0.06
+#: Whether a CPU ciphers, where it is not the cause: of radios whose profile has the cipher or lacks
+#: it, and of others; standard deviations of both.
+_SOFT_OFF, _SOFT_UNKNOWN, _SOFT_UNKNOWN_OFF = 0.1, 0.15, 0.3
 #: Standard deviations of shares of a capture that a mechanism leaves as they were, and where
 #: nothing was captured before.
 _AIRTIME, _AIRTIME_UNSEEN = 0.03, 0.15
@@ -166,6 +169,8 @@ def unchanged(setting: Setting, reading: Reading) -> Predicted:
     if quantity == "cpu_share":
         usual = _USUAL[quantity] if before is None else before
         return Predicted(usual, _LOAD_UNSEEN if before is None else _LOAD)
+    if quantity == "software_share":
+        return _ciphers(setting)
     if quantity in FACTORS:
         deviation = _DELAY if quantity == "delay_s" else 0.25
         return Predicted(before or _USUAL[quantity], deviation if before else 1.0)
@@ -173,6 +178,14 @@ def unchanged(setting: Setting, reading: Reading) -> Predicted:
         return Predicted(_USUAL.get(quantity, 0.0), 0.05)
     own = _RETRIES if quantity == "retry_share" else _SHARE
     return Predicted(before, own + 0.06 * math.sqrt(max(before, 0.0)))
+
+
+def _ciphers(setting: Setting) -> Predicted:
+    """Whether a CPU ciphers a link that is slow for another reason: as the profiles have it."""
+    if setting.in_software:
+        return Predicted(1.0, _SOFT_OFF)
+    both = len(setting.in_hardware) > 1
+    return Predicted(0.0, _SOFT_OFF) if both else Predicted(_SOFT_UNKNOWN, _SOFT_UNKNOWN_OFF)
 
 
 def usual_before(setting: Setting, reading: Reading) -> Predicted:
@@ -292,14 +305,18 @@ def efficiency(setting: Setting, reading: Reading) -> float:
 
 
 def capped(setting: Setting, reading: Reading, cap: float, below: float, above: float) -> Predicted:
-    """Throughput under a limit of the air: the other losses of the link act on it in part."""
+    """Throughput under a limit of the air: the other losses of the link act on it in part.
+
+    At two standard deviations upwards they do not act at all: above the limit there is no more than
+    ``above``, whatever else the link loses.
+    """
     octets = unchanged(setting, reading)
     loss = -math.log(efficiency(setting, reading))
     value = cap * math.exp(-loss / 2)
     if value >= octets.value:
         return octets
     own = 0.035 if reading.flow.transport == "tcp" else 0.02
-    return Predicted(value, own, math.hypot(below, loss / 2), math.hypot(above, loss / 3))
+    return Predicted(value, own, math.hypot(below, loss / 2), math.hypot(above, loss / 4))
 
 
 def limited(octets: Predicted, cap: float, own: float = 0.025, together: float = 0.02) -> Predicted:

@@ -104,6 +104,25 @@ async def radios(root: Host, sys: str = "/sys") -> list[Radio]:
     return found
 
 
+async def multiplication_ms(host: Host) -> float | None:
+    """Time of a multiplication of a point of P-256 on one core, ms; None without OpenSSL.
+
+    ECDH derives a secret by one of them, as SAE does several times (IEEE Std 802.11-2020, 12.4.5).
+    """
+    speed = ["openssl", "speed", "-seconds", "1", "ecdhp256"]
+    found = await host.run(["sh", "-c", f"{' '.join(speed)} 2>/dev/null || true"], check=False)
+    return parse_multiplication(found.stdout)
+
+
+def parse_multiplication(text: str) -> float | None:
+    """Milliseconds of an operation of the line of ``openssl speed``, which has op/s last."""
+    lines = [line.split() for line in text.splitlines() if "ecdh" in line and "nistp256" in line]
+    try:
+        return 1e3 / float(lines[-1][-1])
+    except (IndexError, ValueError, ZeroDivisionError):
+        return None
+
+
 async def keys(root: Host, phy: str, sys: str = "/sys") -> list[Key]:
     """The keys that a radio uses now; empty without debugfs."""
     script = _KEYS.format(sys=sys, phy=phy)

@@ -1,0 +1,134 @@
+"""Several levels of an office: the answer at each, and the level at which it turns.
+
+Takes decisions of situations that differ in clients or in requests of the RADIUS server; gives
+turns, and a screen. Measures the turns alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from attrs import evolve, frozen
+
+from airtoll.advising.decision import Choice, Decision
+from airtoll.advising.measure import turning
+from airtoll.advising.screen import Screen, Section
+from airtoll.advising.situation import Situation
+from airtoll.policies import resolve
+from airtoll.policies.standing import strength
+from airtoll.present.names import policy_name
+
+Axis = Literal["clients", "requests_per_s"]
+
+
+@frozen
+class Turn:
+    """The answer turns between two levels of one axis, from ``below`` to ``above``, policies.
+
+    ``clients``, ``requests_per_s``: the level of the axis that stays. ``last``, ``first``: levels
+    on both sides, as near as trials tell them apart. ``policy``: the one that the RADIUS server is
+    too slow for on one side; None where another reason turns the answer, and nothing is nearer than
+    the levels that were asked about.
+    """
+
+    axis: Axis
+    clients: int
+    requests_per_s: float
+    last: float
+    first: float
+    below: str | None
+    above: str | None
+    policy: str | None
+
+
+def turned(
+    decisions: Sequence[Decision], *, phase: Callable[[str], None] | None = None
+) -> tuple[Turn, ...]:
+    """The turns between neighbouring levels: first of the requests, then of the clients."""
+    axes: tuple[Axis, Axis] = ("requests_per_s", "clients")
+    found = []
+    for axis in axes:
+        for low in decisions:
+            others = [
+                one
+                for one in decisions
+                if getattr(one.situation, axis) > getattr(low.situation, axis)
+                and _but(one.situation, axis) == _but(low.situation, axis)
+            ]
+            high = min(others, key=lambda one: float(getattr(one.situation, axis)), default=None)
+            if high is not None and _chosen(low) != _chosen(high):
+                found.append(_turn(axis, low, high, phase))
+    return tuple(found)
+
+
+def _but(situation: Situation, axis: Axis) -> Situation:
+    """The situation without the level of an axis, and without what was assumed for lack of it."""
+    level = {"clients": 1} if axis == "clients" else {"requests_per_s": 1.0}
+    return evolve(situation, assumed=(), **level)
+
+
+def _chosen(decision: Decision) -> tuple[str | None, tuple[str, ...]]:
+    return decision.policy, tuple(sorted(decision.too_slow))
+
+
+def _turn(axis: Axis, low: Decision, high: Decision, phase: Callable[[str], None] | None) -> Turn:
+    differ = {*low.too_slow} ^ {*high.too_slow}
+    strongest = sorted(differ, key=lambda name: strength(resolve(name)), reverse=True)
+    policy = next(iter(strongest), None)
+    ends = low.situation, high.situation
+    if policy is not None:
+        ends = turning(*ends, policy, phase=phase)
+    last, first = (float(getattr(one, axis)) for one in ends)
+    own = low.situation
+    return Turn(axis, own.clients, own.requests_per_s, last, first, low.policy, high.policy, policy)
+
+
+def by_level(
+    decisions: Sequence[Decision], screens: Sequence[Screen], turns: Sequence[Turn]
+) -> Screen:
+    """The screen of the first level, under the answers at all levels and their turns."""
+    lines = [
+        f"{_level(one.situation)}: {shown.answer}"
+        for one, shown in zip(decisions, screens, strict=True)
+    ]
+    first = decisions[0]
+    if not turns:
+        answer = f"{_short(first)} At all of these levels."
+    else:
+        answer = " ".join(_words(one, first.situation) for one in turns)
+    levels = Section("By level", tuple(lines))
+    rest = screens[0].sections
+    heading = Section(f"At {_level(first.situation)}", (screens[0].answer,))
+    return Screen(answer, (levels, heading, *rest))
+
+
+def _short(decision: Decision) -> str:
+    have = decision.situation.have
+    if decision.choice is Choice.CHANGE and decision.to is not None:
+        return f"Change from {policy_name(have)} to {_named(decision.policy)}."
+    return f"Keep {_named(decision.policy)}." if decision.policy else "No policy is recommended."
+
+
+def _level(situation: Situation) -> str:
+    rate = f", {situation.requests_per_s:g} requests/s" if situation.radius else ""
+    return f"{situation.clients} laptops{rate}"
+
+
+def _words(turn: Turn, situation: Situation) -> str:
+    if turn.axis == "clients":
+        unit, beside = "laptops", f" (at {turn.requests_per_s:g} requests/s)"
+    else:
+        unit, beside = "requests/s", f" (of {turn.clients} laptops)"
+    between = f"between {turn.last:g} and {turn.first:g} {unit}{beside}"
+    low, high = _named(turn.below), _named(turn.above)
+    words = f"The answer turns {between}: {low} below, {high} above."
+    if turn.below == turn.above:
+        assert turn.policy is not None
+        words = f"The answer is {low} on both sides, but {_named(turn.policy)} turns {between}:"
+        words += " after a power cut every client joins with it on one side alone."
+    return words
+
+
+def _named(policy: str | None) -> str:
+    return "none" if policy is None else f"{policy_name(policy)} ({policy})"
