@@ -81,7 +81,7 @@ def test_a_data_set_without_readings_of_the_run_is_refused(tmp_path):
     ("more", "expected"),
     [
         (["--seed", "2"], "has seed 1, not 2"),
-        (["--trials", "7"], "has 2 trials per cell, not 7"),
+        (["--trials", "7"], "plans 2 trials per cell, not 7"),
         (["--set", "traffic.udp.duration_s=0.2"], r"has traffic.udp.duration_s = 0.1, not 0.2"),
         (["--set", "traffic.udp.warm_up_s=0.01"], "was made without --set traffic.udp.warm_up_s"),
         (["--on", "analytic"], "was made on simulator, not on analytic"),

@@ -19,7 +19,7 @@ from airtoll.answer import Ruled, Ruling, since
 from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out
 from airtoll.cli.places import named
-from airtoll.cli.reporting import WhereOption
+from airtoll.cli.reporting import WhereOption, note_unfinished
 from airtoll.errors import NotMeasured, RequirementFailed, UsageError
 from airtoll.observe.replacing import put_text
 from airtoll.plan import Plan
@@ -77,6 +77,7 @@ def gate(options: GateOptions) -> None:
     if before is not None and before.resolve() == options.run.resolve():
         raise UsageError(f"--compare-with {before}: is the run itself; name an earlier one")
     summary = summarise(options.run)
+    note_unfinished(options.run)
     earlier = prepared(summary.plan, summary.manifest["testbed"], options.earlier)
     found = chosen(checked(summary, earlier), Where.of(options.where or ()))
     if options.json:

@@ -50,8 +50,10 @@ def _end(value: Any) -> bool:
 def _options(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
-    counts = (value.get("trials"), value.get("real_stations"))
+    counts = (value.get(key) for key in ("trials", "real_stations", "most_trials"))
     known = all(one is None or (type(one) is int and one > 0) for one in counts)
+    wanted = value.get("until_precision")
+    known = known and (wanted is None or (isinstance(wanted, float) and 0 < wanted < 1))
     return known and isinstance(value.get("as_printed", False), bool)
 
 

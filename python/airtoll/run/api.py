@@ -6,7 +6,6 @@ Takes a study's name or path and options; gives a :class:`Run`. Never prints.
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -43,6 +42,7 @@ from airtoll.observe.tables import (
     read_trials,
     write_tables,
 )
+from airtoll.observe.unfinished import resuming, unfinished
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
 from airtoll.question import refuse_questions, required
 from airtoll.run import cluster
@@ -224,18 +224,13 @@ def run(  # noqa: PLR0913 - keywords of the library
         if instead:
             folders.discard(place)
         folder = _folder(file, bed, place, seed, trials, resume, as_printed, values, real_stations)
-        words = ["airtoll", "run", str(study), "--resume", "--out", str(folder.path)]
-        again = f"`{shlex.join(words)}` continues"
-        if not isinstance(study, str | Path):
-            again = f"run(study, out={str(folder.path)!r}, resume=True) continues"
+        _note_precision(folder, until_precision, most_trials)
         try:
             conduct = _Conduct(
                 jobs=jobs,
                 captures=folder.path / "captures" if captures else None,
                 executor=executor,
                 scheduler=scheduler,
-                precision=until_precision,
-                most=most,
                 repeat_faults=repeat_faults,
                 progress=progress,
                 started=started,
@@ -243,9 +238,24 @@ def run(  # noqa: PLR0913 - keywords of the library
             )
             return _run(file, bed, folder, conduct)
         except Interrupted as error:
-            raise Interrupted(f"{folder.path}: interrupted; {again}") from error
+            raise Interrupted(f"{folder.path}: {_left(folder, study)}") from error
         except DiskRefused as error:
-            raise DiskRefused(f"{error}; then {again}") from error
+            raise DiskRefused(f"{error}; {_left(folder, study)}") from error
+
+
+def _left(folder: RunFolder, study: StudyLike) -> str:
+    """How far an interrupted run came, and what goes on with it."""
+    named = isinstance(study, str | Path)
+    again = f"run(study, out={str(folder.path)!r}, resume=True)"
+    if named:
+        again = f"`{resuming(folder, str(study))}`"
+    try:
+        left = unfinished(folder, read_trials(folder.path), str(study) if named else None)
+    except (RunError, StorageError):
+        left = None
+    if left is None:
+        return f"interrupted; {again} goes on"
+    return f"interrupted after {left.done:,} of {left.planned:,} trials; {again} goes on"
 
 
 @frozen(kw_only=True)
@@ -256,8 +266,6 @@ class _Conduct:
     captures: Path | None
     executor: str
     scheduler: str | None
-    precision: float | None
-    most: int
     repeat_faults: bool
     progress: Progress | None
     started: Callable[[RunFolder, Plan], None] | None
@@ -273,9 +281,10 @@ class _Conduct:
 def _run(file: StudyFile, bed: Testbed, folder: RunFolder, conduct: _Conduct) -> Run:
     """Carry out the plan of a folder whose lock is held."""
     plan = folder.plan()
-    precision, repeat_faults = conduct.precision, conduct.repeat_faults
-    if precision is None and folder.manifest()["options"].get("trials") is None:
-        precision = file.study.trials.until_precision
+    repeat_faults = conduct.repeat_faults
+    options = folder.manifest()["options"]
+    precision = folders.precision_of(options, file.study)
+    most = options.get("most_trials") or file.study.trials.most_trials
     if conduct.started:
         conduct.started(folder, plan)
     folder.update(state="running")
@@ -297,7 +306,7 @@ def _run(file: StudyFile, bed: Testbed, folder: RunFolder, conduct: _Conduct) ->
                 )
                 # Trials that were repeated once are not repeated for a finer interval.
                 repeat_faults = False
-                more = _more_trials(folder, plan, bed.name, precision, conduct.most)
+                more = _more_trials(folder, plan, bed.name, precision, most)
                 if more is None:
                     break
                 folder.update(repetitions=more)
@@ -556,6 +565,14 @@ def _folder(
             **({} if real_stations is None else {"real_stations": real_stations}),
         },
     )
+
+
+def _note_precision(folder: RunFolder, precision: float | None, most: int | None) -> None:
+    """Keep the wanted precision with the run, so that a resumed run goes on to it."""
+    asked = {"until_precision": precision, "most_trials": most}
+    new = {key: value for key, value in asked.items() if value is not None}
+    if new:
+        folder.update(options={**folder.manifest()["options"], **new})
 
 
 def _base(file: StudyFile, testbed: str) -> Path:
