@@ -8,10 +8,16 @@ section 2.4), equal n on both sides.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from typing import Final
 
 from airtoll.analyse.student import noncentral_t_beyond, t_quantile
 from airtoll.errors import UsageError
 
+#: The chance with which a number of trials is enough, unless one asks for another.
+POWER: Final = Fraction(4, 5)
+#: A larger number of trials of a fresh run is not named.
+_MOST_NAMED: Final = 100_000
 #: More trials than this per cell and the answer is "not with trials".
 MOST_TRIALS = 1_000_000
 
@@ -78,3 +84,21 @@ def trials_needed(
         else:
             high = middle
     return high
+
+
+def fresh_trials(half: float, wanted: float, trials: int, level: float = 0.95) -> int | None:
+    """Trials of each cell of a fresh run whose interval ends ``wanted`` away from its middle, or
+    nearer, with probability ``POWER``; None where no sensible number does.
+
+    ``half``: half of the interval of ``trials`` trials. It shrinks as 1/sqrt(n); of few trials it
+    holds Student's larger quantile, which stays in as a margin for their uncertain deviation. Never
+    less than ``trials`` with the margin, and in two digits: the number is an estimate.
+    """
+    if not math.isfinite(half) or wanted <= 0:
+        return None
+    margin = 1 + t_quantile(2 * float(POWER) - 1, math.inf) / t_quantile(level, math.inf)
+    needed = trials * (margin * max(1.0, half / wanted)) ** 2
+    if needed > _MOST_NAMED:
+        return None
+    step = 10 ** max(0, math.floor(math.log10(needed)) - 1)
+    return math.ceil(needed / step) * step

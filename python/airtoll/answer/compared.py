@@ -12,6 +12,7 @@ from airtoll.analyse import Analysis, Estimate, analyse
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.join_times import TIMES
 from airtoll.analyse.overhead import Summary, ratio_fieller
+from airtoll.analyse.power import fresh_trials
 from airtoll.analyse.settling import DRIFTS
 from airtoll.answer.claims import Compare, Verdict
 from airtoll.answer.measured import Measured
@@ -33,8 +34,6 @@ _HAVE: Final = "have"
 _WEIGHTS: Final = ("packets_received", "packets_lost", "handovers", "group_rekeys", "rejoins")
 #: Chance of a change among the comparisons of one question that have none.
 _CHANCE: Final = 0.05
-#: A larger number of further trials is not named.
-_MOST_MORE: Final = 100_000
 
 
 def compared(question: Asked, measured: Measured) -> list[Compare]:
@@ -159,8 +158,10 @@ def _judged(
     if change is None:
         return evolve(claim, reason="the value before is zero")
     unnoticed = question.unnoticed if claim.is_share == (spoken(metric).is_share) else 0.0
-    verdict, more = judge(change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart)
-    return evolve(claim, change=change, verdict=verdict, more=more)
+    verdict, fresh = judge(
+        change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart
+    )
+    return evolve(claim, change=change, verdict=verdict, fresh=fresh)
 
 
 def _joined(measured: Measured, cell: str) -> float | None:
@@ -280,7 +281,7 @@ def judge(
     holds: bool = True,
     is_apart: bool = False,
 ) -> tuple[Verdict, int | None]:
-    """The verdict on a change, and the further trials of each cell that would decide.
+    """The verdict on a change, and the trials of each cell of a fresh run that would decide.
 
     ``unnoticed``: in the unit of the change. ``better``: as in the table of metrics. ``holds``:
     whether the change is more than chance among all comparisons of its question; one whose whole
@@ -292,7 +293,7 @@ def judge(
         low = high = change.value
     if math.isnan(low) or math.isnan(high):
         if not (is_apart or (change.is_equal and change.value == 0)):
-            return Verdict.TOO_FEW, _more_of_tied(change)
+            return Verdict.TOO_FEW, _fresh_of_tied(change)
         low = high = change.value
     if -unnoticed <= low and high <= unnoticed:
         return Verdict.UNNOTICED, None
@@ -301,19 +302,19 @@ def judge(
         if better == "neither":
             return Verdict.CHANGES, None
         return (Verdict.GAINS if (change.value > 0) == (better == "more") else Verdict.COSTS), None
-    return Verdict.TOO_FEW, _more(change, unnoticed)
+    return Verdict.TOO_FEW, _fresh(change, unnoticed)
 
 
-def _more(change: Estimate, unnoticed: float) -> int | None:
-    """Further trials of each cell until the interval decides, if its width shrinks as 1/sqrt(n)."""
+def _fresh(change: Estimate, unnoticed: float) -> int | None:
+    """Trials of each cell of a fresh run whose interval decides."""
     wanted = max(abs(change.value), unnoticed - abs(change.value))
-    return further(change.half_width, wanted, max(change.n // 2, 2))
+    return fresh_trials(change.half_width, wanted, max(change.n // 2, 2), change.level)
 
 
-def _more_of_tied(change: Estimate) -> int | None:
-    """Further trials of each cell until an exact test can set apart readings that are all equal on
-    each side: the least p of n trials against n is 2 of all ways to choose n of 2 n, of n pairs 2
-    of 2 to the power of n.
+def _fresh_of_tied(change: Estimate) -> int | None:
+    """Trials of each cell from which on an exact test can set apart readings that are all equal on
+    each side; None where there are so many. The least p of n trials against n is 2 of all ways to
+    choose n of 2 n, of n pairs 2 of 2 to the power of n.
     """
     if not change.is_equal:
         return None
@@ -322,15 +323,7 @@ def _more_of_tied(change: Estimate) -> int | None:
     enough = next(
         n for n in range(1, 100) if 2 / (2**n if pairs else math.comb(2 * n, n)) < _CHANCE
     )
-    return enough - done if enough > done else None
-
-
-def further(half: float, wanted: float, trials: int) -> int | None:
-    """Further trials until half an interval is ``wanted``, if it shrinks as 1/sqrt(n)."""
-    if not math.isfinite(half) or wanted <= 0:
-        return None
-    more = math.ceil(trials * ((half / wanted) ** 2 - 1))
-    return max(1, more) if more <= _MOST_MORE else None
+    return enough if enough > done else None
 
 
 def why_unmeasured(measured: Measured, cell: str) -> str:

@@ -238,7 +238,7 @@ def _as_json(found: Checked) -> list[dict[str, Any]]:
             "at_most": claim.at_most,
             "since": str(found.earlier.path) if found.earlier and _is_since(claim) else None,
             "verdict": claim.compare.verdict.value if claim.compare and _is_since(claim) else None,
-            "more_trials": claim.more,
+            "trials_of_a_new_run": claim.fresh,
             "reason": claim.reason or None,
             "line": _line(found, claim, teller),
         }

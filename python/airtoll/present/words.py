@@ -13,6 +13,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.power import POWER
 from airtoll.answer import (
     Answered,
     Compare,
@@ -359,9 +360,8 @@ class Teller:
             parts.append(said)
         if claim.ruling is Ruling.UNSETTLED:
             parts.append(claim.reason)
-        if claim.ruling is Ruling.TOO_FEW and limits and claim.more is not None:
-            trials = "trial" if claim.more == 1 else "trials"
-            parts.append(f"{claim.more} more {trials} of each cell would decide")
+        if claim.ruling is Ruling.TOO_FEW and limits and claim.fresh is not None:
+            parts.append(_new_run(claim.fresh))
         return f"{claim.ruling.value}: {'; '.join(parts)} [{claim.cell.name}]"
 
     def _by_reason(self, head: str, claims: Sequence[Possible]) -> list[str]:
@@ -1059,14 +1059,19 @@ def _bound(claim: Compare) -> float:
 
 
 def _few(group: Sequence[Compare], at: str = "") -> str:
-    known = [claim.more for claim in group if claim.more is not None]
-    more = max(known, default=0)
-    trials = "trial" if more == 1 else "trials"
-    need = f"; {more} more {trials} of each cell would decide" if known else ""
+    known = [claim.fresh for claim in group if claim.fresh is not None]
+    need = f"; {_new_run(max(known))}" if known else ""
     widest = max(group, key=_size)
     assert widest.change is not None
     amount_ = percent(widest.change) if _is_percent(widest) else shown(widest.change)
     return f"changes by {amount_}{at}: too few trials to tell{need}"
+
+
+def _new_run(trials: int) -> str:
+    """The run that would decide. To go on with this one until it does would find a difference
+    where there is none."""
+    cases = f"{POWER.numerator} of {POWER.denominator}"
+    return f"a new run with {trials} trials of each cell and another seed would decide in {cases}"
 
 
 def _turned(claim: Compare) -> str:
