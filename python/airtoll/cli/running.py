@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec
 import typer
 from attrs import frozen
 
+from airtoll.analyse.precision import LEAST_TRIALS
 from airtoll.cli import gate as gates
 from airtoll.cli.gate import EarlierOptions
 from airtoll.cli.options import command
@@ -51,7 +52,6 @@ from airtoll.run import run as run_study
 from airtoll.run.api import prepare
 from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
-from airtoll.run.precision import LEAST_TRIALS
 from airtoll.testbeds import neighbours, station_rates
 from airtoll.testbeds.captured import octets_of_captures
 
@@ -137,8 +137,8 @@ class RunOptions:
         str | None,
         typer.Option(
             "--until-precision",
-            help="Add trials until every overhead's interval is at most this, e.g. 0.5%; "
-            "default: the study's.",
+            help="Add trials of the cells whose overhead is known less precisely than this, e.g. "
+            "0.5%; default: the study's.",
         ),
     ] = None
     most_trials: Annotated[
@@ -216,6 +216,7 @@ def run(options: RunOptions) -> None:
                     _say_captures if options.captures else None,
                 ),
                 on_phase=on_phase,
+                on_look=view.look,
             )
         totals = result.totals
         if totals is not None:
@@ -309,7 +310,10 @@ class CheckOptions:
 
 @command
 def check(options: CheckOptions) -> None:
-    """List the cells to run, the skipped cells with reasons, and the expected duration."""
+    """List the cells to run, the skipped cells with reasons, and the expected duration.
+
+    The duration is that of one idle core of this machine, whose speed short trials tell.
+    """
     bed = options.testbed
     campaign = bed.campaign(options.real_stations)
     plan, cells = check_study(
@@ -395,8 +399,9 @@ def check(options: CheckOptions) -> None:
         most = max(plan.study.trials.most_trials, repetitions)
         longest = duration(total + run_s * (most / repetitions - 1))
         err().print(
-            f"note: trials are added until every overhead is known within {100 * precision:g} %, "
-            f"at most {most} of each cell: up to {longest}; --trials N sets their number"
+            f"note: cells whose overhead is not known within {100 * precision:g} % go on, to "
+            f"{most} trials at most: up to {longest}; `airtoll plan {options.study} --within "
+            f"{100 * precision:g}%` forecasts how many each needs, --trials N sets their number"
         )
     warnings = Counter(c.warning for c in cells if c.warning)
     for text, count in warnings.most_common(shown_rows(len(warnings))):

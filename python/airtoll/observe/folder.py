@@ -90,6 +90,7 @@ class RunFolder:
                 json.dumps(study["values"]),
                 manifest["seed"],
                 manifest["repetitions"],
+                json.dumps(manifest.get("further", {})),
             )
 
     @property
@@ -133,10 +134,10 @@ def _study_file(text: str, path: str, values: str) -> StudyFile:
 
 
 @lru_cache(maxsize=1)
-def _plan(text: str, path: str, values: str, seed: int, repetitions: int) -> Plan:
-    """A run and its report read the plan several times."""
+def _plan(text: str, path: str, values: str, seed: int, repetitions: int, further: str) -> Plan:
+    """A run and its report read the plan several times. ``further``: JSON, as ``values``."""
     study = _study_file(text, path, values).study
-    return make_plan(study, seed=seed, repetitions=repetitions)
+    return make_plan(study, seed=seed, repetitions=repetitions, further=json.loads(further))
 
 
 def create(

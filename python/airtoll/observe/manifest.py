@@ -36,6 +36,10 @@ def _count(least: int, most: int) -> Check:
     return check
 
 
+def _counts(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_count(1, 1_000_000_000), value.values()))
+
+
 def _time(value: Any) -> bool:
     try:
         return datetime.fromisoformat(value).tzinfo is not None
@@ -71,6 +75,7 @@ _KEYS: Final[dict[str, tuple[str, Check]]] = {
     "testbed": ("a text", _text),
     "seed": ("a number from 0 on", _count(0, (1 << 64) - 1)),
     "repetitions": ("a number from 1 on", _count(1, 1_000_000_000)),
+    "further?": ("a table of numbers from 1 on", _counts),
     "options?": ("a table of options", _options),
     "environment": ("a table of texts", _texts),
     "earlier_environments?": ("a list of tables", _tables),

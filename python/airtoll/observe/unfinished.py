@@ -56,7 +56,7 @@ def unfinished(
     )
     return Unfinished(
         done=ended.select("cell", "trial").n_unique(),
-        planned=sum(plan.repetitions for cell in plan.cells if cell.name not in skipped),
+        planned=sum(plan.trials_of(cell.name) for cell in plan.cells if cell.name not in skipped),
         was_stopped=manifest["state"] == "interrupted",
         command=resuming(folder, study or folder.study_named),
     )

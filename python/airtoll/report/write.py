@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import polars as pl
 from attrs import field, frozen
@@ -18,7 +18,7 @@ from attrs import field, frozen
 from airtoll.drawing import Developed, develop, forms_here, save
 from airtoll.drawing.printing import available
 from airtoll.errors import EnvironmentProblem
-from airtoll.observe.folder import RunFolder
+from airtoll.observe.folder import RunFolder, precision_of
 from airtoll.observe.replacing import put, put_text, remove
 from airtoll.observe.spreadsheet import cells
 from airtoll.report import (
@@ -169,7 +169,7 @@ def command_of(summary: RunSummary) -> str:
     parts = ["airtoll", "run", RunFolder(summary.path).study_named]
     if manifest["testbed"] != "simulator":
         parts += ["--on", manifest["testbed"]]
-    parts += ["--seed", str(manifest["seed"]), "--trials", str(manifest["repetitions"])]
+    parts += ["--seed", str(manifest["seed"]), *_trials(manifest, summary)]
     printed = summary.study.as_printed if manifest["options"].get("as_printed") else {}
     if printed:
         parts.append("--as-printed")
@@ -178,6 +178,21 @@ def command_of(summary: RunSummary) -> str:
             # JSON of a number, a text, a truth value or a list is TOML, too.
             parts += ["--set", f"{key}={json.dumps(value)}"]
     return shlex.join(parts)
+
+
+def _trials(manifest: Mapping[str, Any], summary: RunSummary) -> list[str]:
+    """The options that give each cell its trials again: their number, or the rule that found it."""
+    options = manifest["options"]
+    if precision_of(options, summary.study) is None:
+        return ["--trials", str(manifest["repetitions"])]
+    asked = {"--trials": "trials", "--until-precision": "until_precision",
+             "--most-trials": "most_trials"}  # fmt: skip
+    return [
+        word
+        for option, key in asked.items()
+        if options.get(key) is not None
+        for word in (option, str(options[key]))
+    ]
 
 
 def _page(

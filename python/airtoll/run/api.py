@@ -18,6 +18,7 @@ from attrs import frozen
 from airtoll.analyse import Analysis, analyse
 from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.pairing import pairs_trials
+from airtoll.analyse.precision import LEAST_TRIALS, how_known
 from airtoll.analyse.published import refuse_readings
 from airtoll.errors import (
     AllSkipped,
@@ -45,10 +46,10 @@ from airtoll.observe.tables import (
 from airtoll.observe.unfinished import resuming, unfinished
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
 from airtoll.question import refuse_questions, required
-from airtoll.run import cluster
+from airtoll.run import cluster, speed
 from airtoll.run.cluster import Cluster
 from airtoll.run.execute import Progress, Totals, execute
-from airtoll.run.precision import LEAST_TRIALS, next_repetitions, widest_half_width
+from airtoll.run.precision import Look, in_pairs, look
 from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
 from airtoll.study import Level, Study, StudyFile, built, load, with_values
@@ -122,7 +123,7 @@ class Run:
 
 @frozen
 class CellCheck:
-    """The check of one cell: skipped or not, and the expected duration."""
+    """The check of one cell: skipped or not, and the expected duration of a trial, seconds."""
 
     cell: Cell
     skip: Skip | None
@@ -160,6 +161,7 @@ def run(  # noqa: PLR0913 - keywords of the library
     progress: Progress | None = None,
     started: Callable[[RunFolder, Plan], None] | None = None,
     on_phase: Callable[[str], None] | None = None,
+    on_look: Callable[[Look], None] | None = None,
 ) -> Run:
     """Expand a study, run it, and write the tables.
 
@@ -169,11 +171,12 @@ def run(  # noqa: PLR0913 - keywords of the library
     values; an option that differs is refused. ``instead`` removes the files of the run that is
     there. ``values`` sets dotted keys of the study.
     ``executor`` is ``local`` or ``dask`` (with the address of a ``scheduler``).
-    ``until_precision`` adds trials until every overhead's interval is at most that wide on either
-    side (a fraction), at least 10, or until ``most_trials`` are reached; both default to the
-    study's, and ``trials`` alone switches it off. A trial that fails inside is kept as failed, and
-    ``Totals.faults`` counts it; ``repeat_faults`` runs such trials of a resumed run again, with new
-    seeds. ``real_stations`` is for the real stack in
+    ``until_precision`` adds trials of the cells whose overhead is known less precisely (a fraction,
+    to either side) and of their references, after at least 10 of all cells, up to ``most_trials``;
+    both default to the study's, and ``trials`` alone switches it off. Cells that are compared in
+    pairs go on together. ``on_look`` is told each look at the intervals. A trial that fails inside
+    is kept as failed, and ``Totals.faults`` counts it; ``repeat_faults`` runs such trials of a
+    resumed run again, with new seeds. ``real_stations`` is for the real stack in
     virtual time: so many stations of each cell have daemons, and the medium simulates the others.
     ``on_phase`` is told what
     the run waits for between trials, in words; an empty text ends the wait.
@@ -235,6 +238,7 @@ def run(  # noqa: PLR0913 - keywords of the library
                 progress=progress,
                 started=started,
                 on_phase=on_phase,
+                on_look=on_look,
             )
             return _run(file, bed, folder, conduct)
         except Interrupted as error:
@@ -270,6 +274,7 @@ class _Conduct:
     progress: Progress | None
     started: Callable[[RunFolder, Plan], None] | None
     on_phase: Callable[[str], None] | None
+    on_look: Callable[[Look], None] | None
 
     def workers(self, bed: Testbed) -> Workers | None:
         """Those of another executor than this process."""
@@ -306,10 +311,17 @@ def _run(file: StudyFile, bed: Testbed, folder: RunFolder, conduct: _Conduct) ->
                 )
                 # Trials that were repeated once are not repeated for a finer interval.
                 repeat_faults = False
-                more = _more_trials(folder, plan, bed.name, precision, most)
-                if more is None:
+                if precision is None:
                     break
-                folder.update(repetitions=more)
+                seen = _look(folder, plan, bed.name, precision, most)
+                if conduct.on_look:
+                    conduct.on_look(seen)
+                if not seen.on:
+                    break
+                counts = {**seen.trials, **seen.on}
+                least = min(counts.values())
+                further = {cell: count for cell, count in counts.items() if count > least}
+                folder.update(repetitions=least, further=further)
                 plan = folder.plan()
         state = "finished"
     finally:
@@ -363,6 +375,8 @@ def check(
 ) -> tuple[Plan, list[CellCheck]]:
     """The cells to run, the skipped cells with reasons, and the expected durations.
 
+    Those of the simulator are seconds of one core of this machine, whose speed short trials tell.
+
     >>> from airtoll.run import check
     >>> plan, checks = check("quickstart", values={"trials.repetitions": 2})
     >>> len(plan.cells), sum(one.skip is not None for one in checks)
@@ -374,13 +388,15 @@ def check(
     try:
         _refuse_trials(file.study, bed)
         _refuse_unmeasured(file.study, bed)
+        slower = speed.of_this_machine() if testbed is None and bed.name == "simulator" else 1.0
         # Cell by cell: a testbed remembers the scenario of the last few cells alone.
         checked = []
         for cell in plan.cells:
             skip = bed.check(cell)
             warning = None if skip else bed.warning(cell)
             rates = () if skip else station_rates.of_cell(cell)
-            checked.append(CellCheck(cell, skip, bed.expected_s(cell), warning, rates))
+            expected_s = 0.0 if skip else slower * bed.expected_s(cell)
+            checked.append(CellCheck(cell, skip, expected_s, warning, rates))
         return plan, checked
     finally:
         bed.close()
@@ -592,14 +608,11 @@ def _real_stations(file: StudyFile, on: str, out: str | Path | None) -> int | No
     return kept if manifest.get("testbed") == on else None
 
 
-def _more_trials(
-    folder: RunFolder, plan: Plan, testbed: str, precision: float | None, most: int
-) -> int | None:
-    """The next number of trials per cell; ``None`` when the overheads are precise enough."""
-    if precision is None or plan.repetitions >= most:
-        return None
+def _look(folder: RunFolder, plan: Plan, testbed: str, wanted: float, most: int) -> Look:
+    """How precisely the overheads of a run are known, and the cells that go on."""
     write(folder, plan, testbed)
     head = plan.study.study
+    paired = pairs_trials(plan.study.trials.order, testbed, plan.study.trials.pairing)
     analysis = analyse(
         read_observations(folder.path),
         read_trials(folder.path),
@@ -607,13 +620,12 @@ def _more_trials(
         baseline=head.baseline,
         overhead=head.overhead,
         select=plan.study.trials.select,
-        paired=pairs_trials(plan.study.trials.order, testbed, plan.study.trials.pairing),
+        paired=paired,
         answers=plan.study.answers,
     )
-    half = widest_half_width(analysis)
-    if half is None:
-        return None
-    return next_repetitions(plan.repetitions, half, precision, most)
+    known = how_known(analysis)
+    trials = {cell.name: plan.trials_of(cell.name) for cell in plan.cells}
+    return look(known, trials, wanted, most, in_pairs(plan.cells, known) if paired else {})
 
 
 def _latest(base: Path) -> Path:
