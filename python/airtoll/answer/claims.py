@@ -40,7 +40,8 @@ class Compare:
     None without both values. ``fresh``: trials of each cell of a new run, with another
     seed, that would decide with probability ``power.POWER`` if the change is the one seen here,
     with ``TOO_FEW`` (None: unknown). ``reason``: with ``UNMEASURED`` and ``UNSETTLED``. ``fails``:
-    there is no value because some client never joined.
+    there is no value because some client never joined. ``same_frames``: both send the same data
+    frames by the plan, so that a change is chance and the verdict ``UNNOTICED``.
     """
 
     metric: str
@@ -56,6 +57,7 @@ class Compare:
     reason: str = ""
     clients: int | None = None
     fails: bool = False
+    same_frames: bool = False
 
 
 class Ruling(Enum):

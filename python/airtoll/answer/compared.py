@@ -19,6 +19,7 @@ from airtoll.answer.measured import Measured
 from airtoll.observe.metrics import METRICS, Direction
 from airtoll.observe.spoken import spoken
 from airtoll.plan import Cell
+from airtoll.plan.same_frames import same_data_frames
 from airtoll.question import Arm, Asked, Place
 
 _JOINED: Final = "joined_ratio"
@@ -32,6 +33,9 @@ RUN: Final = "run"
 _HAVE: Final = "have"
 #: Metrics that the totals of a metric are weighted by.
 _WEIGHTS: Final = ("packets_received", "packets_lost", "handovers", "group_rekeys", "rejoins")
+#: Beginnings of metrics that data frames alone decide where no station joins.
+_OF_FRAMES: Final = (THROUGHPUT, "delay_", "jitter_")
+_MODELS: Final = ("simulator", "analytic")
 #: Chance of a change among the comparisons of one question that have none.
 _CHANCE: Final = 0.05
 
@@ -161,7 +165,22 @@ def _judged(
     verdict, fresh = judge(
         change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart
     )
+    if _sends_the_same(question, measured, place.cells[question.have], place.cells[arm]):
+        return evolve(claim, change=change, verdict=Verdict.UNNOTICED, same_frames=True)
     return evolve(claim, change=change, verdict=verdict, fresh=fresh)
+
+
+def _sends_the_same(question: Asked, measured: Measured, have: Cell, to: Cell) -> bool:
+    """Whether a change is chance, as the plan says that both cells send the same data frames.
+
+    Only in a model: a real device may treat equal frames differently.
+    """
+    return (
+        question.axes == ("policy",)
+        and question.metric.startswith(_OF_FRAMES)
+        and measured.testbed in _MODELS
+        and same_data_frames(have, to)
+    )
 
 
 def _joined(measured: Measured, cell: str) -> float | None:
