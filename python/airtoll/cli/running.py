@@ -62,6 +62,8 @@ P = ParamSpec("P")
 
 #: CPU seconds of a report, and of one of its cells, for the estimate of `airtoll check`.
 _REPORT_S, _REPORT_CELL_S = 0.5, 0.003
+#: CPU seconds of a cell besides its trials: resolved, built, in the tables.
+_CELL_S = 0.006
 
 
 @frozen(kw_only=True)
@@ -312,7 +314,7 @@ class CheckOptions:
 def check(options: CheckOptions) -> None:
     """List the cells to run, the skipped cells with reasons, and the expected duration.
 
-    The duration is that of one idle core of this machine, whose speed short trials tell.
+    The duration is that of one core of this machine: a few trials of the study tell its speed.
     """
     bed = options.testbed
     campaign = bed.campaign(options.real_stations)
@@ -329,7 +331,9 @@ def check(options: CheckOptions) -> None:
     if plan.study.trials.until_precision:
         repetitions = max(repetitions, LEAST_TRIALS)
     run_s = sum(c.expected_s for c in cells if c.skip is None) * repetitions
-    total = run_s + report_s(len(cells))
+    slower = max((c.slower for c in cells), default=1.0)
+    run_s += slower * _CELL_S * sum(c.skip is None for c in cells)
+    total = run_s + slower * report_s(len(cells))
     if options.json:
         emit_json(
             {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll.analyse import Analysis, analyse
 from airtoll.analyse.contrast import Contrast
@@ -123,7 +123,10 @@ class Run:
 
 @frozen
 class CellCheck:
-    """The check of one cell: skipped or not, and the expected duration of a trial, seconds."""
+    """The check of one cell: skipped or not, and the expected duration of a trial, seconds.
+
+    ``slower``: how many times longer this machine takes than the testbed's formula expects.
+    """
 
     cell: Cell
     skip: Skip | None
@@ -131,6 +134,7 @@ class CellCheck:
     warning: str | None = None
     #: The fixed rates of its stations.
     rates: tuple[StationRate, ...] = ()
+    slower: float = 1.0
 
 
 #: A path, the name of a shipped study, or a study that was built in Python.
@@ -375,7 +379,7 @@ def check(
 ) -> tuple[Plan, list[CellCheck]]:
     """The cells to run, the skipped cells with reasons, and the expected durations.
 
-    Those of the simulator are seconds of one core of this machine, whose speed short trials tell.
+    Those of the simulator are seconds of one core of this machine: a few trials tell its speed.
 
     >>> from airtoll.run import check
     >>> plan, checks = check("quickstart", values={"trials.repetitions": 2})
@@ -388,16 +392,22 @@ def check(
     try:
         _refuse_trials(file.study, bed)
         _refuse_unmeasured(file.study, bed)
-        slower = speed.of_this_machine() if testbed is None and bed.name == "simulator" else 1.0
         # Cell by cell: a testbed remembers the scenario of the last few cells alone.
         checked = []
         for cell in plan.cells:
             skip = bed.check(cell)
             warning = None if skip else bed.warning(cell)
             rates = () if skip else station_rates.of_cell(cell)
-            expected_s = 0.0 if skip else slower * bed.expected_s(cell)
+            expected_s = 0.0 if skip else bed.expected_s(cell)
             checked.append(CellCheck(cell, skip, expected_s, warning, rates))
-        return plan, checked
+        if testbed is not None or bed.name != "simulator":
+            return plan, checked
+        runs = [one.cell for one in checked if one.skip is None]
+        here = speed.measured(bed, plan, runs, budget_s=speed.BUDGET_S)
+        return plan, [
+            evolve(one, expected_s=here.of(one.cell) * one.expected_s, slower=here.overall)
+            for one in checked
+        ]
     finally:
         bed.close()
 

@@ -1,47 +1,75 @@
-"""The speed of this machine: how many times longer a simulated trial takes than expected.
+"""The speed of this machine: how many times longer trials take than expected.
 
-The expectation of ``Simulator.expected_s`` is that of one core of a fast machine with nothing
-beside it. Short trials of a shipped study, simulated once per process, say how far this one is off.
+``expected_s`` of a testbed is a formula of few constants, of a fast machine with nothing beside it.
+A few trials of the study itself, before it is run, say how far it is off here and for this traffic.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from airtoll.plan import Plan, make_plan
-from airtoll.study import load, with_values
+from attrs import frozen
+
+from airtoll.plan import Cell, Plan
 from airtoll.testbeds.contract import Testbed
-from airtoll.testbeds.simulator import Simulator
 
-#: The study of the short trials: a saturated link with datagrams and with TCP.
-_STUDY: Final = "quickstart"
-_SHORT_S: Final = 0.3
-#: Rounds, of which the fastest counts: the first one has caches to fill.
-_ROUNDS: Final = 3
+#: Processor time that the trials may take, expected seconds of the longest one of them, and trials.
+BUDGET_S: Final = 0.5
+_LONGEST_S: Final = 0.2
 
 
-def slowness(bed: Testbed, plan: Plan, clock: Callable[[], float] = time.thread_time) -> float:
-    """Measured over expected processor time of a trial of each cell, in the fastest of some rounds.
+@frozen
+class Speed:
+    """Measured over expected time of a trial, by traffic and over all that were measured."""
+
+    by_traffic: Mapping[str, float]
+    overall: float = 1.0
+
+    def of(self, cell: Cell) -> float:
+        """The factor of a cell."""
+        return self.by_traffic.get(cell.traffic, self.overall)
+
+
+def measured(
+    bed: Testbed,
+    plan: Plan,
+    cells: Sequence[Cell],
+    *,
+    budget_s: float = BUDGET_S,
+    clock: Callable[[], float] = time.thread_time,
+) -> Speed:
+    """The speed by two trials of some cells, of which the faster counts: of each traffic the cell
+    that is expected to be shortest and the one that is longest, as far as the budget goes.
 
     ``clock``: processor time of this thread, seconds: a machine that is busy with other work makes
-    no trial longer by it.
+    no trial longer by waiting. Cells of long trials are not measured.
     """
-    expected = sum(bed.expected_s(cell) for cell in plan.cells)
-    rounds = []
-    for number in range(1, _ROUNDS + 1):
-        start = clock()
-        for cell in plan.cells:
+    expected = {cell.name: bed.expected_s(cell) for cell in cells}
+    short = [cell for cell in cells if expected[cell.name] <= _LONGEST_S]
+    by_traffic: dict[str, list[Cell]] = {}
+    for cell in sorted(short, key=lambda one: expected[one.name]):
+        by_traffic.setdefault(cell.traffic, []).append(cell)
+    chosen = [of[0] for of in by_traffic.values()] + [of[-1] for of in by_traffic.values()]
+    took: dict[str, float] = {}
+    for cell in dict.fromkeys(chosen):
+        if 2 * sum(took.values()) >= budget_s:
+            break
+        times = []
+        # The first trial of a cell builds it.
+        for number in (1, 2):
+            start = clock()
             bed.measure(plan.trial(cell, number, 1))
-        rounds.append(clock() - start)
-    return min(rounds) / expected
+            times.append(clock() - start)
+        took[cell.name] = min(times)
+    if not took:
+        return Speed({})
+    named = {cell.name: cell for cell in cells}
 
+    def factor(names: Sequence[str]) -> float:
+        return sum(took[name] for name in names) / sum(expected[name] for name in names)
 
-@cache
-def of_this_machine() -> float:
-    """The slowness of the simulator here, measured in the first call: some 0.1 s."""
-    values = {f"traffic.{name}.duration_s": _SHORT_S for name in ("udp", "tcp", "small")}
-    file = with_values(load(_STUDY), {**values, "grid.policy": ["open"]})
-    return slowness(Simulator(), make_plan(file.study))
+    traffics = dict.fromkeys(named[name].traffic for name in took)
+    own = {t: [name for name in took if named[name].traffic == t] for t in traffics}
+    return Speed({t: factor(names) for t, names in own.items()}, factor(list(took)))
