@@ -29,9 +29,10 @@ from airtoll.analyse.estimate import median_ranks
 from airtoll.analyse.join_times import FEWEST_RETRIES, bca_of_means, ends_of_means, shifts
 from airtoll.analyse.overhead import fieller_ends
 from airtoll.analyse.percentiles import percentile
+from airtoll.analyse.precision import LEAST_TRIALS
 from airtoll.analyse.shares import wilson
 from airtoll.observe.schema import OBSERVATIONS
-from airtoll.run.precision import LEAST_TRIALS, next_repetitions
+from airtoll.run.precision import next_repetitions
 
 START, END = "<!-- coverage -->\n", "<!-- end of coverage -->\n"
 LEVEL = 0.95

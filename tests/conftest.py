@@ -172,6 +172,12 @@ def fake() -> type:
     return FakeTestbed
 
 
+@pytest.fixture(autouse=True)
+def _no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Expected times are those of the formulas, not of the machine that runs the tests."""
+    monkeypatch.setattr("airtoll.run.speed.BUDGET_S", 0.0)
+
+
 @pytest.fixture
 def small_study(tmp_path: Path):
     """Writes a small study file and returns its path; extra text goes into [trials]."""

@@ -3,8 +3,10 @@
 Each page with the markers names its studies. The program runs them in the simulator with their
 default seed and writes two sections: how well the printed figures are met, in one paragraph at the
 head of the page, and a table of the comparison. Pages of studies without printed figures have
-tables of costs, of stations, or of the weakest levels. With --check it lists pages out of date;
-with names it takes these pages only. It changes no word outside the markers.
+tables of costs, of stations, or of the weakest levels. A figure in the prose stands between
+``<!-- overhead: STUDY KEY=VALUE... -->`` (or ``throughput``, ``error``) and ``<!-- end -->``: the
+least and the most of the chosen cells, of the same run as the tables. With --check it lists pages
+out of date; with names it takes these pages only. It changes no word outside the markers.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ from airtoll.observe.datasets import list_datasets, load_dataset
 from airtoll.present.digits import percent, shown
 from airtoll.present.names import policy_name
 from airtoll.report.printed_overheads import PrintedCombined, printed_combined
+from airtoll.report.printed_rows import levels_of
 from airtoll.report.summary import RunSummary, summarise
+from airtoll.report.where import Where
 from airtoll.run import run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,6 +39,10 @@ PAGES = ROOT / "docs" / "studies"
 _MARK = re.compile(
     r"<!-- (explained|compared|ordered|predicted|costs|stations|weakest): ([a-z0-9 .-]+) -->\n"
     r".*?<!-- end of \1 -->\n",
+    re.DOTALL,
+)
+_FIGURE = re.compile(
+    r"<!-- (overhead|throughput|error): ([a-z0-9.-]+)((?: [\w.]+=[^ ]+)*) -->.*?<!-- end -->",
     re.DOTALL,
 )
 #: A comparison with more rows is shown by printed table and quantity.
@@ -100,7 +108,46 @@ def written(text: str, dataset: str) -> str:
         body = written_by[kind](summaries, dataset)
         return f"<!-- {kind}: {studies} -->\n{body}<!-- end of {kind} -->\n"
 
-    return _MARK.sub(section, text)
+    def figure(found: re.Match[str]) -> str:
+        kind, study, levels = found.groups()
+        value = FIGURES[kind](summary(study), Where.of(levels.split()))
+        return f"<!-- {kind}: {study}{levels} -->{value}<!-- end -->"
+
+    return _FIGURE.sub(figure, _MARK.sub(section, text))
+
+
+def _chosen(summary: RunSummary, where: Where) -> list[str]:
+    cells = summary.plan.cells
+    return [cells[at].name for at in where.rows([levels_of(cell) for cell in cells])]
+
+
+def _span(values: Sequence[float], digits: int, unit: str) -> str:
+    """The least and the most of some values; one where they have the same digits."""
+    least, most = (f"{end:.{digits}f}" for end in (min(values), max(values)))
+    return f"{least} {unit}" if least == most else f"{least} to {most} {unit}"
+
+
+def overhead_of(summary: RunSummary, where: Where) -> str:
+    """Overheads of the chosen cells, percent."""
+    found = (summary.analysis.overhead(cell) for cell in _chosen(summary, where))
+    return _span([100 * one.value for one in found if one is not None], 2, "%")
+
+
+def throughput_of(summary: RunSummary, where: Where) -> str:
+    """Throughputs of the chosen cells, Mb/s."""
+    found = (summary.analysis.estimate(cell, _THROUGHPUT) for cell in _chosen(summary, where))
+    return _span([one.value / 1e6 for one in found if one is not None], 2, "Mb/s")
+
+
+def error_of(summary: RunSummary, where: Where) -> str:
+    """Distances of the chosen overheads from the printed ones, points."""
+    chosen = set(_chosen(summary, where))
+    found = [c for c in summary.comparisons if c.quantity == "overhead" and c.cell in chosen]
+    return _span([100 * abs(c.absolute_error) for c in found], 1, "points")
+
+
+#: Kind of a figure in the prose -> its text.
+FIGURES = {"overhead": overhead_of, "throughput": throughput_of, "error": error_of}
 
 
 def explained(summaries: Sequence[RunSummary], dataset: str) -> str:

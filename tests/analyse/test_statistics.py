@@ -20,6 +20,7 @@ from airtoll.analyse.overhead import (
     ratio_fieller,
 )
 from airtoll.analyse.power import (
+    fresh_trials,
     minimum_detectable,
     power_of,
     trials_needed,
@@ -30,6 +31,7 @@ from airtoll.analyse.series import (
     mser,
     summarise_series,
 )
+from airtoll.analyse.student import t_quantile
 from airtoll.errors import UsageError
 from airtoll.observe.datasets import load_dataset
 
@@ -242,3 +244,32 @@ def test_what_holm_takes_back_is_said() -> None:
     assert among.p_holm > 0.05 > among.p
     assert among.verdict == "slower taken alone, not among 61 comparisons at n = 3 + 3"
     assert holm(tests[:1])[0].verdict == "slower"
+
+
+@pytest.mark.parametrize("pilot", [3, 5, 10])
+@pytest.mark.parametrize("effect", [0.2, 0.5])
+def test_a_new_run_of_the_named_size_decides_in_four_of_five_cases(pilot, effect):
+    """A pilot that does not decide names the size; the readings of the new run are others."""
+    rng = np.random.default_rng(5)
+    decided = []
+    while len(decided) < 1500:
+        half = half_width(rng.normal(0, 1, (2, pilot)))
+        if half < effect:
+            continue
+        named = fresh_trials(half, effect, pilot)
+        new = rng.normal(0, 1, (2, named))
+        decided.append(effect + new[1].mean() - new[0].mean() > half_width(new))
+    assert 0.78 < np.mean(decided) < 0.9
+
+
+def half_width(sides):
+    n = sides.shape[1]
+    return t_quantile(0.95, 2 * n - 2) * np.sqrt(sides.var(axis=1, ddof=1).sum() / n)
+
+
+def test_a_number_of_trials_is_named_in_two_digits_and_never_a_hopeless_one():
+    # Half the interval three times what is wanted: 9 times the trials, twice that for the margin.
+    assert fresh_trials(3.0, 1.0, 20) == 370
+    assert fresh_trials(0.9, 1.0, 20) == 41, "an interval that decides alone, not among several"
+    assert fresh_trials(1.0, 1e-4, 20) is None
+    assert fresh_trials(math.inf, 1.0, 20) is None

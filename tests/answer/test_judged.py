@@ -35,11 +35,12 @@ def test_the_interval_and_the_unnoticed_change_decide(value, half, better, verdi
     assert judge(change(value, half), 0.01, better)[0] is verdict
 
 
-def test_further_trials_follow_from_the_width():
-    verdict, more = judge(change(-0.002, 0.016, n=20), 0.01, "more")
+def test_the_trials_of_a_new_run_follow_from_the_width():
+    verdict, fresh = judge(change(-0.002, 0.016, n=20), 0.01, "more")
     assert verdict is Verdict.TOO_FEW
-    # Ten trials of each cell, half width 0.016; 0.008 is left: four times as many.
-    assert more == 30
+    # Ten trials of each cell, half width 0.016; 0.008 is left: four times as many, and twice that
+    # so that the interval of four new runs in five is enough.
+    assert fresh == 82
 
 
 def test_a_model_without_chance_needs_no_interval():
@@ -63,7 +64,7 @@ def test_a_change_that_is_noticed_with_its_whole_interval_needs_no_correction():
 def test_tied_readings_say_how_many_trials_an_exact_test_needs():
     tied = Estimate(-0.2, math.nan, math.nan, 0.95, 6, f"difference, {EQUAL}", "1")
     # Three against three: 2 of 20 ways are no less likely than 10 %; four against four: 2 of 70.
-    assert judge(tied, 0.01, "more") == (Verdict.TOO_FEW, 1)
+    assert judge(tied, 0.01, "more") == (Verdict.TOO_FEW, 4)
     single = Estimate(-0.2, math.nan, math.nan, 0.95, 2, f"difference, {EQUAL}", "1")
-    assert judge(single, 0.01, "more") == (Verdict.TOO_FEW, 3)
+    assert judge(single, 0.01, "more") == (Verdict.TOO_FEW, 4)
     assert judge(tied, 0.01, "more", is_apart=True) == (Verdict.COSTS, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -10,9 +11,14 @@ from pathlib import Path
 import pytest
 
 from airtoll.observe.datasets import list_datasets, load_dataset
+from airtoll.report.summary import summarise
+from airtoll.report.where import Where
+from airtoll.run import run
 from airtoll.study import load, shipped
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools"))
+study_pages = importlib.import_module("study_pages")
 PAGES = ROOT / "docs" / "studies"
 
 
@@ -45,6 +51,44 @@ def test_every_study_names_the_page_that_has_its_answer() -> None:
         assert page.startswith("docs/studies/"), name
         text = (ROOT / page).read_text("utf-8")
         assert re.search(rf"<!-- answers: (?:[a-z0-9-]+ )*{name} ", text), f"{name}: {page}"
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    values = {"grid.traffic": ["udp", "small"], "traffic.udp.duration_s": 0.05}
+    values |= {"traffic.small.duration_s": 0.05}
+    out = tmp_path_factory.mktemp("short") / "run"
+    return summarise(run("quickstart", out=out, trials=3, values=values).path)
+
+
+def test_a_figure_in_the_prose_is_that_of_the_chosen_cells(short):
+    cell = next(c for c in short.plan.cells if (c.policy, c.traffic) == ("wpa2-psk-ccmp", "udp"))
+    own = 100 * short.analysis.overhead(cell.name).value
+    found = study_pages.overhead_of(short, Where.of(["policy=wpa2-psk-ccmp", "traffic=udp"]))
+    assert found == f"{own:.2f} %"
+    both = study_pages.overhead_of(short, Where.of(["policy=wpa2-psk-ccmp"]))
+    least, most = (float(one) for one in both.removesuffix(" %").split(" to "))
+    assert least < most
+    assert f"{own:.2f}" in (f"{least:.2f}", f"{most:.2f}")
+    rate = study_pages.throughput_of(short, Where.of(["policy=open", "traffic=udp"]))
+    assert re.fullmatch(r"[0-9.]+ Mb/s", rate)
+
+
+def test_figures_in_the_prose_are_written_and_agree_with_the_tables_of_their_page() -> None:
+    text = (PAGES / "tripathi2008.md").read_text("utf-8")
+    marked = {
+        f"{kind}:{levels}": value
+        for kind, _, levels, value in re.findall(
+            r"<!-- (overhead|throughput|error): ([a-z0-9.-]+)(.*?) -->(.*?)<!-- end -->", text
+        )
+    }
+    assert all(re.match(r"[0-9]", value) for value in marked.values()), marked
+    row = next(
+        line for line in text.splitlines() if "| 2: one client, TCP, the air alone |" in line
+    )
+    ours = [float(one) for one in re.findall(r"([0-9.]+) / ", row)]
+    told = marked["overhead: scenario=single traffic=tcp profile_set=datasheet"]
+    assert told == f"{min(ours):.2f} to {max(ours):.2f} %"
 
 
 @pytest.mark.pages

@@ -364,3 +364,9 @@ def test_answers_about_nothing_are_refused(office: Path, words: tuple[str, ...],
     done = called("show", office, *words)
     assert isinstance(done.exception, UsageError)
     assert said in str(done.exception)
+
+
+def test_policies_with_a_comma_between_are_two_though_the_text_names_a_mixed_network():
+    levels = [{"policy": name} for name in ("open", "wpa-psk-ccmp", "wpa2-psk-ccmp")]
+    assert Where.of(["policy=wpa-psk-ccmp,wpa2-psk-ccmp"]).rows(levels) == [1, 2]
+    assert Where.of(["place=here, there"]).rows([{"place": "here, there"}, {"place": "x"}]) == [0]

@@ -81,7 +81,7 @@ def test_a_data_set_without_readings_of_the_run_is_refused(tmp_path):
     ("more", "expected"),
     [
         (["--seed", "2"], "has seed 1, not 2"),
-        (["--trials", "7"], "has 2 trials per cell, not 7"),
+        (["--trials", "7"], "plans 2 trials per cell, not 7"),
         (["--set", "traffic.udp.duration_s=0.2"], r"has traffic.udp.duration_s = 0.1, not 0.2"),
         (["--set", "traffic.udp.warm_up_s=0.01"], "was made without --set traffic.udp.warm_up_s"),
         (["--on", "analytic"], "was made on simulator, not on analytic"),
@@ -112,7 +112,10 @@ def test_the_expected_time_includes_joins_and_the_report():
     joins = found["expected_s"] - found["expected_report_s"]
     assert 30 < joins < 120
     assert 0.3 < found["expected_report_s"] < 3
-    assert joins == pytest.approx(sum(cell["expected_s"] for cell in found["cells"]))
+    of_cells = sum(cell["expected_s"] for cell in found["cells"])
+    # Beside its trials each cell that runs takes some milliseconds.
+    assert of_cells < joins < of_cells + 0.01 * len(found["cells"])
+    assert all(cell["runs"] or cell["expected_s"] == 0 for cell in found["cells"])
 
 
 def test_check_warns_of_a_level_that_the_rate_cannot_use():

@@ -56,8 +56,6 @@ _JOINING: Final = {"home": "home-join", "office": "office-storm", "sensor": WAKI
 _DAY_S: Final = 86_400.0
 #: A part that does not decide is measured once again, with at most so many times its trials.
 _MOST_GROWTH: Final = 4
-#: More trials than an interval of some ten trials asks for: it may be a narrow one by chance.
-_SPARE: Final = 1.5
 #: The limit of a RADIUS server is bracketed by steps of this factor, at most so many.
 _BRACKET: Final = 1.5
 _MOST_STEPS: Final = 6
@@ -149,9 +147,8 @@ def measure(
         if not policies and not layers:
             continue
         found, own = _run(situation, part, policies, layers, trials or part.trials, beside, memo)
-        if policies and trials is None and (more := _undecided(found[0])):
-            enough = part.trials + math.ceil(_SPARE * more)
-            enough = min(enough, _MOST_GROWTH * part.trials)
+        if policies and trials is None and (fresh := _undecided(found[0])):
+            enough = max(part.trials, min(fresh, _MOST_GROWTH * part.trials))
             found, own = _run(situation, part, policies, layers, enough, beside, memo)
         names = names or own
         answers += found[:1] if policies else ()
@@ -521,9 +518,9 @@ def _means(summary: RunSummary, metric: str) -> dict[str, float]:
 
 
 def _undecided(answered: Answered) -> int:
-    """Further trials that an answer needs to decide; 0 where it has decided."""
+    """Trials with which an answer is likely to decide; 0 where it has decided."""
     return max(
-        (one.more or 0 for one in answered.compares if one.verdict is Verdict.TOO_FEW), default=0
+        (one.fresh or 0 for one in answered.compares if one.verdict is Verdict.TOO_FEW), default=0
     )
 
 

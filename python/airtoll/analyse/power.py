@@ -8,10 +8,18 @@ section 2.4), equal n on both sides.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from typing import Final
+
+from attrs import frozen
 
 from airtoll.analyse.student import noncentral_t_beyond, t_quantile
 from airtoll.errors import UsageError
 
+#: The chance with which a number of trials is enough, unless one asks for another.
+POWER: Final = Fraction(4, 5)
+#: A larger number of trials of a fresh run is not named.
+_MOST_NAMED: Final = 100_000
 #: More trials than this per cell and the answer is "not with trials".
 MOST_TRIALS = 1_000_000
 
@@ -78,3 +86,91 @@ def trials_needed(
         else:
             high = middle
     return high
+
+
+def fresh_trials(half: float, wanted: float, trials: int, level: float = 0.95) -> int | None:
+    """Trials of each cell of a fresh run whose interval ends ``wanted`` away from its middle, or
+    nearer, with probability ``POWER``; None where no sensible number does.
+
+    ``half``: half of the interval of ``trials`` trials. It shrinks as 1/sqrt(n); of few trials it
+    holds Student's larger quantile, which stays in as a margin for their uncertain deviation. Never
+    less than ``trials`` with the margin, and in two digits: the number is an estimate.
+    """
+    if not math.isfinite(half) or wanted <= 0:
+        return None
+    margin = 1 + float(t_quantile(2 * float(POWER) - 1, math.inf) / t_quantile(level, math.inf))
+    needed = trials * (margin * max(1.0, half / wanted)) ** 2
+    if needed > _MOST_NAMED:
+        return None
+    step = int(10.0 ** max(0, math.floor(math.log10(needed)) - 1))
+    return math.ceil(needed / step) * step
+
+
+def corrected(level: float, comparisons: int) -> float:
+    """The level of one of several intervals or tests that hold together at ``level``.
+
+    Bonferroni's: a bound for Holm's correction too, whose first step it is, so that the numbers of
+    trials that follow are never too small.
+    """
+    return 1 - (1 - level) / comparisons
+
+
+@frozen
+class Spread:
+    """The spread behind an interval of a pilot: its standard error times the root of its trials.
+
+    ``trials``: of each cell. ``paired``: whether the interval is one of pairs.
+    """
+
+    deviation: float
+    trials: int
+    paired: bool
+
+    @classmethod
+    def of(cls, half: float, trials: int, paired: bool, level: float = 0.95) -> Spread:
+        """The spread behind half an interval at ``level``."""
+        quantile = float(t_quantile(level, _degrees(trials, paired)))
+        return cls(half / quantile * math.sqrt(trials), trials, paired)
+
+    def half_width(self, trials: int, level: float, power: float = 0.5) -> float:
+        """Half the interval that so many trials give, or less, with probability ``power``."""
+        if trials < 2:
+            return math.inf
+        degrees = _degrees(trials, self.paired)
+        grown = math.sqrt(_chi_square(2 * power - 1, degrees) / degrees)
+        return float(t_quantile(level, degrees)) * grown * self.deviation / math.sqrt(trials)
+
+    def trials_within(self, wanted: float, level: float, power: float) -> int | None:
+        """Fewest trials whose interval is ``wanted`` or less to either side with that probability
+        (Kupper, Hafner 1989); None where more than ``MOST_TRIALS`` are needed.
+        """
+        low, high = 1, 2
+        while self.half_width(high, level, power) > wanted:
+            low, high = high, high * 2
+            if high > MOST_TRIALS:
+                return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            enough = self.half_width(middle, level, power) <= wanted
+            low, high = (low, middle) if enough else (middle, high)
+        return high
+
+    @property
+    def uncertainty(self) -> float:
+        """How many times larger the true spread may be than the pilot's (upper 97.5 % limit)."""
+        degrees = _degrees(self.trials, self.paired)
+        return math.sqrt(degrees / _chi_square(-0.95, degrees))
+
+
+def _degrees(trials: int, paired: bool) -> int:
+    return max(1, trials - 1 if paired else 2 * trials - 2)
+
+
+def _chi_square(central: float, degrees: int) -> float:
+    """Quantile of chi-square (Wilson, Hilferty 1931), within 1 % from four degrees of freedom on.
+
+    ``central``: of the normal quantile: 0.95 is the upper end of the central 95 %, -0.95 the lower.
+    """
+    z = math.copysign(float(t_quantile(abs(central), math.inf)), central) if central else 0.0
+    nine = 2 / (9 * degrees)
+    return degrees * max(1 - nine + z * math.sqrt(nine), 0.05) ** 3

@@ -37,9 +37,11 @@ class Compare:
     clients that a share of clients is of.
 
     ``change``: after - before, in the metric's unit or as a share of before (unit 1, ``is_share``);
-    None without both values. ``more``: further trials of each cell that would decide, with
-    ``TOO_FEW`` (None: unknown). ``reason``: with ``UNMEASURED`` and ``UNSETTLED``. ``fails``: there
-    is no value because some client never joined.
+    None without both values. ``fresh``: trials of each cell of a new run, with another
+    seed, that would decide with probability ``power.POWER`` if the change is the one seen here,
+    with ``TOO_FEW`` (None: unknown). ``reason``: with ``UNMEASURED`` and ``UNSETTLED``. ``fails``:
+    there is no value because some client never joined. ``same_frames``: both send the same data
+    frames by the plan, so that a change is chance and the verdict ``UNNOTICED``.
     """
 
     metric: str
@@ -51,10 +53,11 @@ class Compare:
     change: Estimate | None
     is_share: bool
     verdict: Verdict
-    more: int | None = None
+    fresh: int | None = None
     reason: str = ""
     clients: int | None = None
     fails: bool = False
+    same_frames: bool = False
 
 
 class Ruling(Enum):
@@ -78,7 +81,7 @@ class Ruled:
     mean, of join and hand-over times a median, or the change of ``compare``; None with
     ``UNMEASURED`` where there is none. ``compare``: the change that is required, or, without
     limits, the change since an earlier run. ``flow`` and ``station``: the part of the cell; None:
-    the whole. ``more`` and ``reason``: as in ``Compare``, with ``TOO_FEW``, ``UNMEASURED`` and
+    the whole. ``fresh`` and ``reason``: as in ``Compare``, with ``TOO_FEW``, ``UNMEASURED`` and
     ``UNSETTLED``. ``name``: the study's name of the requirement.
     """
 
@@ -92,7 +95,7 @@ class Ruled:
     compare: Compare | None = None
     flow: str | None = None
     station: str | None = None
-    more: int | None = None
+    fresh: int | None = None
     reason: str = ""
 
 

@@ -12,12 +12,14 @@ from airtoll.analyse import Analysis, Estimate, analyse
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.join_times import TIMES
 from airtoll.analyse.overhead import Summary, ratio_fieller
+from airtoll.analyse.power import fresh_trials
 from airtoll.analyse.settling import DRIFTS
 from airtoll.answer.claims import Compare, Verdict
 from airtoll.answer.measured import Measured
 from airtoll.observe.metrics import METRICS, Direction
 from airtoll.observe.spoken import spoken
 from airtoll.plan import Cell
+from airtoll.plan.same_frames import same_data_frames
 from airtoll.question import Arm, Asked, Place
 
 _JOINED: Final = "joined_ratio"
@@ -31,10 +33,11 @@ RUN: Final = "run"
 _HAVE: Final = "have"
 #: Metrics that the totals of a metric are weighted by.
 _WEIGHTS: Final = ("packets_received", "packets_lost", "handovers", "group_rekeys", "rejoins")
+#: Beginnings of metrics that data frames alone decide where no station joins.
+_OF_FRAMES: Final = (THROUGHPUT, "delay_", "jitter_")
+_MODELS: Final = ("simulator", "analytic")
 #: Chance of a change among the comparisons of one question that have none.
 _CHANCE: Final = 0.05
-#: A larger number of further trials is not named.
-_MOST_MORE: Final = 100_000
 
 
 def compared(question: Asked, measured: Measured) -> list[Compare]:
@@ -159,8 +162,25 @@ def _judged(
     if change is None:
         return evolve(claim, reason="the value before is zero")
     unnoticed = question.unnoticed if claim.is_share == (spoken(metric).is_share) else 0.0
-    verdict, more = judge(change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart)
-    return evolve(claim, change=change, verdict=verdict, more=more)
+    verdict, fresh = judge(
+        change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart
+    )
+    if _sends_the_same(question, measured, place.cells[question.have], place.cells[arm]):
+        return evolve(claim, change=change, verdict=Verdict.UNNOTICED, same_frames=True)
+    return evolve(claim, change=change, verdict=verdict, fresh=fresh)
+
+
+def _sends_the_same(question: Asked, measured: Measured, have: Cell, to: Cell) -> bool:
+    """Whether a change is chance, as the plan says that both cells send the same data frames.
+
+    Only in a model: a real device may treat equal frames differently.
+    """
+    return (
+        question.axes == ("policy",)
+        and question.metric.startswith(_OF_FRAMES)
+        and measured.testbed in _MODELS
+        and same_data_frames(have, to)
+    )
 
 
 def _joined(measured: Measured, cell: str) -> float | None:
@@ -280,7 +300,7 @@ def judge(
     holds: bool = True,
     is_apart: bool = False,
 ) -> tuple[Verdict, int | None]:
-    """The verdict on a change, and the further trials of each cell that would decide.
+    """The verdict on a change, and the trials of each cell of a fresh run that would decide.
 
     ``unnoticed``: in the unit of the change. ``better``: as in the table of metrics. ``holds``:
     whether the change is more than chance among all comparisons of its question; one whose whole
@@ -292,7 +312,7 @@ def judge(
         low = high = change.value
     if math.isnan(low) or math.isnan(high):
         if not (is_apart or (change.is_equal and change.value == 0)):
-            return Verdict.TOO_FEW, _more_of_tied(change)
+            return Verdict.TOO_FEW, _fresh_of_tied(change)
         low = high = change.value
     if -unnoticed <= low and high <= unnoticed:
         return Verdict.UNNOTICED, None
@@ -301,19 +321,19 @@ def judge(
         if better == "neither":
             return Verdict.CHANGES, None
         return (Verdict.GAINS if (change.value > 0) == (better == "more") else Verdict.COSTS), None
-    return Verdict.TOO_FEW, _more(change, unnoticed)
+    return Verdict.TOO_FEW, _fresh(change, unnoticed)
 
 
-def _more(change: Estimate, unnoticed: float) -> int | None:
-    """Further trials of each cell until the interval decides, if its width shrinks as 1/sqrt(n)."""
+def _fresh(change: Estimate, unnoticed: float) -> int | None:
+    """Trials of each cell of a fresh run whose interval decides."""
     wanted = max(abs(change.value), unnoticed - abs(change.value))
-    return further(change.half_width, wanted, max(change.n // 2, 2))
+    return fresh_trials(change.half_width, wanted, max(change.n // 2, 2), change.level)
 
 
-def _more_of_tied(change: Estimate) -> int | None:
-    """Further trials of each cell until an exact test can set apart readings that are all equal on
-    each side: the least p of n trials against n is 2 of all ways to choose n of 2 n, of n pairs 2
-    of 2 to the power of n.
+def _fresh_of_tied(change: Estimate) -> int | None:
+    """Trials of each cell from which on an exact test can set apart readings that are all equal on
+    each side; None where there are so many. The least p of n trials against n is 2 of all ways to
+    choose n of 2 n, of n pairs 2 of 2 to the power of n.
     """
     if not change.is_equal:
         return None
@@ -322,15 +342,7 @@ def _more_of_tied(change: Estimate) -> int | None:
     enough = next(
         n for n in range(1, 100) if 2 / (2**n if pairs else math.comb(2 * n, n)) < _CHANCE
     )
-    return enough - done if enough > done else None
-
-
-def further(half: float, wanted: float, trials: int) -> int | None:
-    """Further trials until half an interval is ``wanted``, if it shrinks as 1/sqrt(n)."""
-    if not math.isfinite(half) or wanted <= 0:
-        return None
-    more = math.ceil(trials * ((half / wanted) ** 2 - 1))
-    return max(1, more) if more <= _MOST_MORE else None
+    return enough if enough > done else None
 
 
 def why_unmeasured(measured: Measured, cell: str) -> str:

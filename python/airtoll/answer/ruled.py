@@ -15,8 +15,9 @@ from attrs import evolve
 
 from airtoll.analyse import Analysis, Estimate
 from airtoll.analyse.analysis import THROUGHPUT
+from airtoll.analyse.power import fresh_trials
 from airtoll.answer.claims import Compare, Ruled, Ruling, Verdict
-from airtoll.answer.compared import compared, further, level_in, why_unmeasured
+from airtoll.answer.compared import compared, level_in, why_unmeasured
 from airtoll.answer.measured import Measured
 from airtoll.observe.metrics import OVERHEAD
 from airtoll.plan import Cell
@@ -119,10 +120,10 @@ def _judged(claim: Ruled, value: Estimate, trials: int | None = None) -> Ruled:
         return evolve(claim, ruling=Ruling.UNMEASURED, reason=value.method)
     count = value.n if trials is None else trials
     ruling = rule(value, claim.at_least, claim.at_most, trials=count)
-    more = None
+    fresh = None
     if ruling is Ruling.TOO_FEW:
-        more = _more(value, claim.at_least, claim.at_most, count)
-    return evolve(claim, ruling=ruling, more=more)
+        fresh = _fresh(value, claim.at_least, claim.at_most, count)
+    return evolve(claim, ruling=ruling, fresh=fresh)
 
 
 def rule(value: Estimate, at_least: float | None, at_most: float | None, *, trials: int) -> Ruling:
@@ -143,14 +144,14 @@ def rule(value: Estimate, at_least: float | None, at_most: float | None, *, tria
     return Ruling.MET if low >= least and high <= most else Ruling.TOO_FEW
 
 
-def _more(
+def _fresh(
     value: Estimate, at_least: float | None, at_most: float | None, trials: int
 ) -> int | None:
-    """Further trials of each cell until the interval is on one side of the limit."""
+    """Trials of each cell of a fresh run whose interval is on one side of the limit."""
     if value.is_equal:
-        return _EQUAL - trials
+        return _EQUAL
     distances = [abs(value.value - limit) for limit in (at_least, at_most) if limit is not None]
-    return further(value.half_width, min(distances), trials)
+    return fresh_trials(value.half_width, min(distances), trials, value.level)
 
 
 def _without_gaps(claim: Ruled, measured: Measured, cells: tuple[Cell, ...]) -> Ruled:

@@ -137,7 +137,7 @@ def _ruled(claim: Compare, earlier: Cell, cell: Cell, unnoticed: float) -> Ruled
         ruling=_RULINGS[claim.verdict],
         value=claim.change,
         compare=claim,
-        more=claim.more,
+        fresh=claim.fresh,
         reason=claim.reason,
     )
     if key := _difference(earlier, cell):

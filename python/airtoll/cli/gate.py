@@ -19,7 +19,7 @@ from airtoll.answer import Ruled, Ruling, since
 from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out
 from airtoll.cli.places import named
-from airtoll.cli.reporting import WhereOption
+from airtoll.cli.reporting import WhereOption, note_unfinished
 from airtoll.errors import NotMeasured, RequirementFailed, UsageError
 from airtoll.observe.replacing import put_text
 from airtoll.plan import Plan
@@ -77,6 +77,7 @@ def gate(options: GateOptions) -> None:
     if before is not None and before.resolve() == options.run.resolve():
         raise UsageError(f"--compare-with {before}: is the run itself; name an earlier one")
     summary = summarise(options.run)
+    note_unfinished(options.run)
     earlier = prepared(summary.plan, summary.manifest["testbed"], options.earlier)
     found = chosen(checked(summary, earlier), Where.of(options.where or ()))
     if options.json:
@@ -237,7 +238,7 @@ def _as_json(found: Checked) -> list[dict[str, Any]]:
             "at_most": claim.at_most,
             "since": str(found.earlier.path) if found.earlier and _is_since(claim) else None,
             "verdict": claim.compare.verdict.value if claim.compare and _is_since(claim) else None,
-            "more_trials": claim.more,
+            "trials_of_a_new_run": claim.fresh,
             "reason": claim.reason or None,
             "line": _line(found, claim, teller),
         }

@@ -1,22 +1,25 @@
-"""``airtoll plan STUDY --detect D``: the number of trials to detect a difference.
+"""``airtoll plan STUDY``: how many trials to detect a difference, or for an interval of a width.
 
-Takes a study, the difference to detect, and the spread of a pilot; gives trials per cell.
-The pilot is an earlier run, or a few trials that run now and are discarded.
+Takes a study, what is wanted, and the spread of a pilot; gives trials per cell. The pilot is an
+earlier run, or a few trials that run now and are discarded.
 """
 
 from __future__ import annotations
 
+import math
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
 from attrs import frozen
 
-from airtoll.analyse import analyse
-from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.analyse.power import minimum_detectable, trials_needed
+from airtoll.analyse import Analysis
+from airtoll.analyse.estimate import Array
+from airtoll.analyse.power import Spread, corrected, minimum_detectable, trials_needed
+from airtoll.analyse.precision import LEAST_TRIALS, how_known
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.options import command
 from airtoll.cli.output import (
@@ -32,11 +35,11 @@ from airtoll.cli.places import named
 from airtoll.cli.progress import View
 from airtoll.cli.studying import OnOption, StudyArgument, fraction
 from airtoll.errors import RunError, UsageError
-from airtoll.observe.tables import read_observations, read_trials
+from airtoll.observe.tables import read_trials
+from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import prepare
 from airtoll.run import run as run_study
 from airtoll.run.outcome import refuse_no_result
-from airtoll.run.precision import LEAST_TRIALS
 
 _PILOT_TRIALS = 5
 
@@ -47,13 +50,31 @@ class PlanOptions:
 
     study: StudyArgument
     detect: Annotated[
-        str,
+        str | None,
         typer.Option("--detect", help="Difference to detect, as a share of the baseline, e.g. 1%."),
-    ]
+    ] = None
+    within: Annotated[
+        str | None,
+        typer.Option(
+            "--within", help="Precision: the interval of each overhead is at most +- this, e.g. 1%."
+        ),
+    ] = None
     power: Annotated[
-        float, typer.Option(help="Probability of detecting it.", min=0.5, max=0.9999)
+        float,
+        typer.Option(
+            help="Probability of detecting it, or of an interval that narrow.", min=0.5, max=0.9999
+        ),
     ] = 0.8
     level: Annotated[float, typer.Option(help="Confidence level.", min=0.5, max=0.9999)] = 0.95
+    comparisons: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=100_000,
+            help="Comparisons that hold together at --level: Bonferroni's correction, an upper "
+            "bound for Holm's.",
+        ),
+    ] = 1
     pilot: Annotated[
         Path | None,
         typer.Option(
@@ -63,107 +84,187 @@ class PlanOptions:
     on: OnOption = "simulator"
     json: JsonOption = False
 
+    def __attrs_post_init__(self) -> None:
+        if (self.detect is None) == (self.within is None):
+            raise UsageError(
+                "plan for --detect D, a difference that a test finds, or for --within D, the width "
+                "of an interval: name one of them"
+            )
+
+    @property
+    def level_of_each(self) -> float:
+        """The level of one comparison."""
+        return corrected(self.level, self.comparisons)
+
 
 @command
 def plan_command(options: PlanOptions) -> None:
-    """Compute the trials per cell that detect a given difference against the baseline."""
-    wanted = fraction(options.detect, "--detect")
+    """Compute the trials per cell that detect a difference against the baseline, or that give each
+    overhead an interval of a wanted width.
+    """
     file = prepare(options.study)
-    frame = (
-        _pilot(options.study, options.on)
-        if options.pilot is None
-        else _estimates(options.pilot, str(options.pilot))
-    )
-    rows, equal = [], []
-    baseline = file.study.study.baseline
-    for cell in frame.filter(pl.col("policy") != baseline).iter_rows(named=True):
-        zero = frame.filter(
-            policy=baseline,
-            scenario=cell["scenario"],
-            traffic=cell["traffic"],
-            factors=cell["factors"],
-        )
-        if zero.is_empty() or cell["deviation"] is None or zero["deviation"][0] is None:
-            continue
-        if not cell["deviation"] or not zero["deviation"][0]:
-            # Equal trials have an unknown spread: two would seem to be enough for anything.
-            equal.append(str(cell["cell"]))
-            continue
-        open_value, spread = float(zero["value"][0]), float(zero["deviation"][0])
-        try:
-            needed: int | None = trials_needed(
-                wanted * open_value, spread, cell["deviation"], options.level, options.power
-            )
-        except UsageError:
-            needed = None
-        planned = file.study.trials.repetitions
-        if file.study.trials.until_precision:
-            planned = max(planned, LEAST_TRIALS)
-        smallest = minimum_detectable(
-            spread, cell["deviation"], planned, options.level, options.power
-        )
-        rows.append(
-            {
-                "cell": cell["cell"],
-                "baseline_bps": open_value,
-                "deviation_bps": cell["deviation"],
-                "trials_needed": needed,
-                "trials_planned": planned,
-                "detectable_when_run_as_planned": smallest / open_value,
-            }
-        )
-    if not rows:
-        raise RunError(
-            f"{options.study}: no secured cell of the pilot has throughputs that vary, and a "
-            "baseline beside it; there is nothing to plan for"
-        )
-    if equal:
-        others = f" and {len(equal) - 1} more" if len(equal) > 1 else ""
-        err().print(
-            f"left out: {equal[0]}{others}: the pilot's trials are equal, so that their spread is "
-            "unknown; --pilot takes a run with more trials"
-        )
-    if options.json:
-        emit_json(rows)
+    planned = file.study.trials.repetitions
+    if file.study.trials.until_precision:
+        planned = max(planned, LEAST_TRIALS)
+    if options.pilot is not None:
+        _plan(options, _summary(options.pilot, str(options.pilot)), planned)
         return
-    columns = ["cell", "spread", f"trials for {options.detect}", "planned", "planned detects"]
-    view = table(None, columns, right=columns[1:])
-    for row in rows[: shown_rows(len(rows))]:
-        view.add_row(
-            str(row["cell"]),
-            show_value(float(str(row["deviation_bps"])), "bit/s", 3),
-            str(row["trials_needed"] or "too many"),
-            str(row["trials_planned"]),
-            f"{100 * float(str(row['detectable_when_run_as_planned'])):.3f} %",
-        )
-    out().print(view)
-    say_rest(len(rows), "all of them with --json")
-    err().print(
-        f"Welch's test, level {options.level:g}, power {options.power:g}; spread from a pilot"
-    )
-
-
-def _pilot(study: str, on: str) -> pl.DataFrame:
-    with tempfile.TemporaryDirectory(prefix="airtoll-pilot-") as folder, View(on) as view:
+    with tempfile.TemporaryDirectory(prefix="airtoll-pilot-") as folder, View(options.on) as view:
         place = Path(folder) / "pilot"
         run_study(
-            study,
-            on=on,
+            options.study,
+            on=options.on,
             out=place,
             trials=_PILOT_TRIALS,
             progress=view.advance,
             started=view.start,
             on_phase=view.phase,
         )
-        return _estimates(place, study)
+        _plan(options, _summary(place, options.study), planned)
 
 
-def _estimates(folder: Path, name: str) -> pl.DataFrame:
-    """Throughputs of a pilot's cells; errors call it ``name``."""
-    trials = read_trials(folder)
-    refuse_no_result(Path(name), trials)
-    result: Any = analyse(read_observations(folder), trials)
-    frame: pl.DataFrame = result.estimates
-    return frame.filter(
-        (pl.col("metric") == THROUGHPUT) & pl.col("flow").is_null() & pl.col("station").is_null()
+def _summary(folder: Path, name: str) -> RunSummary:
+    """A pilot, analysed as its study says; errors call it ``name``."""
+    refuse_no_result(Path(name), read_trials(folder))
+    return summarise(folder)
+
+
+def _plan(options: PlanOptions, pilot: RunSummary, planned: int) -> None:
+    rows = (_detecting if options.within is None else _narrow)(options, pilot, planned)
+    if options.json:
+        _say_assumptions(options, pilot, rows)
+        emit_json(rows)
+        return
+    if options.within is None:
+        columns = ["cell", "spread", f"trials for {options.detect}", "planned", "planned detects"]
+    else:
+        columns = ["cell", "pilot", f"trials for ± {options.within}", "planned", "planned gives"]
+    view = table(None, columns, right=columns[1:])
+    for row in rows[: shown_rows(len(rows))]:
+        if options.within is None:
+            spread = show_value(float(str(row["deviation_bps"])), "bit/s", 3)
+            then = f"{100 * float(str(row['detectable_when_run_as_planned'])):.3f} %"
+        else:
+            spread = f"± {100 * float(str(row['pilot_half_width'])):.3g} %"
+            then = f"± {100 * float(str(row['half_width_when_run_as_planned'])):.3g} %"
+        needed = str(row["trials_needed"] or "too many")
+        view.add_row(str(row["cell"]), spread, needed, str(row["trials_planned"]), then)
+    out().print(view)
+    say_rest(len(rows), "all of them with --json")
+    _say_assumptions(options, pilot, rows)
+
+
+def _say_assumptions(
+    options: PlanOptions, pilot: RunSummary, rows: Sequence[Mapping[str, object]]
+) -> None:
+    """The test or interval, the correction, and how far the pilot's spread may be off."""
+    analysis = pilot.analysis
+    what = "intervals of pairs" if analysis.paired else "intervals of independent trials"
+    if options.within is None:
+        what = "Welch's test" + (", which pairs only make stronger" if analysis.paired else "")
+    err().print(f"{what}, level {options.level:g}, power {options.power:g}; spread from a pilot")
+    trials = min(pilot.plan.trials_of(cell.name) for cell in pilot.plan.cells)
+    times = Spread(1.0, max(trials, 2), analysis.paired).uncertainty
+    err().print(
+        f"note: the pilot has {trials} trials, so that the true spread may be {times:.2g} times as "
+        "large (97.5 % limit), and the trials its square; --pilot takes a longer run"
     )
+    if options.comparisons > 1:
+        err().print(
+            f"note: {options.comparisons} comparisons hold together: each at level "
+            f"{100 * options.level_of_each:.4g} % (Bonferroni; Holm's correction needs no more)"
+        )
+    elif len(rows) > 1:
+        err().print(
+            f"note: each comparison by itself; the run corrects for all of its own by Holm: "
+            f"--comparisons {len(rows)} plans for these"
+        )
+
+
+def _narrow(options: PlanOptions, pilot: RunSummary, planned: int) -> list[dict[str, object]]:
+    """A row per overhead: the trials for an interval of the wanted width."""
+    wanted = fraction(str(options.within), "--within")
+    analysis, level = pilot.analysis, options.level_of_each
+    rows: list[dict[str, object]] = []
+    left_out = []
+    for one in how_known(analysis):
+        sides = (analysis.throughputs_of(name).height for name in (one.cell, one.reference))
+        trials = min(sides)
+        if not 0 < one.half < math.inf or trials < 2:
+            left_out.append(one.cell)
+            continue
+        spread = Spread.of(one.half, trials, analysis.paired, analysis.level)
+        rows.append(
+            {
+                "cell": one.cell,
+                "pilot_trials": trials,
+                "pilot_half_width": one.half,
+                "trials_needed": spread.trials_within(wanted, level, options.power),
+                "trials_planned": planned,
+                "half_width_when_run_as_planned": spread.half_width(planned, level, options.power),
+            }
+        )
+    return _told(options, rows, left_out)
+
+
+def _detecting(options: PlanOptions, pilot: RunSummary, planned: int) -> list[dict[str, object]]:
+    """A row per secured cell: the trials that detect the wanted difference."""
+    wanted = fraction(str(options.detect), "--detect")
+    analysis, level = pilot.analysis, options.level_of_each
+    rows: list[dict[str, object]] = []
+    left_out = []
+    references = dict(
+        analysis.overheads.filter(pl.col("flow").is_null() & pl.col("station").is_null())
+        .select("cell", "baseline_cell")
+        .iter_rows()
+    )
+    for cell, reference in references.items():
+        own, zero = (_readings(analysis, str(name)) for name in (cell, reference))
+        if len(own) < 2 or len(zero) < 2:
+            continue
+        spreads = (float(zero.std(ddof=1)), float(own.std(ddof=1)))
+        if not all(spreads):
+            # Equal trials have an unknown spread: two would seem to be enough for anything.
+            left_out.append(str(cell))
+            continue
+        value = float(zero.mean())
+        try:
+            needed: int | None = trials_needed(wanted * value, *spreads, level, options.power)
+        except UsageError:
+            needed = None
+        rows.append(
+            {
+                "cell": cell,
+                "baseline_bps": value,
+                "deviation_bps": spreads[1],
+                "trials_needed": needed,
+                "trials_planned": planned,
+                "detectable_when_run_as_planned": minimum_detectable(
+                    *spreads, planned, level, options.power
+                )
+                / value,
+            }
+        )
+    return _told(options, rows, left_out)
+
+
+def _readings(analysis: Analysis, cell: str) -> Array:
+    return analysis.throughputs_of(cell)["value"].to_numpy()
+
+
+def _told(
+    options: PlanOptions, rows: list[dict[str, object]], left_out: Sequence[str]
+) -> list[dict[str, object]]:
+    """The rows; those that the pilot says nothing about are named."""
+    if not rows:
+        raise RunError(
+            f"{options.study}: no secured cell of the pilot has throughputs that vary, and a "
+            "baseline beside it; there is nothing to plan for"
+        )
+    if left_out:
+        others = f" and {len(left_out) - 1} more" if len(left_out) > 1 else ""
+        err().print(
+            f"left out: {left_out[0]}{others}: the pilot's trials are equal, so that their spread "
+            "is unknown; --pilot takes a run with more trials"
+        )
+    return rows

@@ -6,6 +6,7 @@ handed in.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -21,6 +22,7 @@ from airtoll.observe.folder import RunFolder
 from airtoll.observe.journal import Record
 from airtoll.plan import Plan
 from airtoll.run.pace import Pace
+from airtoll.run.precision import Look
 
 #: Seconds between two lines where there is no terminal.
 LINE_EVERY_S: Final = 30.0
@@ -91,6 +93,10 @@ class View:
             soft_wrap=True,
         )
 
+    def look(self, seen: Look) -> None:
+        """Print how precisely the overheads are known, and the cells that go on."""
+        self._console.print(words_of(seen), markup=False, highlight=False, soft_wrap=True)
+
     def phase(self, text: str) -> None:
         """Show what the run waits for; an empty text shows the trials again."""
         if text and (not self._measured or self._clock() - self._said_at >= LINE_EVERY_S):
@@ -125,6 +131,29 @@ class View:
     def _trials(self) -> str:
         done, planned = self._pace.done, self._pace.planned
         return f"{self._verb} {done} of {planned}" if planned else self._verb
+
+
+def words_of(seen: Look) -> str:
+    """A look at the intervals of a run in a line."""
+    wanted = f"± {100 * seen.wanted:g} %"
+    if not seen.known:
+        return f"no overhead to know within {wanted}: the trials are as planned"
+    counts = sorted({seen.trials[name] for one in seen.known for name in (one.cell, one.reference)})
+    trials = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    count = f"{len(seen.known)} overhead{'' if len(seen.known) == 1 else 's'}"
+    if not seen.wide and not seen.on:
+        return f"{trials} trials per cell: all of {count} known within {wanted}"
+    words = f"{trials} trials per cell: {len(seen.wide)} of {count} wider than {wanted}"
+    if seen.wide:
+        needs = [need for one in seen.wide if (need := seen.needs(one)) is not None]
+        widest = seen.wide[0]
+        spread = f"± {100 * widest.half:.2g} %" if math.isfinite(widest.half) else "no interval yet"
+        words += f", the widest {spread} ({widest.cell})"
+        if needs:
+            words += f"; forecast from the spread so far: about {max(needs)} trials there"
+    if seen.on:
+        return f"{words}; {len(seen.on)} of {len(seen.trials)} cells go on"
+    return f"{words}; --most-trials ends it"
 
 
 class _Left(ProgressColumn):

@@ -20,7 +20,9 @@ from airtoll.cli.output import JsonOption, emit_json, err, out, table
 from airtoll.cli.places import STANDARD_OUTPUT, named
 from airtoll.cli.what_if import WhatIfOption, panel_of
 from airtoll.errors import DatasetError, UsageError
+from airtoll.observe.folder import RunFolder
 from airtoll.observe.tables import read_trials
+from airtoll.observe.unfinished import unfinished
 from airtoll.present.names import policy_name
 from airtoll.present.words import reproduced
 from airtoll.report import FORMATS, report_text, write_report
@@ -141,6 +143,13 @@ def print_latex(tables: Sequence[Typeset], form: FormOptions) -> None:
         )
 
 
+def note_unfinished(run: Path) -> None:
+    """That a run has not come to its end, on stderr: tables and pages go elsewhere."""
+    left = None if is_imported(run) else unfinished(RunFolder(run), read_trials(run))
+    if left is not None:
+        err().print(f"note: {run}: {left.words}", markup=False, highlight=False, soft_wrap=True)
+
+
 RunArgument = Annotated[list[Path], typer.Argument(parser=named("RUNS"), help="Run folders.")]
 
 
@@ -192,6 +201,8 @@ def report(options: ReportOptions) -> None:
             where=where,
         )
         err().print(f"report: {page}", markup=False, soft_wrap=True)
+    for run in options.runs:
+        note_unfinished(run)
     if options.json:
         print_run(open_run(options.runs[0]), json=True)
     for run in options.runs:
@@ -238,6 +249,7 @@ def compare(options: CompareOptions) -> None:
     if form.columns is not None and not form.latex:
         raise UsageError("--columns goes with --latex; --csv and --json have every column")
     summary = summarise(options.run, dataset=options.dataset)
+    note_unfinished(options.run)
     refuse_no_result(options.run, summary.trials)
     rows = printed_rows(summary, options.dataset)
     if not rows:

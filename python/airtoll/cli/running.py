@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec
 import typer
 from attrs import frozen
 
+from airtoll.analyse.precision import LEAST_TRIALS
 from airtoll.cli import gate as gates
 from airtoll.cli.gate import EarlierOptions
 from airtoll.cli.options import command
@@ -51,7 +52,6 @@ from airtoll.run import run as run_study
 from airtoll.run.api import prepare
 from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
-from airtoll.run.precision import LEAST_TRIALS
 from airtoll.testbeds import neighbours, station_rates
 from airtoll.testbeds.captured import octets_of_captures
 
@@ -62,6 +62,8 @@ P = ParamSpec("P")
 
 #: CPU seconds of a report, and of one of its cells, for the estimate of `airtoll check`.
 _REPORT_S, _REPORT_CELL_S = 0.5, 0.003
+#: CPU seconds of a cell besides its trials: resolved, built, in the tables.
+_CELL_S = 0.006
 
 
 @frozen(kw_only=True)
@@ -137,8 +139,8 @@ class RunOptions:
         str | None,
         typer.Option(
             "--until-precision",
-            help="Add trials until every overhead's interval is at most this, e.g. 0.5%; "
-            "default: the study's.",
+            help="Add trials of the cells whose overhead is known less precisely than this, e.g. "
+            "0.5%; default: the study's.",
         ),
     ] = None
     most_trials: Annotated[
@@ -216,6 +218,7 @@ def run(options: RunOptions) -> None:
                     _say_captures if options.captures else None,
                 ),
                 on_phase=on_phase,
+                on_look=view.look,
             )
         totals = result.totals
         if totals is not None:
@@ -309,7 +312,10 @@ class CheckOptions:
 
 @command
 def check(options: CheckOptions) -> None:
-    """List the cells to run, the skipped cells with reasons, and the expected duration."""
+    """List the cells to run, the skipped cells with reasons, and the expected duration.
+
+    The duration is that of one core of this machine: a few trials of the study tell its speed.
+    """
     bed = options.testbed
     campaign = bed.campaign(options.real_stations)
     plan, cells = check_study(
@@ -325,7 +331,9 @@ def check(options: CheckOptions) -> None:
     if plan.study.trials.until_precision:
         repetitions = max(repetitions, LEAST_TRIALS)
     run_s = sum(c.expected_s for c in cells if c.skip is None) * repetitions
-    total = run_s + report_s(len(cells))
+    slower = max((c.slower for c in cells), default=1.0)
+    run_s += slower * _CELL_S * sum(c.skip is None for c in cells)
+    total = run_s + slower * report_s(len(cells))
     if options.json:
         emit_json(
             {
@@ -395,8 +403,9 @@ def check(options: CheckOptions) -> None:
         most = max(plan.study.trials.most_trials, repetitions)
         longest = duration(total + run_s * (most / repetitions - 1))
         err().print(
-            f"note: trials are added until every overhead is known within {100 * precision:g} %, "
-            f"at most {most} of each cell: up to {longest}; --trials N sets their number"
+            f"note: cells whose overhead is not known within {100 * precision:g} % go on, to "
+            f"{most} trials at most: up to {longest}; `airtoll plan {options.study} --within "
+            f"{100 * precision:g}%` forecasts how many each needs, --trials N sets their number"
         )
     warnings = Counter(c.warning for c in cells if c.warning)
     for text, count in warnings.most_common(shown_rows(len(warnings))):

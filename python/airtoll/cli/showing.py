@@ -14,7 +14,13 @@ from attrs import frozen
 from airtoll.cli.importing import print_imported
 from airtoll.cli.options import command
 from airtoll.cli.output import emit_json, out, table
-from airtoll.cli.reporting import FormOptions, WhereOption, print_closing, print_latex
+from airtoll.cli.reporting import (
+    FormOptions,
+    WhereOption,
+    note_unfinished,
+    print_closing,
+    print_latex,
+)
 from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell
 from airtoll.report.every_metric import every_metric
@@ -69,6 +75,10 @@ def show(options: ShowOptions) -> None:
         print_imported(run, read_imported(run))
         return
     summary = summarise(run)
+    left = summary.unfinished
+    if left and (view or form.json or not left.was_stopped):
+        # Of a run that was stopped the answer itself says so.
+        note_unfinished(run)
     if view is None:
         if options.where or form.columns or form.csv_ or form.latex or options.metric:
             raise UsageError(

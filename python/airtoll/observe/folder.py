@@ -13,6 +13,7 @@ the tables. Never measures. ``run.json`` is the only file that knows the wall cl
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import json
 import os
@@ -32,7 +33,7 @@ from airtoll.errors import AirtollError, RunError, StorageError
 from airtoll.observe.manifest import mistake
 from airtoll.observe.replacing import put, refuse_other_encodings, remove, storage_error
 from airtoll.plan import Plan, make_plan
-from airtoll.study import StudyFile, parse, with_values
+from airtoll.study import Study, StudyFile, parse, shipped, with_values
 
 MANIFEST = "run.json"
 JOURNAL = "journal.jsonl"
@@ -89,7 +90,17 @@ class RunFolder:
                 json.dumps(study["values"]),
                 manifest["seed"],
                 manifest["repetitions"],
+                json.dumps(manifest.get("further", {})),
             )
+
+    @property
+    def study_named(self) -> str:
+        """The name of a shipped study, or the file of another one."""
+        study = self.manifest()["study"]
+        own = shipped().get(study["name"])
+        if own is not None and hashlib.sha256(own.read_bytes()).hexdigest() == study["sha256"]:
+            return str(study["name"])
+        return str(study["path"])
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
@@ -123,10 +134,10 @@ def _study_file(text: str, path: str, values: str) -> StudyFile:
 
 
 @lru_cache(maxsize=1)
-def _plan(text: str, path: str, values: str, seed: int, repetitions: int) -> Plan:
-    """A run and its report read the plan several times."""
+def _plan(text: str, path: str, values: str, seed: int, repetitions: int, further: str) -> Plan:
+    """A run and its report read the plan several times. ``further``: JSON, as ``values``."""
     study = _study_file(text, path, values).study
-    return make_plan(study, seed=seed, repetitions=repetitions)
+    return make_plan(study, seed=seed, repetitions=repetitions, further=json.loads(further))
 
 
 def create(
@@ -248,8 +259,8 @@ def check_same(
         difference = f"was made by airtoll {manifest['airtoll']}, this is {__version__}"
     elif seed is not None and seed != manifest["seed"]:
         difference = f"has seed {manifest['seed']}, not {seed}"
-    elif trials is not None and trials not in (manifest["repetitions"], options.get("trials")):
-        difference = f"has {manifest['repetitions']} trials per cell, not {trials}"
+    elif trials is not None and not _plans(manifest, file, trials):
+        difference = _with_trials(manifest, file, trials)
     elif as_printed and not options.get("as_printed"):
         difference = "was made without --as-printed"
     elif real_stations not in (None, options.get("real_stations")):
@@ -262,6 +273,34 @@ def check_same(
                 difference = f"has {key} = {study['values'][key]}, not {value}"
     if difference:
         raise RunError(f"{folder.path}: {difference}; leave the option out or choose another --out")
+
+
+def precision_of(options: Mapping[str, Any], study: Study) -> float | None:
+    """The precision that a run goes on to: that of its options, else the study's.
+
+    ``options``: as in ``run.json``. A number of trials alone switches the study's off.
+    """
+    own: float | None = options.get("until_precision")
+    if own is not None or options.get("trials") is not None:
+        return own
+    return study.trials.until_precision
+
+
+def _plans(manifest: Mapping[str, Any], file: StudyFile, trials: int) -> bool:
+    """Whether a run has that number of trials by its options, or by its study."""
+    asked = manifest["options"].get("trials")
+    if asked is not None:
+        return bool(trials == asked)
+    fixed = precision_of(manifest["options"], file.study) is None
+    return fixed and bool(trials == manifest["repetitions"])
+
+
+def _with_trials(manifest: Mapping[str, Any], file: StudyFile, trials: int) -> str:
+    wanted = precision_of(manifest["options"], file.study)
+    if wanted is None:
+        return f"plans {manifest['repetitions']} trials per cell, not {trials}"
+    until = f"every overhead is known within {100 * wanted:g} %"
+    return f"adds trials until {until}, not {trials} trials per cell"
 
 
 def _with_real(options: Mapping[str, Any]) -> str:

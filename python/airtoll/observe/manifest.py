@@ -36,6 +36,10 @@ def _count(least: int, most: int) -> Check:
     return check
 
 
+def _counts(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_count(1, 1_000_000_000), value.values()))
+
+
 def _time(value: Any) -> bool:
     try:
         return datetime.fromisoformat(value).tzinfo is not None
@@ -50,8 +54,10 @@ def _end(value: Any) -> bool:
 def _options(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
-    counts = (value.get("trials"), value.get("real_stations"))
+    counts = (value.get(key) for key in ("trials", "real_stations", "most_trials"))
     known = all(one is None or (type(one) is int and one > 0) for one in counts)
+    wanted = value.get("until_precision")
+    known = known and (wanted is None or (isinstance(wanted, float) and 0 < wanted < 1))
     return known and isinstance(value.get("as_printed", False), bool)
 
 
@@ -69,6 +75,7 @@ _KEYS: Final[dict[str, tuple[str, Check]]] = {
     "testbed": ("a text", _text),
     "seed": ("a number from 0 on", _count(0, (1 << 64) - 1)),
     "repetitions": ("a number from 1 on", _count(1, 1_000_000_000)),
+    "further?": ("a table of numbers from 1 on", _counts),
     "options?": ("a table of options", _options),
     "environment": ("a table of texts", _texts),
     "earlier_environments?": ("a list of tables", _tables),

@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -97,23 +97,47 @@ class Trial:
 
 @frozen
 class Plan:
-    """The cells of a study and their number of repetitions."""
+    """The cells of a study and their trials.
+
+    ``repetitions``: trials of every cell; ``further``: cell -> trials, of the cells that have more.
+    """
 
     study: Study
     seed: int
     repetitions: int
     cells: tuple[Cell, ...] = field(repr=False)
+    further: Mapping[str, int] = field(factory=dict, repr=False)
+
+    def trials_of(self, cell: str) -> int:
+        """Trials of a cell, by its name."""
+        return self.further.get(cell, self.repetitions)
+
+    @property
+    def repetitions_words(self) -> str:
+        """Trials per cell: ``20``, or ``10 to 40`` where some have more."""
+        counts = [self.trials_of(cell.name) for cell in self.cells]
+        least, most = min(counts), max(counts)
+        return f"{least}" if least == most else f"{least} to {most}"
 
     def trials(self) -> Iterator[Trial]:
         """The planned trials (first attempts) in the study's order, warm-ups first per cell."""
         settings = self.study.trials
-        numbers = range(1 - settings.discard_first, self.repetitions + 1)
+        last = {cell.name: self.trials_of(cell.name) for cell in self.cells}
+        numbers = range(1 - settings.discard_first, max(last.values()) + 1)
         if settings.order == "sequential":
             pairs: Iterator[tuple[int, Cell]] = (
-                (number, cell) for cell in self.cells for number in numbers
+                (number, cell)
+                for cell in self.cells
+                for number in numbers
+                if number <= last[cell.name]
             )
         else:
-            pairs = ((number, cell) for number in numbers for cell in self.cells)
+            pairs = (
+                (number, cell)
+                for number in numbers
+                for cell in self.cells
+                if number <= last[cell.name]
+            )
         if settings.order == "random":
             shuffled = list(pairs)
             random.Random(self.seed).shuffle(shuffled)
@@ -135,8 +159,14 @@ class Plan:
         )
 
 
-def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None = None) -> Plan:
-    """Expand a study's grid.
+def make_plan(
+    study: Study,
+    *,
+    seed: int = DEFAULT_SEED,
+    repetitions: int | None = None,
+    further: Mapping[str, int] | None = None,
+) -> Plan:
+    """Expand a study's grid. ``further``: cell -> trials, of those that have more than the others.
 
     Raises ``StudyError`` for a grid without cells, for two cells of the same name, and for more
     than ``MOST_TRIALS`` trials.
@@ -165,15 +195,16 @@ def make_plan(study: Study, *, seed: int = DEFAULT_SEED, repetitions: int | None
     if not cells:
         raise StudyError(f"{study.study.name}: exclude: leaves no cell of the grid")
     count = repetitions or study.trials.repetitions
-    if len(cells) * count > MOST_TRIALS:
+    plan = Plan(study, seed, count, tuple(cells), further or {})
+    if sum(plan.trials_of(cell.name) for cell in cells) > MOST_TRIALS:
         raise StudyError(
-            f"{study.study.name}: {count} trials of {len(cells)} cells; "
+            f"{study.study.name}: {plan.repetitions_words} trials of {len(cells)} cells; "
             f"a run has at most {MOST_TRIALS} trials"
         )
     if len({cell.name for cell in cells}) != len(cells):
         raise StudyError(f"{study.study.name}: two cells of the grid have the same name")
     _categories_act(study, cells)
-    return Plan(study, seed, count, tuple(cells))
+    return plan
 
 
 def trial_seed(study_seed: int, cell: str, number: int, attempt: int) -> int:

@@ -163,6 +163,13 @@ class Policy:
         )
 
     @property
+    def data_frames(self) -> tuple[object, ...]:
+        """The parts that act on data frames, of stations that are in: the ciphers of their link and
+        the tunnels. Policies with equal parts have the same data frames."""
+        ciphers = (self.link.cipher, self.link.group_cipher) if self.link.encrypts_data else ()
+        return (*ciphers, *(tunnel.suite for tunnel in self.tunnels))
+
+    @property
     def octets_per_mpdu(self) -> int:
         """Octets that the link cipher adds to each data MPDU."""
         return self.link.cipher.mpdu_octets if self.link.encrypts_data else 0

@@ -13,6 +13,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.power import POWER
 from airtoll.answer import (
     Answered,
     Compare,
@@ -70,6 +71,7 @@ _DESCRIBED_FEW: Final = 90
 _LARGE: Final = 0.1
 #: A rise from which on the values alone are told: 1315 % is hard to read.
 _MANIFOLD: Final = 1.0
+_SAME_FRAMES: Final = "both send the same data frames"
 _NOTHING: Final = "nothing that anyone would notice"
 _CHANGED: Final = (Verdict.GAINS, Verdict.COSTS, Verdict.CHANGES)
 
@@ -139,7 +141,11 @@ class Teller:
             if arm not in turned
             and (told := [c for c in answered.compares if c.to == arm and c.change is not None])
         }
-        same = {arm: claims for arm, claims in by_arm.items() if _all(claims, Verdict.UNNOTICED)}
+        same = {
+            arm: claims
+            for arm, claims in by_arm.items()
+            if _all(claims, Verdict.UNNOTICED) and len({one.same_frames for one in claims}) == 1
+        }
         others = {arm: claims for arm, claims in by_arm.items() if arm not in same}
         changes, undecided = self._changes(question, others)
         refused = [one for one in answered.impossible if one.arm != question.have]
@@ -359,9 +365,8 @@ class Teller:
             parts.append(said)
         if claim.ruling is Ruling.UNSETTLED:
             parts.append(claim.reason)
-        if claim.ruling is Ruling.TOO_FEW and limits and claim.more is not None:
-            trials = "trial" if claim.more == 1 else "trials"
-            parts.append(f"{claim.more} more {trials} of each cell would decide")
+        if claim.ruling is Ruling.TOO_FEW and limits and claim.fresh is not None:
+            parts.append(_new_run(claim.fresh))
         return f"{claim.ruling.value}: {'; '.join(parts)} [{claim.cell.name}]"
 
     def _by_reason(self, head: str, claims: Sequence[Possible]) -> list[str]:
@@ -390,9 +395,10 @@ class Teller:
 
     def _same(self, question: Asked, by_arm: Mapping[Arm, Sequence[Compare]]) -> Iterator[str]:
         """Candidates whose change is too small to notice; those of the same places together."""
-        alike: dict[tuple[int, ...], list[Arm]] = {}
+        alike: dict[tuple[bool, tuple[int, ...]], list[Arm]] = {}
         for arm, claims in by_arm.items():
-            alike.setdefault(tuple(id(claim.place) for claim in claims), []).append(arm)
+            places = tuple(id(claim.place) for claim in claims)
+            alike.setdefault((claims[0].same_frames, places), []).append(arm)
         for arms in alike.values():
             claims = [claim for arm in arms for claim in by_arm[arm]]
             names = self._listed(self._arms(arms, question.have), "or")
@@ -902,12 +908,16 @@ def _distinct(claims: Sequence[Compare]) -> list[Place]:
 
 
 def _groups(claims: Sequence[Compare]) -> list[list[Compare]]:
-    """Claims that fall, that rise, that are too small to be noticed, and that are undecided."""
+    """Claims that fall, that rise, that are too small to be noticed, that have the same data frames
+    on both sides, and that are undecided."""
     changed = [claim for claim in claims if claim.verdict in _CHANGED]
     return [
         [claim for claim in changed if claim.change.value <= 0],  # type: ignore[union-attr]
         [claim for claim in changed if claim.change.value > 0],  # type: ignore[union-attr]
-        [claim for claim in claims if claim.verdict is Verdict.UNNOTICED],
+        *(
+            [one for one in claims if one.verdict is Verdict.UNNOTICED and one.same_frames is same]
+            for same in (False, True)
+        ),
         [claim for claim in claims if claim.verdict is Verdict.TOO_FEW],
     ]
 
@@ -1022,6 +1032,8 @@ def _limits(claim: Ruled) -> str:
 
 def _unnoticed(group: Sequence[Compare], at: str = "") -> str:
     """No interval of a group holds a change that anyone would notice. ``at``: where."""
+    if all(claim.same_frames for claim in group):
+        return _by_chance(group, at)
     largest = max(group, key=_bound)
     bound = _bound(largest)
     if bound == 0:
@@ -1035,8 +1047,25 @@ def _unnoticed(group: Sequence[Compare], at: str = "") -> str:
     return f"changes by {most}{at}: {_NOTHING}"
 
 
+def _by_chance(group: Sequence[Compare], at: str = "") -> str:
+    """Changes between cells that send the same data frames."""
+    said = f"stays the same{at}: {_SAME_FRAMES}"
+    largest = max(group, key=_size)
+    change = largest.change
+    assert change is not None
+    if change.value == 0:
+        return said
+    is_percent = _is_percent(largest)
+    amount_ = percent(change) if is_percent else shown(change)
+    if len(group) == 1:
+        return f"{said}; the measured change of {amount_} is chance"
+    return f"{said}; the largest measured change, {amount_}, is chance"
+
+
 def _stays(claim: Compare) -> str:
     """An unnoticed change with the value that it is a change of."""
+    if claim.same_frames:
+        return f"stays {_alone(claim, is_after=False)}: {_SAME_FRAMES}"
     bound = _bound(claim)
     if bound == 0 or claim.after is None or not math.isfinite(claim.after.value):
         return _unnoticed([claim])
@@ -1059,14 +1088,19 @@ def _bound(claim: Compare) -> float:
 
 
 def _few(group: Sequence[Compare], at: str = "") -> str:
-    known = [claim.more for claim in group if claim.more is not None]
-    more = max(known, default=0)
-    trials = "trial" if more == 1 else "trials"
-    need = f"; {more} more {trials} of each cell would decide" if known else ""
+    known = [claim.fresh for claim in group if claim.fresh is not None]
+    need = f"; {_new_run(max(known))}" if known else ""
     widest = max(group, key=_size)
     assert widest.change is not None
     amount_ = percent(widest.change) if _is_percent(widest) else shown(widest.change)
     return f"changes by {amount_}{at}: too few trials to tell{need}"
+
+
+def _new_run(trials: int) -> str:
+    """The run that would decide. To go on with this one until it does would find a difference
+    where there is none."""
+    cases = f"{POWER.numerator} of {POWER.denominator}"
+    return f"a new run with {trials} trials of each cell and another seed would decide in {cases}"
 
 
 def _turned(claim: Compare) -> str:

@@ -25,6 +25,10 @@ from airtoll.report.summary import RunSummary
 #: Jain's index of the throughputs of a cell's stations.
 FAIRNESS: Final = "fairness_ratio"
 
+#: Ends of the titles of two columns of one quantity: of the trials that a rule keeps, and of all.
+BY_RULE: Final = " by rule"
+OF_ALL: Final = " of all trials"
+
 #: Delay under load, shown beside the answers where it is measured.
 _DELAYS: Final = ("delay_s", "delay_p95_s")
 
@@ -140,7 +144,7 @@ def titles(summary: RunSummary) -> list[str]:
     for quantity in columns(summary):
         if quantity in (THROUGHPUT, OVERHEAD) and summary.analysis.by_rule:
             name = quantity_name(quantity)
-            found += [f"{name} by rule", f"{name} of all trials"]
+            found += [f"{name}{BY_RULE}", f"{name}{OF_ALL}"]
         else:
             found.append(quantity_name(quantity))
     return [*found, "fairness"] if has_fairness(summary) else found

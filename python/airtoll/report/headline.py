@@ -29,7 +29,8 @@ def headline(summary: RunSummary) -> list[str]:
     """The verdict on printed values; the answers to the study's questions in sentences, the first
     question first; then what limits them.
 
-    A warning that the throughputs are no radio's goes before the answer.
+    Before the answer go a line that the run was interrupted, and a warning that the throughputs are
+    no radio's.
     """
     teller = Teller(summary.names)
     told = [teller.answer(one) for one in summary.answered]
@@ -54,7 +55,15 @@ def headline(summary: RunSummary) -> list[str]:
     ]
     found = list(dict.fromkeys(lines))
     first = max(_FIRST, min(len(leads), _BEFORE_ASSUMPTIONS))
-    return [*found[:first], *assumptions(summary), *found[first:]]
+    return [*_of_the_end(summary), *found[:first], *assumptions(summary), *found[first:]]
+
+
+def _of_the_end(summary: RunSummary) -> list[str]:
+    """That a run was interrupted; of one that is under way its live page says it."""
+    left = summary.unfinished
+    if left is None or not left.was_stopped:
+        return []
+    return [f"This run was {left.words}, and more trials may change every figure below."]
 
 
 def not_covered(summary: RunSummary) -> list[str]:

@@ -14,9 +14,11 @@ import polars as pl
 from markupsafe import Markup
 
 from airtoll.analyse import Comparison, Estimate
+from airtoll.analyse.precision import how_known
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.drawing import Developed, forms_in_words
 from airtoll.observe.datasets import load_dataset
+from airtoll.observe.folder import precision_of
 from airtoll.observe.metrics import name_of
 from airtoll.present.names import policy_name
 from airtoll.report import what_if
@@ -242,6 +244,7 @@ def _values(
         "findings_left_out": max(0, len(findings) - _MOST_FINDINGS),
         "cells": len(summary.plan.cells),
         "until_precision": _precision(summary),
+        "trials_each": summary.plan.repetitions_words,
         "order": study.trials.order,
         "comparison_words": _COMPARED[summary.analysis.paired].format(
             arms="Policies" if summary.analysis.contrast.is_of_policies else "Levels",
@@ -266,11 +269,13 @@ def _values(
 
 
 def _precision(summary: RunSummary) -> str:
-    """The precision that the study asks for, in points; empty where the user gave the trials."""
-    wanted = summary.study.trials.until_precision
-    if wanted is None or summary.manifest.get("options", {}).get("trials") is not None:
+    """The wanted precision, and how many overheads reach it; empty where trials are a number."""
+    wanted = precision_of(summary.manifest["options"], summary.study)
+    if wanted is None:
         return ""
-    return f"{100 * wanted:g}"
+    known = how_known(summary.analysis)
+    met = sum(one.half <= wanted for one in known)
+    return f"{100 * wanted:g} points, which {met} of {len(known)} reach"
 
 
 def _size(summary: RunSummary) -> str:

@@ -25,7 +25,7 @@ from airtoll.observe.metrics import METRICS, OVERHEAD
 from airtoll.observe.spreadsheet import cell as spreadsheet_cell
 from airtoll.plan import Cell
 from airtoll.present.names import policy_name
-from airtoll.report.answer import quantity_name
+from airtoll.report.answer import BY_RULE, OF_ALL, quantity_name
 from airtoll.report.citation import cited
 from airtoll.report.latex import Grid, Group, Layout, Marked, Typeset, escape_latex, typeset
 from airtoll.report.printed_rows import PrintedRow
@@ -212,7 +212,9 @@ def _latex(
         # Printed, ours and its error are the answer.
         Grid(tuple(names[at] for at in kept), numbers, tuple(found), chosen=True),
         form.layout,
-        caption=escape_latex(form.caption) if form.caption else _caption_of(summary, table, chosen),
+        caption=escape_latex(form.caption)
+        if form.caption
+        else _caption_of(summary, table, chosen, [names[at] for at in kept]),
         label=form.label or label_of(table.dataset, table.table, table.quantity),
         notes=[
             f"\\textsuperscript{{{letter}}} {escape_latex(note)}."
@@ -258,7 +260,12 @@ def _numbers(*values: float) -> list[object]:
     return [value if math.isfinite(value) else "" for value in values]
 
 
-def _caption_of(summary: RunSummary, table: PaperTable, chosen: Mapping[str, Sequence[str]]) -> str:
+def _caption_of(
+    summary: RunSummary,
+    table: PaperTable,
+    chosen: Mapping[str, Sequence[str]],
+    columns: Sequence[str],
+) -> str:
     study, *_ = (one.key for one in cited(str(summary.path))[1:])
     what = _quantity(table.quantity)
     head = (
@@ -268,11 +275,8 @@ def _caption_of(summary: RunSummary, table: PaperTable, chosen: Mapping[str, Seq
     cells = list(dict.fromkeys(cell for row in table.rows for cell in row.cells))
     methods = [row.ours.method for row in table.rows if row.ours.has_interval]
     without = [row.ours.method for row in table.rows if not row.ours.has_interval]
-    return (
-        head
-        + " "
-        + caption(summary, cells, chosen, methods, without, {table.quantity}, (table.place,))
-    )
+    shown = {table.quantity, *columns}
+    return head + " " + caption(summary, cells, chosen, methods, without, shown, (table.place,))
 
 
 def _quantity(quantity: str) -> str:
@@ -304,6 +308,11 @@ def caption_of_view(
     has = frame["low"].is_not_null() & frame["low"].is_not_nan()
     methods = frame.filter(has)["method"].cast(pl.String).unique(maintain_order=True).to_list()
     without = frame.filter(~has)["method"].cast(pl.String).unique(maintain_order=True).to_list()
+    if any(name.endswith(BY_RULE) for name in shown) and not any(
+        name.endswith(OF_ALL) for name in shown
+    ):
+        # Values by a rule have no interval.
+        methods, without = [], []
     title = escape_latex(summary.study.study.title.rstrip(".")) + "."
     said = f"{title} {caption(summary, cells, chosen, methods, without, shown, same)}"
     return f"{said} {escape_latex(note)}" if note and "verdict" in shown else said
@@ -332,7 +341,7 @@ def caption(
     lines = [
         escape_latex("; ".join(levels)),
         escape_latex(setting(cells)),
-        _counted(summary, cells),
+        _counted(summary, cells, "$n$: trials" if "n" in quantities else "Trials"),
     ]
     if methods:
         level = f"{100 * summary.analysis.level:.0f}"
@@ -373,8 +382,8 @@ def typed_level(summary: RunSummary, key: str, text: str) -> object:
     return next((one for one in summary.names.levels.get(key, ()) if str(one) == text), text)
 
 
-def _counted(summary: RunSummary, cells: Sequence[Cell]) -> str:
-    """The trials that count, and the rule by which some were chosen."""
+def _counted(summary: RunSummary, cells: Sequence[Cell], name: str) -> str:
+    """The trials that count, and the rule by which some were chosen. ``name``: theirs."""
     frame = summary.analysis.estimates.filter(pl.col("cell").is_in([one.name for one in cells]))
     if frame.is_empty():
         return ""
@@ -382,10 +391,10 @@ def _counted(summary: RunSummary, cells: Sequence[Cell]) -> str:
     low, high, whole = min(counts), max(counts), max(frame["n_all"].to_list())
     said = f"{low}" if low == high else f"{low} to {high}"
     if summary.analysis.by_rule or whole != high:
-        return f"$n$: trials that count, {said} of {whole} by the rule " + escape_latex(
+        return f"{name} that count: {said} of {whole} by the rule " + escape_latex(
             summary.study.trials.select.rule.replace("_", " ")
         )
-    return f"$n$: trials, {said}"
+    return f"{name}: {said}"
 
 
 def _method(method: str) -> str:

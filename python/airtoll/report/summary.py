@@ -43,6 +43,7 @@ from airtoll.observe.tables import (
     read_trials,
     with_caveat,
 )
+from airtoll.observe.unfinished import Unfinished, unfinished
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.present.names import Names, level_name, policy_name
@@ -117,6 +118,11 @@ class RunSummary:
             sketches=self.sketches,
             comparisons=self.comparisons,
         )
+
+    @cached_property
+    def unfinished(self) -> Unfinished | None:
+        """What is left of a run that has not come to its end."""
+        return unfinished(RunFolder(self.path), self.trials)
 
     @property
     def study(self) -> Study:

@@ -70,6 +70,7 @@ def as_json(summary: RunSummary) -> str:
     value = {
         "study": summary.study.study.name,
         "headline": headline(summary),
+        "unfinished": _unfinished(summary),
         "caveats": [{"says": text, "trials": n} for text, n in summary.caveats.items()],
         "estimates": summary.analysis.estimates.to_dicts(),
         "overheads": summary.analysis.overheads.to_dicts(),
@@ -81,6 +82,13 @@ def as_json(summary: RunSummary) -> str:
         "published": [published_row(summary, c) for c in summary.comparisons],
     }
     return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
+
+
+def _unfinished(summary: RunSummary) -> dict[str, Any] | None:
+    left = summary.unfinished
+    if left is None:
+        return None
+    return {"trials": left.done, "trials_planned": left.planned, "command": left.command}
 
 
 def several(pairs: Sequence[Against], form: str) -> str:

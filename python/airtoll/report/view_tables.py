@@ -124,11 +124,13 @@ class ViewTables:
             label = f"{label}-{number + 1}"
         if self.form.caption:
             caption = escape_latex(": ".join(filter(None, (self.form.caption, "; ".join(apart)))))
-        else:
-            caption = self._caption(part)
-        return self._set(part, caption, label)
+            return self._set(part, caption, label)
+        found = self._set(part, self._caption(part), label)
+        # Of columns that are left out the caption says nothing; it is no longer without them.
+        without = self._caption(part, found.left_out) if found.left_out else ""
+        return self._set(part, without, label) if without else found
 
-    def _caption(self, part: _Part) -> str:
+    def _caption(self, part: _Part, left_out: Sequence[str] = ()) -> str:
         names = [name for at in part.rows for name in self._view.cells[at]]
         varying = self._varying(part.rows)
         chosen = {
@@ -140,6 +142,7 @@ class ViewTables:
         same = [word for key, word in first.items() if key not in varying]
         kept, said = self._constant(part)
         columns = [self._view.columns[at] for at in kept]
+        columns = [name for name in columns if name not in left_out]
         text = caption_of_view(
             self.summary, names, columns, chosen, self._view.note, (*same, *said[:1])
         )

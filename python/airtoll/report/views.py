@@ -15,10 +15,10 @@ from attrs import define, evolve, field, frozen
 from airtoll.analyse.decomposition import PARTS, REMAINDER
 from airtoll.analyse.quantities import NOTHING
 from airtoll.errors import UsageError
-from airtoll.observe.metrics import METRICS
+from airtoll.observe.metrics import METRICS, OVERHEAD
 from airtoll.plan import Cell
 from airtoll.present.names import policy_name
-from airtoll.report.answer import table, titles, verdict_words
+from airtoll.report.answer import quantity_name, table, titles, verdict_words
 from airtoll.report.delays import delay_tables
 from airtoll.report.every_metric import every_metric
 from airtoll.report.handover import LAYERS, OFTEN_ABSENT
@@ -116,8 +116,16 @@ def costs(summary: RunSummary) -> View:
     for row in table(summary):
         texts = (row.policy, row.place, row.station or "", *row.values, row.verdict)
         found.add(summary.cells[row.cell], texts, station=row.station or "all")
-    view = found.view()
+    view = evolve(found.view(), minor=_minor(values))
     return evolve(view, note=verdict_words(summary)) if "verdict" in view.columns else view
+
+
+def _minor(values: Sequence[str]) -> tuple[str, ...]:
+    """The values that a narrow page leaves out before an overhead, the last first: all but the
+    first one, among them the throughputs of all trials beside those by a rule.
+    """
+    overhead = quantity_name(OVERHEAD)
+    return tuple(name for name in reversed(values[1:]) if not name.startswith(overhead))
 
 
 def answers(summary: RunSummary, metrics: Sequence[str] = ()) -> View:

@@ -80,13 +80,13 @@ class Where:
 
 def _levels(key: str, text: str, there: Sequence[str]) -> list[str]:
     """The levels that a text names: one, or several with commas between."""
-    whole = _level(key, text, there)
-    if whole is not None:
-        # A level may have a comma in it.
+    parts = [part.strip() for part in text.split(",")]
+    each = [_level(key, part, there) for part in parts]
+    if None in each and (whole := _level(key, text, there)) is not None:
+        # A level, or another name of a policy, may have a comma in it.
         return [whole]
     found = []
-    for one in map(str.strip, text.split(",")):
-        level = _level(key, one, there)
+    for one, level in zip(parts, each, strict=True):
         if level is None:
             raise UsageError(f"--where {key}={one}: {_no_level(key, one, there)}")
         found.append(level)

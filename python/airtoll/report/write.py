@@ -5,7 +5,6 @@ Takes run folders and a form; gives the file. Writes nothing outside the run fol
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from attrs import field, frozen
 from airtoll.drawing import Developed, develop, forms_here, save
 from airtoll.drawing.printing import available
 from airtoll.errors import EnvironmentProblem
+from airtoll.observe.folder import RunFolder, precision_of
 from airtoll.observe.replacing import put, put_text, remove
 from airtoll.observe.spreadsheet import cells
 from airtoll.report import (
@@ -36,7 +36,6 @@ from airtoll.report.own import is_own, refuse_foreign
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.what_if import Panel
 from airtoll.report.where import Where
-from airtoll.study import shipped
 
 #: The folder of the figures and the long tables, beside the page.
 FIGURES = "figures"
@@ -167,10 +166,10 @@ def page_of(run: Path) -> str:
 def command_of(summary: RunSummary) -> str:
     """The command that repeats a run."""
     manifest = summary.manifest
-    parts = ["airtoll", "run", _study_named(manifest["study"])]
+    parts = ["airtoll", "run", RunFolder(summary.path).study_named]
     if manifest["testbed"] != "simulator":
         parts += ["--on", manifest["testbed"]]
-    parts += ["--seed", str(manifest["seed"]), "--trials", str(manifest["repetitions"])]
+    parts += ["--seed", str(manifest["seed"]), *_trials(manifest, summary)]
     printed = summary.study.as_printed if manifest["options"].get("as_printed") else {}
     if printed:
         parts.append("--as-printed")
@@ -181,12 +180,19 @@ def command_of(summary: RunSummary) -> str:
     return shlex.join(parts)
 
 
-def _study_named(study: dict[str, Any]) -> str:
-    """The name of a shipped study, or the file of another one."""
-    own = shipped().get(study["name"])
-    if own is not None and hashlib.sha256(own.read_bytes()).hexdigest() == study["sha256"]:
-        return str(study["name"])
-    return str(study["path"])
+def _trials(manifest: Mapping[str, Any], summary: RunSummary) -> list[str]:
+    """The options that give each cell its trials again: their number, or the rule that found it."""
+    options = manifest["options"]
+    if precision_of(options, summary.study) is None:
+        return ["--trials", str(manifest["repetitions"])]
+    asked = {"--trials": "trials", "--until-precision": "until_precision",
+             "--most-trials": "most_trials"}  # fmt: skip
+    return [
+        word
+        for option, key in asked.items()
+        if options.get(key) is not None
+        for word in (option, str(options[key]))
+    ]
 
 
 def _page(

@@ -6,7 +6,6 @@ Takes a study's name or path and options; gives a :class:`Run`. Never prints.
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -14,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll.analyse import Analysis, analyse
 from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.pairing import pairs_trials
+from airtoll.analyse.precision import LEAST_TRIALS, how_known
 from airtoll.analyse.published import refuse_readings
 from airtoll.errors import (
     AllSkipped,
@@ -43,12 +43,13 @@ from airtoll.observe.tables import (
     read_trials,
     write_tables,
 )
+from airtoll.observe.unfinished import resuming, unfinished
 from airtoll.plan import DEFAULT_SEED, Cell, Plan, make_plan
 from airtoll.question import refuse_questions, required
-from airtoll.run import cluster
+from airtoll.run import cluster, speed
 from airtoll.run.cluster import Cluster
 from airtoll.run.execute import Progress, Totals, execute
-from airtoll.run.precision import LEAST_TRIALS, next_repetitions, widest_half_width
+from airtoll.run.precision import Look, in_pairs, look
 from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
 from airtoll.study import Level, Study, StudyFile, built, load, with_values
@@ -122,7 +123,10 @@ class Run:
 
 @frozen
 class CellCheck:
-    """The check of one cell: skipped or not, and the expected duration."""
+    """The check of one cell: skipped or not, and the expected duration of a trial, seconds.
+
+    ``slower``: how many times longer this machine takes than the testbed's formula expects.
+    """
 
     cell: Cell
     skip: Skip | None
@@ -130,6 +134,7 @@ class CellCheck:
     warning: str | None = None
     #: The fixed rates of its stations.
     rates: tuple[StationRate, ...] = ()
+    slower: float = 1.0
 
 
 #: A path, the name of a shipped study, or a study that was built in Python.
@@ -160,6 +165,7 @@ def run(  # noqa: PLR0913 - keywords of the library
     progress: Progress | None = None,
     started: Callable[[RunFolder, Plan], None] | None = None,
     on_phase: Callable[[str], None] | None = None,
+    on_look: Callable[[Look], None] | None = None,
 ) -> Run:
     """Expand a study, run it, and write the tables.
 
@@ -169,11 +175,12 @@ def run(  # noqa: PLR0913 - keywords of the library
     values; an option that differs is refused. ``instead`` removes the files of the run that is
     there. ``values`` sets dotted keys of the study.
     ``executor`` is ``local`` or ``dask`` (with the address of a ``scheduler``).
-    ``until_precision`` adds trials until every overhead's interval is at most that wide on either
-    side (a fraction), at least 10, or until ``most_trials`` are reached; both default to the
-    study's, and ``trials`` alone switches it off. A trial that fails inside is kept as failed, and
-    ``Totals.faults`` counts it; ``repeat_faults`` runs such trials of a resumed run again, with new
-    seeds. ``real_stations`` is for the real stack in
+    ``until_precision`` adds trials of the cells whose overhead is known less precisely (a fraction,
+    to either side) and of their references, after at least 10 of all cells, up to ``most_trials``;
+    both default to the study's, and ``trials`` alone switches it off. Cells that are compared in
+    pairs go on together. ``on_look`` is told each look at the intervals. A trial that fails inside
+    is kept as failed, and ``Totals.faults`` counts it; ``repeat_faults`` runs such trials of a
+    resumed run again, with new seeds. ``real_stations`` is for the real stack in
     virtual time: so many stations of each cell have daemons, and the medium simulates the others.
     ``on_phase`` is told what
     the run waits for between trials, in words; an empty text ends the wait.
@@ -224,28 +231,39 @@ def run(  # noqa: PLR0913 - keywords of the library
         if instead:
             folders.discard(place)
         folder = _folder(file, bed, place, seed, trials, resume, as_printed, values, real_stations)
-        words = ["airtoll", "run", str(study), "--resume", "--out", str(folder.path)]
-        again = f"`{shlex.join(words)}` continues"
-        if not isinstance(study, str | Path):
-            again = f"run(study, out={str(folder.path)!r}, resume=True) continues"
+        _note_precision(folder, until_precision, most_trials)
         try:
             conduct = _Conduct(
                 jobs=jobs,
                 captures=folder.path / "captures" if captures else None,
                 executor=executor,
                 scheduler=scheduler,
-                precision=until_precision,
-                most=most,
                 repeat_faults=repeat_faults,
                 progress=progress,
                 started=started,
                 on_phase=on_phase,
+                on_look=on_look,
             )
             return _run(file, bed, folder, conduct)
         except Interrupted as error:
-            raise Interrupted(f"{folder.path}: interrupted; {again}") from error
+            raise Interrupted(f"{folder.path}: {_left(folder, study)}") from error
         except DiskRefused as error:
-            raise DiskRefused(f"{error}; then {again}") from error
+            raise DiskRefused(f"{error}; {_left(folder, study)}") from error
+
+
+def _left(folder: RunFolder, study: StudyLike) -> str:
+    """How far an interrupted run came, and what goes on with it."""
+    named = isinstance(study, str | Path)
+    again = f"run(study, out={str(folder.path)!r}, resume=True)"
+    if named:
+        again = f"`{resuming(folder, str(study))}`"
+    try:
+        left = unfinished(folder, read_trials(folder.path), str(study) if named else None)
+    except (RunError, StorageError):
+        left = None
+    if left is None:
+        return f"interrupted; {again} goes on"
+    return f"interrupted after {left.done:,} of {left.planned:,} trials; {again} goes on"
 
 
 @frozen(kw_only=True)
@@ -256,12 +274,11 @@ class _Conduct:
     captures: Path | None
     executor: str
     scheduler: str | None
-    precision: float | None
-    most: int
     repeat_faults: bool
     progress: Progress | None
     started: Callable[[RunFolder, Plan], None] | None
     on_phase: Callable[[str], None] | None
+    on_look: Callable[[Look], None] | None
 
     def workers(self, bed: Testbed) -> Workers | None:
         """Those of another executor than this process."""
@@ -273,9 +290,10 @@ class _Conduct:
 def _run(file: StudyFile, bed: Testbed, folder: RunFolder, conduct: _Conduct) -> Run:
     """Carry out the plan of a folder whose lock is held."""
     plan = folder.plan()
-    precision, repeat_faults = conduct.precision, conduct.repeat_faults
-    if precision is None and folder.manifest()["options"].get("trials") is None:
-        precision = file.study.trials.until_precision
+    repeat_faults = conduct.repeat_faults
+    options = folder.manifest()["options"]
+    precision = folders.precision_of(options, file.study)
+    most = options.get("most_trials") or file.study.trials.most_trials
     if conduct.started:
         conduct.started(folder, plan)
     folder.update(state="running")
@@ -297,10 +315,17 @@ def _run(file: StudyFile, bed: Testbed, folder: RunFolder, conduct: _Conduct) ->
                 )
                 # Trials that were repeated once are not repeated for a finer interval.
                 repeat_faults = False
-                more = _more_trials(folder, plan, bed.name, precision, conduct.most)
-                if more is None:
+                if precision is None:
                     break
-                folder.update(repetitions=more)
+                seen = _look(folder, plan, bed.name, precision, most)
+                if conduct.on_look:
+                    conduct.on_look(seen)
+                if not seen.on:
+                    break
+                counts = {**seen.trials, **seen.on}
+                least = min(counts.values())
+                further = {cell: count for cell, count in counts.items() if count > least}
+                folder.update(repetitions=least, further=further)
                 plan = folder.plan()
         state = "finished"
     finally:
@@ -354,6 +379,8 @@ def check(
 ) -> tuple[Plan, list[CellCheck]]:
     """The cells to run, the skipped cells with reasons, and the expected durations.
 
+    Those of the simulator are seconds of one core of this machine: a few trials tell its speed.
+
     >>> from airtoll.run import check
     >>> plan, checks = check("quickstart", values={"trials.repetitions": 2})
     >>> len(plan.cells), sum(one.skip is not None for one in checks)
@@ -371,8 +398,16 @@ def check(
             skip = bed.check(cell)
             warning = None if skip else bed.warning(cell)
             rates = () if skip else station_rates.of_cell(cell)
-            checked.append(CellCheck(cell, skip, bed.expected_s(cell), warning, rates))
-        return plan, checked
+            expected_s = 0.0 if skip else bed.expected_s(cell)
+            checked.append(CellCheck(cell, skip, expected_s, warning, rates))
+        if testbed is not None or bed.name != "simulator":
+            return plan, checked
+        runs = [one.cell for one in checked if one.skip is None]
+        here = speed.measured(bed, plan, runs, budget_s=speed.BUDGET_S)
+        return plan, [
+            evolve(one, expected_s=here.of(one.cell) * one.expected_s, slower=here.overall)
+            for one in checked
+        ]
     finally:
         bed.close()
 
@@ -558,6 +593,14 @@ def _folder(
     )
 
 
+def _note_precision(folder: RunFolder, precision: float | None, most: int | None) -> None:
+    """Keep the wanted precision with the run, so that a resumed run goes on to it."""
+    asked = {"until_precision": precision, "most_trials": most}
+    new = {key: value for key, value in asked.items() if value is not None}
+    if new:
+        folder.update(options={**folder.manifest()["options"], **new})
+
+
 def _base(file: StudyFile, testbed: str) -> Path:
     """The folder of a study's runs on a testbed, without a number."""
     return RUNS / (file.study.study.name + ("" if testbed == "simulator" else f"-{testbed}"))
@@ -575,14 +618,11 @@ def _real_stations(file: StudyFile, on: str, out: str | Path | None) -> int | No
     return kept if manifest.get("testbed") == on else None
 
 
-def _more_trials(
-    folder: RunFolder, plan: Plan, testbed: str, precision: float | None, most: int
-) -> int | None:
-    """The next number of trials per cell; ``None`` when the overheads are precise enough."""
-    if precision is None or plan.repetitions >= most:
-        return None
+def _look(folder: RunFolder, plan: Plan, testbed: str, wanted: float, most: int) -> Look:
+    """How precisely the overheads of a run are known, and the cells that go on."""
     write(folder, plan, testbed)
     head = plan.study.study
+    paired = pairs_trials(plan.study.trials.order, testbed, plan.study.trials.pairing)
     analysis = analyse(
         read_observations(folder.path),
         read_trials(folder.path),
@@ -590,13 +630,12 @@ def _more_trials(
         baseline=head.baseline,
         overhead=head.overhead,
         select=plan.study.trials.select,
-        paired=pairs_trials(plan.study.trials.order, testbed, plan.study.trials.pairing),
+        paired=paired,
         answers=plan.study.answers,
     )
-    half = widest_half_width(analysis)
-    if half is None:
-        return None
-    return next_repetitions(plan.repetitions, half, precision, most)
+    known = how_known(analysis)
+    trials = {cell.name: plan.trials_of(cell.name) for cell in plan.cells}
+    return look(known, trials, wanted, most, in_pairs(plan.cells, known) if paired else {})
 
 
 def _latest(base: Path) -> Path:

@@ -113,7 +113,7 @@ class _Run:
         self.captures = captures
         self.rule = plan.study.trials.rerun
         self.first = 1 - plan.study.trials.discard_first
-        self.planned = len(plan.cells) * (plan.repetitions + 1 - self.first)
+        self.planned = sum(map(self._count_of, plan.cells))
         self.finished = 0
         self.counts = {"ok": 0, "failed": 0, "skipped": 0, "rerun": 0, "warm_up": 0}
         self.faults = 0
@@ -126,6 +126,10 @@ class _Run:
         self._fill(done)
         if progress:
             progress(self.finished, self.planned, None)
+
+    def _count_of(self, cell: Cell) -> int:
+        """Planned trials of a cell, warm-ups included."""
+        return self.plan.trials_of(cell.name) + 1 - self.first
 
     def alone(self) -> None:
         """Run all trials in this thread, in sequence: Ctrl-C reaches the native code."""
@@ -183,9 +187,8 @@ class _Run:
                 continue
             self._count(record)
             if record.status == "skipped":
-                settled.update(
-                    (record.cell, n) for n in range(self.first, self.plan.repetitions + 1)
-                )
+                last = self.plan.trials_of(record.cell)
+                settled.update((record.cell, n) for n in range(self.first, last + 1))
                 continue
             if record.trial == 0:
                 settled.add((record.cell, self.first + record.attempt - 1))
@@ -200,7 +203,7 @@ class _Run:
                 if value is not None:
                     lane.attempted[record.trial] = value
         for cell in self.plan.cells:
-            numbers = range(self.first, self.plan.repetitions + 1)
+            numbers = range(self.first, self.plan.trials_of(cell.name) + 1)
             open_numbers = [n for n in numbers if (cell.name, n) not in settled]
             self.finished += len(numbers) - len(open_numbers)
             for number in open_numbers[: 1 if self.rule else None]:
@@ -210,7 +213,7 @@ class _Run:
         record = Record(cell.name, 0, 1, 0, "skipped", skip.reason, ())
         self.journal.append(record)
         self.counts["skipped"] += 1
-        self.finished += self.plan.repetitions + 1 - self.first
+        self.finished += self._count_of(cell)
         if self.progress:
             self.progress(self.finished, self.planned, record)
 
@@ -272,7 +275,7 @@ class _Run:
         else:
             self.finished += 1
             self._remember(lane, record)
-            if self.rule and trial.number < self.plan.repetitions:
+            if self.rule and trial.number < self.plan.trials_of(trial.cell.name):
                 self._push(trial.cell.name, trial.number + 1, 1)
         if self.progress:
             self.progress(self.finished, self.planned, record)
@@ -344,8 +347,8 @@ def _ranks(plan: Plan) -> dict[tuple[int, int], int]:
     first = 1 - plan.study.trials.discard_first
     places = [
         (index, number)
-        for index in range(len(plan.cells))
-        for number in range(first, plan.repetitions + 1)
+        for index, cell in enumerate(plan.cells)
+        for number in range(first, plan.trials_of(cell.name) + 1)
     ]
     random.Random(plan.seed).shuffle(places)
     return {place: rank for rank, place in enumerate(places)}

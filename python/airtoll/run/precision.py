@@ -1,24 +1,23 @@
-"""How many trials a run goes on to until its overheads are known as precisely as asked for.
+"""Which cells of a run go on, and to how many trials, until its overheads are as precise as wanted.
 
 A run that stops when its interval is narrow enough stops more often than not after a small sample
-deviation. From fewer than ten trials on, the interval then covers less than it says; from ten on it
-covers 94 to 96 % (tests/run/test_precision.py, docs/statistics.md).
+deviation. From fewer than ten trials on, the interval then covers less than it says; what it covers
+from ten on is in docs/statistics.md (benchmarks/stopping.py).
+
+An overhead that is too wide takes its cell and the reference further. Cells that are compared in
+pairs of trials go on together: a pair has one trial of each, so that a trial of one cell alone
+would be in no pair.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-import polars as pl
-from attrs import evolve
+from attrs import frozen
 
-from airtoll.analyse import Analysis
-from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.analyse.overhead import Summary, overhead_of_summaries
-
-#: Trials per cell before the interval decides.
-LEAST_TRIALS: Final = 10
+from airtoll.analyse.precision import LEAST_TRIALS, Known, forecast
+from airtoll.plan import Cell
 
 #: Growth of the number of trials from one look to the next.
 _LEAST_GROWTH: Final = 1.25
@@ -28,9 +27,9 @@ _MOST_GROWTH: Final = 2.0
 def next_repetitions(
     repetitions: int, half_width: float, precision: float, most: int
 ) -> int | None:
-    """Trials per cell to go on to; None where the run ends.
+    """Trials per cell to go on to; None where they are enough.
 
-    ``half_width``: of the widest interval, in the unit of ``precision``.
+    ``half_width``: of the interval, in the unit of ``precision``.
     """
     if repetitions >= most:
         return None
@@ -43,45 +42,85 @@ def next_repetitions(
     return min(most, max(repetitions + 1, int(repetitions * growth)))
 
 
-def widest_half_width(analysis: Analysis) -> float | None:
-    """The widest half width of a whole cell's overhead, as a share; None without overheads.
+@frozen
+class Look:
+    """A look at a run: how precisely its overheads are known, and what follows.
 
-    Differences in bit/s are taken as a share of the largest baseline throughput. Deterministic
-    cells count as known, and so do readings that are equal in all of ``LEAST_TRIALS`` trials or
-    more: another one hardly differs. More trials settle no reading that depends on their length.
-    A cell without any other interval counts as infinitely wide.
+    ``known``: the overheads. ``trials``: cell -> its trials so far, of all cells. ``wanted``: half
+    widths that are narrow enough, as a share. ``on``: cell -> trials, of the cells that go on;
+    empty at the end.
     """
-    widest = None
-    for row in analysis.overheads.iter_rows(named=True):
-        if row["flow"] is not None or row["station"] is not None or row["value"] != row["value"]:
-            continue
-        found = analysis.overhead_of_all(row["cell"])
-        if found is None:
-            continue
-        known = found.is_deterministic or not found.is_settled
-        half = 0.0 if known else found.half_width
-        if found.is_equal:
-            half = _of_equal(analysis, row)
-        widest = max(widest or 0.0, half if half == half else float("inf"))
-    if widest is None or analysis.definition != "difference_bps":
-        return widest
-    rates = analysis.estimates.filter(
-        (pl.col("metric") == THROUGHPUT) & pl.col("cell").is_in(list(analysis.references))
-    )["value_all"]
-    return widest / float(rates.max() or 1.0)  # type: ignore[arg-type]
+
+    known: tuple[Known, ...]
+    trials: Mapping[str, int]
+    wanted: float
+    on: Mapping[str, int]
+
+    @property
+    def wide(self) -> list[Known]:
+        """The overheads that are not known as precisely as wanted, widest first."""
+        return sorted(
+            (one for one in self.known if one.half > self.wanted), key=lambda one: -one.half
+        )
+
+    def needs(self, one: Known) -> int | None:
+        """Forecast of the trials per cell that an overhead needs, from its spread so far."""
+        return forecast(
+            min(self.trials[one.cell], self.trials[one.reference]), one.half, self.wanted
+        )
 
 
-def _of_equal(analysis: Analysis, row: dict[str, Any]) -> float:
-    """Half width of an overhead with equal readings on a side, which then counts as without spread.
+def look(
+    known: Sequence[Known],
+    trials: Mapping[str, int],
+    wanted: float,
+    most: int,
+    together: Mapping[str, str],
+) -> Look:
+    """The cells that go on, and to how many trials each.
 
-    NaN of fewer than ``LEAST_TRIALS`` trials.
+    ``together``: cell -> the name of the cells with which it is compared in pairs, which go on with
+    it; empty where trials are independent.
     """
-    samples = [
-        analysis.throughputs.filter(cell=str(row[name]))["value"].to_numpy()
-        for name in ("baseline_cell", "cell")
-    ]
-    if min(sample.size for sample in samples) < LEAST_TRIALS:
-        return math.nan
-    zero, own = (evolve(Summary.of(sample), exact=True) for sample in samples)
-    found = overhead_of_summaries(zero, own, analysis.definition, analysis.level)
-    return 0.0 if found.is_deterministic else found.half_width
+    goals: dict[str, int] = {}
+
+    def raise_to(cell: str, count: int) -> None:
+        goals[cell] = max(goals.get(cell, trials[cell]), count)
+
+    if known:
+        for cell, count in trials.items():
+            if count < LEAST_TRIALS:
+                raise_to(cell, min(most, LEAST_TRIALS))
+    for one in known:
+        now = max(trials[one.cell], trials[one.reference])
+        more = next_repetitions(now, one.half, wanted, most)
+        if more is not None:
+            raise_to(one.cell, more)
+            raise_to(one.reference, more)
+    groups: dict[str, int] = {}
+    for cell, count in goals.items():
+        if (group := together.get(cell)) is not None:
+            groups[group] = max(groups.get(group, 0), count)
+    for cell, group in together.items():
+        if group in groups:
+            raise_to(cell, groups[group])
+    on = {cell: goals[cell] for cell in trials if goals.get(cell, 0) > trials[cell]}
+    return Look(tuple(known), dict(trials), wanted, on)
+
+
+def in_pairs(cells: Sequence[Cell], known: Sequence[Known]) -> dict[str, str]:
+    """Cell -> a name of those with which it is compared in pairs of trials of equal number: the
+    policies of its place, and the cells of one reference."""
+    parent = {cell.name: cell.name for cell in cells}
+
+    def root(name: str) -> str:
+        while parent[name] != name:
+            name = parent[name]
+        return name
+
+    first: dict[str, str] = {}
+    for cell in cells:
+        parent[root(cell.name)] = root(first.setdefault(cell.place, cell.name))
+    for one in known:
+        parent[root(one.cell)] = root(one.reference)
+    return {cell.name: root(cell.name) for cell in cells}

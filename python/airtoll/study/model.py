@@ -1408,9 +1408,9 @@ class Trials(Table):
     repetitions: Count = Field(5, description="trials per cell")
     until_precision: Annotated[float, Field(gt=0, lt=1)] | None = Field(
         None,
-        description="trials are added until the interval of every throughput overhead is at most "
-        "this wide on either side (a fraction: 0.005 is half a point), at least 10; "
-        "`--trials` switches it off",
+        description="trials are added to the cells whose throughput overhead has an interval wider "
+        "than this on either side (a fraction: 0.005 is half a point), and to their references, "
+        "after 10 of each cell; `--trials` switches it off",
     )
     most_trials: Count = Field(1000, description="most trials per cell of `until_precision`")
     order: Order = Field("interleaved", description="order of trials")

@@ -1,0 +1,83 @@
+"""``airtoll plan``: trials for a difference, and for the width of an interval."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from airtoll.analyse.power import Spread, corrected
+from airtoll.analyse.student import t_quantile
+from airtoll.run import run
+
+VALUES = {"grid.traffic": ["tcp"], "traffic.tcp.duration_s": 0.1}
+
+
+@pytest.fixture(scope="module")
+def pilot(tmp_path_factory):
+    place = tmp_path_factory.mktemp("plan") / "pilot"
+    return run("quickstart", out=place, trials=8, values=VALUES).path
+
+
+def planned(airtoll, pilot, *more):
+    done = airtoll("plan", "quickstart", "--pilot", str(pilot), "--json", *more)
+    return json.loads(done.stdout), done.stderr
+
+
+def test_a_width_half_as_large_takes_four_times_the_trials(airtoll, pilot):
+    wide, _ = planned(airtoll, pilot, "--within", "0.4%")
+    narrow, _ = planned(airtoll, pilot, "--within", "0.1%")
+    assert len(wide) == 2
+    for one, four in zip(wide, narrow, strict=True):
+        assert one["pilot_trials"] == 8
+        assert 8 < four["trials_needed"] / one["trials_needed"] < 18 or one["trials_needed"] < 10
+
+
+def test_a_planned_width_is_reached(airtoll, pilot, tmp_path):
+    rows, _ = planned(airtoll, pilot, "--within", "0.3%", "--power", "0.95")
+    most = max(row["trials_needed"] for row in rows)
+    done = run("quickstart", out=tmp_path / "run", trials=most, seed=2, values=VALUES)
+    for row in done.analysis().overheads.iter_rows(named=True):
+        assert (row["high"] - row["low"]) / 2 <= 0.0045
+
+
+def test_more_comparisons_take_more_trials_and_are_named(airtoll, pilot):
+    one, said = planned(airtoll, pilot, "--detect", "0.2%")
+    ten, of_ten = planned(airtoll, pilot, "--detect", "0.2%", "--comparisons", "10")
+    assert "--comparisons 2 plans for these" in said
+    assert "each at level 99.5 % (Bonferroni; Holm's correction needs no more)" in of_ten
+    for alone, among in zip(one, ten, strict=True):
+        assert among["trials_needed"] > 1.3 * alone["trials_needed"]
+
+
+@pytest.mark.parametrize("words", [(), ("--detect", "1%", "--within", "1%")])
+def test_one_of_both_is_wanted(airtoll, words):
+    assert "name one of them" in airtoll("plan", "quickstart", *words).stderr
+
+
+@pytest.mark.parametrize("trials", [4, 8, 30])
+def test_the_uncertainty_of_a_pilot_is_that_of_its_deviation(trials):
+    rng = np.random.default_rng(3)
+    deviations = np.sqrt(rng.normal(0, 1, (20_000, 2, trials)).var(axis=2, ddof=1).mean(axis=1))
+    times = Spread(1.0, trials, paired=False).uncertainty
+    assert np.mean(1 / deviations > times) == pytest.approx(0.025, abs=0.005)
+
+
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
+def test_an_interval_is_as_narrow_as_planned_with_the_stated_probability(power):
+    """Known spread: of many runs of the planned size, that share is narrow enough."""
+    spread = Spread(math.sqrt(2), 10, paired=False)
+    wanted = 0.5
+    n = spread.trials_within(wanted, 0.95, power)
+    rng = np.random.default_rng(4)
+    errors = np.sqrt(rng.normal(0, 1, (20_000, 2, n)).var(axis=2, ddof=1).sum(axis=1) / n)
+    share = np.mean(t_quantile(0.95, 2 * n - 2) * errors <= wanted)
+    assert power - 0.02 <= share <= power + 0.12
+    assert spread.trials_within(1e-9, 0.95, power) is None
+
+
+def test_bonferroni_divides_the_error():
+    assert corrected(0.95, 1) == 0.95
+    assert corrected(0.95, 10) == pytest.approx(0.995)
