@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,12 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "airtoll._native.data"
+
+
+def _profile() -> str:
+    """cargo's profile: that of maturin's own options for builds by an installer."""
+    words = shlex.split(os.environ.get("MATURIN_PEP517_ARGS", ""))
+    return words[words.index("--profile") + 1] if "--profile" in words[:-1] else "release"
 
 
 def lay_parts() -> None:
@@ -37,15 +44,14 @@ def lay_parts() -> None:
         cwd=ROOT, check=True, stdout=subprocess.PIPE,
     )  # fmt: skip
     # Named beside the native module it gets the same features of its dependencies, built once.
-    command = [cargo, "build", "--release", "--quiet", "--locked"]
+    profile = _profile()
+    command = [cargo, "build", "--profile", profile, "--quiet", "--locked"]
     command += ["-p", "airtoll-python", "-p", "airtoll-medium", "--bin", "airtoll-medium"]
     command += ["--features", "airtoll-python/aws-lc,airtoll-medium/aws-lc"]
     subprocess.run(command, cwd=ROOT, check=True)
     program = DATA / "scripts" / "airtoll-medium"
     program.parent.mkdir(parents=True)
-    shutil.copy2(
-        Path(json.loads(told.stdout)["target_directory"], "release", program.name), program
-    )
+    shutil.copy2(Path(json.loads(told.stdout)["target_directory"], profile, program.name), program)
     with suppress(OSError):
         subprocess.run(["strip", program], check=False)
 

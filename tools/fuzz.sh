@@ -17,21 +17,25 @@ case "${1:-}" in
   *) echo "usage: fuzz.sh build | fuzz.sh run SECONDS" >&2; exit 2 ;;
 esac
 folder=$(cargo metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
-for target in targets/*.rs; do
-  name=$(basename "$target" .rs)
-  mkdir -p "corpus/$name" artifacts
-  echo "fuzz $name"
-  seeds=""
-  [ ! -d "seeds/$name" ] || seeds="seeds/$name"
-  # shellcheck disable=SC2086
-  "$folder/$host/release/$name" -max_total_time="$seconds" -max_len=4096 -verbosity=0 \
-    -print_final_stats=1 -artifact_prefix="artifacts/$name-" "corpus/$name" $seeds
-done
 python=${PYTHON_OF_FUZZ:-../.venv/bin/python}
-for target in studies imports journals run_folders; do
-  mkdir -p "corpus/$target"
-  echo "fuzz $target"
-  # -max_len: a study is longer than a frame.
-  "$python" "python/$target.py" "corpus/$target" -max_total_time="$seconds" -max_len=16384 -verbosity=0 \
-    -print_final_stats=1 -artifact_prefix="artifacts/$target-"
-done
+mkdir -p artifacts
+export seconds folder host python
+# One target on each core. xargs ends with an error where one does.
+{ for target in targets/*.rs; do basename "$target" .rs; done; echo studies imports journals run_folders; } |
+  xargs -n 1 -P "$(nproc 2>/dev/null || echo 1)" sh -euc '
+    mkdir -p "corpus/$1"
+    if [ -f "targets/$1.rs" ]; then
+      set -- "$1" -max_len=4096 "$folder/$host/release/$1"
+    else
+      # A study is longer than a frame.
+      set -- "$1" -max_len=16384 "$python" "python/$1.py"
+    fi
+    name=$1 length=$2
+    shift 2
+    set -- "$@" "corpus/$name" "$length" -max_total_time="$seconds" -verbosity=0 -print_final_stats=1 \
+      -artifact_prefix="artifacts/$name-"
+    [ ! -d "seeds/$name" ] || set -- "$@" "seeds/$name"
+    # What a target prints stays together.
+    said=$("$@" 2>&1) && code=0 || code=$?
+    printf "fuzz %s\n%s\n" "$name" "$said"
+    exit "$code"' fuzz

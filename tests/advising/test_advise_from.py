@@ -296,6 +296,7 @@ def test_a_battery_decides_for_a_sensor() -> None:
     assert "nothing that anyone would notice) if it stays associated" in line[0]
 
 
+@pytest.mark.thorough
 def test_battery_and_interval_of_a_sensor_are_those_that_are_said() -> None:
     made = advised(
         "--from", "wpa2-psk-ccmp", "--profile", "esp32-c3", "--battery", "2000mAh", "--every", "1h",
@@ -312,6 +313,7 @@ def test_battery_and_interval_of_a_sensor_are_those_that_are_said() -> None:
     assert "3.7 V (--battery 2000mAh@3.7V)" in data["assumed"]
 
 
+@pytest.mark.thorough
 def test_staying_associated_lasts_longer_for_a_sensor_that_often_joins() -> None:
     decision, measures = decided(
         situation("wpa3-sae-ccmp", profile="esp32-c3", every="1m"),
@@ -402,6 +404,7 @@ def test_one_name_on_two_bands_is_told_apart_by_the_band(tmp_path):
     assert (both.band, [one.band for one in both.beside]) == ("5", ["2.4"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("profile", "choice"), [("raspberry-pi-4", "change"), ("esp32", "unknown")]
 )
@@ -431,6 +434,7 @@ def test_an_unknown_profile_names_the_one_that_is_meant(word):
         load(word)
 
 
+@pytest.mark.thorough
 def test_clients_that_never_come_back_are_a_reason_and_not_a_gap():
     made = advised(
         "--from", "wpa2-psk-ccmp", "--place", "office", "--clients", "12", "--requests", "0.2",
@@ -468,6 +472,7 @@ def test_the_margin_of_a_radius_server_is_told_on_both_sides_of_its_limit():
     assert f"joins at {slow.enough:.3g} RADIUS" in Teller(Names(())).margin(slow)[0]
 
 
+@pytest.mark.thorough
 def test_an_open_network_is_left_at_any_cost():
     decision, measures = decided(
         situation("open", profile="mt7621-software"), named=("wpa2-psk-ccmp",), trials=4
@@ -510,6 +515,7 @@ def lines_of(data, title):
     return section["lines"]
 
 
+@pytest.mark.thorough
 def test_a_tunnel_to_a_server_spares_the_router_and_protects_beyond_it():
     """Its packets pass the router sealed: the octets alone cost, and no profile is needed."""
     made = advised(
@@ -558,6 +564,7 @@ def test_a_join_without_public_keys_at_the_access_point_is_known_whole():
     assert unpriced_join(priced, claim, sae) == ""
 
 
+@pytest.mark.thorough
 def test_a_far_station_gets_the_rate_that_arrives():
     near, far = (
         decided(situation("wpa2-psk-ccmp", **place), named=("wpa3-sae-ccmp",), trials=4)[0]
@@ -585,6 +592,7 @@ def test_the_rate_follows_from_the_distance(phy, distance_m, streams, mcs):
     assert (farther.mcs or 0) <= (found.mcs or 0)
 
 
+@pytest.mark.thorough
 def test_kept_tls_sessions_shorten_the_joins_of_an_office():
     times = []
     for kept in (False, True):
@@ -596,6 +604,7 @@ def test_kept_tls_sessions_shorten_the_joins_of_an_office():
     assert times[1] < 0.9 * times[0]
 
 
+@pytest.mark.thorough
 def test_an_office_is_told_what_changes_in_the_first_line():
     decision, measures = decided(
         situation("wpa2-psk-ccmp", place="office", clients=2, requests_per_s=4),
@@ -626,6 +635,7 @@ def test_a_sensor_is_told_why_it_keeps_its_policy_before_all_else():
     assert first.lines[0].startswith("Stronger, and dearer than 5 % of battery life")
 
 
+@pytest.mark.thorough
 def test_the_version_of_tls_is_that_of_the_joins():
     def here(**known):
         return situation("wpa2-psk-ccmp", place="office", clients=2, **known)
@@ -653,6 +663,7 @@ def test_the_version_of_tls_is_that_of_the_joins():
             here(**known)
 
 
+@pytest.mark.thorough
 def test_a_cipher_that_stations_need_not_have_names_those_that_stay_out():
     made = advised(
         "--from", "wpa2-psk-ccmp", "--profile", "mt7981", "--policy", "wpa3-sae-gcmp-256",
@@ -679,6 +690,7 @@ wpa_passphrase=secret-of-home
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("pmf", "words"), [("0", "can be forged"), ("1", "optional today")])
 def test_optional_protection_of_management_frames_is_told_as_it_is(tmp_path, pmf, words):
     file = tmp_path / "hostapd.conf"

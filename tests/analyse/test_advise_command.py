@@ -103,6 +103,7 @@ def advised(tmp_path, monkeypatch, *arguments: str) -> dict:
     return json.loads(result.stdout)
 
 
+@pytest.mark.thorough
 def test_a_cipher_without_a_cost_on_the_devices_cpu_is_not_advised(tmp_path, monkeypatch):
     policies = ["wpa2-psk-ccmp", "wpa3-sae-gcmp-256", "wpa2-psk-ccmp+openvpn"]
     data = advised(
@@ -218,6 +219,7 @@ def test_needs_that_no_measured_policy_meets_are_no_missing_measurement(placed):
     assert "No unbroken policy meets the needs in desk, udp" in result.stdout
 
 
+@pytest.mark.thorough
 def test_a_scenario_of_several_studies_is_refused_with_the_choices(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["advise", "--scenario", "walk"])
@@ -233,6 +235,7 @@ def test_a_scenario_of_several_studies_is_refused_with_the_choices(tmp_path, mon
     assert {advice["scenario"] for advice in data["advice"]} == {"single"}
 
 
+@pytest.mark.thorough
 def test_a_throughput_that_has_not_settled_is_not_advised(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "vpn.toml").write_text(

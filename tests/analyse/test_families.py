@@ -32,6 +32,7 @@ def test_a_selection_rule_moves_the_point_estimate_and_no_interval(rows):
     )
 
 
+@pytest.mark.thorough
 def test_the_interval_of_closest_five_of_twenty_covers_as_it_says(rows):
     rng = np.random.default_rng(5)
     drawn = {f"c{i}": rng.normal(1e6, 1e4, 20) for i in range(1000)}
@@ -112,6 +113,7 @@ def ten_metrics(rows, rng, answers):
     return analyse(pl.concat(frames), answers=answers).comparisons
 
 
+@pytest.mark.thorough
 def test_ten_metrics_without_a_difference_show_one_in_five_percent_of_runs(rows):
     rng = np.random.default_rng(6)
     runs = 100

@@ -121,6 +121,7 @@ def test_a_tail_that_a_few_trials_hold_has_no_interval():
     assert found["delay_p50_s"]["pooled_low"] < found["delay_p50_s"]["pooled"]
 
 
+@pytest.mark.thorough
 def test_the_median_of_three_trials_covers_the_truth():
     # Exponential delays whose mean varies by 10 % between trials; measured: 97 % of 2,000 runs.
     rng = np.random.default_rng(10)

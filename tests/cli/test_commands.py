@@ -58,6 +58,7 @@ def test_errors_are_one_line_on_stderr_with_their_exit_code(airtoll: Any, tmp_pa
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_a_check_of_many_cells_is_cut_and_says_why_of_all_of_them(airtoll: Any) -> None:
     # No cell of this study has a closed form, and the first rows do not show every reason.
     done = airtoll("check", "agarwal2005", "--on", "analytic")

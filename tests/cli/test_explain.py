@@ -87,6 +87,7 @@ def iperf3(path: Path, mbps: float, *, reverse: int = 1, **test: Any) -> str:
 AC = ("--phy", "802.11ac", "--width", "80", "--mcs", "9", "--streams", "2")
 
 
+@pytest.mark.thorough
 class TestThreads:
     """Public threads whose cause its reporters, or the makers, found later."""
 
@@ -184,6 +185,7 @@ class TestThreads:
         assert first(before, after, *words) == right
 
 
+@pytest.mark.thorough
 class TestFurtherThreads:
     """Public threads that no width or weight was chosen by; ``source``: where their numbers are."""
 
@@ -330,6 +332,7 @@ class TestForm:
 
     SAME = ("--from", "wpa2", "--to", "wpa3-transition")
 
+    @pytest.mark.thorough
     def test_a_narrower_channel_is_a_cause_and_its_width_decides(self) -> None:
         words = ("480", "240", *self.SAME, *AC)
         assert "narrower channel" in [one["name"] for one in explain(*words)["mechanisms"]][:5]
@@ -338,6 +341,7 @@ class TestForm:
         assert rated["deciding"]["minutes"] < 2
         assert first(*words, "--also", "width=80:40") == "narrower channel"
 
+    @pytest.mark.thorough
     def test_a_narrower_channel_gives_the_rate_of_its_width(self) -> None:
         # 866.7 and 400 Mb/s: 234 and 108 data subcarriers.
         words = (
@@ -458,6 +462,7 @@ class TestAnswer:
         assert max(map(len, lines)) <= 100
         assert lines[0] == "Assumed: wpa2-psk-ccmp after (WPA2-Personal); say --to"
 
+    @pytest.mark.thorough
     def test_a_throughput_that_the_link_cannot_carry_is_refused_with_the_link_that_does(
         self,
     ) -> None:
@@ -476,6 +481,7 @@ class TestAnswer:
         assert "look at --phy" in refused("9000", "25", "--phy", "802.11n")
         assert "--rate" in refused("400", "25", "--phy", "802.11g")
 
+    @pytest.mark.thorough
     def test_a_throughput_a_little_above_the_air_names_the_setting_that_carries_it(self) -> None:
         link = ("--phy", "802.11ac", "--width", "80", "--mcs", "7")
         text = shown("229", "223", *link)
@@ -575,6 +581,7 @@ class TestAnswer:
         assert found["readings"][0]["before"] is None
         assert found["mechanisms"][0]["name"] == "legacy rates"
 
+    @pytest.mark.thorough
     def test_a_profile_without_an_engine_speaks_for_the_cpu(self) -> None:
         words = ("450", "150", "--from", "wpa2", "--to", "wpa3-sae-gcmp-256", *AC)
         found = explain(*words, "--profile", "mt7621")
@@ -588,6 +595,7 @@ class TestAnswer:
         assert found["fits"]
         assert found["mechanisms"][0]["parameter"].endswith("up only")
 
+    @pytest.mark.thorough
     def test_a_link_of_wi_fi_7_is_answered_too(self) -> None:
         words = ("--phy", "802.11be", "--width", "320", "--streams", "1", "--band", "6")
         assert first("1250", "1220", *words) == "octets"
@@ -711,6 +719,7 @@ class TestStated:
         assert best["parameter"] == (f"{way} the station alone" if way else None)
         assert best["weight"] > 0.5
 
+    @pytest.mark.thorough
     def test_no_remedy_leaves_out_what_the_policy_requires(self) -> None:
         def remedy(to: str) -> str:
             found = explain("310", "45", "--from", "wpa2", "--to", to, *AC)["mechanisms"]

@@ -218,6 +218,7 @@ def test_a_gate_that_checks_nothing_is_refused_before_the_run(airtoll, place, ar
     assert not (place / "runs").exists()
 
 
+@pytest.mark.thorough
 def test_a_value_of_the_trials_that_did_not_fail_does_not_pass(airtoll, place):
     _as_if(place, "partly", _failing)
     done = airtoll("gate", "partly", cwd=place)
@@ -229,6 +230,7 @@ def test_a_value_of_the_trials_that_did_not_fail_does_not_pass(airtoll, place):
     assert [line.partition(";")[2].partition(":")[0] for line in lines] == [" 1 of 6 trials failed"]
 
 
+@pytest.mark.thorough
 def test_a_cell_that_failed_since_the_earlier_run_does_not_pass(airtoll, place):
     _as_if(place, "none", lambda record: Record(*record.key, record.seed, "failed", "no air", ())
            if record.cell == "home/open/slow" else record)  # fmt: skip

@@ -38,6 +38,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arguments", COMMANDS_WITH_OUTPUT, ids=" ".join)
 def test_a_full_disk_behind_stdout_is_one_line(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("wb") as full:
@@ -74,6 +75,7 @@ def test_a_reader_that_stops_reading_is_no_error(arguments: tuple[str, ...]) -> 
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.thorough
 def test_a_reader_that_stops_reading_hides_no_failure(tmp_path: Path) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
@@ -146,6 +148,7 @@ def test_an_empty_path_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_a_dash_is_standard_output_or_refused(run: Path, tmp_path: Path) -> None:
     for form in ("csv", "markdown", "html"):
         options = ["report", str(run), "--format", form, "--no-what-if"]

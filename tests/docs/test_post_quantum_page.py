@@ -50,6 +50,7 @@ def values(cell: Cell, seed: int = 1) -> dict[str, float] | None:
     return {row.metric: row.value for row in trial.rows if row.station == "A"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", table("Join time by chain"), ids=lambda row: f"{row[0]}-{row[1]}")
 def test_a_row_of_the_join_times_is_that_of_a_trial(row: list[str]) -> None:
     chain, group, messages, octets, near, far = row

@@ -67,6 +67,7 @@ def lesson(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_files_and_another_one_other_numbers(
     lesson, simulated, monkeypatch, tmp_path
 ):
@@ -266,6 +267,7 @@ def test_commands_of_the_sheet_name_studies_and_their_keys(lesson):
     assert wanted <= found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("study", ["quickstart", "roaming2026"])
 def test_a_command_of_the_sheet_gives_the_columns_that_it_promises(
     airtoll, lesson, tmp_path, study

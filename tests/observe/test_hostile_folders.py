@@ -200,6 +200,7 @@ def in_one_line(error: BaseException) -> bool:
     return isinstance(error, AirtollError) and "\n" not in str(error)
 
 
+@pytest.mark.thorough
 def test_a_changed_folder_is_read_and_resumed_without_a_traceback(
     good: Path, study: Path, tmp_path: Path
 ) -> None:

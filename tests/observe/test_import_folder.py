@@ -116,6 +116,7 @@ def test_rows_without_a_number_are_the_next_trial_of_their_cell(tmp_path):
     assert read_observations(tmp_path / "o").filter(policy="open")["trial"].to_list() == [1, 2]
 
 
+@pytest.mark.thorough
 def test_three_imports_at_once_lose_no_reading(tmp_path):
     files = [table(tmp_path / f"{n}.csv", 250, start=1 + 250 * n) for n in range(12)]
     words = [sys.executable, "-c", _LOOP, str(tmp_path / "o")]
@@ -180,6 +181,7 @@ def test_a_damaged_line_is_named(tmp_path):
             added(tmp_path / "o", table(tmp_path / "b.csv", 3, start=4))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("room", [1000, 20_000])
 def test_a_full_disk_leaves_what_was_there(tmp_path, room):
     folder = tmp_path / "o"

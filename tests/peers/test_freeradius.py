@@ -340,6 +340,7 @@ def test_freeradius_3_2_7_sends_a_flight_that_it_does_not_take(
         assert 2 * (max(map(int, numbers)) + 1) == own.count("radius")
 
 
+@pytest.mark.thorough
 def test_openssl_3_5_has_no_leaf_of_slh_dsa(peers: Any, server: Any) -> None:
     chain = "slh-dsa-sha2-128s"
     with pytest.raises(AssertionError, match="unknown certificate type"):

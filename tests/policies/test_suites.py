@@ -115,6 +115,7 @@ def _faults(text: str, *, mapping: bool) -> Iterator[str]:
             yield f"line {line}: EAP methods are listed: {', '.join(map(str, named))}"
 
 
+@pytest.mark.thorough
 def test_python_has_no_second_table() -> None:
     found = [
         f"{path.relative_to(PACKAGE)}: {fault}"

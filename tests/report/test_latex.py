@@ -211,6 +211,7 @@ def test_what_all_rows_share_is_in_the_caption_and_one_level_has_one_table(
     assert "UDP, the air alone" in text.split("\\midrule")[1]
 
 
+@pytest.mark.thorough
 def test_what_a_page_has_no_room_for_is_said(paper: RunSummary) -> None:
     def called(*words: str) -> tuple[str, str]:
         done = CliRunner().invoke(app, ["show", str(paper.path), "costs", "--latex", *words])

@@ -41,6 +41,7 @@ def test_a_page_elsewhere_leaves_the_users_tables_alone(finished: Path, tmp_path
     assert "page-figures/" in page.read_text("utf-8")
 
 
+@pytest.mark.thorough
 def test_two_pages_of_a_folder_share_no_figure(finished: Path, tmp_path: Path) -> None:
     write_report([finished], out=tmp_path / "a.html")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "a-figures").iterdir()}
@@ -80,6 +81,7 @@ def test_several_runs_and_the_playground_ask_as_well(finished: Path, tmp_path: P
     assert target.read_text() == MINE
 
 
+@pytest.mark.thorough
 def test_tables_of_an_older_page_go_and_others_stay(finished: Path) -> None:
     write_report([finished])
     from airtoll.report.costs import cost_table
@@ -132,6 +134,7 @@ def test_an_error_leaves_the_old_file_and_no_scratch(tmp_path: Path) -> None:
     assert target.read_text() == "old"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "command",
     [

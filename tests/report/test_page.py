@@ -39,6 +39,7 @@ def test_page_is_self_contained_and_says_what_was_skipped(finished):
     assert {path.suffix for path in (finished.path / "figures").iterdir()} == {".svg"}
 
 
+@pytest.mark.thorough
 def test_figures_for_print_come_on_request_and_are_renewed(finished):
     pytest.importorskip("matplotlib")
     page = write_report([finished.path], for_print=True).read_text("utf-8")

@@ -158,6 +158,7 @@ def test_notes_are_below_the_table_with_their_letters(paper: Path) -> None:
         assert fitted not in re.search(r"textsuperscript\{(.*)\}", air)[1].split(",")
 
 
+@pytest.mark.thorough
 def test_clients_of_one_table_are_groups_of_rows(paper: Path) -> None:
     words = ("compare", paper, "tripathi2008", "--table", "5", "--where", "quantity=throughput")
     done = called(*words, "--latex")
@@ -258,6 +259,7 @@ def test_the_terminal_and_json_show_the_chosen_rows(paper: Path) -> None:
     assert "TKIP" not in text
 
 
+@pytest.mark.thorough
 def test_a_report_as_text_has_the_chosen_rows(paper: Path) -> None:
     words = ("report", paper, "--out", "-", "--where", "traffic=udp", "--where", "scenario=single")
     done = called(*words, "--where", "policy=open,wep-104", "--format", "csv")
@@ -331,6 +333,7 @@ def test_every_measured_metric_has_its_sentences(office: Path) -> None:
     assert one.stdout == "throughput (throughput_bps)\n" + told[: len(one.stdout) - 28]
 
 
+@pytest.mark.thorough
 def test_answers_are_a_table_too_and_levels_choose_it(office: Path) -> None:
     def rows(*words: str) -> list[dict[str, str]]:
         words = ("answers", "--metric", "delay_s", *words, "--csv")

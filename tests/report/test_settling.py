@@ -59,6 +59,7 @@ def vpn(tmp_path, seconds=2, trials=3, scenario="", traffic=""):
     return summarise(run(study, out=tmp_path / "run").path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("seconds", "trials"), [(1, 5), (2, 2), (4, 1)])
 def test_fragments_before_a_full_queue_are_no_cost_of_a_vpn(tmp_path, seconds, trials):
     summary = vpn(tmp_path, seconds, trials)
@@ -93,6 +94,7 @@ def test_the_cure_that_the_answer_names_gives_a_cost_that_settles(tmp_path, cure
     assert cost.has_interval
 
 
+@pytest.mark.thorough
 def test_fragments_that_settle_are_named_as_a_part_of_the_cost(tmp_path):
     vpn(tmp_path)
     text = (tmp_path / "vpn.toml").read_text().replace('topology = "downlink"\n', "")
@@ -154,6 +156,7 @@ def test_the_terminal_begins_with_what_has_not_settled(tmp_path):
     assert summary.unsettled("throughput_bps")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("scenario", "cure"),
     [

@@ -61,6 +61,7 @@ def test_the_command_prints_what_was_fitted_and_held_out():
     assert set(answer["settings"]) == set(answer["open"]) == {"tripathi2008"}
 
 
+@pytest.mark.thorough
 def test_explain_ranks_the_devices_of_a_data_set_by_the_readings_that_it_sees():
     result = CliRunner().invoke(app, ["explain", "tripathi2008", "single", "--json"])
     assert result.exit_code == 0, result.output
@@ -103,6 +104,7 @@ def test_the_page_shows_models_and_experiments():
     assert "senders" in page
 
 
+@pytest.mark.thorough
 def test_a_fit_at_the_limit_of_the_search_is_shown_as_impossible():
     found = plain(identify_device([SINGLE], trials=1))
     assert "impossible" not in identified_page(found, "title").lower()
@@ -114,6 +116,7 @@ def test_a_fit_at_the_limit_of_the_search_is_shown_as_impossible():
     assert "no limit" in page
 
 
+@pytest.mark.thorough
 def test_a_serial_cards_overhead_falls_with_rising_payload_and_with_a_second_sender():
     found = identify_device([SINGLE], trials=1, experiments=True)
     by_title = {one.title.rpartition(": ")[2]: one for one in found.experiments}
@@ -125,6 +128,7 @@ def test_a_serial_cards_overhead_falls_with_rising_payload_and_with_a_second_sen
     assert by_title["rate of one sender, Mb/s"].levels == (6.0, 12.0, 24.0, 54.0)
 
 
+@pytest.mark.thorough
 def test_each_study_is_predicted_by_the_others(monkeypatch):
     monkeypatch.setattr(identifying, "_FIRST_US", (0.0, 60.0))
     subjects = [

@@ -144,6 +144,7 @@ def test_estimates_see_packets_that_queues_refuse(tmp_path, traffic, least_s):
     assert cell.expected_s > least_s
 
 
+@pytest.mark.thorough
 def test_28_000_excludes_take_seconds(tmp_path):
     """Under a megabyte of patterns: the cells were compared with each of them."""
     levels = list(range(1, 201))
@@ -227,6 +228,7 @@ def test_values_and_names_that_are_no_utf_8_are_refused():
         assert isinstance(result.exception, UsageError | StudyError), arguments
 
 
+@pytest.mark.thorough
 def test_the_same_question_takes_the_run_that_is_there(tmp_path, monkeypatch):
     """`advise` has one folder for a scenario, and carries no equal run out again."""
     monkeypatch.chdir(tmp_path)

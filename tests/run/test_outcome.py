@@ -105,6 +105,7 @@ def test_resuming_with_another_option_is_refused_with_the_difference(tmp_path, m
 SHORT = ["--set", 'grid.traffic=["udp"]', "--set", "traffic.udp.duration_s=0.1"]
 
 
+@pytest.mark.thorough
 def test_the_expected_time_includes_joins_and_the_report():
     study = ["check", "reauthentication-storm", "--json"]
     found = json.loads(CliRunner().invoke(app, study).stdout)

@@ -98,10 +98,12 @@ def test_every_packet_is_accounted_for(ofdma: str, own: dict[str, Any]) -> None:
         assert of["sent"] == of["received"] + of["lost"] + of["queued"]
 
 
+@pytest.mark.thorough
 def test_off_is_the_default() -> None:
     assert rows(ofdma="off") == rows()
 
 
+@pytest.mark.thorough
 def test_802_11be_has_it_up_to_80_mhz() -> None:
     own: dict[str, Any] = {"phy": "802.11be", "ofdma": "both", "security_gates": "ignore"}
     assert rows(width_mhz=80, **own)["throughput_bps"] > 0

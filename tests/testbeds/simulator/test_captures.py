@@ -295,6 +295,7 @@ def test_tshark_reads_a_fast_transition_over_the_ds(
     assert trial.values["handover_messages"] == 6
 
 
+@pytest.mark.thorough
 @needs_tshark
 def test_tshark_reads_the_scan_of_a_walk(tmp_path: Path, cell: Any, record: Any) -> None:
     load = {"transport": "udp", "offered_mbps": 2, "duration_s": 4, "direction": "both"}
