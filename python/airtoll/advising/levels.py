@@ -89,7 +89,7 @@ def by_level(
 ) -> Screen:
     """The screen of the first level, under the answers at all levels and their turns."""
     lines = [
-        f"{_level(one.situation)}: {shown.answer}"
+        f"{_level(one.situation)}: {_sentence(_own(one, shown))}"
         for one, shown in zip(decisions, screens, strict=True)
     ]
     first = decisions[0]
@@ -99,8 +99,18 @@ def by_level(
         answer = " ".join(_words(one, first.situation) for one in turns)
     levels = Section("By level", tuple(lines))
     rest = screens[0].sections
-    heading = Section(f"At {_level(first.situation)}", (screens[0].answer,))
+    about = "" if first.asked is None else f"{screens[0].answer.partition(': ')[0]}. "
+    heading = Section("In detail", (f"{about}All that follows is at {_level(first.situation)}.",))
     return Screen(answer, (levels, heading, *rest))
+
+
+def _own(decision: Decision, shown: Screen) -> str:
+    """The answer of a level, without the policies where all levels have the same."""
+    return shown.answer if decision.asked is None else shown.answer.partition(": ")[2]
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _short(decision: Decision) -> str:
