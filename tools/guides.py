@@ -39,8 +39,8 @@ GUIDES = ROOT / "docs" / "guides"
 _COMMAND = re.compile(r"^    airtoll .+$")
 _DIRECTIVE = re.compile(r"^<!-- (file|shown): (.+) -->$")
 _TABLE = re.compile(r"^<!-- table: ([a-z0-9-]+) -->\n.*?^<!-- end of table -->\n", re.M | re.S)
-#: The expected duration depends on the machine.
-_VARIES = re.compile(r"about .* on simulator$", re.MULTILINE)
+#: The expected durations depend on the machine.
+_VARIES = re.compile(r"about .* on simulator$|up to [0-9.]+ (?:s|min|h);", re.MULTILINE)
 
 
 def pages(names: Sequence[str] = ()) -> list[Path]:

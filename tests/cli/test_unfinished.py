@@ -79,7 +79,7 @@ def test_another_number_of_trials_is_refused_with_the_planned_one(interrupted, s
 
 
 def test_a_run_until_a_precision_is_refused_any_number(small_study, fake, tmp_path):
-    """Its number grows: the one that it has by now was nobody's."""
+    """Its number grows: no user asked for the one that it has by now."""
     place = tmp_path / "run"
     run(small_study(), testbed=fake(), out=place, until_precision=0.9, jobs=1)
     for number in (6, 10):

@@ -199,7 +199,7 @@ def test_an_undecided_change_says_so():
     telling = Telling(policies(ONE), "bit/s", (20e6, 19.8e6, 0.6e6))
     (line,) = telling.leads()
     assert "throughput changes by -1.0 ± 3.0 % (" in line
-    new = "a new run with 100 trials of each cell and another seed would decide in 4 of 5 cases"
+    new = "a new run with 92 trials of each cell and another seed would decide in 4 of 5 cases"
     assert f"): too few trials to tell; {new}." in line
 
 

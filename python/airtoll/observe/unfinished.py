@@ -1,4 +1,4 @@
-"""A run that has not come to its end: how many of its trials are there, and what goes on with it.
+"""A run that has not come to its end: how many of its trials are there, and how it goes on.
 
 Takes a run folder and its table of trials; gives counts and a line. Never writes.
 """
@@ -41,7 +41,7 @@ class Unfinished:
 def unfinished(
     folder: RunFolder, trials: pl.DataFrame, study: str | None = None
 ) -> Unfinished | None:
-    """What is left of a run; None of one that is finished.
+    """The trials that a run has not carried out yet; None of a finished run.
 
     ``trials``: its table. ``study``: as the command names it; default: as the folder knows it.
     """

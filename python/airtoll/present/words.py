@@ -1099,7 +1099,7 @@ def _few(group: Sequence[Compare], at: str = "") -> str:
 def _new_run(trials: int) -> str:
     """The run that would decide. To go on with this one until it does would find a difference
     where there is none."""
-    cases = f"{POWER.numerator} of {POWER.denominator}"
+    cases = f"{POWER.numerator} of {POWER.denominator} cases"
     return f"a new run with {trials} trials of each cell and another seed would decide in {cases}"
 
 

@@ -147,7 +147,7 @@ _SAFE: Final = 0.99
 _SCRIPT, _BEHIND_PT = 0.8, 0.5
 #: Lines of a heading, and the least width of a column whose words wrap, pt.
 _HEAD_LINES: Final = 3
-_LEAST_WORDS: Final = 55.0
+_LEAST_WORDS: Final = 50.0
 #: A title wraps at the width of its table, or at this one, pt.
 _LEAST_TITLE: Final = 150.0
 

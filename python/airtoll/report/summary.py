@@ -121,7 +121,7 @@ class RunSummary:
 
     @cached_property
     def unfinished(self) -> Unfinished | None:
-        """What is left of a run that has not come to its end."""
+        """The trials that a run which was interrupted has not carried out yet."""
         return unfinished(RunFolder(self.path), self.trials)
 
     @property

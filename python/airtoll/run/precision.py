@@ -1,7 +1,7 @@
 """Which cells of a run go on, and to how many trials, until its overheads are as precise as wanted.
 
 A run that stops when its interval is narrow enough stops more often than not after a small sample
-deviation. From fewer than ten trials on, the interval then covers less than it says; what it covers
+deviation. From fewer than ten trials on, the interval then covers less than it says; its coverage
 from ten on is in docs/statistics.md (benchmarks/stopping.py).
 
 An overhead that is too wide takes its cell and the reference further. Cells that are compared in
