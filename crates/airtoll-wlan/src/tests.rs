@@ -18,6 +18,7 @@ mod path_mtu;
 mod power_save;
 mod settling;
 mod single_radio;
+mod widths;
 mod wired_senders;
 
 use crate::outcome::Outcome;

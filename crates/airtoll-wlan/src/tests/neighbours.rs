@@ -8,7 +8,7 @@ use crate::scenario::Neighbour;
 
 /// A cell of `own` saturated stations beside `cells` neighbours with `stations` saturated ones each,
 /// whose nodes hear those of other cells at `level_dbm`.
-fn beside(
+pub(super) fn beside(
     bss: &str,
     own: usize,
     (cells, stations): (usize, usize),
@@ -52,7 +52,7 @@ fn beside(
     scenario
 }
 
-fn without_neighbours(outcome: &Outcome) -> Vec<&Row> {
+pub(super) fn without_neighbours(outcome: &Outcome) -> Vec<&Row> {
     let rows = outcome.rows.iter();
     rows.filter(|r| r.metric != "airtime_neighbours_s")
         .collect()
@@ -210,7 +210,7 @@ fn obss_pd_ignores_frames_of_other_colors_alone() {
     assert!((0.98..0.999).contains(&(both / one)), "{both} {one}");
 }
 
-fn fix_mcs(scenario: &mut Scenario, mcs: u8) {
+pub(super) fn fix_mcs(scenario: &mut Scenario, mcs: u8) {
     for bss in &mut scenario.bss {
         bss.rate = serde_json::from_value(json!({"control": "fixed_mcs", "mcs": mcs})).unwrap();
     }
