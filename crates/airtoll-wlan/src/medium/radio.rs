@@ -338,7 +338,7 @@ impl Radio {
         self.tunings.get(radio.index()).copied().unwrap_or_default()
     }
 
-    /// What `to` senses of a frame of `from` with a width, where channels overlap in part.
+    /// The part of a frame of `from` with a width that `to` senses, where channels overlap in part.
     pub fn senses(&self, to: RadioId, from: RadioId, step: u8) -> Sensed {
         if to == from {
             return Sensed::Whole;

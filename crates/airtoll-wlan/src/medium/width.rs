@@ -65,7 +65,7 @@ impl Block {
     }
 }
 
-/// What a radio senses of a frame.
+/// The part of a frame that a radio senses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sensed {
     /// Nothing.
@@ -79,7 +79,7 @@ pub(super) enum Sensed {
 }
 
 impl Sensed {
-    /// What a radio senses of a frame of a width whose sender has the primary channel `from`, at a level, dBm.
+    /// The part that a radio senses of a frame of a width whose sender has the primary channel `from`, at a level, dBm.
     pub fn of(own: Tuning, (from, step): (u8, u8), level_dbm: f64, carrier_sense_dbm: f64) -> Self {
         let frame = Block::around(from, step);
         let share = frame.share_in(Block::around(own.primary, own.step));
@@ -123,7 +123,7 @@ impl Sensed {
     pub const NUMBERS: u32 = 3 + SECONDARIES as u32;
 }
 
-/// Who senses the frames of a radio that have one width.
+/// Listeners to the frames of a radio that have one width.
 #[derive(Debug, Clone, Default)]
 struct Listeners {
     /// Classes whose medium it makes busy, those that can read all of it first.

@@ -196,7 +196,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// What is simulated where channels overlap in part.
+    /// Checks a scenario whose channels overlap in part.
     fn check_widths(&self) -> Checked {
         let reason = "only where all BSSs on a channel have the same width and primary channel";
         for (i, bss) in self.bss.iter().enumerate() {
