@@ -210,7 +210,7 @@ fn obss_pd_ignores_frames_of_other_colors_alone() {
     assert!((0.98..0.999).contains(&(both / one)), "{both} {one}");
 }
 
-pub(super) fn fix_mcs(scenario: &mut Scenario, mcs: u8) {
+fn fix_mcs(scenario: &mut Scenario, mcs: u8) {
     for bss in &mut scenario.bss {
         bss.rate = serde_json::from_value(json!({"control": "fixed_mcs", "mcs": mcs})).unwrap();
     }
