@@ -67,7 +67,7 @@ impl Block {
 
 /// The part of a frame that a radio senses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sensed {
+pub(crate) enum Sensed {
     /// Nothing.
     Nothing,
     /// Its energy in the secondary channel with this number: 20 MHz times two to it.

