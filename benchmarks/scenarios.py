@@ -67,8 +67,9 @@ class Case:
     ofdma: str = "off"
     flow_queues: int = 1024  # of ns-3's FqCoDel; 65,535: no two flows share one
     together: bool = False  # datagrams of all flows come at the same times
-    category: str = "BE"  # BE | BK | VI | VO
+    category: str = "BE"  # BE | BK | VI | VO | ALL: VO, VI, BE, BK, flow after flow
     wired: tuple[float, float] | None = None  # a wire to a server: Mb/s, seconds one way
+    wire_fq_codel: bool = False  # packets wait for the wire in FqCoDel alone
     tcp_window: int = 131072
     congestion: str = "cubic"  # cubic | bbr
     # A station waits for longer than its 500 packets last, or a PPDU takes most of them: ns-3's
@@ -139,6 +140,11 @@ class Case:
         """When a flow begins: spread over one interval by the golden ratio: none coincide."""
         return 0.0 if self.together else (flow * 0.618033988749895 % 1.0) * interval_s
 
+    def access_category(self, flow: int) -> str:
+        """The access category of a flow, as airtoll's scenarios name it."""
+        names = ("VO", "VI", "BE", "BK") if self.category == "ALL" else (self.category,)
+        return CATEGORIES[names[flow % len(names)]]
+
     def ns3(self, run: int) -> dict[str, Any]:
         """Attributes of ``Parameters`` in ``ns3/scenario.cc``."""
         if self.standard == "b":
@@ -187,6 +193,7 @@ class Case:
             "category": self.category,
             "wired": f"{self.wired[0]:g}Mbps" if self.wired else "",
             "wiredDelay": self.wired[1] if self.wired else 0.0,
+            "wireFqCoDel": self.wire_fq_codel,
             "tcpBuffer": self.tcp_window,
             "congestion": {"cubic": "TcpCubic", "bbr": "TcpBbr"}[self.congestion],
             "standard": self.standard,
@@ -259,7 +266,7 @@ class Case:
                 "amsdu_max_octets": self.amsdu_max,
             },
         }
-        if self.category in ("VI", "VO"):
+        if self.category in ("VI", "VO", "ALL"):
             # ns-3 protects the whole TXOP; 802.11-2020, 9.2.5.2 leaves it to the sender.
             bss["txop_protection"] = "multiple"
         if self.hidden:
@@ -307,13 +314,16 @@ class Case:
         wires = []
         if self.wired is not None:
             nodes.append({"name": "server", "role": "wired"})
-            wires.append(
-                {
-                    "nodes": ["ap", "server"],
-                    "rate_bps": self.wired[0] * 1e6,
-                    "delay_s": self.wired[1],
-                }
-            )
+            wire: dict[str, Any] = {
+                "nodes": ["ap", "server"],
+                "rate_bps": self.wired[0] * 1e6,
+                "delay_s": self.wired[1],
+            }
+            if self.wire_fq_codel:
+                # Full packets take as long as over ns-3's link, which adds 2 octets, not 38.
+                wire["rate_bps"] *= 1538 / 1502
+                wire |= {"discipline": "fq_codel", "queue_packets": 10240}
+            wires.append(wire)
         flows = []
         for i, (source, destination) in enumerate(self.flows):
             flow = {
@@ -322,7 +332,7 @@ class Case:
                 "destination": destination,
                 "transport": transport,
                 "pattern": pattern,
-                "access_category": CATEGORIES[self.category],
+                "access_category": self.access_category(i),
             }
             if paced:
                 flow["start_s"] = self.start_s(i, self.interval_s)
@@ -361,7 +371,7 @@ class Case:
                     "destination": f"{name}/ap",
                     "transport": transport,
                     "pattern": their_pattern,
-                    "access_category": CATEGORIES[self.category],
+                    "access_category": self.access_category(len(flows)),
                 }
                 if theirs_paced:
                     flow["start_s"] = self.start_s(len(flows), self.neighbour_interval_s)
@@ -512,6 +522,14 @@ def cases() -> list[Case]:
     udp("n20-mcs7-vo-x2", "n", mcs=7, stations=2, category="VO")
     for n in (1, 2, 5):
         udp(f"n20-mcs7-vi-x{n}", "n", mcs=7, stations=n, category="VI")
+    # Two stations of each category.
+    many_categories = {"duration_s": 10.0, "seeds": 5}
+    udp("n20-mcs7-all-x8", "n", mcs=7, stations=8, category="ALL", **many_categories)
+    for offered in (5, 30):
+        udp(f"n20-mcs7-{offered}-all-x8", "n", mcs=7, stations=8, category="ALL",
+            offered=float(offered), duration_s=5.0, seeds=4)  # fmt: skip
+    udp("n20-mcs7-single-all-x8", "n", mcs=7, stations=8, category="ALL", ampdu_max=0,
+        **many_categories)  # fmt: skip
     udp("n20-mcs7-bk-x2", "n", mcs=7, stations=2, category="BK")
     udp("n20-mcs7-single-vo-x2", "n", mcs=7, stations=2, category="VO", ampdu_max=0)
     for octets in (3839, 7935):
@@ -533,6 +551,12 @@ def cases() -> list[Case]:
     near = {"wired": (1000.0, 1e-4)}
     tcp("n20-mcs7-lan-up-x1", "n", mcs=7, **near)
     tcp("ax80-mcs11-lan-up-x1", "ax", mcs=11, width=80, **near)
+    # The wire is slower than the air: CoDel decides the window.
+    slow = {"direction": "down", "tcp_window": 1048576, "wire_fq_codel": True,
+            "duration_s": 20.0, "seeds": 4}  # fmt: skip
+    for n in (1, 3):
+        tcp(f"n20-mcs7-slow-wire-down-x{n}", "n", mcs=7, stations=n, wired=(10.0, 0.01), **slow)
+    tcp("n20-mcs7-slow-wan-down-x1", "n", mcs=7, wired=(20.0, 0.04), **slow)
     # Windows of 359 segments fit into the queues of 500.
     deep = {"tcp_window": 524288}
     tcp("n20-mcs7-wan-deep-up-x1", "n", mcs=7, **far, **deep)

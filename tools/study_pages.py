@@ -2,8 +2,9 @@
 
 Each page with the markers names its studies. The program runs them in the simulator with their
 default seed and writes two sections: how well the printed figures are met, in one paragraph at the
-head of the page, and a table of the comparison. With --check it lists pages out of date; with names
-it takes these pages only. It changes no word outside the markers.
+head of the page, and a table of the comparison. Pages of studies without printed figures have
+tables of costs, of stations, or of the weakest levels. With --check it lists pages out of date;
+with names it takes these pages only. It changes no word outside the markers.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ import re
 import statistics
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import polars as pl
+
 from airtoll.analyse import Comparison
+from airtoll.analyse.analysis import estimate_of_row
 from airtoll.analyse.quantities import show_value
-from airtoll.observe.datasets import load_dataset
+from airtoll.observe.datasets import list_datasets, load_dataset
+from airtoll.present.digits import percent, shown
 from airtoll.present.names import policy_name
 from airtoll.report.printed_overheads import PrintedCombined, printed_combined
 from airtoll.report.summary import RunSummary, summarise
@@ -28,11 +33,16 @@ from airtoll.run import run
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "studies"
 _MARK = re.compile(
-    r"<!-- (explained|compared|ordered|predicted): ([a-z0-9 .-]+) -->\n.*?<!-- end of \1 -->\n",
+    r"<!-- (explained|compared|ordered|predicted|costs|stations|weakest): ([a-z0-9 .-]+) -->\n"
+    r".*?<!-- end of \1 -->\n",
     re.DOTALL,
 )
 #: A comparison with more rows is shown by printed table and quantity.
 _MOST_ROWS = 40
+_THROUGHPUT = "throughput_bps"
+#: The factor that a table of the weakest levels reads, and the share that counts as all.
+_LEVEL = "scenario.rssi_dbm"
+_WHOLE = 0.99
 
 
 def main() -> int:
@@ -71,7 +81,8 @@ def written(text: str, dataset: str) -> str:
         if study not in results:
             with tempfile.TemporaryDirectory() as folder:
                 done = run(study, out=Path(folder) / study)
-                results[study] = summarise(done.path, dataset=dataset)
+                printed = dataset if dataset in list_datasets() else None
+                results[study] = summarise(done.path, dataset=printed)
         return results[study]
 
     def section(found: re.Match[str]) -> str:
@@ -82,6 +93,9 @@ def written(text: str, dataset: str) -> str:
             "compared": compared,
             "ordered": ordered,
             "predicted": predicted,
+            "costs": costs,
+            "stations": stations,
+            "weakest": weakest,
         }
         body = written_by[kind](summaries, dataset)
         return f"<!-- {kind}: {studies} -->\n{body}<!-- end of {kind} -->\n"
@@ -227,6 +241,75 @@ def predicted(summaries: Sequence[RunSummary], dataset: str) -> str:
         ]
         for place, values in rows.items():
             lines.append(f"| {place} | {' | '.join(values.get(p, '') for p in policies)} |")
+    return "\n".join(lines) + "\n"
+
+
+def costs(summaries: Sequence[RunSummary], _dataset: str) -> str:
+    """Losses of throughput against the baseline in percent with intervals, policy by policy."""
+    (summary,) = summaries
+    baseline = summary.study.study.baseline
+    rows: dict[str, dict[str, str]] = {}
+    places: dict[str, None] = {}
+    for cell in summary.plan.cells:
+        overhead = summary.analysis.overhead(cell.name)
+        if cell.policy == baseline or overhead is None:
+            continue
+        place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json)
+        places[place] = None
+        rows.setdefault(policy_name(cell.policy), {})[place] = percent(overhead)
+    return _sheet("policy", rows, places)
+
+
+def stations(summaries: Sequence[RunSummary], _dataset: str) -> str:
+    """Throughput of each station in Mb/s with intervals, by place and policy."""
+    (summary,) = summaries
+    by_place: dict[str, dict[str, dict[str, str]]] = {}
+    names: dict[str, None] = {}
+    for cell in summary.plan.cells:
+        place = summary.names.place(cell.scenario, cell.traffic, cell.factors_json)
+        rows = by_place.setdefault(place, {})
+        row = rows.setdefault(f"{place}: {policy_name(cell.policy)}", {})
+        found = summary.analysis.estimates.filter(cell=cell.name, metric=_THROUGHPUT)
+        for one in found.filter(pl.col("station").is_not_null()).iter_rows(named=True):
+            name = str(one["station"])
+            names[name] = None
+            row[name] = shown(estimate_of_row(one, summary.analysis.level))
+    ordered_rows = {key: row for place in by_place.values() for key, row in place.items()}
+    return _sheet("place and policy", ordered_rows, sorted(names))
+
+
+def weakest(summaries: Sequence[RunSummary], _dataset: str) -> str:
+    """The lowest level whose throughput is at least 99 % of that of the highest, and the highest
+    at which nothing arrives, by traffic, rate and policy.
+    """
+    (summary,) = summaries
+    groups: dict[tuple[str, str, str], dict[float, float]] = {}
+    for cell in summary.plan.cells:
+        found = summary.analysis.estimate(cell.name, _THROUGHPUT)
+        levels = dict(cell.factors)
+        level = float(str(levels.pop(_LEVEL)))
+        place = summary.names.place(cell.scenario, cell.traffic, json.dumps(levels))
+        groups.setdefault((place, policy_name(cell.policy), cell.scenario), {})[level] = (
+            0.0 if found is None else found.value
+        )
+    rows: dict[str, dict[str, str]] = {}
+    policies: dict[str, None] = {}
+    for (place, name, _), values in groups.items():
+        policies[name] = None
+        whole = [level for level, value in values.items() if value >= _WHOLE * max(values.values())]
+        none = [level for level, value in values.items() if value == 0]
+        told = f"{min(whole):.0f}" + (f" / {max(none):.0f}" if none else "")
+        rows.setdefault(place, {})[name] = told
+    return _sheet("traffic and rate", rows, policies)
+
+
+def _sheet(head: str, rows: dict[str, dict[str, str]], columns: Iterable[str]) -> str:
+    columns = list(columns)
+    lines = [f"| {head} | {' | '.join(columns)} |", "|---" * (1 + len(columns)) + "|"]
+    lines += [
+        f"| {name} | {' | '.join(values.get(column, '') for column in columns)} |"
+        for name, values in rows.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

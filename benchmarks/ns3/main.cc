@@ -69,6 +69,7 @@ main(int argc, char** argv)
     FIELD(category);
     FIELD(wired);
     FIELD(wiredDelay);
+    FIELD(wireFqCoDel);
     FIELD(tcpBuffer);
     FIELD(congestion);
     FIELD(direction);

@@ -52,9 +52,10 @@ struct Parameters
     double obssPdDbm{0};       // OBSS PD level; 0: none
     bool together{false};      // datagrams of all flows come at the same times
     unsigned amsduMax{0};      // octets; 0: no A-MSDU
-    std::string category{"BE"}; // BE | BK | VI | VO
+    std::string category{"BE"}; // BE | BK | VI | VO | ALL: VO, VI, BE, BK, flow after flow
     std::string wired;         // data rate of a wire behind the access point, to a server
     double wiredDelay{0};      // seconds, one way
+    bool wireFqCoDel{false};   // packets wait in FqCoDel alone, not in the device
     unsigned tcpBuffer{131072};
     std::string congestion{"TcpCubic"};
     std::string direction{"up"}; // up | down | both | relay (station 1 to 2, 3 to 4, ...)
@@ -66,6 +67,17 @@ struct Parameters
     double duration{3.0};
     unsigned run{1};
 };
+
+/// Access categories of the flows, flow after flow.
+inline std::vector<std::string>
+Categories(const Parameters& p)
+{
+    if (p.category == "ALL")
+    {
+        return {"VO", "VI", "BE", "BK"};
+    }
+    return {p.category};
+}
 
 struct FlowCount
 {
@@ -352,8 +364,11 @@ Run(const Parameters& p)
     std::string all = "/NodeList/*/DeviceList/*/$ns3::WifiNetDevice/";
     if (aggregates)
     {
-        Config::Set(all + "Mac/" + p.category + "_MaxAmpduSize", UintegerValue(p.ampduMax));
-        Config::Set(all + "Mac/" + p.category + "_MaxAmsduSize", UintegerValue(p.amsduMax));
+        for (const std::string& category : Categories(p))
+        {
+            Config::Set(all + "Mac/" + category + "_MaxAmpduSize", UintegerValue(p.ampduMax));
+            Config::Set(all + "Mac/" + category + "_MaxAmsduSize", UintegerValue(p.amsduMax));
+        }
         if (p.standard == "ax" || p.standard == "be")
         {
             Config::Set(all + "HeConfiguration/GuardInterval",
@@ -444,6 +459,11 @@ Run(const Parameters& p)
         PointToPointHelper wire;
         wire.SetDeviceAttribute("DataRate", StringValue(p.wired));
         wire.SetChannelAttribute("Delay", TimeValue(Seconds(p.wiredDelay)));
+        if (p.wireFqCoDel)
+        {
+            // As byte queue limits of Linux's drivers; 100 packets by default.
+            wire.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("1p"));
+        }
         NetDeviceContainer ends = wire.Install(nodes.Get(0), nodes.Get(p.stations + 1));
         addresses.SetBase("10.1.0.0", "255.255.0.0");
         serverAddress = addresses.Assign(ends).GetAddress(1);
@@ -512,7 +532,8 @@ Run(const Parameters& p)
             client.SetAttribute("Interval", TimeValue(Seconds(interval)));
             client.SetAttribute("PacketSize", UintegerValue(p.payload));
             std::map<std::string, unsigned> tos{{"BE", 0x00}, {"BK", 0x28}, {"VI", 0xb8}, {"VO", 0xc0}};
-            client.SetAttribute("Tos", UintegerValue(tos.at(p.category)));
+            std::vector<std::string> categories = Categories(p);
+            client.SetAttribute("Tos", UintegerValue(tos.at(categories[f % categories.size()])));
             ApplicationContainer sending = client.Install(source);
             sending.Start(Seconds(start));
         }

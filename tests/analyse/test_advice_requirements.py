@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from airtoll.analyse import analyse
+from airtoll.analyse import Analysis, analyse
 from airtoll.analyse.advice import Needs, advise
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.schema import OBSERVATIONS
@@ -71,8 +71,13 @@ def table(deviation: float = 0.001, trials: int = 10) -> pl.DataFrame:
     return pl.DataFrame(rows).with_columns(blank)
 
 
+@functools.cache
+def analysed(**readings: float) -> Analysis:
+    return analyse(table(**readings))
+
+
 def answer(needs: Needs, **readings: float):
-    return advise(analyse(table(**readings)), needs, "office", "udp")
+    return advise(analysed(**readings), needs, "office", "udp")
 
 
 #: (what is needed, the policy, the reason)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from airtoll.analyse.audit import audit
 from airtoll.analyse.audit.granularity import deviation_possible, possible_sums
@@ -44,6 +43,8 @@ def test_grimmer_allows_the_deviations_of_whole_readings_and_few_others():
 
 
 def test_the_left_out_reading_is_the_externally_studentised_residual():
+    from scipy import stats
+
     x = np.array([10.0, 10.2, 9.9, 10.1, 9.8, 10.0, 12.0])
     away, chance = left_out(x)
     others = x[:-1]

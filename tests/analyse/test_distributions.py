@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from airtoll.analyse.counting import binomial_above, binomial_below, poisson_above
 from airtoll.analyse.drift import drift
@@ -23,6 +22,8 @@ CHANCES = st.sampled_from([0.0, 1e-9, 0.01, 0.3, 0.5, 0.97, 1.0])
 
 @given(st.integers(1, 3000), CHANCES, st.integers(-3, 3010))
 def test_binomial_tails_are_scipys(n: int, p: float, k: int) -> None:
+    from scipy import stats
+
     np.testing.assert_allclose(
         binomial_above(k, n, p), stats.binom.sf(k, n, p), rtol=1e-9, atol=1e-290
     )
@@ -34,6 +35,8 @@ def test_binomial_tails_are_scipys(n: int, p: float, k: int) -> None:
 
 @given(st.integers(-2, 400), st.floats(0, 300))
 def test_poisson_tails_are_scipys(k: int, mean: float) -> None:
+    from scipy import stats
+
     np.testing.assert_allclose(
         poisson_above(k, mean), stats.poisson.sf(k, mean), rtol=1e-9, atol=1e-290
     )
@@ -41,6 +44,8 @@ def test_poisson_tails_are_scipys(k: int, mean: float) -> None:
 
 @given(READINGS, READINGS)
 def test_mann_whitney_is_scipys(x: list[float], y: list[float]) -> None:
+    from scipy import stats
+
     u, p = mann_whitney(x, y)
     expected = stats.mannwhitneyu(x, y, alternative="two-sided")
     assert u == expected.statistic
@@ -77,6 +82,8 @@ def test_many_pairs_have_the_p_of_one(n1: int, n2: int, seed: int, ties: bool) -
 
 
 def test_mann_whitney_counts_orders_of_few_readings() -> None:
+    from scipy import stats
+
     x, y = [1.0, 2.0, 3.5], [3.0, 4.0, 5.0, 6.0]
     # U is 11 of 12: of 35 orders two are as extreme on this side, and as many on the other.
     assert mann_whitney(y, x) == pytest.approx((11.0, 4 / 35))
@@ -88,18 +95,24 @@ def test_mann_whitney_counts_orders_of_few_readings() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=30))
 def test_tau_is_scipys(pairs: list[tuple[int, int]]) -> None:
+    from scipy import stats
+
     x, y = (list(map(float, side)) for side in zip(*pairs, strict=True))
     np.testing.assert_allclose(kendall(x, y), stats.kendalltau(x, y).statistic, atol=1e-12)
 
 
 @given(st.floats(0.5, 13), st.floats(1, 2000), st.floats(0, 20))
 def test_the_noncentral_t_is_scipys(critical: float, degrees: float, centre: float) -> None:
+    from scipy import stats
+
     expected = stats.nct.sf(critical, degrees, centre) + stats.nct.cdf(-critical, degrees, centre)
     if not math.isnan(expected):
         assert noncentral_t_beyond(critical, degrees, centre) == pytest.approx(expected, abs=1e-7)
 
 
 def test_drift_is_scipys_regression() -> None:
+    from scipy import stats
+
     hours, values = [0.0, 1.0, 2.5, 4.0], [3.0, 3.4, 3.1, 4.2]
     line = stats.linregress(hours, values)
     found = drift(hours, values, "Mb/s")

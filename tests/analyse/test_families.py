@@ -3,7 +3,6 @@
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from airtoll.analyse import analyse
 from airtoll.analyse.comparison import fdr_adjust, holm_adjust
@@ -128,6 +127,8 @@ def test_ten_metrics_without_a_difference_show_one_in_five_percent_of_runs(rows)
 
 
 def test_primary_metrics_share_one_holm_family_and_others_are_called_exploratory(rows):
+    from scipy import stats
+
     found = ten_metrics(rows, np.random.default_rng(7), ("throughput_bps", "m1", "m2"))
     primary = found.filter(family="primary")
     assert set(primary["metric"]) == {"throughput_bps", "m1", "m2"}
@@ -141,6 +142,8 @@ def test_primary_metrics_share_one_holm_family_and_others_are_called_exploratory
 
 
 def test_fdr_leaves_out_what_has_no_p_value():
+    from scipy import stats
+
     p = np.array([0.01, np.nan, 0.04, 0.03])
     adjusted = fdr_adjust(p)
     assert np.isnan(adjusted[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from airtoll.analyse import analyse
 from airtoll.analyse.pairing import fieller_paired_ends, pairs_trials
@@ -44,6 +43,8 @@ def drifting(rng: np.random.Generator, n: int = 10, loss: float = 0.02) -> dict[
 
 
 def test_the_difference_is_the_paired_t_test():
+    from scipy import stats
+
     sides = drifting(np.random.default_rng(1))
     paired = analyse(readings(sides), paired=True)
     row = paired.comparisons.row(0, named=True)
@@ -58,6 +59,8 @@ def test_the_difference_is_the_paired_t_test():
 
 
 def test_only_complete_pairs_count():
+    from scipy import stats
+
     sides = drifting(np.random.default_rng(2))
     short = sides | {"open": sides["open"][:7]}
     row = analyse(readings(short), paired=True).comparisons.row(0, named=True)
@@ -81,6 +84,8 @@ def test_the_interval_of_an_overhead_holds_what_it_says(definition):
 
 
 def test_without_covariance_fieller_is_the_same_quadratic():
+    from scipy import stats
+
     one = np.array([1.0])
     low, high = fieller_paired_ends(
         10 * one, 5 * one, 0.01 * one, 0.01 * one, 0 * one, 10 * one, 0.95

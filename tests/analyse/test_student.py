@@ -7,7 +7,6 @@ import math
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from airtoll.analyse import student
 from airtoll.analyse.student import (
@@ -28,6 +27,8 @@ DEGREES = st.one_of(
 
 @given(st.floats(0.0005, 0.9995), DEGREES)
 def test_quantiles_are_scipys(p: float, degrees: float) -> None:
+    from scipy import stats
+
     np.testing.assert_allclose(
         t_quantile(p, degrees), stats.t.ppf((1 + p) / 2, degrees), rtol=1e-11
     )
@@ -36,6 +37,8 @@ def test_quantiles_are_scipys(p: float, degrees: float) -> None:
 
 @given(st.one_of(st.floats(-1e4, 1e4), st.sampled_from([math.inf, -math.inf, math.nan])), DEGREES)
 def test_tails_are_scipys(x: float, degrees: float) -> None:
+    from scipy import stats
+
     np.testing.assert_allclose(t_below(x, degrees), stats.t.cdf(x, degrees), rtol=1e-9, atol=1e-290)
     np.testing.assert_allclose(t_above(x, degrees), stats.t.sf(x, degrees), rtol=1e-9, atol=1e-290)
     np.testing.assert_allclose(normal_below(x), stats.norm.cdf(x), rtol=1e-13, atol=1e-300)
@@ -61,5 +64,7 @@ def test_unknown_arguments_take_no_place_in_the_cache_of_results():
 
 @given(st.floats(0, 200), st.integers(1, 60))
 def test_chi_squares_tail_is_scipys(x: float, degrees: int) -> None:
+    from scipy import stats
+
     ours = student.chi_square_above(x, degrees)
     assert math.isclose(ours, stats.chi2.sf(x, degrees), rel_tol=1e-9, abs_tol=1e-14)

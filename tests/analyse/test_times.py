@@ -3,7 +3,6 @@
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from airtoll.analyse import analyse
 from airtoll.analyse.estimate import median_ranks
@@ -12,6 +11,8 @@ from airtoll.analyse.shares import wilson
 
 
 def test_median_ranks_are_the_binomial_ones():
+    from scipy import stats
+
     assert median_ranks(5, 0.95) is None
     assert median_ranks(6, 0.95) == (1, 6, pytest.approx(1 - 2 / 64))
     for n in (9, 17, 40):
@@ -23,6 +24,8 @@ def test_median_ranks_are_the_binomial_ones():
 
 
 def test_wilson_is_that_of_scipy():
+    from scipy import stats
+
     low, high = wilson([0, 3, 20], [20, 20, 20], 0.95)
     for k, lo, hi in zip((0, 3, 20), low, high, strict=True):
         assert (lo, hi) == pytest.approx(
@@ -31,6 +34,8 @@ def test_wilson_is_that_of_scipy():
 
 
 def test_bca_of_many_means_is_that_of_scipy():
+    from scipy import stats
+
     data = np.random.default_rng(1).lognormal(0, 1, (3, 25))
     low, high = bca_of_means(data, 0.95)
     for x, lo, hi in zip(data, low, high, strict=True):
@@ -41,6 +46,8 @@ def test_bca_of_many_means_is_that_of_scipy():
 
 
 def test_shift_interval_is_exact():
+    from scipy import stats
+
     rng = np.random.default_rng(2)
     first, second = rng.normal(0, 1, (4000, 6)), rng.normal(0.5, 1, (4000, 7))
     value, low, high, p = shifts(first, second, 0.95)
@@ -65,6 +72,8 @@ def frame(rows, values, scenario="s"):
 
 
 def test_median_and_share_hold_where_the_mean_does_not(rows):
+    from scipy import stats
+
     rng = np.random.default_rng(31)
     true_median = 0.010 - 1e-3 * np.log(1 - 0.5 / 0.95)
     student = exact = share = 0
@@ -97,6 +106,8 @@ def test_few_retries_warn(rows):
 
 
 def test_times_are_compared_by_ranks(rows):
+    from scipy import stats
+
     rng = np.random.default_rng(8)
     open_, slower = joins(rng, 20, 0.05), joins(rng, 20, 0.05, usual=0.014)
     found = analyse(frame(rows, {"open": open_, "wep-40": slower})).comparisons

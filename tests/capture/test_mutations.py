@@ -19,8 +19,8 @@ def _campaign(seed: int, count: int, folder: Path, seconds: float) -> int:
     return int(done.stdout)
 
 
-def test_a_hundred_damaged_captures_are_read_or_refused(tmp_path: Path) -> None:
-    assert _campaign(1, 100, tmp_path, 300) > 60
+def test_damaged_captures_are_read_or_refused(tmp_path: Path) -> None:
+    assert _campaign(1, 50, tmp_path, 300) > 25
 
 
 @pytest.mark.thorough

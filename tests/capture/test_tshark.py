@@ -14,7 +14,15 @@ import pytest
 CORPUS = Path(__file__).parent / "corpus" / "linux"
 FOLDERS = sorted(path.parent for path in CORPUS.glob("*/air.pcap"))
 #: Captures of ciphers and joins of which others are a variant.
-VARIANTS = {"wep-40", "wep-104-shared", "wpa2-psk-ccmp-256", "wpa2-psk-gcmp", "wpa2-ft-psk-ccmp"}
+VARIANTS = {
+    "owe-ccmp",
+    "wep-104-shared",
+    "wep-40",
+    "wpa2-ft-psk-ccmp",
+    "wpa2-psk-ccmp",
+    "wpa2-psk-ccmp-256",
+    "wpa2-psk-gcmp",
+}
 TOOL = Path(__file__).parents[2] / "tools" / "compare_with_tshark.py"
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")

@@ -16,6 +16,13 @@ def test_lists_print_json_on_stdout(airtoll: Any, room: str) -> None:
     assert json.loads(done.stdout)
 
 
+def test_a_study_names_its_page(airtoll: Any) -> None:
+    page = "docs/studies/failures.md"
+    assert f'page = "{page}"' in airtoll("studies", "show", "cold-boot").stdout
+    rows = json.loads(airtoll("studies", "list", "--json").stdout)
+    assert next(row["page"] for row in rows if row["name"] == "cold-boot") == page
+
+
 def test_a_data_set_of_devices_shows_a_source_a_line(airtoll: Any) -> None:
     done = airtoll("datasets", "show", "silabs-siwx917")
     assert done.returncode == 0, done.stderr

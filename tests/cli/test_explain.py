@@ -24,6 +24,16 @@ def thorough(value: object) -> Any:
     return pytest.param(value, marks=pytest.mark.thorough)
 
 
+def causes(*threads: tuple[str, str, tuple[str, ...]]) -> list[Any]:
+    """The threads; those after the first of their cause are further values of the same kind."""
+    found, seen = [], set()
+    for cause, source, words in threads:
+        marks = [pytest.mark.thorough] * (cause in seen)
+        found.append(pytest.param(cause, source, words, marks=marks))
+        seen.add(cause)
+    return found
+
+
 def policied(words: tuple[str, ...]) -> list[str]:
     """The words with the policies of most tests, where two values come without any."""
     values = all(re.fullmatch(r"\?|[0-9.]+(ms|%)?", word) for word in words[:2])
@@ -101,7 +111,14 @@ class TestThreads:
 
     @pytest.mark.parametrize(
         ("link", "before"),
-        [(AC, 400), (("--phy", "802.11n", "--width", "40", "--streams", "2"), 180)],
+        [
+            (AC, 400),
+            pytest.param(
+                ("--phy", "802.11n", "--width", "40", "--streams", "2"),
+                180,
+                marks=pytest.mark.thorough,
+            ),
+        ],
     )
     def test_tkip_falls_back_to_54_mbps(self, link: tuple[str, ...], before: int) -> None:
         policies = ("--from", "wpa2", "--to", "wpa2-psk-tkip")
@@ -179,7 +196,7 @@ class TestFurtherThreads:
 
     @pytest.mark.parametrize(
         ("right", "source", "words"),
-        [
+        causes(
             (
                 "software cipher",
                 "https://github.com/openwrt/openwrt/issues/25041",
@@ -285,7 +302,7 @@ class TestFurtherThreads:
                 "https://github.com/lwfinger/rtlwifi_new/issues/31",
                 ("15.5", "0.7", *SAME, "--phy", "802.11n", "--band", "2.4"),
             ),
-        ],
+        ),
     )  # fmt: skip
     def test_the_cause_that_its_thread_found_is_first(
         self, right: str, source: str, words: tuple[str, ...]
@@ -572,8 +589,8 @@ class TestAnswer:
         assert found["mechanisms"][0]["parameter"].endswith("up only")
 
     def test_a_link_of_wi_fi_7_is_answered_too(self) -> None:
-        words = ("--phy", "802.11be", "--width", "320", "--streams", "2", "--band", "6")
-        assert first("2500", "2440", *words) == "octets"
+        words = ("--phy", "802.11be", "--width", "320", "--streams", "1", "--band", "6")
+        assert first("1250", "1220", *words) == "octets"
 
 
 WIRELESS = """
@@ -666,12 +683,33 @@ class TestStated:
     ) -> None:
         words = ("310", "45", "--from", self.wireless(tmp_path, pmf), "--to", "wpa3")
         found = explain(*words, "--ssid", "home", "--streams", "2")
-        assert (self.reason(found, "no aggregation") == self.ADDED) == (pmf == 0)
+        reason = self.reason(found, "no aggregation")
+        assert (reason == self.ADDED) == (pmf == 0)
+        # Optional: whether the station had it, the file does not tell.
+        assert ("802.11w was optional" in (reason or "")) == (pmf == 1)
+        named = [one["name"] for one in found["mechanisms"]]
+        assert ("implementation fault" in named) == (pmf > 0)
+        if pmf:
+            same = self.reason(found, "implementation fault")
+            assert ("802.11w, too, if the station had it" in same) == (pmf == 1)
+            assert ("software cipher" in named) == (pmf == 1)
 
     def test_802_11w_is_evidence_where_a_policy_did_not_have_it(self) -> None:
         for policy, added in (("wpa2", True), ("wpa2-psk-sha256-ccmp", False)):
             found = explain("310", "45", "--from", policy, "--to", "wpa3", *AC)
             assert (self.reason(found, "no aggregation") == self.ADDED) == added
+
+    @pytest.mark.parametrize(
+        ("down", "up", "way"),
+        [("42", "255", "towards"), ("265", "41", "from"), ("42", "41", "")],
+    )
+    def test_aggregation_may_fail_in_one_direction(self, down: str, up: str, way: str) -> None:
+        words = ("280", down, "--from", "wpa2", "--to", "wpa3", "--phy", "802.11ac")
+        found = explain(*words, "--width", "80", "--also", f"tcp-up=270:{up}")
+        best = found["mechanisms"][0]
+        assert best["name"] == "no aggregation"
+        assert best["parameter"] == (f"{way} the station alone" if way else None)
+        assert best["weight"] > 0.5
 
     def test_no_remedy_leaves_out_what_the_policy_requires(self) -> None:
         def remedy(to: str) -> str:

@@ -35,6 +35,19 @@ def test_a_complaint_finds_its_study(complaint: str, study: str) -> None:
     assert study in [one.study for one in matching(complaint.split())[:2]]
 
 
+@pytest.mark.parametrize(
+    ("complaint", "studies"),
+    [
+        ("slow wpa3", ["no-aggregation", "today"]),
+        ("wpa3 slow slow", ["no-aggregation", "today"]),
+        ("roaming slow", ["roaming-faults", "eduroam"]),
+        ("multicast slow", ["group-traffic"]),
+    ],
+)
+def test_every_word_of_a_complaint_counts(complaint: str, studies: list[str]) -> None:
+    assert [one.study for one in matching(complaint.split())] == studies
+
+
 def test_every_symptom_names_a_shipped_study_and_fields_that_exist() -> None:
     names = set(shipped())
     known = {path.split(".", 1)[1] for path, _ in paths() if path.startswith("scenario.")}

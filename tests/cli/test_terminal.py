@@ -204,6 +204,28 @@ def test_a_row_becomes_a_block_where_nothing_else_fits() -> None:
     assert "home/wep-104/udp overhead of the whole: –" in text
 
 
+def verdicts(*more: str) -> FittingTable:
+    view = table(None, ["policy", *more, "verdict"], right=more)
+    words = ("WPA2-Enterprise, EAP-TLS, CCMP-128", "no difference that these trials can detect")
+    view.add_row(words[0], *["1.23 %"] * len(more), words[1])
+    assert isinstance(view, FittingTable)
+    return view
+
+
+def test_no_word_is_cut_while_another_column_has_room() -> None:
+    lines = rendered(verdicts("overhead"), 48)
+    assert max(map(len, lines)) <= 48
+    # The heading, and three lines of the row.
+    assert len(lines) <= 4
+    assert any(line.startswith("WPA2-Enterprise,") for line in lines)
+
+
+def test_a_row_becomes_a_block_before_its_words_take_more_than_three_lines() -> None:
+    lines = rendered(verdicts(*(f"metric-{n}" for n in range(5))), 85)
+    assert lines[0] == "WPA2-Enterprise, EAP-TLS, CCMP-128"
+    assert lines[-1] == "  verdict: no difference that these trials can detect"
+
+
 @pytest.mark.parametrize("columns", [60, 80, 200])
 def test_the_end_of_a_command_is_at_most_twelve_lines(
     in_terminal: Any, finished: Path, columns: int

@@ -84,7 +84,13 @@ _PLACED: Fields = {
     "scenario.stations": [{"name": "A", "position_m": [2.0, 0.0]}],
     "scenario.neighbours": {"positions_m": [[25.0, 0.0]]},
 }
-_WIRE = {"rate_mbps": 10.0, "delay_us": 900.0, "queue_packets": 7, "loss_ratio": 0.1}
+_WIRE = {
+    "rate_mbps": 10.0,
+    "delay_us": 900.0,
+    "queue_packets": 7,
+    "loss_ratio": 0.1,
+    "queue_type": "fq_codel",
+}
 PROFILE = "p4-3.2ghz-rt61"
 
 #: Field -> a value that is not its default, and the fields that it needs.

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.pages
 def test_audit_sections_are_up_to_date() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "audit_pages.py"), "--check"],

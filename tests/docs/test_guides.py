@@ -94,7 +94,9 @@ def test_every_command_has_its_options(page):
 
 @pytest.fixture(scope="module")
 def summary(tmp_path_factory):
-    return summarise(run("quickstart", out=tmp_path_factory.mktemp("tutorial") / "run").path)
+    return summarise(
+        run("quickstart", trials=4, out=tmp_path_factory.mktemp("tutorial") / "run").path
+    )
 
 
 def test_both_policies_cost_one_symbol(summary):

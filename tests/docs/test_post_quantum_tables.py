@@ -46,7 +46,7 @@ def same(found: str, shown: str) -> bool:
 @pytest.mark.parametrize(
     "name",
     [
-        "post-quantum-tunnels",
+        pytest.param("post-quantum-tunnels", marks=pytest.mark.pages),
         pytest.param("post-quantum-roaming", marks=pytest.mark.pages),
         pytest.param("post-quantum-stations", marks=pytest.mark.pages),
         "post-quantum-devices",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from airtoll.observe.datasets import list_datasets, load_dataset
+from airtoll.study import load, shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "studies"
@@ -38,9 +39,17 @@ def test_the_page_of_every_paper_has_a_written_comparison() -> None:
             assert all(body.strip() for body in bodies), f"{name}: run tools/study_pages.py {name}"
 
 
+def test_every_study_names_the_page_that_has_its_answer() -> None:
+    for name in shipped():
+        page = load(name).study.study.page
+        assert page.startswith("docs/studies/"), name
+        text = (ROOT / page).read_text("utf-8")
+        assert re.search(rf"<!-- answers: (?:[a-z0-9-]+ )*{name} ", text), f"{name}: {page}"
+
+
 @pytest.mark.pages
 def test_the_comparison_of_a_short_study_is_up_to_date() -> None:
-    _check("gheryani2013")
+    _check("gheryani2013", "quickstart")
 
 
 @pytest.mark.slow

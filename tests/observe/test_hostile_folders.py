@@ -203,9 +203,9 @@ def in_one_line(error: BaseException) -> bool:
 def test_a_changed_folder_is_read_and_resumed_without_a_traceback(
     good: Path, study: Path, tmp_path: Path
 ) -> None:
-    """Every 17th probe: each file, and each kind of change."""
+    """Every 31st probe: each file, and each kind of change."""
     refused = 0
-    for name, files in probes(good, flips=2)[::17]:
+    for name, files in probes(good, flips=2)[::31]:
         place = spoilt(good, tmp_path / "run", files)
         for step in (
             lambda place=place: report_text([place], form="csv"),
@@ -214,7 +214,7 @@ def test_a_changed_folder_is_read_and_resumed_without_a_traceback(
             error = outcome(step)
             assert error is None or in_one_line(error), f"{name}: {type(error).__name__}: {error}"
             refused += error is not None
-    assert refused > 10
+    assert refused > 5
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ def answers(tmp_path_factory):
     """Answers to the first mutations: format and ``imported`` or ``refused``."""
     place = tmp_path_factory.mktemp("mutations")
     found = []
-    for number in range(500):
+    for number in range(250):
         fmt, octets = mutations.numbered(number)
         (place / "file").write_bytes(octets)
         found.append((fmt, mutations.judge(fmt, place / "file", whole=False)))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 import select
 import socket
+import struct
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -516,3 +518,31 @@ def test_radius_over_tls_between_two_freeradius(peers: Any, server: Any) -> None
     assert returned == [
         len(packet) + more + 5 + 8 + 16 for packet, more in zip(answered, state, strict=True)
     ]
+
+
+def access_request(secret: bytes, identity: bytes) -> bytes:
+    """An Access-Request with EAP-Response/Identity and Message-Authenticator (RFC 3579)."""
+    eap = struct.pack("!BBHB", 2, 1, 5 + len(identity), 1) + identity
+    attributes = bytes((1, 2 + len(identity))) + identity + bytes((79, 2 + len(eap))) + eap
+    signature = bytes((80, 18))
+    header = struct.pack("!BBH", 1, 7, 20 + len(attributes) + 18) + bytes(range(16))
+    unsigned = header + attributes + signature + bytes(16)
+    return unsigned[:-16] + hmac.digest(secret, unsigned, "md5")
+
+
+def test_freeradius_works_once_on_a_request_that_is_repeated(peers: Any, server: Any) -> None:
+    """RFC 5080 section 2.2.2, as the simulated server does: the same answer, without new work."""
+    radius = server("rsa2048", "peap")
+    request = access_request(b"radius secret", b"airtoll")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.bind(("127.0.0.2", 0))
+        client.settimeout(10)
+        answers = []
+        for _ in range(2):
+            client.sendto(request, ("127.0.0.1", radius.port))
+            answers.append(client.recv(4096))
+    assert answers[0] == answers[1]
+    # The second one comes from what it kept: it challenged once, with one random State.
+    text = radius.daemon.text()
+    assert len(re.findall(r"Received Access-Request", text)) == 1
+    assert "duplicate" in text

@@ -146,6 +146,27 @@ def test_more_than_the_double_is_told_by_both_values_alone():
     assert "throughput rises from 2.00 to 28.00 Mb/s" in line
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (2.0, 0.0, "no packet instead of 2"),
+        (0.0, 1.0, "1 packet instead of none"),
+        (1.0, 2.6, "2.6 packets instead of 1"),
+    ],
+)
+def test_lost_packets_of_a_hand_over_are_told_as_such(before, after, said):
+    telling = Telling(policies(ONE, metric="handover_packets_lost"), "1", (before, after, None))
+    opening = "From WPA2-Personal to WPA2-Personal + WireGuard, a hand-over loses"
+    place = "(near the access point, UDP, the air alone, a queue of 50 packets)"
+    assert telling.leads() == (f"{opening} {said} {place}.",)
+    assert telling.teller.claim(telling.claims[0]) == f"{opening} {said}."
+
+
+def test_as_many_lost_packets_are_no_change():
+    telling = Telling(policies(ONE, metric="handover_packets_lost"), "1", (2.0, 2.0, None))
+    assert "the number of packets lost per hand-over does not change" in telling.leads()[0]
+
+
 def test_candidates_at_one_place_stand_side_by_side():
     telling = Telling(
         policies(TWO, metric="delay_s"), "s", (0.020, 0.057, 0.002), (0.020, 0.120, 0.002)

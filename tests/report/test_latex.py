@@ -58,8 +58,20 @@ def measured(text: str, folder: Path, options: str = "10pt") -> list[float]:
     return [float(found) for found in re.findall(r"WIDE ([\d.]+)pt", done.stdout)]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", [name for name in VIEWS if name != "parts"])
+#: Every table in the layouts of an article, and one table in every layout; the rest is thorough.
+LAID_OUT = [
+    pytest.param(
+        name,
+        layout,
+        marks=[pytest.mark.thorough] * (name != "delays" and layout not in ("table", "column")),
+    )
+    for name in VIEWS
+    if name != "parts"
+    for layout in LAYOUTS
+]
+
+
+@pytest.mark.parametrize(("name", "layout"), LAID_OUT)
 def test_every_table_of_a_run_fits_every_layout(paper: RunSummary, name: str, layout: str) -> None:
     found = tables(paper, name, layout).typeset()
     assert found
@@ -144,6 +156,29 @@ def test_a_narrow_page_keeps_the_columns_that_the_user_chose() -> None:
     assert not kept.left_out
     assert not kept.fits
     assert kept.width_pt > 252
+
+
+def test_intervals_go_below_their_values_before_a_chosen_column_is_too_wide(
+    tmp_path: Path,
+) -> None:
+    numbers = tuple(f"n{n}" for n in range(6))
+    cells = [Marked("24.858 ± 0.031 Mb/s", "a"), *["24.858 ± 0.031 Mb/s"] * 5]
+    group = Group("", (("Open", *cells), ("WEP-40", *["24.858 Mb/s"] * 6)))
+    grid = Grid(("policy", *numbers), frozenset(numbers), (group,), chosen=True)
+    narrow = typeset(grid, LAYOUTS["column"])
+    assert narrow.fits
+    assert narrow.width_pt <= 252
+    values = " & ".join(["24.858\\textsuperscript{a}", *["24.858"] * 5])
+    halves = " & ".join(["$\\pm$0.031"] * 6)
+    assert f"Open & {values} \\\\*\n & {halves} \\\\\n" in narrow.text
+    assert "WEP-40 & 24.858 &" in narrow.text
+    # Where there is room, an interval stays beside its value.
+    wide = typeset(grid, LAYOUTS["landscape"])
+    assert "24.858$\\pm$0.031" in wide.text
+    assert wide.height_pt < narrow.height_pt
+    if shutil.which("pdflatex"):
+        (width,) = measured(narrow.text, tmp_path)
+        assert width == pytest.approx(narrow.width_pt, rel=0.015)
 
 
 def test_ends_of_an_interval_are_what_they_are_away_from_the_value() -> None:

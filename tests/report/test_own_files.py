@@ -49,7 +49,13 @@ def test_two_pages_of_a_folder_share_no_figure(finished: Path, tmp_path: Path) -
     assert {p.name for p in (tmp_path / "b-figures").iterdir()} == {p.name for p in before}
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param(form, marks=[pytest.mark.thorough] * (form not in ("html", "csv")))
+        for form in FORMATS
+    ],
+)
 def test_a_file_of_the_user_is_not_replaced(finished: Path, tmp_path: Path, form: str) -> None:
     target = tmp_path / f"notes.{form}"
     target.write_text(MINE)

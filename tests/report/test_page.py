@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,8 @@ from airtoll.analyse import Estimate
 from airtoll.analyse.quantities import show_estimate, show_overhead, show_value
 from airtoll.cli.studying import parse_values
 from airtoll.errors import EnvironmentProblem
-from airtoll.report import FORMATS, write, write_report
+from airtoll.report import FORMATS, html, write, write_report
+from airtoll.report.figures.answer import scale, three_digits
 from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.report.write import command_of
@@ -128,3 +130,36 @@ def test_the_command_that_repeats_a_run_names_ones_own_file(small_study, fake, t
     words = shlex.split(command_of(summarise(result.path)))
     assert words[:3] == ["airtoll", "run", "my own.toml"]
     assert parse_values([pair for pair in words if "=" in pair]) == values
+
+
+def test_the_first_figure_comes_after_four_sentences_at_most(finished, monkeypatch):
+    sentences = [f"Sentence {number} of the answer." for number in range(7)]
+    monkeypatch.setattr(html, "headline", lambda _summary: sentences)
+    page = write_report([finished.path]).read_text("utf-8")
+    before, after = page.split("<svg", 1)
+    assert [one in before for one in sentences] == [True] * 4 + [False] * 3
+    assert all(after.count(one) == 1 for one in sentences[4:])
+
+
+@pytest.mark.parametrize(
+    ("values", "unit"),
+    [
+        ((0.0198, 0.0571, 2.52), (1e-3, "ms")),
+        ((0.0198, 0.0571, 25.2), (1.0, "s")),
+        ((1.2, 2.5, 2.52), (1.0, "s")),
+        ((0.0, 0.0, 0.0), (1e-3, "ms")),
+    ],
+)
+def test_a_figure_has_the_unit_of_its_median_value(values, unit):
+    found = [
+        SimpleNamespace(estimate=Estimate(value, value, value, 0.95, 3, "t", "s"))
+        for value in values
+    ]
+    assert scale("handover_gap_s", found) == unit
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(19.84, "19.8"), (999.4, "999"), (999.7, "1000"), (2520.4, "2520")]
+)
+def test_no_number_of_a_figure_has_an_exponent(value, text):
+    assert three_digits(value) == text

@@ -26,7 +26,7 @@ baseline = "wpa3-sae-ccmp"
 answers = ["delay_s"]
 
 [trials]
-repetitions = 6
+repetitions = 2
 
 [scenario.cell]
 phy = "802.11ax"

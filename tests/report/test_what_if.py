@@ -13,7 +13,7 @@ from airtoll import _native, border
 from airtoll.plan import make_plan
 from airtoll.report import browser as in_pages
 from airtoll.report import write_report
-from airtoll.report.what_if import MORE_TRIALS, WARM_UP_S, Choice
+from airtoll.report.what_if import MORE_TRIALS, TRIALS, WARM_UP_S, Choice
 from airtoll.run import run
 from airtoll.run.what_if import what_if
 from airtoll.study import load
@@ -209,6 +209,40 @@ def test_the_page_answers_while_the_worker_simulates(page):
         " return ticks; }"
     )
     assert ticks > 3
+
+
+@BUILT
+@pytest.mark.browser
+def test_long_trials_end_when_a_control_moves(page):
+    page.locator('#what-if [name="policy"]').select_option("wpa2-psk-ccmp")
+    throughput(page)
+    asked, shown = page.evaluate(
+        """async (TRIALS) => {
+          const own = Worker.prototype.postMessage;
+          const slider = document.querySelector('#what-if [name="payload"]');
+          const section = document.getElementById("what-if");
+          const move = (value) => {
+            slider.value = value;
+            slider.dispatchEvent(new Event("input", { bubbles: true }));
+          };
+          let asked = 0;
+          Worker.prototype.postMessage = function (...given) {
+            asked += 1;
+            // The first of the long trials.
+            if (asked === 2 * TRIALS + 1) move(500);
+            return own.apply(this, given);
+          };
+          move(400);
+          while (section.dataset.busy) await new Promise((go) => setTimeout(go, 5));
+          Worker.prototype.postMessage = own;
+          return [asked, section.querySelector('[data-of="payload"]').textContent];
+        }""",
+        TRIALS,
+    )
+    # Four short trials of both networks, one long one that the slider ends, and all of it again.
+    assert asked == 2 * TRIALS + 1 + 2 * TRIALS + 2 * MORE_TRIALS
+    assert shown == "500"
+    assert page.locator("#what-if").get_attribute("data-trials") == str(MORE_TRIALS)
 
 
 @BUILT

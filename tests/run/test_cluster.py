@@ -6,10 +6,9 @@ import json
 import os
 import signal
 import threading
+from importlib.util import find_spec
 
 import pytest
-
-pytest.importorskip("distributed", reason="the extra `dask` is not installed")
 
 from airtoll import _native
 from airtoll.errors import EnvironmentProblem, UsageError
@@ -17,6 +16,10 @@ from airtoll.observe.journal import BROKEN, FAULT
 from airtoll.run import cluster, run
 from airtoll.run.cluster import Cluster
 from airtoll.testbeds.simulator import Simulator
+
+pytestmark = pytest.mark.skipif(
+    find_spec("distributed") is None, reason="the extra `dask` is not installed"
+)
 
 STUDY = """
 [study]

@@ -135,7 +135,7 @@ KILLED = textwrap.dedent(
     """
     import sys, time
     sys.path.insert(0, {tests!r})
-    from conftest import FakeTestbed
+    from fake import FakeTestbed
     from airtoll.run import run
     class Slow(FakeTestbed):
         def measure(self, trial, captures=None):
@@ -152,10 +152,10 @@ def test_killed_at_random_points_no_trial_is_lost_or_doubled(small_study, fake, 
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     run(study, testbed=fake(), out=whole, jobs=1)
     draw = random.Random(7)
-    tests = str(Path(__file__).parents[1])
+    tests = str(Path(__file__).parents[1] / "contract")
     journal = parts / "journal.jsonl"
     seen = 0
-    for _ in range(3):
+    for _ in range(2):
         code = KILLED.format(
             tests=tests, study=str(study), out=str(parts), resume=(parts / "run.json").exists()
         )
@@ -181,8 +181,8 @@ def test_full_disk_gives_one_line_and_keeps_the_journal(small_study, tmp_path):
     code = textwrap.dedent(
         f"""
         import resource, sys
-        sys.path.insert(0, {str(Path(__file__).parents[1])!r})
-        from conftest import FakeTestbed
+        sys.path.insert(0, {str(Path(__file__).parents[1] / "contract")!r})
+        from fake import FakeTestbed
         from airtoll.run import run
         from airtoll.errors import StorageError
         import signal

@@ -70,7 +70,14 @@ def test_another_network_is_refused() -> None:
         host_limit(cell_of(), 500e6)
 
 
-@pytest.mark.parametrize(("chip", "direction"), [("W8987", "TX"), ("W8987", "RX"), ("IW416", "TX")])
+@pytest.mark.parametrize(
+    ("chip", "direction"),
+    [
+        ("W8987", "TX"),
+        pytest.param("W8987", "RX", marks=pytest.mark.thorough),
+        pytest.param("IW416", "TX", marks=pytest.mark.thorough),
+    ],
+)
 def test_tcp_of_real_chips_follows_from_the_open_reading(chip: str, direction: str) -> None:
     dataset = load_dataset("nxp-chips")
     errors = []

@@ -70,6 +70,25 @@ def test_queues_and_wires_follow_the_phy(phy, queue_type, packets, wire_mbps):
 
 
 @pytest.mark.parametrize(
+    ("profile", "wired", "discipline", "packets"),
+    [
+        (None, {}, "fifo", 1000),
+        ("linux", {}, "fq_codel", 10_240),
+        ("p4-3.2ghz-linux", {}, "fifo", 1000),
+        ("linux", {"queue_type": "fifo"}, "fifo", 1000),
+        (None, {"queue_type": "fq_codel", "queue_packets": 50}, "fq_codel", 50),
+    ],
+)
+def test_the_discipline_of_a_wire_follows_the_system_of_its_host(
+    profile, wired, discipline, packets
+):
+    server = {} if profile is None else {"profile": profile}
+    cell = cell_of(phy="802.11n", server=server, wired=wired)
+    (link,) = scenario(cell).links
+    assert (link.discipline, link.queue_packets) == (discipline, packets)
+
+
+@pytest.mark.parametrize(
     ("settings", "traffic", "words"),
     [
         ({**AC, "queue_packets": 60}, {}, "the transmit queue of ap (60 packets) keeps"),

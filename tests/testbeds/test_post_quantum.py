@@ -82,7 +82,7 @@ def test_resumption_makes_the_chain_irrelevant() -> None:
 @pytest.mark.parametrize(
     ("radius", "join", "said"),
     [
-        ({"max_rounds": 50}, {"chain": "slh-dsa-sha2-128s"}, "more than 50 rounds"),
+        ({"max_rounds": 20}, {"chain": "ml-dsa-87"}, "more than 20 rounds"),
         (
             {"max_received_flight_bytes": 16384},
             {"chain": "ml-dsa-87"},

@@ -45,6 +45,8 @@ def test_a_tree_without_cycles(tool: ModuleType, tree: Path) -> None:
     assert tool.found_in(tree) == {}
 
 
+#: `make lint` runs the tool as well.
+@pytest.mark.thorough
 def test_the_crates_and_the_package_have_no_cycle(tool: ModuleType) -> None:
     assert tool.main() == 0
 

@@ -33,14 +33,39 @@ scenarios = _load("scenarios")
 _load("ns3_testbed")
 agreement = _load("ns3_agreement")
 
-#: A second or more each: long aggregates of many stations. Shorter rows of these kinds remain.
+#: Further values of a kind of which other rows remain, a quarter of a second or more each.
 LONG = {
+    "tcp-ac80-mcs9-up-x1",
+    "tcp-ax80-mcs11-lan-up-x1",
+    "tcp-ax80-mcs11-up-x1",
+    "tcp-bbr-n20-mcs7-lan-up-x1",
+    "tcp-bbr-n20-mcs7-wan-deep-up-x1",
+    "udp-a24-256-hidden-rts-x3",
+    "udp-a24-512-x1-beside-2x1",
+    "udp-a24-rts-x2-hidden-2x1",
+    "udp-a54-256-hidden-rts-x3",
+    "udp-a54-512-x10",
+    "udp-a54-x2-beside-1x2-70dbm",
+    "udp-a54-x2-beside-3x1",
+    "udp-a54-x2-hidden-1x2",
+    "udp-a54-x20",
+    "udp-a54-x3-beside-1x3",
+    "udp-a54-x5",
+    "udp-a54-x50",
     "udp-ac80-mcs9-x10",
+    "udp-ax20-mcs5-x1-obss-pd-1x1-79dbm",
+    "udp-ax20-mcs5-x1-obss-pd-72-1x1-74dbm",
     "udp-ax80-mcs11-x10",
     "udp-ax80-mcs11-x20",
+    "udp-ax80-mcs11-x5",
+    "udp-be20-mcs7-mlo-x2",
+    "udp-be40-mcs5-emlsr-x2",
+    "udp-be40-mcs5-emlsr-x3",
     "udp-be80-mcs5-emlsr-x4",
-    "tcp-ax80-mcs11-up-x1",
-    "tcp-ax80-mcs11-lan-up-x1",
+    "udp-g54-x10",
+    "udp-g54-x20",
+    "udp-n20-mcs7-500-vo-x2",
+    "udp-n20-mcs7-single-vo-x2",
 }
 CASES = [
     pytest.param(case, marks=[pytest.mark.thorough] * (case.name in LONG), id=case.name)
@@ -53,6 +78,22 @@ def test_every_case_has_a_reading() -> None:
     assert {case.name for case in scenarios.cases()} == set(READINGS) | agreement.UNRECORDED
     assert not agreement.UNRECORDED & set(READINGS)
     assert set(READINGS) >= LONG
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in scenarios.cases() if case.category == "ALL"],
+    ids=lambda case: case.name,
+)
+def test_access_categories_share_as_in_ns3(case: Any) -> None:
+    recorded = READINGS[case.name]["flows_bps"]
+    ours = agreement.ours(case, duration_s=60.0)["flows_bps"]
+    kinds = range(4)
+    for category in kinds:
+        share, other = (
+            sum(flows[category :: len(kinds)]) / sum(flows) for flows in (ours, recorded)
+        )
+        assert share == pytest.approx(other, abs=0.02), category
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -172,6 +172,12 @@ impl Device {
         node.host.operations_time(operations)
     }
 
+    /// The queue of a RADIUS server takes a new request; gives the instant at which it comes out.
+    pub fn take_request(&mut self, now: Instant, node: NodeId) -> Instant {
+        let host = &mut self.nodes[node].host;
+        host.requests.work(now, host.request)
+    }
+
     /// Time to encrypt or decrypt a frame with `octets` of MSDU; counts it.
     #[inline]
     pub fn cipher_time(

@@ -38,6 +38,8 @@ pub(crate) enum Event {
     Pipe { node: NodeId, pipe: PipeKind },
     /// The first packet on a wire arrives.
     Wire { wire: WireId },
+    /// A wire with flow queues has sent a packet, or the next one is ready for it.
+    WireFree { wire: WireId },
     /// A flow's application acts.
     Application { flow: FlowId },
     /// A packet of a flow has left the sender's socket.
@@ -115,6 +117,8 @@ pub(crate) enum JoinEvent {
     GiveUp,
     /// All parties of a stage are done.
     Advance { session: SessionId },
+    /// A new request comes out of the queue of its RADIUS server.
+    Request { signal: SignalId },
     /// The work before a message is done.
     Send { signal: SignalId },
     /// The timer of a party may have run out.

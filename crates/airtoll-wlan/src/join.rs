@@ -45,7 +45,7 @@ use crate::transport::TcpSystem;
 use newcomers::Newcomers;
 use rejoin::Rejoins;
 use renewal::Renewals;
-use session::Standing;
+use session::{Standing, Taken};
 use stream::Stream;
 
 /// Parties of a negotiation.
@@ -171,6 +171,7 @@ impl Join {
             JoinEvent::BeginTraffic => out.push(Action::BeginTraffic),
             JoinEvent::GiveUp => self.give_up(now, out),
             JoinEvent::Advance { session } => self.advance(now, session, out),
+            JoinEvent::Request { signal } => self.request_due(now, signal, out),
             JoinEvent::Send { signal } => self.send(now, signal, out),
             JoinEvent::Renew { renewal, again } => self.renew(now, renewal, again, out),
             JoinEvent::Deauthenticate { number } => self.deauthenticate(now, number, out),
@@ -572,6 +573,39 @@ impl Join {
         if judges && !self.busy.is_empty() {
             self.judge_busy(session, party);
         }
+        let state = &mut self.sessions[session];
+        if signal.message.carrier == Carrier::Radius && party == Party::AuthenticationServer {
+            let server = state.worker(party);
+            match state.request.take(&signal.message.octets) {
+                Taken::New => {
+                    let signal = self.insert(signal);
+                    out.push(Action::TakeRequest { server, signal });
+                    return;
+                }
+                Taken::Again => {}
+                Taken::Dropped => return,
+            }
+        }
+        self.react(now, signal, out);
+    }
+
+    /// A request comes out of the queue of its RADIUS server.
+    fn request_due(&mut self, now: Instant, id: SignalId, out: &mut Outbox) {
+        let Some(signal) = self.take(id) else {
+            return;
+        };
+        let state = &self.sessions[signal.session];
+        let current = state.standing == Standing::Negotiating
+            && signal.part == Part::Stage(state.stage)
+            && !state.advancing;
+        if current {
+            self.react(now, signal, out);
+        }
+    }
+
+    /// A party reacts to a message of the present stage.
+    fn react(&mut self, now: Instant, signal: Signal, out: &mut Outbox) {
+        let (session, party) = (signal.session, signal.message.to);
         let state = &mut self.sessions[session];
         let Some(exchange) = state.negotiation.exchange() else {
             return;

@@ -41,6 +41,7 @@ mod medium;
 mod net;
 mod observe;
 mod packet;
+mod queueing;
 mod report;
 mod roam;
 mod stack;

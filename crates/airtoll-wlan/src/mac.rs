@@ -11,11 +11,9 @@
 mod aggregation;
 mod beacon;
 mod card;
-mod codel;
 mod contention;
 mod degraded;
 mod exchange;
-mod flow_queues;
 mod fragmentation;
 mod group;
 mod lifetime;

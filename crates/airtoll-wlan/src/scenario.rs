@@ -40,7 +40,7 @@ pub use handover::{Handover, HandoverMethod, MobilityAgent, Scan, Walk};
 pub use nic::{Meanwhile, Nic, NicStage, Overlap, StageKind};
 pub use node::{
     CipherCost, CipherDelimiters, CryptoEngine, Discipline, Duty, Energy, Host, Node, PowerSave,
-    Queue, Retrieval, Role, TargetWakeTime, Tunnel, WiredLink,
+    Queue, Retrieval, Role, TargetWakeTime, Tunnel, WireDiscipline, WiredLink,
 };
 pub use ofdma::Ofdma;
 pub use radio::{Fading, Interferer, LinkBudget, PathLoss, Presence, Radio, Wall};

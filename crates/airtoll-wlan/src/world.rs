@@ -173,6 +173,7 @@ impl World {
             }
             Event::Pipe { node, pipe } => net.pipe_due(lower, node, pipe),
             Event::Wire { wire } => self.wire(wire),
+            Event::WireFree { wire } => net.wire_free(&mut lower.cx, wire),
             Event::Application { flow: number } => flow.application_due(&mut lower.cx, number),
             Event::Released {
                 flow: number,
@@ -641,6 +642,15 @@ impl World {
                 let work = device.operations_time(node, &operations) + sending;
                 let done = device.work(&lower.cx, node, work);
                 self.with_join(|join, now, out| join.worked(now, then, done, out));
+            }
+            Action::TakeRequest { server, signal } => {
+                let at = lower.device.take_request(now, server);
+                let event = JoinEvent::Request { signal };
+                if at > now {
+                    lower.cx.schedule(at, Event::Join(event));
+                } else {
+                    self.with_join(|join, now, out| join.due(now, event, out));
+                }
             }
             Action::SendManagement {
                 from,

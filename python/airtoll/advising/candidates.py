@@ -19,6 +19,7 @@ from airtoll.policies.standing import needs_8021x
 from airtoll.profiles import load, shipped
 from airtoll.question import Arm
 from airtoll.testbeds.daily import join_unknown
+from airtoll.testbeds.unpriced import prices_link, radio_is_unknown
 
 #: Candidates of each place unless they are named.
 _OF_PLACE: Final = {
@@ -98,16 +99,15 @@ def why_unknown(situation: Situation, policy: Policy) -> str | None:
     link = policy.link
     if link.encrypts_data and link.cipher is not Cipher.NONE:
         cipher = str(link.cipher).upper()
-        if profile is None:
+        if profile is None or radio_is_unknown(profile):
             # Every radio since 802.11n encrypts CCMP-128 (IEEE 802.11-2020, 12.2.4).
             if link.cipher is not Cipher.CCMP_128:
                 return (
-                    f"whether the access point's radio has {cipher} is unknown "
-                    "(--profile NAME, `airtoll profiles list`)"
+                    f"whether the radio of {situation.profile or 'the access point'} has {cipher} "
+                    "is unknown (--profile NAME, `airtoll profiles list`)"
                 )
-        elif str(link.cipher) not in profile.cipher:
-            in_hardware = profile.capabilities.hardware_ciphers
-            lacks = in_hardware is not None and str(link.cipher) not in in_hardware
+        elif not prices_link(profile, str(link.cipher)):
+            lacks = profile.capabilities.works_out(str(link.cipher)) is False
             where = f"the radio of {profile.name} lacks {cipher}, and " if lacks else ""
             return f"{where}no cost of {cipher} on the CPU of {profile.name} is published"
     # The access point forwards the packets of a tunnel that ends beyond it.

@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 
 from airtoll.advising.candidates import Candidates, why_unknown
 from airtoll.advising.measure import ASSOCIATED, WAKING, Measures
-from airtoll.advising.situation import Situation
+from airtoll.advising.situation import CHAIN, Situation
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.answer import Answered, Compare, Gain, Layered, Margin, Possible, Verdict, gained
@@ -287,10 +287,14 @@ def _kept(situation: Situation, measures: Measures) -> tuple[Kept, ...]:
 def _fails(situation: Situation) -> str:
     """The reason for which the clients of an office do not come back."""
     share = situation.requests_per_s / situation.access_points
+    cures = ["a faster server (--requests)"]
+    cures += ["smaller certificates (--chain p256)"] if situation.chain == CHAIN else []
+    cures += [] if situation.tls_resumption else ["kept TLS sessions (--tls-resumption)"]
+    *first, last = cures
+    needed = f"{', '.join(first)} or {last} are needed" if first else f"{last} is needed"
     return (
         f"after a power cut not every client joins at {share:.4g} RADIUS requests/s for each "
-        "access point; a faster server (--requests), smaller certificates (--chain) or kept TLS "
-        "sessions (--tls-resumption) are needed"
+        f"access point, where a client tries once; {needed}"
     )
 
 

@@ -50,6 +50,8 @@ ASSOCIATED: Final = "sensor-associated"
 WAKING: Final = "sensor"
 _KEPT: Final = "sensor-kept"
 _BATTERY: Final = "battery_days"
+#: Place -> the scenario of its joins.
+_JOINING: Final = {"home": "home-join", "office": "office-storm", "sensor": WAKING}
 _DAY_S: Final = 86_400.0
 #: A part that does not decide is measured once again, with at most so many times its trials.
 _MOST_GROWTH: Final = 4
@@ -58,8 +60,8 @@ _SPARE: Final = 1.5
 #: The limit of a RADIUS server is bracketed by steps of this factor, at most so many.
 _BRACKET: Final = 1.5
 _MOST_STEPS: Final = 6
-#: Bisection ends where the bracket is this share of its lower end.
-_RESOLUTION: Final = 0.02
+#: Ratio of neighbouring levels, between two of which bisection ends.
+_STEP: Final = 1.02
 _MARGIN_TRIALS: Final = 3
 _OPEN: Final = "open"
 
@@ -134,22 +136,22 @@ def measure(
         if phase:
             phase(f"measuring {part.scenario}")
         layers = _layers(over) if number == 0 and over is not None else ()
+        if not policies and not layers:
+            continue
         found, own = _run(situation, part, policies, layers, trials or part.trials, beside)
-        if trials is None and (more := _undecided(found[0])):
+        if policies and trials is None and (more := _undecided(found[0])):
             enough = part.trials + math.ceil(_SPARE * more)
             enough = min(enough, _MOST_GROWTH * part.trials)
             found, own = _run(situation, part, policies, layers, enough, beside)
         names = names or own
-        answers += found[:1]
-        if layers and len(found) > 2:
-            from_open = found[1]
-            over_link = found[2]
-    assert names is not None
+        answers += found[:1] if policies else ()
+        if layers:
+            from_open, over_link = found[-2:]
     return Measures(
         tuple(answers),
         from_open,
         over_link,
-        names,
+        names or Names(()),
         _setting(situation),
         _kept(situation, policies, trials, phase) if situation.place == "sensor" else {},
         beside.get(_LOST, {}),
@@ -232,25 +234,28 @@ def margin(
     if phase:
         phase(f"measuring the margin of the RADIUS server, {policy}")
     aps = situation.access_points
-    joined: dict[float, bool] = {}
+    joined: dict[int, bool] = {}
 
-    def enough_at(level: float) -> bool:
-        if level not in joined:
-            joined[level] = _joins(situation, policy, level)
-        return joined[level]
+    def enough_at(step: int) -> bool:
+        if step not in joined:
+            joined[step] = _joins(situation, policy, _STEP**step)
+        return joined[step]
 
-    now = level = situation.requests_per_s / aps
-    enough, short = (now, None) if holds and enough_at(now) else (None, now)
+    # Levels are powers of one number, so that the limit does not depend on the present server.
+    steps = math.log(situation.requests_per_s / aps, _STEP)
+    here = math.floor(steps) if holds else math.ceil(steps)
+    enough, short = (here, None) if holds and enough_at(here) else (None, here)
+    stride = round(math.log(_BRACKET, _STEP))
     for _ in range(_MOST_STEPS):
         if enough is not None and short is not None:
             break
-        level = level * _BRACKET if enough is None else level / _BRACKET
-        if enough_at(level):
-            enough = level
+        here += stride if enough is None else -stride
+        if enough_at(here):
+            enough = here
         else:
-            short = level
-    while enough is not None and short is not None and enough - short > _RESOLUTION * short:
-        middle = math.sqrt(enough * short)
+            short = here
+    while enough is not None and short is not None and enough - short > 1:
+        middle = (enough + short) // 2
         if enough_at(middle):
             enough = middle
         else:
@@ -258,8 +263,8 @@ def margin(
     return Margin(
         policy,
         situation.requests_per_s,
-        None if enough is None else enough * aps,
-        None if short is None else short * aps,
+        None if enough is None else _STEP**enough * aps,
+        None if short is None else _STEP**short * aps,
         situation.clients,
         trials=_MARGIN_TRIALS,
     )
@@ -293,7 +298,7 @@ def requests_of_a_join(situation: Situation, policy: str) -> int:
     join = Join(chain=situation.chain)
     options = border.Options(
         chain=tuple(border.SignatureAlgorithm(SIGNATURES[name]) for name in join.algorithms),
-        tls=border.TlsVersion(_of_file("office-storm")["join"]["tls"]),
+        tls=border.TlsVersion(tls_of(situation)),
         tls_resumption=_resumes(situation, policy),
     )
     asked = border.to_json(resolve(policy).native()), 1, border.to_json(options)
@@ -379,7 +384,7 @@ def _run(
             for level in grid[axis]
             if (names := [name for name in every if levels[name][axis] != level])
         ]
-    questions = [_question(levels, part, situation.have, policies)]
+    questions = [_question(levels, part, situation.have, policies)] if policies else []
     if layers:
         _, link, alone, whole = layers
         questions.append(_question(levels, part, _OPEN, (link, alone, whole)))
@@ -463,7 +468,8 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
     if own.get("authenticate"):
         resumes = policy is not None and _resumes(situation, policy)
         resumed = {"tls_resumption": True} if resumes else {}
-        own["join"] = {**own.get("join", {}), "chain": situation.chain, **resumed}
+        version = {"tls": tls_of(situation)}
+        own["join"] = {**own.get("join", {}), "chain": situation.chain, **version, **resumed}
     if placed := place_of_station(situation):
         station = {key: value for key, value in own["stations"][0].items() if key != "rssi_dbm"}
         own["stations"] = [{**station, **placed}]
@@ -494,6 +500,14 @@ def _of_file(name: str) -> dict[str, Any]:
     return found
 
 
+def tls_of(situation: Situation) -> str:
+    """The version of TLS in EAP: the one that is said, that of the chain, or that of the place."""
+    if situation.tls is None and Join(chain=situation.chain).is_post_quantum:
+        return "1.3"
+    join = _of_file(_JOINING[situation.place]).get("join", {})
+    return str(situation.tls or join.get("tls", Join.model_fields["tls"].default))
+
+
 def storm(situation: Situation) -> str:
     """The joins of an office after a power cut in one line."""
     join = _of_file("office-storm")["join"]
@@ -506,7 +520,7 @@ def storm(situation: Situation) -> str:
     kept = ", TLS sessions kept from earlier joins" if situation.tls_resumption else ""
     return (
         f"{words}; the RADIUS server answers {situation.requests_per_s:g} requests/s{each}; "
-        f"{situation.chain} certificates, TLS {join['tls']}{kept}"
+        f"{situation.chain} certificates, TLS {tls_of(situation)}{kept}"
     )
 
 
@@ -569,7 +583,8 @@ def _setting(situation: Situation) -> str:
     words += ["rates by Minstrel"] if radio.get("rate_control") else []
     at = "" if found is None else f" {in_words(situation, found)}"
     if situation.place == "office":
-        words.append(f"{situation.clients} laptops on {situation.access_points} access points{at}")
+        many = "access points" if situation.access_points > 1 else "access point"
+        words.append(f"{situation.clients} laptops on {situation.access_points} {many}{at}")
     else:
         words.append(f"one station{at or ' near the router'}")
     words.append(f"access point {situation.profile or 'of unknown cost (profile ideal)'}")

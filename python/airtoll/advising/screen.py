@@ -14,15 +14,15 @@ from attrs import frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm
-from airtoll.advising.measure import ASSOCIATED, SCANNED_CHANNELS, WAKING, storm
+from airtoll.advising.measure import ASSOCIATED, SCANNED_CHANNELS, WAKING, storm, tls_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
 from airtoll.analyse import Estimate
-from airtoll.answer import Compare, Verdict
+from airtoll.answer import Compare, Held, Verdict
 from airtoll.network import Network
 from airtoll.network.changing import Change
 from airtoll.policies import Cipher, resolve
-from airtoll.present.digits import shown
+from airtoll.present.digits import packets, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
 
@@ -60,8 +60,8 @@ def screen(decision: Decision, names: Names) -> Screen:
     sections = [
         Section("", _verdict(decision, teller)),
         Section("You have", _understood(decision.situation)),
-        Section("A kept PMK", _kept(decision, names)),
         *_chosen(decision, teller),
+        Section("A kept PMK", _kept(decision, names)),
         Section("The RADIUS server", teller.margin(decision.margin) if decision.margin else ()),
         Section("WireGuard over it", _tunnel(decision, teller)),
         Section("Other choices", _others(decision, teller)),
@@ -77,18 +77,37 @@ def screen(decision: Decision, names: Names) -> Screen:
     ]
     life = _life(decision, names)
     answer = _answer(decision)
-    if decision.situation.place == "home" and decision.choice is Choice.CHANGE and decision.to:
-        costs = "; ".join(_told(one, teller, decision.to) for one in decision.to.claims[:1])
-        answer = f"{answer.removesuffix('.')}: {costs}." if costs else answer
+    if decision.choice is Choice.CHANGE and decision.to:
+        answer = f"{answer.removesuffix('.')}: {_headline(decision.to, decision, teller)}."
     answer = f"{answer} {life}" if life else answer
     return Screen(answer, tuple(one for one in sections if one.lines))
 
 
+def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> str:
+    """The costs of a change that anyone would notice, and what does not change; of a home the
+    throughput, with its value.
+    """
+    if decision.situation.place == "home":
+        return _told(outcome.claims[0], teller, outcome)
+    noticed = [
+        one
+        for one in outcome.claims
+        if one.verdict is not Verdict.UNNOTICED or outcome.unknown_part(one)
+    ]
+    quiet = list(dict.fromkeys(teller.metric(o) for o in outcome.claims if o not in noticed))
+    found = [_told(one, teller, outcome) for one in noticed]
+    if quiet:
+        found.append(f"{_listed(quiet)} {'stay' if len(quiet) > 1 else 'stays'} as today")
+    return "; ".join(found)
+
+
 def _verdict(decision: Decision, teller: Teller) -> tuple[str, ...]:
-    """A tunnel to both ends and the devices that stay out, of a home: a line each."""
-    if decision.situation.place != "home":
-        return ()
-    return (*_both_ends(decision, teller), *_out(decision))
+    """Further reasons of a decision, a line each: a tunnel to both ends of a home, the devices
+    that a change shuts out, or the reason for which nothing changes.
+    """
+    ends = _both_ends(decision, teller) if decision.situation.place == "home" else ()
+    why = () if decision.choice is Choice.CHANGE else _not_taken(decision)
+    return (*ends, *_out(decision), *why)
 
 
 def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
@@ -102,6 +121,12 @@ def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
     words = f"WireGuard to {ends[0]}: {teller.change(found.added)}"
     if other is not None:
         words += f"; to {ends[1]}: {teller.change(other)}"
+    # A tunnel of the router takes from its CPU what the router's end of a station's tunnel takes.
+    held = found if situation.tunnel_end == "access-point" else None
+    busy = held is not None and held.limit is not None and held.limit.held is Held.CPU
+    own = f"; of the {situation.router} itself to a VPN provider: "
+    own += "about as much as to the router" if busy else "at most as much as to the router"
+    words += own
     gains = "It adds services on the air" if found.services else "It adds nothing on the air"
     only = "the one to a server protects"
     if other is None:
@@ -237,8 +262,7 @@ def _sentence(words: str) -> str:
 def _chosen(decision: Decision, teller: Teller) -> list[Section]:
     outcome = decision.to
     if outcome is None or decision.choice is not Choice.CHANGE:
-        reasons = _not_taken(decision)
-        return [Section("Why", reasons)] if reasons else []
+        return []
     return [
         Section("It costs", tuple(_cost(claim, decision, teller) for claim in outcome.claims)),
         Section("It gains", (*teller.gain(outcome.gain), *_without_cipher(decision, outcome))),
@@ -310,10 +334,9 @@ def _scanned(gap: Estimate, lost: float | None) -> str:
     """The packets that a call loses in a hand-over, and the gap of a client that scans."""
     calls = ""
     if lost is not None:
-        packets = "no packet" if lost == 0 else f"{lost:.3g} packets"
         calls = (
-            f", and a call with a packet every 20 ms loses {packets}; the gap is the time from the "
-            "last frame at the old access point to the first at the new one"
+            f", and a call with a packet every 20 ms loses {packets(lost)}; the gap is the time "
+            "from the last frame at the old access point to the first at the new one"
         )
     return (
         f"This holds for a client with a neighbour list (802.11k){calls}. A client without a list "
@@ -334,7 +357,7 @@ def _storm(found: Storm, situation: Situation) -> str:
     if again >= _AGAIN * found.needed:
         words += (
             f"; the access points send {again:.2g} requests a join again while they wait, which "
-            f"take the server about {clients * again / rate:.3g} s more"
+            "the server recognises and answers once"
         )
     words += "; the rest is the spread of the starts and waits for time-outs."
     if found.relieved:
@@ -435,6 +458,8 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
     if situation.place != "sensor":
         lines.append("While they join, stations compute as one core of a PC at 2.1 GHz.")
     assumed = list(situation.assumed)
+    if situation.radius and situation.tls is None:
+        assumed.append(f"TLS {tls_of(situation)} in EAP (--tls)")
     if (decision.layered or decision.tunnel_unknown) and not situation.tunnel_end_said:
         end = "a server" if situation.tunnel_end == "server" else f"the {situation.router}"
         assumed.append(f"a tunnel that ends at {end} (--tunnel-end)")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from attrs import field, frozen
 
@@ -41,6 +41,8 @@ _PHY: Final[dict[Place, str]] = {
 CLIENTS_PER_AP: Final = 50
 #: Certificates of a RADIUS server where nothing else is known.
 CHAIN: Final[str] = Join.model_fields["chain"].default
+#: Versions of TLS in EAP.
+TLS: Final[tuple[str, ...]] = get_args(Join.model_fields["tls"].annotation)
 #: Battery and interval of a sensor where nothing else is known.
 _BATTERY: Final = battery_of(f"1000mAh@{VOLTAGE:g}V")
 _EVERY_S: Final = 900.0
@@ -57,7 +59,8 @@ class Situation:
     choices where nothing was said, sentences. ``tunnel_end``: the far end of a station's tunnel;
     ``tunnel_end_said``: whether anyone named it. ``level_dbm`` and ``distance_m``: of the stations
     at the access point, one of them at most; without both they are near it. ``tls_resumption``:
-    stations and RADIUS server keep the TLS sessions of earlier joins.
+    stations and RADIUS server keep the TLS sessions of earlier joins. ``tls``: version of TLS in
+    EAP, as ``join.tls`` of a study; None: the one that the place has.
     """
 
     have: str
@@ -80,6 +83,7 @@ class Situation:
     level_dbm: float | None = None
     distance_m: float | None = None
     tls_resumption: bool = False
+    tls: str | None = None
 
     @property
     def router(self) -> str:
@@ -246,6 +250,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
     level_dbm: float | None = None,
     distance_m: float | None = None,
     tls_resumption: bool = False,
+    tls: str | None = None,
     said: bool = True,
 ) -> Situation:
     """The situation of a policy's name or a file, and of options. Raises ``UsageError``.
@@ -316,6 +321,12 @@ def situation(  # noqa: PLR0913 - keywords of the library
         )
     if chain is not None and chain not in SIGNATURES:
         raise UsageError(f"--chain {chain}: allowed are {', '.join(SIGNATURES)}")
+    if tls is not None and not radius:
+        raise UsageError(f"--tls {tls}: TLS is of EAP, and there is no RADIUS server (--8021x)")
+    if tls is not None and tls not in TLS:
+        raise UsageError(f"--tls {tls}: allowed are {', '.join(TLS)}")
+    if chain is not None and tls not in (None, "1.3") and Join(chain=chain).is_post_quantum:
+        raise UsageError(f"--tls {tls}: certificates of --chain {chain} need TLS 1.3")
     if chain is None and radius:
         assumed.append(f"{CHAIN} certificates (--chain)")
     if tls_resumption and not radius:
@@ -349,6 +360,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
         level_dbm=level_dbm,
         distance_m=distance_m,
         tls_resumption=tls_resumption,
+        tls=tls,
     )
 
 

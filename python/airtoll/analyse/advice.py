@@ -435,10 +435,9 @@ def _services_of(policy: Policy | None, needs: Needs) -> tuple[str, ...]:
 
 def throughput_difference(analysis: Analysis, a: str, b: str) -> Estimate | None:
     """Throughput of cell ``a`` minus that of ``b``: in pairs where the trials are, else Welch's."""
-    frame = analysis.throughputs
-    if frame.is_empty():
+    if analysis.throughputs.is_empty():
         return None
-    x, y = (frame.filter(cell=cell).select("trial", "value") for cell in (a, b))
+    x, y = (analysis.throughputs_of(cell) for cell in (a, b))
     if analysis.paired:
         pairs = x.join(y, on="trial", suffix="_b")
         return mean_t((pairs["value"] - pairs["value_b"]).to_numpy(), "bit/s", analysis.level)

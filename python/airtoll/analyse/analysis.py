@@ -184,6 +184,16 @@ class Analysis:
         known = [part for part in parts if part is not None]
         return mean_of_estimates(known) if known and len(known) == len(parts) else None
 
+    def throughputs_of(self, cell: str) -> pl.DataFrame:
+        """Trial and value of each row of ``throughputs`` of one cell; no row for a cell without."""
+        return self._throughputs_by_cell.get(cell, self.throughputs.head(0)["trial", "value"])
+
+    # Advice compares every pair of policies.
+    @cached_property
+    def _throughputs_by_cell(self) -> dict[str, pl.DataFrame]:
+        parts = self.throughputs.partition_by("cell", as_dict=True)
+        return {str(cell): part["trial", "value"] for (cell,), part in parts.items()}
+
     # Looked up once per mark of a figure: to query the frame takes longer than to draw the mark.
     # By metric: a run has dozens, of which a report looks up a few.
     @cached_property

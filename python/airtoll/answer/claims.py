@@ -253,7 +253,8 @@ class Gain:
     sentence, those of what one has that end and those that the new policy has.
     ``excludes``: stations of the present policy cannot join; ``bridge``: the transition policy that
     lets them join, empty where there is none. ``completes_pmf``: management frames are protected
-    for the clients that can today, and for all afterwards.
+    for the clients that can today, and for all afterwards. ``kept``: weaknesses of what one has
+    that stay while a device uses it, where the new policy admits such devices.
     """
 
     have: str
@@ -265,6 +266,7 @@ class Gain:
     excludes: bool
     bridge: str = ""
     completes_pmf: bool = False
+    kept: tuple[str, ...] = ()
 
 
 class Sum(Enum):

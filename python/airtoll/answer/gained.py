@@ -27,12 +27,15 @@ def gained(have: Policy, to: Policy, pmf: str | None = None) -> Gain:
         # Beside its older link a transition has the newer one.
         admits |= (to.link.akm, to.link.cipher) == (have.link.akm, have.link.cipher)
     excludes = to.link != have.link and not admits
+    older = any(links) and admits and to.link != have.link
+    gone = tuple(what for what in faults if what not in left)
     return Gain(
         have=have.name,
         to=to.name,
         services=tuple(name for name in new if name not in own),
         lost=tuple(name for name in own if name not in new),
-        ended=tuple(what for what in faults if what not in left),
+        ended=() if older else gone,
+        kept=gone if older else (),
         completes_pmf=optional and to.link.pmf == "required",
         left=tuple(left),
         excludes=excludes,

@@ -172,6 +172,7 @@ __all__ = [
     "TxopProtection",
     "Walk",
     "Wall",
+    "WireDiscipline",
     "WiredLink",
 ]
 
@@ -1407,6 +1408,12 @@ class Host(Value):
     `airtoll_handshakes::Operation::priced` gives; one not listed takes no time.
     """
 
+    request_ns: float = 0.0
+    """Time of a RADIUS server for a request that it has not seen, before its handshake
+    operations on the CPU, ns; one request after the other. It recognises a repeated one when
+    it comes (RFC 5080 section 2.2.2).
+    """
+
     nic: Nic | None = None
     """Network card that prepares frames before its radio contends; null: frames are ready when
     they come into the transmit queue.
@@ -1670,6 +1677,21 @@ class Node(Value):
     """Its day; null: all day it does the same as in the trial."""
 
 
+class WireDiscipline(StrEnum):
+    """Queue discipline of a wired interface."""
+
+    FIFO = "fifo"
+    """First in, first out, as Linux's `pfifo_fast` for packets of one priority; what does not
+    fit is dropped.
+    """
+
+    FQ_CODEL = "fq_codel"
+    """Linux's `fq_codel`: one queue per flow with CoDel (RFC 8290), quantum 1514 octets, target
+    5 ms, interval 100 ms, 1024 queues. A TCP sender is held back by its own segments in it as
+    by those in a radio's queue.
+    """
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class WiredLink(Value):
     """A full-duplex wired link."""
@@ -1688,6 +1710,9 @@ class WiredLink(Value):
 
     queue_packets: int = 1000
     """Packets that may wait in each direction."""
+
+    discipline: WireDiscipline = WireDiscipline.FIFO
+    """Queue discipline of both ends."""
 
 
 class KeyExchange(StrEnum):

@@ -81,6 +81,14 @@ class FromOptions:
             rich_help_panel=_FROM,
         ),
     ] = None
+    tls: Annotated[
+        str | None,
+        typer.Option(
+            help="TLS in EAP: 1.2, 1.2-rsa or 1.3.",
+            show_default="1.3 in an office, else 1.2",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
     battery: Annotated[
         str | None,
         typer.Option(
@@ -145,6 +153,7 @@ class FromOptions:
             ("--battery", self.battery), ("--every", self.every),
             ("--tunnel-end", self.tunnel_end), ("--level", self.level),
             ("--distance", self.distance), ("--tls-resumption", self.tls_resumption or None),
+            ("--tls", self.tls),
             ("--out", self.page_file),
         ):  # fmt: skip
             if value is not None:
@@ -331,6 +340,7 @@ class AdviseOptions:
             level_dbm=start.level,
             distance_m=start.distance,
             tls_resumption=start.tls_resumption,
+            tls=start.tls,
             said=start.have is not None,
         )
 

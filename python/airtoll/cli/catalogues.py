@@ -53,6 +53,7 @@ def studies_list(json: JsonOption = False) -> None:
             {
                 "name": name,
                 "title": file.study.study.title,
+                "page": file.study.study.page,
                 "cells": len(plan.cells),
                 "repetitions": plan.repetitions,
             }

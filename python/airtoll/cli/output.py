@@ -42,8 +42,10 @@ _NO_LIMIT: Final = 100_000
 _PIPED: Final = 100
 #: Columns between two columns of a table.
 GAP: Final = 2
-#: A column of words may be wrapped to this width.
-NARROWEST_WORDS: Final = 14
+#: A column of words may be wrapped to its longest word, or to this width where that is longer.
+NARROWEST_WORDS: Final = 20
+#: A table becomes blocks where words in a column of at most that width need more lines in a row.
+_MOST_LINES: Final = 3
 
 #: DEL and the C1 controls, which JSON texts may hold as they are, as escapes of JSON.
 _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
@@ -112,6 +114,10 @@ class FittingTable(Table):
             for column in self.columns:
                 if column.no_wrap:
                     column.header = textwrap.fill(str(column.header), _narrowest(column))
+            _share(self.columns, options.max_width - gaps)
+            if max(map(_lines, self.columns)) > _MOST_LINES:
+                yield from self._blocks(options.max_width)
+                return
         yield from super().__rich_console__(console, options)
 
     def _broken(self, sign: str) -> FittingTable:
@@ -142,6 +148,27 @@ class FittingTable(Table):
             for column, cell in zip(self.columns[1:], others, strict=True):
                 if cell:
                     yield Text(_filled(f"  {str(column.header).strip()}: {cell}", width))
+
+
+def _share(columns: Sequence[Column], width: int) -> None:
+    """Give the columns of words what those of numbers leave: none is narrower than its longest
+    word while another one has more than it needs.
+    """
+    words = [column for column in columns if not column.no_wrap]
+    free = width - sum(_narrowest(column) for column in columns if column.no_wrap)
+    cap = max(map(_widest, words), default=0)
+    while cap and sum(max(_narrowest(one), min(_widest(one), cap)) for one in words) > free:
+        cap -= 1
+    for column in words:
+        column.width = max(_narrowest(column), min(_widest(column), cap))
+
+
+def _lines(column: Column) -> int:
+    """Lines of the tallest cell of a narrow column; a wide one is read as text."""
+    if column.width is None or column.width > NARROWEST_WORDS:
+        return 1
+    wrapped = (textwrap.wrap(str(cell), max(1, column.width)) for cell in column.cells)
+    return max(map(len, wrapped), default=1)
 
 
 def _below(number: str, sign: str) -> str:

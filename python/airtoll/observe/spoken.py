@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple
 
 #: share: a change is told as a share of what was; values: by both values, though what goes
-#: unnoticed is a share; difference: from what to what; points: of a share.
-Told = Literal["share", "values", "difference", "points"]
+#: unnoticed is a share; difference: from what to what; points: of a share; lost: as the packets
+#: that a hand-over loses.
+Told = Literal["share", "values", "difference", "points", "lost"]
 
 
 class Spoken(NamedTuple):
@@ -42,7 +43,7 @@ SPOKEN: Final[dict[str, Spoken]] = {
     "response_time_s": Spoken("the response time", "difference", _HEARD_S),
     "handover_gap_s": Spoken("the gap of a hand-over", "difference", _HEARD_S),
     "handover_join_s": Spoken("the time of a hand-over's join", "difference", _HEARD_S),
-    "handover_packets_lost": Spoken("the number of packets lost per hand-over", "difference", 0.5),
+    "handover_packets_lost": Spoken("the number of packets lost per hand-over", "lost", 0.5),
     "handover_address_s": Spoken("the wait for the address", "difference", _HEARD_S),
     "handover_full_rate_s": Spoken("the time until the full rate is back", "difference", _FELT_S),
     "packets_lost_replay": Spoken("the number of packets dropped as replays", "difference", 0.5),

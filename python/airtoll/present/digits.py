@@ -142,6 +142,12 @@ def plain_percent(value: float) -> str:
     return f"{_two(100 * value)} %"
 
 
+def packets(number: float) -> str:
+    """``no packet``, ``1 packet``, ``2.4 packets``: three significant digits at most."""
+    count = f"{number:.3g}"
+    return "no packet" if count == "0" else f"{count} packet{'' if count == '1' else 's'}"
+
+
 def absolute(estimate: Estimate) -> Estimate:
     """The amount of a change, without its sign."""
     sign = -1.0 if estimate.value < 0 else 1.0

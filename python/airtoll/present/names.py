@@ -37,6 +37,7 @@ _PHRASES: Final = {
     "ssids": "{} SSIDs",
     "queue_packets": "a queue of {} packets",
     "queue_type": "a {} queue",
+    "wired.queue_type": "a {} queue before the wire",
     "profile_set": "{} profiles",
     "ip": "{}",
     "rssi_dbm": "{} dBm",

@@ -43,6 +43,7 @@ from airtoll.present.digits import (
     bare,
     exact,
     from_to,
+    packets,
     percent,
     plain,
     plain_percent,
@@ -56,6 +57,8 @@ from airtoll.present.names import Names, level_name
 from airtoll.question import Arm, Asked, Place
 from airtoll.study import Level
 
+#: A server that answers less than this many times what is needed has no reserve.
+_NO_RESERVE: Final = 1.1
 #: Candidates or places that are told one by one.
 _MOST_TOLD: Final = 3
 #: Characters of a sentence that a reader takes in at once.
@@ -155,8 +158,7 @@ class Teller:
 
     def claim(self, claim: Compare) -> str:
         """One change at one place, as a sentence."""
-        words = spoken(claim.metric).words
-        return f"From {self._pair(claim.have, claim.to)}, {words} {_change(claim)}."
+        return f"From {self._pair(claim.have, claim.to)}, {self.change(claim)}."
 
     def measured(self, claim: Compare, p: float) -> str:
         """One change as a sentence with both values and, where it is real, its chance ``p``."""
@@ -182,9 +184,16 @@ class Teller:
         found = []
         to = self._level("policy", claim.to)
         if claim.services:
-            found.append(f"{to} adds {_enumerated(_services(claim.services))}.")
+            whom = ", for the devices that use its newer link" if claim.kept else ""
+            found.append(f"{to} adds {_enumerated(_services(claim.services))}{whom}.")
         if claim.ended:
             found.append(f"It ends this: {'; '.join(claim.ended)}.")
+        if claim.kept:
+            have = self._level("policy", claim.have)
+            found.append(
+                f"This stays while a single device joins with {have}, and a passphrase that both "
+                f"links share is at risk for all: {'; '.join(claim.kept)}."
+            )
         if claim.completes_pmf:
             found.append(
                 "Protected management frames, which are optional today, are required: nothing "
@@ -241,7 +250,7 @@ class Teller:
         added = claim.added
         if added.change is None:
             return [*found, f"Its cost is unknown: {added.reason}."]
-        waste = not claim.services and added.verdict is Verdict.COSTS
+        waste = not claim.services and not beyond and added.verdict is Verdict.COSTS
         found.append(f"With it, {self.change(added)}{': a waste on the air' if waste else ''}.")
         if claim.parts is not None and claim.whole.change is not None and _matters(claim):
             relation = {
@@ -279,10 +288,13 @@ class Teller:
         if not short:
             return (f"With {name} every client joins at {claim.enough:.3g} requests/s, too.",)
         spare = claim.now / claim.enough
+        reserve = f"The server answers {spare:.2g} times what {name} needs after a power cut."
+        if spare < _NO_RESERVE:
+            reserve = f"The server has no reserve: {name} needs all of it after a power cut."
         return (
             f"Every client joins down to {claim.enough:.3g} requests/s; {short}.",
             between,
-            f"The server answers {spare:.2g} times what {name} needs after a power cut.",
+            reserve,
         )
 
     def impossible(self, claims: Sequence[Possible]) -> list[str]:
@@ -299,7 +311,7 @@ class Teller:
 
     def change(self, claim: Compare) -> str:
         """The change of one metric, without the policies."""
-        return f"{spoken(claim.metric).words} {_change(claim)}"
+        return _lost(claim) or f"{spoken(claim.metric).words} {_change(claim)}"
 
     def metric(self, claim: Compare) -> str:
         """The metric of a change."""
@@ -312,7 +324,7 @@ class Teller:
             return f"{words} was not measured: {claim.reason}"
         before, after = (_alone(claim, is_after=side) for side in (False, True))
         known = f"stays {after}" if before == after else f"changes from {before} to {after}"
-        return f"without {unknown}, which is unknown, {words} {known}; the whole change is unknown"
+        return f"{words} is unknown, because {unknown} is; without it, it {known}"
 
     def required(self, claim: Ruled) -> str:
         """A requirement without its place: ``throughput is at least 20 Mb/s``, or its name."""
@@ -412,11 +424,15 @@ class Teller:
             elif group[0].verdict is Verdict.UNNOTICED:
                 leads.append(self._unnoticed(words, group, question))
             else:
-                leads.append(self._ranged(words, group, question))
+                leads.append(self._ranged(opening, group, question))
         return leads, undecided
 
-    def _ranged(self, words: str, group: Sequence[Compare], question: Asked) -> str:
+    def _ranged(self, opening: str, group: Sequence[Compare], question: Asked) -> str:
         """Changes of one direction: each, or the least and the most, with their places."""
+        if len(group) <= _MOST_TOLD and all(map(_lost, group)):
+            told = [f"{_lost(one)}{self._at([one.place], question)}" for one in group]
+            return f"{opening}, {_enumerated(told)}."
+        words = f"{opening}, {_words(question, group)}"
         verb = _verb(group[0])
         if len(group) == 1:
             (only,) = group
@@ -451,13 +467,14 @@ class Teller:
         for group in sorted(filter(None, _groups(claims)), key=lambda g: -max(map(_size, g))):
             have = self._arm(question.have, *(claim.to for claim in group))
             arms = self._arms([claim.to for claim in group], question.have)
-            words = f"From {have} to {self._listed(arms, 'or')}, {_words(question, group)}"
+            opening = f"From {have} to {self._listed(arms, 'or')}"
+            words = f"{opening}, {_words(question, group)}"
             if group[0].verdict is Verdict.UNNOTICED:
                 leads.append(f"{words} {_unnoticed(group, at)}.")
             elif group[0].verdict is Verdict.TOO_FEW:
                 undecided.append(f"{words} {_few(group, at)}.")
             elif len(group) == 1:
-                leads.append(self._ranged(words, group, question))
+                leads.append(self._ranged(opening, group, question))
             elif _alike(group):
                 leads.append(f"{words} {_verb(group[0])} by {_spanned(group)}{at}.")
             else:
@@ -961,6 +978,16 @@ def _change(claim: Compare) -> str:
     if claim.verdict is Verdict.TOO_FEW:
         return _few([claim])
     return f"{_verb(claim)} {_amount(claim)}"
+
+
+def _lost(claim: Compare) -> str:
+    """``a hand-over loses no packet instead of 2``; empty for other metrics and verdicts."""
+    if spoken(claim.metric).told != "lost" or claim.verdict not in _CHANGED:
+        return ""
+    assert claim.before is not None
+    assert claim.after is not None
+    before = packets(claim.before.value).partition(" ")[0].replace("no", "none")
+    return f"a hand-over loses {packets(claim.after.value)} instead of {before}"
 
 
 def _matters(claim: Layered) -> bool:

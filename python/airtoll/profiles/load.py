@@ -7,16 +7,20 @@ key. A profile may extend another (``base = "NAME"``) and state only the differe
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from airtoll.errors import ProfileError
 from airtoll.profiles.model import Profile
+
+#: Profiles that an error names.
+_MOST_NAMED: Final = 3
 
 
 def shipped() -> dict[str, Profile]:
@@ -34,9 +38,23 @@ def load(name: str) -> Profile:
     known, wanted = _texts(), name.strip().lower()
     if wanted in known:
         return _shipped(wanted)
-    near = difflib.get_close_matches(wanted, known, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+    near = difflib.get_close_matches(wanted, known, 1) or _described(wanted)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "see airtoll profiles list"
     raise ProfileError(f"profile {name!r}: unknown; {hint}")
+
+
+def _described(wanted: str) -> list[str]:
+    """The profiles whose text has the word, such as a system on a chip, or that it shortens:
+    ``pi4`` and ``rpi4`` are ``raspberry-pi-4``.
+    """
+    found = []
+    for name, text in _texts().items():
+        first, *others = name.split("-")
+        shortened = wanted in ("".join(others), first[:1] + "".join(others))
+        word = rf"\b{re.escape(wanted)}\b"
+        if shortened or re.search(word, tomllib.loads(text)["about"], re.IGNORECASE):
+            found.append(name)
+    return found[:_MOST_NAMED]
 
 
 @cache

@@ -264,6 +264,11 @@ class Capabilities(_Table):
                     raise ValueError(f"{field}: unknown {name!r}")
         return self
 
+    def works_out(self, suite: str) -> bool | None:
+        """Whether the radio works out a cipher, so that the CPU does not; None where unknown."""
+        hardware = self.hardware_ciphers
+        return None if hardware is None else suite in hardware.values
+
     def stated(self) -> dict[str, tuple[str, str]]:
         """Every stated field: its value in words and its source."""
         found: dict[str, tuple[str, str]] = {}

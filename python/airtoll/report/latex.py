@@ -61,7 +61,16 @@ class Bounded:
     letters: str = ""
 
 
-Text = str | Marked | Bounded
+@frozen
+class Stacked:
+    """A value with half of its interval in a line of its own below it."""
+
+    value: str
+    half: str
+    letters: str = ""
+
+
+Text = str | Marked | Bounded | Stacked
 
 
 @frozen
@@ -197,7 +206,7 @@ def typeset(
     out: tuple[str, ...] = ()
     for out in _leaving(every, grid):
         kept = [column for column in every if column.name not in out]
-        for columns, size in _forms(kept, layout.width_pt):
+        for columns, size in _forms(kept, layout.width_pt, stacks=grid.chosen):
             one = _form(columns, size, grid.groups, above)
             if best is None or one.height < best.height:
                 best = one
@@ -266,8 +275,13 @@ def _least_important(columns: Sequence[_Column], minor: Sequence[str]) -> list[s
     return [*first, *reversed(last[1:]), *reversed(words)]
 
 
-def _forms(columns: list[_Column], limit: float) -> Iterator[tuple[list[_Column], _Size]]:
-    """The ways to set columns within a width, the easiest to read first."""
+def _forms(
+    columns: list[_Column], limit: float, *, stacks: bool
+) -> Iterator[tuple[list[_Column], _Size]]:
+    """The ways to set columns within a width, the easiest to read first.
+
+    ``stacks``: intervals may have lines of their own, before a column is left out.
+    """
     limit *= _SAFE
     if _total(columns, _AS_IS) <= _GROWS * limit:
         yield columns, _AS_IS
@@ -282,6 +296,11 @@ def _forms(columns: list[_Column], limit: float) -> Iterator[tuple[list[_Column]
         wrapped = _wrapped(bounded, size, limit)
         if wrapped is not None:
             yield wrapped, size
+    for size in (middle, small) if stacks else ():
+        stacked = _stacked(bounded)
+        narrow = stacked if _total(stacked, size) <= limit else _wrapped(stacked, size, limit)
+        if narrow is not None:
+            yield narrow, size
 
 
 def _bounded(columns: Sequence[_Column]) -> list[_Column]:
@@ -292,8 +311,23 @@ def _bounded(columns: Sequence[_Column]) -> list[_Column]:
     ]
 
 
+def _stacked(columns: Sequence[_Column]) -> list[_Column]:
+    """Columns whose intervals stand below the values."""
+    return [
+        evolve(one, cells=tuple(map(_as_stack, one.cells))) if one.is_number else one
+        for one in columns
+    ]
+
+
+def _as_stack(cell: Text) -> Text:
+    if isinstance(cell, Bounded | Stacked):
+        return cell
+    value, sign, half = _value(cell).partition("±")
+    return Stacked(value, sign + half, getattr(cell, "letters", "")) if sign else cell
+
+
 def _as_bounds(cell: Text) -> Text:
-    found = None if isinstance(cell, Bounded) else _INTERVAL.fullmatch(_value(cell))
+    found = None if isinstance(cell, Bounded | Stacked) else _INTERVAL.fullmatch(_value(cell))
     if found is None:
         return cell
     value, low, high = map(Decimal, found.group(1, 2, 3))
@@ -358,8 +392,12 @@ def _body(
             found.append(title + r" \\*")
         for _ in group.rows:
             cells = [column.cells[row_at] for column in columns]
-            found.append(" & ".join(map(_cell, cells)) + r" \\")
-            count += max(
+            below = [escape_latex(one.half) if isinstance(one, Stacked) else "" for one in cells]
+            end = r" \\*" if any(below) else r" \\"
+            found.append(" & ".join(map(_cell, cells)) + end)
+            if any(below):
+                found.append(" & ".join(below) + r" \\")
+            count += any(below) + max(
                 1 if one.wrap_pt is None else len(_filled(_plain(cell), one.wrap_pt, size))
                 for one, cell in zip(columns, cells, strict=True)
             )
@@ -417,7 +455,7 @@ def _cell(cell: Text) -> str:
     letters = f"\\textsuperscript{{{cell.letters}}}" if cell.letters else ""
     if isinstance(cell, Bounded):
         return f"${cell.value}^{{+{cell.up}}}_{{-{cell.down}}}${letters}"
-    return f"{escape_latex(cell.text)}{letters}"
+    return f"{escape_latex(_value(cell))}{letters}"
 
 
 def _plain(cell: Text) -> str:
@@ -453,7 +491,7 @@ def _common_unit(cells: Sequence[Text]) -> tuple[str, Sequence[Text]]:
 
 
 def _value(cell: Text) -> str:
-    if isinstance(cell, Bounded):
+    if isinstance(cell, Bounded | Stacked):
         return cell.value
     return cell.text if isinstance(cell, Marked) else cell
 
@@ -494,6 +532,9 @@ def width_pt(cell: Text, points: float) -> float:
     if isinstance(cell, Bounded):
         ends = max(width_pt(f"+{cell.up}", points), width_pt(f"+{cell.down}", points))
         return width_pt(Marked(cell.value, cell.letters), points) + _SCRIPT * ends + _BEHIND_PT
+    if isinstance(cell, Stacked):
+        above = width_pt(Marked(cell.value, cell.letters), points)
+        return max(above, width_pt(cell.half, points))
     if isinstance(cell, Marked):
         behind = _BEHIND_PT if cell.letters else 0.0
         return width_pt(cell.text, points) + _SCRIPT * width_pt(cell.letters, points) + behind

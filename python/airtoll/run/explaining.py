@@ -234,14 +234,12 @@ def _carries(link: Link, flow: Flow, bps: float) -> bool:
 
 def _lacks_engine(profile: Profile, suite: str | None) -> bool:
     """Whether the profile lists the ciphers that its radio has in hardware, and not this one."""
-    hardware = profile.capabilities.hardware_ciphers
-    return suite is not None and hardware is not None and suite not in hardware.values
+    return suite is not None and profile.capabilities.works_out(suite) is False
 
 
 def _has_engine(profile: Profile, suite: str | None) -> bool:
     """Whether the profile lists this cipher among those that its radio has in hardware."""
-    hardware = profile.capabilities.hardware_ciphers
-    return suite is not None and hardware is not None and suite in hardware.values
+    return suite is not None and profile.capabilities.works_out(suite) is True
 
 
 def _protects(policy: Policy, said: str | None) -> bool:
@@ -255,6 +253,11 @@ def _protects(policy: Policy, said: str | None) -> bool:
     return policy.link.pmf != "off" or "sha256" in policy.name.split("-")
 
 
+def _is_free(policy: Policy, said: str | None) -> bool:
+    """Whether a station may do with or without protected management frames."""
+    return (said or policy.link.pmf) == "optional"
+
+
 def change_of(link: Link, before: Policy, after: Policy) -> Change:
     """The difference that a change of policy makes to frames."""
     tunnels = [tunnel.suite for tunnel in after.tunnels]
@@ -264,6 +267,7 @@ def change_of(link: Link, before: Policy, after: Policy) -> Change:
         no_ht=link.has_mcs and suite in _NO_HT,
         no_ht_before=link.has_mcs and _suite(before) in _NO_HT,
         pmf=_protects(after, link.pmf[1]) and not _protects(before, link.pmf[0]),
+        pmf_perhaps=after.link.pmf == "required" and _is_free(before, link.pmf[0]),
         pmf_required=after.link.pmf == "required",
         tunnel=bool(tunnels),
         new_tunnel=bool(tunnels) and tunnels != [tunnel.suite for tunnel in before.tunnels],

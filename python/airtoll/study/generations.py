@@ -38,6 +38,8 @@ QUEUE_PACKETS: Final = {
 }
 #: The same of FQ-CoDel: fq_init in net/mac80211/tx.c.
 FQ_CODEL_PACKETS: Final = 8192
+#: Default queue of a wired link, packets, by discipline: ether_setup, fq_codel_init of Linux.
+WIRE_QUEUE_PACKETS: Final = {"fifo": 1000, "fq_codel": 10_240}
 #: Default rate of a wired link, Mb/s, by PHY: the slowest Ethernet that one station with two
 #: streams at 80 MHz (802.11ax: 160 MHz; 802.11be: 320 MHz) does not fill.
 WIRED_MBPS: Final = {
@@ -77,6 +79,13 @@ def queue_packets(settings: Scenario) -> int:
     if settings.queue_type == "fq_codel":
         return FQ_CODEL_PACKETS
     return QUEUE_PACKETS[settings.phy]
+
+
+def wire_queue_packets(wired: WiredLink, discipline: str = "fifo") -> int:
+    """Packets that wait for a wired link: as stated, or Linux's limit of the discipline."""
+    if wired.queue_packets is not None:
+        return wired.queue_packets
+    return WIRE_QUEUE_PACKETS[discipline]
 
 
 def wire_mbps(wired: WiredLink, phy: str) -> float:

@@ -118,7 +118,8 @@ class Radius(Table):
     requests_per_s: Positive | None = Field(
         None,
         description="Access-Requests that the server handles per second, one at a time, in "
-        "addition to the costs of its profile; default: no limit",
+        "addition to the costs of its profile; a repeated request costs it nothing (RFC 5080 "
+        "section 2.2.2); default: no limit",
     )
     controller: str | None = Field(
         None, description="device profile of a controller between AP and server; default: none"

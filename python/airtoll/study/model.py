@@ -433,7 +433,16 @@ class WiredLink(Table):
         None, description="rate, Mb/s; default: 100 (b, a, g), 1000 (n, ac), 2500 (ax), 10000 (be)"
     )
     delay_us: NotNegative = Field(5.0, description="one-way delay, microseconds")
-    queue_packets: Count = Field(1000, description="queue limit, packets")
+    queue_packets: Count | None = Field(
+        None, description="queue limit, packets; default: 1000, 10240 with `fq_codel`"
+    )
+    queue_type: Literal["fifo", "fq_codel"] | None = Field(
+        None,
+        description="queue discipline of both ends; `fifo`: one order, as Linux's `pfifo_fast`; "
+        "`fq_codel`: a queue per flow with CoDel, as Linux's (RFC 8290), and the host's TCP waits "
+        "for its own segments in it; default: `fq_codel` where the wired host at its end has the "
+        "TCP `linux-6`, else `fifo`",
+    )
     loss_ratio: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="share of packets that the path loses, in each direction"
     )
@@ -864,7 +873,8 @@ class Scenario(Table):
     )
     airtime_fairness: bool = Field(
         False,
-        description="the AP shares airtime equally between stations, as Linux's mac80211; needs "
+        description="the AP shares airtime equally between stations, as Linux's mac80211 with "
+        "ath9k: PPDUs both ways count, Acks and contention do not; needs "
         '`queue_type = "fq_codel"`',
     )
     stations: tuple[Station, ...] = Field(
@@ -1551,6 +1561,11 @@ class Head(Table):
     about: str = Field("", description="subject of the study")
     source: str = Field("", description="publication that the study repeats")
     question: str = Field("", description="question that the study answers, one sentence")
+    page: str = Field(
+        "",
+        description="page about the study's results, such as `docs/studies/today.md`; "
+        "`airtoll studies list --json` has it",
+    )
     answers: tuple[str, ...] = Field(
         (),
         description="primary metrics, most important first: their comparisons are one family of "

@@ -53,5 +53,5 @@ def bridged(
     behind = border.Node(
         name=host_behind(node.name), role=border.Role.WIRED, host=host, tunnels=node.tunnels
     )
-    link = cable(node.name, behind.name, settings.bridge.wired, settings.phy)
+    link = cable(node.name, behind.name, settings.bridge.wired, settings.phy, host)
     return (evolve(node, four_address=True, tunnels=()), behind), link

@@ -524,8 +524,7 @@ def _with_radius(
     radius = cell.settings.radius
     server = host(radius.profile)
     if radius.requests_per_s is not None:
-        fixed_ns = server.receive.fixed_ns + 1e9 / radius.requests_per_s
-        server = evolve(server, receive=evolve(server.receive, fixed_ns=fixed_ns))
+        server = evolve(server, request_ns=1e9 / radius.requests_per_s)
     nodes = [border.Node(name=RADIUS, role=border.Role.WIRED, host=server)]
     links = []
     near = access_point

@@ -142,8 +142,9 @@ def scenario(cell: Cell) -> border.Scenario:
         links.append(link)
     nodes.append(_ap_node(cell, ap))
     if wired:
-        nodes.append(_server_node(cell, server))
-        links.append(cable(AP, SERVER, settings.wired, settings.phy))
+        server_end = _server_node(cell, server)
+        nodes.append(server_end)
+        links.append(cable(AP, SERVER, settings.wired, settings.phy, server_end.host))
     flows = _flows(settings, load_, stations)
     if settings.mss_clamping:
         tunnelled = frozenset(s.name for s in stations if station_policy(cell, s).tunnels)

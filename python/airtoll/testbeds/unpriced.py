@@ -43,9 +43,8 @@ def why_unknown(cell: Cell) -> str | None:
     }
     for name in sorted(named):
         profile = load(name)
-        missing = sorted(links - profile.cipher.keys())
-        # A profile with ciphers of links has all that its radio or CPU is known to take.
-        if missing and profile.cipher.keys() - _TUNNELS:
+        missing = sorted(suite for suite in links if not prices_link(profile, suite))
+        if missing and not radio_is_unknown(profile):
             return f"{profile.name} has no cost of {missing[0].upper()} on its CPU"
     far = settings.ap if settings.tunnel_end == "access-point" else settings.server
     for station, policy in zip(stations, policies, strict=True):
@@ -55,6 +54,20 @@ def why_unknown(cell: Cell) -> str | None:
                 if reason := _unpriced_end(profile, tunnel.suite):
                     return reason
     return None
+
+
+def radio_is_unknown(profile: Profile) -> bool:
+    """Whether a profile says nothing of the ciphers that its radio or its CPU works out."""
+    return profile.capabilities.hardware_ciphers is None and not profile.cipher.keys() - _TUNNELS
+
+
+def prices_link(profile: Profile, suite: str) -> bool:
+    """Whether the cost of a link's cipher on a device's CPU is known: it has a price, the radio
+    works the cipher out, or the device has no processor of its own.
+    """
+    if profile.clock_hz.value == 0 or suite in profile.cipher:
+        return True
+    return bool(profile.capabilities.works_out(suite))
 
 
 @lru_cache(maxsize=1024)

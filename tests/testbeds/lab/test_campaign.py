@@ -431,7 +431,11 @@ def level_of(cell: Cell, key: str) -> object:
 
 @pytest.mark.parametrize(
     ("study", "touches", "stations"),
-    [("mccarter2006", 10, 2), ("tripathi2008", 6, 2), ("gheryani2013", 5, 1)],
+    [
+        pytest.param("mccarter2006", 10, 2, marks=pytest.mark.thorough),
+        ("tripathi2008", 6, 2),
+        ("gheryani2013", 5, 1),
+    ],
 )
 def test_published_studies_run_as_campaigns(
     study: str, touches: int, stations: int, tmp_path: Path

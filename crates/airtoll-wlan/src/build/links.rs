@@ -9,7 +9,7 @@ use crate::mac::{
     self, Aarf, Addresses, Agreement, DataLink, DataSubtype, Division, ForbiddenRate, HandUp,
     Minstrel, Mode, Numbering, Queueing, RateControl, TxLink, mac_octets,
 };
-use crate::scenario::{Discipline, Rate, Role, ScenarioError, rates_of};
+use crate::scenario::{Discipline, Rate, Role, ScenarioError, WireDiscipline, rates_of};
 
 /// Octets of a full-sized IP packet.
 const FULL_PACKET: u32 = 1_500;
@@ -167,7 +167,8 @@ impl Builder<'_> {
         )
     }
 
-    /// Whether the A-MPDUs of full-sized packets that arrive together are longer than the queue of some wire.
+    /// Whether the A-MPDUs of full-sized packets that arrive together are longer than the queue of some wire, or
+    /// make the packets of a flow queue wait.
     fn overfills_wires(&self, at: usize, modes: &[ModeId]) -> bool {
         let bss = &self.scenario.bss[at];
         let users = match bss.ofdma {
@@ -179,7 +180,7 @@ impl Builder<'_> {
         let msdus = bss.aggregation.amsdu_max_octets / FULL_PACKET + 1;
         let packets = users * mpdus.unwrap_or(1) * msdus;
         let mut wires = self.scenario.links.iter();
-        wires.any(|wire| wire.queue_packets < packets)
+        wires.any(|wire| wire.queue_packets < packets || wire.discipline == WireDiscipline::FqCodel)
     }
 
     /// How much a success at a mode is worth to Minstrel: frames of 1500 octets per second.

@@ -7,6 +7,7 @@ use airtoll_units::{BitRate, Duration};
 use super::Builder;
 use crate::id::{NeighbourId, NodeId, RadioId, Table};
 use crate::net::{Route, Routes, RoutesTo, Takes, TunnelEnd, TunnelWork, Wire};
+use crate::scenario::WireDiscipline;
 
 impl Builder<'_> {
     pub(super) fn add_wires(&mut self) {
@@ -19,13 +20,18 @@ impl Builder<'_> {
             for (from, to) in [(a, b), (b, a)] {
                 let stream = self.streams.named(&format!("wire/{wires}"));
                 wires += 1;
-                let wire = self.world.stack.net.add_wire(Wire::new(
+                let wire = Wire::new(
                     to,
                     BitRate(link.rate_bps as u64),
                     Duration::from_secs_f64(link.delay_s),
                     link.queue_packets,
                     (link.loss_ratio > 0.0).then_some((link.loss_ratio, stream)),
-                ));
+                );
+                let wire = match link.discipline {
+                    WireDiscipline::Fifo => wire,
+                    WireDiscipline::FqCodel => wire.with_flow_queues(from),
+                };
+                let wire = self.world.stack.net.add_wire(wire);
                 exits[from].push((to, Route::Wire { wire }));
             }
         }

@@ -197,6 +197,9 @@ pub struct Host {
     ciphers: Vec<(CipherSuite, Price, Price)>,
     /// Handshake operations: ns per unit by name.
     operations: BTreeMap<String, f64>,
+    /// New requests of a RADIUS server, and the time that each takes there.
+    pub(super) requests: Server,
+    pub(super) request: Duration,
 }
 
 impl Host {
@@ -220,6 +223,8 @@ impl Host {
                 .map(|c| (c.cipher, c.encrypt.into(), c.decrypt.into()))
                 .collect(),
             operations: model.operations_ns.clone(),
+            requests: Server::new(None),
+            request: Duration::from_nanos((model.request_ns + 0.5) as u64),
         }
     }
 

@@ -56,6 +56,11 @@ pub(crate) enum Action {
         octets: Option<u32>,
         then: Then,
     },
+    /// A new request in the queue of a RADIUS server.
+    TakeRequest {
+        server: NodeId,
+        signal: SignalId,
+    },
     /// A management or EAPOL frame of `octets` from one radio to another: by `link`, or by the
     /// signalling link between the two.
     SendManagement {

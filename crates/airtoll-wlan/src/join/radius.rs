@@ -56,6 +56,9 @@ impl Join {
         let session = &mut self.sessions[signal.session];
         let (message, hop) = (&signal.message, signal.hop.unwrap_or_default());
         if session.first_hop(message) == Some(hop) {
+            if message.from == Party::AuthenticationServer {
+                session.request.answer();
+            }
             session.timeline.emitted(message);
             session.timeline.seen(now, message);
         }

@@ -168,6 +168,47 @@ pub(crate) struct Session {
     pub(super) attempts: u32,
     /// The failure of the attempt before.
     pub(super) earlier: Option<(Stage, Failure)>,
+    /// The last request that the RADIUS server took.
+    pub(super) request: TakenRequest,
+}
+
+/// A request that a RADIUS server took, by which it recognises a repeated one.
+#[derive(Debug, Default)]
+pub(super) struct TakenRequest {
+    octets: Vec<u8>,
+    /// Its answer has left.
+    answered: bool,
+}
+
+/// The fate of a request that comes to a RADIUS server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It works on it.
+    New,
+    /// It sends the answer once more, which it keeps.
+    Again,
+    /// It works on the same request, and drops this one.
+    Dropped,
+}
+
+impl TakenRequest {
+    /// A request arrives (RFC 5080 section 2.2.2).
+    pub(super) fn take(&mut self, octets: &[u8]) -> Taken {
+        match (self.octets == octets, self.answered) {
+            (true, true) => Taken::Again,
+            (true, false) => Taken::Dropped,
+            (false, _) => {
+                self.octets = octets.to_vec();
+                self.answered = false;
+                Taken::New
+            }
+        }
+    }
+
+    /// An answer leaves.
+    pub(super) const fn answer(&mut self) {
+        self.answered = true;
+    }
 }
 
 impl Session {
@@ -205,6 +246,7 @@ impl Session {
             left: false,
             group_round: 0,
             key_frames: 0,
+            request: TakenRequest::default(),
             tries_again: false,
             maps_passphrase: false,
             mapped: false,
@@ -502,5 +544,21 @@ impl Join {
                 Some(Stage::MobileIp | Stage::Tunnel | Stage::TunnelMove)
             );
         linked && !self.is_off(station) && !session.left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Taken, TakenRequest};
+
+    #[test]
+    fn a_request_is_taken_once_dropped_while_it_is_worked_on_and_then_answered_again() {
+        let mut request = TakenRequest::default();
+        assert_eq!(request.take(&[1, 2]), Taken::New);
+        assert_eq!(request.take(&[1, 2]), Taken::Dropped);
+        request.answer();
+        assert_eq!(request.take(&[1, 2]), Taken::Again);
+        assert_eq!(request.take(&[1, 3]), Taken::New);
+        assert_eq!(request.take(&[1, 3]), Taken::Dropped);
     }
 }

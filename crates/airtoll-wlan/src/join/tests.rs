@@ -73,6 +73,8 @@ pub(in crate::join) struct Set {
     pub delay_s: f64,
     pub loss_ratio: f64,
     pub rssi_dbm: f64,
+    /// Time that the RADIUS server takes for a new request, ns.
+    pub request_ns: f64,
     pub options: Value,
     /// Octets of the Proxy-State of each RADIUS proxy.
     pub proxies: Vec<u8>,
@@ -85,6 +87,7 @@ impl Default for Set {
             delay_s: 0.0,
             loss_ratio: 0.0,
             rssi_dbm: -50.0,
+            request_ns: 0.0,
             options: json!({}),
             proxies: Vec::new(),
         }
@@ -96,7 +99,8 @@ pub(in crate::join) fn scenario(policy: &Value, set: &Set) -> Scenario {
     let names: Vec<String> = (0..set.stations).map(|n| format!("s{n}")).collect();
     let mut nodes = vec![
         json!({"name": "ap", "role": "access_point", "bss": "b", "cipher": cipher}),
-        json!({"name": "radius", "role": "wired", "host": {"operations_ns": {"rsa-2048-sign": 5e6}}}),
+        json!({"name": "radius", "role": "wired",
+            "host": {"operations_ns": {"rsa-2048-sign": 5e6}, "request_ns": set.request_ns}}),
         json!({"name": "server", "role": "wired"}),
     ];
     let mut budgets = Vec::new();
@@ -253,6 +257,27 @@ fn a_distant_radius_server_delays_eap_by_its_round_trips() {
             "{name} {challenges}: {more} s, {trips} trips"
         );
     }
+}
+
+/// The access point repeats a request after 2 s (RFC 5080 section 2.2.1). The server recognises it and
+/// works no second time (section 2.2.2).
+#[test]
+fn a_slow_radius_server_works_once_on_a_request_that_is_repeated() {
+    let policy = policy("peap");
+    let quick = simulate(&policy, &Set::default(), 1);
+    let requests = value(&quick, "messages_radius").unwrap() / 2.0;
+    let slow = Set {
+        request_ns: 3e9,
+        ..Set::default()
+    };
+    let slow = simulate(&policy, &slow, 1);
+    assert_eq!(slow.failure, None);
+    let more = value(&slow, "eap_time_s").unwrap() - value(&quick, "eap_time_s").unwrap();
+    assert!(
+        (more - 3.0 * requests).abs() < 0.01,
+        "{more} s, {requests} requests"
+    );
+    assert!(value(&slow, "messages_radius").unwrap() > 2.0 * requests);
 }
 
 #[test]

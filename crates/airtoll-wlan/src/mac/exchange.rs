@@ -776,7 +776,9 @@ impl Mac {
             cx.observe(Observation::GroupAir { span });
         }
         if let Some(account) = charged {
-            self.charge(account, length);
+            let legacy = self.modes[mode_id].is_legacy();
+            let sifs = medium.sifs(medium.channel_of(t.node));
+            self.charge(account, if legacy { length + sifs } else { length });
         }
         if !any {
             let timeout = self.modes[mode_id].timeout();

@@ -6,7 +6,6 @@ use airtoll_phy as phy;
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
-use super::flow_queues::FlowQueues;
 use super::fragmentation::{Division, Pieces};
 use super::mode::Mode;
 use super::numbering::PacketNumbers;
@@ -15,6 +14,7 @@ use super::window::Window;
 use crate::id::{Ends, FlowId, LinkId, ModeId, PacketId, RadioId};
 use crate::medium::KnownSuccess;
 use crate::observe::ledger::Octets;
+use crate::queueing::{FlowQueues, FlowRules};
 use crate::scenario::CipherDelimiters;
 
 /// The longest time that a BlockAckReq is repeated: the lifetime of MSDUs in ns-3's queues (512 TU in the
@@ -424,7 +424,8 @@ impl TxLink {
             rts_octets: made.rts_octets,
             traffic: Traffic::Data,
             agreement: made.agreement,
-            flows: (made.queueing == Queueing::ByFlow).then(Box::default),
+            flows: (made.queueing == Queueing::ByFlow)
+                .then(|| Box::new(FlowQueues::new(&FlowRules::MAC80211))),
             numbers: (made.numbering == Numbering::AtArrival).then(Box::default),
             hand_up: made.hand_up,
             ..Self::plain(from, peer, mode, made.max_attempts)

@@ -256,6 +256,12 @@ impl Mode {
         self.cts
     }
 
+    /// Whether it is a rate of 802.11a, b or g.
+    #[inline]
+    pub fn is_legacy(&self) -> bool {
+        self.limits.is_none()
+    }
+
     /// Whether several MPDUs fit in a PPDU.
     #[inline]
     pub fn aggregates(&self) -> bool {

@@ -6,14 +6,14 @@ use airtoll_phy as phy;
 use airtoll_units::{Duration, Instant};
 
 use super::Mac;
-use super::codel::{self, Codel};
 use super::contention::Standing;
 use super::link::Listing;
 use super::order::Order;
 use crate::context::Context;
-use crate::id::{ContenderId, Ends, LinkId, NeighbourId, NodeId, PacketId, RadioId};
+use crate::id::{ContenderId, Ends, LinkId, NeighbourId, PacketId, RadioId};
 use crate::medium::Medium;
-use crate::packet::{Carries, Loss, Packet};
+use crate::packet::Loss;
+use crate::queueing::{CODEL_TARGET, Codel, flow_key};
 use crate::scenario::Discipline;
 
 /// The transmit queue of one contender.
@@ -35,7 +35,7 @@ impl MacQueue {
             packets: 0,
             order: Order::default(),
             unfinished: None,
-            codel: (discipline == Discipline::Codel).then(|| Codel::new(codel::TARGET)),
+            codel: (discipline == Discipline::Codel).then(|| Codel::new(CODEL_TARGET)),
         }
     }
 }
@@ -499,25 +499,4 @@ impl Mac {
             cx.lose(packet, Loss::Away);
         }
     }
-}
-
-/// The flow of a packet that `host` queues. Linux's `skb_get_hash` tells flows apart by addresses and
-/// ports of the outermost header. The host that put a packet into a tunnel keeps the hash of the inner
-/// packet (`wg_reset_packet` of WireGuard).
-fn flow_key(packet: &Packet, host: NodeId) -> u64 {
-    let (kind, number, part) = match (packet.tunnelled, packet.carries) {
-        (Some(tunnelled), _) if tunnelled.entered != host => {
-            (1, tunnelled.entered.number(), tunnelled.tunnel.number())
-        }
-        (_, Carries::Datagram { flow, .. } | Carries::Segment { flow, .. }) => {
-            (2, flow.number(), u32::from(packet.reverse))
-        }
-        (_, Carries::Signal { .. }) => (3, 0, 0),
-        (_, Carries::Request { .. } | Carries::Reply { .. }) => (4, 0, 0),
-        (_, Carries::Advertisement { .. }) => (5, 0, 0),
-        (_, Carries::Group { source, .. } | Carries::Answer { source }) => (6, source.number(), 0),
-        (_, Carries::PowerSave { station, .. }) => (8, station.number(), 0),
-        (_, Carries::Piece { stream, .. }) => (7, stream.number(), 0),
-    };
-    kind << 60 | u64::from(number) << 28 | u64::from(part)
 }

@@ -2,8 +2,10 @@
 //!
 //! Follows Linux's mac80211 (`net/mac80211/tx.c` of Linux 6.1): `ieee80211_next_txq` takes the first
 //! receiver of a list. Without airtime fairness it goes to the end after each PPDU. With it every
-//! receiver has a deficit of airtime, which `ieee80211_sta_register_airtime` lowers by the PPDUs to
-//! the receiver, repeated ones included, and by those that came from it. A receiver is served until its
+//! receiver has a deficit of airtime, which `ieee80211_sta_register_airtime` lowers by what the driver reports: ath9k
+//! the PPDUs to the receiver, repeated ones included, and those that came from it, with SIFS at rates of 802.11a, b
+//! and g (`ath9k_hw_computetxtime`, `ath_pkt_duration`), as in mac80211's own `ieee80211_calc_rx_airtime`. Neither counts
+//! responses, RTS and CTS, or contention. A receiver is served until its
 //! deficit is below zero, and gets 256 us whenever its turn comes with such a deficit. A receiver for
 //! which the first packet comes goes to the front. Does not choose packets: `flow_queues` does.
 
@@ -67,7 +69,7 @@ impl Mac {
         }
     }
 
-    /// Charges a PPDU of `length` to an airtime account.
+    /// Charges `length`, of a PPDU, to an airtime account.
     #[cold]
     pub(super) fn charge(&mut self, account: LinkId, length: Duration) {
         self.links[account].deficit_ns -= length.as_nanos() as i64;

@@ -1,4 +1,7 @@
 //! Wires: one direction of a wired link, with its queue, rate, delay and loss.
+//!
+//! A queue of one order needs no event: when a packet leaves is known when it comes. With a queue for each flow
+//! (Linux's `fq_codel`) the wire chooses the next packet when it has sent one.
 
 use std::collections::VecDeque;
 
@@ -11,7 +14,8 @@ use crate::device::Pipe;
 use crate::event::Event;
 use crate::id::{NodeId, PacketId, WireId};
 use crate::lower::Lower;
-use crate::packet::Loss;
+use crate::packet::{Loss, Packet};
+use crate::queueing::{ETHERNET_HEADER, FlowQueues, FlowRules, flow_key};
 
 /// One direction of a wired link.
 #[derive(Debug)]
@@ -26,6 +30,20 @@ pub(crate) struct Wire {
     /// When the packets at hand leave.
     departures: VecDeque<Instant>,
     arrivals: Pipe,
+    /// Queues of flows; `None`: one order.
+    flows: Option<Box<Flows>>,
+}
+
+/// The queue discipline in front of a wire.
+#[derive(Debug)]
+struct Flows {
+    /// The node that sends.
+    from: NodeId,
+    queues: FlowQueues,
+    /// Packets that the node is not done with yet.
+    coming: Pipe,
+    /// When the next event of the wire is; `None`: there is none.
+    due: Option<Instant>,
 }
 
 /// Octets of Ethernet around a packet: preamble 8, header 14, FCS 4, gap 12 (IEEE 802.3).
@@ -51,7 +69,26 @@ impl Wire {
             free_at: Instant::ZERO,
             departures: VecDeque::new(),
             arrivals: Pipe::default(),
+            flows: None,
         }
+    }
+
+    /// The same wire of node `from`, with a queue for each flow before it.
+    pub fn with_flow_queues(mut self, from: NodeId) -> Self {
+        self.flows = Some(Box::new(Flows {
+            from,
+            queues: FlowQueues::new(&FlowRules::DISCIPLINE),
+            coming: Pipe::default(),
+            due: None,
+        }));
+        self
+    }
+
+    /// When a packet that begins at `at` or when the wire is free has left it.
+    fn occupy(&mut self, at: Instant, octets: u32) -> Instant {
+        let leaves = self.free_at.max(at) + self.rate.time_for(Bytes(u64::from(octets)));
+        self.free_at = leaves;
+        leaves
     }
 
     /// The node at its end.
@@ -74,11 +111,12 @@ impl Net {
         packet: PacketId,
         at: Instant,
     ) {
-        let p = &cx.packets[packet];
-        let short = p.resolves() || p.is_group_traffic();
-        let shortest = if short { ETHERNET_MINIMUM } else { 0 };
-        let octets = p.ip_octets.max(shortest) + ETHERNET_OCTETS;
         let state = &mut self.wires[wire];
+        if let Some(flows) = &mut state.flows {
+            flows.coming.put(at, packet);
+            self.wire_free(cx, wire);
+            return;
+        }
         while state.departures.front().is_some_and(|d| *d <= at) {
             state.departures.pop_front();
         }
@@ -86,9 +124,77 @@ impl Net {
             cx.lose(packet, Loss::Full);
             return;
         }
-        let leaves = state.free_at.max(at) + state.rate.time_for(Bytes(u64::from(octets)));
-        state.free_at = leaves;
+        let leaves = state.occupy(at, octets_on_wire(&cx.packets[packet]));
         state.departures.push_back(leaves);
+        self.leave_by_wire(cx, wire, packet, Leaving { ready: at, leaves });
+    }
+
+    /// A wire with flow queues may be free, or packets ready for it: takes those into their queues, and sends the
+    /// next one.
+    pub fn wire_free(&mut self, cx: &mut Context, wire: WireId) {
+        let now = cx.now();
+        let state = &mut self.wires[wire];
+        let Some(flows) = &mut state.flows else {
+            return;
+        };
+        if flows.due.is_some_and(|due| due <= now) {
+            flows.due = None;
+        }
+        while let Some((ready, packet)) = flows.coming.take_ready(now) {
+            let p = &mut cx.packets[packet];
+            if p.left == Instant::ZERO {
+                p.left = ready;
+            }
+            let octets = p.ip_octets + ETHERNET_HEADER;
+            let key = flow_key(p, flows.from);
+            flows.queues.push(key, packet, octets, ready);
+            if flows.queues.len() > state.limit as usize {
+                flows
+                    .queues
+                    .cut_longest(|packet| cx.lose(packet, Loss::Full));
+            }
+        }
+        let mut sent = None;
+        if state.free_at <= now {
+            let next = flows
+                .queues
+                .pop(now, |packet| cx.lose(packet, Loss::Discipline));
+            sent = next.map(|(packet, _)| packet);
+        }
+        if let Some(packet) = sent {
+            let leaves = state.occupy(now, octets_on_wire(&cx.packets[packet]));
+            self.leave_by_wire(cx, wire, packet, Leaving { ready: now, leaves });
+        }
+        self.arm_wire(cx, wire);
+    }
+
+    /// Schedules the next event of a wire with flow queues, if packets wait for it.
+    fn arm_wire(&mut self, cx: &mut Context, wire: WireId) {
+        let state = &mut self.wires[wire];
+        let Some(flows) = &mut state.flows else {
+            return;
+        };
+        let next = if flows.queues.is_empty() {
+            let first = flows.coming.items.front();
+            first.map(|(ready, _)| *ready)
+        } else {
+            Some(state.free_at)
+        };
+        if let Some(next) = next.filter(|next| flows.due.is_none_or(|due| due > *next)) {
+            flows.due = Some(next);
+            cx.schedule(next, Event::WireFree { wire });
+        }
+    }
+
+    /// A packet is on its way over a wire.
+    fn leave_by_wire(
+        &mut self,
+        cx: &mut Context,
+        wire: WireId,
+        packet: PacketId,
+        Leaving { ready, leaves }: Leaving,
+    ) {
+        let state = &mut self.wires[wire];
         let lost = state
             .loss
             .as_mut()
@@ -103,7 +209,7 @@ impl Net {
         }
         let p = &mut cx.packets[packet];
         if p.left == Instant::ZERO {
-            p.left = at;
+            p.left = ready;
         }
         if std::mem::take(&mut p.held)
             && let Some(flow) = p.flow()
@@ -147,4 +253,19 @@ impl Net {
             lower.cx.act(Action::Wire { wire });
         }
     }
+}
+
+/// A packet that leaves by a wire.
+struct Leaving {
+    /// When the node was done with it.
+    ready: Instant,
+    /// When its last octet is on the wire.
+    leaves: Instant,
+}
+
+/// Octets that a packet takes on a wire.
+fn octets_on_wire(p: &Packet) -> u32 {
+    let short = p.resolves() || p.is_group_traffic();
+    let shortest = if short { ETHERNET_MINIMUM } else { 0 };
+    p.ip_octets.max(shortest) + ETHERNET_OCTETS
 }

@@ -275,6 +275,10 @@ pub struct Host {
     /// CPU time of one unit of each handshake operation, ns, by the name that
     /// `airtoll_handshakes::Operation::priced` gives; one not listed takes no time.
     pub operations_ns: BTreeMap<String, f64>,
+    /// Time of a RADIUS server for a request that it has not seen, before its handshake operations
+    /// on the CPU, ns; one request after the other. It recognises a repeated one when it comes (RFC
+    /// 5080 section 2.2.2).
+    pub request_ns: f64,
     /// Network card that prepares frames before its radio contends; null: frames are ready when
     /// they come into the transmit queue.
     pub nic: Option<Nic>,
@@ -417,6 +421,21 @@ pub struct WiredLink {
     /// Packets that may wait in each direction.
     #[serde(default = "link_queue")]
     pub queue_packets: u32,
+    /// Queue discipline of both ends.
+    #[serde(default)]
+    pub discipline: WireDiscipline,
+}
+
+/// Queue discipline of a wired interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WireDiscipline {
+    /// First in, first out, as Linux's `pfifo_fast` for packets of one priority; what does not fit is dropped.
+    #[default]
+    Fifo,
+    /// Linux's `fq_codel`: one queue per flow with CoDel (RFC 8290), quantum 1514 octets, target 5 ms,
+    /// interval 100 ms, 1024 queues. A TCP sender is held back by its own segments in it as by those in a radio's queue.
+    FqCodel,
 }
 
 impl Default for Queue {

@@ -149,6 +149,7 @@ class Change:
     ``cipher``: data frames have a cipher that they did not have. ``no_ht``: the cipher after is one
     that may not be used with HT (IEEE Std 802.11-2020, 12.2.4: WEP and TKIP), on a PHY with HT;
     ``no_ht_before``: so was that before. ``pmf``: management frames are protected, and were not;
+    ``pmf_perhaps``: so they are where the station did without before, as it was free to;
     ``pmf_required``: the policy after cannot do without.
     ``tunnel``: the policy after has a tunnel; ``new_tunnel``: and it is another one than before.
     ``suite``: name of the cipher after, None without one.
@@ -158,6 +159,7 @@ class Change:
     no_ht: bool = False
     no_ht_before: bool = False
     pmf: bool = False
+    pmf_perhaps: bool = False
     pmf_required: bool = False
     tunnel: bool = False
     new_tunnel: bool = False

@@ -106,7 +106,7 @@ SYMPTOMS: Final = (
         "SAE takes longer on its CPU than the access point waits for the confirm",
         "a longer authentication time-out of the access point, hash-to-element instead of hunting "
         "and pecking, a PMKSA that survives a reboot; or WPA2 for that device",
-        "sae auth expired reason 2 esp32 microcontroller iot slow timeout deauthenticated commit",
+        "sae auth expired reason 2 esp32 microcontroller iot timeout deauthenticated commit",
     ),
     Symptom(
         "the battery of a sensor is empty too soon",
@@ -341,25 +341,29 @@ SYMPTOMS: Final = (
 )
 
 _SHORT: Final = 3
+#: Share of the best symptom's words that another one must have to be told, too.
+_NEAR: Final = 0.6
 
 
 def matching(words: Sequence[str]) -> list[Symptom]:
-    """The symptoms that have some of ``words``, best first; all without words."""
-    wanted = [stem for word in words for stem in _stems(word)]
+    """The symptoms that have most of ``words``, best first; all without words."""
+    wanted = {stem for word in words for stem in _stems(word)}
     if not wanted:
         return list(SYMPTOMS)
     scored = []
     for symptom in SYMPTOMS:
         # A word of the complaint itself tells more than one of its cause.
-        seen = _stems(symptom.seen) | _stems(symptom.words)
-        rest = _stems(
+        seen = wanted & (_stems(symptom.seen) | _stems(symptom.words))
+        rest = wanted & _stems(
             f"{symptom.cause} {symptom.cure} {symptom.study} {' '.join(symptom.settings)}"
         )
-        score = sum(2 if stem in seen else stem in rest for stem in wanted)
-        scored.append((score, symptom))
-    best = max(score for score, _ in scored)
-    found = [one for one in scored if one[0] > 0 and 2 * one[0] >= best]
-    return [symptom for _, symptom in sorted(found, key=lambda one: -one[0])]
+        scored.append((len(seen), len(seen | rest), symptom))
+    best = max(seen for seen, _, _ in scored)
+    most = max(both for _, both, _ in scored)
+    found = [
+        one for one in scored if one[1] > 0 and one[0] >= _NEAR * best and one[1] >= _NEAR * most
+    ]
+    return [one[2] for one in sorted(found, key=lambda one: (-one[0], -one[1]))]
 
 
 def of_mechanism(name: str) -> Symptom | None:

@@ -21,11 +21,17 @@
     scenario.duration_s = data.warm_up_s + seconds;
     return scenario;
   };
+  // Long trials are asked for one by one: a control that moves ends them after the current one.
   const simulated = async (one, trials, seconds) => {
     if (one.refused) return { error: one.refused };
-    const seeds = Array.from({ length: trials }, (_, index) => index + 1);
-    const answer = await simulator.ask({ scenario: scenarioOf(one, seconds), seeds });
-    return answer.error ? answer : read(answer, trials, seconds);
+    const scenario = scenarioOf(one, seconds);
+    const found = [];
+    for (let seed = 1; seed <= trials && !(again && trials > data.trials); seed += 1) {
+      const answer = await simulator.ask({ scenario, seeds: [seed] });
+      if (answer.error) return answer;
+      found.push(answer.columns);
+    }
+    return read(found, seconds);
   };
 
   const mean = (values) => values.reduce((sum, x) => sum + x, 0) / values.length;
@@ -35,15 +41,15 @@
     return data.student[values.length] * Math.sqrt(squares / (values.length - 1) / values.length);
   };
   // Throughput of every trial, bit/s, and the mean share of the air of every part.
-  const read = ({ columns }, trials, seconds) => {
-    const throughput = Array(trials).fill(0);
+  const read = (found, seconds) => {
+    const throughput = Array(found.length).fill(0);
     const parts = {};
-    columns.metric.forEach((metric, row) => {
+    found.forEach((columns, trial) => columns.metric.forEach((metric, row) => {
       if (columns.second[row] !== null) return;
-      if (metric === "throughput_bps") throughput[columns.trial[row]] += columns.value[row];
+      if (metric === "throughput_bps") throughput[trial] += columns.value[row];
       else if (columns.flow[row] === null && columns.station[row] === null)
-        parts[metric] = (parts[metric] || 0) + columns.value[row] / trials / seconds;
-    });
+        parts[metric] = (parts[metric] || 0) + columns.value[row] / found.length / seconds;
+    }));
     return { throughput, mean: mean(throughput), half: half(throughput), parts };
   };
   const payloadBits = (one) => {

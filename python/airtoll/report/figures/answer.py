@@ -30,6 +30,7 @@ from airtoll.drawing.plate import (
 )
 from airtoll.observe.metrics import OVERHEAD
 from airtoll.plan import Cell
+from airtoll.present.digits import places_of
 from airtoll.present.names import axis_name, short_level
 from airtoll.report.answer import (
     Reading,
@@ -43,6 +44,8 @@ from airtoll.report.figures.cost import answers_by_overhead, overhead_pictures
 from airtoll.report.palette import colour, course
 from airtoll.report.summary import RunSummary
 
+#: A number of so many of a unit is drawn in a larger one.
+_LONG: Final = 10_000
 #: Most marks of a picture of bars, most lines and panels of one of lines.
 _FEW_BARS: Final = 32
 _FEW_LINES: Final = 7
@@ -193,11 +196,20 @@ def _panels(places: Sequence[_Place]) -> list[tuple[str, list[_Place]]]:
 
 
 def scale(quantity: str, values: Sequence[Reading]) -> tuple[float, str]:
-    """Factor and unit in which every value of the picture is drawn."""
+    """Factor and unit in which every value of the picture is drawn: those of its median value,
+    unless the largest would be a long number in them.
+    """
     unit = values[0].estimate.unit
     if unit == "1" and shown(quantity, values[0].estimate).endswith("%"):
         return 0.01, "%"
-    return scale_of(max(abs(value.estimate.value) for value in values), unit)
+    sizes = sorted(abs(value.estimate.value) for value in values)
+    usual = scale_of(sizes[len(sizes) // 2], unit)
+    return usual if 0 < sizes[-1] < _LONG * usual[0] else scale_of(sizes[-1], unit)
+
+
+def three_digits(value: float) -> str:
+    """Three significant digits; more before the point, where there are more."""
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
 
 
 def _level(summary: RunSummary) -> str:
@@ -281,7 +293,9 @@ def _lines(
             plate.say(dot, _says(quantity, place))
             if 0 < 1.1 * end < y:
                 # Cut off by the axis: the number is written instead.
-                axes.annotate(f"{y:.3g} ↑", (x, 1.1 * end), xytext=(0, -4), ha="right", va="top")
+                axes.annotate(
+                    f"{three_digits(y)} ↑", (x, 1.1 * end), xytext=(0, -4), ha="right", va="top"
+                )
     if end > 0:
         low = min(0.0, *(place.reading.estimate.value / factor for place in places))
         axes.set_ylim(1.1 * low, 1.1 * end)
@@ -346,9 +360,13 @@ def _map(
         half = estimate.half_width / factor
         told = estimate.has_interval and math.isfinite(half)
         up = 5.0 if told else 0.0
-        axes.annotate(f"{value:.3g}", (x, y), xytext=(0, up), ha="center", va="center")
+        decimals = places_of(half, value) if told else 0
+        text = f"{value:.{decimals}f}" if told else three_digits(value)
+        axes.annotate(text, (x, y), xytext=(0, up), ha="center", va="center")
         if told:
-            words = f"± {half:.2g}" if half else "± 0"
+            # An interval far below its value is told by its order alone.
+            words = f"{half:.{decimals}f}"
+            words = f"± {words if float(words) else format(half, '.1g')}"
             axes.annotate(words, (x, y), xytext=(0, -up), ha="center", va="center")
     for row, column, reason in refused:
         if row in rows:
@@ -359,7 +377,7 @@ def _map(
     # The legend: the ends of the colours that are drawn.
     tiles.sort(key=lambda pair: pair[0])
     for value, tile in {id(one[1]): one for one in (*tiles[:1], *tiles[-1:])}.values():
-        tile.label = f"{value:.3g} {unit}".rstrip()
+        tile.label = f"{three_digits(value)} {unit}".rstrip()
     axes.set_xticks(range(len(columns)), [label(column) for column in columns])
     axes.set_yticks(range(len(rows)), [label(row, wide=wide) for row in rows])
     axes.set_xlim(-0.5, len(columns) - 0.5)

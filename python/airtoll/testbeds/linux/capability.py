@@ -182,6 +182,7 @@ _SCENARIO: Final = {
     "ap.frame_bursting_us": only(None, 0, reason=f"has no effect: {_MAC}"),
     "server.profile": acts(_PROFILE),
     **{f"wired.{name}": acts() for name in ("rate_mbps", "delay_us", "queue_packets")},
+    "wired.queue_type": only(None, "fifo", reason="cables of this testbed have one order"),
     "bridge.host.profile": acts(_PROFILE),
     **{
         f"bridge.wired.{name}": only(field.get_default(), reason=f"has no effect: {_WIRE}")

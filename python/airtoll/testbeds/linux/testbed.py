@@ -29,7 +29,7 @@ from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial, abilities, gating
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
-from airtoll.study.generations import band_of, queue_packets, wire_mbps
+from airtoll.study.generations import band_of, queue_packets, wire_mbps, wire_queue_packets
 from airtoll.study.join import Radius
 from airtoll.testbeds import bridging, joining, loads, roaming
 from airtoll.testbeds.contract import Measured, Observed, Row, Skip, folder_of, with_whole_cell
@@ -605,7 +605,8 @@ def _mcs(settings: Scenario, duration_s: float) -> int:
 
 def _cable(settings: Scenario) -> Cable:
     wired = settings.wired
-    return Cable(wire_mbps(wired, settings.phy) * 1e6, wired.delay_us * 1e-6, wired.queue_packets)
+    rate_bps = wire_mbps(wired, settings.phy) * 1e6
+    return Cable(rate_bps, wired.delay_us * 1e-6, wire_queue_packets(wired))
 
 
 def _radius_cable(settings: Scenario) -> Cable | None:

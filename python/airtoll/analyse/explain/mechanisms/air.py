@@ -47,13 +47,17 @@ OCTETS = Mechanism(
 
 
 def _no_aggregation(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
+    ns_per_octet, way = value
+    if way and (way > 0) is not reading.flow.down:
+        # Acknowledgements of TCP go the way of single frames, and take the air of its segments.
+        tcp = reading.quantity == "throughput_bps" and reading.flow.transport == "tcp"
+        return scaled(unchanged(setting, reading), 0.85, 0.15) if tcp else None
     if reading.quantity == "mpdus_per_frame":
         return Predicted(1.0, 0.1)
     if reading.quantity == "busy_share":
         return _alone_busy(setting, reading)
     if reading.quantity != "throughput_bps":
         return None
-    (ns_per_octet,) = value
     air = setting.of(reading.flow)
     seconds = bits_of(reading.flow) / air.single + reading.flow.packet * ns_per_octet * 1e-9
     return capped(setting, reading, bits_of(reading.flow) / seconds, 0.15, 0.08)
@@ -77,11 +81,27 @@ def busy_alone(setting: Setting, flow: Flow, rate_bps: float | None = None) -> f
     return min(0.95, frame * carried / bits_of(flow))
 
 
-def _michael(setting: Setting) -> Sequence[Values]:
-    """Time per octet of a CPU that computes TKIP's Michael (802.11-2020, 12.5.2.4), ns, or none."""
-    if setting.change.suite != "tkip":
-        return ((0.0,),)
-    return tuple((ns,) for ns in (0.0, 0.0, 0.0, *geometric(100.0, 1500.0, 6)))
+def _alone(setting: Setting) -> Sequence[Values]:
+    """Time per octet of a CPU that computes TKIP's Michael (802.11-2020, 12.5.2.4), ns, or none;
+    and the way that is not aggregated: both (0), towards the station alone (1), or from it (-1).
+
+    Each end sets up its own way (802.11-2020, 10.25.2): one of both may fail.
+    """
+    octets: tuple[float, ...] = (0.0,)
+    if setting.change.suite == "tkip":
+        octets = (0.0, 0.0, 0.0, *geometric(100.0, 1500.0, 6))
+    ways: tuple[float, ...] = (0.0,)
+    if len({flow.down for flow in setting.air}) > 1:
+        ways = (0.0, 0.0, 0.0, 0.0, 1.0, -1.0)
+    return tuple((ns, way) for ns in octets for way in ways)
+
+
+def _said_alone(value: Values) -> str:
+    ns_per_octet, way = value
+    words = [{0: "", 1: "towards the station alone", -1: "from the station alone"}[int(way)]]
+    if ns_per_octet:
+        words.append(f"and a CPU that checks TKIP's frames at {8e3 / ns_per_octet:.2g} Mb/s")
+    return " ".join(filter(None, words))
 
 
 def _aggregates(setting: Setting) -> bool:
@@ -101,6 +121,12 @@ def _prior_no_aggregation(setting: Setting) -> Prior:
         return Prior(2.0, f"{setting.change.suite} may not be aggregated")
     if setting.change.pmf:
         return Prior(1.0, "802.11w was added, which protects the frames that set up aggregation")
+    if setting.change.pmf_perhaps:
+        return Prior(
+            0.5,
+            "802.11w was optional: if the station did without, the frames that set up aggregation "
+            "are protected only now",
+        )
     return Prior(0.25 if setting.change.cipher else 0.02)
 
 
@@ -110,7 +136,7 @@ def _mend_aggregation(setting: Setting) -> str:
     if change.no_ht:
         return "use AES (CCMP), not TKIP or WEP"
     update = "update driver and firmware of both ends"
-    if not change.pmf:
+    if not change.pmf and not change.pmf_perhaps:
         return update
     if change.pmf_required:
         return f"{update}; {setting.policies[1]} cannot do without 802.11w"
@@ -121,10 +147,10 @@ NO_AGGREGATION = Mechanism(
     "no aggregation",
     "frames are not aggregated under this policy",
     _no_aggregation,
-    _michael,
+    _alone,
     _prior_no_aggregation,
     "update driver and firmware of both ends; try the policy without 802.11w, or AES for TKIP",
-    say=lambda v: f"and a CPU that checks TKIP's frames at {8e3 / v[0]:.2g} Mb/s" if v[0] else "",
+    say=_said_alone,
     of_air=True,
     remedy_of=_mend_aggregation,
 )

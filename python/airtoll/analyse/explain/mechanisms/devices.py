@@ -92,6 +92,12 @@ def _prior_software(setting: Setting) -> Prior:
     """
     change = setting.change
     if not change.cipher:
+        if change.suite is not None and change.pmf_perhaps:
+            return Prior(
+                0.2,
+                "802.11w was optional: if the station did without, some radios leave the cipher "
+                "to the CPU only now",
+            )
         if not change.pmf or change.suite is None:
             return Prior(0.0)
         return Prior(0.4, "802.11w was added, with which some radios leave the cipher to the CPU")
@@ -359,6 +365,12 @@ def _prior_fault(setting: Setting) -> Prior:
         return Prior(0.0)
     if setting.policies[0] == setting.policies[1]:
         return Prior(0.15)
+    if setting.change.pmf_perhaps:
+        return Prior(
+            1.0,
+            "cipher and tunnel are the same in both, and 802.11w, too, if the station had it "
+            "before (MFP in `iw dev wlan0 station dump`), so that no steady cost exists",
+        )
     return Prior(
         1.5, "cipher, 802.11w and tunnel are the same in both, so that no steady cost exists"
     )
@@ -366,7 +378,7 @@ def _prior_fault(setting: Setting) -> Prior:
 
 FAULT = Mechanism(
     "implementation fault",
-    "nothing of security: both policies have the same frames, so a device is at fault",
+    "no cost of security: a device is at fault",
     _fault,
     fixed(*((factor,) for factor in geometric(0.005, 0.8, 16))),
     _prior_fault,

@@ -2,14 +2,14 @@
 //! form of its authors' pseudocode (RFC 8289), which takes packets in a loop and does not judge them one by one.
 //!
 //! Takes the same arrivals and departures; gives the packets that leave and those that are dropped.
-//! Quantum, target and limit are those of Linux: the RFC leaves them to the system. Two rules of Linux that
-//! differ from the text are marked. Shares no code with the parent.
+//! Quantum, target and limit are those of Linux, of mac80211 and of its queue discipline: the RFC leaves them to the
+//! system. Rules of Linux that differ from the text are marked. Shares no code with the parent.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use proptest::prelude::*;
 
-use super::{FlowQueues, PacketId, QUANTUM, TARGET};
+use super::{Cut, FlowQueues, FlowRules, PacketId, Spared};
 use airtoll_units::{Duration, Instant};
 
 /// INTERVAL of RFC 8289, nanoseconds.
@@ -46,15 +46,20 @@ impl Queue {
         self.packets.iter().map(|p| p.octets).sum()
     }
 
-    fn take(&mut self, now_ns: u64, target_ns: u64) -> Head {
+    fn take(&mut self, now_ns: u64, rules: &FlowRules, elsewhere: u64) -> Head {
         let packet = self.packets.pop_front();
         let mut ok_to_drop = false;
         match packet {
             None => self.first_above_ns = 0,
             Some(p) => {
-                let below = now_ns - p.enqueued_ns < target_ns;
-                // The RFC compares with the largest packet; Linux's mac80211 leaves `mtu` at 0.
-                if below || self.octets() == 0 {
+                let below = now_ns - p.enqueued_ns < rules.target.as_nanos();
+                // The RFC compares the octets of the queue with the largest packet. Linux's discipline compares those of
+                // all queues; mac80211 leaves `mtu` at 0.
+                let few = match rules.spared {
+                    Spared::LastOfFlow => self.octets() == 0,
+                    Spared::Last(mtu) => self.octets() + elsewhere <= u64::from(mtu),
+                };
+                if below || few {
                     self.first_above_ns = 0;
                 } else if self.first_above_ns == 0 {
                     self.first_above_ns = now_ns + INTERVAL_NS;
@@ -71,8 +76,14 @@ impl Queue {
     }
 
     /// `deque` of RFC 8289 section 5.
-    fn dequeue(&mut self, now_ns: u64, target_ns: u64, dropped: &mut Vec<u32>) -> Option<Packet> {
-        let mut head = self.take(now_ns, target_ns);
+    fn dequeue(
+        &mut self,
+        now_ns: u64,
+        rules: &FlowRules,
+        elsewhere: u64,
+        dropped: &mut Vec<u32>,
+    ) -> Option<Packet> {
+        let mut head = self.take(now_ns, rules, elsewhere);
         if self.dropping {
             if !head.ok_to_drop {
                 self.dropping = false;
@@ -80,7 +91,7 @@ impl Queue {
             while self.dropping && now_ns >= self.drop_next_ns {
                 dropped.extend(head.packet.map(|p| p.number));
                 self.count += 1;
-                head = self.take(now_ns, target_ns);
+                head = self.take(now_ns, rules, elsewhere);
                 if head.ok_to_drop {
                     self.drop_next_ns = Self::after(self.drop_next_ns, self.count);
                 } else {
@@ -89,7 +100,7 @@ impl Queue {
             }
         } else if head.ok_to_drop {
             dropped.extend(head.packet.map(|p| p.number));
-            head = self.take(now_ns, target_ns);
+            head = self.take(now_ns, rules, elsewhere);
             self.dropping = true;
             let delta = self.count - self.last_count;
             let soon = now_ns < self.drop_next_ns + 16 * INTERVAL_NS;
@@ -122,20 +133,38 @@ impl Oracle {
     }
 
     /// Section 4.1, overload: drops from the head of the queue with the most octets, half of its packets
-    /// and 64 at most in the RFC; `most` here.
-    fn drop_from_largest(&mut self, most: usize, dropped: &mut Vec<u32>) {
+    /// and 64 at most in the RFC. Linux's discipline drops half of its octets, and makes CoDel drop sooner.
+    fn drop_from_largest(&mut self, rules: &FlowRules, dropped: &mut Vec<u32>) {
         let largest = self.queues.values().map(Queue::octets).max().unwrap_or(0);
         let found = self.queues.values_mut().find(|q| q.octets() == largest);
         if let Some(queue) = found.filter(|q| !q.packets.is_empty()) {
-            let number = (queue.packets.len() / 2).clamp(1, most);
+            let number = match rules.cut {
+                Cut::Packets(most) => (queue.packets.len() / 2).clamp(1, most),
+                Cut::Octets(most) => {
+                    let before = |n: &usize| {
+                        let first = queue.packets.iter().take(*n);
+                        first.map(|p| p.octets).sum::<u64>() >= largest / 2
+                    };
+                    let number = (1..=most.min(queue.packets.len())).find(before);
+                    let number = number.unwrap_or(most.min(queue.packets.len()));
+                    queue.count += number as u64;
+                    number
+                }
+            };
             dropped.extend(queue.packets.drain(..number).map(|p| p.number));
         }
     }
 
     /// Section 4.2.
-    fn dequeue(&mut self, now: (u64, u64), quantum: i64, dropped: &mut Vec<u32>) -> Option<Packet> {
-        let (now_ns, target_ns) = now;
+    fn dequeue(
+        &mut self,
+        now_ns: u64,
+        rules: &FlowRules,
+        dropped: &mut Vec<u32>,
+    ) -> Option<Packet> {
+        let quantum = i64::from(rules.quantum);
         loop {
+            let all: u64 = self.queues.values().map(Queue::octets).sum();
             let from_new = !self.new.is_empty();
             let list = if from_new {
                 &mut self.new
@@ -149,7 +178,8 @@ impl Oracle {
                 self.old.push_back(flow);
                 continue;
             }
-            if let Some(packet) = queue.dequeue(now_ns, target_ns, dropped) {
+            let elsewhere = all - queue.octets();
+            if let Some(packet) = queue.dequeue(now_ns, rules, elsewhere, dropped) {
                 queue.credits -= packet.octets as i64;
                 // The queue stays at the head of its list.
                 let list = if from_new {
@@ -185,9 +215,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn packets_leave_and_are_dropped_as_rfc_8290_says(steps in steps()) {
-        let (quantum, target) = (i64::from(QUANTUM), TARGET.as_nanos());
-        let (mut ours, mut oracle) = (FlowQueues::default(), Oracle::default());
+    fn packets_leave_and_are_dropped_as_rfc_8290_says(steps in steps(), wired in any::<bool>()) {
+        let rules = if wired { &FlowRules::DISCIPLINE } else { &FlowRules::MAC80211 };
+        let quantum = i64::from(rules.quantum);
+        let (mut ours, mut oracle) = (FlowQueues::new(rules), Oracle::default());
         let (mut our_drops, mut drops) = (Vec::new(), Vec::new());
         let (mut now_ns, mut number) = (1, 0);
         for (at, ((flow, octets, packets), departures, wait_us)) in steps.into_iter().enumerate() {
@@ -201,7 +232,7 @@ proptest! {
             }
             for _ in 0..departures {
                 let one = ours.pop(now, |p| our_drops.push(p.number()));
-                let other = oracle.dequeue((now_ns, target), quantum, &mut drops);
+                let other = oracle.dequeue(now_ns, rules, &mut drops);
                 let one = one.map(|(p, wait)| (p.number(), wait.as_nanos()));
                 prop_assert_eq!(one, other.map(|p| (p.number, now_ns - p.enqueued_ns)));
                 prop_assert_eq!(&our_drops, &drops);
@@ -211,7 +242,7 @@ proptest! {
             let largest = lengths.iter().max();
             if at % 61 == 60 && lengths.iter().filter(|l| Some(*l) == largest).count() == 1 {
                 ours.cut_longest(|p| our_drops.push(p.number()));
-                oracle.drop_from_largest(super::BATCH, &mut drops);
+                oracle.drop_from_largest(rules, &mut drops);
                 prop_assert_eq!(&our_drops, &drops);
             }
         }
@@ -220,9 +251,15 @@ proptest! {
 
 #[test]
 fn long_standing_queues_of_three_flows_are_thinned_equally() {
+    for rules in [&FlowRules::MAC80211, &FlowRules::DISCIPLINE] {
+        thinned_equally(rules);
+    }
+}
+
+fn thinned_equally(rules: &'static FlowRules) {
     // A minute of overload: every episode of CoDel is long, and drops decide which flow is next.
-    let (quantum, target) = (i64::from(QUANTUM), TARGET.as_nanos());
-    let (mut ours, mut oracle) = (FlowQueues::default(), Oracle::default());
+    let quantum = i64::from(rules.quantum);
+    let (mut ours, mut oracle) = (FlowQueues::new(rules), Oracle::default());
     let (mut our_drops, mut drops) = (Vec::new(), Vec::new());
     for number in 0..60_000_u32 {
         let now_ns = 1 + u64::from(number) * 1_000_000;
@@ -242,7 +279,7 @@ fn long_standing_queues_of_three_flows_are_thinned_equally() {
             let one = ours
                 .pop(now, |p| our_drops.push(p.number()))
                 .map(|(p, _)| p.number());
-            let other = oracle.dequeue((now_ns, target), quantum, &mut drops);
+            let other = oracle.dequeue(now_ns, rules, &mut drops);
             assert_eq!(one, other.map(|p| p.number));
         }
     }

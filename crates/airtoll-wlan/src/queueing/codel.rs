@@ -17,7 +17,7 @@ pub(crate) struct Codel {
 }
 
 /// Acceptable standing delay (RFC 8289 section 4.2).
-pub(super) const TARGET: Duration = Duration::from_millis(5);
+pub(crate) const TARGET: Duration = Duration::from_millis(5);
 /// Time in which it must be undercut once (section 4.3).
 const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -78,6 +78,11 @@ impl Codel {
         self.last_count = self.count;
         self.drop_next = now + self.control_law();
         true
+    }
+
+    /// `packets` were dropped because the queue was too long: the next episode drops sooner.
+    pub fn strengthen(&mut self, packets: u32) {
+        self.count += packets;
     }
 
     /// A packet was wanted from the queue, and it was empty: the episode is over.
