@@ -403,8 +403,9 @@ Run(const Parameters& p)
     }
     for (int i = 0; i < p.neighbourCells * perNeighbour; ++i)
     {
+        // Where two nodes are in one place the spectrum channel has no loss between them.
         double angle = 2 * M_PI * i / (p.neighbourCells * perNeighbour);
-        places->Add(Vector(std::cos(angle), std::sin(angle), 0));
+        places->Add(Vector(0.5 * std::cos(angle), 0.5 * std::sin(angle), 0));
     }
     mobility.SetPositionAllocator(places);
     mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
