@@ -638,10 +638,24 @@ def cases() -> list[Case]:
     udp("ax20-mcs7-down-x2-beside-1x1", "ax", stations=2, mcs=7, direction="down",
         neighbours=(1, 1, -40.0), **shares)  # fmt: skip
     # Channels that overlap in part.
-    parts = {"neighbours": (1, 1, -60.0), "duration_s": 2.0, "seeds": 8}
-    for name, channel in (("primary-20", (20, 0)), ("secondary-20", (20, 1))):
-        udp(f"ac80-mcs5-x1-beside-{name}", "ac", mcs=5, width=80, neighbour_channel=channel,
-            **parts)  # fmt: skip
+    parts = {"duration_s": 2.0, "seeds": 8}
+    for name, channel, level in (
+        ("primary-20", (20, 0), -60.0),
+        ("secondary-20", (20, 1), -60.0),
+        ("secondary-40", (20, 2), -60.0),
+        ("secondary-40-wide", (40, 2), -60.0),
+        ("secondary-40-unheard", (40, 2), -78.0),
+        ("other-primary", (80, 2), -60.0),
+        ("outside", (20, 4), -60.0),
+    ):
+        udp(f"ac80-mcs5-x1-beside-{name}", "ac", mcs=5, width=80, neighbours=(1, 1, level),
+            neighbour_channel=channel, **parts)  # fmt: skip
+    udp("ac40-mcs5-x1-beside-secondary-20", "ac", mcs=5, width=40, neighbours=(1, 1, -60.0),
+        neighbour_channel=(20, 1), **parts)  # fmt: skip
+    udp("ac20-mcs5-x1-beside-80", "ac", mcs=5, neighbours=(1, 1, -60.0),
+        neighbour_channel=(80, 0), **parts)  # fmt: skip
+    udp("ax80-mcs7-x1-beside-secondary-20", "ax", mcs=7, width=80, neighbours=(1, 1, -60.0),
+        neighbour_channel=(20, 1), **parts)  # fmt: skip
     # No node senses the other cell.
     unheard = {"rss_dbm": -55.0, "neighbours": (1, 1, -88.0)}
     udp("n20-mcs4-x1-hidden-1x1", "n", mcs=4, **unheard, **short)

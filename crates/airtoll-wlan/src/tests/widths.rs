@@ -122,6 +122,45 @@ fn below_minus_72_dbm_a_secondary_channel_counts_as_idle() {
 }
 
 #[test]
+fn no_trial_beside_a_saturated_neighbour_stands_still() {
+    // TXOPs have at least what is left of the channel, and at most all of it.
+    for (own, theirs, left) in [
+        (40, (20, 1), 20),
+        (80, (20, 1), 20),
+        (80, (20, 2), 40),
+        (80, (20, 3), 40),
+        (160, (40, 4), 80),
+    ] {
+        let [least, most] = [left, own].map(|width| mbps(&simulate(&alone(width, 0.5), 1)));
+        for seed in 1..=8 {
+            let found = mbps(&simulate(&apart(own, theirs, -60.0, 0.5), seed));
+            let named = format!("{own} {theirs:?}, seed {seed}: {least} {found} {most}");
+            assert!((0.97 * least..=most).contains(&found), "{named}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_begins_only_where_its_rate_withstands_a_neighbour_below_minus_72_dbm() {
+    // -45 dBm over -75 dBm that fill 20 MHz: 30 dB, which MCS 7 withstands and MCS 11 does not. Each frame of the
+    // first segment overlaps one of the neighbour, and the connection waits longer from one to the next.
+    let connection = |mcs: u8| {
+        let mut scenario = apart(80, (20, 2), -75.0, 4.0);
+        fill(&mut scenario);
+        let rate = format!(r#"{{"control": "fixed_mcs", "mcs": {mcs}}}"#);
+        scenario.bss[0].rate = serde_json::from_str(&rate).unwrap();
+        scenario.flows[0].transport = serde_json::from_str(r#"{"protocol": "tcp"}"#).unwrap();
+        simulate(&scenario, 1)
+    };
+    let lost = connection(11);
+    assert_eq!(mbps(&lost), 0.0);
+    // It asks again after 1 and 3 s.
+    assert!(total(&lost, "tcp_retransmissions") >= 2.0);
+    let found = mbps(&connection(7));
+    assert!(found > 100.0, "{found}");
+}
+
+#[test]
 fn one_exchange_takes_the_time_of_its_width() {
     // A packet of 1,000 octets each 10 ms, and a neighbour that fills one part or another. Time of data frames
     // for each packet.
