@@ -63,6 +63,9 @@ KNOWN_DIFFERENCES = {
     "udp-ax20-mcs5-x1-obss-pd-62-1x1-74dbm": Known(
         0.95, "not known: half of ns-3's A-MPDUs are lost, which those with less power are"
     ),
+    "udp-ac80-mcs5-x1-beside-secondary-40": Known(
+        0.018, "ns-3 misses a frame of -60 dBm that begins there while it receives another"
+    ),
     "udp-be80-20-mcs5-emlsr-x1": Known(
         0.085, "the first slot after the transition delay decides between the links"
     ),

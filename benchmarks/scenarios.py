@@ -51,6 +51,8 @@ class Case:
     hidden: bool = False  # stations receive nothing of one another
     # Further BSSs on the channel, saturated stations of each, and the level between BSSs.
     neighbours: tuple[int, int, float] = (0, 0, -40.0)
+    # Width of their channel, MHz, and its primary 20 MHz channel, counted from that of the cell.
+    neighbour_channel: tuple[int, int] | None = None
     neighbour_mbps: float | None = None  # load of each of their flows; None: saturated
     colors: bool = False  # every BSS has a colour of its own
     obss_pd_dbm: float | None = None  # of all nodes; they sense no other colour below it
@@ -177,6 +179,10 @@ class Case:
             "neighbourCells": self.neighbours[0],
             "neighbourStations": self.neighbours[1],
             "crossDbm": self.neighbours[2],
+            "channelSettings": _channel(self.width, 0) if self.neighbour_channel else "",
+            "neighbourSettings": (
+                _channel(*self.neighbour_channel) if self.neighbour_channel else ""
+            ),
             "neighbourInterval": self.neighbour_interval_s if self.neighbours[0] else 0.0,
             "colors": self.colors,
             "obssPdDbm": self.obss_pd_dbm or 0.0,
@@ -353,6 +359,8 @@ class Case:
             theirs = {"name": name, "neighbour": {"level_dbm": cross_dbm}}
             if self.colors:
                 theirs["color"] = cell + 2
+            if self.neighbour_channel is not None:
+                theirs["width_mhz"], theirs["primary"] = self.neighbour_channel
             bsss.append({**bss, **theirs})
             nodes.append({"name": f"{name}/ap", "role": "access_point", "bss": name})
             for station in [f"{name}/{station}" for station in range(of_each)]:
@@ -377,6 +385,14 @@ class Case:
             "links": wires,
             "flows": flows,
         }
+
+
+def _channel(width: int, primary: int) -> str:
+    """A channel at 5 GHz for ns-3, by its primary 20 MHz channel, counted from channel 36."""
+    count = width // 20
+    first = primary // count * count
+    number = 36 + 4 * first + 2 * (count - 1)
+    return f"{{{number}, {width}, BAND_5GHZ, {primary - first}}}"
 
 
 def cases() -> list[Case]:
@@ -621,6 +637,25 @@ def cases() -> list[Case]:
     udp("ax20-mcs5-x2-beside-1x2", "ax", stations=2, mcs=5, neighbours=(1, 2, -40.0), **shares)
     udp("ax20-mcs7-down-x2-beside-1x1", "ax", stations=2, mcs=7, direction="down",
         neighbours=(1, 1, -40.0), **shares)  # fmt: skip
+    # Channels that overlap in part.
+    parts = {"duration_s": 2.0, "seeds": 8}
+    for name, channel, level in (
+        ("primary-20", (20, 0), -60.0),
+        ("secondary-20", (20, 1), -60.0),
+        ("secondary-40", (20, 2), -60.0),
+        ("secondary-40-wide", (40, 2), -60.0),
+        ("secondary-40-unheard", (40, 2), -78.0),
+        ("other-primary", (80, 2), -60.0),
+        ("outside", (20, 4), -60.0),
+    ):
+        udp(f"ac80-mcs5-x1-beside-{name}", "ac", mcs=5, width=80, neighbours=(1, 1, level),
+            neighbour_channel=channel, **parts)  # fmt: skip
+    udp("ac40-mcs5-x1-beside-secondary-20", "ac", mcs=5, width=40, neighbours=(1, 1, -60.0),
+        neighbour_channel=(20, 1), **parts)  # fmt: skip
+    udp("ac20-mcs5-x1-beside-80", "ac", mcs=5, neighbours=(1, 1, -60.0),
+        neighbour_channel=(80, 0), **parts)  # fmt: skip
+    udp("ax80-mcs7-x1-beside-secondary-20", "ax", mcs=7, width=80, neighbours=(1, 1, -60.0),
+        neighbour_channel=(20, 1), **parts)  # fmt: skip
     # No node senses the other cell.
     unheard = {"rss_dbm": -55.0, "neighbours": (1, 1, -88.0)}
     udp("n20-mcs4-x1-hidden-1x1", "n", mcs=4, **unheard, **short)

@@ -63,6 +63,8 @@ main(int argc, char** argv)
     FIELD(neighbourCells);
     FIELD(neighbourStations);
     FIELD(crossDbm);
+    FIELD(channelSettings);
+    FIELD(neighbourSettings);
     FIELD(amsduMax);
     FIELD(category);
     FIELD(wired);

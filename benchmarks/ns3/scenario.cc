@@ -45,6 +45,8 @@ struct Parameters
     int neighbourCells{0};     // further BSSs
     int neighbourStations{0};  // of each
     double crossDbm{-40};      // between nodes of different BSSs
+    std::string channelSettings;   // of the cell where neighbours have others; else ns-3's default
+    std::string neighbourSettings; // their channel, where it is another
     double neighbourInterval{0}; // seconds between datagrams of a neighbour's flow
     bool colors{false};        // every BSS has a colour of its own
     double obssPdDbm{0};       // OBSS PD level; 0: none
@@ -177,7 +179,9 @@ Run(const Parameters& p)
     bool shares = p.ofdma != "off";
     SpectrumWifiPhyHelper spectrum(multiLink ? 2 : 1);
     WifiPhyHelper& phy =
-        multiLink || shares ? static_cast<WifiPhyHelper&>(spectrum) : yans;
+        multiLink || shares || !p.neighbourSettings.empty()
+            ? static_cast<WifiPhyHelper&>(spectrum)
+            : yans;
     // Stations transmit 16.0206 dBm by default.
     Ptr<MatrixPropagationLossModel> matrix = CreateObject<MatrixPropagationLossModel>();
     matrix->SetDefaultLoss(16.0206 - p.rssDbm);
@@ -198,7 +202,8 @@ Run(const Parameters& p)
     std::ostringstream settings;
     settings << "{0, " << (p.standard == "b" ? 22 : p.width) << ", "
              << (low ? "BAND_2_4GHZ" : p.width == 320 ? "BAND_6GHZ" : "BAND_5GHZ") << ", 0}";
-    phy.Set("ChannelSettings", StringValue(settings.str()));
+    phy.Set("ChannelSettings",
+            StringValue(p.channelSettings.empty() ? settings.str() : p.channelSettings));
     if (multiLink)
     {
         std::ostringstream second;
@@ -332,6 +337,10 @@ Run(const Parameters& p)
         WifiHelper& helper = i > p.stations - p.slowStations ? slow : wifi;
         devices.Add(helper.Install(phy, mac, nodes.Get(i)));
     }
+    if (!p.neighbourSettings.empty())
+    {
+        phy.Set("ChannelSettings", StringValue(p.neighbourSettings));
+    }
     for (int cell = 0; cell < p.neighbourCells; ++cell)
     {
         std::ostringstream name;
@@ -394,8 +403,9 @@ Run(const Parameters& p)
     }
     for (int i = 0; i < p.neighbourCells * perNeighbour; ++i)
     {
+        // Where two nodes are in one place the spectrum channel has no loss between them.
         double angle = 2 * M_PI * i / (p.neighbourCells * perNeighbour);
-        places->Add(Vector(std::cos(angle), std::sin(angle), 0));
+        places->Add(Vector(0.5 * std::cos(angle), 0.5 * std::sin(angle), 0));
     }
     mobility.SetPositionAllocator(places);
     mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");

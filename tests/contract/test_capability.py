@@ -249,6 +249,8 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.neighbours.policy": ("wpa3-sae-gcmp-256", _CELLS),
     "scenario.neighbours.mcs": (3, {**_CELLS, **_N}),
     "scenario.neighbours.rate_mbps": (12.0, _CELLS),
+    "scenario.neighbours.width_mhz": (40, {**_CELLS, **_N}),
+    "scenario.neighbours.channel": ("outside", _CELLS),
     "scenario.radio.interferer.kind": ("neighbour", _OVEN),
     "scenario.radio.interferer.level_dbm": (-60.0, _OVEN),
     "scenario.radio.interferer.duty": (0.3, _OVEN),

@@ -210,6 +210,14 @@ def test_nonsense_is_refused(given: dict[str, Any], more: dict[str, Any], word: 
         (TWO, {"radio": {"obss_pd_dbm": -70.0}}, "needs 802.11ax"),
         (TWO, {"topology": "n1", "clients": None}, "neighbours are not simulated with topology"),
         (TWO, {"address_resolution": "dynamic"}, "address_resolution"),
+        (TWO | {"channel": "secondary-20"}, {}, '"secondary-20" does not overlap a channel of 20'),
+        (TWO | {"channel": "secondary-80"}, LAX, "does not overlap a channel of 80 MHz"),
+        (
+            TWO | {"width_mhz": 20},
+            LAX | {"radio": {"obss_pd_dbm": -70.0}},
+            "needs neighbours with the width",
+        ),
+        (TWO | {"width_mhz": 20}, LAX | {"ofdma": "downlink"}, "not simulated with OFDMA"),
         (
             TWO | {"policy": "wpa2-psk-ccmp"},
             {"phy": "802.11ax", "band": "6"},
@@ -224,6 +232,47 @@ def test_what_is_not_simulated_is_skipped_with_the_reason(
     skip = Simulator().check(cell_of(given, policy, **more))
     assert skip is not None
     assert word in skip.reason
+
+
+def test_a_channel_that_does_not_overlap_changes_nothing() -> None:
+    for width in (20, 80):
+        outside = rows(TWO | {"channel": "outside", "width_mhz": width}, **LAX)
+        assert outside.pop("airtime_neighbours_s") == 0.0
+        assert outside == rows(None, **LAX)
+
+
+def test_a_narrow_neighbour_costs_what_it_takes_of_the_channel() -> None:
+    one = {"cells": 1, "level_dbm": -65.0, "stations": 2, "width_mhz": 20}
+    places = ("primary", "secondary-20", "secondary-40", "outside")
+    found = {at: rows(one | {"channel": at}, **LAX)["throughput_bps"] for at in places}
+    # On the primary channel it takes turns; elsewhere the cell is narrower while it sends.
+    outside = found.pop("outside")
+    assert all(0.1 * outside < beside < 0.95 * outside for beside in found.values())
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "channel", "level", "width", "primary", "said"),
+    [
+        (80, 20, "primary", -75, 20, 0, "on its primary channel, sensed from -82 dBm on: they con"),
+        (80, 20, "secondary-20", -65, 20, 1, "20 MHz channel, which they make busy from -72 dBm"),
+        (80, 40, "secondary-40", -75, 40, 2, "from -72 dBm on: they interfere"),
+        (160, 80, "secondary-80", -65, 80, 4, "from -69 dBm on: this cell transmits beside them"),
+        (20, 80, "secondary-40", -80, 80, 2, "they interfere and do not contend"),
+        (20, 80, "secondary-40", -75, 80, 2, "sensed from -82 dBm on: they contend"),
+        (80, 160, "outside", -40, 160, 8, "outside its channel: they change nothing"),
+        (80, None, "primary", -75, 80, 0, "at -75 dBm, sensed from -82 dBm on: they contend"),
+    ],
+)
+def test_the_channel_of_a_neighbour(
+    own: int, theirs: int | None, channel: str, level: int, width: int, primary: int, said: str
+) -> None:
+    given = {"cells": 1, "level_dbm": level, "channel": channel, "width_mhz": theirs}
+    cell = cell_of(given, phy="802.11ax", width_mhz=own)
+    assert Simulator().check(cell) is None
+    first, second = scenario(cell).bss
+    assert (first.width_mhz, first.primary) == (own, 0)
+    assert (second.width_mhz, second.primary) == (width, primary)
+    assert said in (neighbours.words(cell) or "")
 
 
 def test_closed_forms_have_no_neighbours() -> None:

@@ -230,6 +230,22 @@ impl TxVector {
         }
     }
 
+    /// The same PPDU in a narrower channel. Where the standard excludes the MCS there it has the next lower
+    /// one; the same PPDU where the generation has no such channel.
+    #[must_use]
+    pub fn narrowed(self, mhz: u32) -> Self {
+        let Some(width) = Width::of_mhz(mhz).filter(|width| width.mhz() < self.width.mhz()) else {
+            return self;
+        };
+        let lowest = self.index - self.index_per_stream();
+        let found = (lowest..=self.index).rev().find_map(|index| {
+            let (gi, band) = (self.gi, self.band);
+            let vector = Self::of_mcs(self.generation, index, self.nss, width, gi, band).ok()?;
+            vector.with_coding(self.coding).ok()
+        });
+        found.unwrap_or(self)
+    }
+
     /// How LDPC code words fill the symbols; `None` for a generation without them.
     pub(crate) const fn fills(&self) -> Option<LdpcFill> {
         match self.generation.descriptor().mcs {
@@ -599,5 +615,24 @@ mod tests {
         // Table 21-60: 160 MHz, 7 streams, MCS 8 takes 12 encoders.
         let v = vht(8, Mhz160, 7).unwrap();
         assert_eq!(v.service_and_tail, 16 + 6 * 12);
+    }
+
+    #[test]
+    fn a_narrower_ppdu_keeps_the_mcs_where_the_standard_has_it() {
+        let of = |generation, mcs, nss, width| {
+            TxVector::of_mcs(generation, mcs, nss, width, Ns800, Band::Ghz5).unwrap()
+        };
+        let ax = of(Generation::Ax, 11, 2, Mhz80);
+        assert_eq!(ax.narrowed(20), of(Generation::Ax, 11, 2, Mhz20));
+        // Table 21-30: MCS 9 at 20 MHz has no whole number of bits with one stream.
+        let ac = of(Generation::Ac, 9, 1, Mhz80);
+        assert_eq!(ac.narrowed(40), of(Generation::Ac, 9, 1, Mhz40));
+        assert_eq!(ac.narrowed(20), of(Generation::Ac, 8, 1, Mhz20));
+        let n = of(Generation::N, 15, 2, Mhz40);
+        assert_eq!(n.narrowed(20), of(Generation::N, 15, 2, Mhz20));
+        let ldpc = ax.with_coding(Coding::Ldpc).unwrap();
+        assert_eq!(ldpc.narrowed(40).coding(), Coding::Ldpc);
+        assert_eq!(ax.narrowed(80), ax);
+        assert_eq!(ax.narrowed(160), ax);
     }
 }

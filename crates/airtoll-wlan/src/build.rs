@@ -11,6 +11,7 @@ mod roams;
 mod sharing;
 mod signalling;
 mod source;
+mod widths;
 mod wires;
 
 use std::collections::HashMap;
@@ -128,6 +129,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     builder.add_groups();
     builder.add_tunnels();
     builder.add_flows()?;
+    builder.add_widths();
     let mut world = builder.world;
     if world.stack.lower.medium.reuses_space() {
         world.stack.lower.mac.reuse_space();

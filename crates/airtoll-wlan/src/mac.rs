@@ -31,6 +31,7 @@ mod scheduling;
 mod settlement;
 mod single_radio;
 mod spatial_reuse;
+mod width;
 mod window;
 
 use airtoll_engine::Stream;
@@ -150,6 +151,8 @@ pub(crate) struct Mac {
     ofdma: Option<Box<ofdma::Ofdma>>,
     /// Spatial reuse, where a BSS has an OBSS PD level.
     reuse: Option<Box<spatial_reuse::Reuse>>,
+    /// Widths of TXOPs, where channels of neighbours overlap in part.
+    widths: Option<Box<width::Widths>>,
     /// Stations with one radio for several links, where there are any.
     single_radios: Option<Box<single_radio::SingleRadios>>,
     /// Contenders that won at the present instant.
@@ -184,6 +187,7 @@ impl Mac {
             has_cards: false,
             ofdma: None,
             reuse: None,
+            widths: None,
             single_radios: None,
             winners: Vec::new(),
             transmitting: (0, None),

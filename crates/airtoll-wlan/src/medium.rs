@@ -12,6 +12,7 @@ mod interference;
 mod radio;
 mod reception;
 mod spatial_reuse;
+mod width;
 
 use airtoll_engine::Stream;
 use airtoll_units::{Duration, Instant, Span};
@@ -32,7 +33,10 @@ pub(crate) use interference::Turn;
 pub use radio::loss_db;
 pub(crate) use radio::{Power, Radio};
 pub(crate) use reception::KnownSuccess;
+#[cfg(test)]
+pub(crate) use reception::Reception;
 use spatial_reuse::SpatialReuse;
+use width::Widths;
 
 /// A node's transceiver.
 #[derive(Debug)]
@@ -85,6 +89,8 @@ pub(crate) struct Medium {
     interference: Interference,
     /// Spatial reuse, where a BSS has an OBSS PD level.
     reuse: Option<Box<SpatialReuse>>,
+    /// Widths of channels, where those of some neighbour overlap others in part.
+    widths: Option<Box<Widths>>,
 }
 
 impl Medium {
@@ -95,6 +101,7 @@ impl Medium {
             tuned: Table::new(),
             channels: Table::new(),
             reuse: radio.reuses_space().then(Box::default),
+            widths: radio.overlaps_in_part().then(Box::default),
             radio,
             noise,
             fading: fading.map(Box::new),
@@ -160,6 +167,9 @@ impl Medium {
         if let Some(reuse) = &mut self.reuse {
             reuse.add_channel(&self.radio, members, &class_of);
         }
+        if let Some(widths) = &mut self.widths {
+            widths.add_channel(&self.radio, members, &class_of);
+        }
         classes
     }
 
@@ -173,12 +183,17 @@ impl Medium {
             } else {
                 Origin::Far
             };
-            if let Some(reuse) = &mut self.reuse {
+            if self.reuse.is_some() || self.widths.is_some() {
                 let classes: Vec<ClassId> = access_points
                     .iter()
                     .map(|ap| self.nodes[*ap].class)
                     .collect();
-                reuse.set_neighbour(radio, &classes);
+                if let Some(reuse) = &mut self.reuse {
+                    reuse.set_neighbour(radio, &classes);
+                }
+                if let Some(widths) = &mut self.widths {
+                    widths.set_neighbour(radio, &classes);
+                }
             }
             let channel = self.nodes[radio].channel;
             self.channels[channel].share();
@@ -362,6 +377,10 @@ impl Medium {
         {
             origin = reuse.origin(node, mark, origin);
         }
+        if let Some(widths) = &mut self.widths {
+            origin = widths.begin(id, node, mark);
+            state.origin = origin;
+        }
         let AirTime { length, protects } = air;
         let end = now + length;
         state.last_sent = Span { from: now, to: end };
@@ -436,7 +455,11 @@ impl Medium {
         transmission: TransmissionId,
     ) -> Transmission {
         self.book(cx, channel);
-        self.channels[channel].end(transmission)
+        let ended = self.channels[channel].end(transmission);
+        if let Some(widths) = &mut self.widths {
+            widths.end(channel, &ended);
+        }
+        ended
     }
 
     /// Drops a transmission whose effects have been carried out.
@@ -458,6 +481,12 @@ impl Medium {
     #[inline]
     pub fn reserved(&self, t: &Transmission, ear: ClassId) -> Instant {
         let now = t.end;
+        if let Some(widths) = &self.widths
+            && !widths.reads(t.node, t.mark, ear)
+        {
+            // It ends with an error, as one of a format that the receiver does not have.
+            return now + self.channels[self.nodes[t.node].channel].eifs_extra();
+        }
         if !t.overlapped {
             return now + t.protects;
         }
@@ -466,15 +495,18 @@ impl Medium {
 
     /// Whether a class hears a frame that overlapped another, and does not end its reception at the color.
     fn receives(&self, ear: ClassId, clash: &Clash) -> bool {
-        match &self.reuse {
-            None => self.nodes[clash.node].ears.contains(&ear),
-            Some(reuse) => reuse.holds(clash.node, clash.mark, ear),
+        match (&self.reuse, &self.widths) {
+            (Some(reuse), _) => reuse.holds(clash.node, clash.mark, ear),
+            (None, Some(widths)) => widths.busy(clash.node, clash.mark).contains(&ear),
+            (None, None) => self.nodes[clash.node].ears.contains(&ear),
         }
     }
 
     /// Whether a class heard a transmission and none of those that overlapped it.
     pub fn decodes(&self, t: &Transmission, ear: ClassId) -> bool {
-        !t.overlapped || !self.clashes(t).any(|clash| self.receives(ear, clash))
+        let reads = |widths: &Widths| widths.reads(t.node, t.mark, ear);
+        self.widths.as_deref().is_none_or(reads)
+            && (!t.overlapped || !self.clashes(t).any(|clash| self.receives(ear, clash)))
     }
 
     #[cold]

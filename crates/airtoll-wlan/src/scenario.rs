@@ -154,6 +154,16 @@ impl Scenario {
             .any(|bss| bss.neighbour.is_some() && own(&bss))
     }
 
+    /// Whether the channel of some neighbour overlaps others in part.
+    pub(crate) fn overlaps_in_part(&self) -> bool {
+        let differs = |one: &Bss, other: &Bss| {
+            one.channel == other.channel
+                && (one.width_mhz, one.primary) != (other.width_mhz, other.primary)
+        };
+        let mut neighbours = self.bss.iter().filter(|bss| bss.neighbour.is_some());
+        neighbours.any(|one| self.bss.iter().any(|other| differs(one, other)))
+    }
+
     /// Whether a flow is in a neighbour's BSS.
     pub(crate) fn carries_for_neighbours(&self, flow: &Flow) -> bool {
         let source = self.nodes.iter().find(|node| node.name == flow.source);

@@ -19,6 +19,7 @@ mod power_save;
 mod schedules;
 mod settling;
 mod single_radio;
+mod widths;
 mod wire_queues;
 mod wired_senders;
 

@@ -846,6 +846,12 @@ class Bss(Value):
     width_mhz: int = 20
     """Channel width: 20, 40 (n and later), 80, 160 (ac and later), 320 (be), MHz."""
 
+    primary: int = 0
+    """Its primary 20 MHz channel, counted from the first one of the radio channel. Its channel is
+    the block of `width_mhz` with it that begins at a multiple of its width. Counts where a
+    neighbour's channel overlaps others in part.
+    """
+
     guard_interval_ns: int = 800
     """Guard interval: 800 or 400 (n, ac), 800, 1600 or 3200 (ax, be), ns."""
 

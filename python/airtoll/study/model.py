@@ -560,7 +560,7 @@ class Neighbours(Table):
     """Cells of others on the channel: access points with active stations and beacons.
 
     Where nodes sense one another they contend; below carrier sense they interfere. Results are of
-    the own cell, and the neighbours' airtime is a part of its ledger. PHY, width, beacons, access
+    the own cell, and the neighbours' airtime is a part of its ledger. PHY, beacons, access
     rules and queues are those of the scenario.
     """
 
@@ -610,6 +610,17 @@ class Neighbours(Table):
     )
     rate_mbps: Positive | None = Field(
         None, description="their data rate b/a/g, Mb/s; default: highest"
+    )
+    width_mhz: Literal[20, 40, 80, 160, 320] | None = Field(
+        None, description="width of their channel, MHz; default: that of the cell"
+    )
+    channel: Literal[
+        "primary", "secondary-20", "secondary-40", "secondary-80", "secondary-160", "outside"
+    ] = Field(
+        "primary",
+        description="where their primary 20 MHz channel lies: on that of the cell, in its "
+        "secondary channel of 20, 40, 80 or 160 MHz, or on a channel that does not overlap (IEEE "
+        "Std 802.11-2020, 10.23.2.5)",
     )
 
     @field_validator("policy", mode="before")

@@ -21,6 +21,17 @@ from airtoll.testbeds import levels
 
 #: BSS color of the own cell where there is spatial reuse; those of neighbours follow.
 OWN_COLOR: Final = 1
+#: Numbers of 20 MHz channels, counted from the primary one of the own cell, on which theirs is.
+_PRIMARY: Final = {
+    "primary": 0,
+    "secondary-20": 1,
+    "secondary-40": 2,
+    "secondary-80": 4,
+    "secondary-160": 8,
+}
+#: Level from which a frame of up to 40 MHz makes a secondary channel busy, dBm (IEEE 802.11-2020,
+#: 21.3.18.5.4); 3 dB more for each doubling.
+_SECONDARY_DBM: Final = -72.0
 #: Their policy where the study names none: at 6 GHz WPA2 is not allowed.
 _POLICY: Final = "wpa2-psk-ccmp"
 _POLICY_AT_6_GHZ: Final = "wpa3-sae-ccmp"
@@ -35,7 +46,8 @@ class Neighbour:
     the access point first. ``flows``: name, station, source and destination of each.
     ``level_dbm``: the level at which it and other cells hear one another, ``station_dbm``: that of
     its stations; both ``None`` where places decide. ``color``: its BSS color, 0 without spatial
-    reuse. ``beacon_phase``: when its beacons are due, as a share of the interval.
+    reuse. ``primary``: its primary 20 MHz channel, counted from that of the own cell.
+    ``beacon_phase``: when its beacons are due, as a share of the interval.
     """
 
     name: str
@@ -47,6 +59,7 @@ class Neighbour:
     station_dbm: float | None
     color: int
     obss_pd_dbm: float | None
+    primary: int
     beacon_phase: float
 
     @property
@@ -89,6 +102,7 @@ def cells(cell: Cell) -> Iterator[Neighbour]:
             station_dbm=None if asked.level_dbm is None else asked.station_dbm,
             color=0 if reuse is None else OWN_COLOR + 1 + number,
             obss_pd_dbm=reuse,
+            primary=_primary(cell.settings, asked),
             beacon_phase=(number + 1) / (asked.count + 1),
         )
 
@@ -111,11 +125,42 @@ def why_not(cell: Cell) -> str | None:
     older = [s.phy for s in settings.stations if s.phy not in (None, *_WITH_COLOR)]
     if reuse and (settings.phy not in _WITH_COLOR or older):
         return "radio.obss_pd_dbm needs 802.11ax or 802.11be at all stations: others have no color"
+    reason = _why_not_widths(settings, settings.neighbours)
+    if reason is not None:
+        return reason
     for number in range(settings.neighbours.count):
         reason = resolved(_own_cell(cell, settings.neighbours, number)).refusal
         if reason is not None:
             return f"neighbours.policy: {reason}"
     return None
+
+
+def _why_not_widths(settings: Scenario, asked: Neighbours) -> str | None:
+    """Why the simulator skips neighbours with a channel of their own, or None."""
+    own, theirs = settings.width_mhz, _width_mhz(settings, asked)
+    if asked.channel == "primary" and own == theirs:
+        return None
+    if asked.channel != "outside" and 20 * _primary(settings, asked) >= max(own, theirs):
+        return (
+            f'neighbours.channel = "{asked.channel}" does not overlap a channel of {own} MHz with '
+            f'neighbours of {theirs} MHz: "outside" says so'
+        )
+    if settings.ofdma != "off":
+        return "neighbours with another width or primary channel are not simulated with OFDMA"
+    if settings.radio.obss_pd_dbm is not None:
+        return "radio.obss_pd_dbm needs neighbours with the width and primary channel of the cell"
+    return None
+
+
+def _width_mhz(settings: Scenario, asked: Neighbours) -> int:
+    return settings.width_mhz if asked.width_mhz is None else asked.width_mhz
+
+
+def _primary(settings: Scenario, asked: Neighbours) -> int:
+    """The primary 20 MHz channel of neighbours, counted from that of the own cell."""
+    if asked.channel == "outside":
+        return max(settings.width_mhz, _width_mhz(settings, asked)) // 20
+    return _PRIMARY[asked.channel]
 
 
 def words(cell: Cell) -> str | None:
@@ -125,6 +170,8 @@ def words(cell: Cell) -> str | None:
         return None
     settings = cell.settings
     assert settings.neighbours is not None
+    own, theirs = settings.width_mhz, _width_mhz(settings, settings.neighbours)
+    channel = settings.neighbours.channel
     policies = dict.fromkeys(one.cell.policy for one in found)
     count, stations = len(found), settings.neighbours.stations
     cell_word, station_word = _counted(count, "neighbour"), _counted(stations, "active station")
@@ -144,10 +191,28 @@ def words(cell: Cell) -> str | None:
         effect = f"{senses} contend with its access point, the others interfere"
     else:
         effect = "they interfere and do not contend"
-    return (
-        f"{cell_word} with {station_word} each ({', '.join(policies)}) at {at}, sensed from "
-        f"{sensed:g} dBm on: {effect}"
-    )
+    said = f"{cell_word} with {station_word} each ({', '.join(policies)}) at {at}"
+    if channel == "outside":
+        return f"{said} outside its channel: they change nothing"
+    if (channel, theirs) == ("primary", own):
+        return f"{said}, sensed from {sensed:g} dBm on: {effect}"
+    there = "on its primary channel" if channel == "primary" else f"in its {channel} MHz channel"
+    said = f"{said}, {theirs} MHz wide, {there}"
+    if theirs > 20 * _PRIMARY[channel]:
+        # Their widest frames cover its primary channel; a narrower receiver has a part of them.
+        in_channel = [level - max(0.0, 10 * math.log10(theirs / own)) for level in heard]
+        senses = sum(level >= sensed for level in in_channel)
+        does = "contend with this cell" if senses == count else "interfere and do not contend"
+        if 0 < senses < count:
+            does = f"{senses} contend with its access point, the others interfere"
+            return f"{said}, sensed from {sensed:g} dBm on: {does}"
+        return f"{said}, sensed from {sensed:g} dBm on: they {does}"
+    least = _SECONDARY_DBM + 10 * math.log10(max(theirs, 40) / 40)
+    senses = sum(level >= least for level in heard)
+    does = "this cell transmits beside them in what is idle of its channel"
+    if senses < count:
+        does = "they interfere" if senses == 0 else f"{does}, and {count - senses} interfere"
+    return f"{said}, which they make busy from {least:.0f} dBm on: {does}"
 
 
 def _counted(count: int, noun: str) -> str:
@@ -191,6 +256,7 @@ def _own_cell(cell: Cell, asked: Neighbours, number: int) -> Cell:
             "hidden": (),
             "mcs": asked.mcs,
             "rate_mbps": asked.rate_mbps,
+            "width_mhz": _width_mhz(settings, asked),
             "group_load": GroupLoad(),
             "join": Join(),
             "authenticate": False,

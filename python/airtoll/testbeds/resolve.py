@@ -186,7 +186,8 @@ def scenario(cell: Cell) -> border.Scenario:
 
 def _with_neighbour(resolved: border.Scenario, one: neighbours.Neighbour) -> border.Scenario:
     """The scenario with the cell of a neighbour: its BSS, its nodes and their flows."""
-    bss = evolve(_bss(one.cell), name=one.name, neighbour=border.Neighbour(level_dbm=one.level_dbm))
+    theirs = border.Neighbour(level_dbm=one.level_dbm)
+    bss = evolve(_bss(one.cell), name=one.name, neighbour=theirs, primary=one.primary)
     if one.color:
         first = evolve(resolved.bss[0], color=neighbours.OWN_COLOR, obss_pd_dbm=one.obss_pd_dbm)
         resolved = evolve(resolved, bss=(first, *resolved.bss[1:]))

@@ -103,7 +103,10 @@ impl Mac {
         if state.has_several_ways() {
             state.request = Request::NotDue;
         }
-        let mode_id = state.rate_of(way).choose();
+        let mut mode_id = state.rate_of(way).choose();
+        if self.widths.is_some() {
+            mode_id = self.within_txop(contender, mode_id);
+        }
         let mode = (mode_id, &self.modes[mode_id]);
         self.exchanges[contender].prepare_request((link, way), mode);
         true
@@ -118,7 +121,10 @@ impl Mac {
     ) -> bool {
         let from = self.contenders[contender].node;
         let way = self.links[link].way_of(from).unwrap_or(Way::FIRST);
-        let mode_id = self.links[link].rate_of(way).choose();
+        let mut mode_id = self.links[link].rate_of(way).choose();
+        if self.widths.is_some() {
+            mode_id = self.within_txop(contender, mode_id);
+        }
         let mode = &self.modes[mode_id];
         if !mode.aggregates() || self.links[link].degraded.lacks_agreement() {
             return self.fill_alone(cx, medium, (contender, link), (mode_id, way));

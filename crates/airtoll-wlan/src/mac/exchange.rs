@@ -230,6 +230,9 @@ impl Mac {
         if !contender.beacons {
             let limit = contender.txop_limit;
             self.exchanges[id].txop_end = Instant::ZERO;
+            if self.widths.is_some() {
+                self.choose_width(cx, medium, id);
+            }
             let txop = (!limit.is_zero()).then_some(limit);
             let fill = if self.ofdma.is_some() {
                 self.fill_shared(cx, medium, id, txop)
@@ -284,6 +287,9 @@ impl Mac {
         }
         if self.reuse.is_some() {
             return self.transmit_marked(cx, medium, (id, node), kind, air);
+        }
+        if self.widths.is_some() {
+            return self.transmit_with_width(cx, medium, (id, node), kind, air);
         }
         let transmission = medium.transmit(cx, id, node, kind, (air, Mark::NONE));
         let domain = &mut self.domains[medium.channel_of(node)];

@@ -179,6 +179,11 @@ impl Mode {
         mode
     }
 
+    /// The number of its BSS.
+    pub fn bss(&self) -> usize {
+        self.bss
+    }
+
     /// Whether it is the mode of `vector` in the BSS with this number.
     pub fn is_of(&self, bss: usize, vector: &TxVector) -> bool {
         self.bss == bss && self.vector == *vector

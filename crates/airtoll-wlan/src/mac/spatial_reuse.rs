@@ -106,7 +106,11 @@ impl Mac {
         } else {
             Power::Full
         };
-        Mark { colored, power }
+        Mark {
+            colored,
+            power,
+            ..Mark::NONE
+        }
     }
 
     /// Stations that have read the BSS color of a frame count on.

@@ -80,26 +80,32 @@ pub(crate) struct Transmission {
     pub protects: Duration,
     /// Others were on the air with it.
     pub overlapped: bool,
-    /// Its properties that matter to stations that reuse the channel.
+    /// Its properties that matter to stations that reuse the channel, or have another width.
     pub mark: Mark,
     /// Time during which it was alone on the air: beside neighbours' frames, too, and of these none.
     pub alone: Duration,
 }
 
-/// Properties of a frame that matter to stations that reuse the channel.
+/// Properties of a frame that matter to stations that reuse the channel, or have another width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     /// Its PHY header has a BSS color.
     pub colored: bool,
     /// The power with which it is sent.
     pub power: Power,
+    /// Its width is 20 MHz times two to this; counts where channels overlap in part.
+    pub step: u8,
+    /// Each 20 MHz channel has the whole frame (non-HT duplicate), or it has one.
+    pub copies: bool,
 }
 
 impl Mark {
-    /// That of a frame on a channel without spatial reuse.
+    /// That of a frame on a channel where all have the same width and no one reuses it.
     pub const NONE: Self = Self {
         colored: false,
         power: Power::Full,
+        step: 0,
+        copies: true,
     };
 }
 

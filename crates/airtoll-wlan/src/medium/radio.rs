@@ -11,6 +11,7 @@ use airtoll_phy::{LogDistance, TxVector, frame_success, header_success, milliwat
 use airtoll_units::{Db, Dbm};
 
 use super::fading;
+use super::width::{Sensed, Tuning};
 use crate::id::{ClassId, NodeId, RadioId};
 use crate::scenario::{Bss, PathLoss, Scenario, Wall};
 
@@ -28,6 +29,8 @@ pub(crate) struct Radio {
     carrier_sense_dbm: f64,
     /// BSS colors, OBSS PD levels and powers of all radios; empty where none has such a level.
     reuse: Vec<Reuse>,
+    /// Channels of all radios; empty where no channel of a neighbour overlaps others in part.
+    tunings: Vec<Tuning>,
     hidden: Vec<(RadioId, RadioId)>,
     frame_errors: bool,
     preamble_capture: Option<f64>,
@@ -189,6 +192,13 @@ impl Radio {
             noise_figure: Db(radio.noise_figure_db),
             carrier_sense_dbm: radio.carrier_sense_dbm,
             reuse,
+            tunings: if scenario.overlaps_in_part() {
+                bsss.iter()
+                    .map(|bss| bss.map_or_else(Tuning::default, tuning))
+                    .collect()
+            } else {
+                Vec::new()
+            },
             hidden: radio
                 .hidden
                 .iter()
@@ -318,6 +328,38 @@ impl Radio {
         }
     }
 
+    /// Whether the channel of some neighbour overlaps others in part.
+    pub fn overlaps_in_part(&self) -> bool {
+        !self.tunings.is_empty()
+    }
+
+    /// The channel of a radio, where channels overlap in part.
+    pub fn tuning(&self, radio: RadioId) -> Tuning {
+        self.tunings.get(radio.index()).copied().unwrap_or_default()
+    }
+
+    /// The part of a frame of `from` with a width that `to` senses, where channels overlap in part.
+    pub fn senses(&self, to: RadioId, from: RadioId, step: u8) -> Sensed {
+        if to == from {
+            return Sensed::Whole;
+        }
+        if self.are_hidden(from, to) {
+            return Sensed::Nothing;
+        }
+        let sender = (self.tuning(from).primary, step);
+        let level = self.power(from, to);
+        Sensed::of(self.tuning(to), sender, level, self.carrier_sense_dbm)
+    }
+
+    /// The same for a frame on the air beside one that `to` receives.
+    pub fn senses_frame(&self, to: RadioId, from: RadioId, step: u8) -> Sensing {
+        if self.senses(to, from, step).is_busy() {
+            Sensing::Whole
+        } else {
+            Sensing::Nothing
+        }
+    }
+
     /// By how much a frame of a radio is below its own power, dB.
     #[inline]
     pub fn reduction(&self, radio: RadioId, power: Power) -> f64 {
@@ -357,6 +399,19 @@ impl Radio {
             .sum()
     }
 
+    /// The power that `to` receives from frames of others, milliwatts, each with the weight of the part
+    /// that counts.
+    pub fn weighted_interference(
+        &self,
+        to: RadioId,
+        interferers: impl Iterator<Item = (RadioId, f64)>,
+    ) -> f64 {
+        interferers
+            .filter(|(from, weight)| *weight > 0.0 && !self.are_hidden(*from, to))
+            .map(|(from, weight)| milliwatts(Dbm(self.power(from, to))) * weight)
+            .sum()
+    }
+
     /// Probability that a control frame arrives where nothing overlaps it.
     pub fn control_success(
         &mut self,
@@ -376,11 +431,17 @@ impl Radio {
     }
 
     /// A number for how `to` senses `from`, by which classes differ; 0: not at all.
-    fn kind(&self, to: RadioId, from: RadioId) -> u8 {
-        if self.reuse.is_empty() {
-            return u8::from(self.hears(to, from));
+    fn kind(&self, to: RadioId, from: RadioId) -> u32 {
+        if self.overlaps_in_part() {
+            let widths = 0..=self.tuning(from).step;
+            return widths.fold(0, |kind, step| {
+                kind * Sensed::NUMBERS + self.senses(to, from, step).number()
+            });
         }
-        let [full, reduced] = Power::ALL.map(|power| self.sensing(to, from, power) as u8);
+        if self.reuse.is_empty() {
+            return u32::from(self.hears(to, from));
+        }
+        let [full, reduced] = Power::ALL.map(|power| self.sensing(to, from, power) as u32);
         // A frame at full power is sensed at least as one at the reduced power is.
         full * 3 + reduced
     }
@@ -388,11 +449,11 @@ impl Radio {
     /// Sensing classes of the nodes in `members`: the class of each member, and for each member
     /// the classes that hear it.
     pub fn classes(&self, members: &[RadioId]) -> (Vec<ClassId>, Vec<Vec<ClassId>>) {
-        let mut known: HashMap<Vec<u8>, ClassId> = HashMap::new();
+        let mut known: HashMap<Vec<u32>, ClassId> = HashMap::new();
         let mut rows = Vec::new();
         let mut class_of = Vec::with_capacity(members.len());
         for &listener in members {
-            let row: Vec<u8> = members.iter().map(|m| self.kind(listener, *m)).collect();
+            let row: Vec<u32> = members.iter().map(|m| self.kind(listener, *m)).collect();
             let next = ClassId::new(known.len() as u32);
             let class = *known.entry(row.clone()).or_insert(next);
             if class == next {
@@ -409,6 +470,14 @@ impl Radio {
             })
             .collect();
         (class_of, ears)
+    }
+}
+
+/// The channel of the radios in a BSS.
+fn tuning(bss: &Bss) -> Tuning {
+    Tuning {
+        primary: bss.primary,
+        step: (bss.width_mhz / 20).max(1).ilog2() as u8,
     }
 }
 

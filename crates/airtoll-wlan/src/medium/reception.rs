@@ -169,6 +169,9 @@ impl Medium {
             // The header decides on all parts.
             span.from = t.start;
         }
+        if self.widths.is_some() {
+            return Some(self.reception_by_width(t, at, part, span));
+        }
         if interferers.peek().is_none() {
             return Some(self.without_frames(t, span));
         }
@@ -176,6 +179,36 @@ impl Medium {
         let sinr = self.radio.sinr(t.node, at, 20e6, power);
         let lowered = self.radio.reduction(t.node, t.mark.power);
         Some(Reception::Over(sinr * share_of(lowered)))
+    }
+
+    /// The same where channels overlap in part, of a transmission that was not destroyed: frames count that
+    /// overlap `part`, and interferers that meet `span`.
+    fn reception_by_width(
+        &self,
+        t: &Transmission,
+        at: RadioId,
+        part: Span,
+        span: Span,
+    ) -> Reception {
+        let Some(widths) = &self.widths else {
+            return self.without_frames(t, span);
+        };
+        let meets = |clash: &&Clash| clash.start < part.to && clash.end > part.from;
+        let others = self.clashes(t).filter(meets).map(|clash| {
+            let weight = widths.weight((t.node, t.mark), (clash.node, clash.mark));
+            (clash.node, weight)
+        });
+        let frames = self.radio.weighted_interference(at, others);
+        if frames == 0.0 {
+            return self.without_frames(t, span);
+        }
+        let bandwidth_hz = if t.mark.copies {
+            20e6
+        } else {
+            widths.block(t.node, t.mark).hertz()
+        };
+        let power = frames + self.interferers(t, span);
+        Reception::Over(self.radio.sinr(t.node, at, bandwidth_hz, power))
     }
 
     /// Whether a node captured a transmission over each frame that began before `header_end` or
@@ -187,15 +220,23 @@ impl Medium {
         for clash in self.clashes(t) {
             let (other, start) = (clash.node, clash.start);
             let matters = start < header_end || meets(clash);
-            let sensing = match self.reuse {
-                None if self.radio.hears(at, other) => Sensing::Whole,
-                None => Sensing::Nothing,
-                Some(_) => self.radio.sensing(at, other, clash.mark.power),
+            let sensing = if self.reuse.is_some() {
+                self.radio.sensing(at, other, clash.mark.power)
+            } else if self.widths.is_some() {
+                self.radio.senses_frame(at, other, clash.mark.step)
+            } else if self.radio.hears(at, other) {
+                Sensing::Whole
+            } else {
+                Sensing::Nothing
             };
             if !matters || sensing == Sensing::Nothing {
                 continue;
             }
-            let above = signal - level(other, clash.mark.power);
+            let mut above = signal - level(other, clash.mark.power);
+            if let Some(widths) = &self.widths {
+                let weight = widths.weight((t.node, t.mark), (other, clash.mark));
+                above -= 10.0 * libm::log10(weight);
+            }
             let captures = |margin: Option<f64>| margin.is_some_and(|db| above >= db);
             let survives = if sensing == Sensing::UpToColor {
                 // It ends the reception of such a frame once it knows the color.

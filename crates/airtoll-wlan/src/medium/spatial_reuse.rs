@@ -130,18 +130,20 @@ impl Medium {
 
     /// Classes that sense the beginning of a frame.
     pub fn sense_start(&self, radio: RadioId, mark: Mark) -> &[ClassId] {
-        match &self.reuse {
-            None => self.ears(radio),
-            Some(reuse) => &reuse.at(radio, mark.power).classes,
+        match (&self.reuse, &self.widths) {
+            (Some(reuse), _) => &reuse.at(radio, mark.power).classes,
+            (None, Some(widths)) => widths.busy(radio, mark),
+            (None, None) => self.ears(radio),
         }
     }
 
     /// Classes that sense a frame to its end.
     #[inline]
     pub fn sense_end(&self, radio: RadioId, mark: Mark) -> &[ClassId] {
-        match &self.reuse {
-            None => self.ears(radio),
-            Some(reuse) => reuse.held(radio, mark),
+        match (&self.reuse, &self.widths) {
+            (Some(reuse), _) => reuse.held(radio, mark),
+            (None, Some(widths)) => widths.busy(radio, mark),
+            (None, None) => self.ears(radio),
         }
     }
 

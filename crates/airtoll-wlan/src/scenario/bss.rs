@@ -25,6 +25,11 @@ pub struct Bss {
     /// Channel width: 20, 40 (n and later), 80, 160 (ac and later), 320 (be), MHz.
     #[serde(default = "width")]
     pub width_mhz: u16,
+    /// Its primary 20 MHz channel, counted from the first one of the radio channel. Its channel is the block of
+    /// `width_mhz` with it that begins at a multiple of its width. Counts where a neighbour's channel
+    /// overlaps others in part.
+    #[serde(default)]
+    pub primary: u8,
     /// Guard interval: 800 or 400 (n, ac), 800, 1600 or 3200 (ax, be), ns.
     #[serde(default = "guard_interval")]
     pub guard_interval_ns: u16,

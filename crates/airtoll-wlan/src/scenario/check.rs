@@ -19,6 +19,9 @@ const MPDU_START_SPACINGS_US: [f64; 8] = [0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16
 /// Delimiters that a descriptor of ath9k holds (8 bits).
 const MOST_DELIMITERS: u16 = 255;
 
+/// 20 MHz channels of a radio channel, and as many beside it.
+const PRIMARY_CHANNELS: u8 = 32;
+
 pub(super) type Checked = Result<(), ScenarioError>;
 
 impl Scenario {
@@ -158,6 +161,9 @@ impl Scenario {
                 );
             }
         }
+        if self.overlaps_in_part() {
+            self.check_widths()?;
+        }
         let theirs = |name: &str| {
             let node = self.nodes.iter().find(|n| n.name == name);
             node.filter(|n| self.is_neighbours(n))
@@ -189,6 +195,32 @@ impl Scenario {
                     allowed,
                 );
             }
+        }
+        Ok(())
+    }
+
+    /// Checks a scenario whose channels overlap in part.
+    fn check_widths(&self) -> Checked {
+        let reason = "only where all BSSs on a channel have the same width and primary channel";
+        for (i, bss) in self.bss.iter().enumerate() {
+            let field = |name: &str| format!("bss[{i}].{name}");
+            if bss.primary >= PRIMARY_CHANNELS {
+                let allowed = format!("below {PRIMARY_CHANNELS}");
+                return invalid(&field("primary"), bss.primary, &allowed);
+            }
+            if bss.obss_pd_dbm.is_some() {
+                return invalid(&field("obss_pd_dbm"), "set", reason);
+            }
+            if bss.ofdma.is_some() {
+                return invalid(&field("ofdma"), "set", reason);
+            }
+        }
+        let several = self.nodes.iter().position(|n| !n.multi_link.is_empty());
+        if let Some(i) = several {
+            return invalid(&format!("nodes[{i}].multi_link"), "set", reason);
+        }
+        if !self.handovers.is_empty() {
+            return invalid("handovers", "set", reason);
         }
         Ok(())
     }

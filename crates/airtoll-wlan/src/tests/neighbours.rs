@@ -8,7 +8,7 @@ use crate::scenario::Neighbour;
 
 /// A cell of `own` saturated stations beside `cells` neighbours with `stations` saturated ones each,
 /// whose nodes hear those of other cells at `level_dbm`.
-fn beside(
+pub(super) fn beside(
     bss: &str,
     own: usize,
     (cells, stations): (usize, usize),
@@ -52,7 +52,7 @@ fn beside(
     scenario
 }
 
-fn without_neighbours(outcome: &Outcome) -> Vec<&Row> {
+pub(super) fn without_neighbours(outcome: &Outcome) -> Vec<&Row> {
     let rows = outcome.rows.iter();
     rows.filter(|r| r.metric != "airtime_neighbours_s")
         .collect()
