@@ -847,8 +847,8 @@ class Bss(Value):
     """Channel width: 20, 40 (n and later), 80, 160 (ac and later), 320 (be), MHz."""
 
     primary: int = 0
-    """Its primary 20 MHz channel, counted from the first one of the radio channel. Its channel is
-    the block of `width_mhz` with it that begins at a multiple of its width. Counts where a
+    """Its primary 20 MHz channel, counted from the first one of the radio channel. Its channel
+    is the block of `width_mhz` with it that begins at a multiple of its width. Counts where a
     neighbour's channel overlaps others in part.
     """
 
