@@ -18,8 +18,7 @@ use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_
 use airtoll_wire::ieee80211::{ManagementRepr, OciRepr, rsne, target_wake_time};
 
 use crate::mac::{self, Indication};
-use crate::scenario::{Bss, Node, Rate, Role, Scenario, Standard};
-use crate::schedule::Schedule;
+use crate::scenario::{Bss, Node, Rate, Role, Scenario, Schedule, Standard};
 
 /// Network name where nothing else is agreed on.
 const SSID: &[u8] = b"airtoll";

@@ -34,8 +34,9 @@ use crate::medium::{Channel, Fading, Medium, Radio};
 use crate::net::Net;
 use crate::observe::{Dozing, Observers, Periods, Told};
 use crate::roam::Roam;
-use crate::scenario::{AddressResolution, Role, Scenario, ScenarioError, Standard, TxopProtection};
-use crate::schedule::Schedule;
+use crate::scenario::{
+    AddressResolution, Role, Scenario, ScenarioError, Schedule, Standard, TxopProtection,
+};
 use crate::stack::Stack;
 use crate::world::{Outboxes, World};
 use radios::Radios;
@@ -380,7 +381,7 @@ impl Builder<'_> {
                 let shared = schedules.iter().find(|one| one.shared == twt);
                 // The access point spreads the service periods of individual agreements.
                 let part = match shared {
-                    Some(schedule) => schedule.first_us() * 1_000,
+                    Some(schedule) => schedule.first_us * 1_000,
                     None => interval.as_nanos() / (members.len() as u64 - 1) * number as u64,
                 };
                 Periods {

@@ -44,7 +44,6 @@ mod packet;
 mod queueing;
 mod report;
 mod roam;
-mod schedule;
 mod stack;
 mod world;
 

@@ -20,12 +20,14 @@ mod nic;
 mod node;
 mod ofdma;
 mod radio;
+mod schedule;
 mod single_radio;
 
 pub use crate::application::Pattern;
 pub use crate::application::parameters::*;
 pub use crate::transport::{CongestionControl, HystartRule, LossDetection, TcpOptions, TcpSystem};
 pub(crate) use check::rates_of;
+pub(crate) use schedule::Schedule;
 
 pub use association::{Association, Reassociation};
 pub use bss::{

@@ -7,8 +7,7 @@ use airtoll_phy::{Band, Coding, Legacy, TxVectorError, WidthRules};
 use airtoll_security::CipherSuite;
 use airtoll_wire::ieee80211::target_wake_time::MOST_SCHEDULES;
 
-use crate::schedule::{self, Schedule};
-
+use super::schedule::{self, Schedule};
 use super::{
     Bss, Cost, Discipline, EdcaParameters, Flow, Interferer, LinkBudget, Node, PowerSave, Rate,
     Retrieval, Role, SaeFlood, Scenario, ScenarioError, Standard, Transport,

@@ -52,7 +52,7 @@ fn data_of_all_members_go_one_after_another_in_the_shared_period() {
     };
     let (shared, own) = (delays(true), delays(false));
     // The k-th of n own periods begins k/n of the interval after the shared one, and the instants of the
-    // datagrams are equal. What is left is the wait for the data of the others.
+    // datagrams are equal. The rest is the wait for the data of the others.
     let mut waits: Vec<f64> = (0..STATIONS)
         .map(|k| {
             let later = k as f64 / STATIONS as f64 * INTERVAL_S;

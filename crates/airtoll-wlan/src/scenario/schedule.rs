@@ -5,7 +5,7 @@
 
 use airtoll_wire::ieee80211::BroadcastSchedule;
 
-use crate::scenario::{Bss, Node, Role, Scenario, TargetWakeTime};
+use super::{Bss, Node, Role, Scenario, TargetWakeTime};
 
 /// A time unit, us (IEEE 802.11-2020, 3.1).
 const TU_US: u64 = 1_024;
@@ -14,8 +14,8 @@ const TU_US: u64 = 1_024;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Schedule {
     pub shared: TargetWakeTime,
-    /// Start of the first period, TU from the start of the simulation.
-    first_tu: u64,
+    /// Start of the first period, us from the start of the simulation: whole TUs.
+    pub first_us: u64,
 }
 
 impl Schedule {
@@ -34,24 +34,18 @@ impl Schedule {
         placed
             .map(|(shared, number)| Self {
                 shared,
-                first_tu: interval_us(&shared) / TU_US * number / all,
+                first_us: interval_us(&shared) / TU_US * number / all * TU_US,
             })
             .collect()
     }
 
-    /// Start of the first period, us.
-    pub const fn first_us(&self) -> u64 {
-        self.first_tu * TU_US
-    }
-
-    /// What a beacon at `now_us` says of it.
+    /// The schedule as a beacon at `now_us` announces it.
     pub fn announced(&self, id: u8, now_us: u64) -> BroadcastSchedule {
         let interval_us = interval_us(&self.shared);
-        let first_us = self.first_us();
-        let begun = (now_us + interval_us).saturating_sub(first_us) / interval_us;
+        let begun = (now_us + interval_us).saturating_sub(self.first_us) / interval_us;
         BroadcastSchedule {
             id,
-            wake_tu: (first_us + begun * interval_us) / TU_US,
+            wake_tu: (self.first_us + begun * interval_us) / TU_US,
             interval_us,
             duration_us: self.shared.duration_us.round() as u32,
         }
