@@ -9,6 +9,7 @@
 mod channel;
 mod fading;
 mod interference;
+mod overlap;
 mod radio;
 mod reception;
 mod spatial_reuse;

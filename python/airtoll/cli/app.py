@@ -54,7 +54,8 @@ COMMANDS: Final = {
     "plan": Lazy(
         "planning",
         "plan_command",
-        "Compute the trials per cell that detect a given difference against the baseline.",
+        "Compute the trials per cell that detect a difference against the baseline, or that give "
+        "each overhead an interval of a wanted width.",
     ),
     "report": Lazy(
         "reporting",

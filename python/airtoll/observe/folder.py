@@ -93,15 +93,6 @@ class RunFolder:
                 json.dumps(manifest.get("further", {})),
             )
 
-    @property
-    def study_named(self) -> str:
-        """The name of a shipped study, or the file of another one."""
-        study = self.manifest()["study"]
-        own = shipped().get(study["name"])
-        if own is not None and hashlib.sha256(own.read_bytes()).hexdigest() == study["sha256"]:
-            return str(study["name"])
-        return str(study["path"])
-
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
         """A study that a folder cannot hold is a fault of the folder, not of the user's study."""
@@ -124,6 +115,15 @@ class RunFolder:
             os.fsync(file.fileno())
 
         put(self.path / MANIFEST, write)
+
+
+def study_named(manifest: Mapping[str, Any]) -> str:
+    """The name of a run's study where it is a shipped one, else its file."""
+    study = manifest["study"]
+    own = shipped().get(study["name"])
+    if own is not None and hashlib.sha256(own.read_bytes()).hexdigest() == study["sha256"]:
+        return str(study["name"])
+    return str(study["path"])
 
 
 def _study_file(text: str, path: str, values: str) -> StudyFile:

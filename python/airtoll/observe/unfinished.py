@@ -10,7 +10,7 @@ import shlex
 import polars as pl
 from attrs import frozen
 
-from airtoll.observe.folder import RunFolder
+from airtoll.observe.folder import RunFolder, study_named
 from airtoll.observe.journal import BROKEN
 
 
@@ -58,7 +58,7 @@ def unfinished(
         done=ended.select("cell", "trial").n_unique(),
         planned=sum(plan.trials_of(cell.name) for cell in plan.cells if cell.name not in skipped),
         was_stopped=manifest["state"] == "interrupted",
-        command=resuming(folder, study or folder.study_named),
+        command=resuming(folder, study or study_named(manifest)),
     )
 
 

@@ -30,7 +30,7 @@ from airtoll.analyse.quantities import show_value
 from airtoll.analyse.selection import select_rows
 from airtoll.answer import Answered, Measured, Reproduces, Ruled, answered, printed, ruled
 from airtoll.observe.datasets import load_dataset
-from airtoll.observe.folder import RunFolder
+from airtoll.observe.folder import MANIFEST, RunFolder
 from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY, UNPRICED
 from airtoll.observe.tables import (
     compact,
@@ -121,7 +121,12 @@ class RunSummary:
 
     @cached_property
     def unfinished(self) -> Unfinished | None:
-        """The trials that a run which was interrupted has not carried out yet."""
+        """The trials that a run which was interrupted has not carried out yet.
+
+        A page beside a run that is under way has tables alone, and says itself how far it is.
+        """
+        if not (self.path / MANIFEST).exists():
+            return None
         return unfinished(RunFolder(self.path), self.trials)
 
     @property

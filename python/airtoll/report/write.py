@@ -18,7 +18,7 @@ from attrs import field, frozen
 from airtoll.drawing import Developed, develop, forms_here, save
 from airtoll.drawing.printing import available
 from airtoll.errors import EnvironmentProblem
-from airtoll.observe.folder import RunFolder, precision_of
+from airtoll.observe.folder import precision_of, study_named
 from airtoll.observe.replacing import put, put_text, remove
 from airtoll.observe.spreadsheet import cells
 from airtoll.report import (
@@ -166,7 +166,7 @@ def page_of(run: Path) -> str:
 def command_of(summary: RunSummary) -> str:
     """The command that repeats a run."""
     manifest = summary.manifest
-    parts = ["airtoll", "run", RunFolder(summary.path).study_named]
+    parts = ["airtoll", "run", study_named(manifest)]
     if manifest["testbed"] != "simulator":
         parts += ["--on", manifest["testbed"]]
     parts += ["--seed", str(manifest["seed"]), *_trials(manifest, summary)]

@@ -32,19 +32,40 @@ pub struct BroadcastSchedule {
     pub id: u8,
     /// Start of the next period, TU (1,024 us).
     pub wake_tu: u64,
-    /// From one start to the next, us: [`Self::interval_parts`] can write it.
+    /// From one start to the next, us; see [`Self::can_be_said`].
     pub interval_us: u64,
     /// Nominal minimum wake duration, us: a multiple of the unit that `write` is given.
     pub duration_us: u32,
 }
 
 impl BroadcastSchedule {
-    /// Mantissa and exponent of an interval, if it is a number below 65,536 times a power of two.
-    pub fn interval_parts(interval_us: u64) -> Option<(u16, u16)> {
+    /// Whether the interval is one that the element can say.
+    pub fn can_be_said(&self) -> bool {
+        WakeInterval::of(self.interval_us).is_some()
+    }
+}
+
+/// A wake interval as the element has it: `mantissa` times two to the `exponent`, us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct WakeInterval {
+    mantissa: u16,
+    exponent: u16,
+}
+
+impl WakeInterval {
+    const LONGEST: Self = Self {
+        mantissa: u16::MAX,
+        exponent: 31,
+    };
+
+    /// An interval above zero that is a number below 65,536 times a power of two.
+    fn of(interval_us: u64) -> Option<Self> {
         let exponent = (0..32).find(|shift| interval_us >> shift <= 65_535)?;
         let mantissa = interval_us >> exponent;
-        (interval_us > 0 && mantissa << exponent == interval_us)
-            .then_some((mantissa as u16, exponent))
+        (interval_us > 0 && mantissa << exponent == interval_us).then_some(Self {
+            mantissa: mantissa as u16,
+            exponent,
+        })
     }
 }
 
@@ -65,9 +86,8 @@ pub fn broadcast(out: &mut Vec<u8>, schedules: &[BroadcastSchedule]) {
     let unit = if in_tu { 1_024 } else { 256 };
     let mut body = vec![BROADCAST | if in_tu { DURATION_IN_TU } else { 0 }];
     for one in schedules {
-        let (mantissa, exponent) =
-            BroadcastSchedule::interval_parts(one.interval_us).unwrap_or((u16::MAX, 31));
-        let mut request = ACCEPT | UNANNOUNCED | exponent << EXPONENT_SHIFT;
+        let interval = WakeInterval::of(one.interval_us).unwrap_or(WakeInterval::LONGEST);
+        let mut request = ACCEPT | UNANNOUNCED | interval.exponent << EXPONENT_SHIFT;
         if one == last {
             request |= LAST;
         }
@@ -75,7 +95,7 @@ pub fn broadcast(out: &mut Vec<u8>, schedules: &[BroadcastSchedule]) {
         // Bits 10 to 25 of the clock.
         body.extend((one.wake_tu as u16).to_le_bytes());
         body.push(one.duration_us.div_ceil(unit).min(255) as u8);
-        body.extend(mantissa.to_le_bytes());
+        body.extend(interval.mantissa.to_le_bytes());
         body.extend((u16::from(one.id) << ID_SHIFT | FOR_EVER).to_le_bytes());
     }
     let id = id::TARGET_WAKE_TIME;
@@ -155,10 +175,17 @@ mod tests {
 
     #[test]
     fn an_interval_has_sixteen_bits_and_a_power_of_two() {
-        let parts = BroadcastSchedule::interval_parts;
+        let parts = |us| WakeInterval::of(us).map(|found| (found.mantissa, found.exponent));
         assert_eq!(parts(65_535), Some((65_535, 0)));
         assert_eq!(parts(131_070), Some((65_535, 1)));
-        assert_eq!(parts(131_071), None);
-        assert_eq!(parts(0), None);
+        for us in [131_071, 0] {
+            assert!(
+                !BroadcastSchedule {
+                    interval_us: us,
+                    ..SHORT
+                }
+                .can_be_said()
+            );
+        }
     }
 }

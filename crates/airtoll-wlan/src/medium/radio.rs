@@ -11,7 +11,7 @@ use airtoll_phy::{LogDistance, TxVector, frame_success, header_success, milliwat
 use airtoll_units::{Db, Dbm};
 
 use super::fading;
-use super::width::{Sensed, Tuning};
+use super::overlap::{Sensed, Tuning};
 use crate::id::{ClassId, NodeId, RadioId};
 use crate::scenario::{Bss, PathLoss, Scenario, Wall};
 
@@ -346,9 +346,12 @@ impl Radio {
         if self.are_hidden(from, to) {
             return Sensed::Nothing;
         }
-        let sender = (self.tuning(from).primary, step);
+        let frame = Tuning {
+            primary: self.tuning(from).primary,
+            step,
+        };
         let level = self.power(from, to);
-        Sensed::of(self.tuning(to), sender, level, self.carrier_sense_dbm)
+        Sensed::of(self.tuning(to), frame, level, self.carrier_sense_dbm)
     }
 
     /// The same for a frame on the air beside one that `to` receives.

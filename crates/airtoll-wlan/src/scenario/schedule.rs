@@ -67,10 +67,14 @@ impl Node {
 
 /// Whether a beacon can say a schedule's interval.
 pub(crate) fn can_be_announced(twt: &TargetWakeTime) -> bool {
-    let interval = twt.interval_us;
-    interval == interval_us(twt) as f64
-        && interval_us(twt).is_multiple_of(TU_US)
-        && BroadcastSchedule::interval_parts(interval_us(twt)).is_some()
+    let schedule = Schedule {
+        shared: *twt,
+        first_us: 0,
+    };
+    let interval_us = interval_us(twt);
+    twt.interval_us == interval_us as f64
+        && interval_us.is_multiple_of(TU_US)
+        && schedule.announced(1, 0).can_be_said()
 }
 
 const fn interval_us(twt: &TargetWakeTime) -> u64 {
