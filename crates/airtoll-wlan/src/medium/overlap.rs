@@ -50,9 +50,14 @@ impl Block {
         }
     }
 
+    /// How many 20 MHz channels it has.
+    pub fn channels(self) -> f64 {
+        f64::from(1_u32 << self.step)
+    }
+
     /// Its bandwidth, Hz.
     pub fn hertz(self) -> f64 {
-        20e6 * f64::from(1_u32 << self.step)
+        20e6 * self.channels()
     }
 }
 

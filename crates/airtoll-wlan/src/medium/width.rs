@@ -153,7 +153,7 @@ impl Widths {
             return theirs.share_in(own);
         }
         let primary = Block::around(self.members[frame.index()].tuning.primary, 0);
-        theirs.share_in(primary) * f64::from(1_u32 << own.step)
+        theirs.share_in(primary) * own.channels()
     }
 }
 
