@@ -791,6 +791,7 @@ def slow_office():
     return decision, screen(decision, measures.names)
 
 
+@pytest.mark.thorough
 def test_a_slow_server_hides_neither_throughput_nor_gap(slow_office):
     decision, shown = slow_office
     assert decision.too_slow == (ONE[1],)
@@ -804,6 +805,7 @@ def test_a_slow_server_hides_neither_throughput_nor_gap(slow_office):
     assert len(costs.lines) == 3
 
 
+@pytest.mark.thorough
 def test_a_slow_server_is_told_of_every_candidate_with_its_other_answers():
     decision, measures = decided(
         office_of(requests_per_s=0.1), named=(ONE[1],), trials=3, brief=True
@@ -826,6 +828,7 @@ def test_the_answer_turns_between_two_levels():
     assert found.enough > last.requests_per_s / 1.03
 
 
+@pytest.mark.thorough
 def test_the_screen_of_levels_says_where_the_answer_turns():
     memo = {}
     found = [

@@ -69,6 +69,7 @@ def overhead_ends(a, b):
     return 1 - high, 1 - low
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("precision", [0.005, 0.01, 0.02])
 def test_the_interval_at_the_end_covers_94_to_96_percent(precision):
     """4,000 runs of two cells whose readings vary by 2 %; the true overhead is 5 %."""
@@ -211,6 +212,7 @@ sys.path.append(str(BENCHMARKS))
 stopping = importlib.import_module("stopping")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("paired", [False, True])
 def test_intervals_of_cells_that_go_on_by_themselves_hold_the_truth(paired):
     rng = np.random.default_rng(7)

@@ -44,7 +44,7 @@ def how_known(analysis: Analysis) -> list[Known]:
         rates = analysis.estimates.filter(
             (pl.col("metric") == THROUGHPUT) & pl.col("cell").is_in(list(analysis.references))
         )["value_all"]
-        unit = float(rates.max() or 1.0)  # type: ignore[arg-type]
+        unit = float(max(rates.to_list(), default=0.0) or 1.0)
     found = []
     for row in analysis.overheads.iter_rows(named=True):
         if row["flow"] is not None or row["station"] is not None or row["value"] != row["value"]:
