@@ -15,7 +15,7 @@ from attrs import frozen
 from airtoll.plan import Cell, Plan
 from airtoll.testbeds.contract import Testbed
 
-#: Processor time that the trials may take, expected seconds of the longest one of them, and trials.
+#: Processor time that all trials may take, and expected time of the longest one of them, seconds.
 BUDGET_S: Final = 0.5
 _LONGEST_S: Final = 0.2
 

@@ -285,15 +285,38 @@ impl Mac {
             let rest = self.exchanges[id].txop_end.max(end) - end;
             air.protects = air.protects.max(rest);
         }
-        if self.reuse.is_some() {
+        if self.reuse.is_some() || self.widths.is_some() {
             return self.transmit_marked(cx, medium, (id, node), kind, air);
-        }
-        if self.widths.is_some() {
-            return self.transmit_with_width(cx, medium, (id, node), kind, air);
         }
         let transmission = medium.transmit(cx, id, node, kind, (air, Mark::NONE));
         let domain = &mut self.domains[medium.channel_of(node)];
         domain.become_busy(cx.now(), medium.ears(node), &mut self.contenders);
+        transmission
+    }
+
+    /// Transmits where some node reuses the channel, or channels overlap in part.
+    #[cold]
+    #[inline(never)]
+    fn transmit_marked(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        (id, node): (ContenderId, RadioId),
+        kind: FrameKind,
+        air: AirTime,
+    ) -> TransmissionId {
+        let mark = if self.reuse.is_some() {
+            self.reuse_mark(cx, medium, (id, node), kind)
+        } else {
+            self.width_mark(id, kind)
+        };
+        let transmission = medium.transmit(cx, id, node, kind, (air, mark));
+        let domain = &mut self.domains[medium.channel_of(node)];
+        let ears = medium.sense_start(node, mark);
+        domain.become_busy(cx.now(), ears, &mut self.contenders);
+        if mark.colored {
+            medium.await_color(cx, (node, mark), transmission);
+        }
         transmission
     }
 

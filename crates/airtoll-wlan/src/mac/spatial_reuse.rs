@@ -7,7 +7,7 @@ use airtoll_units::Instant;
 use super::Mac;
 use crate::context::Context;
 use crate::id::{ChannelId, ContenderId, RadioId, Table, TransmissionId};
-use crate::medium::{AirTime, FrameKind, Mark, Medium, Power};
+use crate::medium::{FrameKind, Mark, Medium, Power};
 
 /// A contender where some node reuses the channel.
 #[derive(Debug, Clone, Copy)]
@@ -56,31 +56,9 @@ impl Mac {
         }
     }
 
-    /// Transmits where some node reuses the channel.
+    /// The mark of a frame of an exchange that a radio begins to send, where some node reuses the channel.
     #[cold]
-    #[inline(never)]
-    pub(super) fn transmit_marked(
-        &mut self,
-        cx: &mut Context,
-        medium: &mut Medium,
-        (id, node): (ContenderId, RadioId),
-        kind: FrameKind,
-        air: AirTime,
-    ) -> TransmissionId {
-        let mark = self.mark(cx, medium, (id, node), kind);
-        let transmission = medium.transmit(cx, id, node, kind, (air, mark));
-        let domain = &mut self.domains[medium.channel_of(node)];
-        let ears = medium.sense_start(node, mark);
-        domain.become_busy(cx.now(), ears, &mut self.contenders);
-        if mark.colored {
-            medium.await_color(cx, (node, mark), transmission);
-        }
-        transmission
-    }
-
-    /// The mark of a frame of an exchange that a radio begins to send.
-    #[cold]
-    fn mark(
+    pub(super) fn reuse_mark(
         &self,
         cx: &Context,
         medium: &Medium,

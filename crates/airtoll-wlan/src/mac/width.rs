@@ -7,8 +7,8 @@
 
 use super::{Mac, Mode};
 use crate::context::Context;
-use crate::id::{ContenderId, ModeId, RadioId, Table, TransmissionId};
-use crate::medium::{AirTime, FrameKind, Mark, Medium};
+use crate::id::{ContenderId, ModeId, Table};
+use crate::medium::{FrameKind, Mark, Medium};
 
 /// Widths of all contenders, where some channels overlap in part.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Mac {
     /// The mark of a frame of the exchange of a contender, where channels overlap in part: responses and what
     /// protects data are as wide as those.
     #[cold]
-    fn width_mark(&self, id: ContenderId, kind: FrameKind) -> Mark {
+    pub(super) fn width_mark(&self, id: ContenderId, kind: FrameKind) -> Mark {
         let vector = self.modes[self.exchanges[id].mode()].vector();
         let data = matches!(kind, FrameKind::Data | FrameKind::Group);
         Mark {
@@ -62,25 +62,6 @@ impl Mac {
             copies: !data || !vector.aggregates(),
             ..Mark::NONE
         }
-    }
-
-    /// Transmits where channels overlap in part.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn transmit_with_width(
-        &mut self,
-        cx: &mut Context,
-        medium: &mut Medium,
-        (id, node): (ContenderId, RadioId),
-        kind: FrameKind,
-        air: AirTime,
-    ) -> TransmissionId {
-        let mark = self.width_mark(id, kind);
-        let transmission = medium.transmit(cx, id, node, kind, (air, mark));
-        let domain = &mut self.domains[medium.channel_of(node)];
-        let ears = medium.sense_start(node, mark);
-        domain.become_busy(cx.now(), ears, &mut self.contenders);
-        transmission
     }
 }
 
