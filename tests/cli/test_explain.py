@@ -466,7 +466,7 @@ class TestAnswer:
     def test_a_throughput_that_the_link_cannot_carry_is_refused_with_the_link_that_does(
         self,
     ) -> None:
-        line = refused("238", "228", "--phy", "802.11ac")
+        line = refused("238", "228", "--phy", "802.11ac", "--width", "20")
         assert "and 238 Mb/s were measured" in line
         assert "--width 80" in line
         low = refused("229", "223", "--phy", "802.11ac", "--width", "80", "--mcs", "3")
@@ -747,13 +747,28 @@ class TestStated:
 
     def test_a_device_tells_its_streams_and_bounds_the_advice(self) -> None:
         words = ("310", "45", "--phy", "802.11ac", "--profile", "mt7621")
-        line = refused(*words)
-        assert "20 MHz (assumed), MCS 8 (highest), 2 streams, guard" in line
-        assert "a width of 20 MHz was assumed; --width 80 would carry it" in line
+        line = refused(*words, "--width", "20")
+        assert "20 MHz, MCS 8 (highest), 2 streams, guard" in line
+        assert "--width 80 would carry it" in line
         assert "2 streams" in shown(*words, "--width", "80")
         assert "nothing that mt7621 has carries it" in refused("900", *words[1:])
         for option, most in (("--width", "160"), ("--streams", "3"), ("--phy", "802.11ax")):
             assert f"{option} {most}: mt7621 has" in refused(*words, option, most)
+
+    def test_what_nothing_states_is_the_least_link_of_the_devices_that_carries_it(self) -> None:
+        words = ("310", "45", "--to", "wpa2", "--profile", "mt7621")
+        text = " ".join(shown(*words).split())
+        assert (
+            "802.11ac (assumed: the newest of mt7621), 80 MHz (assumed: the least that carries "
+            "310 Mb/s), MCS 9 (highest), 2 streams, guard interval 800 ns (assumed)"
+        ) in text
+        known = explain(*words, "--phy", "802.11ac", "--width", "80", "--streams", "2")
+        assert explain(*words) == known
+        # No 802.11ac at 2.4 GHz, and what is stated is not widened.
+        assert "802.11n (assumed" in shown("90", *words[1:], "--band", "2.4")
+        assert "80 MHz" not in refused(*words, "--width", "40")
+        assert "nothing that mt7621 has carries it" in refused("2000", *words[1:])
+        assert "say --phy" in refused("310", "45", "--to", "wpa2", "--profile", "raspberry-pi-4")
 
     def test_a_cipher_in_hardware_speaks_against_the_cpu(self) -> None:
         def cpu(*words: str) -> dict[str, Any]:

@@ -57,6 +57,7 @@ from airtoll.run.explaining import (
     lacking,
     least_link,
     mcs_of,
+    newest_phy,
     setting_of,
     single_settings,
     usual_streams,
@@ -157,25 +158,29 @@ class LinkOptions:
 
     def link(
         self,
-        phy: str,
+        stated_phy: str | None,
         policies: tuple[str, str],
         profiles: Mapping[str, str],
         networks: tuple[Stated, Stated],
     ) -> Link:
         """The link of two policies; what no option states is as in the files, or of the devices.
 
-        Raises ``UsageError`` for an option that would not act, or that a device lacks.
+        ``stated_phy``: of an option. Raises ``UsageError`` for an option that would not act, or
+        that a device lacks, and where nothing tells the PHY.
         """
+        band = self.band or next((one.band for one in networks if one.band), None)
+        phy, assumed = _phy(stated_phy, band, profiles, networks)
         link = Link(
             phy_name(phy),
             mcs=self.mcs,
             streams=self.streams or 1,
             guard_interval_ns=self.guard,
             rate_mbps=self.rate,
-            band=self.band or next((one.band for one in networks if one.band), None),
+            band=band,
             before=policies[0],
             after=policies[1],
             profiles=profiles,
+            assumed=assumed,
             pmf=(networks[0].pmf, networks[1].pmf),
         )
         self._check(link)
@@ -192,9 +197,12 @@ class LinkOptions:
         usable = [mhz for mhz in GENERATIONS[link.phy]["widths_mhz"] if mhz <= (of_file or 0)]
         width = self.width or max(usable, default=None)
         streams = self.streams or usual_streams(link)
-        assumed = [] if width else ["a width of 20 MHz"]
-        assumed += [] if streams else ["1 stream"]
-        return evolve(link, width_mhz=width or 20, streams=streams or 1, assumed=tuple(assumed))
+        assumed = dict(link.assumed)
+        if width is None:
+            assumed["width"] = ""
+        if streams is None:
+            assumed["streams"] = ""
+        return evolve(link, width_mhz=width or 20, streams=streams or 1, assumed=assumed)
 
     def _check(self, link: Link) -> None:
         """Refuse options of the link that would not act."""
@@ -231,8 +239,9 @@ class ExplainOptions:
     phy: Annotated[
         str | None,
         typer.Option(
-            help="PHY of the link, e.g. 802.11ac; needed unless a file of --from tells it.",
-            show_default="as in the file",
+            help="PHY of the link, e.g. 802.11ac; needed unless a file of --from or a profile tells "
+            "it.",
+            show_default="as in the file, else the newest of the profile",
         ),
     ] = None
     from_: Annotated[
@@ -297,11 +306,7 @@ def explain_command(options: ExplainOptions) -> None:
         return
     networks = stated((options.from_, options.to), options.link.ssid, options.link.band)
     named = (networks[0].policy, networks[1].policy)
-    phy = options.phy or next((one.phy for one in networks if one.phy), None)
-    if phy is None:
-        silent = [one.name for one in networks if one.name]
-        why = f" ({' and '.join(silent)} does not tell it)" if silent else ""
-        raise UsageError(f"say --phy, the PHY of the link, e.g. --phy 802.11ac{why}")
+    profiles = _profiles(options.profile or ())
     if options.client not in ("station", "wired"):
         raise UsageError(f"--client {options.client}: station or wired")
     inputs = Inputs(
@@ -314,8 +319,9 @@ def explain_command(options: ExplainOptions) -> None:
     pairs += [pair_of(text, inputs) for text in options.also or ()]
     firsts, seconds = [one for one, _ in pairs], [one for _, one in pairs]
     policies, assumed = _policies(named, firsts, seconds)
-    link = options.link.link(phy, policies, _profiles(options.profile or ()), networks)
+    link = options.link.link(options.phy, policies, profiles, networks)
     readings, remarks = readings_of(firsts, seconds)
+    link = _carrying(link, readings)
     remarks = [*_told(networks, link), *remarks]
     setting = setting_of(link, [one.flow for one in readings])
     if setting.change.pmf_required:
@@ -336,6 +342,51 @@ def explain_command(options: ExplainOptions) -> None:
     for line in text:
         console.print(line, soft_wrap=True)
     _refuse_lost(lost)
+
+
+def _phy(
+    option: str | None,
+    band: str | None,
+    profiles: Mapping[str, str],
+    networks: tuple[Stated, Stated],
+) -> tuple[str, dict[str, str]]:
+    """The PHY, and the reason where it is assumed. Raises ``UsageError`` where nothing tells it."""
+    told = option or next((one.phy for one in networks if one.phy), None)
+    if told is not None:
+        return told, {}
+    newest = newest_phy(profiles.values(), band)
+    if newest is not None:
+        of = " and ".join(load(name).name for name in profiles.values())
+        return newest, {"phy": f"the newest of {of}"}
+    silent = [one.name for one in networks if one.name] + list(profiles.values())
+    verb = "does" if len(silent) == 1 else "do"
+    why = f" ({' and '.join(silent)} {verb} not tell it)" if silent else ""
+    raise UsageError(f"say --phy, the PHY of the link, e.g. --phy 802.11ac{why}")
+
+
+def _carrying(link: Link, readings: Sequence[Reading]) -> Link:
+    """The link, with the least width and streams that carry the readings where none is stated."""
+    free = frozenset(link.assumed) & {"width", "streams"}
+    measured = [
+        (value, one.flow)
+        for one in readings
+        if one.quantity == "throughput_bps"
+        for value in (one.before, one.after)
+        if value is not None
+    ]
+    if not free or not measured or link.mcs is not None:
+        return link
+    most, flow = max(measured, key=lambda pair: pair[0])
+    least = least_link(link, flow.alone, most, free)
+    if least is None or (least.width_mhz, least.streams) == (link.width_mhz, link.streams):
+        return link
+    why = f"the least that carries {_shown(most, 'throughput_bps')}"
+    return evolve(
+        link,
+        width_mhz=least.width_mhz,
+        streams=least.streams,
+        assumed={**link.assumed, **dict.fromkeys(free, why)},
+    )
 
 
 def _refuse_lost(lost: Sequence[str]) -> None:
@@ -459,7 +510,13 @@ def _assumed_first(link: Link) -> str:
     """``a width of 20 MHz was assumed; ``: settings that nothing states."""
     if not link.assumed:
         return ""
-    return f"{' and '.join(link.assumed)} {'were' if link.assumed[1:] else 'was'} assumed; "
+    forms = {
+        "phy": link.phy,
+        "width": f"a width of {link.width_mhz} MHz",
+        "streams": _streams_words(link),
+    }
+    named = [forms[one] for one in link.assumed]
+    return f"{' and '.join(named)} {'were' if named[1:] else 'was'} assumed; "
 
 
 def _single_words(link: Link, flow: Flow, bps: float) -> str:
@@ -886,19 +943,29 @@ def _percent(share: float) -> str:
 
 
 def _link_words(link: Link) -> str:
-    words = [link.phy]
+    words = [link.phy + _why(link, "phy")]
     if link.has_mcs:
-        unsaid = " ".join(link.assumed)
-        words.append(f"{link.width_mhz} MHz" + (" (assumed)" if "width" in unsaid else ""))
+        words.append(f"{link.width_mhz} MHz{_why(link, 'width')}")
         words.append(f"MCS {mcs_of(link)}" + (" (highest)" if link.mcs is None else ""))
-        many = f"{link.streams} stream{'s' if link.streams > 1 else ''}"
-        words.append(many + (" (assumed)" if "stream" in unsaid else ""))
+        words.append(_streams_words(link) + _why(link, "streams"))
         assumed = " (assumed)" if link.guard_interval_ns is None else ""
         words.append(f"guard interval {guard_interval_ns(link)} ns{assumed}")
     elif link.rate_mbps is not None:
         words.append(f"{link.rate_mbps:g} Mb/s")
     words += [f"{place}: {name}" for place, name in link.profiles.items()]
     return ", ".join(words)
+
+
+def _streams_words(link: Link) -> str:
+    return f"{link.streams} stream{'s' if link.streams > 1 else ''}"
+
+
+def _why(link: Link, setting: str) -> str:
+    """`` (assumed: the newest of mt7621)``; empty for what is stated."""
+    if setting not in link.assumed:
+        return ""
+    why = link.assumed[setting]
+    return f" (assumed: {why})" if why else " (assumed)"
 
 
 def plain(

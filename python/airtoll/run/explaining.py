@@ -66,7 +66,7 @@ class Link:
 
     ``mcs``: None for the highest of the PHY and width. ``rate_mbps``: of PHYs without MCSs.
     ``profiles``: device profiles by place: ``ap`` and ``station``. ``assumed``: settings that
-    nothing states, in words. ``pmf``: protection of management frames before and after (off,
+    nothing states (phy, width, streams), and why their value was taken. ``pmf``: protection of management frames before and after (off,
     optional, required), None where the policies alone tell it.
     """
 
@@ -80,7 +80,7 @@ class Link:
     before: str = "open"
     after: str = "wpa2-psk-ccmp"
     profiles: Mapping[Place, str] = field(factory=dict)
-    assumed: tuple[str, ...] = ()
+    assumed: Mapping[str, str] = field(factory=dict)
     pmf: tuple[str | None, str | None] = (None, None)
 
     @property
@@ -169,15 +169,36 @@ def usual_streams(link: Link) -> int | None:
     return min((int(one.value) for one in known if one is not None), default=None)
 
 
-def least_link(link: Link, flow: Flow, bps: float) -> Link | None:
+def newest_phy(profiles: Iterable[str], band: str | None) -> str | None:
+    """The newest PHY that all named devices have, in a band; None where none lists its PHYs.
+
+    ``band``: 2.4, 5 or 6; None for any.
+    """
+    listed = [load(name).capabilities.phys for name in profiles]
+    known = [able for able in listed if able is not None]
+    if not known:
+        return None
+    usable = [
+        row["name"]
+        for row in GENERATIONS.values()
+        if all(row["name"] in able for able in known)
+        and (band is None or f"{band}ghz" in [spaces["band"] for spaces in row["bands"]])
+    ]
+    return usable[-1] if usable else None
+
+
+def least_link(
+    link: Link, flow: Flow, bps: float, open_to: frozenset[str] = frozenset({"width", "streams"})
+) -> Link | None:
     """The link with the least width, then streams, whose air carries ``bps``; None without one.
 
-    It has the highest MCS, and the guard interval of ``link``.
+    It has the highest MCS, and the guard interval of ``link``. ``open_to``: which of width and
+    streams may differ from those of ``link``.
     """
     if not link.has_mcs:
         return None
-    widths = GENERATIONS[link.phy]["widths_mhz"]
-    for streams in (1, 2, 3, 4):
+    widths = GENERATIONS[link.phy]["widths_mhz"] if "width" in open_to else [link.width_mhz]
+    for streams in (1, 2, 3, 4) if "streams" in open_to else (link.streams,):
         for width in widths:
             wider = evolve(link, width_mhz=width, streams=streams, mcs=None)
             if _carries(wider, flow, bps):
