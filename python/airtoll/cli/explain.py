@@ -239,8 +239,8 @@ class ExplainOptions:
     phy: Annotated[
         str | None,
         typer.Option(
-            help="PHY of the link, e.g. 802.11ac; needed unless a file of --from or a profile tells "
-            "it.",
+            help="PHY of the link, e.g. 802.11ac; needed unless a file of --from or a profile "
+            "tells it.",
             show_default="as in the file, else the newest of the profile",
         ),
     ] = None

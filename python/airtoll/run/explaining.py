@@ -66,8 +66,9 @@ class Link:
 
     ``mcs``: None for the highest of the PHY and width. ``rate_mbps``: of PHYs without MCSs.
     ``profiles``: device profiles by place: ``ap`` and ``station``. ``assumed``: settings that
-    nothing states (phy, width, streams), and why their value was taken. ``pmf``: protection of management frames before and after (off,
-    optional, required), None where the policies alone tell it.
+    nothing states (phy, width, streams), and why their value was taken. ``pmf``: protection of
+    management frames before and after (off, optional, required), None where the policies alone
+    tell it.
     """
 
     phy: str
