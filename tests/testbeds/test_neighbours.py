@@ -275,6 +275,32 @@ def test_the_channel_of_a_neighbour(
     assert said in (neighbours.words(cell) or "")
 
 
+def test_check_warns_of_a_rate_that_frames_beside_it_destroy() -> None:
+    beside = {"cells": 1, "level_dbm": -75, "width_mhz": 20, "channel": "secondary-40"}
+    wide = {"phy": "802.11ax", "width_mhz": 80, "rssi_dbm": -55.0}
+
+    def warning(given: dict[str, Any], **more: Any) -> str:
+        return Simulator().warning(cell_of(given, **wide | more)) or ""
+
+    found = warning(beside, mcs=9)
+    assert "does not wait for" in found
+    lacks = float(found.split("needs ")[1].split(" dB more")[0])
+    # The rate that needs no more than the 20 dB between the two is not warned of, nor is one at
+    # which a station is as much stronger.
+    assert 3 <= lacks <= 15
+    assert warning(beside, mcs=4) == ""
+    assert warning(beside, mcs=9, rssi_dbm=-55 + lacks + 1) == ""
+    # Frames that the cell waits for destroy nothing, and a rate that adapts needs no warning.
+    assert warning(beside | {"level_dbm": -70}, mcs=9) == ""
+    assert warning(beside | {"channel": "primary"}, mcs=9) == ""
+    assert warning(beside | {"channel": "outside"}, mcs=9) == ""
+    assert warning(beside, rate_control="minstrel") == ""
+    # Below carrier sense the same holds on the whole channel, and without MCSs.
+    hidden = {"cells": 1, "level_dbm": -84}
+    assert "does not wait for" in warning(hidden, rssi_dbm=-70, phy="802.11a", width_mhz=20)
+    assert warning(hidden, rssi_dbm=-50, phy="802.11a", width_mhz=20) == ""
+
+
 def test_closed_forms_have_no_neighbours() -> None:
     skip = Analytic().check(cell_of(TWO))
     assert skip is not None

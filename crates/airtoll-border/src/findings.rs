@@ -45,10 +45,10 @@ pub struct FragmentedFlowRow {
     pub by_tunnel: bool,
 }
 
-/// Stations whose fixed rate needs a higher level.
+/// Stations whose fixed rate needs a higher level, over interference where there is some.
 #[must_use]
-pub fn weak_link_rows(scenario: &Scenario) -> Vec<WeakLinkRow> {
-    let found = analytic::weak_links(scenario).into_iter();
+pub fn weak_link_rows(scenario: &Scenario, interference_dbm: Option<f64>) -> Vec<WeakLinkRow> {
+    let found = analytic::weak_links(scenario, interference_dbm).into_iter();
     let rows = found.map(|link| WeakLinkRow {
         station: link.station,
         level_dbm: link.level_dbm,

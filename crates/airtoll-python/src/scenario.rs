@@ -48,10 +48,14 @@ impl Handle {
         checked.map_err(|error| refusal(py, &error))
     }
 
-    /// Stations whose fixed rate loses most frames of 1500 octets: a list of
-    /// `airtoll.border.answers.WeakLinkRow`.
-    fn weak_links(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        answer(py, &py.detach(|| weak_link_rows(&self.scenario)))
+    /// Stations whose fixed rate loses most frames of 1500 octets, over `interference_dbm` inside their channel
+    /// where there is some: a list of `airtoll.border.answers.WeakLinkRow`.
+    #[pyo3(signature = (interference_dbm=None))]
+    fn weak_links(&self, py: Python<'_>, interference_dbm: Option<f64>) -> PyResult<Py<PyAny>> {
+        answer(
+            py,
+            &py.detach(|| weak_link_rows(&self.scenario, interference_dbm)),
+        )
     }
 
     /// Flows of TCP whose full packets an access point drops in silence: a list of

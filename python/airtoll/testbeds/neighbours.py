@@ -179,7 +179,8 @@ def words(cell: Cell) -> str | None:
     lowest, highest = round(min(heard), 1), round(max(heard), 1)
     at = f"{lowest:g} dBm" if lowest == highest else f"{lowest:g} to {highest:g} dBm"
     sensed, reuse = settings.radio.carrier_sense_dbm, settings.radio.obss_pd_dbm
-    senses = sum(level >= sensed for level in heard)
+    least = _deferred_to_dbm(settings, settings.neighbours)
+    senses = sum(level >= least for level in heard)
     ignored = 0 if reuse is None else sum(sensed <= level < reuse for level in heard)
     if ignored == count:
         effect = "this cell transmits beside them once it has read their colors"
@@ -198,21 +199,48 @@ def words(cell: Cell) -> str | None:
         return f"{said}, sensed from {sensed:g} dBm on: {effect}"
     there = "on its primary channel" if channel == "primary" else f"in its {channel} MHz channel"
     said = f"{said}, {theirs} MHz wide, {there}"
-    if theirs > 20 * _PRIMARY[channel]:
-        # Their widest frames cover its primary channel; a narrower receiver has a part of them.
-        in_channel = [level - max(0.0, 10 * math.log10(theirs / own)) for level in heard]
-        senses = sum(level >= sensed for level in in_channel)
-        does = "contend with this cell" if senses == count else "interfere and do not contend"
-        if 0 < senses < count:
-            does = f"{senses} contend with its access point, the others interfere"
-            return f"{said}, sensed from {sensed:g} dBm on: {does}"
-        return f"{said}, sensed from {sensed:g} dBm on: they {does}"
-    least = _SECONDARY_DBM + 10 * math.log10(max(theirs, 40) / 40)
-    senses = sum(level >= least for level in heard)
+    if _covers_primary(settings.neighbours, theirs):
+        return f"{said}, sensed from {sensed:g} dBm on: {effect}"
     does = "this cell transmits beside them in what is idle of its channel"
     if senses < count:
         does = "they interfere" if senses == 0 else f"{does}, and {count - senses} interfere"
     return f"{said}, which they make busy from {least:.0f} dBm on: {does}"
+
+
+def interference_dbm(cell: Cell) -> float | None:
+    """Power of neighbours' frames that its access point does not defer to, in its channel, dBm.
+
+    Of the strongest neighbour, as much over the noise as the simulator counts it; with spatial
+    reuse more by what the own power is lower beside it. None without such neighbours.
+    """
+    settings = cell.settings
+    asked = settings.neighbours
+    if asked is None or asked.channel == "outside":
+        return None
+    own, theirs = settings.width_mhz, _width_mhz(settings, asked)
+    least = _deferred_to_dbm(settings, asked)
+    reuse = settings.radio.obss_pd_dbm
+    defers_from = least if reuse is None else max(least, reuse)
+    heard = [_level_dbm(settings, one) for one in cells(resolved(cell).cell)]
+    strongest = max((level for level in heard if level < defers_from), default=None)
+    if strongest is None:
+        return None
+    inside = strongest - max(0.0, 10 * math.log10(theirs / own))
+    return inside + (levels.lowered_db(settings) if strongest >= least else 0.0)
+
+
+def _covers_primary(asked: Neighbours, theirs: int) -> bool:
+    """Whether the widest frames of neighbours cover the primary channel of the own cell."""
+    return theirs > 20 * _PRIMARY[asked.channel]
+
+
+def _deferred_to_dbm(settings: Scenario, asked: Neighbours) -> float:
+    """The level of neighbours from which the own cell waits for their frames, dBm."""
+    own, theirs = settings.width_mhz, _width_mhz(settings, asked)
+    if asked.channel != "outside" and not _covers_primary(asked, theirs):
+        return _SECONDARY_DBM + 10 * math.log10(max(theirs, 40) / 40)
+    # A narrower receiver has a part of their widest frames.
+    return settings.radio.carrier_sense_dbm + max(0.0, 10 * math.log10(theirs / own))
 
 
 def _counted(count: int, noun: str) -> str:

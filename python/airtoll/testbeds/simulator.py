@@ -133,13 +133,29 @@ class Simulator:
     def _weak(self, cell: Cell) -> str | None:
         weak = native(cell).weak_links()
         if not weak:
-            return None
+            return self._overcome(cell)
         first = weak[0]
         rest = f" and {len(weak) - 1} more" if len(weak) > 1 else ""
         return (
             f"station {first['station']}{rest}: {first['level_dbm']:.1f} dBm is too low for the "
             f"rate, which needs {first['needed_dbm']:.1f} dBm; raise rssi_dbm, move the station or "
             "lower rate_mbps or mcs"
+        )
+
+    def _overcome(self, cell: Cell) -> str | None:
+        """Rates that lose what frames of neighbours overlap, to which the cell does not defer."""
+        beside = neighbours.interference_dbm(cell)
+        weak = [] if beside is None else native(cell).weak_links(beside)
+        if not weak:
+            return None
+        first = weak[0]
+        rest = f" and {len(weak) - 1} more" if len(weak) > 1 else ""
+        lacks = first["needed_dbm"] - first["level_dbm"]
+        return (
+            f"station {first['station']}{rest}: frames of neighbours that this cell does not wait "
+            f"for overlap its own, and the rate needs {lacks:.0f} dB more to arrive beside them: "
+            "a TCP connection may not begin; lower mcs or rate_mbps, or set rate_control = "
+            '"minstrel"'
         )
 
     def expected_s(self, cell: Cell) -> float:

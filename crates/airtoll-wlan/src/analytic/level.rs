@@ -1,10 +1,10 @@
 //! Levels of links at a fixed rate: the received level, and the level that the rate needs.
 
 use airtoll_phy::{
-    Band, Coding, GuardInterval, TxVector, Width, frame_success, noise_floor,
-    non_ht_reference_rate, ratio,
+    Band, Coding, GuardInterval, TxVector, Width, frame_success, from_milliwatts, milliwatts,
+    noise_floor, non_ht_reference_rate, ratio,
 };
-use airtoll_units::Db;
+use airtoll_units::{Db, Dbm};
 
 use super::link::{Link, band, legacy};
 use crate::loss_db;
@@ -159,20 +159,27 @@ fn mcs_vector(bss: &Bss, standard: Standard, mcs: u8, streams: u8) -> Option<TxV
 }
 
 /// Links between stations and their access points that lose more than half of their frames of 1500
-/// octets to noise. Links whose rate the simulator chooses are left out.
+/// octets to noise, or, of the own cell alone, to noise and interference of so many dBm inside their channel.
+/// Links whose rate the simulator chooses are left out.
 #[must_use]
-pub fn weak_links(scenario: &Scenario) -> Vec<WeakLink> {
+pub fn weak_links(scenario: &Scenario, interference_dbm: Option<f64>) -> Vec<WeakLink> {
     if !scenario.radio.frame_errors {
         return Vec::new();
     }
     let stations = scenario.nodes.iter().filter(|n| n.role == Role::Station);
+    let judged = |n: &&Node| interference_dbm.is_none() || !scenario.is_neighbours(n);
     stations
+        .filter(judged)
         .flat_map(|station| station.bsss().map(move |bss| (station, bss)))
-        .filter_map(|(station, bss)| weak_link(scenario, station, bss))
+        .filter_map(|(station, bss)| weak_link(scenario, (station, bss), interference_dbm))
         .collect()
 }
 
-fn weak_link(scenario: &Scenario, station: &Node, bss: &str) -> Option<WeakLink> {
+fn weak_link(
+    scenario: &Scenario,
+    (station, bss): (&Node, &str),
+    interference_dbm: Option<f64>,
+) -> Option<WeakLink> {
     let ap = scenario.access_point_of(bss)?;
     let bss = scenario.bss.iter().find(|b| b.name == bss)?;
     let dsss_present = scenario
@@ -181,7 +188,8 @@ fn weak_link(scenario: &Scenario, station: &Node, bss: &str) -> Option<WeakLink>
         .any(|n| n.role == Role::Station && n.standard.unwrap_or(bss.standard) == Standard::B);
     let link = Link::of(bss, [station, ap], dsss_present).ok()?;
     let width_hz = f64::from(link.data.width().mhz()) * 1e6;
-    let noise = noise_floor(width_hz, Db(scenario.radio.noise_figure_db));
+    let floor = milliwatts(noise_floor(width_hz, Db(scenario.radio.noise_figure_db)));
+    let noise = from_milliwatts(floor + interference_dbm.map_or(0.0, |dbm| milliwatts(Dbm(dbm))));
     let octets = PACKET_OCTETS + link.around_packet_octets;
     let success = |dbm: f64| frame_success(&link.data, ratio(Db(dbm - noise.0)), octets);
     let level_dbm = received_dbm(scenario, ap, station, &bss.name);
