@@ -54,6 +54,13 @@ def test_tables_have_it_beside_them(interrupted, airtoll, words):
         assert (left["trials"], left["trials_planned"]) == (10, 24)
 
 
+def test_the_caption_of_a_table_for_a_paper_has_it(interrupted, small_study, fake, airtoll):
+    words = ("show", str(interrupted), "costs", "--latex")
+    assert "Not finished: 10 of 24 trials of the run." in airtoll(*words).stdout
+    run(small_study(), testbed=fake(), out=interrupted, resume=True, jobs=1)
+    assert "Not finished" not in airtoll(*words).stdout
+
+
 def test_a_run_that_was_resumed_to_its_end_says_nothing(interrupted, small_study, fake, airtoll):
     run(small_study(), testbed=fake(), out=interrupted, resume=True, jobs=1)
     shown = airtoll("show", str(interrupted), "costs")

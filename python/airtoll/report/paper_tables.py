@@ -360,6 +360,8 @@ def caption(
             f"Overhead: {_FORMULAS[summary.analysis.definition]}; $T_1$: throughput with "
             f"{reference}, $T_2$: with the row's policy"
         )
+    if left := summary.unfinished:
+        lines.append(f"Not finished: {left.done} of {left.planned} trials of the run")
     return " ".join(f"{line[:1].upper()}{line[1:]}." for line in lines if line)
 
 
