@@ -306,7 +306,7 @@ fn drawn_back_offs_explain_the_throughput_of_a_lone_sender() {
 fn the_excess_of_drawn_back_offs_has_no_expectation() {
     for mut scenario in varied() {
         scenario.warm_up_s = 0.1;
-        let excess: Vec<f64> = (1..25)
+        let excess: Vec<f64> = (1..13)
             .map(|seed| simulate(&scenario, seed).backoff_excess_slots)
             .collect();
         let n = excess.len() as f64;

@@ -7,6 +7,7 @@ to be assumed, and settings that exclude one another. Never guesses silently.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from attrs import field, frozen
@@ -177,6 +178,7 @@ def _links(security: Security, method: EapMethod | None) -> tuple[str, ...]:
     return tuple(sorted((name for name in names if name is not None), key=_preference))
 
 
+@lru_cache(maxsize=4096)
 def _preference(name: str) -> tuple[object, ...]:
     policy = resolve(name)
     newer = ("open", "pre-rsna", "802.1x", "wpa", "wpa2", "wpa3", "owe")

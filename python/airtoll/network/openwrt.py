@@ -488,6 +488,8 @@ def _options(policy: Policy) -> tuple[dict[str, str], list[str]]:
             ours = {name, link.transition, *link.overriding}
             others = [one for one in found.offers if one not in ours]
             fitting.append((options, [] if link.transition is not None else others))
+            if not fitting[-1][1]:
+                break
     if not fitting:
         raise PolicyError(f"policy {policy.name!r}: no encryption word of OpenWrt means it")
     return min(fitting, key=lambda one: len(one[1]))

@@ -18,6 +18,7 @@ tunnels the first one is innermost, and the last one is next to the link.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import product
 
 from attrs import evolve
@@ -95,6 +96,7 @@ SWEET32 = Reference(
 OPEN_NOTHING = Reference("anybody can read and forge every frame", "no mechanism at any layer")
 
 
+@lru_cache(maxsize=4096)
 def parse(name: str) -> Policy:
     """The policy of a canonical name.
 
@@ -150,6 +152,7 @@ def _is_policy(name: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=4096)
 def link_name(
     akm: Akm, cipher: Cipher, method: EapMethod | None = None, pmf: str | None = None
 ) -> str | None:

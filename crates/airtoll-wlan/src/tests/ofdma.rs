@@ -185,7 +185,7 @@ fn a_longer_cipher_never_takes_less_of_the_air() {
     for n in [2, 8, 20] {
         let security = |cipher: &str| {
             let node = format!(r#", "cipher": "{cipher}""#);
-            let scenario = voices(n, &with(AX20, BOTH), &node, &[true, false], FULL, 2.0);
+            let scenario = voices(n, &with(AX20, BOTH), &node, &[true, false], FULL, 1.0);
             let outcome = simulate(&scenario, 1);
             let share = total(&outcome, "octets_security") / total(&outcome, "octets_payload");
             (share, mbps(&outcome))

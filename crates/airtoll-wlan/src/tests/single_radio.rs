@@ -282,6 +282,7 @@ fn access_categories_take_their_links_alone() {
                 down,
                 pattern: voice,
                 node: &node,
+                seconds: 0.1,
                 ..Cell::default()
             };
             let outcome = simulate(&cell.scenario(), 3);

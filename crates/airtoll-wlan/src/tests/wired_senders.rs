@@ -4,8 +4,8 @@ use super::{mbps, simulate, total, uplink};
 use crate::{Outcome, Scenario};
 
 /// `flows` saturated flows from a server to as many stations of 802.11a, over a wire whose queue takes
-/// `packets`; `socket`: a member of their transport.
-fn down(flows: usize, packets: u32, socket: &str) -> Outcome {
+/// `packets`, for so many `seconds` after the first; `socket`: a member of their transport.
+fn down(flows: usize, packets: u32, socket: &str, seconds: u32) -> Outcome {
     let stations: String = (0..flows)
         .map(|n| {
             format!(
@@ -23,13 +23,14 @@ fn down(flows: usize, packets: u32, socket: &str) -> Outcome {
         })
         .collect();
     let text = format!(
-        r#"{{"duration_s": 13, "warm_up_s": 1,
+        r#"{{"duration_s": {}, "warm_up_s": 1,
         "bss": [{{"name": "cell", "standard": "802.11a", "rate": {{"control": "fixed", "mbps": 54}}}}],
         "nodes": [{stations}
             {{"name": "ap", "role": "access_point", "bss": "cell", "queue": {{"packets": 2000}}}},
             {{"name": "server", "role": "wired"}}],
         "links": [{{"nodes": ["ap", "server"], "rate_bps": 2e7, "queue_packets": {packets}}}],
         "flows": [{}]}}"#,
+        1 + seconds,
         flows.join(",")
     );
     simulate(&Scenario::from_json(&text).unwrap(), 1)
@@ -47,7 +48,7 @@ fn of_flows(outcome: &Outcome, metric: &str) -> Vec<f64> {
 fn every_flow_gets_the_same_share_of_a_wire_and_loses_nothing() {
     // The wire is slower than the air. One flow alone would hold 64 packets.
     for (flows, packets) in [(2, 1000), (16, 1000), (30, 1000), (30, 100), (3, 1)] {
-        let outcome = down(flows, packets, "");
+        let outcome = down(flows, packets, "", 12);
         let rates = of_flows(&outcome, "throughput_bps");
         let (least, most) = rates
             .iter()
@@ -67,7 +68,7 @@ fn every_flow_gets_the_same_share_of_a_wire_and_loses_nothing() {
 
 #[test]
 fn a_stated_socket_buffer_may_hold_more_than_the_queue_takes() {
-    let outcome = down(2, 50, r#", "socket_buffer_octets": 212992"#);
+    let outcome = down(2, 50, r#", "socket_buffer_octets": 212992"#, 1);
     assert!(total(&outcome, "packets_lost") > 0.0);
 }
 
