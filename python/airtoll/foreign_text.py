@@ -44,6 +44,9 @@ def shown_line(text: str) -> str:
 
 def unprintable(text: str, *, allowed: str) -> bool:
     """Whether a text has control characters, or characters that change the order of others."""
+    if text.isprintable():
+        # Such a text has no character of these categories.
+        return False
     return any(
         c not in allowed
         and (unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in _REORDERING)

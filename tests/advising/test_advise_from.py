@@ -40,8 +40,10 @@ SEEDS = Path(__file__).parents[2] / "fuzz" / "seeds" / "capture_reader"
 TO_ROUTER = "The tunnel runs from the station to the router (--tunnel-end router)."
 
 
-def advised(*arguments):
-    made = CliRunner().invoke(app, ["advise", *arguments])
+def advised(*arguments, trials=3):
+    """``trials``: of each question; None as many as the command chooses."""
+    few = () if trials is None else ("--trials", str(trials))
+    made = CliRunner().invoke(app, ["advise", *arguments, *few])
     assert made.exit_code == 0, made.output
     return made
 
@@ -53,7 +55,14 @@ def home(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         made = advised(
-            "--from", "wpa2-psk-ccmp", "--profile", "mt7621", "--out", "page.html", "--json"
+            "--from",
+            "wpa2-psk-ccmp",
+            "--profile",
+            "mt7621",
+            "--out",
+            "page.html",
+            "--json",
+            trials=8,
         )
         left = sorted(path.name for path in folder.iterdir())
     return json.loads(made.stdout), (folder / "page.html").read_text(), left

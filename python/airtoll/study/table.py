@@ -52,11 +52,14 @@ class Table(BaseModel):
     def _kinds(cls, given: object) -> object:
         """A number is no text and no true: pydantic would read "5" as 5 and true as 1."""
         if isinstance(given, dict):
-            for name, kinds in _kinds_of_fields(cls):
-                value = given.get(name)
-                if isinstance(value, str) and _reads(value) and kinds and str not in kinds:
+            known = _kinds_of_fields(cls)
+            for name, value in given.items():
+                kinds = known.get(name)
+                if kinds is None:
+                    continue
+                if isinstance(value, str) and str not in kinds and _reads(value):
                     raise ValueError(f"{name}: {value!r} is a text, not {_words(kinds)}")
-                if isinstance(value, bool) and kinds and bool not in kinds:
+                if isinstance(value, bool) and bool not in kinds:
                     raise ValueError(f"{name}: {str(value).lower()} is not {_words(kinds)}")
                 if type(value) in (int, float) and kinds == {bool}:
                     raise ValueError(f"{name}: {value} is not true or false")
@@ -82,10 +85,10 @@ def _reads(text: str) -> bool:
 
 
 @cache
-def _kinds_of_fields(table: type[Table]) -> tuple[tuple[str, frozenset[type]], ...]:
+def _kinds_of_fields(table: type[Table]) -> dict[object, frozenset[type]]:
     """The fields that take plain types, with these."""
     fields = [(name, _scalars(field.annotation)) for name, field in table.model_fields.items()]
-    return tuple((name, kinds) for name, kinds in fields if kinds)
+    return {name: kinds for name, kinds in fields if kinds}
 
 
 def _scalars(annotation: Any) -> frozenset[type]:
