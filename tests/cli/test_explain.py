@@ -433,7 +433,7 @@ class TestAnswer:
                 *("--also", "delay=3ms:3ms"),
             ],
         ).stdout
-        assert "Nothing in the list fits" in text
+        assert "Nothing in the list gives all of these readings" in text
         assert "is off by" in text
 
     def test_a_further_reading_decides_as_was_said(self) -> None:
@@ -828,7 +828,7 @@ class TestStated:
         # TCP as fast as over single frames, and UDP that needs aggregation.
         words = ("310", "45", *AC, "--also", "udp-down=350:200", "--also", "udp-up=350:20")
         found = re.search(
-            r"Nothing in the list fits. The best, .*? by ([0-9.]+) (%|times)", shown(*words)
+            r"of these readings. The nearest, .*? by ([0-9.]+) (%|times)", shown(*words)
         )
         assert found is not None
         assert found[2] == "times" or float(found[1]) > 14

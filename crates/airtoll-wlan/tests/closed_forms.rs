@@ -170,9 +170,10 @@ fn one_aggregating_station_meets_the_closed_form() {
                 let bss = format!("{bss}{limit}");
                 // The queue holds the largest A-MPDU twice.
                 let node = r#","queue":{"packets":4000}"#;
-                // Back-offs matter to single MPDUs, and a long A-MPDU at the lowest rate to the end of the trial.
-                let slow = limit == NO_AMPDU || bss.contains(r#""mcs":0,"#);
-                let seconds = if slow { 4.0 } else { 1.0 };
+                // The back-offs of single MPDUs and the last of some long A-MPDUs matter; wide channels cost most.
+                let wide = ["80", "160", "320"].map(|mhz| format!(r#""width_mhz":{mhz},"#));
+                let fast = limit != NO_AMPDU && wide.iter().any(|width| bss.contains(width));
+                let seconds = if fast { 2.0 } else { 4.0 };
                 let scenario = uplink(&bss, 1, node, &udp(payload), seconds);
                 hold(&format!("{bss} {payload}"), &scenario, 0.005);
             }

@@ -582,7 +582,7 @@ def lines(
     if judged and all(one.says in ("alone", "limited") for one in judged):
         text.add("Causes that would give these readings, by weight, if you look further:")
     if not ranking.fits:
-        text.add(f"Nothing in the list fits. {_misfit(ranking)}.")
+        text.add(f"Nothing in the list gives all of these readings. {_misfit(ranking)}.")
     shown = [
         one for at, one in enumerate(ranking.ranked[:_SHOWN]) if at == 0 or one.weight >= _WORTH
     ]
@@ -789,7 +789,7 @@ def _less_likely(rest: Sequence[Ranked]) -> str:
 def _misfit(ranking: Ranking) -> str:
     """Why the first mechanism does not fit: a reading, the level before, or a likelier cause."""
     first = ranking.ranked[0]
-    best = f"The best, {first.mechanism.name},"
+    best = f"The nearest, {first.mechanism.name},"
     if first.agrees:
         return (
             f"{best} agrees with the readings, but a cause that is not in the list is likelier "
@@ -800,7 +800,12 @@ def _misfit(ranking: Ranking) -> str:
         return f"{best} does not explain the throughput of the first measurement"
     worst = max(outside, key=lambda one: abs(one.deviations))
     off = f"{_off(worst)} ({_kind(worst.reading)}: {_figures(worst)})"
-    return f"{best} is off by {off}"
+    if len(first.readings) == 1:
+        return f"{best} is off by {off}"
+    return (
+        f"{best} is off by {off}: a second cause may act beside it, or that reading is of another "
+        "hour; measure it again"
+    )
 
 
 def _likelier(bits: float) -> str:
