@@ -110,9 +110,7 @@ def test_a_unit_of_a_shared_frame_has_less_diversity_than_the_whole_channel() ->
     """Four stations with 20 of 80 MHz each, one after another with all of it: MCS 0, 10 dB."""
     own = {"phy": "802.11ax", "width_mhz": 80, "rssi_dbm": -78.0, "mcs": 0, "clients": 4}
     own |= {"topology": "downlink", "retry_limit": 7}
-    lost = [
-        losses({"delay_spread_ns": 50.0}, ofdma=ofdma, **own) for ofdma in ("off", "downlink")
-    ]
+    lost = [losses({"delay_spread_ns": 50.0}, ofdma=ofdma, **own) for ofdma in ("off", "downlink")]
     assert lost[0] < 0.02 < lost[1] < 0.25
 
 

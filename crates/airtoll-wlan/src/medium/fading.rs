@@ -297,7 +297,7 @@ mod tests {
         );
         // 2 MHz and 15 ns have one gain.
         let near = lost(15.0, unit(ResourceUnit::Tones26));
-        assert!((near / flat - 1.0).abs() < 0.15, "{near} {flat}");
+        assert!((near / flat - 1.0).abs() < 0.25, "{near} {flat}");
     }
 
     #[test]

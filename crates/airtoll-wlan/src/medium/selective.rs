@@ -25,7 +25,7 @@ pub(crate) enum Spectrum {
 
 /// Signal-to-noise ratios of a frame, linear.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Faded {
+pub(crate) struct Faded {
     /// Of its PSDU.
     pub data: f64,
     /// Of its PHY header.
@@ -107,7 +107,7 @@ impl Selective {
             let used = tunings
                 .iter()
                 .any(|tuning| usize::from(tuning.step) == step);
-            used.then(|| DelayLine::new(delay_spread_ns, k, 1 << step))
+            used.then(|| DelayLine::new(delay_spread_ns, k, 1_usize << step))
         };
         let pairs = tunings.len() * tunings.len();
         Self {
