@@ -1,4 +1,4 @@
-"""Lost frames under fading, by width, part of the channel and delay spread; and the rates that suit it.
+"""Lost frames under fading, by width, part of the channel and delay spread; the rates that suit it.
 
 Stations 10 dB above the noise get or send saturated UDP datagrams of 1472 octets at MCS 0 of
 802.11ax, each frame once. The same at the highest MCS that the study chooses by the level.

@@ -213,7 +213,8 @@ def test_shadowing_and_fading_leave_a_margin(radio, margin_db):
 
 def test_a_wide_channel_of_several_paths_needs_a_smaller_margin():
     def chosen(width: int, spread: float, **radio: Any) -> tuple[int, float]:
-        level = {20: -65, 80: -59}[width]
+        # 25 dB above the noise.
+        level = {20: -69, 80: -63}[width]
         fading = {"fading": "rayleigh", "delay_spread_ns": spread} | radio
         cell = cell_of(phy="802.11ax", width_mhz=width, rssi_dbm=level, radio=fading)
         found = by_level(cell.settings, cell.settings.stations[0], 1.0)
@@ -221,15 +222,17 @@ def test_a_wide_channel_of_several_paths_needs_a_smaller_margin():
 
     # One path: 9.8 dB at each width.
     assert chosen(20, 0)[1] == chosen(80, 0)[1] == pytest.approx(9.77, abs=0.01)
-    # At least what the mean power of the band loses: its variance is 0.36 and 0.11 (50 ns).
+    # The mean power of the band has lost 4.1 and 2.1 dB in one of ten channels (50 ns, numpy), and weak
+    # sub-bands cost more than strong ones gain.
     narrow, wide = chosen(20, 50), chosen(80, 50)
-    assert 9.0 > narrow[1] > wide[1] > 1.5
-    assert chosen(80, 0)[0] < wide[0]
-    assert wide[1] > chosen(80, 150)[1] > 1.0
+    assert 9.77 > narrow[1] > wide[1] > 2.1
+    assert narrow[1] > 4.1
+    assert chosen(80, 0)[0] < wide[0] < chosen(80, 150)[0]
+    assert wide[1] > chosen(80, 150)[1]
     # With a line of sight there is little to lose.
     assert chosen(80, 50, fading="rician", rician_k_db=10)[1] < 0.5 * wide[1]
     # A vanishing delay spread is one path.
-    assert chosen(20, 1e-6)[1] == pytest.approx(9.77, abs=1.0)
+    assert chosen(20, 1e-6)[1] == pytest.approx(9.77, abs=1.5)
 
 
 def test_a_level_below_every_mcs_is_said():

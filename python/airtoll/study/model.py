@@ -687,7 +687,7 @@ class Radio(Table):
     )
     delay_spread_ns: Annotated[float, Field(ge=0, le=200)] = Field(
         0.0,
-        description="with `fading`: RMS delay spread, ns, of paths whose power falls exponentially; "
+        description="with `fading`: RMS delay spread of paths whose power falls exponentially, ns: "
         "the gain differs over the channel, and a frame has those of its own part. Channel models "
         "of IEEE 802.11-03/940r4: A 0, B 15 (home), C 30 (small office), D 50 (office), E 100 "
         "(large office), F 150 (hall). 0: one gain for the whole channel",
