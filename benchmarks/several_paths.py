@@ -76,7 +76,7 @@ def main() -> None:
     print("| paths | 20 MHz | 80 MHz |")
     print("|---|---|---|")
     for name, spread in SPREADS.items():
-        cells = []
+        chosen_at = []
         for width, level in LEVELS.items():
             plan = cell_of(width, spread, level + MORE_DB)
             settings = plan.cells[0].settings
@@ -84,8 +84,8 @@ def main() -> None:
             assert chosen is not None
             margin = level + MORE_DB - chosen.level_dbm
             rate = measured(plan, "throughput_bps") / 1e6
-            cells.append(f"MCS {chosen.mcs}, {margin:.1f} dB, {rate:.1f} Mb/s")
-        print(f"| {name} | " + " | ".join(cells) + " |")
+            chosen_at.append(f"MCS {chosen.mcs}, {margin:.1f} dB, {rate:.1f} Mb/s")
+        print(f"| {name} | " + " | ".join(chosen_at) + " |")
 
 
 if __name__ == "__main__":

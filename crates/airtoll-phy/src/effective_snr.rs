@@ -98,8 +98,10 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link_simulation::missing;
+    use crate::delay_line::DelayLine;
+    use crate::link_simulation::{Count, Link, missing, simulate_over};
     use crate::modulation::CodeRate;
+    use crate::parameters::Coding;
 
     const ALL: [Modulation; 7] = [
         Modulation::Bpsk,
@@ -181,6 +183,58 @@ mod tests {
         gains.extend([-200.0; 20]);
         let found = effective_snr_db(Modulation::Qpsk, 30.0, &gains);
         assert!((found - 0.19).abs() < 0.02, "{found}");
+    }
+
+    #[test]
+    fn frames_of_the_link_simulation_are_lost_as_it_foretells() {
+        // 16-QAM 1/2, 32 octets: 17 % are lost at 7 dB, and 3 % at 8 dB. Six channels of 50 ns; other links and
+        // channels: `link_simulation several-paths`.
+        let link = Link {
+            coding: Coding::Bcc,
+            modulation: Modulation::Qam16,
+            code: CodeRate::R1_2,
+        };
+        let limit = Count {
+            errors: 300,
+            frames: 300,
+        };
+        let share = |count: Count| f64::from(count.errors) / f64::from(count.frames);
+        let lost =
+            |amplitudes: &[f32], db: f64| share(simulate_over(amplitudes, link, 32, db, limit));
+        let flat = [-1.0, 0.0, 1.0].map(|off| lost(&[1.0], 7.0 + off));
+        assert!(
+            flat[0] > 1.5 * flat[1] && flat[1] > 2.0 * flat[2],
+            "{flat:?}"
+        );
+        let line = DelayLine::new(50.0, 0.0, 1);
+        let mut state = 1_u64;
+        let mut unit = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            ((state >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0
+        };
+        let mut normals = || {
+            let radius = libm::sqrt(-2.0 * log(unit()));
+            let angle = core::f64::consts::TAU * unit();
+            [radius * libm::cos(angle), radius * libm::sin(angle)]
+        };
+        for _ in 0..6 {
+            let gains = line.gains_db(&mut normals)[6..58].to_vec();
+            let (mut low, mut high) = (-20.0, 60.0);
+            while high - low > 1e-6 {
+                let middle = f64::midpoint(low, high);
+                if effective_snr_db(link.modulation, middle, &gains) < 7.0 {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            let amplitudes: Vec<f32> = gains.iter().map(|g| pow(10.0, g / 20.0) as f32).collect();
+            let found = lost(&amplitudes, high);
+            // Within a decibel.
+            assert!(found < flat[0] && found > flat[2], "{found} {flat:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! What a received coded bit lacks of the information that was sent: bit-interleaved coded modulation over white
-//! noise (Caire, Taricco, Biglieri, "Bit-Interleaved Coded Modulation", IEEE Trans. Inf. Theory 44(3), 1998, eq. 15).
+//! Information that a received coded bit lacks: bit-interleaved coded modulation over white noise (Caire, Taricco, Biglieri, "Bit-Interleaved Coded Modulation", IEEE Trans. Inf. Theory 44(3), 1998, eq. 15).
 //!
 //! Takes an axis of a Gray-mapped constellation and its ratio of energy to noise variance; gives the mean of what is
 //! missing of one bit. The integral over the noise is a sum at equal steps, which converges as fast as the

@@ -1,4 +1,4 @@
-//! Frequency-selective fading: the power gains of the sub-bands of pairs of radios, and what they do to a frame.
+//! Frequency-selective fading: the power gains of the sub-bands of pairs of radios, and the ratios of frames over them.
 //!
 //! Takes draws, the mean SNR of a frame and the part of the channel that it occupies; gives the SNR of a flat channel
 //! with as many losses. Sources: `delay_line` (channels) and `effective_snr` (frames) of `airtoll-phy`.
@@ -55,7 +55,7 @@ struct Pair {
     next: usize,
 }
 
-/// What a frame makes of the gains.
+/// The ratio of a frame over the gains.
 #[derive(Debug, Clone)]
 struct Known {
     asked: Asked,
