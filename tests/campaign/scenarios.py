@@ -471,7 +471,8 @@ def drawn(rng: random.Random, calm: bool) -> Case:
         _maybe(rng, own, "queue_max_delay_ms", 0.2, 0, 20, 100)
         _maybe(rng, own, "cw_min", 0.15, 0, 3, 7)
         _maybe(rng, own, "airtime_fairness", 0.1, True)
-        _maybe(rng, own, "radio", 0.2, {"fading": "rayleigh"}, {"shadowing_db": 6})
+        paths = {"fading": "rayleigh", "delay_spread_ns": 50}
+        _maybe(rng, own, "radio", 0.2, {"fading": "rayleigh"}, {"shadowing_db": 6}, paths)
         _maybe(rng, own, "address_resolution", 0.15, "dynamic")
         _maybe(rng, own, "authenticate", 0.25, True)
         _maybe(rng, own, "dtim_period", 0.1, 3)

@@ -236,6 +236,7 @@ CASES: dict[str, tuple[Any, Fields]] = {
         {"scenario.radio.fading": "rician", "scenario.radio.rician_k_db": 3.0},
     ),
     "scenario.radio.coherence_ms": (5.0, {"scenario.radio.fading": "rayleigh"}),
+    "scenario.radio.delay_spread_ns": (50.0, {"scenario.radio.fading": "rayleigh"}),
     "scenario.radio.obss_pd_dbm": (-74.0, {**_CELLS, "scenario.phy": "802.11ax"}),
     "scenario.neighbours.cells": (3, _CELLS),
     "scenario.neighbours.level_dbm": (-80.0, _CELLS),

@@ -17,6 +17,7 @@ from airtoll.study.generations import GENERATIONS, HIGHEST_MBPS
 from airtoll.testbeds import station_rates
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.levels import mean_level_dbm, sure_level_dbm
+from airtoll.testbeds.rates import by_level
 from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
 
@@ -208,6 +209,30 @@ def test_shadowing_and_fading_leave_a_margin(radio, margin_db):
     station = cell.settings.stations[0]
     assert sure_level_dbm(cell.settings, station, 1.0) == pytest.approx(-75 - margin_db, abs=0.3)
     assert (rates(cell)["A"][0] or 0) < (rates(plain)["A"][0] or 0)
+
+
+def test_a_wide_channel_of_several_paths_needs_a_smaller_margin():
+    def chosen(width: int, spread: float, **radio: Any) -> tuple[int, float]:
+        # 25 dB above the noise.
+        level = {20: -69, 80: -63}[width]
+        fading = {"fading": "rayleigh", "delay_spread_ns": spread} | radio
+        cell = cell_of(phy="802.11ax", width_mhz=width, rssi_dbm=level, radio=fading)
+        found = by_level(cell.settings, cell.settings.stations[0], 1.0)
+        return found.mcs, level - found.level_dbm
+
+    # One path: 9.8 dB at each width.
+    assert chosen(20, 0)[1] == chosen(80, 0)[1] == pytest.approx(9.77, abs=0.01)
+    # The mean power of the band has lost 4.1 and 2.1 dB in one of ten channels (50 ns, numpy), and weak
+    # sub-bands cost more than strong ones gain.
+    narrow, wide = chosen(20, 50), chosen(80, 50)
+    assert 9.77 > narrow[1] > wide[1] > 2.1
+    assert narrow[1] > 4.1
+    assert chosen(80, 0)[0] < wide[0] < chosen(80, 150)[0]
+    assert wide[1] > chosen(80, 150)[1]
+    # With a line of sight there is little to lose.
+    assert chosen(80, 50, fading="rician", rician_k_db=10)[1] < 0.5 * wide[1]
+    # A vanishing delay spread is one path.
+    assert chosen(20, 1e-6)[1] == pytest.approx(9.77, abs=1.5)
 
 
 def test_a_level_below_every_mcs_is_said():

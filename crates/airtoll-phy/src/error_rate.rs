@@ -1,8 +1,8 @@
 //! From signal-to-noise ratio to the probability that a frame arrives.
 //!
 //! Takes a transmission vector, a linear SNR (over the channel width; over 22 MHz for DSSS; per
-//! stream for several) and octets; gives success probabilities. White noise, flat channel, no
-//! multipath. Pure functions: the simulator draws.
+//! stream for several) and octets; gives success probabilities. White noise and a flat channel; one with several
+//! paths has the SNR of `effective_snr`. Pure functions: the simulator draws.
 //!
 //! OFDM: frame errors of our own link simulation (`examples/link_simulation`): the convolutional
 //! code of 17.3.5.6, the interleaver of 19.3.11.8 and soft decisions of a Viterbi decoder, or the LDPC codes of
@@ -56,24 +56,28 @@ pub fn frame_success(v: &TxVector, snr: f64, octets: u32) -> f64 {
 /// the format's own SIG fields at BPSK 1/2 for OFDM.
 #[must_use]
 pub fn header_success(v: &TxVector, snr: f64) -> f64 {
-    let mcs = if v.is_dsss() {
-        let modulation = if v.preamble_ns == 96_000 {
-            Modulation::Dqpsk
+    let mcs = Mcs {
+        modulation: header_modulation(v),
+        code: if v.is_dsss() {
+            CodeRate::Uncoded
         } else {
-            Modulation::Dbpsk
-        };
-        Mcs {
-            modulation,
-            code: CodeRate::Uncoded,
-        }
-    } else {
-        Mcs {
-            modulation: Modulation::Bpsk,
-            code: CodeRate::R1_2,
-        }
+            CodeRate::R1_2
+        },
     };
     let bits = v.generation().descriptor().header_bits;
     success(mcs, Coding::Bcc, snr, f64::from(bits))
+}
+
+/// Modulation of the PHY header of `v`.
+#[must_use]
+pub const fn header_modulation(v: &TxVector) -> Modulation {
+    if !v.is_dsss() {
+        Modulation::Bpsk
+    } else if v.preamble_ns == 96_000 {
+        Modulation::Dqpsk
+    } else {
+        Modulation::Dbpsk
+    }
 }
 
 /// Probability that `bits` bits arrive.

@@ -22,7 +22,9 @@ mod airtime;
 mod ampdu;
 mod basic_rates;
 
+mod delay_line;
 mod dsss_error;
+mod effective_snr;
 mod error_rate;
 mod frame_sizes;
 mod generation;
@@ -47,7 +49,9 @@ pub use ampdu::{
     AddedOctets, AmpduLimits, MpduSpacing, PPDU_MAX_TIME, ampdu_limits, ampdu_octets, max_mpdus,
     subframe_octets,
 };
-pub use error_rate::{frame_success, header_success};
+pub use delay_line::{DelayLine, MOST_DELAY_SPREAD_NS, SUB_BANDS, sub_bands, unit_sub_bands};
+pub use effective_snr::effective_snr_db;
+pub use error_rate::{frame_success, header_modulation, header_success};
 pub use frame_sizes::{
     ACK_OCTETS, ADDRESS_4_OCTETS, BLOCK_ACK_REQ_OCTETS, CF_END_OCTETS, CTS_OCTETS,
     DATA_HEADER_OCTETS, FCS_OCTETS, LLC_SNAP_OCTETS, PS_POLL_OCTETS, QOS_CONTROL_OCTETS,

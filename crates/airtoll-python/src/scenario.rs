@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use airtoll_border::{black_hole_rows, fragmented_flow_rows, weak_link_rows};
-use airtoll_wlan::analytic;
+use airtoll_wlan::analytic::{self, HighestMcs};
 use airtoll_wlan::scenario::{Band, Standard};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,6 +22,9 @@ type RateRow = (String, String, Option<u8>, Option<u8>, f64, f64);
 
 /// Kind, node or flow, size, MPDUs with and without, bit/s with and without.
 type LimitRow = (&'static str, String, f64, [u32; 2], [f64; 2]);
+
+/// MCS, rate in Mb/s, whether its frames arrive, and level in dBm.
+type HighestRow = (u8, f64, bool, f64);
 
 /// A scenario (`airtoll.border.Scenario` as JSON), parsed and checked once for many trials.
 ///
@@ -129,14 +132,16 @@ impl Handle {
     }
 }
 
-/// The highest MCS that a level supports: its index, its rate in Mb/s, and whether nine of ten frames of
-/// 1500 octets arrive with it (false: the level is too low for every MCS, and the lowest stands here).
+/// The highest MCS that a level supports: its index, its rate in Mb/s, whether nine of ten frames of
+/// 1500 octets arrive with it (false: the level is too low for every MCS, and the lowest stands here), and the level
+/// that it suits, dBm.
 ///
 /// `standard`, `band` and `coding` as in a scenario (`802.11n`, `5ghz`, `ldpc`); width in MHz, guard interval in ns, level
-/// in dBm, noise figure in dB. Raises ValueError for an unknown name, and where the generation has no MCS with
+/// in dBm, noise figure in dB. With a delay spread, ns, the gain differs over the channel: the MCS suits nine of ten such
+/// channels; `k_db` is then the power of the line of sight over that of the other paths, dB. Raises ValueError for an unknown name, and where the generation has no MCS with
 /// so many streams on such a channel.
 #[pyfunction]
-#[pyo3(signature = (standard, band, width_mhz, guard_interval_ns, coding, streams, level_dbm, noise_figure_db))]
+#[pyo3(signature = (standard, band, width_mhz, guard_interval_ns, coding, streams, level_dbm, noise_figure_db, delay_spread_ns=0.0, k_db=None))]
 #[expect(
     clippy::too_many_arguments,
     reason = "one for each property of the link"
@@ -150,7 +155,9 @@ fn highest_mcs(
     streams: u8,
     level_dbm: f64,
     noise_figure_db: f64,
-) -> PyResult<(u8, f64, bool)> {
+    delay_spread_ns: f64,
+    k_db: Option<f64>,
+) -> PyResult<HighestRow> {
     let standard: Standard = named(standard)?;
     let band: Band = named(band)?;
     let channel = analytic::Channel {
@@ -162,6 +169,10 @@ fn highest_mcs(
     let heard = analytic::Heard {
         level_dbm,
         noise_figure_db,
+        paths: (delay_spread_ns > 0.0).then_some(analytic::Paths {
+            k_db,
+            delay_spread_ns,
+        }),
     };
     let found = analytic::highest_mcs(standard, channel, streams, heard);
     let none = || {
@@ -169,7 +180,13 @@ fn highest_mcs(
         PyValueError::new_err(refusal)
     };
     let found = found.ok_or_else(none)?;
-    Ok((found.mcs, found.bps / 1e6, found.arrives))
+    let HighestMcs {
+        mcs,
+        bps,
+        arrives,
+        level_dbm,
+    } = found;
+    Ok((mcs, bps / 1e6, arrives, level_dbm))
 }
 
 /// A name of the border as its value.

@@ -24,7 +24,8 @@ pub use atheros::{PublishedMaximum, compatibility_loss, published_maxima};
 pub use bianchi::{Bianchi, CollisionTime, bianchi};
 pub use exchange::Exchange;
 pub use level::{
-    Channel, Heard, HighestMcs, StationRate, WeakLink, highest_mcs, station_rates, weak_links,
+    Channel, Heard, HighestMcs, Paths, StationRate, WeakLink, highest_mcs, station_rates,
+    weak_links,
 };
 pub use limits::{Limit, LimitKind, limits};
 pub use link::{Direction, Link};

@@ -83,7 +83,12 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
         .radio
         .fading
         .filter(|_| scenario.radio.frame_errors);
-    let fading = fading.map(|model| Fading::new(model, names.len(), streams));
+    let fading = fading.map(|model| {
+        let of = |radio| radios.bss_of(radio);
+        let find = |name: &str| scenario.bss.iter().find(|bss| bss.name == name);
+        let bsss: Vec<_> = radios.ids().map(|radio| of(radio).and_then(find)).collect();
+        Fading::new(model, &bsss, streams)
+    });
     let world = World {
         stack: Stack {
             lower: Lower {

@@ -12,6 +12,7 @@ mod interference;
 mod overlap;
 mod radio;
 mod reception;
+mod selective;
 mod spatial_reuse;
 mod width;
 
@@ -28,14 +29,15 @@ use crate::scenario;
 
 use channel::Clash;
 pub(crate) use channel::{Channel, FrameKind, Gap, Mark, Origin, Transmission};
-pub(crate) use fading::Fading;
+pub(crate) use fading::{Fading, normals};
 use interference::Interference;
 pub(crate) use interference::Turn;
 pub use radio::loss_db;
 pub(crate) use radio::{Power, Radio};
-pub(crate) use reception::KnownSuccess;
 #[cfg(test)]
 pub(crate) use reception::Reception;
+pub(crate) use reception::{KnownSuccess, Sent};
+pub(crate) use selective::Spectrum;
 use spatial_reuse::SpatialReuse;
 use width::Widths;
 

@@ -238,7 +238,7 @@ class LinkBudget(Value):
 @frozen(kw_only=True, eq=False, repr=False)
 class Fading(Value):
     """Block fading: the power gain of a pair of nodes is constant for the coherence time and
-    then drawn anew, the same in both directions and over the whole channel. Its mean is 1.
+    then drawn anew, the same in both directions. Its mean is 1.
     """
 
     k_db: float | None = None
@@ -248,6 +248,11 @@ class Fading(Value):
 
     coherence_us: float
     """Coherence time, us."""
+
+    delay_spread_ns: float = 0.0
+    """RMS delay spread of the paths that are no line of sight, 0 to 200 ns: the gain differs
+    over the channel; 0: it is the same over the whole channel.
+    """
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -674,7 +674,8 @@ class Radio(Table):
     fading: Literal["none", "rayleigh", "rician"] = Field(
         "none",
         description="block fading: the power gain of each pair of nodes is drawn anew every "
-        "`coherence_ms`, the same over the whole channel and in both directions",
+        "`coherence_ms`, the same in both directions, and over the whole channel unless "
+        "`delay_spread_ns` is set",
     )
     rician_k_db: Db | None = Field(
         None, description='Rician K-factor, dB; needed with `fading = "rician"` alone'
@@ -683,6 +684,13 @@ class Radio(Table):
         25.0,
         description="coherence time of fading, ms; default: 0.423 / Doppler shift (Rappaport 2002, "
         "5.40.c) at 1 m/s and 5.18 GHz",
+    )
+    delay_spread_ns: Annotated[float, Field(ge=0, le=200)] = Field(
+        0.0,
+        description="with `fading`: RMS delay spread of paths whose power falls exponentially, ns: "
+        "the gain differs over the channel, and a frame has those of its own part. Channel models "
+        "of IEEE 802.11-03/940r4: A 0, B 15 (home), C 30 (small office), D 50 (office), E 100 "
+        "(large office), F 150 (hall). 0: one gain for the whole channel",
     )
     interferer: Interferer | None = Field(
         None, description="a source of interference that defers to no one; default: none"
@@ -701,6 +709,8 @@ class Radio(Table):
             raise ValueError('rician_k_db and fading = "rician" come together')
         if self.fading == "none" and self.coherence_ms != 25.0:
             raise ValueError("coherence_ms needs fading")
+        if self.fading == "none" and self.delay_spread_ns > 0:
+            raise ValueError("delay_spread_ns needs fading")
         return self
 
 

@@ -97,7 +97,8 @@ def mean_level_dbm(settings: Scenario, station: Station, duration_s: float) -> f
 def sure_level_dbm(settings: Scenario, station: Station, duration_s: float) -> float:
     """The level that nine of ten places (shadowing) and instants (fading) have at least, dBm.
 
-    With spatial reuse also the frames that are sent with less power have it.
+    With spatial reuse also the frames that are sent with less power have it. Of fading whose gain
+    differs over the channel it is the mean: there the instants depend on the modulation (`rates`).
     """
     margin = _NORMAL * settings.radio.shadowing_db + _fade_db(settings) + lowered_db(settings)
     return mean_level_dbm(settings, station, duration_s) - margin
@@ -145,7 +146,7 @@ def _lowest_on_the_way(settings: Scenario, station: Station, duration_s: float) 
 def _fade_db(settings: Scenario) -> float:
     """How far below its mean the level of a fading link is in one of ten instants, dB."""
     radio = settings.radio
-    if radio.fading == "none":
+    if radio.fading == "none" or radio.delay_spread_ns > 0:
         return 0.0
     factor = 0.0 if radio.rician_k_db is None else 10 ** (radio.rician_k_db / 10)
     low, high = 0.0, 1.0

@@ -2,7 +2,8 @@
 
 Takes a cell as devices carry it out; gives rates of the resolved scenario, and their words. A fixed
 rate suits the mean level; under shadowing, fading or a walk the level that nine of ten places and
-instants have.
+instants have. Where the gain differs over the channel, an instant has the level of a flat channel
+with as many losses (`effective_snr` of ``airtoll-phy``).
 """
 
 from __future__ import annotations
@@ -80,18 +81,27 @@ def by_level(settings: Scenario, station: Station, duration_s: float) -> Chosen 
     guard_ns = settings.guard_interval_ns or _GUARD_NS
     channel = (band_of(settings), settings.width_mhz, guard_ns, settings.coding)
     streams = station.streams or settings.streams
-    return _highest(phy, channel, streams, level, settings.radio.noise_figure_db)
+    radio = settings.radio
+    paths = (radio.delay_spread_ns, radio.rician_k_db)
+    return _highest(phy, channel, streams, level, radio.noise_figure_db, paths)
 
 
 @lru_cache(maxsize=4096)
 def _highest(
-    phy: str, channel: tuple[str, int, int, str], streams: int, level: float, noise_figure_db: float
+    phy: str,
+    channel: tuple[str, int, int, str],
+    streams: int,
+    level: float,
+    noise_figure_db: float,
+    paths: tuple[float, float | None],
 ) -> Chosen | None:
     try:
-        mcs, mbps, arrives = _native.highest_mcs(phy, *channel, streams, level, noise_figure_db)
+        mcs, mbps, arrives, suits_dbm = _native.highest_mcs(
+            phy, *channel, streams, level, noise_figure_db, *paths
+        )
     except ValueError:
         return None
-    return Chosen(mcs, streams, mbps, level, arrives)
+    return Chosen(mcs, streams, mbps, suits_dbm, arrives)
 
 
 def link_rates(settings: Scenario, station: Station, duration_s: float) -> tuple[border.Rate, ...]:

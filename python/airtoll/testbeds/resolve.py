@@ -737,7 +737,11 @@ def _radio(settings: Scenario, stations: list[Station]) -> border.Radio:
         shadowing_db=radio.shadowing_db,
         fading=None
         if radio.fading == "none"
-        else border.Fading(k_db=radio.rician_k_db, coherence_us=radio.coherence_ms * 1e3),
+        else border.Fading(
+            k_db=radio.rician_k_db,
+            coherence_us=radio.coherence_ms * 1e3,
+            delay_spread_ns=radio.delay_spread_ns,
+        ),
         interferers=() if radio.interferer is None else (_interferer(radio, radio.interferer),),
         carrier_sense_dbm=radio.carrier_sense_dbm,
         frame_capture_db=radio.capture_db,

@@ -1,12 +1,14 @@
 //! One frame over one link: coder, mapper, white noise, max-log demapper and soft-decision decoder.
 //!
 //! Takes coding, modulation, code rate, octets, SNR and a seed; gives frames and how many of them failed.
-//! The SNR is that of a subcarrier, Es/N0. The channel is flat and known, so that the LDPC tone mapper
-//! (19.3.11.9.4) would change nothing and is left out. Source: IEEE Std 802.11-2020, 17.3.5.8 and 21.3.10.9
-//! (Gray mapping); the codes: `bcc`, `ldpc`.
+//! The SNR is that of a subcarrier, Es/N0. The channel is known. The tables are those of a flat one, where the LDPC
+//! tone mapper (21.3.10.9.4) would change nothing; HT, whose subcarriers these are, has none. Source: IEEE Std
+//! 802.11-2020, 17.3.5.8 and 21.3.10.9 (Gray mapping); the codes: `bcc`, `ldpc`.
 
 #[path = "bcc.rs"]
 mod bcc;
+#[path = "information.rs"]
+mod information;
 #[path = "ldpc.rs"]
 mod ldpc;
 #[path = "matrices.rs"]
@@ -14,6 +16,7 @@ mod matrices;
 
 use airtoll_phy::{CodeRate, Coding, Modulation};
 use bcc::Bcc;
+pub use information::missing;
 use ldpc::Ldpc;
 
 /// Data subcarriers of 20 MHz HT.
@@ -42,11 +45,23 @@ pub struct Count {
 
 /// Sends frames until `errors` are lost or `frames` are sent.
 pub fn simulate(link: Link, octets: usize, snr_db: f64, limit: Count) -> Count {
+    simulate_over(&[1.0], link, octets, snr_db, limit)
+}
+
+/// The same over a channel with these amplitudes of subcarriers, which repeat.
+pub fn simulate_over(
+    amplitudes: &[f32],
+    link: Link,
+    octets: usize,
+    snr_db: f64,
+    limit: Count,
+) -> Count {
     let seed = 1_000_003 * (link.modulation as u64 * 16 + link.code as u64)
         + 10_007 * octets as u64
         + (snr_db * 4.0 + 400.0) as u64
         + 1_000_000_007 * link.coding as u64;
     let mut sender = Sender::new(link, octets, seed);
+    sender.amplitudes = amplitudes.to_vec();
     let deviation = libm::sqrt(0.5 / libm::pow(10.0, snr_db / 10.0)) as f32;
     let mut count = Count {
         errors: 0,
@@ -107,7 +122,11 @@ struct Sender {
     coder: Coder,
     /// Bits of one axis of the constellation.
     axis_bits: usize,
+    /// Its axes.
+    axes: usize,
     scale: f32,
+    /// Of the subcarriers, in turn.
+    amplitudes: Vec<f32>,
     sent: Vec<bool>,
     received: Vec<f32>,
 }
@@ -132,7 +151,9 @@ impl Sender {
                 Coding::Ldpc => Coder::Ldpc(Box::new(Ldpc::new(data, link.code, bits))),
             },
             axis_bits: bits.div_ceil(2),
+            axes: bits.min(2),
             scale,
+            amplitudes: vec![1.0],
             sent: Vec::new(),
             received: Vec::new(),
         }
@@ -156,7 +177,9 @@ impl Sender {
     fn transmit(&mut self, deviation: f32) {
         self.received.clear();
         self.received.resize(self.sent.len(), 0.0);
+        let bits = self.axis_bits * self.axes;
         for axis in (0..self.sent.len()).step_by(self.axis_bits) {
+            let amplitude = self.amplitudes[axis / bits % self.amplitudes.len()];
             let mut index = 0_usize;
             for bit in 0..self.axis_bits {
                 let before = index & 1;
@@ -164,7 +187,7 @@ impl Sender {
             }
             let most = (1_usize << self.axis_bits) - 1;
             let level = (2 * index) as f32 - most as f32;
-            let heard = level + self.noise.normal() * deviation / self.scale;
+            let heard = level + self.noise.normal() * deviation / self.scale / amplitude;
             for bit in 0..self.axis_bits {
                 let mut nearest = [f32::INFINITY; 2];
                 for point in 0..=most {
@@ -173,7 +196,8 @@ impl Sender {
                     let off = heard - ((2 * point) as f32 - most as f32);
                     nearest[value] = nearest[value].min(off * off);
                 }
-                self.received[axis + bit] = nearest[1] - nearest[0];
+                // The noise of a weak subcarrier is larger.
+                self.received[axis + bit] = (nearest[1] - nearest[0]) * amplitude * amplitude;
             }
         }
     }

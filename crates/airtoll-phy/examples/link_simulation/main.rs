@@ -1,14 +1,17 @@
 //! Simulates the link of every modulation and code rate, and prints a table of error rates.
 //!
 //! `cargo run --release -p airtoll-phy --example link_simulation bcc > crates/airtoll-phy/src/error_rate/link_table.rs`,
-//! and `ldpc` for `ldpc_table.rs`, take some minutes and give the same octets on every machine.
+//! and `ldpc` for `ldpc_table.rs`, take some minutes and give the same octets on every machine. `information` prints
+//! `effective_snr/information_table.rs`; `several-paths` compares frames over channels with several paths with what
+//! effective SNRs foretell.
 
 mod link;
+mod several_paths;
 
 use std::process::ExitCode;
 
 use airtoll_phy::{CodeRate, Coding, Modulation};
-use link::{Count, Link, simulate};
+use link::{Count, Link, missing, simulate};
 
 const LINKS: [(Modulation, CodeRate); 15] = [
     (Modulation::Bpsk, CodeRate::R1_2),
@@ -34,16 +37,53 @@ const MOST_ERRORS: u32 = 60;
 const FEWEST_ERRORS: u32 = 15;
 
 fn main() -> ExitCode {
-    let coding = match std::env::args().nth(1).as_deref() {
-        Some("bcc") => Coding::Bcc,
-        Some("ldpc") => Coding::Ldpc,
+    match std::env::args().nth(1).as_deref() {
+        Some("bcc") => table(Coding::Bcc),
+        Some("ldpc") => table(Coding::Ldpc),
+        Some("information") => information(),
+        Some("several-paths") => several_paths::compare(),
         _ => {
-            eprintln!("usage: link_simulation bcc|ldpc");
+            eprintln!("usage: link_simulation bcc|ldpc|information|several-paths");
             return ExitCode::from(2);
         }
-    };
-    table(coding);
+    }
     ExitCode::SUCCESS
+}
+
+/// Prints what is missing of a coded bit by bits of an axis and its ratio of energy and noise.
+fn information() {
+    const FIRST_DB: f64 = -20.0;
+    const STEP_DB: f64 = 0.5;
+    const LEAST: f64 = 1e-12;
+    println!("//! Coded bits over white noise, written by `examples/link_simulation`.");
+    println!("//!");
+    println!("//! Never edit by hand.");
+    println!();
+    println!(
+        "/// The first ratio of energy and noise of an axis, and the step from one to the next, dB."
+    );
+    println!("pub(super) const FIRST_DB: f64 = {FIRST_DB:?};");
+    println!("pub(super) const STEP_DB: f64 = {STEP_DB:?};");
+    println!();
+    println!(
+        "/// `ln` of the share of a bit that is missing at each ratio, by bits of an axis from 1 on."
+    );
+    println!("#[rustfmt::skip]");
+    println!("pub(super) const MISSING: [&[f64]; 6] = [");
+    for bits in 1..=6 {
+        println!("    &[");
+        let mut ratio_db = FIRST_DB;
+        loop {
+            let lost = missing(bits, ratio_db);
+            println!("        {:.6},", libm::log(lost));
+            if lost < LEAST {
+                break;
+            }
+            ratio_db += STEP_DB;
+        }
+        println!("    ],");
+    }
+    println!("];");
 }
 
 fn table(coding: Coding) {

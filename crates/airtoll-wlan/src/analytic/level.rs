@@ -1,13 +1,15 @@
 //! Levels of links at a fixed rate: the received level, and the level that the rate needs.
 
+use airtoll_engine::Streams;
 use airtoll_phy::{
-    Band, Coding, GuardInterval, TxVector, Width, frame_success, from_milliwatts, milliwatts,
-    noise_floor, non_ht_reference_rate, ratio,
+    Band, Coding, DelayLine, GuardInterval, TxVector, Width, effective_snr_db, frame_success,
+    from_milliwatts, milliwatts, noise_floor, non_ht_reference_rate, ratio, sub_bands,
 };
 use airtoll_units::{Db, Dbm};
 
 use super::link::{Link, band, legacy};
 use crate::loss_db;
+use crate::medium::normals;
 use crate::scenario::{Bss, Node, Rate, Role, Scenario, Standard};
 
 /// Octets of the packet whose frame is judged.
@@ -41,6 +43,9 @@ pub struct HighestMcs {
     /// Whether nine of ten frames of 1500 octets arrive with it; false where the level is too low for
     /// every MCS, of which the lowest then stands here.
     pub arrives: bool,
+    /// The level that it suits, dBm: that of the signal, or over several paths that of a flat channel with as many
+    /// losses as nine of ten of their channels have at most.
+    pub level_dbm: f64,
 }
 
 /// A channel, and guard interval and code on it.
@@ -63,6 +68,42 @@ pub struct Heard {
     pub level_dbm: f64,
     /// Its noise figure, dB.
     pub noise_figure_db: f64,
+    /// Paths on which the signal comes, where its gain differs over the channel.
+    pub paths: Option<Paths>,
+}
+
+/// Several paths of a signal (`radio.fading` of a scenario).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Paths {
+    /// Power of the line of sight over that of the others, dB; `None`: there is none.
+    pub k_db: Option<f64>,
+    /// RMS delay spread of the others, ns.
+    pub delay_spread_ns: f64,
+}
+
+/// Channels that are drawn, and the share of them whose losses a rate may have to bear.
+const CHANNELS: usize = 400;
+const WORST: f64 = 0.1;
+
+impl Paths {
+    /// Gains of the sub-bands of a frame in channels that are the same at every call, dB.
+    fn channels(self, width: Width) -> Vec<Vec<f64>> {
+        let k = self.k_db.map_or(0.0, |db| ratio(Db(db)));
+        let line = DelayLine::new(self.delay_spread_ns, k, width.mhz() as usize / 20);
+        let mut stream = Streams::new(0).named("channels of several paths");
+        let occupied = sub_bands(0, width);
+        let one = |_| line.gains_db(|| normals(&mut stream))[occupied.clone()].to_vec();
+        (0..CHANNELS).map(one).collect()
+    }
+}
+
+/// The SNR of a flat channel, dB, with as many losses of frames with `vector` as nine of ten of these channels have at
+/// most.
+fn sure_snr_db(vector: &TxVector, snr_db: f64, channels: &[Vec<f64>]) -> f64 {
+    let of = |gains: &Vec<f64>| effective_snr_db(vector.mcs().modulation, snr_db, gains);
+    let mut all: Vec<f64> = channels.iter().map(of).collect();
+    all.sort_by(f64::total_cmp);
+    all[(WORST * all.len() as f64) as usize]
 }
 
 /// The MCS with the highest rate of those with which nine of ten frames of 1500 octets arrive.
@@ -80,22 +121,35 @@ pub fn highest_mcs(
     let guard = GuardInterval::of_nanos(u32::from(channel.guard_interval_ns))?;
     let guard = phy.guard_interval(guard);
     let noise = noise_floor(f64::from(width.mhz()) * 1e6, Db(heard.noise_figure_db));
-    let snr = ratio(Db(heard.level_dbm - noise.0));
-    let all = phy.mcs_indices(streams).filter(|(_, s)| *s == streams);
-    let known = all.filter_map(|(mcs, _)| {
-        let vector = TxVector::of_mcs(standard, mcs, streams, width, guard, channel.band)
-            .and_then(|vector| vector.with_coding(channel.coding))
-            .ok()?;
-        Some(HighestMcs {
+    let Dbm(noise_dbm) = noise;
+    let channels = heard.paths.map(|paths| paths.channels(width));
+    let judged = |(mcs, vector): (u8, TxVector)| {
+        let level_dbm = channels.as_ref().map_or(heard.level_dbm, |channels| {
+            noise_dbm + sure_snr_db(&vector, heard.level_dbm - noise_dbm, channels)
+        });
+        let snr = ratio(Db(level_dbm - noise_dbm));
+        HighestMcs {
             mcs,
             bps: vector.bit_rate().0 as f64,
             arrives: frame_success(&vector, snr, PACKET_OCTETS + AROUND_OCTETS) >= NEEDED_SUCCESS,
-        })
+            level_dbm,
+        }
+    };
+    let all = phy.mcs_indices(streams).filter(|(_, s)| *s == streams);
+    let vectors = all.filter_map(|(mcs, _)| {
+        let vector = TxVector::of_mcs(standard, mcs, streams, width, guard, channel.band)
+            .and_then(|vector| vector.with_coding(channel.coding))
+            .ok()?;
+        Some((mcs, vector))
     });
-    let known: Vec<HighestMcs> = known.collect();
-    let highest = known.iter().filter(|one| one.arrives).copied();
-    let lowest = known.iter().min_by(|a, b| a.bps.total_cmp(&b.bps)).copied();
-    highest.max_by(|a, b| a.bps.total_cmp(&b.bps)).or(lowest)
+    let mut fastest_first: Vec<(u8, TxVector)> = vectors.collect();
+    fastest_first.sort_by_key(|(_, vector)| core::cmp::Reverse(vector.bit_rate().0));
+    let lowest = fastest_first.last().copied();
+    let arrives = fastest_first
+        .into_iter()
+        .map(judged)
+        .find(|one| one.arrives);
+    arrives.or_else(|| lowest.map(judged))
 }
 
 /// The fixed rate of a station's data frames in a BSS.

@@ -293,6 +293,7 @@ fn links_of(scenario: &Scenario, station: &Node) -> Vec<Link> {
             let heard = Heard {
                 level_dbm: received_dbm(scenario, access_point, station, &bss.name),
                 noise_figure_db: scenario.radio.noise_figure_db,
+                paths: None,
             };
             let channel = Channel {
                 band: band(bss),

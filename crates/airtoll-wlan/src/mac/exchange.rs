@@ -12,7 +12,7 @@ use super::{Mac, Mode};
 use crate::context::{Action, Context, Effects, Step};
 use crate::event::Event;
 use crate::id::{ContenderId, LinkId, ModeId, RadioId, TransmissionId};
-use crate::medium::{AirTime, FrameKind, Gap, Mark, Medium, Origin, Transmission};
+use crate::medium::{AirTime, FrameKind, Gap, Mark, Medium, Origin, Sent, Spectrum, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::{Air, Octets};
 use crate::scenario::Protection;
@@ -478,7 +478,12 @@ impl Mac {
             medium.reception(&t, peer)
         };
         let arrives = reception.is_some_and(|r| {
-            medium.data_arrives(ends, (mode_id, vector), mpdu.octets, (r, t.end), success)
+            let sent = Sent {
+                mode: mode_id,
+                vector,
+                spectrum: Spectrum::Whole,
+            };
+            medium.data_arrives(ends, sent, mpdu.octets, (r, t.end), success)
         });
         mpdu.hear(arrives);
         let mut behind = window[at + 1..].iter();
@@ -746,8 +751,12 @@ impl Mac {
                     whole
                 };
                 let arrives = outcome.is_some_and(|r| {
-                    let sent_with = (mode_id, mode.vector());
-                    medium.data_arrives(ends, sent_with, mpdu.octets, (r, t.end), success)
+                    let sent = Sent {
+                        mode: mode_id,
+                        vector: mode.vector(),
+                        spectrum: Spectrum::Whole,
+                    };
+                    medium.data_arrives(ends, sent, mpdu.octets, (r, t.end), success)
                 });
                 mpdu.hear(arrives);
             }

@@ -26,7 +26,7 @@ use super::link::{HandUp, Heard, Request, Way};
 use crate::context::{Action, Context, Effects, Step};
 use crate::event::Event;
 use crate::id::{ContenderId, LinkId, ModeId, RadioId, Table, TransmissionId};
-use crate::medium::{AirTime, FrameKind, Medium, Origin, Transmission};
+use crate::medium::{AirTime, FrameKind, Medium, Origin, Sent, Spectrum, Transmission};
 use crate::observe::Observation;
 use crate::observe::ledger::Octets;
 use deferral::Deferral;
@@ -143,7 +143,9 @@ struct User {
     mode: ModeId,
     /// The vector of its data in its resource unit.
     vector: TxVector,
+    /// Its resource unit, and the number of that from the lowest frequency on.
     unit: ResourceUnit,
+    number: u32,
     /// MPDUs, and octets of the PSDU.
     count: u32,
     psdu: u32,
@@ -153,6 +155,20 @@ struct User {
     arrived: bool,
     /// Its data are acknowledged.
     acknowledged: bool,
+}
+
+impl User {
+    /// How its part of a transmission is sent.
+    fn sent<'m>(&self, t: &Transmission, alone: &'m TxVector) -> Sent<'m> {
+        Sent {
+            mode: self.mode,
+            vector: alone,
+            spectrum: match t.kind {
+                FrameKind::Triggered => Spectrum::TriggeredUnit(self.unit, self.number),
+                _ => Spectrum::Unit(self.unit, self.number),
+            },
+        }
+    }
 }
 
 /// MPDUs of a user's part that arrived, and those that did not.
@@ -487,8 +503,8 @@ impl Mac {
                 whole
             };
             let arrives = outcome.is_some_and(|r| {
-                let sent_with = (user.mode, mode.vector());
-                medium.data_arrives(ends, sent_with, mpdu.octets, (r, t.end), success)
+                let sent = user.sent(t, mode.vector());
+                medium.data_arrives(ends, sent, mpdu.octets, (r, t.end), success)
             });
             mpdu.hear(arrives);
         }
@@ -614,9 +630,9 @@ impl Mac {
         let state = &mut self.links[link];
         let ends = state.ends(Way::FIRST);
         let (_, success) = state.window_and_success(Way::FIRST);
-        let sent_with = (user.mode, self.modes[user.mode].vector());
+        let sent = user.sent(t, self.modes[user.mode].vector());
         medium.reception(t, ends.to).is_some_and(|reception| {
-            medium.data_arrives(ends, sent_with, octets, (reception, t.end), success)
+            medium.data_arrives(ends, sent, octets, (reception, t.end), success)
         })
     }
 

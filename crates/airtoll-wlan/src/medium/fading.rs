@@ -3,13 +3,17 @@
 //! Takes the scenario's figures and random streams; gives levels and gains. Sources: T. S. Rappaport,
 //! Wireless Communications, 2nd ed., 2002, 4.9.2 (log-normal shadowing) and 5.6 (Rayleigh and Rician
 //! fading). A gain is drawn from a stream of its pair and block, so that draws do not depend on
-//! traffic.
+//! traffic. Without a delay spread it is the same over the whole channel; `selective` has the others.
 
 use airtoll_engine::{Stream, Streams};
+use airtoll_phy::TxVector;
 use airtoll_units::{Duration, Instant};
 
-use crate::id::RadioId;
-use crate::scenario;
+use super::overlap::Tuning;
+use super::radio::tuning;
+use super::selective::{Faded, Place, Selective, Spectrum};
+use crate::id::{Ends, RadioId};
+use crate::scenario::{self, Bss};
 
 /// Block fading of all pairs.
 #[derive(Debug)]
@@ -19,24 +23,69 @@ pub(crate) struct Fading {
     /// Rician K-factor, linear; 0: Rayleigh.
     k: f64,
     radios: usize,
-    /// Block and gain of each pair that was asked last.
+    /// Block and gain of each pair that was asked last, where it is the same over the whole channel.
     last: Vec<(Option<u64>, f64)>,
+    /// Gains of sub-bands, where they differ.
+    selective: Option<Box<Selective>>,
 }
 
 impl Fading {
-    /// Fading of `radios` radios.
-    pub fn new(model: scenario::Fading, radios: usize, streams: Streams) -> Self {
+    /// Fading of the radios of these BSSs, one each.
+    pub fn new(model: scenario::Fading, bss_of: &[Option<&Bss>], streams: Streams) -> Self {
+        let radios = bss_of.len();
+        let k = model.k_db.map_or(0.0, |db| libm::pow(10.0, db / 10.0));
+        let is_selective = model.delay_spread_ns > 0.0;
+        let selective = is_selective.then(|| {
+            let tunings = bss_of
+                .iter()
+                .map(|bss| bss.map_or_else(Tuning::default, tuning));
+            Box::new(Selective::new(model.delay_spread_ns, k, tunings.collect()))
+        });
         Self {
             streams,
             coherence: Duration::from_secs_f64(model.coherence_us / 1e6),
-            k: model.k_db.map_or(0.0, |db| libm::pow(10.0, db / 10.0)),
+            k,
             radios,
-            last: vec![(None, 1.0); radios * radios],
+            last: match selective {
+                None => vec![(None, 1.0); radios * radios],
+                Some(_) => Vec::new(),
+            },
+            selective,
         }
     }
 
+    /// Signal-to-noise ratios at an instant of a frame with the mean ratio `mean`, linear.
+    pub fn snr(
+        &mut self,
+        ends: Ends<RadioId>,
+        at: Instant,
+        mean: f64,
+        sent: (&TxVector, Spectrum),
+    ) -> Faded {
+        let Some(selective) = &mut self.selective else {
+            let snr = mean * self.gain(ends.from, ends.to, at);
+            return Faded {
+                data: snr,
+                header: snr,
+            };
+        };
+        let (low, high) = (ends.from.min(ends.to), ends.from.max(ends.to));
+        let block = at.as_nanos() / self.coherence.as_nanos().max(1);
+        let place = Place {
+            pair: low.index() * self.radios + high.index(),
+            block,
+        };
+        let streams = &self.streams;
+        let mut stream = None;
+        let draw = || {
+            let named = || streams.named(&format!("fading/{low}/{high}/{block}"));
+            normals(stream.get_or_insert_with(named))
+        };
+        selective.snr(place, ends, mean, sent, draw)
+    }
+
     /// Power gain between two radios at an instant, linear; its mean is 1.
-    pub fn gain(&mut self, a: RadioId, b: RadioId, at: Instant) -> f64 {
+    fn gain(&mut self, a: RadioId, b: RadioId, at: Instant) -> f64 {
         let (low, high) = (a.min(b), a.max(b));
         let block = at.as_nanos() / self.coherence.as_nanos().max(1);
         let place = low.index() * self.radios + high.index();
@@ -59,7 +108,7 @@ fn drawn(stream: &mut Stream, k: f64) -> f64 {
 }
 
 /// Two standard normal numbers (Box and Muller 1958).
-fn normals(stream: &mut Stream) -> [f64; 2] {
+pub(crate) fn normals(stream: &mut Stream) -> [f64; 2] {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.unit()));
     let angle = core::f64::consts::TAU * stream.unit();
     [radius * libm::cos(angle), radius * libm::sin(angle)]
@@ -75,13 +124,15 @@ pub(super) fn shadowing_db(deviation_db: f64, streams: &Streams, names: [&str; 2
 #[cfg(test)]
 mod tests {
     use super::*;
+    use airtoll_phy::{Band, Generation, GuardInterval, ResourceUnit, Width, frame_success};
 
     fn gains(k_db: Option<f64>) -> Vec<f64> {
         let model = scenario::Fading {
             k_db,
             coherence_us: 1_000.0,
+            delay_spread_ns: 0.0,
         };
-        let mut fading = Fading::new(model, 2, Streams::new(3));
+        let mut fading = Fading::new(model, &[None; 2], Streams::new(3));
         let (a, b) = (RadioId::new(0), RadioId::new(1));
         let at = |ms: u64| Instant::ZERO + Duration::from_micros(1_000 * ms);
         (0..20_000).map(|ms| fading.gain(a, b, at(ms))).collect()
@@ -115,8 +166,9 @@ mod tests {
         let model = scenario::Fading {
             k_db: None,
             coherence_us: 1_000.0,
+            delay_spread_ns: 0.0,
         };
-        let mut fading = Fading::new(model, 2, Streams::new(3));
+        let mut fading = Fading::new(model, &[None; 2], Streams::new(3));
         let (a, b) = (RadioId::new(0), RadioId::new(1));
         let at = |us: u64| Instant::ZERO + Duration::from_micros(us);
         let first = fading.gain(a, b, at(10));
@@ -125,6 +177,127 @@ mod tests {
         assert_ne!(next, first);
         // Nothing depends on what was asked before.
         assert_eq!(fading.gain(a, b, at(20)), first);
+    }
+
+    /// A channel of 80 MHz of 802.11ax.
+    fn wide() -> Bss {
+        serde_json::from_str(
+            r#"{"name": "cell", "standard": "802.11ax", "width_mhz": 80,
+            "rate": {"control": "fixed_mcs", "mcs": 0}}"#,
+        )
+        .unwrap()
+    }
+
+    fn vector(mcs: u8) -> TxVector {
+        let (width, gi) = (Width::Mhz80, GuardInterval::Ns800);
+        TxVector::of_mcs(Generation::Ax, mcs, 1, width, gi, Band::Ghz5).unwrap()
+    }
+
+    fn over_paths(delay_spread_ns: f64, bss: &Bss) -> Fading {
+        let model = scenario::Fading {
+            k_db: None,
+            coherence_us: 1_000.0,
+            delay_spread_ns,
+        };
+        Fading::new(model, &[Some(bss); 3], Streams::new(3))
+    }
+
+    fn ends(from: u32, to: u32) -> Ends<RadioId> {
+        Ends {
+            from: RadioId::new(from),
+            to: RadioId::new(to),
+        }
+    }
+
+    fn instant(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(1_000 * ms)
+    }
+
+    #[test]
+    fn a_vanishing_delay_spread_is_one_gain() {
+        let bss = wide();
+        let (mut one, mut several) = (over_paths(0.0, &bss), over_paths(1e-6, &bss));
+        let (v, mean) = (vector(4), 40.0);
+        for ms in 0..200 {
+            let ask = |fading: &mut Fading, spectrum| {
+                fading.snr(ends(0, 1), instant(ms), mean, (&v, spectrum))
+            };
+            let flat = ask(&mut one, Spectrum::Whole);
+            assert_eq!(
+                flat.data,
+                mean * one.gain(RadioId::new(0), RadioId::new(1), instant(ms))
+            );
+            assert_eq!(flat.data, flat.header);
+            for spectrum in [Spectrum::Whole, Spectrum::Unit(ResourceUnit::Tones26, 30)] {
+                let found = ask(&mut several, spectrum).data;
+                // Where 16-QAM loses no frame the ratio of several paths has an end.
+                let least = flat.data.min(100.0);
+                assert!(
+                    (found / least - 1.0).abs() < 1e-3 || found > least,
+                    "{found} {flat:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn gains_of_sub_bands_depend_on_the_pair_and_the_block_alone() {
+        let bss = wide();
+        let (v, narrow) = (
+            vector(7),
+            TxVector::ofdm(airtoll_phy::OfdmRate::M24, Band::Ghz5),
+        );
+        let whole =
+            |f: &mut Fading, ends, ms| f.snr(ends, instant(ms), 90.0, (&v, Spectrum::Whole));
+        let mut fading = over_paths(50.0, &bss);
+        let first = whole(&mut fading, ends(0, 1), 5);
+        assert_ne!(first.data, first.header);
+        // Later, over another pair, of other frames and over interferers.
+        let other = whole(&mut fading, ends(0, 2), 5);
+        assert_ne!(other, first);
+        assert_ne!(whole(&mut fading, ends(0, 1), 6), first);
+        for mean in 1..100 {
+            fading.snr(
+                ends(1, 0),
+                instant(5),
+                f64::from(mean),
+                (&narrow, Spectrum::Primary),
+            );
+        }
+        assert_eq!(whole(&mut fading, ends(1, 0), 5), first);
+        let mut again = over_paths(50.0, &bss);
+        assert_eq!(whole(&mut again, ends(1, 0), 5), first);
+    }
+
+    /// Share of frames of 1000 octets with MCS 0 that are lost at a mean ratio of 10 dB.
+    fn lost(delay_spread_ns: f64, spectrum: Spectrum) -> f64 {
+        let (bss, v) = (wide(), vector(0));
+        let mut fading = over_paths(delay_spread_ns, &bss);
+        let blocks = 2_000;
+        let arrives = |ms| {
+            let faded = fading.snr(ends(0, 1), instant(ms), 10.0, (&v, spectrum));
+            frame_success(&v, faded.data, 1_000)
+        };
+        1.0 - (0..blocks).map(arrives).sum::<f64>() / blocks as f64
+    }
+
+    #[test]
+    fn a_wide_frame_has_diversity_and_a_small_unit_has_little() {
+        let unit = |unit| Spectrum::Unit(unit, 3);
+        let flat = lost(0.0, Spectrum::Whole);
+        // MCS 0 needs about 0.3 dB: a tenth of the mean, 1 - exp(-0.107).
+        assert!((0.08..0.13).contains(&flat), "{flat}");
+        let whole = lost(150.0, Spectrum::Whole);
+        let small = lost(150.0, unit(ResourceUnit::Tones26));
+        let half = lost(150.0, unit(ResourceUnit::Tones106));
+        assert!(whole < 0.001, "{whole}");
+        assert!(
+            whole < half && half < 0.6 * small && small < flat,
+            "{half} {small} {flat}"
+        );
+        // 2 MHz and 15 ns have one gain.
+        let near = lost(15.0, unit(ResourceUnit::Tones26));
+        assert!((near / flat - 1.0).abs() < 0.25, "{near} {flat}");
     }
 
     #[test]

@@ -34,6 +34,11 @@ impl Block {
         Self { first, step }
     }
 
+    /// Its first 20 MHz channel.
+    pub fn first(self) -> usize {
+        usize::from(self.first)
+    }
+
     /// Whether a 20 MHz channel is in it.
     pub fn holds(self, channel: u8) -> bool {
         channel >> self.step == self.first >> self.step

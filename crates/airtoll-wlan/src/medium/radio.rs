@@ -477,7 +477,7 @@ impl Radio {
 }
 
 /// The channel of the radios in a BSS.
-fn tuning(bss: &Bss) -> Tuning {
+pub(super) fn tuning(bss: &Bss) -> Tuning {
     Tuning {
         primary: bss.primary,
         step: (bss.width_mhz / 20).max(1).ilog2() as u8,

@@ -4,6 +4,7 @@ use airtoll_phy::{self as phy, TxVector};
 use airtoll_units::{Instant, Span};
 
 use super::radio::{Power, Sensing};
+use super::selective::Spectrum;
 use super::spatial_reuse::COLOR_READ;
 use super::{Clash, Medium, Transmission};
 use crate::id::{Ends, ModeId, RadioId};
@@ -19,6 +20,16 @@ pub(crate) enum Reception {
     Lowered(f64),
     /// Over others: the linear ratio of its power to theirs and the noise's.
     Over(f64),
+}
+
+/// How a data frame is sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent<'m> {
+    pub mode: ModeId,
+    /// The vector of the mode.
+    pub vector: &'m TxVector,
+    /// The part of the channel that it occupies.
+    pub spectrum: Spectrum,
 }
 
 /// Probabilities that frames of a pair of radios arrive where nothing overlaps them: those of its last few
@@ -268,7 +279,11 @@ impl Medium {
     pub fn data_arrives(
         &mut self,
         ends: Ends<RadioId>,
-        (mode, vector): (ModeId, &TxVector),
+        Sent {
+            mode,
+            vector,
+            spectrum,
+        }: Sent<'_>,
         octets: u32,
         (reception, at): (Reception, Instant),
         known: &mut KnownSuccess,
@@ -277,8 +292,7 @@ impl Medium {
             return true;
         }
         if self.fading.is_some() {
-            let bandwidth = f64::from(vector.width().mhz()) * 1e6;
-            return self.arrives_faded(ends, (vector, octets), bandwidth, (reception, at));
+            return self.arrives_faded(ends, (vector, octets), spectrum, (reception, at));
         }
         let probability = match reception {
             Reception::Clear => known.of(mode, octets, || {
@@ -338,7 +352,7 @@ impl Medium {
         let ends = Ends { from: t.node, to };
         if self.fading.is_some() {
             let what = (vector, octets);
-            return self.arrives_faded(ends, what, 20e6, (reception, t.end));
+            return self.arrives_faded(ends, what, Spectrum::Primary, (reception, t.end));
         }
         let probability = match reception {
             Reception::Clear => self.radio.control_success(t.node, to, vector, octets),
@@ -347,23 +361,28 @@ impl Medium {
         self.happens(probability)
     }
 
-    /// Whether a frame arrives with the gain that the pair of radios has at the end of the frame. The
+    /// Whether a frame arrives with the gains that the pair of radios has at the end of the frame. The
     /// frames that overlap it keep their mean levels.
     #[cold]
     fn arrives_faded(
         &mut self,
         ends: Ends<RadioId>,
         (vector, octets): (&TxVector, u32),
-        bandwidth_hz: f64,
+        spectrum: Spectrum,
         (reception, at): (Reception, Instant),
     ) -> bool {
+        let bandwidth_hz = match spectrum {
+            Spectrum::Primary => 20e6,
+            _ => f64::from(vector.width().mhz()) * 1e6,
+        };
         let mean = self.mean_sinr(ends, bandwidth_hz, reception);
-        let gain = self
-            .fading
-            .as_mut()
-            .map_or(1.0, |fading| fading.gain(ends.from, ends.to, at));
-        let snr = mean * gain;
-        self.happens(phy::frame_success(vector, snr, octets) * phy::header_success(vector, snr))
+        let fading = self.fading.as_mut();
+        let Some(faded) = fading.map(|fading| fading.snr(ends, at, mean, (vector, spectrum)))
+        else {
+            return false;
+        };
+        let data = phy::frame_success(vector, faded.data, octets);
+        self.happens(data * phy::header_success(vector, faded.header))
     }
 
     #[inline]

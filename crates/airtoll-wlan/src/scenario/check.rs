@@ -84,6 +84,13 @@ impl Scenario {
                 self.node(&format!("radio.hidden[{i}]"), name)?;
             }
         }
+        if let Some(fading) = self.radio.fading {
+            let most = airtoll_phy::MOST_DELAY_SPREAD_NS;
+            if !(0.0..=most).contains(&fading.delay_spread_ns) {
+                let field = "radio.fading.delay_spread_ns";
+                return invalid(field, fading.delay_spread_ns, format!("0 to {most}"));
+            }
+        }
         for (i, interferer) in self.radio.interferers.iter().enumerate() {
             self.check_interferer(&format!("radio.interferers[{i}]"), interferer)?;
         }

@@ -38,7 +38,7 @@ pub struct Radio {
 }
 
 /// Block fading: the power gain of a pair of nodes is constant for the coherence time and then drawn
-/// anew, the same in both directions and over the whole channel. Its mean is 1.
+/// anew, the same in both directions. Its mean is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fading {
@@ -47,6 +47,10 @@ pub struct Fading {
     pub k_db: Option<f64>,
     /// Coherence time, us.
     pub coherence_us: f64,
+    /// RMS delay spread of the paths that are no line of sight, 0 to 200 ns: the gain differs over the channel;
+    /// 0: it is the same over the whole channel.
+    #[serde(default)]
+    pub delay_spread_ns: f64,
 }
 
 /// A source of energy that is on for a time and off for a time, and defers to no one. From

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::medium::FrameKind;
-use crate::scenario::{Flow, PathLoss};
+use crate::scenario::{Fading, Flow, PathLoss};
 
 const AX20: &str = r#""standard": "802.11ax", "rate": {"control": "fixed_mcs", "mcs": 7}"#;
 const BOTH: &str = r#""ofdma": {}"#;
@@ -118,10 +118,16 @@ fn the_ledger_adds_up_and_octets_are_booked_once() {
         ),
     ] {
         let far_db = if bss == AX80 { 74.0 } else { 88.0 };
-        for loss_db in [60.0, far_db] {
+        let paths = Fading {
+            k_db: None,
+            coherence_us: 25_000.0,
+            delay_spread_ns: 50.0,
+        };
+        for (loss_db, fading) in [(60.0, None), (far_db, None), (far_db - 10.0, Some(paths))] {
             let node = r#", "cipher": "ccmp-128""#;
             let mut scenario = voices(n, &with(bss, ofdma), node, directions, pattern, 1.0);
             scenario.radio.path_loss = PathLoss::Constant { loss_db };
+            scenario.radio.fading = fading;
             let mut world = world_after(&scenario, 3);
             let outcome = world.outcome();
             let booked = world.stack.lower.cx.observers.ledger().total();

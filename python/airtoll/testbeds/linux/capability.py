@@ -198,6 +198,7 @@ _SCENARIO: Final = {
     "radio.fading": only("none", reason="has no effect: the medium has mean levels"),
     "radio.rician_k_db": only(None, reason="has no effect: the medium has mean levels"),
     "radio.coherence_ms": only(25.0, reason="has no effect: the medium has mean levels"),
+    "radio.delay_spread_ns": only(0.0, reason="has no effect: the medium has mean levels"),
     "radio.interferer": only(None, reason="has no effect: the medium has no interferer"),
     "radio.obss_pd_dbm": only(None, reason="has no effect: the medium has no BSS color"),
     "ofdma": only("off", reason="has no effect: mac80211_hwsim has no OFDMA"),

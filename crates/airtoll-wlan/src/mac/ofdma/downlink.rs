@@ -65,6 +65,7 @@ impl Mac {
                 mode,
                 vector: *self.modes[mode].vector(),
                 unit,
+                number: users.len() as u32,
                 count: 0,
                 psdu: 0,
                 answers: false,
@@ -94,6 +95,9 @@ impl Mac {
                 self.unmark(id, sharing.stations[user.at].down);
             }
             return None;
+        }
+        for (number, user) in users.iter_mut().enumerate() {
+            user.number = number as u32;
         }
         sharing.turns[0] = next;
         sharing.answer = self.lay_out(&mut users)?;

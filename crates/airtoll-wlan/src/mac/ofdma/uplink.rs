@@ -214,6 +214,7 @@ impl Mac {
                 mode,
                 vector,
                 unit,
+                number: users.len() as u32,
                 count: 0,
                 psdu: NULL_PSDU,
                 answers: false,
