@@ -111,10 +111,10 @@ def test_neighbours_answer_too() -> None:
 
 def test_a_station_that_left_costs_every_attempt() -> None:
     def lost(**given: Any) -> dict[str, float]:
-        return rows(MANY | {"leaves_ratio": 1.0} | given, duration_s=5, clients=1)
+        return rows(MANY | {"leaves_ratio": 1.0} | given, duration_s=5, clients=1, edca=True)
 
     whole, once = lost(), lost(response_attempts=1)
-    stated = native(cell_of(MANY)).probe_traffic()
+    stated = native(cell_of(MANY, edca=True)).probe_traffic()
     assert stated is not None
     each_s = 5 * 40 * stated["responses"][0]["length_s"]
     assert once["airtime_retry_s"] == pytest.approx(each_s, rel=0.35)

@@ -452,7 +452,7 @@ fn a_response_is_a_beacon_without_indication_and_mic() {
         ),
     ] {
         for (links, protected, mic) in
-            [("", false, 0), (&wpa3[..], false, 0), (&wpa3[..], true, 18)]
+            [("", false, 0), (&wpa3[..], false, 0), (&wpa3[..], true, 26)]
         {
             let announcement = announced(&bss(standard, more, links, protected));
             let answering: Vec<u32> = announcement.answering().collect();
