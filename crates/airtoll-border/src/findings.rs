@@ -45,7 +45,7 @@ pub struct FragmentedFlowRow {
     pub by_tunnel: bool,
 }
 
-/// Probe traffic of stations that pass by, and what it takes of the air without waiting.
+/// Probe traffic of stations that pass by, and its share of the air without waiting.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProbeTrafficRow {
     /// Length of a Probe Request with FCS, octets.
@@ -69,7 +69,7 @@ pub struct ProbeResponseRow {
     pub octets: u32,
     /// Airtime of one attempt, s.
     pub length_s: f64,
-    /// Attempts where nobody acknowledges it.
+    /// Attempts where its station has left.
     pub attempts: u8,
 }
 

@@ -107,7 +107,7 @@ pub(crate) struct Probe {
     pub stay: Stay,
 }
 
-/// What a station that passes by does after its request.
+/// The stay of a station that passes by after its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stay {
     /// It listens for responses.

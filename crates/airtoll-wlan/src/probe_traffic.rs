@@ -1,4 +1,4 @@
-//! What the probe traffic of stations that pass by takes of the air, were it alone there.
+//! Probe traffic of stations that pass by, and its share of the air, were it alone there.
 //!
 //! Takes a scenario; gives the frames of a request and of its responses, with their octets and airtimes.
 //! Nothing is simulated: no frame waits, and none is lost but those to stations that have left.
@@ -23,7 +23,7 @@ pub struct ProbeTraffic {
     pub request: Duration,
     /// The responses of all access points that hear it.
     pub responses: Vec<ProbeResponse>,
-    /// Share of responses that nobody acknowledges.
+    /// Share of responses to stations that have left.
     pub leaves_ratio: f64,
 }
 
@@ -40,7 +40,7 @@ pub struct ProbeResponse {
     pub length: Duration,
     /// SIFS and the Ack.
     pub answer: Duration,
-    /// Attempts where nobody acknowledges it.
+    /// Attempts where its station has left.
     pub attempts: u8,
 }
 

@@ -2326,11 +2326,11 @@ class ProbeResponseRow(TypedDict):
     """Airtime of one attempt, s."""
 
     attempts: int
-    """Attempts where nobody acknowledges it."""
+    """Attempts where its station has left."""
 
 
 class ProbeTrafficRow(TypedDict):
-    """Probe traffic of stations that pass by, and what it takes of the air without waiting."""
+    """Probe traffic of stations that pass by, and its share of the air without waiting."""
 
     request_octets: int
     """Length of a Probe Request with FCS, octets."""

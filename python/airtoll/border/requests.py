@@ -820,7 +820,7 @@ class PassersBy(Value):
 
     leaves_ratio: float = 0.0
     """Share of the requests whose sender has left the channel before a response arrives, 0 to 1:
-    nobody acknowledges the responses to these.
+    the responses to these get no Ack.
     """
 
     response_delay_us: float = 0.0

@@ -658,8 +658,8 @@ class PassersBy(Table):
 
     Each network of every access point that hears a request answers with a Probe Response (IEEE Std
     802.11-2020, 11.1.4.3). Requests and responses have the lowest basic rate. Own responses are
-    management in the ledger, or retries where nobody acknowledges them; requests, and neighbours'
-    responses, are neighbours' airtime.
+    management in the ledger, or retries where they get no Ack; requests, and neighbours' responses,
+    are neighbours' airtime.
     """
 
     per_s: Annotated[float, Field(ge=0, le=1000)] = Field(
@@ -671,7 +671,7 @@ class PassersBy(Table):
     leaves_ratio: Annotated[float, Field(ge=0, le=1)] = Field(
         0.0,
         description="share of the requests whose sender has left the channel before a response "
-        "arrives: nobody acknowledges the responses, which are repeated to the last attempt",
+        "arrives: the responses get no Ack, and are repeated to the last attempt",
     )
     response_attempts: Annotated[int, Field(ge=1, le=255)] | None = Field(
         None,

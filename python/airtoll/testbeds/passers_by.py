@@ -90,7 +90,7 @@ def added(settings: Scenario, resolved: border.Scenario) -> border.Scenario:
 
 
 def words(cell: Cell) -> str | None:
-    """Who probes, who answers, and what that takes of the air, in one line; None without."""
+    """Requests, responses and their share of the air in one line; None without."""
     from airtoll.testbeds.resolve import native
 
     given = asked(cell.settings)

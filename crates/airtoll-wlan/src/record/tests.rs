@@ -476,7 +476,7 @@ fn probe_traffic_is_recorded_with_its_octets() {
     assert!(requests > 15);
     assert!(of(0x40).all(|(_, f)| f.len() == stated.request_octets as usize));
     assert!(of(0x50).all(|(_, f)| f.len() == octets[0] as usize));
-    // Every network answers, and repeats what nobody acknowledges.
+    // Every network answers, and repeats responses without an Ack.
     let again = of(0x50).filter(|(_, f)| f[1] & 8 != 0).count();
     let first = of(0x50).count() - again;
     assert_eq!(first, 3 * requests);

@@ -15,8 +15,8 @@ use super::{Band, Bss, Node, Role, Scenario};
 pub struct PassersBy {
     /// Probe Requests per second in the mean, all stations together.
     pub per_s: f64,
-    /// Share of the requests whose sender has left the channel before a response arrives, 0 to 1: nobody
-    /// acknowledges the responses to these.
+    /// Share of the requests whose sender has left the channel before a response arrives, 0 to 1: the
+    /// responses to these get no Ack.
     #[serde(default)]
     pub leaves_ratio: f64,
     /// An access point has its responses ready at an instant up to this after a request, uniformly
