@@ -101,7 +101,7 @@ def test_neighbours_answer_too() -> None:
     found = native(cell_of(MANY, neighbours=near)).probe_traffic()
     assert found is not None
     assert [one["own"] for one in found["responses"]] == [True, False, False]
-    quiet = {"beacons": False, "duration_s": 5}
+    quiet: dict[str, Any] = {"beacons": False, "duration_s": 5}
     alone = rows(MANY, **quiet)["airtime_neighbours_s"]
     beside = rows(MANY, neighbours=near, **quiet)["airtime_neighbours_s"]
     responses_s = 5 * 40 * sum(one["length_s"] for one in found["responses"][1:])
