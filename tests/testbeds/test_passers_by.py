@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from airtoll.plan import make_plan
 from airtoll.run.what_if import what_if
 from airtoll.study import Study
-from airtoll.testbeds import passers_by
+from airtoll.testbeds import probe_traffic
 from airtoll.testbeds.analytic import Analytic
 from airtoll.testbeds.linux import capability as linux
 from airtoll.testbeds.resolve import native, scenario
@@ -125,17 +125,17 @@ def test_a_station_that_left_costs_every_attempt() -> None:
 def test_check_says_who_probes_and_what_it_takes() -> None:
     near = {"cells": 2, "level_dbm": -75.0, "stations": 1}
     given = {"per_s": 20, "leaves_ratio": 0.25}
-    said = passers_by.words(cell_of(given, "wpa2-psk-ccmp", neighbours=near))
+    said = probe_traffic.words(cell_of(given, "wpa2-psk-ccmp", neighbours=near))
     assert said is not None
     assert said.startswith("stations that pass by send 20 Probe Requests of ")
     assert " per second at -70 dBm, answered by 1 Probe Response of " in said
     assert " of this cell and 2 Probe Responses of " in said
     assert " of 2 neighbours, 25 % of them 7 times because their station has left: " in said
     assert said.endswith(" % of the air without waiting")
-    far = passers_by.words(cell_of(MANY | {"level_dbm": -90.0}))
+    far = probe_traffic.words(cell_of(MANY | {"level_dbm": -90.0}))
     assert "below carrier sense: no access point answers" in (far or "")
-    assert passers_by.words(cell_of({"per_s": 0})) is None
-    assert passers_by.words(cell_of(None)) is None
+    assert probe_traffic.words(cell_of({"per_s": 0})) is None
+    assert probe_traffic.words(cell_of(None)) is None
 
 
 @pytest.mark.parametrize(

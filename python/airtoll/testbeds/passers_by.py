@@ -1,13 +1,12 @@
 """Stations that pass by and probe: those of a study's ``passers_by``.
 
-Takes a cell; gives their nodes in the resolved scenario, the reason for which the simulator skips
-the cell, and words for ``airtoll check``.
+Takes a cell; gives their nodes in the resolved scenario, and the reason for which the simulator
+skips the cell.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from attrs import evolve
 
@@ -15,9 +14,6 @@ from airtoll import border
 from airtoll.plan import Cell
 from airtoll.study import PassersBy, Scenario
 from airtoll.study.generations import band_of
-
-if TYPE_CHECKING:
-    from airtoll.border.answers import ProbeResponseRow
 
 #: The group of their nodes, which is no BSS.
 GROUP: Final = "passers-by"
@@ -87,57 +83,3 @@ def added(settings: Scenario, resolved: border.Scenario) -> border.Scenario:
         for number in range(_RADIOS)
     )
     return evolve(resolved, bss=(*resolved.bss, group), nodes=(*resolved.nodes, *nodes))
-
-
-def words(cell: Cell) -> str | None:
-    """Requests, responses and their share of the air in one line; None without."""
-    from airtoll.testbeds.resolve import native
-
-    given = asked(cell.settings)
-    if given is None:
-        return None
-    found = native(cell).probe_traffic()
-    assert found is not None
-    said = (
-        f"stations that pass by send {given.per_s:g} Probe Requests of {found['request_octets']} "
-        f"octets ({_ms(found['request_s'])}) per second at {given.level_dbm:g} dBm"
-    )
-    if not found["responses"]:
-        said += ", below carrier sense: no access point answers"
-    else:
-        said += f", {_answers(found['responses'])}"
-        if given.leaves_ratio:
-            attempts = found["responses"][0]["attempts"]
-            said += (
-                f", {100 * given.leaves_ratio:g} % of them {_times(attempts)} because their "
-                "station has left"
-            )
-    return f"{said}: {100 * found['share']:.2g} % of the air without waiting"
-
-
-def _answers(responses: list[ProbeResponseRow]) -> str:
-    own = [row for row in responses if row["own"]]
-    others = [row for row in responses if not row["own"]]
-    access_points = Counter(row["bss"] for row in others)
-    said = f"answered by {_sizes(own)} of this cell" if own else "answered"
-    if others:
-        said += f" and {_sizes(others)} of {len(access_points)} neighbours"
-    return said
-
-
-def _sizes(rows: list[ProbeResponseRow]) -> str:
-    """Responses by length: ``3 Probe Responses of 180 octets (0.27 ms)``."""
-    sizes = Counter((row["octets"], row["length_s"]) for row in rows)
-    named = [
-        f"{count} Probe Response{'s' if count > 1 else ''} of {octets} octets ({_ms(length_s)})"
-        for (octets, length_s), count in sizes.items()
-    ]
-    return " and ".join(named)
-
-
-def _times(attempts: int) -> str:
-    return "once" if attempts == 1 else f"{attempts} times"
-
-
-def _ms(seconds: float) -> str:
-    return f"{1e3 * seconds:.3g} ms"
