@@ -114,8 +114,8 @@ impl Mac {
 
     /// Whether a radio is of a station that passes by.
     pub fn passes_by(&self, radio: RadioId) -> bool {
-        let passers = self.probing.iter().flat_map(|p| &p.passers);
-        passers.into_iter().any(|passer| passer.radio == radio)
+        let mut passers = self.probing.iter().flat_map(|p| &p.passers);
+        passers.any(|passer| passer.radio == radio)
     }
 
     /// An access point that answers stations that pass by.
