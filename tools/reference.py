@@ -47,6 +47,7 @@ TABLES = [
     ("group_load", "`group_load = {...}`", model.GroupLoad),
     ("duty", "`duty = {...}`", model.Duty),
     ("neighbours", "`neighbours = {...}`", model.Neighbours),
+    ("passers_by", "`passers_by = {...}`", model.PassersBy),
     ("interferer", "`radio = { interferer = {...} }`", model.Interferer),
     ("radius", "`radius = {...}`", join.Radius),
     ("proxies", "`radius = { proxies = [{...}] }`", join.Proxy),

@@ -56,6 +56,8 @@ def cells(other: str, scenario: str = "", phy: str = "802.11ac"):
         ("wpa-psk-tkip", "", "802.11g", False),
         # Joins have other messages.
         ("wpa3-sae-ccmp", "authenticate = true", "802.11ac", False),
+        # Probe Responses have another RSN element.
+        ("wpa3-sae-ccmp", "passers_by = { per_s = 9 }", "802.11ac", False),
         # The link of one of them falls back to 802.11ax.
         ("wpa3-sae-ext-gcmp-256", "", "802.11be", False),
         # A card that fails under one policy.

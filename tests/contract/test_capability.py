@@ -80,6 +80,7 @@ _OVEN: Fields = {
     },
 }
 _CELLS: Fields = {"scenario.neighbours": {"cells": 2, "level_dbm": -70.0}}
+_PASSING: Fields = {"scenario.passers_by": {"per_s": 10.0}}
 _PLACED: Fields = {
     "scenario.stations": [{"name": "A", "position_m": [2.0, 0.0]}],
     "scenario.neighbours": {"positions_m": [[25.0, 0.0]]},
@@ -252,6 +253,11 @@ CASES: dict[str, tuple[Any, Fields]] = {
     "scenario.neighbours.rate_mbps": (12.0, _CELLS),
     "scenario.neighbours.width_mhz": (40, {**_CELLS, **_N}),
     "scenario.neighbours.channel": ("outside", _CELLS),
+    "scenario.passers_by.per_s": (20.0, _PASSING),
+    "scenario.passers_by.level_dbm": (-60.0, _PASSING),
+    "scenario.passers_by.leaves_ratio": (0.3, _PASSING),
+    "scenario.passers_by.response_attempts": (1, _PASSING),
+    "scenario.passers_by.response_delay_ms": (5.0, _PASSING),
     "scenario.radio.interferer.kind": ("neighbour", _OVEN),
     "scenario.radio.interferer.level_dbm": (-60.0, _OVEN),
     "scenario.radio.interferer.duty": (0.3, _OVEN),

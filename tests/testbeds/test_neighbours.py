@@ -310,3 +310,17 @@ def test_closed_forms_have_no_neighbours() -> None:
 def test_a_panel_has_no_neighbours() -> None:
     assert what_if(plan_of(None)) is not None
     assert what_if(plan_of(TWO)) is None
+
+
+def test_messages_to_groups_are_for_the_own_stations() -> None:
+    quiet = TWO | {"offered_mbps": 0.01}
+    load: dict[str, Any] = {
+        "group_load": {"mdns_per_min": 600.0, "mdns_bytes": 200},
+        "duration_s": 5,
+    }
+    ratio = "group_delivered_ratio"
+    alone = rows(None, **load)[ratio]
+    passing: dict[str, Any] = {"passers_by": {"per_s": 5}}
+    for more in ({}, passing):
+        # Three stations of nine would be a third.
+        assert rows(quiet, **load, **more)[ratio] == pytest.approx(alone, abs=0.1)

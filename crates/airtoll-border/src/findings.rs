@@ -2,7 +2,7 @@
 //!
 //! Takes a scenario; gives one row per finding of `airtoll-wlan`. Never adds a fact.
 
-use airtoll_wlan::{Scenario, analytic, black_holes, fragmented};
+use airtoll_wlan::{Scenario, analytic, black_holes, fragmented, probe_traffic};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -43,6 +43,58 @@ pub struct FragmentedFlowRow {
     pub mtu_octets: u32,
     /// Whether they would be whole without a tunnel.
     pub by_tunnel: bool,
+}
+
+/// Probe traffic of stations that pass by, and its share of the air without waiting.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ProbeTrafficRow {
+    /// Length of a Probe Request with FCS, octets.
+    pub request_octets: u32,
+    /// Airtime of a Probe Request, s.
+    pub request_s: f64,
+    /// The responses of all access points that sense it.
+    pub responses: Vec<ProbeResponseRow>,
+    /// Share of the air that requests, responses and their Acks take.
+    pub share: f64,
+}
+
+/// The Probe Response of one network.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ProbeResponseRow {
+    /// The BSS of its access point.
+    pub bss: String,
+    /// Whether that is a BSS whose results count.
+    pub own: bool,
+    /// Length with FCS, octets.
+    pub octets: u32,
+    /// Airtime of one attempt, s.
+    pub length_s: f64,
+    /// Attempts where its station has left.
+    pub attempts: u8,
+}
+
+/// Probe traffic of a scenario; `None` where no station passes by.
+#[must_use]
+pub fn probe_traffic_row(scenario: &Scenario) -> Option<ProbeTrafficRow> {
+    let found = probe_traffic(scenario)?;
+    let share = found.share();
+    let neighbours = |name: &str| {
+        let mut all = scenario.bss.iter();
+        all.any(|bss| bss.name == name && bss.neighbour.is_some())
+    };
+    let rows = found.responses.into_iter().map(|one| ProbeResponseRow {
+        own: !neighbours(&one.bss),
+        bss: one.bss,
+        octets: one.octets,
+        length_s: one.length.as_secs_f64(),
+        attempts: one.attempts,
+    });
+    Some(ProbeTrafficRow {
+        request_octets: found.request_octets,
+        request_s: found.request.as_secs_f64(),
+        responses: rows.collect(),
+        share,
+    })
 }
 
 /// Stations whose fixed rate needs a higher level, over interference where there is some.

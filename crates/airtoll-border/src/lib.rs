@@ -24,8 +24,8 @@ mod tables;
 pub use capture::CaptureOptions;
 pub use columns::{AnalyticColumns, Columns, PublishedMaximum, Sketches, published_maxima};
 pub use findings::{
-    BlackHoleRow, FragmentedFlowRow, WeakLinkRow, black_hole_rows, fragmented_flow_rows,
-    weak_link_rows,
+    BlackHoleRow, FragmentedFlowRow, ProbeResponseRow, ProbeTrafficRow, WeakLinkRow,
+    black_hole_rows, fragmented_flow_rows, probe_traffic_row, weak_link_rows,
 };
 pub use measured::{
     CipherSubjectRow, OperationSubjectRow, VectorRow, cipher_subject_rows, operation_subject_rows,

@@ -18,8 +18,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     AkmRow, AnalyticColumns, BlackHoleRow, CaptureOptions, CipherRow, CipherSubjectRow, Columns,
-    EapRow, FragmentedFlowRow, GenerationRow, Negotiated, OperationSubjectRow, PublishedMaximum,
-    TunnelRow, VectorRow, WeakLinkRow,
+    EapRow, FragmentedFlowRow, GenerationRow, Negotiated, OperationSubjectRow, ProbeTrafficRow,
+    PublishedMaximum, TunnelRow, VectorRow, WeakLinkRow,
 };
 
 /// Two sets of JSON Schema (draft 2020-12) definitions by the name of their type: `requests`, as
@@ -69,6 +69,7 @@ fn answers() -> Map<String, Value> {
     generator.subschema_for::<WeakLinkRow>();
     generator.subschema_for::<BlackHoleRow>();
     generator.subschema_for::<FragmentedFlowRow>();
+    generator.subschema_for::<ProbeTrafficRow>();
     generator.subschema_for::<VectorRow>();
     generator.subschema_for::<CipherSubjectRow>();
     generator.subschema_for::<OperationSubjectRow>();

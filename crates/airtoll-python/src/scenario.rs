@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use airtoll_border::{black_hole_rows, fragmented_flow_rows, weak_link_rows};
+use airtoll_border::{black_hole_rows, fragmented_flow_rows, probe_traffic_row, weak_link_rows};
 use airtoll_wlan::analytic::{self, HighestMcs};
 use airtoll_wlan::scenario::{Band, Standard};
 use pyo3::exceptions::PyValueError;
@@ -71,6 +71,11 @@ impl Handle {
     /// `airtoll.border.answers.FragmentedFlowRow`.
     fn fragmented_flows(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         answer(py, &py.detach(|| fragmented_flow_rows(&self.scenario)))
+    }
+
+    /// Probe traffic of stations that pass by: `airtoll.border.answers.ProbeTrafficRow`, or `None`.
+    fn probe_traffic(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        answer(py, &py.detach(|| probe_traffic_row(&self.scenario)))
     }
 
     /// The fixed rates of stations: name, BSS, MCS index and streams (None for rates without), Mb/s, level in

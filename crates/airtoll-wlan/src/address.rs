@@ -55,6 +55,13 @@ pub(crate) const fn bssid(access_point: NodeId, ssid: u32) -> MacAddress {
     MacAddress([first, 0, ssid as u8, a, b, c])
 }
 
+/// The MAC address of the sender of a Probe Request: each is one of another station that passes by, with a
+/// random address in life. No node has it.
+pub(crate) const fn passer_by(request: u32) -> MacAddress {
+    let [a, b, c, d] = request.to_be_bytes();
+    MacAddress([0x0a, 0, a, b, c, d])
+}
+
 /// The IPv4 address of a node, or of a station in a BSS, in 10.0.0.0/8.
 pub(crate) fn ipv4(of: impl Into<Locator>) -> Ipv4Addr {
     let Locator(node) = of.into();
@@ -113,6 +120,9 @@ mod tests {
             assert_eq!(number(address), Some(70_000));
         }
         assert_eq!(number(bssid(NodeId::new(1), 1)), None);
+        let passing = passer_by(7);
+        assert_eq!(number(passing), None);
+        assert!(passing.is_local() && !passing.is_group());
         assert_eq!(number(link_address(own, 15)), None);
     }
 }

@@ -17,6 +17,7 @@ use airtoll_wire::ieee80211::element::{Element, id};
 use airtoll_wire::ieee80211::frame::{FrameControl, HeaderRepr, Kind, management_subtype};
 use airtoll_wire::ieee80211::{ManagementRepr, OciRepr, rsne, target_wake_time};
 
+use crate::id::Ends;
 use crate::mac::{self, Indication};
 use crate::scenario::{Bss, Node, Rate, Role, Scenario, Schedule, Standard};
 
@@ -25,6 +26,11 @@ const SSID: &[u8] = b"airtoll";
 const ESS: u16 = 0x0001;
 const PRIVACY: u16 = 0x0010;
 const FCS_OCTETS: usize = 4;
+/// Header and fixed fields of beacons and probe responses.
+const FIXED_OCTETS: usize = 36;
+/// The TIM element with one octet of its bitmap.
+const INDICATION_OCTETS: usize = 6;
+const BROADCAST: MacAddress = MacAddress([0xff; 6]);
 /// Operating classes of 20 MHz channels at 2.4, 5 and 6 GHz (IEEE 802.11-2020, annex E).
 const CLASS_2_4: u8 = 81;
 const CLASS_5: u8 = 115;
@@ -124,12 +130,27 @@ impl StationPhy {
         made
     }
 
-    /// Elements of a probe request for the network `ssid`.
+    /// The request for all networks, to the broadcast address (9.3.3.9), without FCS.
+    pub fn wildcard_request(&self, from: MacAddress, sequence: u32) -> Vec<u8> {
+        let ends = Ends {
+            from,
+            to: BROADCAST,
+        };
+        let mut out = management(management_subtype::PROBE_REQUEST, ends, BROADCAST, sequence);
+        ManagementRepr::ProbeRequest(&self.probe_request(&[])).emit(&mut out);
+        out
+    }
+
+    /// Elements of a probe request for the network `ssid`, or without a name for all.
     pub fn probe_request(&self, ssid: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let phy = &self.set_up;
         emit(&mut out, id::SSID, ssid);
         out.extend(rate_elements(&self.rates));
+        if ssid.is_empty() && phy.at_2_4ghz {
+            // mac80211 names the channel where it asks for no certain network.
+            emit(&mut out, id::DSSS_PARAMETER, &[phy.channel]);
+        }
         if self.has_mcs() {
             high_throughput(&mut out, phy);
             extended_capabilities(&mut out, self.standard, true, &[]);
@@ -366,40 +387,66 @@ impl Announcement {
         (self.owe_transition && self.beacons() > 1).then(|| self.beacon_octets(1))
     }
 
+    /// Networks that answer a request for all networks, each with a response of its own. One with hidden
+    /// name does not (hostapd's `ignore_broadcast_ssid`), and those without beacons are in the response of
+    /// the first one (11.1.4.3.4).
+    pub fn answering(&self) -> impl Iterator<Item = u32> {
+        let alone = self.beacons() == 1;
+        (0..self.beacons()).filter(move |number| alone || !self.is_hidden(*number))
+    }
+
+    /// Length of the response of network `number` with FCS.
+    pub fn response_octets(&self, number: u32) -> u32 {
+        let octets = self.wildcard_response(number, BROADCAST, (0, 0)).len();
+        (octets + FCS_OCTETS) as u32
+    }
+
+    /// The response of network `number` to a station that asked for all networks (9.3.3.10), without FCS,
+    /// with its sequence number and the time of the access point.
+    pub fn wildcard_response(
+        &self,
+        number: u32,
+        to: MacAddress,
+        (sequence, time_us): (u32, u64),
+    ) -> Vec<u8> {
+        let mut elements = self.elements(number, Said::ToAll);
+        if let Some(stated) = self.stated {
+            // A beacon's but for the traffic indication and the MIC.
+            let beacon = FIXED_OCTETS + FCS_OCTETS + self.mic_octets(number) + INDICATION_OCTETS;
+            fit(&mut elements, stated.saturating_sub(beacon));
+        }
+        let from = self.bssid_of(number);
+        let ends = Ends { from, to };
+        let mut out = management(management_subtype::PROBE_RESPONSE, ends, from, sequence);
+        let capability = self.capability_of(number);
+        ManagementRepr::Beacon(time_us, self.interval_tu, capability, &elements).emit(&mut out);
+        out
+    }
+
     /// The beacon of network `number` without FCS and without its MIC.
     pub fn beacon(&self, number: u32, sequence: u32, time_us: u64) -> Vec<u8> {
-        let mut elements = self.elements(number, Some(time_us));
+        let mut elements = self.elements(number, Said::InBeacon(time_us));
         if let Some(stated) = self.stated {
             let mic = self.mic_octets(number);
-            // Header 24, fixed fields 12.
-            fit(&mut elements, stated.saturating_sub(36 + FCS_OCTETS + mic));
+            fit(
+                &mut elements,
+                stated.saturating_sub(FIXED_OCTETS + FCS_OCTETS + mic),
+            );
         }
-        let own = self.bssid_of(number);
-        let mut out = Vec::with_capacity(36 + elements.len());
-        HeaderRepr {
-            control: FrameControl::new(Kind::Management, management_subtype::BEACON),
-            duration: 0,
-            address1: MacAddress([0xff; 6]),
-            address2: own,
-            address3: own,
-            sequence_control: (sequence << 4) as u16,
-            address4: None,
-            qos_control: None,
-            ht_control: None,
-        }
-        .emit(&mut out);
-        let capability = if self.is_open(number) {
-            ESS
-        } else {
-            self.capability()
+        let from = self.bssid_of(number);
+        let ends = Ends {
+            from,
+            to: BROADCAST,
         };
+        let mut out = management(management_subtype::BEACON, ends, from, sequence);
+        let capability = self.capability_of(number);
         ManagementRepr::Beacon(time_us, self.interval_tu, capability, &elements).emit(&mut out);
         out
     }
 
     /// Elements of a probe response, which are a beacon's without the traffic indication.
     pub fn probe_response(&self) -> Vec<u8> {
-        self.elements(0, None)
+        self.elements(0, Said::ToOne)
     }
 
     /// Elements of its PHY in association responses to a station of this generation.
@@ -479,6 +526,15 @@ impl Announcement {
         ESS | if self.privacy { PRIVACY } else { 0 }
     }
 
+    /// The same of network `number`.
+    fn capability_of(&self, number: u32) -> u16 {
+        if self.is_open(number) {
+            ESS
+        } else {
+            self.capability()
+        }
+    }
+
     /// Address of network `number`.
     const fn bssid_of(&self, number: u32) -> MacAddress {
         let MacAddress([first, _, _, a, b, c]) = self.bssid;
@@ -489,6 +545,11 @@ impl Announcement {
     /// Whether a network is the open one of OWE transition mode.
     pub const fn is_open(&self, number: u32) -> bool {
         self.owe_transition && number % 2 == 1
+    }
+
+    /// Whether the beacons of a network hide its name: that with OWE in OWE transition mode.
+    const fn is_hidden(&self, number: u32) -> bool {
+        self.owe_transition && !self.is_open(number)
     }
 
     /// Name of network `number`: all names have one length.
@@ -503,13 +564,13 @@ impl Announcement {
         name
     }
 
-    /// Elements of a beacon at an instant of the access point's clock, us, or of a probe response.
-    fn elements(&self, number: u32, beacon_us: Option<u64>) -> Vec<u8> {
-        let beacon = beacon_us.is_some();
+    /// Elements of a beacon or of a probe response.
+    fn elements(&self, number: u32, said: Said) -> Vec<u8> {
+        let beacon = matches!(said, Said::InBeacon(_));
         let mut out = Vec::new();
         let phy = &self.set_up;
         let high_throughput = self.standard.descriptor().mcs.is_some();
-        let hidden = beacon && self.owe_transition && !self.is_open(number);
+        let hidden = said != Said::ToOne && self.is_hidden(number);
         let name = if hidden {
             Vec::new()
         } else {
@@ -547,7 +608,7 @@ impl Announcement {
         if phy.at_6ghz {
             self.report_neighbors(&mut out);
         }
-        let multiple = beacon && self.networks.1 && self.networks.0 > 1;
+        let multiple = said != Said::ToOne && self.networks.1 && self.networks.0 > 1;
         if multiple {
             let profiles: Vec<Vec<u8>> = (1..self.networks.0).map(|n| self.profile(n)).collect();
             capability::multiple_bssid(&mut out, &profiles);
@@ -570,7 +631,7 @@ impl Announcement {
         if self.standard >= Standard::Ax {
             capability::he_capabilities(&mut out, phy);
             capability::he_operation(&mut out, phy);
-            if let Some(now) = beacon_us {
+            if let Said::InBeacon(now) = said {
                 self.announce_schedules(&mut out, now);
             }
             capability::mu_edca(&mut out);
@@ -651,6 +712,40 @@ impl Announcement {
         }
         extended_capabilities(out, self.standard, false, &bits);
     }
+}
+
+/// Frame by which an access point says what its networks are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// A beacon, at an instant of the access point's clock, us.
+    InBeacon(u64),
+    /// The response to a request for all networks.
+    ToAll,
+    /// The response to a request for one network.
+    ToOne,
+}
+
+/// Header of a management frame with a BSSID and a sequence number.
+fn management(
+    subtype: u8,
+    Ends { from, to }: Ends<MacAddress>,
+    bssid: MacAddress,
+    sequence: u32,
+) -> Vec<u8> {
+    let mut out = Vec::new();
+    HeaderRepr {
+        control: FrameControl::new(Kind::Management, subtype),
+        duration: 0,
+        address1: to,
+        address2: from,
+        address3: bssid,
+        sequence_control: (sequence << 4) as u16,
+        address4: None,
+        qos_control: None,
+        ht_control: None,
+    }
+    .emit(&mut out);
+    out
 }
 
 /// Operating class and channel of the links of an access point by ID, where stations join over several.

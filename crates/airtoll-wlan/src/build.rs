@@ -6,6 +6,7 @@ mod groups;
 mod joins;
 mod links;
 mod multi_link;
+mod probing;
 mod radios;
 mod roams;
 mod sharing;
@@ -149,6 +150,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     };
     let groups = signalling::add_group_links(&mut world, source);
     signalling::add_retrievals(&mut world, source);
+    probing::prepare(&mut world, source);
     if !scenario.associations.is_empty() {
         let Stack { lower, flow, .. } = &mut world.stack;
         flow.begin_neighbours(&mut lower.cx);
@@ -161,8 +163,12 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, ScenarioErr
     let dozes = scenario.nodes.iter().any(|n| n.power_save.is_some());
     let Stack { lower, net, flow } = &mut world.stack;
     let shares = scenario.bss.iter().any(|bss| bss.ofdma.is_some());
-    let settled =
-        scenario.handovers.is_empty() && scenario.group_traffic.is_empty() && !dozes && !shares;
+    let probed = scenario.passers_by().is_some();
+    let settled = scenario.handovers.is_empty()
+        && scenario.group_traffic.is_empty()
+        && !dozes
+        && !shares
+        && !probed;
     lower.mac.let_arrivals_wait(settled);
     flow.begin(&mut lower.cx, Duration::ZERO);
     lower.mac.begin_dozing(&mut lower.cx, &lower.medium);

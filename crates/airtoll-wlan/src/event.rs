@@ -8,6 +8,7 @@ use crate::id::{
     HandoverId, InterfererId, NodeId, RadioId, RenewalId, ReservationId, ResolutionId, SessionId,
     SignalId, StreamId, TransmissionId, WireId,
 };
+use crate::packet::Probe;
 use airtoll_handshakes::Party;
 
 /// Something that happens at an instant.
@@ -65,6 +66,10 @@ pub(crate) enum Event {
     Resolution { entry: ResolutionId },
     /// A service period begins of a station for which packets wait.
     ServicePeriod { station: RadioId },
+    /// The next station that passes by sends a Probe Request.
+    ProbeRequest,
+    /// An access point has its responses to a Probe Request ready.
+    ProbeResponse { access_point: RadioId, probe: Probe },
     /// A station with power save may have been idle long enough to doze.
     Idle { station: RadioId },
     /// An access point asks stations again that reported empty queues.

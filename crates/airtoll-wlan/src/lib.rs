@@ -41,6 +41,7 @@ mod medium;
 mod net;
 mod observe;
 mod packet;
+mod probe_traffic;
 mod queueing;
 mod report;
 mod roam;
@@ -55,6 +56,7 @@ pub use fragments::{Fragmented, fragmented};
 pub use medium::loss_db;
 pub use observe::metrics::sketch;
 pub use outcome::{Outcome, Row, Sketch};
+pub use probe_traffic::{ProbeResponse, ProbeTraffic, probe_traffic};
 pub use scenario::{Scenario, ScenarioError};
 
 /// Checks a scenario by the rules of a trial: reads it and builds its world.

@@ -24,6 +24,7 @@ mod numbering;
 mod ofdma;
 mod order;
 mod power_save;
+mod probing;
 mod queue;
 mod rate_control;
 mod retrieval;
@@ -63,6 +64,7 @@ pub(crate) use link::{
 };
 pub(crate) use mode::{Mode, band, basic_rates, choices, legacy, mcs, timing, width};
 pub(crate) use ofdma::{BothWays, SharedStation, SharingRules};
+pub(crate) use probing::{Passer, Probing, Responder, Rhythm};
 pub(crate) use queue::SIGNALLING_CATEGORY;
 pub(crate) use rate_control::{Aarf, Minstrel, RateControl};
 pub(crate) use retrieval::{Announced, SignLinks, Spoken};
@@ -134,6 +136,10 @@ pub(crate) struct Mac {
     savers: Vec<RadioId>,
     /// Some of them have frames of power save.
     has_dialogues: bool,
+    /// Some frames carry nothing for layers above ([`Mac::ends_frames`]).
+    ends_frames: bool,
+    /// Probe traffic of stations that pass by, where there are any.
+    probing: Option<Box<Probing>>,
     /// Packets may wait outside the transmit queues ([`Mac::may_wait`]).
     arrivals_wait: bool,
     /// Whether any link protects frames by RTS: only answers to those ask for a node's NAV.
@@ -178,6 +184,8 @@ impl Mac {
             listeners: Vec::new(),
             savers: Vec::new(),
             has_dialogues: false,
+            ends_frames: false,
+            probing: None,
             arrivals_wait: false,
             uses_rts: false,
             reservations: Slab::new(),
@@ -385,6 +393,12 @@ impl Mac {
     /// The beacons of an access point.
     pub fn beacon(&self, node: RadioId) -> Option<&BeaconPlan> {
         self.nodes[node].beacon.as_ref()
+    }
+
+    /// Whether some frames carry nothing for layers above: those of power save and of probe traffic.
+    #[inline]
+    pub fn ends_frames(&self) -> bool {
+        self.ends_frames
     }
 
     /// The cipher of a node forbids a rate.

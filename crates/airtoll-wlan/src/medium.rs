@@ -420,6 +420,20 @@ impl Medium {
         transmission
     }
 
+    /// A transmission that has just begun at a radio counts as one of another radio, where that is of a BSS
+    /// whose results count.
+    pub fn count_as(&mut self, radio: RadioId, transmission: TransmissionId, other: RadioId) {
+        if self.is_own(other) {
+            let channel = self.nodes[radio].channel;
+            self.channels[channel].set_origin(transmission, Origin::Own);
+        }
+    }
+
+    /// Whether a radio senses the frames of another.
+    pub fn senses(&self, radio: RadioId, other: RadioId) -> bool {
+        self.nodes[other].ears.contains(&self.nodes[radio].class)
+    }
+
     /// Further radios transmit for `length` with the one that has just begun.
     pub fn accompany(
         &mut self,

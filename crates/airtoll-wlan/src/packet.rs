@@ -91,8 +91,29 @@ pub(crate) enum Carries {
     Answer { source: GroupSourceId },
     /// A frame without data by which a station and its access point agree on dozing.
     PowerSave { station: RadioId, sign: Sign },
+    /// A Probe Request of a station that passes by.
+    ProbeRequest { probe: Probe },
+    /// The response of a network of an access point to one.
+    ProbeResponse { probe: Probe, network: u8 },
     /// A TCP segment of RADIUS over TLS, with its place among those of its connection.
     Piece { stream: StreamId, piece: PieceId },
+}
+
+/// A Probe Request of a station that passes by, and whether the station waits for responses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Probe {
+    /// Its number among all requests of the trial.
+    pub number: u32,
+    pub stay: Stay,
+}
+
+/// The stay of a station that passes by after its request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stay {
+    /// It listens for responses.
+    Listens,
+    /// It leaves the channel before any response.
+    Leaves,
 }
 
 /// A frame of power save (IEEE 802.11-2020, 11.2.3).
@@ -276,6 +297,7 @@ impl Packet {
             Carries::Group { source, .. } | Carries::Answer { source } => source.number(),
             Carries::Piece { piece, .. } => piece.number(),
             Carries::PowerSave { station, .. } => station.number(),
+            Carries::ProbeRequest { probe } | Carries::ProbeResponse { probe, .. } => probe.number,
         }
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn flow_key(packet: &Packet, host: NodeId) -> u64 {
         (_, Carries::Advertisement { .. }) => (5, 0, 0),
         (_, Carries::Group { source, .. } | Carries::Answer { source }) => (6, source.number(), 0),
         (_, Carries::PowerSave { station, .. }) => (8, station.number(), 0),
+        (_, Carries::ProbeRequest { .. } | Carries::ProbeResponse { .. }) => (9, 0, 0),
         (_, Carries::Piece { stream, .. }) => (7, stream.number(), 0),
     };
     kind << 60 | u64::from(number) << 28 | u64::from(part)

@@ -218,6 +218,14 @@ impl View<'_> {
         links.next().map(|link| self.mac().link(link).peer())
     }
 
+    /// A radio that hears the frames of another that have no receiver.
+    fn listener(&self, node: RadioId) -> Option<RadioId> {
+        if self.mac().passes_by(node) {
+            return self.mac().first_responder();
+        }
+        self.first_neighbour(node)
+    }
+
     /// The cipher of a station's data frames.
     fn first_cipher(&self, node: RadioId) -> Option<CipherSuite> {
         let mut links = self.mac().first_links(node);

@@ -19,6 +19,7 @@ mod multi_link;
 mod nic;
 mod node;
 mod ofdma;
+mod passing;
 mod radio;
 mod schedule;
 mod single_radio;
@@ -45,6 +46,7 @@ pub use node::{
     Queue, Retrieval, Role, TargetWakeTime, Tunnel, WireDiscipline, WiredLink,
 };
 pub use ofdma::Ofdma;
+pub use passing::PassersBy;
 pub use radio::{Fading, Interferer, LinkBudget, PathLoss, Presence, Radio, Wall};
 pub use single_radio::{CategoryLinks, LinkDirection, SingleRadio};
 

@@ -16,6 +16,7 @@ mod neighbours;
 mod ofdma;
 mod path_mtu;
 mod power_save;
+mod probing;
 mod schedules;
 mod settling;
 mod single_radio;

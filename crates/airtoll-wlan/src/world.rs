@@ -191,6 +191,17 @@ impl World {
                 let (cx, medium) = (&mut lower.cx, &mut lower.medium);
                 lower.mac.service_period(cx, medium, station);
             }
+            Event::ProbeRequest => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.probe_due(cx, medium);
+            }
+            Event::ProbeResponse {
+                access_point,
+                probe,
+            } => {
+                let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                lower.mac.answer_probe(cx, medium, access_point, probe);
+            }
             Event::Idle { station } => {
                 let (cx, medium) = (&mut lower.cx, &mut lower.medium);
                 lower.mac.idle_due(cx, medium, station);
@@ -427,6 +438,12 @@ impl World {
             return;
         };
         let carries = lower.cx.packets[frame.packet].carries;
+        if let Carries::ProbeRequest { probe } = carries {
+            let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+            lower.mac.hear_probe(cx, medium, t, (&frame, probe));
+            lower.mac.end_group(&mut lower.cx, t.contender);
+            return;
+        }
         let sender = lower.medium.host_of(frame.node);
         let from_access_point = net.role(sender) == Role::AccessPoint;
         let mut heard: Vec<RadioId> = match carries {
@@ -522,12 +539,19 @@ impl World {
     fn lose(&mut self, packet: PacketId, cause: Loss) {
         let Stack { lower, net, .. } = &mut self.stack;
         let (cx, medium) = (&mut lower.cx, &mut lower.medium);
-        if lower.mac.has_dialogues() {
-            if let Carries::PowerSave { .. } = cx.packets[packet].carries {
-                lower.mac.lose_sign(cx, medium, packet);
-                return;
+        if lower.mac.ends_frames() {
+            match cx.packets[packet].carries {
+                Carries::PowerSave { .. } => {
+                    lower.mac.lose_sign(cx, medium, packet);
+                    return;
+                }
+                Carries::ProbeRequest { .. } | Carries::ProbeResponse { .. } => {
+                    cx.packets.remove(packet);
+                    return;
+                }
+                _ if lower.mac.has_dialogues() => lower.mac.retrieval_failed(cx, medium, packet),
+                _ => {}
             }
-            lower.mac.retrieval_failed(cx, medium, packet);
         }
         net.lose(&mut lower.cx, packet, cause);
     }

@@ -99,6 +99,8 @@ __all__ = [
     "Party",
     "PartyTotals",
     "PhaseReport",
+    "ProbeResponseRow",
+    "ProbeTrafficRow",
     "ProtocolTotals",
     "PublishedMaximum",
     "RateCount",
@@ -2306,6 +2308,41 @@ class FragmentedFlowRow(TypedDict):
 
     by_tunnel: bool
     """Whether they would be whole without a tunnel."""
+
+
+class ProbeResponseRow(TypedDict):
+    """The Probe Response of one network."""
+
+    bss: str
+    """The BSS of its access point."""
+
+    own: bool
+    """Whether that is a BSS whose results count."""
+
+    octets: int
+    """Length with FCS, octets."""
+
+    length_s: float
+    """Airtime of one attempt, s."""
+
+    attempts: int
+    """Attempts where its station has left."""
+
+
+class ProbeTrafficRow(TypedDict):
+    """Probe traffic of stations that pass by, and its share of the air without waiting."""
+
+    request_octets: int
+    """Length of a Probe Request with FCS, octets."""
+
+    request_s: float
+    """Airtime of a Probe Request, s."""
+
+    responses: list[ProbeResponseRow]
+    """The responses of all access points that sense it."""
+
+    share: float
+    """Share of the air that requests, responses and their Acks take."""
 
 
 class VectorRow(TypedDict):

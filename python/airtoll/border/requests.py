@@ -111,6 +111,7 @@ __all__ = [
     "Options",
     "OuterIp",
     "Overlap",
+    "PassersBy",
     "PathLoss",
     "PathLossConstant",
     "PathLossLogDistance",
@@ -812,6 +813,31 @@ class Neighbour(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class PassersBy(Value):
+    """Probe Requests of stations that pass by (IEEE 802.11-2020, 11.1.4.3.2): to the broadcast
+    address and with the wildcard SSID, at the times of a Poisson process, of one station
+    after the other. Every access point on the channel that hears one answers for each of its
+    networks with a Probe Response to that station.
+    """
+
+    per_s: float
+    """Probe Requests per second in the mean, all stations together."""
+
+    leaves_ratio: float = 0.0
+    """Share of the requests whose sender has left the channel before a response arrives, 0 to 1:
+    the responses to these get no Ack.
+    """
+
+    response_delay_us: float = 0.0
+    """An access point has its responses ready at an instant up to this after a request,
+    uniformly distributed, us.
+    """
+
+    response_attempts: int | None = None
+    """Attempts of a response; null: those of the access point's BSS (`max_attempts`)."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class Ofdma(Value):
     """OFDMA of a BSS: equal resource units over the stations with frames, stations in turn."""
 
@@ -973,6 +999,11 @@ class Bss(Value):
     neighbour: Neighbour | None = None
     """Set for a neighbour's BSS: it takes its part of the channel, and its traffic is in no
     result. Null: results are those of this BSS.
+    """
+
+    passers_by: PassersBy | None = None
+    """Set where it is no BSS: its stations pass by, probe, and have no access point. Needs
+    `neighbour`, whose level then holds between them and all nodes of BSSs. Null: a BSS.
     """
 
     color: int = 0

@@ -52,7 +52,7 @@ from airtoll.run import run as run_study
 from airtoll.run.api import prepare
 from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
-from airtoll.testbeds import neighbours, station_rates
+from airtoll.testbeds import neighbours, probe_traffic, station_rates
 from airtoll.testbeds.captured import octets_of_captures
 
 if TYPE_CHECKING:
@@ -349,6 +349,7 @@ def check(options: CheckOptions) -> None:
                         "reason": c.skip.reason if c.skip else None,
                         "warning": c.warning,
                         "neighbours": None if c.skip else neighbours.words(c.cell),
+                        "passers_by": None if c.skip else probe_traffic.words(c.cell),
                         "rates": [
                             {
                                 "station": one.station,
@@ -413,9 +414,10 @@ def check(options: CheckOptions) -> None:
     rates = Counter(note for c in cells if c.rates and (note := station_rates.note(c.cell)))
     for text, count in rates.most_common(shown_rows(len(rates))):
         err().print(f"note: {count} cells: {text}")
-    around = Counter(said for c in cells if not c.skip and (said := neighbours.words(c.cell)))
-    for text, count in around.most_common(shown_rows(len(around))):
-        err().print(f"note: {count} cells: {text}")
+    for words in (neighbours.words, probe_traffic.words):
+        around = Counter(said for c in cells if not c.skip and (said := words(c.cell)))
+        for text, count in around.most_common(shown_rows(len(around))):
+            err().print(f"note: {count} cells: {text}")
     _refuse_all_skipped(options.study, cells)
 
 

@@ -479,14 +479,16 @@ METRICS: Final[dict[str, Metric]] = {
     ),
     "airtime_neighbours_s": Metric(
         "s",
-        "exchanges of neighbours that the own access point senses; only where the scenario has "
-        "neighbours",
+        "exchanges of neighbours and Probe Requests of passers-by that the own access point "
+        "senses; only where the scenario has either",
         SUM,
     ),
     "airtime_retry_s": Metric("s", "failed exchanges: collisions and frame errors", SUM, LESS),
     "airtime_protection_s": Metric("s", "RTS, CTS, Trigger frames and their SIFS", SUM),
     "airtime_management_s": Metric(
-        "s", "beacons, authentication, association, key handshakes, ARP and ND", SUM
+        "s",
+        "beacons, Probe Responses, authentication, association, key handshakes, ARP and ND",
+        SUM,
     ),
     "airtime_idle_s": Metric("s", "no node had a frame to send", SUM),
     **{

@@ -15,6 +15,8 @@ def same_data_frames(one: Cell, other: Cell) -> bool:
     They do where links and devices are the same after every gate, every station's policy and the
     access point's do the same to data frames, and no station joins or hands over while the trial
     lasts. Beacons may differ by the octets of their RSN element, and frames of joins by their AKM.
+    Where stations pass by, each Probe Response differs so, too: then policies differ in what they
+    take of the air.
     """
     a, b = resolved(one), resolved(other)
     settings = a.settings
@@ -23,6 +25,8 @@ def same_data_frames(one: Cell, other: Cell) -> bool:
     if one.load != other.load or one.profile_names != other.profile_names:
         return False
     if settings.authenticate or settings.handover is not None:
+        return False
+    if settings.passers_by is not None and one.policy != other.policy:
         return False
     # A card's fault goes by the name of the policy.
     faults = settings.card.no_aggregation

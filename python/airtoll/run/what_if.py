@@ -32,8 +32,8 @@ _MOST_TUNNELS: Final = 6
 def what_if(plan: Plan) -> Panel | None:
     """The panel of a plan.
 
-    ``None`` if its first cell has Mobile IP (a registration takes time) or neighbours, whose rates
-    and places the panel would change, too.
+    ``None`` if its first cell has Mobile IP (a registration takes time), neighbours or stations
+    that pass by, whose rates and places the panel would change, too.
     """
     if not plan.cells:
         return None

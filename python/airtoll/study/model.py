@@ -653,6 +653,38 @@ class Neighbours(Table):
         return max(1, len(self.positions_m)) if self.cells is None else self.cells
 
 
+class PassersBy(Table):
+    """Stations that pass by and look for networks: broadcast Probe Requests with the wildcard SSID.
+
+    Each network of every access point that hears a request answers with a Probe Response (IEEE Std
+    802.11-2020, 11.1.4.3). Requests and responses have the lowest basic rate. Own responses are
+    management in the ledger, or retries where they get no Ack; requests, and neighbours' responses,
+    are neighbours' airtime.
+    """
+
+    per_s: Annotated[float, Field(ge=0, le=1000)] = Field(
+        description="Probe Requests per second on the channel, a Poisson process"
+    )
+    level_dbm: Annotated[float, Field(ge=-150, le=0)] = Field(
+        -70.0, description="level at which they and all nodes of BSSs hear one another, dBm"
+    )
+    leaves_ratio: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.0,
+        description="share of the requests whose sender has left the channel before a response "
+        "arrives: the responses get no Ack, and are repeated to the last attempt",
+    )
+    response_attempts: Annotated[int, Field(ge=1, le=255)] | None = Field(
+        None,
+        description="attempts of a response; default: `retry_limit`. hostapd sends responses to "
+        "the wildcard SSID once (1)",
+    )
+    response_delay_ms: Annotated[float, Field(ge=0, le=100)] = Field(
+        1.0,
+        description="an access point has its responses ready up to this after a request, ms, "
+        "uniformly distributed",
+    )
+
+
 class Radio(Table):
     """Propagation and receivers."""
 
@@ -929,6 +961,10 @@ class Scenario(Table):
         None,
         description="cells of others on the same channel, such as `{ cells = 2, level_dbm = -75, "
         "stations = 5 }`; default: none",
+    )
+    passers_by: PassersBy | None = Field(
+        None,
+        description="stations that pass by and probe, such as `{ per_s = 20 }`; default: none",
     )
     authenticate: bool = Field(
         False,

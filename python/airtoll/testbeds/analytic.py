@@ -127,6 +127,8 @@ def _no_closed_form(cell: Cell) -> str | None:
         return "closed forms have one receiver of each PPDU: no ofdma"
     if settings.neighbours is not None or radio.obss_pd_dbm is not None:
         return "closed forms have one cell: no neighbours"
+    if settings.passers_by is not None:
+        return "closed forms have no probe traffic (passers_by)"
     for station in cell.settings.stations:
         if station.battery_wh is not None or station.dozes or cell.settings.duty is not None:
             return "closed forms have no energy"

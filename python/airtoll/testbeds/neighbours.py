@@ -297,6 +297,7 @@ def _own_cell(cell: Cell, asked: Neighbours, number: int) -> Cell:
             "dtim_period": 1,
             "ssids": 1,
             "neighbours": None,
+            "passers_by": None,
             "ofdma": "off",
         }
     )

@@ -22,7 +22,7 @@ from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Duty, Edca, Load, Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS, band_of, queue_packets
 from airtoll.study.model import Interferer, Radio
-from airtoll.testbeds import cards, neighbours, rates
+from airtoll.testbeds import cards, neighbours, passers_by, rates
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.groups import group_traffic
@@ -165,6 +165,7 @@ def scenario(cell: Cell) -> border.Scenario:
     )
     for each in neighbours.cells(cell):
         resolved = _with_neighbour(resolved, each)
+    resolved = passers_by.added(settings, resolved)
     if any(node.host.nic for node in nodes):
         # Cards put transmissions off the slot boundaries.
         bss = tuple(evolve(one, cca_time_us=CCA_US) for one in resolved.bss)

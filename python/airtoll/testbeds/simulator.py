@@ -27,6 +27,7 @@ from airtoll.testbeds import (
     limiting,
     loads,
     neighbours,
+    passers_by,
     path_mtu,
     roaming,
     settling,
@@ -93,6 +94,7 @@ class Simulator:
             or cards.why_not(cell)
             or multi_link.why_not(of.cell, policies)
             or neighbours.why_not(cell)
+            or passers_by.why_not(cell)
             or bridging.why_not(cell)
             or loads.why_not(cell)
             or path_mtu.why_not(cell)

@@ -432,3 +432,78 @@ fn owe_transition_has_a_hidden_and_an_open_network() {
     // Bit 4 of the capability information: privacy.
     assert_eq!((frames[0][34] & 0x10, frames[1][34] & 0x10), (0x10, 0));
 }
+
+#[test]
+fn a_response_is_a_beacon_without_indication_and_mic() {
+    let wpa3 = link("gcmp-256", "sae", "required");
+    for (standard, more) in [
+        ("802.11b", ""),
+        ("802.11a", ""),
+        ("802.11g", r#", "beacons": {"octets": 300}"#),
+        ("802.11n", r#", "band": "2.4ghz""#),
+        (
+            "802.11ac",
+            r#", "width_mhz": 80, "beacons": {"reported": 2}"#,
+        ),
+        ("802.11ax", r#", "width_mhz": 80"#),
+        (
+            "802.11be",
+            r#", "beacons": {"ssids": 3, "multiple_bssid": true}"#,
+        ),
+    ] {
+        for (links, protected, mic) in
+            [("", false, 0), (&wpa3[..], false, 0), (&wpa3[..], true, 26)]
+        {
+            let announcement = announced(&bss(standard, more, links, protected));
+            let answering: Vec<u32> = announcement.answering().collect();
+            assert_eq!(answering, [0]);
+            let beacon = announcement.beacon_octets(0);
+            let response = announcement.response_octets(0);
+            assert_eq!(response + 6 + mic, beacon, "{standard} {protected}");
+            // The same octets in the same order.
+            let mut said = announcement.beacon(0, 1, 7);
+            let mut at = 36;
+            while said[at] != id::TRAFFIC_INDICATION {
+                at += 2 + usize::from(said[at + 1]);
+            }
+            said.drain(at..at + 6);
+            let station = MacAddress([0x0a, 0, 0, 0, 0, 5]);
+            said[0] = 0x50;
+            said[4..10].copy_from_slice(&station.0);
+            let made = announcement.wildcard_response(0, station, (1, 7));
+            assert_eq!(made, said, "{standard} {protected}");
+        }
+    }
+}
+
+#[test]
+fn hidden_networks_answer_to_their_name_alone() {
+    let owe = link("ccmp-128", "owe", "required");
+    let security = format!(r#", "security": {{"links": [{owe}], "owe_transition": true}}"#);
+    let beacons = r#", "beacons": {"ssids": 2}"#;
+    let transition = announced(&bss("802.11ac", &format!("{beacons}{security}"), "", false));
+    assert_eq!(transition.answering().collect::<Vec<_>>(), [1, 3]);
+    let plain = announced(&bss("802.11ac", beacons, "", false));
+    assert_eq!(plain.answering().collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn a_request_for_all_networks_has_an_empty_name() {
+    let scenario = format!(
+        r#"{{"duration_s": 1.0, "bss": [{{"name": "cell", {}}}],
+            "nodes": [{{"name": "s", "role": "station", "bss": "cell"}}], "flows": []}}"#,
+        bss("802.11n", r#", "band": "2.4ghz""#, "", false)
+    );
+    let scenario: Scenario = serde_json::from_str(&scenario).unwrap();
+    let station = StationPhy::of(&scenario.bss[0], &scenario.nodes[0]);
+    let made = station.wildcard_request(MacAddress([0x0a, 0, 0, 0, 0, 5]), 3);
+    assert_eq!(made[..4], [0x40, 0, 0, 0]);
+    assert_eq!(
+        (&made[4..10], &made[16..22]),
+        (&[0xff; 6][..], &[0xff; 6][..])
+    );
+    let found: Vec<u8> = Elements::new(&made[24..]).map(|e| e.id).collect();
+    // Table 9-38: SSID, rates, more rates, channel, HT capabilities, extended capabilities.
+    assert_eq!(found, [0, 1, 50, 3, 45, 127]);
+    assert_eq!(made[24..26], [0, 0]);
+}

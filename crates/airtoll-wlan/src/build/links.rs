@@ -28,6 +28,13 @@ impl Builder<'_> {
                 Ok(())
             };
         }
+        if self.scenario.bss[at].passes_by() {
+            for &node in &members {
+                self.add_contenders(at, node);
+                self.world.stack.lower.mac.begin_links(node, 0);
+            }
+            return Ok(());
+        }
         let (ap, stations) = (members[0], &members[1..]);
         // The modes of each station's link, the same in both directions.
         let mut modes = Vec::new();

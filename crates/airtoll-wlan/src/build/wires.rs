@@ -38,8 +38,11 @@ impl Builder<'_> {
         let to_access_point = Route::Air {
             neighbour: NeighbourId::new(0),
         };
+        // Stations that pass by have no access point, and nothing is routed to them.
+        let all = self.scenario.bss.iter().zip(&self.phys);
+        let cells = all.filter(|(bss, _)| !bss.passes_by()).map(|(_, phy)| phy);
         // The air before a station that bridges is a link like a wire.
-        for phy in &self.phys {
+        for phy in cells.clone() {
             let ap = self.radios.node_of(phy.members[0]);
             for (neighbour, &radio) in phy.members[1..].iter().enumerate() {
                 let station = self.radios.node_of(radio);
@@ -68,7 +71,7 @@ impl Builder<'_> {
                 }
             }
         }
-        for phy in &self.phys {
+        for phy in cells.clone() {
             let ap = self.radios.node_of(phy.members[0]);
             let to_ap: RoutesTo = routes.iter().map(|row| row[ap]).collect();
             for (at, &radio) in phy.members[1..].iter().enumerate() {
@@ -89,7 +92,7 @@ impl Builder<'_> {
                 }
             }
         }
-        for phy in &self.phys {
+        for phy in cells {
             for &radio in &phy.members[1..] {
                 let station = self.radios.node_of(radio);
                 if !self.scenario.nodes[station.index()].four_address {

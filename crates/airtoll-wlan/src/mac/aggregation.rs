@@ -459,9 +459,11 @@ impl Kind {
             Carries::Datagram { flow, .. } | Carries::Segment { flow, .. } => {
                 (Some(flow), false, false)
             }
-            Carries::Signal { .. } | Carries::Piece { .. } | Carries::PowerSave { .. } => {
-                (None, false, false)
-            }
+            Carries::Signal { .. }
+            | Carries::Piece { .. }
+            | Carries::PowerSave { .. }
+            | Carries::ProbeRequest { .. }
+            | Carries::ProbeResponse { .. } => (None, false, false),
             Carries::Request { .. } | Carries::Reply { .. } | Carries::Advertisement { .. } => {
                 (None, true, false)
             }

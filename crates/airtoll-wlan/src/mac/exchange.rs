@@ -521,7 +521,10 @@ impl Mac {
                 length: answer,
                 protects: exchange.follows,
             };
-            self.transmit(cx, medium, (id, peer), FrameKind::Response, air);
+            let response = self.transmit(cx, medium, (id, peer), FrameKind::Response, air);
+            if self.probing.is_some() {
+                self.own_response(medium, (id, peer), response);
+            }
         }
     }
 
@@ -723,10 +726,12 @@ impl Mac {
         let ends = link.ends(way);
         let peer = ends.to;
         let (account, signalling) = (link.account, link.is_signalling());
-        let (window, success) = link.window_and_success(way);
+        let absent = signalling && self.probing.is_some() && self.receiver_left(cx, number);
+        let (window, success) = self.links[number].window_and_success(way);
         // Each MPDU of an A-MPDU has its own time on the air.
         let partly = aggregate && medium.is_disturbed(t);
-        let whole = (!partly).then(|| medium.reception(t, peer)).flatten();
+        let heard = !partly && !absent;
+        let whole = heard.then(|| medium.reception(t, peer)).flatten();
         let partly = partly && !medium.is_lost_whole(t, peer, mode.vector());
         let mut octets_before = 0;
         let (mut good, mut bad, mut any) = (Octets::default(), 0, false);
@@ -788,7 +793,7 @@ impl Mac {
         // Its sender counts every PPDU, and its receiver those that arrived.
         let charged = account.filter(|account| any || *account == number);
         if signalling {
-            self.signalling_sent(cx, number, t.alone, any);
+            self.signalling_sent(cx, number, t, any);
         } else if t.origin == Origin::Own {
             cx.observe(Observation::Data {
                 alone: t.alone,
@@ -832,9 +837,13 @@ impl Mac {
     }
 
     /// A frame of a signalling link left the air; `any` says whether its receiver has it.
-    fn signalling_sent(&self, cx: &mut Context, link: LinkId, alone: Duration, any: bool) {
+    fn signalling_sent(&self, cx: &mut Context, link: LinkId, t: &Transmission, any: bool) {
         let used = if any { Air::Management } else { Air::Retry };
-        cx.observe_air(used, alone);
+        cx.observe_air(used, t.alone);
+        if t.origin != Origin::Own {
+            // A neighbour's: none of it counts, and no message of a negotiation is among them.
+            return;
+        }
         let mut window = self.links[link].window.iter();
         let Some(mpdu) = window.find(|m| m.in_flight.is_some()) else {
             return;

@@ -119,6 +119,7 @@ impl Mac {
             watched: false,
         });
         self.has_dialogues = true;
+        self.ends_frames = true;
         if retrieval == Retrieval::PsPoll {
             // Its data frames say that it stays in power save mode.
             self.each_link(station, access_point, |link| {

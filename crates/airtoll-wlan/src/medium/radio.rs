@@ -152,13 +152,20 @@ impl Radio {
         let bss_of = |name: Option<&str>| scenario.bss.iter().find(|bss| Some(&*bss.name) == name);
         let bsss: Vec<_> = radios.iter().map(|(_, name, _)| bss_of(*name)).collect();
         let stated = |i: usize| bsss[i]?.neighbour?.level_dbm;
+        let passing = |i: &usize| bsss[*i].is_some_and(Bss::passes_by);
         let any_level = |bss: &Bss| bss.neighbour.is_some_and(|n| n.level_dbm.is_some());
         if scenario.bss.iter().any(any_level) {
             for (i, j) in (0..nodes).flat_map(|i| (0..nodes).map(move |j| (i, j))) {
                 let (from, to) = (radios[i].1, radios[j].1);
                 let apart = from != to && from.is_some() && to.is_some();
-                let levels = [stated(i), stated(j)].into_iter().flatten();
-                if let Some(level) = levels.reduce(f64::min).filter(|_| apart) {
+                let stated_there = match [i, j].iter().find(|at| passing(at)) {
+                    Some(&at) => stated(at),
+                    None => {
+                        let levels = [stated(i), stated(j)].into_iter().flatten();
+                        levels.reduce(f64::min)
+                    }
+                };
+                if let Some(level) = stated_there.filter(|_| apart) {
                     given[i * nodes + j] = true;
                     level_dbm[i * nodes + j] = level;
                 }

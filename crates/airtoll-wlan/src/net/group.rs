@@ -14,7 +14,7 @@ use super::resolution::{ARP_OCTETS, NEIGHBOUR_OCTETS};
 use super::{Net, Route};
 use crate::context::Context;
 use crate::event::Event;
-use crate::id::{GroupSourceId, LinkId, NeighbourId, NodeId, PacketId, Table};
+use crate::id::{GroupSourceId, LinkId, NeighbourId, NodeId, PacketId, RadioId, Table};
 use crate::lower::Lower;
 use crate::mac::GroupFrame;
 use crate::observe::Observation;
@@ -163,7 +163,10 @@ impl Net {
             // No access point hears it.
             return;
         }
-        let stations = self.nodes.iter().filter(|n| n.role == Role::Station);
+        // Those of neighbours are on another network.
+        let here = |node: &NodeId| lower.medium.is_own(RadioId::first_of(*node));
+        let stations = self.nodes().filter(|n| self.role(*n) == Role::Station);
+        let stations = stations.filter(here);
         let own = self.role(host) == Role::Station;
         let receivers = stations.count() as u32 - u32::from(own);
         if now + UNCOUNTED <= lower.cx.end {

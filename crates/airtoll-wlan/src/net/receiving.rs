@@ -16,12 +16,19 @@ impl Net {
     /// A node's radio received a packet over a link.
     #[inline]
     pub fn receive(&mut self, lower: &mut Lower, link: LinkId, packet: PacketId) {
-        if lower.mac.has_dialogues()
-            && let Carries::PowerSave { .. } = lower.cx.packets[packet].carries
-        {
-            let (cx, medium) = (&mut lower.cx, &mut lower.medium);
-            lower.mac.hear_sign(cx, medium, packet);
-            return;
+        if lower.mac.ends_frames() {
+            match lower.cx.packets[packet].carries {
+                Carries::PowerSave { .. } => {
+                    let (cx, medium) = (&mut lower.cx, &mut lower.medium);
+                    lower.mac.hear_sign(cx, medium, packet);
+                    return;
+                }
+                Carries::ProbeResponse { .. } => {
+                    lower.cx.packets.remove(packet);
+                    return;
+                }
+                _ => {}
+            }
         }
         let node = lower.medium.host_of(lower.mac.link(link).peer());
         self.receive_from_air(lower, node, link, packet);

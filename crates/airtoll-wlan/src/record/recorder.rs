@@ -20,7 +20,7 @@ use super::radio::{self, Frequency};
 use super::tunnel::{self, TunnelDirection};
 use super::{Medium, Sink, advertising, ip, multicast, packet, power_save, resolving, signal};
 use crate::address;
-use crate::announce::{self, Announcement};
+use crate::announce::{self, Announcement, StationPhy};
 use crate::id::{
     ChannelId, ContenderId, Ends, LinkId, NodeId, PacketId, Pair, RadioId, Table, TunnelId, WireId,
 };
@@ -54,6 +54,8 @@ pub(crate) struct Recorder {
     pub(super) agreed_tunnels: HashMap<NodeId, usize>,
     /// By access point.
     cells: BTreeMap<RadioId, Cell>,
+    /// The PHY of stations that pass by.
+    passing: Option<StationPhy>,
     /// Networks of the stations that are not in the first one of their access point.
     networks: HashMap<RadioId, u32>,
     /// Addresses of the radios of multi-link devices, where stations join over several links.
@@ -111,6 +113,10 @@ impl Recorder {
             tunnels: HashMap::new(),
             agreed_tunnels: HashMap::new(),
             cells: BTreeMap::new(),
+            passing: scenario.passers_by().and_then(|(passing, _)| {
+                let station = scenario.nodes.iter().find(|n| n.is_in(&passing.name))?;
+                Some(StationPhy::of(passing, station))
+            }),
             networks: HashMap::new(),
             addresses: HashMap::new(),
             devices: HashMap::new(),
@@ -299,7 +305,7 @@ impl Recorder {
             Some(at) => view.medium().reception(t, at).is_some(),
             None => !t.overlapped,
         };
-        let heard_by = receiver.unwrap_or_else(|| view.first_neighbour(t.node).unwrap_or(t.node));
+        let heard_by = receiver.or_else(|| view.listener(t.node)).unwrap_or(t.node);
         let heard = Heard {
             vector,
             start: t.start,
@@ -357,7 +363,11 @@ impl Recorder {
                 let tid = tid(view, t.contender);
                 frame::block_ack_request(duration, ends, tid, first, &mut out);
             }
-            FrameKind::Response => response(view, t.contender, ends, duration, &mut out),
+            FrameKind::Response => {
+                let receiver = self.answered(view, t).unwrap_or(ends.receiver);
+                let ends = FrameEnds { receiver, ..ends };
+                response(view, t.contender, ends, duration, &mut out);
+            }
             FrameKind::Beacon => self.beacon(view, t, &mut out),
             FrameKind::CfEnd => frame::cf_end(ends.transmitter, &mut out),
             FrameKind::Data
@@ -369,6 +379,21 @@ impl Recorder {
         }
         self.emit(channel, heard.end, header, &mut out);
         self.scratch = out;
+    }
+
+    /// The address to which a station that passes by acknowledges: that of the network whose response it
+    /// got.
+    fn answered(&self, view: &View<'_>, t: &Transmission) -> Option<MacAddress> {
+        if !view.mac().passes_by(t.node) {
+            return None;
+        }
+        let exchange = view.mac().exchange(t.contender);
+        let number = exchange.link();
+        let mpdu = view.mac().link(number).flying(exchange.way()).next()?;
+        let mut kept = self.links[number].iter();
+        let kept = kept.find(|kept| kept.sequence == mpdu.sequence())?;
+        let transmitter = kept.mpdus.first()?.get(10..16)?;
+        Some(MacAddress(transmitter.try_into().ok()?))
     }
 
     /// Appends the FCS to a frame and gives it to the sink.
@@ -561,6 +586,9 @@ impl Recorder {
         {
             return vec![power_save::frame(&header, sign, spoken)];
         }
+        if let Some(made) = self.probe_frame(view, link.from(), carries, sequence) {
+            return vec![made];
+        }
         if link.is_signalling() {
             let host = |radio| self.host(view.medium().host_of(radio));
             let ways = [(link.from(), link.peer()), (link.peer(), link.from())];
@@ -608,6 +636,30 @@ impl Recorder {
                 header.compose_pieces(msdu, link.division().piece as usize, cipher)
             }
             _ => vec![header.compose(&msdus, cipher)],
+        }
+    }
+
+    /// A frame of probe traffic, without FCS.
+    fn probe_frame(
+        &self,
+        view: &View<'_>,
+        radio: RadioId,
+        carries: Carries,
+        sequence: u32,
+    ) -> Option<Vec<u8>> {
+        match carries {
+            Carries::ProbeRequest { probe } => {
+                let own = address::passer_by(probe.number);
+                Some(self.passing.as_ref()?.wildcard_request(own, sequence))
+            }
+            Carries::ProbeResponse { probe, network } => {
+                let announcement = &self.cells.get(&radio)?.announcement;
+                let to = address::passer_by(probe.number);
+                let time_us = view.stack.lower.cx.now().as_nanos() / 1_000;
+                let said = (sequence, time_us);
+                Some(announcement.wildcard_response(u32::from(network), to, said))
+            }
+            _ => None,
         }
     }
 

@@ -432,3 +432,65 @@ fn mpdus_of_an_aggregate_are_forwarded_one_after_another() {
         gaps.len()
     );
 }
+
+#[test]
+fn probe_traffic_is_recorded_with_its_octets() {
+    let bss = r#""standard": "802.11ac", "width_mhz": 80, "beacons": {"ssids": 3},
+        "rate": {"control": "fixed_mcs", "mcs": 7}"#;
+    let uplink = flow(
+        "s0",
+        "ap",
+        "udp",
+        r#"{"type": "paced", "payload_octets": 500, "rate_bps": 1e5}"#,
+    );
+    let mut scenario = scenario(bss, &station("s0", ""), &uplink, 1.0);
+    let mut group = scenario.bss[0].clone();
+    group.name = "passers-by".to_owned();
+    group.neighbour = Some(crate::scenario::Neighbour {
+        level_dbm: Some(-60.0),
+    });
+    group.beacons = None;
+    group.passers_by = Some(crate::scenario::PassersBy {
+        per_s: 30.0,
+        leaves_ratio: 0.3,
+        response_delay_us: 500.0,
+        response_attempts: None,
+    });
+    scenario.bss.push(group);
+    let node = r#"{"name": "p", "role": "station", "bss": "passers-by"}"#;
+    scenario.nodes.push(serde_json::from_str(node).unwrap());
+    let kept = record(&scenario);
+    let frames: Vec<(u8, &[u8])> = kept
+        .packets
+        .iter()
+        .map(|(_, _, octets)| {
+            let frame = Radiotap::new(octets).unwrap().payload();
+            (frame[0], frame)
+        })
+        .collect();
+    let of = |kind: u8| frames.iter().filter(move |(first, _)| *first == kind);
+    let stated = crate::probe_traffic(&scenario).unwrap();
+    let octets: Vec<u32> = stated.responses.iter().map(|one| one.octets).collect();
+    assert_eq!(octets.len(), 3);
+    let requests = of(0x40).count();
+    assert!(requests > 15);
+    assert!(of(0x40).all(|(_, f)| f.len() == stated.request_octets as usize));
+    assert!(of(0x50).all(|(_, f)| f.len() == octets[0] as usize));
+    // Every network answers, and repeats responses without an Ack.
+    let again = of(0x50).filter(|(_, f)| f[1] & 8 != 0).count();
+    let first = of(0x50).count() - again;
+    assert_eq!(first, 3 * requests);
+    assert!(again > 0 && again % 6 == 0, "{again}");
+    // An Ack goes to the network whose response it follows.
+    let mut acknowledged = 0;
+    for pair in frames.windows(2) {
+        if let [(0x50, response), (0xd4, ack)] = pair {
+            assert_eq!(response[10..16], ack[4..10]);
+            acknowledged += 1;
+        }
+    }
+    assert_eq!(acknowledged, first - again / 6);
+    let networks: std::collections::BTreeSet<&[u8]> = of(0x50).map(|(_, f)| &f[10..16]).collect();
+    let stations: std::collections::BTreeSet<&[u8]> = of(0x40).map(|(_, f)| &f[10..16]).collect();
+    assert_eq!((networks.len(), stations.len()), (3, requests));
+}

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::group::GroupDelivery;
 use super::ofdma::Ofdma;
+use super::passing::PassersBy;
 
 /// One basic service set: an access point and its stations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -128,6 +129,10 @@ pub struct Bss {
     /// results are those of this BSS.
     #[serde(default)]
     pub neighbour: Option<Neighbour>,
+    /// Set where it is no BSS: its stations pass by, probe, and have no access point. Needs `neighbour`, whose
+    /// level then holds between them and all nodes of BSSs. Null: a BSS.
+    #[serde(default)]
+    pub passers_by: Option<PassersBy>,
     /// BSS color (IEEE 802.11ax-2021, 26.11.4), 1 to 63; 0: none.
     #[serde(default)]
     pub color: u8,

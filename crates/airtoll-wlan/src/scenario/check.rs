@@ -40,16 +40,7 @@ impl Scenario {
         self.check_names()?;
         for (i, bss) in self.bss.iter().enumerate() {
             bss.check(&format!("bss[{i}]"))?;
-            let of = |n: &&Node| n.role == Role::AccessPoint && n.is_in(&bss.name);
-            let aps = self.nodes.iter().filter(of);
-            let count = aps.count();
-            if count != 1 {
-                return invalid(
-                    &format!("bss[{i}]"),
-                    format!("{count} access points"),
-                    "exactly one",
-                );
-            }
+            self.check_members(&format!("bss[{i}]"), bss)?;
         }
         for (i, node) in self.nodes.iter().enumerate() {
             self.check_node(&format!("nodes[{i}]"), node)?;
@@ -57,6 +48,7 @@ impl Scenario {
             self.check_single_radio(&format!("nodes[{i}]"), node)?;
         }
         self.check_neighbours()?;
+        self.check_passers_by()?;
         for (i, link) in self.links.iter().enumerate() {
             let at = format!("links[{i}]");
             for name in &link.nodes {

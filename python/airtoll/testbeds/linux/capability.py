@@ -205,6 +205,9 @@ _SCENARIO: Final = {
     "neighbours": only(
         None, reason="needs cells of others, which this testbed does not set up: one access point"
     ),
+    "passers_by": only(
+        None, reason="needs stations that pass by and probe, which this testbed does not set up"
+    ),
     "radio.capture_db": only(None, reason="has no effect: the medium has no capture"),
     "authenticate": acts("stations always authenticate here"),
     "radius.profile": acts(_PROFILE),
