@@ -82,10 +82,10 @@ _PART: Final = ["flow", "station"]
 def unsettled(rows: pl.DataFrame, explained: Collection[str] = ()) -> pl.DataFrame:
     """Flows and cells whose readings have not settled.
 
-    ``rows``: readings of whole trials that count. ``explained``: cells whose trials name a cause for
-    which their halves differ. Columns of the result: cell, flow, station (null:
-    the cell as a whole), ``of`` (``throughput_bps`` or ``delay_s``), ``relative`` (second half less
-    first as a share of their mean, mean over trials), ``n``.
+    ``rows``: readings of whole trials that count. ``explained``: cells whose trials name a cause of
+    differing halves. Columns of the result: cell, flow, station (null: the cell as a whole), ``of``
+    (``throughput_bps`` or ``delay_s``), ``relative`` (second half less first as a share of their
+    mean, mean over trials), ``n``.
     """
     schema = {name: rows.schema[name] for name in ("cell", *_PART)}
     nothing = pl.DataFrame(

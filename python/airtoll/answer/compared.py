@@ -340,8 +340,8 @@ def judge(
     ``unnoticed``: in the unit of the change. ``better``: as in the table of metrics. ``holds``:
     whether the change is more than chance among all comparisons of its question; one whose whole
     interval would be noticed needs no such test. ``is_apart``: of readings that are equal in all
-    trials of a side, and so have no interval, whether an exact test sets both sides apart. ``is_tied``: all readings of both sides
-    are equal.
+    trials of a side, and so have no interval, whether an exact test sets both sides apart.
+    ``is_tied``: all readings of both sides are equal.
     """
     low, high = change.low, change.high
     if change.is_deterministic:

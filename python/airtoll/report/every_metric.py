@@ -96,8 +96,8 @@ def every_metric(
     """The answers about metrics: the study's first, then the others that were measured.
 
     ``metrics``: these alone; without them, those of the traffic of a trial are left out where all
-    cells have a day (``duty``). Raises ``UsageError`` for a metric that the run did not measure, for
-    one that no question of it is about, and for levels that no place or candidate has.
+    cells have a day (``duty``). Raises ``UsageError`` for a metric that the run did not measure,
+    for one that no question of it is about, and for levels that no place or candidate has.
     """
     wanted = _named(summary, metrics) if metrics else _measured(summary)
     questions = [one for metric in wanted for one in asked_of(summary.plan, metric)]
