@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from airtoll.answer import Held, Verdict
+from airtoll.report.every_metric import every_metric
 from airtoll.report.summary import summarise
 from airtoll.run import run
 
@@ -83,3 +84,38 @@ def test_the_parts_add_up_to_the_change(summary):
 
 def test_a_saturated_sender_is_held_back_by_the_air(summary):
     assert {one.held for one in summary.answered[0].limits} == {Held.AIR}
+
+
+@pytest.fixture(scope="module")
+def sensor(tmp_path_factory):
+    values = {
+        "grid.scenario": ["quarter", "resumed", "associated"],
+        "grid.policy": ["wpa2-psk-ccmp", "wpa2-eap-tls-ccmp"],
+        "trials.repetitions": 2,
+    }
+    place = tmp_path_factory.mktemp("sensor") / "run"
+    return summarise(run("esp32-battery", out=place, values=values, jobs=1).path)
+
+
+def lines_of(summary, *metrics):
+    return {one.metric: one.sentences(summary.names) for one in every_metric(summary, metrics)}
+
+
+def test_the_power_of_the_traffic_is_none_of_a_day(sensor):
+    told = lines_of(sensor)
+    assert "day_energy_j" in told
+    assert not {"power_w", "energy_j_per_bit"} & set(told)
+    for line in lines_of(sensor, "power_w")["power_w"]:
+        assert "mean power in the trial " in line
+
+
+def test_a_question_without_a_value_is_silent_beside_others_of_its_metric(sensor):
+    told = lines_of(sensor)["eap_time_s"]
+    assert any("the time of EAP changes" in line for line in told)
+    assert not any(line.startswith("No trial measured") for line in told)
+
+
+def test_a_percentile_that_is_equal_in_all_trials_does_not_change(sensor):
+    told = lines_of(sensor)["delay_p95_s"]
+    assert told
+    assert all("the 95 % delay does not change" in line for line in told)

@@ -68,3 +68,9 @@ def test_tied_readings_say_how_many_trials_an_exact_test_needs():
     single = Estimate(-0.2, math.nan, math.nan, 0.95, 2, f"difference, {EQUAL}", "1")
     assert judge(single, 0.01, "more") == (Verdict.TOO_FEW, 4)
     assert judge(tied, 0.01, "more", is_apart=True) == (Verdict.COSTS, None)
+
+
+def test_equal_readings_on_both_sides_do_not_change_without_an_interval():
+    percentile = Estimate(0.0, math.nan, math.nan, 0.95, 10, "Welch", "s")
+    assert judge(percentile, 0.005, "less")[0] is Verdict.TOO_FEW
+    assert judge(percentile, 0.005, "less", is_tied=True) == (Verdict.UNNOTICED, None)

@@ -7,9 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from airtoll.answer.compared import OF_FRAMES
 from airtoll.plan import make_plan
 from airtoll.plan.same_frames import same_data_frames
 from airtoll.present.words import Teller
+from airtoll.report.every_metric import every_metric
 from airtoll.report.summary import summarise
 from airtoll.run import run
 from airtoll.study import parse
@@ -85,8 +87,10 @@ def two(tmp_path_factory):
 
 def test_without_beacons_the_simulator_agrees_to_the_last_bit(two):
     rows = summarise(two('pairing = "common"', "beacons = false")).observations.filter(
-        pl.col("metric").cast(pl.String).is_in(["throughput_bps", "delay_s"])
+        pl.col("metric").cast(pl.String).str.contains(f"^({'|'.join(OF_FRAMES)})")
     )
+    assert {"throughput_bps", "loss_ratio", "fairness_ratio", "jitter_s"} <= set(rows["metric"])
+    assert {"airtime_retry_s", "airtime_contention_s"} <= set(rows["metric"])
     by = ["metric", "flow", "station", "second", "trial"]
     policies = [
         rows.filter(pl.col("policy") == name).sort(by)["value"].to_list()
@@ -96,8 +100,28 @@ def test_without_beacons_the_simulator_agrees_to_the_last_bit(two):
     assert policies[0]
 
 
-def test_a_change_between_the_same_frames_is_told_as_chance(two):
-    summary = summarise(two(""))
+@pytest.fixture(scope="module")
+def independent(two):
+    return summarise(two(""))
+
+
+def test_every_metric_of_the_frames_alone_is_chance(independent):
+    summary = independent
+    for metric in ("fairness_ratio", "jitter_s", "delay_p99_s"):
+        (found,) = every_metric(summary, [metric])
+        claims = [
+            claim
+            for one in found.answered
+            for claim in one.compares
+            if {claim.have["policy"], claim.to["policy"]} == {"wpa2-psk-ccmp", "wpa3-sae-ccmp"}
+        ]
+        assert [claim.same_frames for claim in claims] == [True]
+    (found,) = every_metric(summary, ["airtime_management_s"])
+    assert not any(claim.same_frames for one in found.answered for claim in one.compares)
+
+
+def test_a_change_between_the_same_frames_is_told_as_chance(independent):
+    summary = independent
     told = [
         line for one in map(Teller(summary.names).answer, summary.answered) for line in one.leads
     ]

@@ -10,6 +10,7 @@ import pytest
 
 from airtoll.analyse.power import Spread, corrected
 from airtoll.analyse.student import t_quantile
+from airtoll.cli import planning
 from airtoll.run import run
 
 VALUES = {"grid.traffic": ["tcp"], "traffic.tcp.duration_s": 0.1}
@@ -50,6 +51,28 @@ def test_more_comparisons_take_more_trials_and_are_named(airtoll, pilot):
     assert "each at level 99.5 % (Bonferroni; Holm's correction needs no more)" in of_ten
     for alone, among in zip(one, ten, strict=True):
         assert among["trials_needed"] > 1.3 * alone["trials_needed"]
+
+
+def test_a_fraction_is_said_in_percent(airtoll, pilot):
+    _, said = planned(airtoll, pilot, "--within", "0.1")
+    assert "± 10 %: intervals of " in said
+
+
+@pytest.mark.parametrize("words", [("--within", "200%"), ("--detect", "foo")])
+def test_a_share_that_is_none_is_refused_before_a_pilot_runs(airtoll, monkeypatch, words):
+    def never(*_, **__):
+        raise AssertionError("a pilot ran")
+
+    monkeypatch.setattr(planning, "run_study", never)
+    done = airtoll("plan", "quickstart", *words)
+    assert done.returncode == 2
+    assert f"{' '.join(words)}: write a share such as 0.5% or 0.005" in done.stderr
+
+
+def test_a_pilot_of_another_study_is_refused(airtoll, pilot):
+    done = airtoll("plan", "mccarter2006", "--detect", "1%", "--pilot", str(pilot))
+    assert done.returncode == 2
+    assert "a run of quickstart that has no cell of mccarter2006; name a run" in done.stderr
 
 
 @pytest.mark.parametrize("words", [(), ("--detect", "1%", "--within", "1%")])

@@ -23,6 +23,8 @@ from airtoll.testbeds.capability import paths
         ("group key handshake failed after 4 tries", "group-rekey-dozing"),
         ("esp32 does not join wpa3", "slow-sae"),
         ("battery", "esp32-battery"),
+        ("twt", "always-on-vpn"),
+        ("target wake time", "always-on-vpn"),
         ("battery drains in weeks with wpa3", "esp32-battery"),
         ("esp32 connect time after deep sleep", "cold-boot"),
         ("clients gone after access point reboot", "lost-associations"),

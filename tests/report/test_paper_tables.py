@@ -136,7 +136,7 @@ def test_a_caption_says_cells_trials_intervals_and_formula(paper: Path) -> None:
     assert "A serial card fitted to one client; one client, UDP." in caption
     assert "1 client" in caption
     assert "5 of 6 by the rule closest to mean" in caption
-    assert "95\\,\\%" in caption
+    assert "Intervals: 95\\,\\% over all 6 trials (Fieller)." in caption
     assert "$(T_1 - T_2)/T_2$" in caption
     assert "T_1$: throughput with Open" in caption
     # One variant has its error beside it.
@@ -159,6 +159,17 @@ def test_notes_are_below_the_table_with_their_letters(paper: Path) -> None:
 
 
 @pytest.mark.thorough
+def test_notes_of_columns_that_are_left_out_are_left_out(paper: Path) -> None:
+    words = ("compare", paper, "tripathi2008", "--where", "table=3", "--where")
+    done = called(*words, "quantity=throughput", "--columns", "printed,the air alone", "--latex")
+    above, below = done.stdout.split("\\end{tabular}")
+    letters = re.findall(r"\\textsuperscript\{(\w)\}", below)
+    marks = ",".join(re.findall(r"textsuperscript\{([\w,]*)\}", above)).split(",")
+    assert letters
+    assert list(dict.fromkeys(marks)) == letters == list("abcdef"[: len(letters)])
+    assert "fitted" not in below
+
+
 def test_clients_of_one_table_are_groups_of_rows(paper: Path) -> None:
     words = ("compare", paper, "tripathi2008", "--table", "5", "--where", "quantity=throughput")
     done = called(*words, "--latex")
@@ -245,6 +256,7 @@ def test_the_caption_of_a_table_of_costs_follows_its_rows(paper: Path) -> None:
     assert "One client; UDP." in one
     assert "1 client, 5 s a trial" in one
     assert "Overhead: $(T_1 - T_2)/T_2$" in one
+    assert "Intervals: 95\\,\\% over all 6 trials (t)." in one
 
 
 def test_the_terminal_and_json_show_the_chosen_rows(paper: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_finished_run_is_never_overwritten(small_study, fake, tmp_path):
 def test_resuming_another_study_is_refused(small_study, fake, tmp_path):
     run(small_study(), testbed=fake(), out=tmp_path / "run")
     other = small_study('order = "random"')
-    with pytest.raises(RunError, match="another version"):
+    with pytest.raises(RunError, match=r"another version.*; undo the change of the file or"):
         run(other, testbed=fake(), out=tmp_path / "run", resume=True)
 
 

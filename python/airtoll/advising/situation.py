@@ -17,7 +17,7 @@ from airtoll.errors import PolicyError, UsageError
 from airtoll.network import Network, read
 from airtoll.policies import resolve
 from airtoll.policies.gates import why_not_at_6ghz
-from airtoll.profiles import load
+from airtoll.profiles import load, shipped
 from airtoll.study.generations import GENERATIONS, phy_name
 from airtoll.study.join import SIGNATURES, Join
 
@@ -271,9 +271,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
     energy = load(profile).energy if profile is not None else None
     powers = energy is not None and energy.sleep_w is not None
     if place == "sensor" and not powers:
-        raise UsageError(
-            "--place sensor: needs --profile of a station with power figures, such as esp32-c3"
-        )
+        raise UsageError(f"--place sensor: {_without_powers(profile)}")
     if place is None and powers:
         place = "sensor"
         assumed.append("a battery-powered station (--place)")
@@ -289,9 +287,8 @@ def situation(  # noqa: PLR0913 - keywords of the library
         raise UsageError("--clients and --requests: for --place office")
     for option, word in (("--battery", battery), ("--every", every)):
         if word is not None and place != "sensor":
-            raise UsageError(
-                f"{option}: for --place sensor, with --profile of a station such as esp32-c3"
-            )
+            why = f"not for --place {place}" if powers else _without_powers(profile)
+            raise UsageError(f"{option}: for --place sensor: {why}")
     cell = _BATTERY if battery is None else battery_of(battery)
     every_s = _EVERY_S if every is None else seconds_of(every)
     if place == "sensor":
@@ -380,3 +377,16 @@ def _tunnel_end(word: str | None, place: Place) -> TunnelEnd:
     if place == "sensor":
         raise UsageError("--tunnel-end: a sensor has no tunnel here (--place home, office)")
     return TUNNEL_ENDS[word]
+
+
+def _without_powers(profile: str | None) -> str:
+    """Why a profile, or none, is none of a battery-powered station, and those that are."""
+    known = [
+        name
+        for name, one in shipped().items()
+        if one.energy is not None and one.energy.sleep_w is not None
+    ]
+    named = f"--profile {' or '.join(known)}"
+    if profile is None:
+        return f"needs the profile of a station with power figures: {named}"
+    return f"{profile} has no power figures of deep sleep; take {named}"

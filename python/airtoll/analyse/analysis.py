@@ -65,7 +65,7 @@ from airtoll.analyse.settling import DRIFTS, in_words, metrics_of, unsettled
 from airtoll.analyse.student import t_quantile
 from airtoll.analyse.totals import with_totals, with_whole_sketches
 from airtoll.errors import UsageError
-from airtoll.observe.metrics import SHARES, UNPRICED, quantity
+from airtoll.observe.metrics import NOT_SETTLED_BY, SHARES, UNPRICED, quantity
 from airtoll.observe.tables import counted, has_no_chance, with_caveat
 from airtoll.study import DEFAULT_ANSWERS
 
@@ -332,13 +332,16 @@ def analyse(  # noqa: PLR0913 - keywords of the library
             raise UsageError("analyse: a run is analysed by its study; only level= goes with it")
         return observations.analysis(level)
     fixed = has_no_chance(observations, testbed)
-    unpriced = {} if trials is None else with_caveat(trials, UNPRICED)
+    unpriced, explained = (
+        {} if trials is None else with_caveat(trials, prefix)
+        for prefix in (UNPRICED, NOT_SETTLED_BY)
+    )
     parts: list[tuple[pl.DataFrame, ...]] = []
     for batch in by_cells(observations):
         own = batch.filter(pl.col("second").is_null() & pl.col("value").is_finite())
         if trials is not None and not trials.is_empty():
             own = counted(own, trials)
-        drifting = unsettled(own)
+        drifting = unsettled(own, explained)
         own = own.filter(~pl.col("metric").is_in(list(DRIFTS)))
         own, with_control = controlled(with_totals(own), by)
         here = sketches

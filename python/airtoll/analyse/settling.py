@@ -4,11 +4,13 @@ An overloaded queue grows for as long as a trial lasts, and fragments that find 
 deliver less and less. Repeated trials agree about such a reading to many digits, and an interval
 over them says nothing. Each flow therefore compares the two halves of its measured time
 (``..._drift_...``). A reading whose halves differ by more than chance between trials has not
-settled: it has no interval, no test, and says so.
+settled: it has no interval, no test, and says so. One or two trials tell nothing of chance: of them
+only a drift with a known cause counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 import numpy as np
@@ -22,6 +24,8 @@ from airtoll.analyse.student import t_quantile
 #: that all differ by as much, and of a single one.
 _PLAIN: Final = 0.5
 _PLAIN_OF_ONE: Final = 1.0
+#: Trials below which a drift counts only where its cause is known.
+_LEAST_TRIALS: Final = 3
 #: Level of the test that chance gives the halves' difference.
 _LEVEL: Final = 0.999
 #: Share of a cell's throughput by which its flows must drift so that the whole has not settled.
@@ -75,12 +79,13 @@ DRIFTS: Final[dict[str, Drift]] = {
 _PART: Final = ["flow", "station"]
 
 
-def unsettled(rows: pl.DataFrame) -> pl.DataFrame:
+def unsettled(rows: pl.DataFrame, explained: Collection[str] = ()) -> pl.DataFrame:
     """Flows and cells whose readings have not settled.
 
-    ``rows``: readings of whole trials that count. Columns of the result: cell, flow, station (null:
-    the cell as a whole), ``of`` (``throughput_bps`` or ``delay_s``), ``relative`` (second half less
-    first as a share of their mean, mean over trials), ``n``.
+    ``rows``: readings of whole trials that count. ``explained``: cells whose trials name a cause of
+    differing halves. Columns of the result: cell, flow, station (null: the cell as a whole), ``of``
+    (``throughput_bps`` or ``delay_s``), ``relative`` (second half less first as a share of their
+    mean, mean over trials), ``n``.
     """
     schema = {name: rows.schema[name] for name in ("cell", *_PART)}
     nothing = pl.DataFrame(
@@ -103,7 +108,7 @@ def unsettled(rows: pl.DataFrame) -> pl.DataFrame:
         both = bases.join(
             own, on=["cell", *_PART, "trial", "attempt"], how="left", nulls_equal=True
         ).with_columns(pl.col("d").fill_null(0.0))
-        flows = _judged(both.filter(pl.col("flow").is_not_null()), drift)
+        flows = _judged(both.filter(pl.col("flow").is_not_null()), drift, explained)
         if flows.is_empty():
             continue
         found += [flows.select(nothing.columns), _of_cells(both, flows, drift.of, nothing)]
@@ -123,14 +128,17 @@ def metrics_of(of: str) -> tuple[str, ...]:
     return next(drift.metrics for drift in DRIFTS.values() if drift.of == of)
 
 
-def _judged(both: pl.DataFrame, drift: Drift) -> pl.DataFrame:
+def _judged(both: pl.DataFrame, drift: Drift, explained: Collection[str]) -> pl.DataFrame:
     """The flows whose halves differ by more than chance; ``drift``: mean difference, SI units."""
     groups = both.group_by("cell", *_PART, maintain_order=True).agg("d", "base")
     kept, relatives, sizes, drifts = [], [], [], []
-    for number, (d, base) in enumerate(zip(groups["d"], groups["base"], strict=True)):
+    columns = (groups["cell"].cast(pl.String), groups["d"], groups["base"])
+    for number, (cell, d, base) in enumerate(zip(*columns, strict=True)):
         differences, means = d.to_numpy(), base.to_numpy()
         known = means > 0
-        if not known.any() or not _is_drift(differences[known] / means[known], drift.least):
+        if known.sum() < (1 if cell in explained else _LEAST_TRIALS):
+            continue
+        if not _is_drift(differences[known] / means[known], drift.least):
             continue
         kept.append(number)
         relatives.append(float((differences[known] / means[known]).mean()))

@@ -16,7 +16,7 @@ from airtoll.answer.claims import (
     Reproduces,
     Verdict,
 )
-from airtoll.answer.compared import compared
+from airtoll.answer.compared import NO_TRIAL, compared
 from airtoll.answer.crossings import crossings
 from airtoll.answer.limits import limits
 from airtoll.answer.measured import Measured
@@ -37,6 +37,13 @@ class Answered:
     impossible: tuple[Possible, ...]
     fallbacks: tuple[Fallback, ...]
     parts: Parts | None
+
+    @property
+    def is_unmeasured(self) -> bool:
+        """Whether no trial measured the metric before any of the changes."""
+        return bool(self.compares) and all(
+            claim.reason == NO_TRIAL and claim.before is None for claim in self.compares
+        )
 
 
 def answered(measured: Measured) -> tuple[Answered, ...]:

@@ -7,6 +7,7 @@ from enum import Enum
 from attrs import frozen
 
 from airtoll.analyse import Estimate
+from airtoll.observe.metrics import OF_THE_TRIAL
 from airtoll.plan import Cell
 from airtoll.question import Arm, Place
 from airtoll.study import Level
@@ -58,6 +59,12 @@ class Compare:
     clients: int | None = None
     fails: bool = False
     same_frames: bool = False
+
+    @property
+    def is_of_trial(self) -> bool:
+        """Whether it is one of the trial's traffic, where both cells have a day (``duty``)."""
+        cells = (self.place.cells[self.have], self.place.cells[self.to])
+        return self.metric in OF_THE_TRIAL and all(one.settings.duty for one in cells)
 
 
 class Ruling(Enum):

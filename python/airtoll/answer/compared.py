@@ -33,8 +33,16 @@ RUN: Final = "run"
 _HAVE: Final = "have"
 #: Metrics that the totals of a metric are weighted by.
 _WEIGHTS: Final = ("packets_received", "packets_lost", "handovers", "group_rekeys", "rejoins")
-#: Beginnings of metrics that data frames alone decide where no station joins.
-_OF_FRAMES: Final = (THROUGHPUT, "delay_", "jitter_")
+#: Beginnings of metrics that data frames alone decide where no station joins. Beacons differ, so
+#: that the air of management frames, silence and the power of a station that wakes for them do not.
+OF_FRAMES: Final = (
+    *(THROUGHPUT, "fairness_", "loss_", "delay_", "jitter_", "response_", "voice_", "transfer_"),
+    *("sender_time", "transit_time", "receiver_time", "packets_", "tcp_", "crypto_", "cpu_"),
+    *(f"airtime_{part}" for part in ("payload", "ip_", "mac_", "security", "ack", "contention")),
+    *(f"airtime_{part}" for part in ("card", "retry", "protection")),
+    *(f"octets_{part}" for part in ("payload", "ip_", "mac", "security", "control", "retry")),
+    *(f"group_{part}" for part in ("airtime", "messages", "delivered", "delay")),
+)
 _MODELS: Final = ("simulator", "analytic")
 #: Chance of a change among the comparisons of one question that have none.
 _CHANCE: Final = 0.05
@@ -163,11 +171,37 @@ def _judged(
         return evolve(claim, reason="the value before is zero")
     unnoticed = question.unnoticed if claim.is_share == (spoken(metric).is_share) else 0.0
     verdict, fresh = judge(
-        change, unnoticed, METRICS[metric].better, holds=holds, is_apart=is_apart
+        change,
+        unnoticed,
+        METRICS[metric].better,
+        holds=holds,
+        is_apart=is_apart,
+        is_tied=_tied(measured, (mine, other), metric, part),
     )
     if _sends_the_same(question, measured, place.cells[question.have], place.cells[arm]):
         return evolve(claim, change=change, verdict=Verdict.UNNOTICED, same_frames=True)
     return evolve(claim, change=change, verdict=verdict, fresh=fresh)
+
+
+def _tied(
+    measured: Measured,
+    cells: tuple[str, str],
+    metric: str,
+    part: tuple[str | None, str | None],
+) -> bool:
+    """Whether all readings of two cells are equal, of two trials or more of each."""
+    flow, station = part
+    rows = measured.observations.filter(
+        pl.col("cell").cast(pl.String).is_in(cells)
+        & (pl.col("metric") == metric)
+        & pl.col("second").is_null()
+    )
+    if flow is not None:
+        rows = rows.filter(pl.col("flow") == flow)
+    if station is not None:
+        rows = rows.filter(pl.col("station") == station)
+    counts = rows.group_by("cell").agg(pl.col("trial").n_unique())["trial"]
+    return rows["value"].n_unique() == 1 and len(counts) == len(cells) and min(counts) > 1
 
 
 def _sends_the_same(question: Asked, measured: Measured, have: Cell, to: Cell) -> bool:
@@ -177,7 +211,7 @@ def _sends_the_same(question: Asked, measured: Measured, have: Cell, to: Cell) -
     """
     return (
         question.axes == ("policy",)
-        and question.metric.startswith(_OF_FRAMES)
+        and question.metric.startswith(OF_FRAMES)
         and measured.testbed in _MODELS
         and same_data_frames(have, to)
     )
@@ -299,6 +333,7 @@ def judge(
     *,
     holds: bool = True,
     is_apart: bool = False,
+    is_tied: bool = False,
 ) -> tuple[Verdict, int | None]:
     """The verdict on a change, and the trials of each cell of a fresh run that would decide.
 
@@ -306,12 +341,13 @@ def judge(
     whether the change is more than chance among all comparisons of its question; one whose whole
     interval would be noticed needs no such test. ``is_apart``: of readings that are equal in all
     trials of a side, and so have no interval, whether an exact test sets both sides apart.
+    ``is_tied``: all readings of both sides are equal.
     """
     low, high = change.low, change.high
     if change.is_deterministic:
         low = high = change.value
     if math.isnan(low) or math.isnan(high):
-        if not (is_apart or (change.is_equal and change.value == 0)):
+        if not (is_apart or ((change.is_equal or is_tied) and change.value == 0)):
             return Verdict.TOO_FEW, _fresh_of_tied(change)
         low = high = change.value
     if -unnoticed <= low and high <= unnoticed:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -36,6 +36,7 @@ from airtoll.cli.progress import View
 from airtoll.cli.studying import OnOption, StudyArgument, fraction
 from airtoll.errors import RunError, UsageError
 from airtoll.observe.tables import read_trials
+from airtoll.plan import Cell, make_plan
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import prepare
 from airtoll.run import run as run_study
@@ -90,6 +91,26 @@ class PlanOptions:
                 "plan for --detect D, a difference that a test finds, or for --within D, the width "
                 "of an interval: name one of them"
             )
+        # Before a pilot runs.
+        fraction(self._wanted, self._option)
+
+    @property
+    def _option(self) -> str:
+        return "--detect" if self.within is None else "--within"
+
+    @property
+    def _wanted(self) -> str:
+        return str(self.detect if self.within is None else self.within)
+
+    @property
+    def wanted(self) -> float:
+        """The difference or half width to plan for, a fraction."""
+        return fraction(self._wanted, self._option)
+
+    @property
+    def said(self) -> str:
+        """The same in percent."""
+        return f"{100 * self.wanted:.6g} %"
 
     @property
     def level_of_each(self) -> float:
@@ -107,7 +128,9 @@ def plan_command(options: PlanOptions) -> None:
     if file.study.trials.until_precision:
         planned = max(planned, LEAST_TRIALS)
     if options.pilot is not None:
-        _plan(options, _summary(options.pilot, str(options.pilot)), planned)
+        pilot = _summary(options.pilot, str(options.pilot))
+        _refuse_other(options, pilot, make_plan(file.study).cells)
+        _plan(options, pilot, planned)
         return
     with tempfile.TemporaryDirectory(prefix="airtoll-pilot-") as folder, View(options.on) as view:
         place = Path(folder) / "pilot"
@@ -123,6 +146,18 @@ def plan_command(options: PlanOptions) -> None:
         _plan(options, _summary(place, options.study), planned)
 
 
+def _refuse_other(options: PlanOptions, pilot: RunSummary, cells: Iterable[Cell]) -> None:
+    """Raise ``UsageError`` for a pilot without a cell of the study: its spread is another one."""
+    mine, theirs = ({cell.name for cell in of} for of in (cells, pilot.plan.cells))
+    if mine & theirs:
+        return
+    raise UsageError(
+        f"--pilot {options.pilot}: a run of {pilot.study.study.name} that has no cell of "
+        f"{options.study}; name a run of this study, or leave --pilot out: {_PILOT_TRIALS} trials "
+        "run now"
+    )
+
+
 def _summary(folder: Path, name: str) -> RunSummary:
     """A pilot, analysed as its study says; errors call it ``name``."""
     refuse_no_result(Path(name), read_trials(folder))
@@ -136,9 +171,21 @@ def _plan(options: PlanOptions, pilot: RunSummary, planned: int) -> None:
         emit_json(rows)
         return
     if options.within is None:
-        columns = ["cell", "spread", f"trials for {options.detect}", "planned", "planned detects"]
+        columns = [
+            "cell",
+            "spread",
+            f"trials for {options.said}",
+            "planned",
+            "planned detects",
+        ]
     else:
-        columns = ["cell", "pilot", f"trials for ± {options.within}", "planned", "planned gives"]
+        columns = [
+            "cell",
+            "pilot",
+            f"trials for ± {options.said}",
+            "planned",
+            "planned gives",
+        ]
     view = table(None, columns, right=columns[1:])
     for row in rows[: shown_rows(len(rows))]:
         if options.within is None:
@@ -162,7 +209,11 @@ def _say_assumptions(
     what = "intervals of pairs" if analysis.paired else "intervals of independent trials"
     if options.within is None:
         what = "Welch's test" + (", which pairs only make stronger" if analysis.paired else "")
-    err().print(f"{what}, level {options.level:g}, power {options.power:g}; spread from a pilot")
+    wanted = "a difference of" if options.within is None else "±"
+    err().print(
+        f"{wanted} {options.said}: {what}, level {options.level:g}, power "
+        f"{options.power:g}; spread from a pilot"
+    )
     trials = min(pilot.plan.trials_of(cell.name) for cell in pilot.plan.cells)
     times = Spread(1.0, max(trials, 2), analysis.paired).uncertainty
     err().print(
@@ -183,7 +234,6 @@ def _say_assumptions(
 
 def _narrow(options: PlanOptions, pilot: RunSummary, planned: int) -> list[dict[str, object]]:
     """A row per overhead: the trials for an interval of the wanted width."""
-    wanted = fraction(str(options.within), "--within")
     analysis, level = pilot.analysis, options.level_of_each
     rows: list[dict[str, object]] = []
     left_out = []
@@ -199,7 +249,7 @@ def _narrow(options: PlanOptions, pilot: RunSummary, planned: int) -> list[dict[
                 "cell": one.cell,
                 "pilot_trials": trials,
                 "pilot_half_width": one.half,
-                "trials_needed": spread.trials_within(wanted, level, options.power),
+                "trials_needed": spread.trials_within(options.wanted, level, options.power),
                 "trials_planned": planned,
                 "half_width_when_run_as_planned": spread.half_width(planned, level, options.power),
             }
@@ -209,7 +259,6 @@ def _narrow(options: PlanOptions, pilot: RunSummary, planned: int) -> list[dict[
 
 def _detecting(options: PlanOptions, pilot: RunSummary, planned: int) -> list[dict[str, object]]:
     """A row per secured cell: the trials that detect the wanted difference."""
-    wanted = fraction(str(options.detect), "--detect")
     analysis, level = pilot.analysis, options.level_of_each
     rows: list[dict[str, object]] = []
     left_out = []
@@ -229,7 +278,9 @@ def _detecting(options: PlanOptions, pilot: RunSummary, planned: int) -> list[di
             continue
         value = float(zero.mean())
         try:
-            needed: int | None = trials_needed(wanted * value, *spreads, level, options.power)
+            needed: int | None = trials_needed(
+                options.wanted * value, *spreads, level, options.power
+            )
         except UsageError:
             needed = None
         rows.append(

@@ -247,16 +247,20 @@ def check_same(
     study = manifest["study"]
     options = manifest["options"]
     difference = None
+    cure = "leave the option out or choose another --out"
     if study["name"] != file.study.study.name:
         difference = f"is a run of study {study['name']}, not of {file.study.study.name}"
+        cure = "name that study or choose another --out"
     elif study["sha256"] != file.sha256:
         difference = f"was made by another version of {study['name']}: " + _first_difference(
             study["text"], file.text
         )
+        cure = "undo the change of the file or choose another --out"
     elif manifest["testbed"] != testbed:
         difference = f"was made on {manifest['testbed']}, not on {testbed}"
     elif manifest["airtoll"] != __version__:
         difference = f"was made by airtoll {manifest['airtoll']}, this is {__version__}"
+        cure = f"go on with {manifest['airtoll']} or choose another --out"
     elif seed is not None and seed != manifest["seed"]:
         difference = f"has seed {manifest['seed']}, not {seed}"
     elif trials is not None and not _plans(manifest, file, trials):
@@ -272,7 +276,7 @@ def check_same(
             elif study["values"][key] != _as_stored(value):
                 difference = f"has {key} = {study['values'][key]}, not {value}"
     if difference:
-        raise RunError(f"{folder.path}: {difference}; leave the option out or choose another --out")
+        raise RunError(f"{folder.path}: {difference}; {cure}")
 
 
 def precision_of(options: Mapping[str, Any], study: Study) -> float | None:

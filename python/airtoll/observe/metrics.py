@@ -548,7 +548,9 @@ METRICS: Final[dict[str, Metric]] = {
     "rate_used_bps": Metric("bit/s", "PHY rate that the station falls back to", NONE, MORE),
 }
 
-#: Metrics between 0 and 1.
+#: Metrics of the traffic of a trial that say nothing about a day of a ``duty``, in which the
+#: station sleeps, wakes and joins.
+OF_THE_TRIAL: Final = frozenset({"power_w", "energy_j_per_bit", "doze_share"})
 #: Metrics that only a station that joins has.
 OF_JOINS: Final = frozenset(
     {
@@ -566,6 +568,7 @@ OF_JOINS: Final = frozenset(
         *(name for name in METRICS if name.startswith(("messages_", "rejoin"))),
     }
 )
+#: Metrics between 0 and 1.
 SHARES: Final = tuple(name for name in METRICS if name.endswith(("_ratio", "_share")))
 
 #: The cost of security in throughput, by the study's definition; no metric of a trial.

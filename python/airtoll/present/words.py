@@ -34,7 +34,6 @@ from airtoll.answer import (
     Sum,
     Verdict,
 )
-from airtoll.answer.compared import NO_TRIAL
 from airtoll.observe.metrics import OVERHEAD, name_of, quantity
 from airtoll.observe.spoken import spoken
 from airtoll.present.digits import (
@@ -168,7 +167,7 @@ class Teller:
 
     def measured(self, claim: Compare, p: float) -> str:
         """One change as a sentence with both values and, where it is real, its chance ``p``."""
-        words = f"From {self._pair(claim.have, claim.to)}, {spoken(claim.metric).words}"
+        words = f"From {self._pair(claim.have, claim.to)}, {_metric(claim)}"
         change, before, after = claim.change, claim.before, claim.after
         assert change is not None
         assert before is not None
@@ -317,11 +316,11 @@ class Teller:
 
     def change(self, claim: Compare) -> str:
         """The change of one metric, without the policies."""
-        return _lost(claim) or f"{spoken(claim.metric).words} {_change(claim)}"
+        return _lost(claim) or f"{_metric(claim)} {_change(claim)}"
 
     def metric(self, claim: Compare) -> str:
         """The metric of a change."""
-        return spoken(claim.metric).words
+        return _metric(claim)
 
     def partly(self, claim: Compare, unknown: str) -> str:
         """The known part of a change, which alone decides nothing; ``unknown``: the other part."""
@@ -576,9 +575,7 @@ class Teller:
 
     def _unmeasured(self, answered: Answered) -> list[str]:
         question = answered.question
-        if answered.compares and all(
-            claim.reason == NO_TRIAL and claim.before is None for claim in answered.compares
-        ):
+        if answered.is_unmeasured:
             return [f"No trial measured {spoken(question.metric).words}."]
         refused = {(one.arm, id(place)) for one in answered.impossible for place in one.places}
         reasons: dict[str, dict[Arm, list[Place]]] = {}
@@ -962,7 +959,12 @@ def _words(question: Asked, group: Sequence[Compare]) -> str:
         mean = "" if all(map(_is_of_whole_clients, group)) else "mean "
         return f"the {mean}number of clients that join"
     of = f' of station "{question.station}"' if question.station else ""
-    return spoken(group[0].metric).words + of
+    return _metric(group[0]) + of
+
+
+def _metric(claim: Compare) -> str:
+    """The metric of a change; beside a day's energy, a power of the traffic is one of the trial."""
+    return spoken(claim.metric).words + (" in the trial" if claim.is_of_trial else "")
 
 
 def _is_of_whole_clients(claim: Compare) -> bool:

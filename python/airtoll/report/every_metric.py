@@ -45,7 +45,8 @@ class OfMetric:
 
     def sentences(self, names: Names) -> list[str]:
         """The answers in words; the reason where no change of the metric is known."""
-        told = [Teller(names).answer(one) for one in self.answered]
+        measured = [one for one in self.answered if not one.is_unmeasured]
+        told = [Teller(names).answer(one) for one in measured or self.answered]
         lines = [line for one in told for line in (*one.leads, *one.extras)]
         return list(dict.fromkeys(lines)) or self._unmeasured()
 
@@ -94,8 +95,9 @@ def every_metric(
 ) -> list[OfMetric]:
     """The answers about metrics: the study's first, then the others that were measured.
 
-    ``metrics``: these alone. Raises ``UsageError`` for a metric that the run did not measure, for
-    one that no question of it is about, and for levels that no place or candidate has.
+    ``metrics``: these alone; without them, those of the traffic of a trial are left out where all
+    cells have a day (``duty``). Raises ``UsageError`` for a metric that the run did not measure,
+    for one that no question of it is about, and for levels that no place or candidate has.
     """
     wanted = _named(summary, metrics) if metrics else _measured(summary)
     questions = [one for metric in wanted for one in asked_of(summary.plan, metric)]
@@ -105,6 +107,10 @@ def every_metric(
     for metric in wanted:
         answered = answered_about([q for q in questions if q.metric == metric], summary.measured)
         one = OfMetric(metric, tuple(answered))
+        claims = [claim for each in answered for claim in each.compares]
+        own = metric in metrics or metric in summary.study.answers
+        if claims and not own and all(claim.is_of_trial for claim in claims):
+            continue
         if one.is_measured or (answered and metric in metrics):
             found.append(one)
     if metrics and not found:

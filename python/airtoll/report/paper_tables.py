@@ -70,10 +70,16 @@ class PaperTable:
         ours = several if len(several) > 1 else (_OURS, "error")
         return ("policy", "printed", *ours, "n")
 
-    @property
-    def notes(self) -> dict[str, str]:
-        """The notes on ours, each with its letter."""
-        every = dict.fromkeys(note for one in self.rows for note in _notes(one))
+    def notes(self, shown: Sequence[str]) -> dict[str, str]:
+        """The notes on ours in the columns ``shown``, each with its letter, in reading order."""
+        names = {name or _OURS if len(self.variants) > 1 else _OURS: name for name in self.variants}
+        variants = [name for column, name in names.items() if column in shown]
+        every: dict[str, None] = {}
+        for _, group in self.groups:
+            for row in group:
+                of = {one.variant: one for one in row}
+                for name in variants:
+                    every |= dict.fromkeys(_notes(of[name]) if name in of else ())
         return {note: _letter(number) for number, note in enumerate(every)}
 
     def texts(self) -> list[tuple[str, list[list[str]]]]:
@@ -90,18 +96,21 @@ class PaperTable:
         counts = ", ".join(dict.fromkeys(one.n for one in row if one.n))
         return [policy_name(first.policy), first.printed, *ours, counts]
 
-    def marks(self) -> list[list[list[str]]]:
-        """By group and row: the letters of the notes on each variant, empty without one."""
-        letters = self.notes
+    def marks(self, letters: Mapping[str, str]) -> list[list[list[str]]]:
+        """By group and row: the letters of the notes on each variant, empty without one.
+
+        ``letters``: note -> letter; others have none.
+        """
+        order = {note: number for number, note in enumerate(letters)}
+
+        def mark(notes: Iterable[str]) -> str:
+            known = sorted((note for note in notes if note in order), key=order.__getitem__)
+            return ",".join(letters[note] for note in known)
+
         found = []
         for _, group in self.groups:
             rows = [{one.variant: _notes(one) for one in row} for row in group]
-            found.append(
-                [
-                    [",".join(letters[note] for note in of.get(name, ())) for name in self.variants]
-                    for of in rows
-                ]
-            )
+            found.append([[mark(of.get(name, ())) for name in self.variants] for of in rows])
         return found
 
 
@@ -197,8 +206,9 @@ def _latex(
         # The caption has the number of trials.
         columns = names[:-1]
     kept = [names.index(name) for name in columns or names]
+    notes = table.notes([names[at] for at in kept])
     found = []
-    for (title, rows), marks in zip(groups, table.marks(), strict=True):
+    for (title, rows), marks in zip(groups, table.marks(notes), strict=True):
         marked: list[list[str | Marked]] = []
         for row, letters in zip(rows, marks, strict=True):
             cells: list[str | Marked] = list(row)
@@ -217,8 +227,7 @@ def _latex(
         else _caption_of(summary, table, chosen, [names[at] for at in kept]),
         label=form.label or label_of(table.dataset, table.table, table.quantity),
         notes=[
-            f"\\textsuperscript{{{letter}}} {escape_latex(note)}."
-            for note, letter in table.notes.items()
+            f"\\textsuperscript{{{letter}}} {escape_latex(note)}." for note, letter in notes.items()
         ],
     )
 
@@ -346,9 +355,8 @@ def caption(
     if methods:
         level = f"{100 * summary.analysis.level:.0f}"
         named = ", ".join(dict.fromkeys(map(_method, methods)))
-        lines.append(
-            f"Intervals: {level}\\,\\% over the trials of the seed ({escape_latex(named)})"
-        )
+        over = _all_trials(summary, cells) or "the trials of the seed"
+        lines.append(f"Intervals: {level}\\,\\% over {over} ({escape_latex(named)})")
     if without:
         named = ", ".join(dict.fromkeys(map(_method, without)))
         lines.append(
@@ -399,11 +407,22 @@ def _counted(summary: RunSummary, cells: Sequence[Cell], name: str) -> str:
     return f"{name}: {said}"
 
 
+def _all_trials(summary: RunSummary, cells: Sequence[Cell]) -> str:
+    """``all 20 trials`` where a rule selects those of the values and not those of the intervals."""
+    if not summary.analysis.by_rule:
+        return ""
+    frame = summary.analysis.estimates.filter(pl.col("cell").is_in([one.name for one in cells]))
+    counts = frame["n_all"].to_list()
+    if not counts:
+        return "all trials"
+    low, high = min(counts), max(counts)
+    return f"all {low} trials" if low == high else f"all {low} to {high} trials of a cell"
+
+
 def _method(method: str) -> str:
     """``t``, ``Fieller``: a method without the quantity, which the table names."""
     if NOT_SETTLED in method:
         return "not settled"
     for name in (*DEFINITIONS, "mean"):
         method = method.removeprefix(f"{name}, ")
-    # A rule selects the trials of the value, not those of the interval.
-    return re.sub(r"^mean by .*; interval of all, ", "of all trials, ", method)
+    return re.sub(r"^mean by .*; interval of all, ", "", method)

@@ -122,6 +122,18 @@ SYMPTOMS: Final = (
         "deep sleep wake wpa3 sae eap-tls pmksa iot esp32 mah flat dead short",
     ),
     Symptom(
+        "the battery of a phone that sleeps is empty too soon, though it sends little",
+        "always-on-vpn",
+        ("stations.listen_interval", "stations.doze_after_ms", "stations.twt_interval_ms"),
+        (),
+        "each keepalive of a tunnel and each message ends the doze, and the station stays awake "
+        "for a while; between them it wakes for beacons",
+        "rarer keepalives (WireGuard: PersistentKeepalive), a longer listen interval; with "
+        "802.11ax target wake time, whose service periods replace the beacons: messages wait for "
+        "the next one",
+        "twt target wake time power save doze sleep drain keepalive nat vpn wireguard ipsec wifi 6",
+    ),
+    Symptom(
         "a battery-powered device takes a second or more to be on the network after each wake-up",
         "cold-boot",
         ("stations.caches_psk", "stations.profile"),
