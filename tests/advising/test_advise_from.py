@@ -213,6 +213,12 @@ def test_wpa3_is_kept():
     ("arguments", "words"),
     [
         (["--from", "wpa9"], "neither a file nor a policy"),
+        (
+            ["--from", "/etc/config/no-wireless"],
+            "no such file; copy it from the router, e.g. scp root@192.168.1.1:/etc/config/no-w",
+        ),
+        (["--from", "wireless"], "no such file; copy it"),
+        (["--from", "my.conf"], "e.g. scp root@192.168.1.1:/etc/config/wireless ."),
         (["--from", "open", "--scenario", "home"], "--scenario: not with --from"),
         (["--from", "open", "--max-delay", "5ms"], "--max-delay: not with --from"),
         (["--from", "open", "--place", "attic"], "--place attic"),

@@ -645,7 +645,7 @@ class TestStated:
             ((), "say --from and --to, the policies before and after"),
             (("--from", "wpa2"), "say --to, the policy of the second measurement"),
             (("--to", "open"), "say --from, the policy of the first measurement"),
-            (("--from", "wireless.old"), "--from wireless.old: no such file of a network"),
+            (("--from", "wireless.old"), "--from wireless.old: no such file; copy it from"),
             (("--from", "wpa2", "--to", "wpa3", "--ssid", "home"), "--ssid"),
         ],
     )

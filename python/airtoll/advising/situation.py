@@ -123,7 +123,7 @@ def networks_of(
         try:
             resolve(source)
         except PolicyError as error:
-            raise UsageError(f"{option} {source}: neither a file nor a policy: {error}") from error
+            raise UsageError(neither(option, source, error)) from error
         if wanted is not None:
             raise UsageError(f"--ssid: {option} names a policy, not a file with networks")
         return ()
@@ -132,6 +132,17 @@ def networks_of(
         raise UsageError(f"{option} {source}: no network in it (a capture needs beacons)")
     network = _chosen(source, found, wanted, band, option)
     return (network, *(one for one in found if one is not network and one.enabled))
+
+
+def neither(option: str, source: str, error: PolicyError) -> str:
+    """The words for a source that is neither a file here nor, by ``error``, a policy."""
+    if "/" in source or Path(source).suffix or source == "wireless":
+        file = source if source.startswith("/etc/") else "/etc/config/wireless"
+        return (
+            f"{option} {source}: no such file; copy it from the router, e.g. "
+            f"scp root@192.168.1.1:{file} ."
+        )
+    return f"{option} {source}: neither a file nor a policy: {error}"
 
 
 def _chosen(
