@@ -103,7 +103,9 @@ def test_wireguard_has_its_own_sentence(home):
     assert words["lines"][3].endswith(": a waste on the air.")
     # The sum of the losses differs by a hundredth of them: nothing that anyone would act on.
     assert not any("its parts" in line for line in words["lines"])
-    assert words["lines"][2].startswith("Beyond the router it protects nothing")
+    assert words["lines"][2].startswith(
+        "Beyond the router it protects nothing; a tunnel to a server would protect that way, too"
+    )
     assert "The CPU of the access point" in words["lines"][-1]
 
 
@@ -917,5 +919,10 @@ def test_doctor_reads_the_time_of_a_multiplication():
     )
     assert parse_multiplication(table) == pytest.approx(12.5)
     assert parse_multiplication("sh: openssl: not found") is None
-    assert multiplication_check(12.5).mend == "airtoll advise --multiplication-ms 12.5"
-    assert multiplication_check(None).state == "note"
+    command = "airtoll advise --multiplication-ms 12.5"
+    assert multiplication_check(12.5, "root@192.0.2.1").mend == command
+    # The CPU of a PC is none of a router.
+    local = multiplication_check(12.5, None).mend
+    assert local.startswith("for this machine as the access point")
+    assert local.endswith(command)
+    assert multiplication_check(None, None).state == "note"

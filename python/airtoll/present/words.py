@@ -245,8 +245,9 @@ class Teller:
             )
         else:
             found.append(
-                f"Beyond the {router} it protects nothing, as a tunnel to a server would "
-                "(--tunnel-end server). It is of use to devices that are elsewhere."
+                f"Beyond the {router} it protects nothing; a tunnel to a server would protect "
+                f"that way, too (--tunnel-end server). A tunnel to the {router} is of use to "
+                "devices that are elsewhere."
             )
         return found
 
