@@ -249,8 +249,8 @@ def _radio(draft: Draft, section: _Section) -> None:
             said = _htmode(draft, value)
             if said is None:
                 raise UsageError(
-                    f"--from {draft.source}: line {number}: htmode {value[:20]!r} is unknown; known "
-                    f"are {_MODES}"
+                    f"--from {draft.source}: line {number}: htmode {value[:20]!r} is unknown; "
+                    f"known are {_MODES}"
                 )
         elif key == "country" and country_in(value):
             draft.country = country_in(value)
