@@ -881,6 +881,14 @@ def test_the_screen_of_levels_says_where_the_answer_turns():
     assert not any("not every client joins" in one for s in whole.sections[2:] for one in s.lines)
 
 
+def test_a_limit_of_a_fast_server_has_no_power_of_ten():
+    turn = Turn("requests_per_s", 4, 900.0, 1229.6, 1254.2, *ONE, ONE[1])
+    decision, _ = decided(office_of(requests_per_s=8.0), asked=ONE[1], trials=3, brief=True)
+    shown = screen(decision, Names(()))
+    answer = by_level([decision], [shown], (turn,)).answer
+    assert "between 1230 and 1250 requests/s (of 4 laptops)" in answer
+
+
 def test_the_level_in_detail_is_the_nearest_at_which_the_answer_holds():
     decision, _ = decided(office_of(requests_per_s=8.0), asked=ONE[1], trials=3, brief=True)
     levels = [

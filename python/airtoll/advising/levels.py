@@ -18,6 +18,7 @@ from airtoll.advising.screen import Screen, Section
 from airtoll.advising.situation import Situation
 from airtoll.policies import resolve
 from airtoll.policies.standing import strength
+from airtoll.present.digits import rate
 from airtoll.present.names import policy_name
 
 Axis = Literal["clients", "requests_per_s"]
@@ -153,12 +154,10 @@ def _level(situation: Situation) -> str:
 
 def _words(turn: Turn) -> str:
     if turn.axis == "clients":
-        unit, beside = "laptops", f" (at {turn.requests_per_s:g} requests/s)"
-        digits = "g"
+        ends = f"{turn.last:g} and {turn.first:g} laptops (at {turn.requests_per_s:g} requests/s)"
     else:
-        unit, beside = "requests/s", f" (of {turn.clients} laptops)"
-        digits = ".3g"
-    between = f"between {turn.last:{digits}} and {turn.first:{digits}} {unit}{beside}"
+        ends = f"{rate(turn.last)} and {rate(turn.first)} requests/s (of {turn.clients} laptops)"
+    between = f"between {ends}"
     low, high = _named(turn.below), _named(turn.above)
     words = f"The answer turns {between}: {low} below, {high} above."
     if turn.below == turn.above:
