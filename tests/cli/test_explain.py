@@ -557,7 +557,9 @@ class TestAnswer:
         assert slow.index("more than security's octets explain") < slow.index("1. ")
         assert shown("200", "260", *link).startswith("expected from octets")
         assert "less than security's octets cost" in shown("200", "260", *link)
-        assert "measured 100.0 %: more than" in shown("238", "0", *link)
+        # A ping that arrives tells a mechanism from a link that is none.
+        ping = ("--also", "delay=3ms:3ms")
+        assert "measured 100.0 % (95 % of all 2): more than" in shown("238", "0", *link, *ping)
         assert shown("?", "60", *link).startswith("No throughput has a value on both sides")
         both = shown("480", "476", *AC, "--also", "tcp-up=470:130")
         assert both.startswith("TCP up: expected from octets")
@@ -645,7 +647,7 @@ class TestStated:
             ((), "say --from and --to, the policies before and after"),
             (("--from", "wpa2"), "say --to, the policy of the second measurement"),
             (("--to", "open"), "say --from, the policy of the first measurement"),
-            (("--from", "wireless.old"), "--from wireless.old: no such file of a network"),
+            (("--from", "wireless.old"), "--from wireless.old: no such file; copy it from"),
             (("--from", "wpa2", "--to", "wpa3", "--ssid", "home"), "--ssid"),
         ],
     )
@@ -1085,6 +1087,9 @@ class TestErrors:
             (("tripathi2008", "triple"), "no scenario 'triple'"),
             (("400", "fast", *AC), "fast: no such file"),
             (("0", "0", *AC), "the first measurement is 0"),
+            (("400", "0", *AC), "the second measurement is 0: nothing arrived. Look first at"),
+            (("400", "0", *AC, "--also", "tcp-up=300:0"), "nothing arrived"),
+            (("400", *AC), "400: the second measurement is missing: airtoll explain 400 AFTER"),
             (("400", "?", *AC), "no reading of the second measurement"),
             (("400", "25", "--phy", "802.11g", "--mcs", "7"), "--mcs 7: 802.11g has none"),
             (("400", "25", *AC, "--rate", "54"), "--rate 54: 802.11ac has an MCS"),

@@ -178,3 +178,37 @@ def test_a_file_of_no_known_form_is_refused(tmp_path):
         read_text(tmp_path, "hello\n")
     with pytest.raises(UsageError, match="cannot be read"):
         read(str(tmp_path / "missing"))
+
+
+@pytest.mark.parametrize("text", ["", " \n\n"])
+def test_an_empty_file_is_called_empty(tmp_path, text):
+    with pytest.raises(UsageError, match="it is empty; known forms are"):
+        read_text(tmp_path, text)
+
+
+RADIO = """config wifi-device 'radio1'
+	option band '5g'
+	option htmode '{mode}'
+
+config wifi-iface 'home'
+	option device 'radio1'
+	option mode 'ap'
+	option ssid 'home'
+	option encryption 'psk2'
+	option key 'secretsecret'
+"""
+
+
+@pytest.mark.parametrize("mode", ["VHT81", "UHR80", "auto"])
+def test_an_unknown_htmode_is_refused_with_its_line(tmp_path, mode):
+    with pytest.raises(UsageError, match=f"line 3: htmode '{mode}' is unknown; known are NOHT, HT"):
+        read_text(tmp_path, RADIO.format(mode=mode))
+
+
+@pytest.mark.parametrize(
+    ("mode", "phy", "width"),
+    [("EHT320-2", "802.11be", 320), ("HT40+", "802.11n", 40), ("NOHT", "802.11a", 20)],
+)
+def test_a_known_htmode_is_phy_and_width(tmp_path, mode, phy, width):
+    (one,) = read_text(tmp_path, RADIO.format(mode=mode))
+    assert (one.phy, one.width_mhz) == (phy, width)

@@ -94,6 +94,34 @@ def test_readings_without_a_secured_policy_are_listed(tmp_path):
     assert "| imported/open/tcp | throughput | 25.41" in text
 
 
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            ("wpa2-psk-ccmp,tcp", "wpa3-sae-ccmp,tcp"),
+            "The baseline, open, has no reading, so no policy has a cost; there are wpa2-psk-ccmp, "
+            "wpa3-sae-ccmp (import with --baseline wpa2-psk-ccmp, or add readings of open).",
+        ),
+        (
+            ("open,tcp", "wpa2-psk-ccmp,udp"),
+            "No reading of wpa2-psk-ccmp has one of open beside it, of the same metric, scenario",
+        ),
+    ],
+)
+def test_readings_that_the_baseline_lacks_are_told(tmp_path, rows, words):
+    file = tmp_path / "mine.csv"
+    lines = [f"{row},{trial},throughput,{20 + trial},Mbit/s" for row in rows for trial in (1, 2)]
+    file.write_text("\n".join([TABLE.splitlines()[0], *lines]) + "\n")
+    call = ["import", str(file), "--format", "csv", "--out", str(tmp_path / "in")]
+    done = CliRunner().invoke(app, call)
+    assert done.exit_code == 0, done.output
+    assert words in " ".join(done.output.split())
+    # The option that it names gives the cost.
+    if "--baseline" in words:
+        done = CliRunner().invoke(app, [*call, "--baseline", "wpa2-psk-ccmp"])
+        assert "From WPA2-Personal to WPA3-Personal" in done.output
+
+
 def test_a_page_of_many_cells_and_trials_is_cut_and_says_so(tmp_path):
     file = tmp_path / "many.csv"
     rows = [f"s{cell},open,1,delay,{cell},ms" for cell in range(1001)]

@@ -5,8 +5,8 @@ Takes a policy or a network and the place; gives claims, a decision and its word
 
 from airtoll.advising.advise import MOST_LOSS, Advised, advise, decided
 from airtoll.advising.decision import Choice, Decision, Outcome
-from airtoll.advising.levels import Turn, by_level, turned
-from airtoll.advising.measure import Memo
+from airtoll.advising.levels import Turn, by_level, detailed, turned
+from airtoll.advising.measure import Measures, Memo
 from airtoll.advising.page import page
 from airtoll.advising.screen import Screen, Section, screen
 from airtoll.advising.situation import Place, Situation, place_named, situation
@@ -16,6 +16,7 @@ __all__ = [
     "Advised",
     "Choice",
     "Decision",
+    "Measures",
     "Memo",
     "Outcome",
     "Place",
@@ -26,6 +27,7 @@ __all__ = [
     "advise",
     "by_level",
     "decided",
+    "detailed",
     "page",
     "place_named",
     "screen",

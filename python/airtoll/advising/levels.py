@@ -6,6 +6,7 @@ turns, and a screen. Measures the turns alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -17,6 +18,7 @@ from airtoll.advising.screen import Screen, Section
 from airtoll.advising.situation import Situation
 from airtoll.policies import resolve
 from airtoll.policies.standing import strength
+from airtoll.present.digits import rate
 from airtoll.present.names import policy_name
 
 Axis = Literal["clients", "requests_per_s"]
@@ -84,24 +86,49 @@ def _turn(axis: Axis, low: Decision, high: Decision, phase: Callable[[str], None
     return Turn(axis, own.clients, own.requests_per_s, last, first, low.policy, high.policy, policy)
 
 
+def detailed(decisions: Sequence[Decision], turns: Sequence[Turn]) -> int:
+    """Index of the level that is told in detail: the one nearest the first turn at which its policy
+    joins every client, or at which a change is the answer; without such a level the first.
+    """
+    if not turns:
+        return 0
+    turn = turns[0]
+    middle = math.sqrt(turn.last * turn.first)
+
+    def away(at: int) -> tuple[bool, float]:
+        own = decisions[at].situation
+        beside = own.clients == turn.clients
+        if turn.axis == "clients":
+            beside = own.requests_per_s == turn.requests_per_s
+        return not beside, abs(math.log(getattr(own, turn.axis) / middle))
+
+    held = [
+        at
+        for at, one in enumerate(decisions)
+        if (one.choice is Choice.CHANGE if turn.policy is None else turn.policy not in one.too_slow)
+    ]
+    return min(held, key=away, default=0)
+
+
 def by_level(
     decisions: Sequence[Decision], screens: Sequence[Screen], turns: Sequence[Turn]
 ) -> Screen:
-    """The screen of the first level, under the answers at all levels and their turns."""
+    """The screen of the level in detail, under the answers at all levels and their turns."""
     lines = [
         f"{_level(one.situation)}: {_sentence(_own(one, shown))}"
         for one, shown in zip(decisions, screens, strict=True)
     ]
-    first = decisions[0]
+    at = detailed(decisions, turns)
     if not turns:
-        answer = f"{_short(first)} At all of these levels."
+        answer = f"{_short(decisions[at])} At all of these levels."
     else:
-        answer = " ".join(_words(one, first.situation) for one in turns)
+        answer = " ".join(map(_words, turns))
     levels = Section("By level", tuple(lines))
-    rest = screens[0].sections
-    about = "" if first.asked is None else f"{screens[0].answer.partition(': ')[0]}. "
-    heading = Section("In detail", (f"{about}All that follows is at {_level(first.situation)}.",))
-    return Screen(answer, (levels, heading, *rest))
+    shown = screens[at]
+    about = "" if decisions[at].asked is None else f"{shown.answer.partition(': ')[0]}. "
+    where = _level(decisions[at].situation)
+    heading = Section("In detail", (f"{about}All that follows is at {where}.",))
+    return Screen(answer, (levels, heading, *shown.sections))
 
 
 def _own(decision: Decision, shown: Screen) -> str:
@@ -125,12 +152,12 @@ def _level(situation: Situation) -> str:
     return f"{situation.clients} laptops{rate}"
 
 
-def _words(turn: Turn, situation: Situation) -> str:
+def _words(turn: Turn) -> str:
     if turn.axis == "clients":
-        unit, beside = "laptops", f" (at {turn.requests_per_s:g} requests/s)"
+        ends = f"{turn.last:g} and {turn.first:g} laptops (at {turn.requests_per_s:g} requests/s)"
     else:
-        unit, beside = "requests/s", f" (of {turn.clients} laptops)"
-    between = f"between {turn.last:g} and {turn.first:g} {unit}{beside}"
+        ends = f"{rate(turn.last)} and {rate(turn.first)} requests/s (of {turn.clients} laptops)"
+    between = f"between {ends}"
     low, high = _named(turn.below), _named(turn.above)
     words = f"The answer turns {between}: {low} below, {high} above."
     if turn.below == turn.above:

@@ -283,7 +283,8 @@ def turning(
     """Two neighbours between ``low`` and ``high``, of which every client joins at one alone.
 
     The two differ in the clients or in the requests of the server, and in nothing else; every
-    client joins at one of them. Neighbours are one client, or one part in fifty apart.
+    client joins at one of them. Neighbours are one client, or one part in fifty apart. Levels of
+    requests are those of ``margin``, which finds the same limit.
     """
     if phase:
         phase(f"measuring where the answer turns, {policy}")
@@ -292,17 +293,24 @@ def turning(
         return _joins(situation, policy, situation.requests_per_s / situation.access_points)
 
     there = at(low)
+    if low.clients == high.clients:
+        aps = low.access_points
+        last = math.floor(math.log(low.requests_per_s / aps, _STEP))
+        first = math.ceil(math.log(high.requests_per_s / aps, _STEP))
+        while first - last > 1:
+            step = (last + first) // 2
+            joined = _joins(low, policy, _STEP**step)
+            last, first = (step, first) if joined is there else (last, step)
+        return (
+            evolve(low, requests_per_s=_STEP**last * aps),
+            evolve(low, requests_per_s=_STEP**first * aps),
+        )
     while True:
-        rates = sorted((low.requests_per_s, high.requests_per_s))
         many = sorted((low.clients, high.clients))
         clients = round(math.sqrt(low.clients * high.clients))
-        alike = many[1] < _STEP * many[0] or clients in many
-        if rates[1] < _STEP * rates[0] and alike:
+        if many[1] < _STEP * many[0] or clients in many:
             return low, high
-        rate = rates[0]
-        if rates[0] != rates[1]:
-            rate = float(f"{math.sqrt(rates[0] * rates[1]):.3g}")
-        middle = evolve(low, clients=clients, requests_per_s=rate)
+        middle = evolve(low, clients=clients)
         low, high = (middle, high) if at(middle) is there else (low, middle)
 
 
@@ -661,6 +669,17 @@ def _near(situation: Situation) -> dict[str, Any]:
         # Its MCS names the streams, too.
         return found | {"mcs": 15, "width_mhz": min(width, 40)}
     return found | {"mcs": 7, "streams": 2, "width_mhz": width}
+
+
+def radio_taken(situation: Situation) -> list[str]:
+    """Width and streams of a link that nothing states."""
+    radio = _radio(situation)
+    found = []
+    if situation.place != "sensor" and situation.width_mhz is None and radio["width_mhz"]:
+        found.append(f"{radio['width_mhz']} MHz (a file of --from states it)")
+    if radio.get("streams"):
+        found.append(f"{radio['streams']} stream{'s'[: radio['streams'] - 1]}")
+    return found
 
 
 def _setting(situation: Situation) -> str:

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
-from airtoll.advising.measure import ASSOCIATED, WAKING, band_scanned, storm, tls_of
+from airtoll.advising.measure import ASSOCIATED, WAKING, band_scanned, radio_taken, storm, tls_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
 from airtoll.analyse import Estimate
@@ -539,7 +539,7 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
     if situation.multiplication_ms is not None:
         each = f"{situation.multiplication_ms:g} ms"
         lines.append(f"A multiplication of a point (SAE, OWE) takes the access point {each}.")
-    assumed = list(situation.assumed)
+    assumed = [*situation.assumed, *radio_taken(situation)]
     if situation.radius and situation.tls is None:
         assumed.append(f"TLS {tls_of(situation)} in EAP (--tls)")
     if (decision.layered or decision.tunnel_unknown) and not situation.tunnel_end_said:

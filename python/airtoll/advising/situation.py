@@ -53,7 +53,8 @@ class Situation:
     """The network that one has.
 
     ``have``: canonical policy. ``requests_per_s``: of the RADIUS server, for all access points.
-    ``clients``: of all access points. ``chain``: kind of the certificates of server and clients, as
+    ``clients``: of all access points; ``aps``: how many those are, None: one for
+    ``CLIENTS_PER_AP`` of them. ``chain``: kind of the certificates of server and clients, as
     ``join.chain`` of a study. ``beside``: other networks of the file, which the answer is not
     about. ``battery`` and ``every_s``: of a sensor, the interval of its messages, s. ``assumed``:
     choices where nothing was said, sentences. ``tunnel_end``: the far end of a station's tunnel;
@@ -74,6 +75,7 @@ class Situation:
     band: str | None = None
     width_mhz: int | None = None
     clients: int = 1
+    aps: int | None = None
     requests_per_s: float = 100.0
     chain: str = CHAIN
     assumed: tuple[str, ...] = field(default=())
@@ -96,7 +98,7 @@ class Situation:
     @property
     def access_points(self) -> int:
         """Access points that share the clients."""
-        return -(-self.clients // CLIENTS_PER_AP)
+        return self.aps or -(-self.clients // CLIENTS_PER_AP)
 
 
 def place_named(word: str | None) -> Place | None:
@@ -123,7 +125,7 @@ def networks_of(
         try:
             resolve(source)
         except PolicyError as error:
-            raise UsageError(f"{option} {source}: neither a file nor a policy: {error}") from error
+            raise UsageError(neither(option, source, error)) from error
         if wanted is not None:
             raise UsageError(f"--ssid: {option} names a policy, not a file with networks")
         return ()
@@ -132,6 +134,17 @@ def networks_of(
         raise UsageError(f"{option} {source}: no network in it (a capture needs beacons)")
     network = _chosen(source, found, wanted, band, option)
     return (network, *(one for one in found if one is not network and one.enabled))
+
+
+def neither(option: str, source: str, error: PolicyError) -> str:
+    """The words for a source that is neither a file here nor, by ``error``, a policy."""
+    if "/" in source or Path(source).suffix or source == "wireless":
+        file = source if source.startswith("/etc/") else "/etc/config/wireless"
+        return (
+            f"{option} {source}: no such file; copy it from the router, e.g. "
+            f"scp root@192.168.1.1:{file} ."
+        )
+    return f"{option} {source}: neither a file nor a policy: {error}"
 
 
 def _chosen(
@@ -245,6 +258,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
     phy: str | None = None,
     band: str | None = None,
     clients: int | None = None,
+    access_points: int | None = None,
     requests_per_s: float | None = None,
     chain: str | None = None,
     battery: str | None = None,
@@ -302,6 +316,8 @@ def situation(  # noqa: PLR0913 - keywords of the library
         raise UsageError("--requests: for --place office, where many devices join at once")
     if place == "home" and clients is not None:
         raise UsageError("--clients: for --place office; a home has one station here")
+    if place != "office" and access_points is not None:
+        raise UsageError("--access-points: for --place office")
     known = network.phy if network is not None else None
     phy = None if phy is None else phy_name(phy)
     own = phy or known
@@ -312,8 +328,15 @@ def situation(  # noqa: PLR0913 - keywords of the library
         assumed.append(f"{chosen} (--phy)")
     if chosen not in GENERATIONS:
         raise UsageError(f"--phy {chosen}: allowed are {', '.join(GENERATIONS)}")
+    many = clients or (CLIENTS_PER_AP if place == "office" else 1)
+    if access_points is not None and access_points > many:
+        raise UsageError(f"--access-points {access_points}: there are {many} laptops (--clients)")
     if place == "office" and clients is None:
         assumed.append(f"{CLIENTS_PER_AP} laptops (--clients)")
+    if place == "office" and access_points is None:
+        aps = -(-many // CLIENTS_PER_AP)
+        taken = f"{aps} access points, one for" if aps > 1 else "1 access point for up to"
+        assumed.append(f"{taken} {CLIENTS_PER_AP} laptops (--access-points)")
     if place == "office" and requests_per_s is None and radius:
         assumed.append("a RADIUS server that answers 100 requests/s (--requests)")
     if chain is not None and not radius:
@@ -351,7 +374,8 @@ def situation(  # noqa: PLR0913 - keywords of the library
         phy=chosen,
         band=at,
         width_mhz=network.width_mhz if network is not None else None,
-        clients=clients or (CLIENTS_PER_AP if place == "office" else 1),
+        clients=many,
+        aps=access_points,
         requests_per_s=requests_per_s or 100.0,
         chain=chain or CHAIN,
         assumed=tuple(assumed),

@@ -14,6 +14,7 @@ from airtoll.advising import (
     MOST_LOSS,
     Choice,
     Decision,
+    Measures,
     Memo,
     Outcome,
     Screen,
@@ -21,6 +22,7 @@ from airtoll.advising import (
     Turn,
     by_level,
     decided,
+    detailed,
     page,
     screen,
     turned,
@@ -47,8 +49,9 @@ def advise_from(
         err().print(words, style="dim")
 
     memo: Memo = {}
-    found = [
-        decided(
+
+    def at(situation: Situation, *, brief: bool) -> tuple[Decision, Measures]:
+        return decided(
             situation,
             named=named,
             needs=needs,
@@ -56,18 +59,21 @@ def advise_from(
             trials=options.trials,
             asked=options.start.to,
             memo=memo,
-            brief=number > 0,
+            brief=brief,
             phase=phase,
         )
-        for number, situation in enumerate(situations)
-    ]
+
+    found = [at(situation, brief=len(situations) > 1) for situation in situations]
     decision, measures = found[0]
-    shown = screen(decision, measures.names)
     turns: tuple[Turn, ...] = ()
     if len(found) > 1:
-        decisions = [one for one, _ in found]
-        turns = turned(decisions, phase=phase)
-        shown = by_level(decisions, [screen(one, own.names) for one, own in found], turns)
+        turns = turned([one for one, _ in found], phase=phase)
+        number = detailed([one for one, _ in found], turns)
+        decision, measures = found[number] = at(situations[number], brief=False)
+        screens = [screen(one, own.names) for one, own in found]
+        shown = by_level([one for one, _ in found], screens, turns)
+    else:
+        shown = screen(decision, measures.names)
     if page_file is not None:
         try:
             page_file.write_text(page(shown), encoding="utf-8")

@@ -76,7 +76,18 @@ class FromOptions:
     clients: Annotated[
         str | None,
         typer.Option(
-            help="Laptops of an office, 50 per AP; levels with commas: 100,400.",
+            help="Laptops of an office; levels with commas: 100,400.",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    access_points: Annotated[
+        int | None,
+        typer.Option(
+            "--access-points",
+            "--aps",
+            min=1,
+            help="Access points of an office, which share its laptops and its RADIUS server.",
+            show_default="one for 50 laptops",
             rich_help_panel=_FROM,
         ),
     ] = None
@@ -172,7 +183,8 @@ class FromOptions:
         """Raise ``UsageError`` for an option of a network where none is named."""
         for option, value in (
             ("--to", self.to), ("--place", self.place), ("--ssid", self.ssid), ("--phy", self.phy),
-            ("--clients", self.clients), ("--requests", self.requests), ("--chain", self.chain),
+            ("--clients", self.clients), ("--access-points", self.access_points),
+            ("--requests", self.requests), ("--chain", self.chain),
             ("--battery", self.battery), ("--every", self.every),
             ("--tunnel-end", self.tunnel_end), ("--level", self.level),
             ("--distance", self.distance), ("--tls-resumption", self.tls_resumption or None),
@@ -366,6 +378,7 @@ class AdviseOptions:
             phy=start.phy,
             band=self.band,
             clients=clients,
+            access_points=start.access_points,
             requests_per_s=requests,
             chain=start.chain,
             battery=start.battery,

@@ -171,18 +171,23 @@ def _radios(address: str | None) -> list[Check]:
             return await crypto.radios(host), await crypto.multiplication_ms(host)
 
     found, multiplication_ms = asyncio.run(look())
-    return [*checks_of_radios(found), multiplication_check(multiplication_ms)]
+    return [*checks_of_radios(found), multiplication_check(multiplication_ms, address)]
 
 
-def multiplication_check(ms: float | None) -> Check:
-    """The time of the multiplications of SAE on one core, for ``airtoll advise``."""
+def multiplication_check(ms: float | None, address: str | None) -> Check:
+    """The time of the multiplications of SAE on one core, for ``airtoll advise``.
+
+    ``address``: of the host that was asked; None: this machine, which need not be the access point.
+    """
     name = "SAE: a multiplication on P-256"
     if ms is None:
         return Check(
             name, "note", "unknown: no openssl", "there: opkg install openssl-util, or apt-get"
         )
     said = f"{ms:.3g} ms by OpenSSL on one core"
-    return Check(name, "ok", said, f"airtoll advise --multiplication-ms {ms:.3g}")
+    command = f"airtoll advise --multiplication-ms {ms:.3g}"
+    where = "" if address else "for this machine as the access point (another: --host): "
+    return Check(name, "ok", said, f"{where}{command}")
 
 
 def checks_of_radios(found: Sequence[Radio]) -> list[Check]:

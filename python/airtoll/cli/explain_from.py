@@ -108,9 +108,9 @@ def _stated(option: str, source: str, ssid: str | None, band: str | None) -> Sta
         return Stated(resolve(source).name)
     except PolicyError as error:
         if source != "-" and not Path(source).is_file():
-            raise UsageError(
-                f"{option} {source}: no such file of a network, and no policy: {error}"
-            ) from error
+            from airtoll.advising.situation import neither
+
+            raise UsageError(neither(option, source, error)) from error
     # The readers of files take time to load, which a policy does not need.
     from airtoll.advising.situation import networks_of, place_of
 

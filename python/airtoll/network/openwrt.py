@@ -16,7 +16,7 @@ from typing import Final
 
 from attrs import define, field, frozen
 
-from airtoll.errors import PolicyError
+from airtoll.errors import PolicyError, UsageError
 from airtoll.network.draft import Draft, Offered
 from airtoll.network.hostap import Element, akms_of, cipher_of, group_of, method_of
 from airtoll.network.judging import finish
@@ -96,8 +96,9 @@ _FAST: Final = {
     "SAE": "FT-SAE",
     "SAE-EXT-KEY": "FT-SAE-EXT-KEY",
 }
-_HTMODE: Final = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320)[+-]?")
+_HTMODE: Final = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320)(?:[+-]|-[12])?")
 _PHYS: Final = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT": "802.11be"}
+_MODES: Final = "NOHT, HT20, HT40, VHT20 to VHT160, HE20 to HE160, EHT20 to EHT320"
 _BANDS: Final[dict[str, Band]] = {"2g": "2.4", "5g": "5", "6g": "6"}
 _SECRETS: Final = re.compile(
     r"key[1-4]?|password|priv_key\w*pwd\d?|\w*secret|sae_password|wpa_psk|r[01]kh|ext_key|ppsk_key"
@@ -146,7 +147,10 @@ def is_shown(text: str) -> bool:
 
 
 def drafts(text: str, source: str) -> Iterator[Draft]:
-    """One draft per ``wifi-iface``."""
+    """One draft per ``wifi-iface``.
+
+    Raises ``UsageError`` for an ``htmode`` that is unknown: PHY and width are it.
+    """
     sections = list(_shown(text) if _SHOWN.search(text) else _written(text))
     radios = {section.name: section for section in sections if section.kind == "wifi-device"}
     for section in sections:
@@ -243,6 +247,11 @@ def _radio(draft: Draft, section: _Section) -> None:
             said = f"channel {value}" if draft.channel else "the access point chooses a channel"
         elif key == "htmode":
             said = _htmode(draft, value)
+            if said is None:
+                raise UsageError(
+                    f"--from {draft.source}: line {number}: htmode {value[:20]!r} is unknown; "
+                    f"known are {_MODES}"
+                )
         elif key == "country" and country_in(value):
             draft.country = country_in(value)
             said = f"country {draft.country}"

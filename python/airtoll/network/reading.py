@@ -48,6 +48,8 @@ def read(source: str) -> tuple[Network, ...]:
         raise UsageError(f"--from {source}: neither text nor a capture") from None
     if len(octets) > _LARGEST:
         raise UsageError(f"--from {source}: larger than {_LARGEST / 1e6:g} MB")
+    if not text.strip():
+        raise UsageError(f"--from {source}: it is empty; known forms are {', '.join(FORMATS)}")
     for reader in _READERS:
         if reader.matches(text):
             return tuple(finish(draft) for draft in reader.drafts(text, source))

@@ -30,6 +30,11 @@ def shown(estimate: Estimate) -> str:
     return f"{_number(estimate, factor)} {unit}".rstrip()
 
 
+def rate(per_s: float) -> str:
+    """A limit in requests/s: ``40.6``, and ``1230`` without a power of ten."""
+    return f"{float(f'{per_s:.3g}'):g}"
+
+
 def change(change: Estimate, before: Estimate, after: Estimate) -> str:
     """``by 37.0 ± 2.1 ms, from 57.0 to 20.0 ms``: the digits are those of the change."""
     return f"by {amount(change, before, after)}, {from_to(change, before, after)}"

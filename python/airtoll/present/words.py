@@ -49,6 +49,7 @@ from airtoll.present.digits import (
     plain_percent,
     points,
     points_from_to,
+    rate,
     share_from_to,
     shown,
     span,
@@ -244,8 +245,9 @@ class Teller:
             )
         else:
             found.append(
-                f"Beyond the {router} it protects nothing, as a tunnel to a server would "
-                "(--tunnel-end server). It is of use to devices that are elsewhere."
+                f"Beyond the {router} it protects nothing; a tunnel to a server would protect "
+                f"that way, too (--tunnel-end server). A tunnel to the {router} is of use to "
+                "devices that are elsewhere."
             )
         return found
 
@@ -276,28 +278,30 @@ class Teller:
     def margin(self, claim: Margin) -> tuple[str, ...]:
         """How near a RADIUS server is to failing."""
         name = self._level("policy", claim.policy)
-        short = "" if claim.short is None else f"at {claim.short:.3g} not all of {claim.clients} do"
+        short = (
+            "" if claim.short is None else f"at {rate(claim.short)} not all of {claim.clients} do"
+        )
         trials = f"{claim.trials} trials" if claim.trials > 1 else "one trial"
         if claim.enough is None:
             return (f"No measured server lets every client of {name} join: {short}.",)
         between = ""
         if claim.short is not None:
             between = (
-                f"The limit lies between {claim.short:.3g} and {claim.enough:.3g} requests/s: "
+                f"The limit lies between {rate(claim.short)} and {rate(claim.enough)} requests/s: "
                 f"found by bisection, {trials} of each level."
             )
         if not claim.holds:
-            least = f"at {claim.enough:.3g} RADIUS requests/s"
+            least = f"at {rate(claim.enough)} RADIUS requests/s"
             said = f"With {name} every client joins {least}" + (f"; {short}." if short else ".")
             return (said, between) if between else (said,)
         if not short:
-            return (f"With {name} every client joins at {claim.enough:.3g} requests/s, too.",)
+            return (f"With {name} every client joins at {rate(claim.enough)} requests/s, too.",)
         spare = claim.now / claim.enough
         reserve = f"The server answers {spare:.2g} times what {name} needs after a power cut."
         if spare < _NO_RESERVE:
             reserve = f"The server has no reserve: {name} needs all of it after a power cut."
         return (
-            f"Every client joins down to {claim.enough:.3g} requests/s; {short}.",
+            f"Every client joins down to {rate(claim.enough)} requests/s; {short}.",
             between,
             reserve,
         )

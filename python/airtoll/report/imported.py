@@ -130,15 +130,32 @@ def headline(imported: Imported) -> list[str]:
     ]
     overheads = whole_cells(analysis.overheads).filter(pl.col("value").is_finite())
     if overheads.is_empty():
-        lines.append(
-            f"There is no secured policy to compare with {analysis.baseline}, so none has a cost."
-        )
+        lines.append(_without_cost(imported))
         return lines
     sign = cost_sign(str(overheads["unit"][0]))
     worst = overheads.sort(sign * pl.col("value")).row(-1, named=True)
     said = [one for one in imported.claims if one.claim.metric == THROUGHPUT]
     lines += [sentence(imported, one) for one in said if one.cell == worst["cell"]][:1]
     return lines
+
+
+def _without_cost(imported: Imported) -> str:
+    """The reason for which no policy of the readings has a cost."""
+    baseline = imported.analysis.baseline
+    policies = list(dict.fromkeys(imported.observations["policy"].cast(pl.String)))
+    others = [one for one in policies if one != baseline]
+    if not others:
+        return f"There is no secured policy to compare with {baseline}, so none has a cost."
+    if baseline not in policies:
+        return (
+            f"The baseline, {baseline}, has no reading, so no policy has a cost; there are "
+            f"{', '.join(others)} (import with --baseline {others[0]}, or add readings of "
+            f"{baseline})."
+        )
+    return (
+        f"No reading of {', '.join(others)} has one of {baseline} beside it, of the same metric, "
+        "scenario and traffic, so none has a cost."
+    )
 
 
 def _refused(imported: Imported) -> str:

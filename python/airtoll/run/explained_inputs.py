@@ -64,6 +64,10 @@ def sides_of(
     if len(arguments) == 1 and _is_imported(Path(place)):
         sides, lost = imported_sides(Path(place), inputs), list[str]()
     else:
+        if len(arguments) == 1 and NUMBER.fullmatch(place) and not Path(place).exists():
+            raise UsageError(
+                f"{place}: the second measurement is missing: airtoll explain {place} AFTER"
+            )
         if len(arguments) == 1 and not Path(place).is_dir() and len(_files(place)) < 2:
             raise UsageError(
                 f"AFTER is missing beside {place}; or name one folder or list with files of two "
@@ -240,6 +244,7 @@ def readings_of(before: Sequence[Side], after: Sequence[Side]) -> tuple[list[Rea
                 f"{one.flow.words}: the first measurement is 0, so that no change can be told; "
                 "write ? for a measurement that failed"
             )
+    _refuse_silence(found)
     for at, one in enumerate(found):
         if one.quantity == "again_bps" and one.before is None:
             own = [r for r in found if (r.quantity, r.flow) == ("throughput_bps", one.flow)]
@@ -252,6 +257,21 @@ def readings_of(before: Sequence[Side], after: Sequence[Side]) -> tuple[list[Rea
             )
         )
     return found, list(dict.fromkeys(remarks))
+
+
+def _refuse_silence(found: Sequence[Reading]) -> None:
+    """Raise ``UsageError`` where every second throughput is 0 and no packet is seen to arrive.
+
+    One that is 0 beside a ping or another flow tells a mechanism, such as an MTU that drops.
+    """
+    carried = [o for o in found if o.quantity == "throughput_bps" and o.after is not None]
+    delays = [o for o in found if o.quantity == "delay_s" and o.after is not None]
+    if carried and not delays and not any(one.after for one in carried):
+        raise UsageError(
+            f"{carried[0].flow.words}: the second measurement is 0: nothing arrived. Look first at "
+            "association and address (`iw dev wlan0 link`, `ip addr`); where a ping arrives, add "
+            "its delays: --also delay=3ms:3ms"
+        )
 
 
 Kinds = Mapping[tuple[Quantity, Flow], list[Sample]]
