@@ -222,8 +222,8 @@ def test_a_wide_channel_of_several_paths_needs_a_smaller_margin():
 
     # One path: 9.8 dB at each width.
     assert chosen(20, 0)[1] == chosen(80, 0)[1] == pytest.approx(9.77, abs=0.01)
-    # The mean power of the band has lost 4.1 and 2.1 dB in one of ten channels (50 ns, numpy), and weak
-    # sub-bands cost more than strong ones gain.
+    # The mean power of the band has lost 4.1 and 2.1 dB in one of ten channels (50 ns, numpy), and
+    # weak sub-bands cost more than strong ones gain.
     narrow, wide = chosen(20, 50), chosen(80, 50)
     assert 9.77 > narrow[1] > wide[1] > 2.1
     assert narrow[1] > 4.1
