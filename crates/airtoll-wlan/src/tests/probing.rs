@@ -115,7 +115,8 @@ fn the_stated_share_is_what_an_idle_cell_shows() {
             let bss = format!(
                 r#"{bss}, "beacons": {{"ssids": {networks}, "interval_us": 9e6, "offset_us": 8e6}}"#
             );
-            let plan = json!({"per_s": 10.0, "leaves_ratio": leaves});
+            // With more attempts in 802.11b the back-offs of one request outlast the time to the next one.
+            let plan = json!({"per_s": 10.0, "leaves_ratio": leaves, "response_attempts": 2});
             let scenario = probed(idle(&bss, 0), plan);
             let stated = probe_traffic(&scenario).unwrap();
             assert_eq!(stated.responses.len(), networks);
