@@ -766,7 +766,7 @@ class TestStated:
         ) in text
         known = explain(*words, "--phy", "802.11ac", "--width", "80", "--streams", "2")
         assert explain(*words) == known
-        # No 802.11ac at 2.4 GHz, and what is stated is not widened.
+        # No 802.11ac at 2.4 GHz, and a stated width stays.
         assert "802.11n (assumed" in shown("90", *words[1:], "--band", "2.4")
         assert "80 MHz" not in refused(*words, "--width", "40")
         assert "nothing that mt7621 has carries it" in refused("2000", *words[1:])

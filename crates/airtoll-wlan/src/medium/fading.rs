@@ -10,7 +10,6 @@ use airtoll_phy::TxVector;
 use airtoll_units::{Duration, Instant};
 
 use super::overlap::Tuning;
-use super::radio::tuning;
 use super::selective::{Faded, Place, Selective, Spectrum};
 use crate::id::{Ends, RadioId};
 use crate::scenario::{self, Bss};
@@ -38,7 +37,7 @@ impl Fading {
         let selective = is_selective.then(|| {
             let tunings = bss_of
                 .iter()
-                .map(|bss| bss.map_or_else(Tuning::default, tuning));
+                .map(|bss| bss.map_or_else(Tuning::default, Tuning::of));
             Box::new(Selective::new(model.delay_spread_ns, k, tunings.collect()))
         });
         Self {

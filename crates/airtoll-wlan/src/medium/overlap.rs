@@ -4,6 +4,8 @@
 //! 20 MHz channels are numbered from the first one of the radio channel. A channel of 2^n of them begins at a
 //! multiple of 2^n, so that two channels are apart or one is inside the other.
 
+use crate::scenario::Bss;
+
 /// Secondary channels of 20, 40, 80 and 160 MHz.
 pub(super) const SECONDARIES: usize = 4;
 
@@ -18,6 +20,16 @@ pub(crate) struct Tuning {
     pub primary: u8,
     /// Its width is 20 MHz times two to this.
     pub step: u8,
+}
+
+impl Tuning {
+    /// That of the radios in a BSS.
+    pub fn of(bss: &Bss) -> Self {
+        Self {
+            primary: bss.primary,
+            step: (bss.width_mhz / 20).max(1).ilog2() as u8,
+        }
+    }
 }
 
 /// 20 MHz channels side by side, from a multiple of their number on.

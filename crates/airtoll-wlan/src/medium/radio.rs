@@ -201,7 +201,7 @@ impl Radio {
             reuse,
             tunings: if scenario.overlaps_in_part() {
                 bsss.iter()
-                    .map(|bss| bss.map_or_else(Tuning::default, tuning))
+                    .map(|bss| bss.map_or_else(Tuning::default, Tuning::of))
                     .collect()
             } else {
                 Vec::new()
@@ -480,14 +480,6 @@ impl Radio {
             })
             .collect();
         (class_of, ears)
-    }
-}
-
-/// The channel of the radios in a BSS.
-pub(super) fn tuning(bss: &Bss) -> Tuning {
-    Tuning {
-        primary: bss.primary,
-        step: (bss.width_mhz / 20).max(1).ilog2() as u8,
     }
 }
 
