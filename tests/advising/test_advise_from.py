@@ -952,7 +952,7 @@ def test_access_points_share_laptops_and_server():
         assert f"answers 120 requests/s, {each} for each access point" in words
 
 
-def test_what_nothing_says_of_an_office_stands_in_one_line():
+def test_assumed_values_of_an_office_are_in_one_line():
     decision, measures = decided(
         situation(ONE[0], place="office", clients=120), named=["wpa2-psk-ccmp"], trials=3,
         brief=True,
