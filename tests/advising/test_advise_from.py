@@ -243,13 +243,7 @@ def test_wpa3_is_kept():
         (["--place", "home"], "--place: needs --from"),
         (["--battery", "2000mAh"], "--battery: needs --from"),
         (["--from", "wpa2-psk-ccmp", "--battery", "2000mAh"], "--battery: for --place sensor"),
-        (["--profile", "mt7621", "--every", "1h"], "mt7621 has no power figures of deep sleep"),
-        (["--profile", "esp32-c6", "--battery", "2Wh"], "take --profile esp32 or esp32-c3"),
-        (["--from", "wpa2-psk-ccmp", "--place", "sensor"], "needs the profile of a station"),
-        (
-            ["--profile", "esp32-c3", "--place", "home", "--every", "1h"],
-            "for --place sensor: not for --place home",
-        ),
+        (["--profile", "mt7621", "--every", "1h"], "--every: for --place sensor"),
         (["--profile", "esp32-c3", "--battery", "2000"], "write 2000mAh"),
         (["--profile", "esp32-c3", "--battery", "0mAh"], "above 0"),
         (["--profile", "esp32-c3", "--battery", "7.4Wh@3.7V"], "Wh need no voltage"),
@@ -958,7 +952,7 @@ def test_access_points_share_laptops_and_server():
         assert f"answers 120 requests/s, {each} for each access point" in words
 
 
-def test_assumptions_about_an_office_are_one_line():
+def test_assumed_values_of_an_office_are_in_one_line():
     decision, measures = decided(
         situation(ONE[0], place="office", clients=120), named=["wpa2-psk-ccmp"], trials=3,
         brief=True,
