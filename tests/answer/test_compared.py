@@ -101,21 +101,26 @@ def lines_of(summary, *metrics):
     return {one.metric: one.sentences(summary.names) for one in every_metric(summary, metrics)}
 
 
-def test_the_power_of_the_traffic_is_none_of_a_day(sensor):
-    told = lines_of(sensor)
+@pytest.fixture(scope="module")
+def told(sensor):
+    """The lines of every metric."""
+    return lines_of(sensor)
+
+
+def test_the_power_of_the_traffic_is_none_of_a_day(sensor, told):
     assert "day_energy_j" in told
     assert not {"power_w", "energy_j_per_bit"} & set(told)
     for line in lines_of(sensor, "power_w")["power_w"]:
         assert "mean power in the trial " in line
 
 
-def test_a_question_without_a_value_is_silent_beside_others_of_its_metric(sensor):
-    told = lines_of(sensor)["eap_time_s"]
-    assert any("the time of EAP changes" in line for line in told)
-    assert not any(line.startswith("No trial measured") for line in told)
+def test_a_question_without_a_value_is_silent_beside_others_of_its_metric(told):
+    lines = told["eap_time_s"]
+    assert any("the time of EAP changes" in line for line in lines)
+    assert not any(line.startswith("No trial measured") for line in lines)
 
 
-def test_a_percentile_that_is_equal_in_all_trials_does_not_change(sensor):
-    told = lines_of(sensor)["delay_p95_s"]
-    assert told
-    assert all("the 95 % delay does not change" in line for line in told)
+def test_a_percentile_that_is_equal_in_all_trials_does_not_change(told):
+    lines = told["delay_p95_s"]
+    assert lines
+    assert all("the 95 % delay does not change" in line for line in lines)

@@ -62,9 +62,14 @@ class Compare:
 
     @property
     def is_of_trial(self) -> bool:
-        """Whether it is one of the trial's traffic, where both cells have a day (``duty``)."""
-        cells = (self.place.cells[self.have], self.place.cells[self.to])
-        return self.metric in OF_THE_TRIAL and all(one.settings.duty for one in cells)
+        """Whether it is one of the trial's traffic, where both cells have a day (``duty``).
+
+        Readings of others have no cells.
+        """
+        found = [self.place.cells.get(arm) for arm in (self.have, self.to)]
+        return self.metric in OF_THE_TRIAL and all(
+            one is not None and one.settings.duty for one in found
+        )
 
 
 class Ruling(Enum):

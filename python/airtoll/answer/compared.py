@@ -176,7 +176,8 @@ def _judged(
         METRICS[metric].better,
         holds=holds,
         is_apart=is_apart,
-        is_tied=_tied(measured, (mine, other), metric, part),
+        # An interval answers without the readings.
+        is_tied=math.isnan(change.low) and _tied(measured, (mine, other), metric, part),
     )
     if _sends_the_same(question, measured, place.cells[question.have], place.cells[arm]):
         return evolve(claim, change=change, verdict=Verdict.UNNOTICED, same_frames=True)
