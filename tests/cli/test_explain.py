@@ -772,6 +772,12 @@ class TestStated:
         assert "nothing that mt7621 has carries it" in refused("2000", *words[1:])
         assert "say --phy" in refused("310", "45", "--to", "wpa2", "--profile", "raspberry-pi-4")
 
+    def test_the_shares_that_are_shown_are_the_whole(self) -> None:
+        for after in ("45", "240"):
+            text = " ".join(shown("310", after, "--to", "wpa2", "--profile", "mt7621").split())
+            shares = re.findall(r"\(([0-9.]+) %\)|list(?: together)?: ([0-9.]+) %", text)
+            assert 97 <= sum(float(a or b) for a, b in shares) <= 102
+
     def test_a_cipher_in_hardware_speaks_against_the_cpu(self) -> None:
         def cpu(*words: str) -> dict[str, Any]:
             found = explain("310", "120", *AC, *words)["mechanisms"]

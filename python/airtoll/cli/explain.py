@@ -593,8 +593,12 @@ def lines(
             text, setting, at, ranked, mends=left is None or ranked.mechanism.name != "octets"
         )
     rest = [one for one in ranking.ranked if one not in shown and one.weight >= _NAMED]
-    if rest:
-        text.add(_less_likely(rest[:_MOST_NAMED]))
+    named = rest[:_MOST_NAMED]
+    if named:
+        text.add(_less_likely(named))
+    others = 1 - ranking.other - sum(one.weight for one in (*shown, *named))
+    if others >= _NAMED:
+        text.add(f"the others of the list together: {_percent(others)}")
     if ranking.other >= _NAMED:
         text.add(f"a cause that is not in the list: {_percent(ranking.other)}")
     if ranking.fits and len(ranking.alike) > 1:
