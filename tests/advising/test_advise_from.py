@@ -221,6 +221,7 @@ def test_wpa3_is_kept():
             ["--from", "/etc/config/no-wireless"],
             "no such file; copy it from the router, e.g. scp root@192.168.1.1:/etc/config/no-w",
         ),
+        (["--from", "802.11i"], "neither a file nor a policy"),
         (["--from", "wireless"], "no such file; copy it"),
         (["--from", "my.conf"], "e.g. scp root@192.168.1.1:/etc/config/wireless ."),
         (["--from", "open", "--scenario", "home"], "--scenario: not with --from"),

@@ -132,6 +132,8 @@ def test_check_says_who_probes_and_what_it_takes() -> None:
     assert " of this cell and 2 Probe Responses of " in said
     assert " of 2 neighbours, 25 % of them 7 times because their station has left: " in said
     assert said.endswith(" % of the air without waiting")
+    alone = probe_traffic.words(cell_of(given, neighbours=near | {"cells": 1}))
+    assert " of 1 neighbour, 25 % of them" in (alone or "")
     far = probe_traffic.words(cell_of(MANY | {"level_dbm": -90.0}))
     assert "below carrier sense: no access point answers" in (far or "")
     assert probe_traffic.words(cell_of({"per_s": 0})) is None

@@ -144,29 +144,11 @@ pub fn unit_sub_bands(unit: ResourceUnit, number: u32, first: usize, width: Widt
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// SplitMix64 and Box and Muller's method.
-    struct Draws(u64);
-
-    impl Draws {
-        fn unit(&mut self) -> f64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 11) as f64 / 9_007_199_254_740_992.0
-        }
-
-        fn pair(&mut self) -> [f64; 2] {
-            let radius = sqrt(-2.0 * log(1.0 - self.unit()));
-            let angle = TAU * self.unit();
-            [radius * cos(angle), radius * sin(angle)]
-        }
-    }
+    use crate::link_simulation::Draws;
 
     fn channels(line: &DelayLine, count: usize) -> Vec<Vec<f64>> {
         let mut draws = Draws(7);
-        let mut one = || line.gains_db(|| draws.pair());
+        let mut one = || line.gains_db(|| draws.normals());
         let linear = |gains: Vec<f64>| gains.iter().map(|g| libm::pow(10.0, g / 10.0)).collect();
         (0..count).map(|_| linear(one())).collect()
     }
@@ -252,7 +234,7 @@ mod tests {
     fn the_transform_is_that_of_its_definition() {
         let line = DelayLine::new(30.0, 1.0, 1);
         let mut draws = Draws(3);
-        let taps: Vec<[f64; 2]> = line.deviations.iter().map(|_| draws.pair()).collect();
+        let taps: Vec<[f64; 2]> = line.deviations.iter().map(|_| draws.normals()).collect();
         let mut rest = taps.iter();
         let gains = line.gains_db(|| *rest.next().unwrap());
         for at in [0, 1, 17, 63] {

@@ -138,7 +138,9 @@ def networks_of(
 
 def neither(option: str, source: str, error: PolicyError) -> str:
     """The words for a source that is neither a file here nor, by ``error``, a policy."""
-    if "/" in source or Path(source).suffix or source == "wireless":
+    # 802.11i is no name of a file.
+    is_file = Path(source).suffix[1:].isalpha() or source == "wireless"
+    if "/" in source or is_file:
         file = source if source.startswith("/etc/") else "/etc/config/wireless"
         return (
             f"{option} {source}: no such file; copy it from the router, e.g. "

@@ -45,10 +45,11 @@ def _answers(responses: list[ProbeResponseRow]) -> str:
     own = [row for row in responses if row["own"]]
     others = [row for row in responses if not row["own"]]
     access_points = Counter(row["bss"] for row in others)
-    said = f"answered by {_sizes(own)} of this cell" if own else "answered"
+    named = [f"{_sizes(own)} of this cell"] if own else []
     if others:
-        said += f" and {_sizes(others)} of {len(access_points)} neighbours"
-    return said
+        many = len(access_points)
+        named.append(f"{_sizes(others)} of {many} neighbour{'' if many == 1 else 's'}")
+    return f"answered by {' and '.join(named)}"
 
 
 def _sizes(rows: list[ProbeResponseRow]) -> str:

@@ -278,6 +278,7 @@ impl Ldpc {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Draws;
     use super::*;
 
     const RATES: [CodeRate; 4] = [
@@ -357,7 +358,7 @@ mod tests {
     #[test]
     fn every_encoded_word_meets_all_checks() {
         let mut noise = Noise {
-            state: 7,
+            draws: Draws(7),
             kept: None,
         };
         for (length, code, matrix) in matrices() {
@@ -367,7 +368,7 @@ mod tests {
                 matrix.encode(&mut word);
                 let mut bits: Vec<f32> = word.iter().map(|b| if *b { -1.0 } else { 1.0 }).collect();
                 assert!(matrix.is_met(&bits), "{length} {code:?}");
-                let wrong = noise.bits() as usize % bits.len();
+                let wrong = noise.draws.bits() as usize % bits.len();
                 bits[wrong] = -bits[wrong];
                 assert!(!matrix.is_met(&bits), "{length} {code:?} {wrong}");
             }
@@ -377,7 +378,7 @@ mod tests {
     #[test]
     fn erased_bits_come_back() {
         let mut noise = Noise {
-            state: 11,
+            draws: Draws(11),
             kept: None,
         };
         for octets in [14, 60, 100, 150, 400] {

@@ -74,9 +74,33 @@ pub fn simulate_over(
     count
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014), and normal variates by Box and Muller's method.
+/// SplitMix64 (Steele, Lea, Flood 2014), with its state.
+pub struct Draws(pub u64);
+
+impl Draws {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / 9_007_199_254_740_992.0
+    }
+
+    /// Two standard normal numbers (Box and Muller 1958).
+    pub fn normals(&mut self) -> [f64; 2] {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
+        let angle = core::f64::consts::TAU * self.unit();
+        [radius * libm::cos(angle), radius * libm::sin(angle)]
+    }
+}
+
+/// Random bits, and normal variates of single precision.
 struct Noise {
-    state: u64,
+    draws: Draws,
     kept: Option<f32>,
 }
 
@@ -86,18 +110,10 @@ impl Noise {
         let mut word = 0;
         for step in 0..count {
             if step % 64 == 0 {
-                word = self.bits();
+                word = self.draws.bits();
             }
             out.push(word >> (step % 64) & 1 == 1);
         }
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
     }
 
     fn normal(&mut self) -> f32 {
@@ -105,8 +121,8 @@ impl Noise {
             return kept;
         }
         let unit = |bits: u64| ((bits >> 40) as f32 + 0.5) / 16_777_216.0;
-        let radius = libm::sqrtf(-2.0 * libm::logf(unit(self.bits())));
-        let (sine, cosine) = libm::sincosf(core::f32::consts::TAU * unit(self.bits()));
+        let radius = libm::sqrtf(-2.0 * libm::logf(unit(self.draws.bits())));
+        let (sine, cosine) = libm::sincosf(core::f32::consts::TAU * unit(self.draws.bits()));
         self.kept = Some(radius * sine);
         radius * cosine
     }
@@ -143,7 +159,7 @@ impl Sender {
         let data = SERVICE_BITS + 8 * octets;
         Self {
             noise: Noise {
-                state: seed,
+                draws: Draws(seed),
                 kept: None,
             },
             coder: match link.coding {

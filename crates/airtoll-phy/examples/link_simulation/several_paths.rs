@@ -11,7 +11,7 @@ use airtoll_phy::{
     effective_snr_db, frame_success,
 };
 
-use super::link::{Count, Link, simulate_over};
+use super::link::{Count, Draws, Link, simulate_over};
 
 /// Channels of each link, frames over each, and octets of a frame.
 const CHANNELS: usize = 30;
@@ -140,24 +140,4 @@ fn search(below: impl Fn(f64) -> bool) -> f64 {
         }
     }
     high
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct Draws(u64);
-
-impl Draws {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / 9_007_199_254_740_992.0
-    }
-
-    /// Two standard normal numbers (Box and Muller 1958).
-    fn normals(&mut self) -> [f64; 2] {
-        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
-        let angle = core::f64::consts::TAU * self.unit();
-        [radius * libm::cos(angle), radius * libm::sin(angle)]
-    }
 }
