@@ -144,7 +144,7 @@ impl World {
             Event::FrameEnd {
                 channel,
                 transmission,
-            } => self.frame_end(channel, transmission),
+            } => self.frame_ends(channel, transmission),
             Event::ColorRead {
                 channel,
                 transmission,
@@ -393,10 +393,26 @@ impl World {
         lower.mac.start_exchanges(&mut lower.cx, &mut lower.medium);
     }
 
-    /// A transmission ends.
-    fn frame_end(&mut self, channel: ChannelId, transmission: TransmissionId) {
+    /// A transmission ends, and those that have no event of their own end after it.
+    #[inline(always)]
+    fn frame_ends(&mut self, channel: ChannelId, first: TransmissionId) {
+        let mut ending = first;
+        while let Some(next) = self.frame_end(channel, ending) {
+            self.carry_out(0);
+            ending = next;
+        }
+    }
+
+    /// A transmission ends; gives the one that ends next at the same instant without an event.
+    #[inline(always)]
+    fn frame_end(
+        &mut self,
+        channel: ChannelId,
+        transmission: TransmissionId,
+    ) -> Option<TransmissionId> {
         let lower = &mut self.stack.lower;
         let ended = lower.medium.end(&mut lower.cx, channel, transmission);
+        let next = lower.medium.take_follower(channel, &ended);
         lower.mac.frame_ended(&lower.cx, &lower.medium, &ended);
         if self.recorder.is_some() {
             self.record(|recorder, view| recorder.transmission(view, &ended));
@@ -415,6 +431,7 @@ impl World {
             outbox.clear();
             self.exchange_ended(contender, step);
         }
+        next
     }
 
     /// An MPDU of an A-MPDU is complete before the PPDU ends.
@@ -553,7 +570,9 @@ impl World {
                 _ => {}
             }
         }
-        net.lose(&mut lower.cx, packet, cause);
+        if net.lose(&mut lower.cx, packet, cause) {
+            self.lost(packet, cause);
+        }
     }
 
     /// A packet is lost.

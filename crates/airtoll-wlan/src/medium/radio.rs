@@ -283,6 +283,7 @@ impl Radio {
     }
 
     /// Power that `to` receives from `from`, dBm.
+    #[inline]
     pub fn power(&self, from: RadioId, to: RadioId) -> f64 {
         self.power_dbm[from.index() * self.nodes + to.index()]
     }
@@ -306,6 +307,7 @@ impl Radio {
     }
 
     /// Whether `to` senses `from`, if only until it has read a BSS color; every node senses itself.
+    #[inline]
     pub fn hears(&self, to: RadioId, from: RadioId) -> bool {
         to == from || (self.power(from, to) >= self.carrier_sense_dbm && !self.are_hidden(from, to))
     }
@@ -383,7 +385,13 @@ impl Radio {
     }
 
     /// Whether the scenario hides two nodes from each other: nothing of one reaches the other.
+    #[inline]
     fn are_hidden(&self, a: RadioId, b: RadioId) -> bool {
+        !self.hidden.is_empty() && self.is_hidden_pair(a, b)
+    }
+
+    #[inline(never)]
+    fn is_hidden_pair(&self, a: RadioId, b: RadioId) -> bool {
         self.hidden.contains(&(a, b)) || self.hidden.contains(&(b, a))
     }
 

@@ -287,10 +287,12 @@ impl Net {
         }
     }
 
-    /// Drops a packet, and the packet that it was a fragment of.
-    pub fn lose(&mut self, cx: &mut Context, packet: PacketId, cause: Loss) {
+    /// Drops a packet, and the packet that it was a fragment of. Gives whether it was whole and in no
+    /// tunnel: then it is lost, and nothing else is.
+    pub fn lose(&mut self, cx: &mut Context, packet: PacketId, cause: Loss) -> bool {
         let p = &mut cx.packets[packet];
         let reverse = p.reverse;
+        let whole = p.group.is_none() && p.tunnelled.is_none();
         if std::mem::take(&mut p.held)
             && let Some(flow) = p.flow()
         {
@@ -298,7 +300,10 @@ impl Net {
             let at = cx.now() + TRY_AGAIN;
             cx.schedule(at, Event::Released { flow, reverse });
         }
-        self.lose_whole(cx, packet, cause);
+        if !whole {
+            self.lose_whole(cx, packet, cause);
+        }
+        whole
     }
 }
 

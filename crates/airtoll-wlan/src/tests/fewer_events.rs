@@ -104,3 +104,22 @@ fn a_packet_that_is_only_counted_takes_its_turn_on_the_cpu() {
     assert_eq!(differs, [0; 0]);
     assert!(saved > 1000, "{saved}");
 }
+
+#[test]
+fn frames_of_a_collision_that_end_together_need_one_event() {
+    let mut all = scenarios();
+    // Collisions of many, and frames that overlap in part.
+    all.extend([A54, AX80].map(|bss| busy_hosts(bss, 24)));
+    let mut hidden = busy_hosts(A54, 4);
+    hidden.radio.hidden = vec![["s2".to_owned(), "s3".to_owned()]];
+    all.push(hidden);
+    let (mut saved, mut differs) = (0, Vec::new());
+    for (number, scenario) in all.into_iter().enumerate() {
+        let (fewer, now) = rows(&scenario, |_| {});
+        let (more, with_events) = rows(&scenario, |world| world.stack.lower.medium.end_apart());
+        differs.extend((now != with_events).then_some(number));
+        saved += more - fewer;
+    }
+    assert_eq!(differs, [0; 0]);
+    assert!(saved > 1000, "{saved}");
+}
