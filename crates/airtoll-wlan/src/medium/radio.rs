@@ -12,7 +12,7 @@ use airtoll_units::{Db, Dbm};
 
 use super::fading;
 use super::overlap::{Sensed, Tuning};
-use crate::id::{ClassId, NodeId, RadioId};
+use crate::id::{ClassId, Ends, NodeId, RadioId};
 use crate::scenario::{Bss, PathLoss, Scenario, Wall};
 
 /// Received powers of all pairs of radios.
@@ -431,6 +431,7 @@ impl Radio {
     }
 
     /// Probability that a control frame arrives where nothing overlaps it.
+    #[inline]
     pub fn control_success(
         &mut self,
         from: RadioId,
@@ -440,12 +441,20 @@ impl Radio {
     ) -> f64 {
         let key = octets << 8 | u32::from(vector.index()) << 4 | vector.generation() as u32;
         let at = from.index() * self.nodes + to.index();
-        if self.control[at].0 != Some(key) {
-            let snr = self.sinr(from, to, 20e6, 0.0);
-            let p = frame_success(vector, snr, octets) * header_success(vector, snr);
-            self.control[at] = (Some(key), p);
+        match self.control[at] {
+            (Some(known), p) if known == key => p,
+            _ => {
+                let p = self.success_of_control(Ends { from, to }, vector, octets);
+                self.control[at] = (Some(key), p);
+                p
+            }
         }
-        self.control[at].1
+    }
+
+    #[inline(never)]
+    fn success_of_control(&self, ends: Ends<RadioId>, vector: &TxVector, octets: u32) -> f64 {
+        let snr = self.sinr(ends.from, ends.to, 20e6, 0.0);
+        frame_success(vector, snr, octets) * header_success(vector, snr)
     }
 
     /// A number for how `to` senses `from`, by which classes differ; 0: not at all.

@@ -339,7 +339,20 @@ impl Medium {
     }
 
     /// Whether a control or management frame of `octets` arrives at `to`.
+    #[inline(never)]
     pub fn control_arrives(
+        &mut self,
+        t: &Transmission,
+        to: RadioId,
+        vector: &TxVector,
+        octets: u32,
+    ) -> bool {
+        self.response_arrives(t, to, vector, octets)
+    }
+
+    /// The same on the way of an exchange.
+    #[inline(always)]
+    pub fn response_arrives(
         &mut self,
         t: &Transmission,
         to: RadioId,
