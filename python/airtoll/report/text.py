@@ -20,6 +20,7 @@ from airtoll.analyse.analysis import repeats_its_cell
 from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell, cells
 from airtoll.report.answer import table, titles
+from airtoll.report.changed import changed, changes
 from airtoll.report.compared_runs import Against, rows, shown, words
 from airtoll.report.every_metric import every_metric
 from airtoll.report.headline import headline
@@ -38,6 +39,8 @@ def markdown(summary: RunSummary, where: Where) -> str:
     head = summary.study.study
     lines = [f"# {escape_markdown(head.title)}", ""]
     lines += [escape_markdown(head.question), ""] if head.question else []
+    if told := changed(summary):
+        lines += [escape_markdown(f"Changed: {told}."), ""]
     said = _answers(summary, where) if where else headline(summary)
     lines += [*map(escape_markdown, said), ""]
     lines += _marked(*_table(summary, where))
@@ -79,6 +82,7 @@ def as_json(summary: RunSummary) -> str:
         "selection": summary.analysis.selection,
         "answers": list(summary.analysis.answers),
         "question": summary.study.study.question,
+        "changed": dict(changes(summary)),
         "published": [published_row(summary, c) for c in summary.comparisons],
     }
     return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
