@@ -68,12 +68,6 @@ class Metric(NamedTuple):
     name: str = ""
     percent: bool = False
 
-    @property
-    def words(self) -> tuple[str, str]:
-        """The verdicts on a value that is higher, and on one that is lower."""
-        rate = self.unit == "bit/s" and self.better == "more"
-        return ("faster", "slower") if rate else ("higher", "lower")
-
 
 def mean_by(*metrics: str) -> Total:
     """A mean over flows or stations, weighted by the sum of these metrics."""
