@@ -1,4 +1,4 @@
-"""What a comparison shows by statistics alone, without words and without what people notice.
+"""The evidence of a comparison: statistics alone, without words and without what people notice.
 
 No member says "no difference": a difference was found, or none could be told from chance, or both
 sides are equivalent within a stated margin, or the trials are too few for the test to find any.

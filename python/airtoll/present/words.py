@@ -77,7 +77,7 @@ _LARGE: Final = 0.1
 #: A rise from which on the values alone are told: 1315 % is hard to read.
 _MANIFOLD: Final = 1.0
 _SAME_FRAMES: Final = "both send the same data frames"
-#: What people notice of a change that stays unnoticed.
+#: Verdict on a change inside of the unnoticed range.
 NOTHING_NOTICED: Final = "nothing that anyone would notice"
 _TOO_FEW: Final = "too few trials to tell"
 _NOT_MEASURED: Final = "not measured"
@@ -1063,7 +1063,7 @@ def rule(metric: str, unnoticed: float) -> str:
 
 
 def shows(test: Test) -> str:
-    """What a test of readings shows, where nobody states the change that would be noticed."""
+    """The verdict on readings by their test alone, without a limit of what goes unnoticed."""
     outcome = test.shows
     if outcome is Evidence.TOO_FEW:
         return _with(_TOO_FEW, [] if test.needs is None else [_in_a_new_run(test.needs)])
