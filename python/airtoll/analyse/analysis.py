@@ -1022,7 +1022,7 @@ def _of_few_packets(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dty
 
 
 def _evidence(frame: pl.DataFrame, level: float, text: pl.DataType) -> dict[str, pl.Series]:
-    """What the tests of some rows show, and the trials a side that a test takes (``needs``)."""
+    """The evidence of some rows, and the trials a side that a test takes (``needs``)."""
     outcomes: list[str] = []
     needed: list[int | None] = []
     for (

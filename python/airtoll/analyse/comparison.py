@@ -71,7 +71,7 @@ class Test:
 
     @property
     def shows(self) -> Evidence:
-        """What the test shows after the correction."""
+        """The evidence after the correction."""
         return evidence_of(
             self.difference, self.p_holm, self.equivalence_p, alone=self.p, needs=self.needs
         )

@@ -21,6 +21,8 @@ UNPRICED: Final = "cost unknown: "
 
 #: Prefix of a caveat: rates that the study does not state.
 RATE: Final = "rate: "
+#: Prefix of a caveat: a level that is too low for the rate, alone or beside frames of neighbours.
+WEAK: Final = "level: "
 #: Prefix of a caveat: a queue, a window or a wire, not the air, limits the throughput.
 LIMIT: Final = "limit: "
 
