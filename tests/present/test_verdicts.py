@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,17 @@ def test_the_sentence_about_a_change_has_the_words_of_its_row(metric):
             if number:
                 assert number == f"{claim.fresh} in a new run)"
                 assert f"a new run with {claim.fresh} trials" in TELLER.claim(claim)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_verb_of_every_sentence_fits_one_thing(metric):
+    words = re.escape(spoken(metric).words)
+    verbs = "rises|falls|changes|stays|does not change|has not settled|was not measured"
+    pattern = re.compile(rf"From an open network to WPA2-Personal, {words} ({verbs})\b")
+    for claim in CLAIMS:
+        if claim.metric == metric:
+            said = TELLER.claim(claim)
+            assert pattern.match(said) or ", a hand-over loses " in said
 
 
 @pytest.mark.parametrize("evidence", Evidence)

@@ -621,7 +621,7 @@ class Teller:
         claim = parts.compare
         return [
             f"From {self._pair(claim.have, claim.to)}{self._where(claim.place)}, {_size_of(claim)} "
-            f"of {spoken(claim.metric).words} are lost: {_enumerated(told)}."
+            f"of {spoken(claim.metric).words} is lost: {_enumerated(told)}."
         ]
 
     def _held(self, answered: Answered) -> list[str]:
