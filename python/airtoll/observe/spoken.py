@@ -180,5 +180,5 @@ _NAMED: Final[dict[str, str]] = {
 
 
 def spoken(metric: str) -> Spoken:
-    """How a metric is spoken of; what is no metric is named by its own name."""
+    """The words and limits of a metric; another name stands for itself."""
     return SPOKEN.get(metric) or Spoken(_NAMED.get(metric) or f"the {metric.replace('_', ' ')}")
