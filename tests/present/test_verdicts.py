@@ -17,9 +17,9 @@ from airtoll.analyse.evidence import Evidence
 from airtoll.answer import Compare, Stated, Verdict
 from airtoll.answer.compared import judge
 from airtoll.observe.metrics import METRICS
-from airtoll.observe.spoken import SPOKEN, spoken
+from airtoll.observe.spoken import NOTHING_NOTICED, SPOKEN, spoken
 from airtoll.present.names import Names
-from airtoll.present.words import NOTHING_NOTICED, Teller, rule, shows, stated, verdict
+from airtoll.present.words import Teller, rule, shows, stated, verdict
 from airtoll.question import Arm, Place
 from airtoll.report import write_report
 from airtoll.report.answer import table

@@ -10,7 +10,7 @@ import pytest
 from airtoll.analyse.estimate import DETERMINISTIC
 from airtoll.analyse.evidence import Evidence
 from airtoll.observe.metrics import UNPRICED
-from airtoll.present.words import NOTHING_NOTICED
+from airtoll.observe.spoken import NOTHING_NOTICED
 from airtoll.report import write_report
 from airtoll.report.answer import table
 from airtoll.report.compared_runs import against_first

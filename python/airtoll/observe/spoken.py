@@ -1,8 +1,15 @@
-"""The name of a metric in a sentence, and the largest change of it that stays unnoticed."""
+"""The name of a metric in a sentence, the largest change of it that stays unnoticed, and the words
+of verdicts that every layer shares.
+"""
 
 from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
+
+#: Verdict on a change inside of the unnoticed range.
+NOTHING_NOTICED: Final = "nothing that anyone would notice"
+#: Verdict on an interval that holds both no change and one that would be noticed.
+UNDECIDED: Final = "too few trials to tell"
 
 #: share: a change is told as a share of what was; values: by both values, though what goes
 #: unnoticed is a share; difference: from what to what; points: of a share; lost: as the packets

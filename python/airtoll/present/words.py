@@ -40,7 +40,7 @@ from airtoll.answer import (
     Verdict,
 )
 from airtoll.observe.metrics import OVERHEAD, name_of, quantity
-from airtoll.observe.spoken import spoken
+from airtoll.observe.spoken import NOTHING_NOTICED, UNDECIDED, spoken
 from airtoll.present.digits import (
     absolute,
     amount,
@@ -77,9 +77,6 @@ _LARGE: Final = 0.1
 #: A rise from which on the values alone are told: 1315 % is hard to read.
 _MANIFOLD: Final = 1.0
 _SAME_FRAMES: Final = "both send the same data frames"
-#: Verdict on a change inside of the unnoticed range.
-NOTHING_NOTICED: Final = "nothing that anyone would notice"
-_TOO_FEW: Final = "too few trials to tell"
 _NOT_MEASURED: Final = "not measured"
 _NOT_SETTLED: Final = "not settled"
 _CHANGED: Final = (Verdict.GAINS, Verdict.COSTS, Verdict.CHANGES)
@@ -1008,7 +1005,7 @@ def _core(claim: Compare) -> str:
         unknown = COST_UNKNOWN in claim.reason
         return COST_UNKNOWN if unknown else f"{_NOT_MEASURED}: {claim.reason}".rstrip(": ")
     if claim.verdict is Verdict.TOO_FEW:
-        return _TOO_FEW
+        return UNDECIDED
     if claim.verdict is Verdict.UNNOTICED:
         if claim.same_frames:
             return _SAME_FRAMES
@@ -1066,9 +1063,9 @@ def shows(test: Test) -> str:
     """The verdict on readings by their test alone, without a limit of what goes unnoticed."""
     outcome = test.shows
     if outcome is Evidence.TOO_FEW:
-        return _with(_TOO_FEW, [] if test.needs is None else [_in_a_new_run(test.needs)])
+        return _with(UNDECIDED, [] if test.needs is None else [_in_a_new_run(test.needs)])
     if outcome is Evidence.UNDETECTED or outcome.is_alone:
-        return _TOO_FEW
+        return UNDECIDED
     if outcome in (Evidence.HIGHER, Evidence.LOWER):
         return "rises" if outcome is Evidence.HIGHER else "falls"
     return str(outcome.value)
@@ -1190,7 +1187,7 @@ def _few(group: Sequence[Compare], at: str = "") -> str:
     widest = max(group, key=_size)
     assert widest.change is not None
     amount_ = percent(widest.change) if _is_percent(widest) else shown(widest.change)
-    return f"changes by {amount_}{at}: {_TOO_FEW}{need}"
+    return f"changes by {amount_}{at}: {UNDECIDED}{need}"
 
 
 def _new_run(trials: int) -> str:

@@ -18,7 +18,8 @@ from airtoll.analyse.between import Change, changes
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_value
 from airtoll.answer import Stated, Verdict, of_change, unnoticed_of
 from airtoll.observe.metrics import name_of
-from airtoll.present.words import NOTHING_NOTICED, stated
+from airtoll.observe.spoken import NOTHING_NOTICED
+from airtoll.present.words import stated
 from airtoll.report.summary import RunSummary
 
 
