@@ -220,8 +220,8 @@ def judged(
         METRICS[metric].better,
         holds=holds,
         is_apart=is_apart,
-        # An interval answers without the readings, and so does a model without random numbers.
-        is_tied=math.isnan(change.low) and not change.is_deterministic and is_tied(),
+        # An interval answers without the readings, and so does a difference.
+        is_tied=math.isnan(change.low) and change.value == 0 and is_tied(),
     )
     return evolve(claim, change=change, verdict=verdict, fresh=fresh)
 

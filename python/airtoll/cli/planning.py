@@ -166,7 +166,7 @@ class Course:
 
     @property
     def words(self) -> str | None:
-        """What a run of the study will do, where it adds trials."""
+        """A note on the trials that a run adds; None where it adds none."""
         if self.precision is None:
             return None
         return (

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from airtoll.analyse.analysis import repeats_its_cell
+from airtoll.analyse.analysis import THROUGHPUT, repeats_its_cell
 from airtoll.answer import of_row
 from airtoll.errors import UsageError
-from airtoll.observe.metrics import METRICS
 from airtoll.observe.spreadsheet import cell, cells
 from airtoll.present.words import stated
 from airtoll.report.answer import table, titles
@@ -156,18 +155,16 @@ def imported(readings: Imported, form: str) -> str:
 
 
 def _comparisons(summary: RunSummary) -> list[dict[str, Any]]:
-    """The compared rows as JSON values, each with its verdict in words."""
-    return [
-        row
-        | {
-            "verdict": stated(
-                summary.stated(row["metric"])[row["cell"], row["flow"], row["station"]]
-            )
-        }
-        if row["metric"] in METRICS
-        else row
-        for row in summary.analysis.comparisons.iter_rows(named=True)
-    ]
+    """The compared rows as JSON values; those that the study answers with have their verdict in
+    words, the others their evidence alone.
+    """
+    told = {*summary.study.answers, THROUGHPUT}
+    found = []
+    for row in summary.analysis.comparisons.iter_rows(named=True):
+        key = (row["cell"], row["flow"], row["station"])
+        words = stated(summary.stated(row["metric"])[key]) if row["metric"] in told else None
+        found.append(row | ({} if words is None else {"verdict": words}))
+    return found
 
 
 def _comparisons_of(readings: Imported) -> list[dict[str, Any]]:
