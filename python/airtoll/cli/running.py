@@ -6,6 +6,7 @@ Never holds logic that ``airtoll.run`` lacks.
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections import Counter
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 #: Warnings of a run before its first trial; `airtoll check` has the others.
 _MOST_WARNED = 3
 #: CPU seconds of a report, and of one of its cells, for the estimate of `airtoll check`.
@@ -263,25 +265,26 @@ def _warner(options: RunOptions) -> Callable[[Cautions], None]:
     """Say the most important likely mistakes of a study before its first trial."""
 
     def warn(cautions: Cautions) -> None:
-        said = list(cautions.counts.items())
-        for caution, count in said[:_MOST_WARNED]:
-            some = "" if cautions.cells == cautions.of else f" of {cautions.cells} looked at"
-            err().print(
-                f"warning: {count} cell{'' if count == 1 else 's'}{some}: {caution.text}",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
-        if len(said) > _MOST_WARNED:
-            rest = len(said) - _MOST_WARNED
+        kinds: dict[str, list[tuple[str, int]]] = {}
+        for caution, count in cautions.counts.items():
+            # One likely mistake at several levels differs in its numbers alone.
+            kinds.setdefault(_NUMBER.sub("", caution.text), []).append((caution.text, count))
+        some = "" if cautions.cells == cautions.of else f" of {cautions.cells} looked at"
+        lines = []
+        for texts in kinds.values():
+            cells = sum(count for _, count in texts)
+            first = ", the first" if len(texts) > 1 else ""
+            many = "" if cells == 1 else "s"
+            lines.append(f"warning: {cells} cell{many}{some}{first}: {texts[0][0]}")
+        rest = len(lines) - _MOST_WARNED
+        if rest > 0:
             same = " with the same --set" if options.settings.set_ else ""
-            err().print(
+            lines[_MOST_WARNED:] = [
                 f"{rest} more warning{'' if rest == 1 else 's'}: `airtoll check {options.study}`"
-                f"{same} shows all",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
+                f"{same} shows all"
+            ]
+        for line in lines:
+            err().print(line, markup=False, highlight=False, soft_wrap=True)
 
     return warn
 
