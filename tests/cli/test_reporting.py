@@ -52,8 +52,8 @@ class Planned:
     def check(self, cell: Any) -> None:
         """Everything runs."""
 
-    def warning(self, cell: Any) -> None:
-        """No warnings."""
+    def cautions(self, cell: Any) -> tuple[()]:
+        return ()
 
     def expected_s(self, cell: Any) -> float:
         return 0.001

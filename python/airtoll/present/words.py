@@ -13,6 +13,10 @@ from typing import Final
 from attrs import evolve, frozen
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.comparison import Test
+from airtoll.analyse.estimate import COST_UNKNOWN
+from airtoll.analyse.evidence import Evidence
+from airtoll.analyse.families import EXPLORATORY
 from airtoll.analyse.power import POWER
 from airtoll.answer import (
     Answered,
@@ -31,11 +35,12 @@ from airtoll.answer import (
     Reproduces,
     Ruled,
     Ruling,
+    Stated,
     Sum,
     Verdict,
 )
 from airtoll.observe.metrics import OVERHEAD, name_of, quantity
-from airtoll.observe.spoken import spoken
+from airtoll.observe.spoken import NOTHING_NOTICED, UNDECIDED, spoken
 from airtoll.present.digits import (
     absolute,
     amount,
@@ -72,7 +77,8 @@ _LARGE: Final = 0.1
 #: A rise from which on the values alone are told: 1315 % is hard to read.
 _MANIFOLD: Final = 1.0
 _SAME_FRAMES: Final = "both send the same data frames"
-_NOTHING: Final = "nothing that anyone would notice"
+_NOT_MEASURED: Final = "not measured"
+_NOT_SETTLED: Final = "not settled"
 _CHANGED: Final = (Verdict.GAINS, Verdict.COSTS, Verdict.CHANGES)
 
 _WIRE: Final = "the wired link"
@@ -612,7 +618,7 @@ class Teller:
         claim = parts.compare
         return [
             f"From {self._pair(claim.have, claim.to)}{self._where(claim.place)}, {_size_of(claim)} "
-            f"of {spoken(claim.metric).words} are lost: {_enumerated(told)}."
+            f"of {spoken(claim.metric).words} is lost: {_enumerated(told)}."
         ]
 
     def _held(self, answered: Answered) -> list[str]:
@@ -985,10 +991,92 @@ def _verb(claim: Compare) -> str:
     return "rises" if claim.change.value > 0 else "falls"
 
 
+def verdict(claim: Compare) -> str:
+    """The verdict on one change, for a table whose row has the values: words that the sentence
+    about this change has, too; in brackets the trials that a new run takes.
+    """
+    return _with(_core(claim), _needed(claim))
+
+
+def _core(claim: Compare) -> str:
+    if claim.verdict is Verdict.UNSETTLED:
+        return _NOT_SETTLED
+    if claim.change is None:
+        unknown = COST_UNKNOWN in claim.reason
+        return COST_UNKNOWN if unknown else f"{_NOT_MEASURED}: {claim.reason}".rstrip(": ")
+    if claim.verdict is Verdict.TOO_FEW:
+        return UNDECIDED
+    if claim.verdict is Verdict.UNNOTICED:
+        if claim.same_frames:
+            return _SAME_FRAMES
+        return NOTHING_NOTICED if _bound(claim) else _unnoticed([claim])
+    return _verb(claim)
+
+
+def stated(row: Stated) -> str:
+    """The verdict on a row of a table, and what statistics says beside it.
+
+    The words of :func:`verdict`; in brackets the rule of statistics that a reader must know.
+    """
+    remarks = [*_needed(row.claim), *([] if row.is_primary else [EXPLORATORY])]
+    if row.evidence is Evidence.DETERMINISTIC:
+        remarks.append("deterministic")
+    elif row.evidence is Evidence.EQUAL and not row.claim.same_frames:
+        remarks.append("equal in all trials")
+    elif row.evidence is Evidence.EQUIVALENT:
+        assert row.claim.after is not None
+        remarks.append(f"equivalent within {row.margin:g} {row.claim.after.unit}")
+    elif row.evidence in (Evidence.WITHIN, Evidence.OUTSIDE):
+        remarks.append(row.evidence.value)
+    elif row.evidence.is_alone and row.claim.verdict in _CHANGED:
+        remarks.append(f"taken alone, not among {row.among} comparisons")
+    return _with(_core(row.claim), remarks)
+
+
+def _with(said: str, remarks: Sequence[str]) -> str:
+    return f"{said} ({', '.join(remarks)})" if remarks else said
+
+
+def _needed(claim: Compare) -> list[str]:
+    if claim.verdict is not Verdict.TOO_FEW or claim.fresh is None:
+        return []
+    return [_in_a_new_run(claim.fresh)]
+
+
+def _in_a_new_run(trials: int) -> str:
+    return f"{trials} in a new run"
+
+
+def rule(metric: str, unnoticed: float) -> str:
+    """The rule behind the verdicts on a metric, as a sentence; empty where every change counts."""
+    if unnoticed == 0:
+        return ""
+    told = spoken(metric)
+    is_percent = told.is_share or told.told == "points"
+    limit = exact(unnoticed, quantity(metric).unit, is_percent=is_percent)
+    if told.told == "points":
+        limit = limit.replace(" %", " points")
+    return f"A change of at most {limit} is {NOTHING_NOTICED}."
+
+
+def shows(test: Test) -> str:
+    """The verdict on readings by their test alone, without a limit of what goes unnoticed."""
+    outcome = test.shows
+    if outcome is Evidence.TOO_FEW:
+        return _with(UNDECIDED, [] if test.needs is None else [_in_a_new_run(test.needs)])
+    if outcome is Evidence.UNDETECTED or outcome.is_alone:
+        return UNDECIDED
+    if outcome in (Evidence.HIGHER, Evidence.LOWER):
+        return "rises" if outcome is Evidence.HIGHER else "falls"
+    return str(outcome.value)
+
+
 def _change(claim: Compare) -> str:
     """The change of one claim: a verb phrase."""
+    if claim.verdict is Verdict.UNSETTLED:
+        return f"has {_NOT_SETTLED}"
     if claim.change is None:
-        return f"was not measured: {claim.reason}"
+        return f"was {_NOT_MEASURED}: {claim.reason}"
     if claim.verdict is Verdict.UNNOTICED:
         return _stays(claim)
     if claim.verdict is Verdict.TOO_FEW:
@@ -1050,7 +1138,7 @@ def _unnoticed(group: Sequence[Compare], at: str = "") -> str:
         return f"does not change{at}"
     assert largest.change is not None
     most = at_most(bound, largest.change.unit, _is_percent(largest))
-    return f"changes by {most}{at}: {_NOTHING}"
+    return f"changes by {most}{at}: {NOTHING_NOTICED}"
 
 
 def _by_chance(group: Sequence[Compare], at: str = "") -> str:
@@ -1079,9 +1167,9 @@ def _stays(claim: Compare) -> str:
     assert change_ is not None
     before, after = (_alone(claim, is_after=side) for side in (False, True))
     if before != after and (change_.low > 0 or change_.high < 0):
-        return f"changes from {before} to {after}: {_NOTHING}"
+        return f"changes from {before} to {after}: {NOTHING_NOTICED}"
     most = at_most(bound, change_.unit, _is_percent(claim))
-    return f"stays {after} (a change of {most}: {_NOTHING})"
+    return f"stays {after} (a change of {most}: {NOTHING_NOTICED})"
 
 
 def _bound(claim: Compare) -> float:
@@ -1099,7 +1187,7 @@ def _few(group: Sequence[Compare], at: str = "") -> str:
     widest = max(group, key=_size)
     assert widest.change is not None
     amount_ = percent(widest.change) if _is_percent(widest) else shown(widest.change)
-    return f"changes by {amount_}{at}: too few trials to tell{need}"
+    return f"changes by {amount_}{at}: {UNDECIDED}{need}"
 
 
 def _new_run(trials: int) -> str:
@@ -1111,7 +1199,7 @@ def _new_run(trials: int) -> str:
 
 def _turned(claim: Compare) -> str:
     if claim.verdict is Verdict.UNNOTICED:
-        return f"changes by {_NOTHING}"
+        return f"changes by {NOTHING_NOTICED}"
     return f"{_verb(claim)} {_short(claim)}"
 
 

@@ -72,7 +72,8 @@ _COMPARED = {
 }
 _FAMILIES = (
     "The comparisons of {answers} are one family, corrected by Holm. Every other comparison is "
-    "exploratory and corrected by the false discovery rate (Benjamini and Hochberg). Join and "
+    "exploratory and corrected by the false discovery rate (Benjamini and Hochberg). A verdict on "
+    "a pair that a question asks about counts the comparisons of this question. Join and "
     "hand-over times are compared by Mann and Whitney's test."
 )
 #: The sections of the page that can hold pictures.
