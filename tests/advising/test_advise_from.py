@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -939,6 +940,10 @@ def test_the_time_of_sae_can_be_said():
     assert "a second SSID with WPA2-Personal, CCMP-128 (wpa2-psk-ccmp)" in text
     assert decision.second.before.value - decision.second.after.value > 0
     assert decision.second.after.value > 0.99 * decision.second.before.value
+    # The command beside it prints it.
+    command = re.search(r"`airtoll (policies show [^`]* --second-ssid [^`]*)`", text)[1]
+    printed = CliRunner().invoke(app, shlex.split(command)).stdout
+    assert re.findall(r"option encryption '(\S+)'", printed) == ["sae", "psk2"]
     # A question about a link is none about a tunnel.
     assert "WireGuard" not in text
 

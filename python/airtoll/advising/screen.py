@@ -207,12 +207,20 @@ def _out(decision: Decision, teller: Teller) -> tuple[str, ...]:
 
 def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     """A second SSID for the devices that stay out, and the airtime of its beacons."""
-    if decision.second is None:
+    to = decision.about
+    if decision.second is None or to is None:
         return ()
-    have = decision.situation.have
+    situation, have = decision.situation, decision.situation.have
+    program = _program(situation)
+    # A file of a station has no SSIDs of an access point.
+    of_station = program in ("", "--wpa-supplicant")
+    where = _openwrt(situation) if of_station else program
+    if decision.changed is not None and not of_station:
+        where = _file(situation)
     return (
         f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons "
-        f"{teller.change(decision.second)} (datagrams).",
+        f"{teller.change(decision.second)} (datagrams). "
+        f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
     )
 
 
@@ -354,13 +362,19 @@ def _without_cipher(decision: Decision, outcome: Outcome) -> tuple[str, ...]:
 
 def _how(decision: Decision, policy: str) -> tuple[str, ...]:
     """The lines of the file to change, or the command that prints the settings of a policy."""
-    situation, changed = decision.situation, decision.changed
-    if changed is not None and situation.network is not None:
-        (source,) = situation.network.sources
-        several = f" --ssid {shlex.quote(situation.network.name)}" if situation.beside else ""
-        command = f"airtoll policies show {policy} --from {shlex.quote(source)}{several}"
-        return (*map(_line, changed.changes), f"`{command}` prints the whole file so.")
-    return (_printed(situation, policy),)
+    if decision.changed is not None and (file := _file(decision.situation)):
+        changes = map(_line, decision.changed.changes)
+        return (*changes, f"`airtoll policies show {policy} {file}` prints the whole file so.")
+    return (_printed(decision.situation, policy),)
+
+
+def _file(situation: Situation) -> str:
+    """The options that name the file of the network; empty where there is none."""
+    network = situation.network
+    if network is None:
+        return ""
+    several = f" --ssid {shlex.quote(network.name)}" if situation.beside else ""
+    return f"--from {shlex.quote(network.sources[0])}{several}"
 
 
 def _line(change: Change) -> str:
@@ -372,18 +386,25 @@ def _line(change: Change) -> str:
     return f"Line {change.number}: {new} (now {old})"
 
 
+def _program(situation: Situation) -> str:
+    """The program that one has, as an option of ``airtoll policies show``; empty where unknown."""
+    formats = " ".join(situation.network.formats).lower() if situation.network else ""
+    words = ("hostapd", "wpa_supplicant", "openwrt")
+    return next((f"--{word.replace('_', '-')}" for word in words if word in formats), "")
+
+
+def _openwrt(situation: Situation) -> str:
+    """The option of OpenWrt's settings, with the radio of the profile."""
+    return "--openwrt" + (f" --profile {situation.profile}" if situation.profile else "")
+
+
 def _printed(situation: Situation, policy: str) -> str:
     """The command that prints the settings of a policy, for the program that one has."""
-    formats = " ".join(situation.network.formats).lower() if situation.network else ""
-    program = next(
-        (word for word in ("hostapd", "wpa_supplicant", "openwrt") if word in formats), ""
-    )
-    option = program.replace("_", "-") or "openwrt"
-    if not program and situation.profile is not None:
-        option += f" --profile {situation.profile}"
+    program = _program(situation)
+    option = program or _openwrt(situation)
     others = "" if program else ", or --hostapd, --wpa-supplicant"
     with_file = " With `--from FILE` it changes your own file." if not program else ""
-    return f"`airtoll policies show {policy} --{option}`{others} prints its settings.{with_file}"
+    return f"`airtoll policies show {policy} {option}`{others} prints its settings.{with_file}"
 
 
 def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) -> str:
