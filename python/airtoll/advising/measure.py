@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
@@ -19,7 +18,8 @@ import polars as pl
 from attrs import evolve, field, frozen
 
 from airtoll import _native, border
-from airtoll.advising.candidates import TUNNEL
+from airtoll.advising.candidates import TUNNEL, why_join_unknown
+from airtoll.advising.places import join_options, resumes, scenario_of, tls_of
 from airtoll.advising.reach import in_words, place_of_station, reach
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, TunnelEnd
@@ -32,7 +32,6 @@ from airtoll.run import run
 from airtoll.study import Level, Scenario
 from airtoll.study.generations import GENERATIONS, band_of
 from airtoll.study.handover import SWEEPS
-from airtoll.study.join import SIGNATURES, Join
 
 _METHOD: Final = "scenario.handover.method"
 _REQUESTS: Final = "scenario.radius.requests_per_s"
@@ -51,8 +50,6 @@ ASSOCIATED: Final = "sensor-associated"
 WAKING: Final = "sensor"
 _KEPT: Final = "sensor-kept"
 _BATTERY: Final = "battery_days"
-#: Place -> the scenario of its joins.
-_JOINING: Final = {"home": "home-join", "office": "office-storm", "sensor": WAKING}
 _DAY_S: Final = 86_400.0
 #: A part that does not decide is measured once again, with at most so many times its trials.
 _MOST_GROWTH: Final = 4
@@ -110,6 +107,7 @@ class Measures:
     the place in one line. ``kept``: days of a sensor's battery with a kept PMK, by policy with SAE
     or EAP. ``lost``: packets that a call loses in a hand-over, ``requests``: RADIUS requests that
     an access point sends for a join after a power cut, those sent again included; means by policy.
+    ``alone``: days of a sensor's battery under what one has, by scenario, without a candidate.
     """
 
     answers: tuple[Answered, ...]
@@ -120,6 +118,7 @@ class Measures:
     kept: Mapping[str, Estimate] = field(factory=dict)
     lost: Mapping[str, float] = field(factory=dict)
     requests: Mapping[str, float] = field(factory=dict)
+    alone: Mapping[str, Estimate] = field(factory=dict)
 
 
 def measure(
@@ -140,17 +139,21 @@ def measure(
     from_open = over_link = None
     names: Names | None = None
     beside: dict[str, dict[str, float]] = {}
+    have = resolve(situation.have)
+    own: dict[str, Estimate] = {}
     for number, part in enumerate(measured_parts(situation)):
         if phase:
             phase(f"measuring {part.scenario}")
         layers = _layers(over) if number == 0 and over is not None else ()
         if not policies and not layers:
+            if situation.place == "sensor" and why_join_unknown(situation, have) is None:
+                own[part.scenario] = _alone(situation, part, trials or part.trials)
             continue
-        found, own = _run(situation, part, policies, layers, trials or part.trials, beside, memo)
+        found, known = _run(situation, part, policies, layers, trials or part.trials, beside, memo)
         if policies and trials is None and (fresh := _undecided(found[0])):
             enough = max(part.trials, min(fresh, _MOST_GROWTH * part.trials))
-            found, own = _run(situation, part, policies, layers, enough, beside, memo)
-        names = names or own
+            found, known = _run(situation, part, policies, layers, enough, beside, memo)
+        names = names or known
         answers += found[:1] if policies else ()
         if layers:
             from_open, over_link = found[-2:]
@@ -164,6 +167,7 @@ def measure(
         beside.get(_LOST, {}),
         # Each request has one answer; of those sent again the server answers each, too.
         {name: messages / 2 for name, messages in beside.get(_MESSAGES, {}).items()},
+        own,
     )
 
 
@@ -189,6 +193,26 @@ def measured_parts(situation: Situation) -> tuple[Part, ...]:
     link = resolve(situation.have).link
     negotiates = link.akm is not None or link.eap_method is not None
     return tuple(part for part in PARTS[situation.place] if negotiates or not part.joins)
+
+
+def _alone(situation: Situation, part: Part, trials: int) -> Estimate:
+    """The metric of a part under the policy that one has."""
+    values: dict[str, Any] = {
+        "grid": {
+            "policy": [situation.have],
+            "scenario": [part.scenario],
+            "traffic": [part.traffic],
+        },
+        "question": [],
+        "study.baseline": situation.have,
+        "study.answers": [part.metric],
+        "trials.repetitions": trials,
+        f"scenario.{part.scenario}": _scenario(situation, part.scenario),
+    }
+    with _done(values) as summary:
+        found = summary.analysis.estimate(summary.plan.cells[0].name, part.metric)
+    assert found is not None
+    return found
 
 
 def _kept(
@@ -339,13 +363,9 @@ def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
 
 def requests_of_a_join(situation: Situation, policy: str) -> int:
     """RADIUS Access-Requests of one join without loss, with the server of an office."""
-    join = Join(chain=situation.chain)
-    options = border.Options(
-        chain=tuple(border.SignatureAlgorithm(SIGNATURES[name]) for name in join.algorithms),
-        tls=border.TlsVersion(tls_of(situation)),
-        tls_resumption=_resumes(situation, policy),
-    )
-    asked = border.to_json(resolve(policy).native()), 1, border.to_json(options)
+    found = resolve(policy)
+    options = join_options(situation, found)
+    asked = border.to_json(found.native()), 1, border.to_json(options)
     protocols = _native.negotiate(*asked)["totals"]["by_protocol"]
     return sum(one["messages"] for one in protocols if one["protocol"] == "RADIUS") // 2
 
@@ -559,13 +579,8 @@ def _levels(situation: Situation, part: Part, name: str) -> dict[str, Level]:
         fast = resolve(name).link.fast_transition
         found[_METHOD] = "fast-transition" if fast else "full"
     if situation.tls_resumption and part.authenticates:
-        found[_RESUMED] = _resumes(situation, name)
+        found[_RESUMED] = resumes(situation, resolve(name))
     return found
-
-
-def _resumes(situation: Situation, policy: str) -> bool:
-    method = resolve(policy).link.eap_method
-    return situation.tls_resumption and method is not None and method.uses_tls
 
 
 def _scenario(situation: Situation, name: str, policy: str | None = None) -> dict[str, Any]:
@@ -573,12 +588,12 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
 
     ``policy``: the only one, whose kept TLS session is resumed if it has one.
     """
-    own = _of_file(name)
+    own = scenario_of(name)
     own |= _radio(situation)
     own["tunnel_end"] = situation.tunnel_end
     if own.get("authenticate"):
-        resumes = policy is not None and _resumes(situation, policy)
-        resumed = {"tls_resumption": True} if resumes else {}
+        keeps = policy is not None and resumes(situation, resolve(policy))
+        resumed = {"tls_resumption": True} if keeps else {}
         version = {"tls": tls_of(situation)}
         own["join"] = {**own.get("join", {}), "chain": situation.chain, **version, **resumed}
     if placed := place_of_station(situation):
@@ -589,6 +604,8 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
         if own.get(key) is None:
             own.pop(key, None)
     if situation.place == "sensor":
+        if situation.multiplication_ms is not None:
+            own["join"] = {**own["join"], "multiplication_ms": situation.multiplication_ms}
         station = {"profile": situation.profile, "battery_wh": situation.battery.wh}
         own["stations"] = [{**own["stations"][0], **station}]
         per_day = _DAY_S / situation.every_s
@@ -607,23 +624,9 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
     return own
 
 
-def _of_file(name: str) -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("places.toml").read_text("utf-8")
-    found: dict[str, Any] = tomllib.loads(text)["scenario"][name]
-    return found
-
-
-def tls_of(situation: Situation) -> str:
-    """The version of TLS in EAP: the one that is said, that of the chain, or that of the place."""
-    if situation.tls is None and Join(chain=situation.chain).is_post_quantum:
-        return "1.3"
-    join = _of_file(_JOINING[situation.place]).get("join", {})
-    return str(situation.tls or join.get("tls", Join.model_fields["tls"].default))
-
-
 def storm(situation: Situation) -> str:
     """The joins of an office after a power cut in one line."""
-    join = _of_file("office-storm")["join"]
+    join = scenario_of("office-storm")["join"]
     spread_s = join["spread_ms"] / 1000
     words = f"after a power cut all laptops start within {spread_s:g} s"
     if not situation.radius:

@@ -14,7 +14,8 @@ from attrs import frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
-from airtoll.advising.measure import ASSOCIATED, WAKING, band_scanned, radio_taken, storm, tls_of
+from airtoll.advising.measure import ASSOCIATED, WAKING, band_scanned, radio_taken, storm
+from airtoll.advising.places import tls_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
 from airtoll.analyse import Estimate
@@ -395,7 +396,8 @@ def _program(situation: Situation) -> str:
 
 def _openwrt(situation: Situation) -> str:
     """The option of OpenWrt's settings, with the radio of the profile."""
-    return "--openwrt" + (f" --profile {situation.profile}" if situation.profile else "")
+    is_router = situation.profile is not None and situation.place != "sensor"
+    return f"--openwrt --profile {situation.profile}" if is_router else "--openwrt"
 
 
 def _printed(situation: Situation, policy: str) -> str:
@@ -559,7 +561,8 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         lines.append("While they join, stations compute as one core of a PC at 2.1 GHz.")
     if situation.multiplication_ms is not None:
         each = f"{situation.multiplication_ms:g} ms"
-        lines.append(f"A multiplication of a point (SAE, OWE) takes the access point {each}.")
+        whom = "station" if situation.place == "sensor" else "access point"
+        lines.append(f"A multiplication of a point (SAE, OWE) takes the {whom} {each}.")
     assumed = [*situation.assumed, *radio_taken(situation)]
     if situation.radius and situation.tls is None:
         assumed.append(f"TLS {tls_of(situation)} in EAP (--tls)")

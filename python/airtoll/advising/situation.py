@@ -62,8 +62,8 @@ class Situation:
     at the access point, one of them at most; without both they are near it. ``tls_resumption``:
     stations and RADIUS server keep the TLS sessions of earlier joins. ``tls``: version of TLS in
     EAP, as ``join.tls`` of a study; None: the one that the place has. ``multiplication_ms``: of a
-    point on the access point's CPU, as ``ap.multiplication_ms`` of a study; None: as its profile
-    has it.
+    point on the CPU of the access point (``ap.multiplication_ms`` of a study) or of a sensor
+    (``join.multiplication_ms``); None: as its profile has it.
     """
 
     have: str
@@ -361,8 +361,6 @@ def situation(  # noqa: PLR0913 - keywords of the library
         )
     if place == "office" and radius and not tls_resumption:
         assumed.append("no TLS session is kept from earlier joins (--tls-resumption)")
-    if multiplication_ms is not None and place == "sensor":
-        raise UsageError("--multiplication-ms: of an access point (--place home, office)")
     if level_dbm is not None and distance_m is not None:
         raise UsageError("--level, --distance: one of them, the other follows")
     if level_dbm is None and distance_m is None and place != "office" and network is not None:

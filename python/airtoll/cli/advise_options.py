@@ -110,7 +110,7 @@ class FromOptions:
         typer.Option(
             min=0.0,
             help="SAE, OWE: ms of a multiplication of a point on the AP's CPU, as `airtoll doctor "
-            "--radio --host ROUTER` measures it.",
+            "--radio --host ROUTER` measures it, or on that of a sensor.",
             show_default="that of --profile",
             rich_help_panel=_FROM,
         ),
