@@ -131,6 +131,28 @@ def test_the_answer_begins_with_four_lines(home):
     )  # fmt: skip
 
 
+def test_the_last_line_of_a_home_leads_to_the_causes_of_a_slower_network(home):
+    """With the MCS of the answer `airtoll explain` starts from the throughput of the answer."""
+    data, _, _ = home
+    *_, last = data["words"]["sections"]
+    (line,) = last["lines"]
+    expected = data["outcomes"][0]["claims"][0]["after"]["value"]
+    assert line.startswith(f"Slower than {expected / 1e6:.0f} ")
+    assert "`airtoll doctor --radio --host root@ROUTER`" in line
+    command = re.search(r"`airtoll (explain BEFORE AFTER [^`]*)`", line)[1]
+    mcs = re.search(r"--mcs \d+", line)[0]
+    words = command.replace("BEFORE AFTER", "300 100").split()
+    found = {}
+    for more in ([], mcs.split()):
+        made = CliRunner().invoke(app, [*words, *more])
+        assert made.exit_code == 0, made.output
+        text = " ".join(made.stdout.split())
+        found[bool(more)] = float(re.search(r"the air carries (\d+) Mb/s", text)[1])
+        assert ("MCS 9 (highest)" in text) is not bool(more)
+    assert found[True] == pytest.approx(expected / 1e6, rel=0.03)
+    assert found[False] > 1.2 * found[True]
+
+
 def test_the_error_of_tcp_is_that_of_its_validation(home):
     """The least and the largest difference of the table "TCP against Linux"."""
     page = (Path(__file__).parents[2] / "docs" / "reference" / "validation.md").read_text("utf-8")

@@ -685,6 +685,28 @@ def radio_taken(situation: Situation) -> list[str]:
     return found
 
 
+def link_options(situation: Situation) -> tuple[str, int | None]:
+    """The link of the figures as options of ``airtoll explain``, and its MCS.
+
+    The MCS is an option only where the level of the station tells it.
+    """
+    radio = _radio(situation)
+    found = reach(situation, radio)
+    mcs = radio["mcs"] if found is None else found.mcs
+    streams = radio["streams"]
+    if situation.phy == "802.11n" and mcs is not None:
+        # 802.11n counts its MCSs on over the streams.
+        streams = mcs // 8 + 1
+    told = {
+        "--phy": situation.phy,
+        "--band": radio["band"],
+        "--width": radio["width_mhz"],
+        "--streams": streams,
+        "--mcs": None if found is None else found.mcs,
+    }
+    return " ".join(f"{name} {value}" for name, value in told.items() if value is not None), mcs
+
+
 def _setting(situation: Situation) -> str:
     """PHY, width, rate, clients and devices in one line."""
     radio = _radio(situation)

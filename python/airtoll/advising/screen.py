@@ -14,7 +14,14 @@ from attrs import frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
-from airtoll.advising.measure import ASSOCIATED, WAKING, band_scanned, radio_taken, storm
+from airtoll.advising.measure import (
+    ASSOCIATED,
+    WAKING,
+    band_scanned,
+    link_options,
+    radio_taken,
+    storm,
+)
 from airtoll.advising.places import tls_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
@@ -26,6 +33,7 @@ from airtoll.policies import Cipher, resolve
 from airtoll.present.digits import packets, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
+from airtoll.study.generations import GENERATIONS
 from airtoll.study.handover import SWEEPS, Scan
 
 #: Lines of settings that are named.
@@ -89,6 +97,7 @@ def screen(decision: Decision, names: Names) -> Screen:
             ),
         ),
         Section("Assumed", _assumed(decision)),
+        Section("", _slower(decision)),
     ]
     life = _life(decision, names)
     answer = _answer(decision)
@@ -573,6 +582,31 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         lines.append(f"Not said, so taken: {'; '.join(assumed)}.")
     lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
     return tuple(lines)
+
+
+def _slower(decision: Decision) -> tuple[str, ...]:
+    """The next command where a network at home is slower than the answer says."""
+    situation = decision.situation
+    throughputs = [one for outcome in decision.outcomes for one in outcome.claims[:1]]
+    if situation.place != "home" or not throughputs:
+        return ()
+    have, to = situation.have, decision.policy or situation.have
+    claim = next((one for one in throughputs if one.to["policy"] == to), throughputs[0])
+    expected = claim.before if to == have else claim.after
+    if expected is None or resolve(to).tunnels or resolve(have).tunnels:
+        return ()
+    options, mcs = link_options(situation)
+    profile = f" --profile {situation.profile}" if situation.profile is not None else ""
+    before = "'?'" if to == have else "BEFORE"
+    top = GENERATIONS[situation.phy]["mcs_top"]
+    highest = ""
+    if mcs is not None and "--mcs" not in options and situation.phy != "802.11n":
+        highest = f" explain takes MCS {top}, the highest; --mcs {mcs} is the link of this answer."
+    return (
+        f"Slower than {shown(expected)}? `airtoll explain {before} AFTER --from {have} --to {to} "
+        f"{options}{profile}` ranks the causes, from your measurements in Mb/s, and `airtoll "
+        f"doctor --radio --host root@ROUTER` reads the radio.{highest}",
+    )
 
 
 def _left_out(decision: Decision) -> Sequence[str]:
