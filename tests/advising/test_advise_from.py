@@ -14,6 +14,7 @@ from airtoll.advising.candidates import candidates
 from airtoll.advising.decision import unpriced_join
 from airtoll.advising.measure import (
     band_scanned,
+    booting,
     margin,
     measure,
     requests_of_a_join,
@@ -433,6 +434,40 @@ def test_the_time_of_a_multiplication_on_a_sensor_can_be_said() -> None:
     assert 240 < days[0] < 250 < 1.6 * days[0] < days[1]
     assumed = screen(decision, measures.names).sections[-1].lines
     assert "A multiplication of a point (SAE, OWE) takes the station 53 ms." in assumed
+
+
+def test_the_boot_of_a_sensor_can_be_said() -> None:
+    """Days follow from the energy of a day: 96 boots of 23.5 mJ, or of what is said."""
+    days, told = [], []
+    for boot in ({}, {"boot_ms": 1000.0}, {"boot_ms": 309.0, "boot_mj": 10.0}):
+        sensor = situation("wpa2-psk-ccmp", profile="esp32-c3", **boot)
+        decision, measures = decided(sensor, asked="wpa3-sae-ccmp", trials=2)
+        days.append(decision.life.waking.value)
+        lines = screen(decision, measures.names).sections[-1].lines
+        told.append(next(line for line in lines if line.startswith("Not said")))
+        assert f"a boot of {boot.get('boot_ms', 309):g} ms" in lines[0]
+    day_j = [3.7 * 3600 / one for one in days]
+    wake_w, sleep_w = 0.0759, 0.0000165
+    assert day_j[1] - day_j[0] == pytest.approx(96 * 0.691 * (wake_w - sleep_w), rel=0.01)
+    assert day_j[0] - day_j[2] == pytest.approx(96 * (0.309 * wake_w - 0.010), rel=0.01)
+    assert "309 ms of boot, as an example of ESP-IDF (--boot-ms)" in told[0]
+    assert "the boot at the power of its profile (--boot-mj)" in told[1]
+    assert "boot" not in told[2]
+    # The first ESP32 has no power of a boot without its radio.
+    told = booting(situation("wpa2-psk-ccmp", profile="esp32"))[1]
+    assert "of its listening radio, as none is published (--boot-mj)" in told
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ({"boot_ms": 9.0}, "--boot-ms: for --place sensor"),
+        ({"profile": "esp32-c3", "boot_ms": 1e6}, "shorter than --every"),
+    ],
+)
+def test_a_boot_that_cannot_be_is_refused(known, words):
+    with pytest.raises(UsageError, match=words):
+        situation("wpa2-psk-ccmp", **known)
 
 
 RADIOS = """

@@ -185,6 +185,13 @@ def test_a_day_is_its_wake_ups_joins_messages_and_sleep() -> None:
     assert "battery_h" not in values
 
 
+def test_the_energy_of_a_wake_up_can_be_stated() -> None:
+    own, stated = day_of("wpa2-psk-ccmp", DAY), day_of("wpa2-psk-ccmp", DAY | {"wake_mj": 50})
+    assert stated["wake_energy_j"] == pytest.approx(0.05)
+    more = 96 * (0.05 - own["wake_energy_j"])
+    assert stated["day_energy_j"] - own["day_energy_j"] == pytest.approx(more, rel=1e-6)
+
+
 def test_what_a_profile_does_not_know_is_unknown() -> None:
     """The profile `esp32` has no cost of P-384: such a join has no energy, and its day none."""
     station = {"profile": "esp32", "battery_wh": 3.7}
@@ -245,6 +252,7 @@ def test_a_station_that_wakes_for_every_dtim_dozes_less() -> None:
         (DAY, SENSOR, {"authenticate": False}, "needs authenticate = true"),
         ({"joins_per_day": 1}, SENSOR, {}, "needs duty.wake_ms"),
         (DAY | {"wake_ms": 1e6}, SENSOR, {}, "longer than a day"),
+        (DAY | {"wake_ms": 0, "wake_mj": 9}, SENSOR, {}, "needs duty.wake_ms above 0"),
         (DAY | {"between": "doze"}, SENSOR, {}, "needs listen_interval"),
         (DAY, SENSOR | {"listen_interval": 3}, {}, 'needs duty.between = "doze"'),
         (DAY, {"profile": "htc-dream-nic"}, {}, "in deep sleep is not known"),

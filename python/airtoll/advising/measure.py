@@ -27,6 +27,7 @@ from airtoll.analyse import Estimate
 from airtoll.answer import Answered, Compare, Margin, Verdict
 from airtoll.policies import Policy, resolve
 from airtoll.present.names import Names
+from airtoll.profiles import load
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 from airtoll.study import Level, Scenario
@@ -610,7 +611,13 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
         own["stations"] = [{**own["stations"][0], **station}]
         per_day = _DAY_S / situation.every_s
         joins = own["duty"]["joins_per_day"] if name == ASSOCIATED else per_day
-        own["duty"] = {**own["duty"], "joins_per_day": joins, "messages_per_day": per_day}
+        boot = {"wake_ms": situation.boot_ms, "wake_mj": situation.boot_mj}
+        own["duty"] = {
+            **own["duty"],
+            **{key: value for key, value in boot.items() if value is not None},
+            "joins_per_day": joins,
+            "messages_per_day": per_day,
+        }
         return own
     if situation.profile is not None:
         own["ap"] = {**own.get("ap", {}), "profile": situation.profile}
@@ -707,6 +714,29 @@ def link_options(situation: Situation) -> tuple[str, int | None]:
     return " ".join(f"{name} {value}" for name, value in told.items() if value is not None), mcs
 
 
+def booting(situation: Situation) -> tuple[str, str]:
+    """A sensor's boot and its wait for an answer in words: what is measured with, and what of it
+    nobody said.
+    """
+    duty = scenario_of(WAKING)["duty"]
+    taken = []
+    boot_ms = situation.boot_ms
+    if boot_ms is None:
+        boot_ms = duty["wake_ms"]
+        taken.append(f"{boot_ms} ms of boot, as an example of ESP-IDF (--boot-ms)")
+    energy_mj = situation.boot_mj
+    if energy_mj is None:
+        assert situation.profile is not None
+        energy = load(situation.profile).energy
+        assert energy is not None
+        power = energy.wake_w or energy.idle_w
+        energy_mj = power.value * boot_ms
+        of = "of its profile" if energy.wake_w else "of its listening radio, as none is published"
+        taken.append(f"the boot at the power {of} (--boot-mj)")
+    told = f"a boot of {boot_ms:g} ms and {energy_mj:.3g} mJ before each join"
+    return f"{told}, {duty['message_ms']} ms awake for an answer", "; ".join(taken)
+
+
 def _setting(situation: Situation) -> str:
     """PHY, width, rate, clients and devices in one line."""
     radio = _radio(situation)
@@ -718,6 +748,7 @@ def _setting(situation: Situation) -> str:
         words += ["20 MHz", at, f"station {situation.profile}"]
         words.append(f"a battery of {situation.battery.words}")
         words.append(f"a message of 200 octets {every_in_words(situation.every_s)}")
+        words.append(booting(situation)[0])
         return ", ".join(words)
     words += [f"{radio['band']} GHz"] if radio["band"] else []
     words += [f"{radio['width_mhz']} MHz"] if radio["width_mhz"] else []

@@ -18,6 +18,7 @@ from airtoll.advising.measure import (
     ASSOCIATED,
     WAKING,
     band_scanned,
+    booting,
     link_options,
     radio_taken,
     storm,
@@ -573,6 +574,8 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         whom = "station" if situation.place == "sensor" else "access point"
         lines.append(f"A multiplication of a point (SAE, OWE) takes the {whom} {each}.")
     assumed = [*situation.assumed, *radio_taken(situation)]
+    if situation.place == "sensor" and (boot := booting(situation)[1]):
+        assumed.append(boot)
     if situation.radius and situation.tls is None:
         assumed.append(f"TLS {tls_of(situation)} in EAP (--tls)")
     if (decision.layered or decision.tunnel_unknown) and not situation.tunnel_end_said:

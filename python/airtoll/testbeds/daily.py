@@ -46,6 +46,8 @@ def why_not(cell: Cell) -> str | None:
 
 def _joins(settings: Scenario, powered: list[tuple[Station, Profile]]) -> str | None:
     duty = settings.duty
+    if duty is not None and duty.wake_mj is not None and not duty.wake_ms:
+        return "duty.wake_mj needs duty.wake_ms above 0"
     if duty is None or not duty.joins_per_day:
         idle = duty is None or duty.wake_ms is None
         return None if idle else "duty.wake_ms needs duty.joins_per_day above 0"
