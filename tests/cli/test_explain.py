@@ -99,7 +99,8 @@ class TestThreads:
             *("--also", "rate=?:173"),
         )
         assert found["mechanisms"][0]["name"] == "no aggregation"
-        assert found["mechanisms"][0]["weight"] > 0.7
+        first, second, *_ = found["mechanisms"]
+        assert first["weight"] > 3 * second["weight"]
 
     @pytest.mark.parametrize(("policy", "left"), [("wep-104", 0.37), ("wpa-psk-tkip", 0.13)])
     @pytest.mark.parametrize("open_mbps", [thorough(70), 80, thorough(90)])
@@ -324,7 +325,10 @@ class TestFurtherThreads:
         open_question = {one["name"]: one["weight"] for one in explain(*words)["mechanisms"]}
         assert open_question["software cipher"] > 0.03
         assert first(*words, "--also", "cpu=30%:100%") == "software cipher"
-        assert first(*words, "--also", "cpu=30%:10%") == "no aggregation"
+        # With an idle CPU the faults of the air are left, no aggregation among the first.
+        idle = explain(*words, "--also", "cpu=30%:10%")["mechanisms"]
+        assert "no aggregation" in [one["name"] for one in idle][:2]
+        assert "software cipher" not in [one["name"] for one in idle][:3]
 
 
 class TestForm:
@@ -703,6 +707,24 @@ class TestStated:
             same = self.reason(found, "implementation fault")
             assert ("802.11w, too, if the station had it" in same) == (pmf == 1)
             assert ("software cipher" in named) == (pmf == 1)
+
+    def test_a_fault_of_802_11w_is_rarer_than_the_surroundings(self) -> None:
+        """WPA3 with CCMP changes no data frame: one reading near single frames is no proof."""
+        words = ("110", "25", "--from", "wpa2", "--to", "wpa3", "--phy", "802.11ac", "--width",
+                 "20", "--streams", "2", "--mcs", "8", "--guard-interval", "400")  # fmt: skip
+        found = explain(*words)
+        weights = {one["name"]: one["weight"] for one in found["mechanisms"]}
+        assert weights["no aggregation"] < 0.5
+        assert weights["no aggregation"] < 1 - weights["no aggregation"] - weights["octets"]
+        (first, *_) = found["mechanisms"]
+        assert first["against"] == "most drivers set it up under 802.11w, too"
+        # With the rate of the link it is the likeliest by far.
+        rated = {
+            o["name"]: o["weight"] for o in explain(*words, "--also", "rate=?:173")["mechanisms"]
+        }
+        assert rated["no aggregation"] > 4 * max(
+            w for n, w in rated.items() if n != "no aggregation"
+        )
 
     def test_802_11w_is_evidence_where_a_policy_did_not_have_it(self) -> None:
         for policy, added in (("wpa2", True), ("wpa2-psk-sha256-ccmp", False)):
