@@ -578,19 +578,47 @@ _FEWEST_MORE: Final = 0.02
 _OTHERS_SEEN: Final = 0.85
 _IDLED: Final = 0.9
 
+#: Weight of another network, and of a device that is no network where none was heard.
+_OTHERS, _NO_NETWORK = 0.4, 0.08
+#: Share by which networks that were heard may take more than the simulated ones.
+_MORE_TAKEN: Final = 0.08
+
+
+def _taken(setting: Setting) -> Sequence[Values]:
+    """Shares of the air, more retries, and whether a capture holds the frames.
+
+    Networks that were heard take no more than they do where they always send.
+    """
+    heard = setting.heard
+    most = 1.0 if heard is None or not heard.networks else heard.most_taken + _MORE_TAKEN
+    shares = [share for share in (*_SHARES, 0.9, 0.95) if share <= max(most, _SHARES[0])]
+    return tuple(
+        (share, more, captured)
+        for share in shares
+        for more in (_FEWEST_MORE, 0.08, 0.15, 0.25)
+        for captured in (0.0, 1.0)
+    )
+
+
+def _prior_neighbour(setting: Setting) -> Prior:
+    heard = setting.heard
+    if heard is None:
+        return Prior(_OTHERS)
+    if not heard.networks:
+        return Prior(_NO_NETWORK, against="no other network was heard on the channel")
+    at, most = f"at {heard.level_dbm:g} dBm", f"{percent(heard.most_taken)} at most"
+    words = f"{heard.networks} other networks {at} take {most}"
+    if heard.networks == 1:
+        words = f"1 other network {at} takes {most}"
+    return Prior(_OTHERS, f"{words}, with data to send all the time")
+
+
 NEIGHBOUR = Mechanism(
     "another network",
     "another network or device uses the channel",
     _neighbour,
-    fixed(
-        *(
-            (share, more, captured)
-            for share in (*_SHARES, 0.9, 0.95)
-            for more in (_FEWEST_MORE, 0.08, 0.15, 0.25)
-            for captured in (0.0, 1.0)
-        )
-    ),
-    always(0.4),
+    _taken,
+    _prior_neighbour,
     "measure both alternately, or on a free channel",
     where="surroundings",
     say=lambda v: f"{percent(v[0])} of the air",
