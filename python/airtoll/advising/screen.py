@@ -14,7 +14,16 @@ from attrs import frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
-from airtoll.advising.measure import ASSOCIATED, WAKING, band_scanned, radio_taken, storm, tls_of
+from airtoll.advising.measure import (
+    ASSOCIATED,
+    WAKING,
+    band_scanned,
+    booting,
+    link_options,
+    radio_taken,
+    storm,
+)
+from airtoll.advising.places import tls_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
 from airtoll.analyse import Estimate
@@ -25,6 +34,7 @@ from airtoll.policies import Cipher, resolve
 from airtoll.present.digits import packets, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
+from airtoll.study.generations import GENERATIONS
 from airtoll.study.handover import SWEEPS, Scan
 
 #: Lines of settings that are named.
@@ -88,6 +98,7 @@ def screen(decision: Decision, names: Names) -> Screen:
             ),
         ),
         Section("Assumed", _assumed(decision)),
+        Section("", _slower(decision)),
     ]
     life = _life(decision, names)
     answer = _answer(decision)
@@ -207,12 +218,20 @@ def _out(decision: Decision, teller: Teller) -> tuple[str, ...]:
 
 def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     """A second SSID for the devices that stay out, and the airtime of its beacons."""
-    if decision.second is None:
+    to = decision.about
+    if decision.second is None or to is None:
         return ()
-    have = decision.situation.have
+    situation, have = decision.situation, decision.situation.have
+    program = _program(situation)
+    # A file of a station has no SSIDs of an access point.
+    of_station = program in ("", "--wpa-supplicant")
+    where = _openwrt(situation) if of_station else program
+    if decision.changed is not None and not of_station:
+        where = _file(situation)
     return (
         f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons "
-        f"{teller.change(decision.second)} (datagrams).",
+        f"{teller.change(decision.second)} (datagrams). "
+        f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
     )
 
 
@@ -354,13 +373,19 @@ def _without_cipher(decision: Decision, outcome: Outcome) -> tuple[str, ...]:
 
 def _how(decision: Decision, policy: str) -> tuple[str, ...]:
     """The lines of the file to change, or the command that prints the settings of a policy."""
-    situation, changed = decision.situation, decision.changed
-    if changed is not None and situation.network is not None:
-        (source,) = situation.network.sources
-        several = f" --ssid {shlex.quote(situation.network.name)}" if situation.beside else ""
-        command = f"airtoll policies show {policy} --from {shlex.quote(source)}{several}"
-        return (*map(_line, changed.changes), f"`{command}` prints the whole file so.")
-    return (_printed(situation, policy),)
+    if decision.changed is not None and (file := _file(decision.situation)):
+        changes = map(_line, decision.changed.changes)
+        return (*changes, f"`airtoll policies show {policy} {file}` prints the whole file so.")
+    return (_printed(decision.situation, policy),)
+
+
+def _file(situation: Situation) -> str:
+    """The options that name the file of the network; empty where there is none."""
+    network = situation.network
+    if network is None:
+        return ""
+    several = f" --ssid {shlex.quote(network.name)}" if situation.beside else ""
+    return f"--from {shlex.quote(network.sources[0])}{several}"
 
 
 def _line(change: Change) -> str:
@@ -372,18 +397,26 @@ def _line(change: Change) -> str:
     return f"Line {change.number}: {new} (now {old})"
 
 
+def _program(situation: Situation) -> str:
+    """The program that one has, as an option of ``airtoll policies show``; empty where unknown."""
+    formats = " ".join(situation.network.formats).lower() if situation.network else ""
+    words = ("hostapd", "wpa_supplicant", "openwrt")
+    return next((f"--{word.replace('_', '-')}" for word in words if word in formats), "")
+
+
+def _openwrt(situation: Situation) -> str:
+    """The option of OpenWrt's settings, with the radio of the profile."""
+    is_router = situation.profile is not None and situation.place != "sensor"
+    return f"--openwrt --profile {situation.profile}" if is_router else "--openwrt"
+
+
 def _printed(situation: Situation, policy: str) -> str:
     """The command that prints the settings of a policy, for the program that one has."""
-    formats = " ".join(situation.network.formats).lower() if situation.network else ""
-    program = next(
-        (word for word in ("hostapd", "wpa_supplicant", "openwrt") if word in formats), ""
-    )
-    option = program.replace("_", "-") or "openwrt"
-    if not program and situation.profile is not None:
-        option += f" --profile {situation.profile}"
+    program = _program(situation)
+    option = program or _openwrt(situation)
     others = "" if program else ", or --hostapd, --wpa-supplicant"
     with_file = " With `--from FILE` it changes your own file." if not program else ""
-    return f"`airtoll policies show {policy} --{option}`{others} prints its settings.{with_file}"
+    return f"`airtoll policies show {policy} {option}`{others} prints its settings.{with_file}"
 
 
 def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) -> str:
@@ -538,8 +571,11 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         lines.append("While they join, stations compute as one core of a PC at 2.1 GHz.")
     if situation.multiplication_ms is not None:
         each = f"{situation.multiplication_ms:g} ms"
-        lines.append(f"A multiplication of a point (SAE, OWE) takes the access point {each}.")
+        whom = "station" if situation.place == "sensor" else "access point"
+        lines.append(f"A multiplication of a point (SAE, OWE) takes the {whom} {each}.")
     assumed = [*situation.assumed, *radio_taken(situation)]
+    if situation.place == "sensor" and (boot := booting(situation)[1]):
+        assumed.append(boot)
     if situation.radius and situation.tls is None:
         assumed.append(f"TLS {tls_of(situation)} in EAP (--tls)")
     if (decision.layered or decision.tunnel_unknown) and not situation.tunnel_end_said:
@@ -549,6 +585,31 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         lines.append(f"Not said, so taken: {'; '.join(assumed)}.")
     lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
     return tuple(lines)
+
+
+def _slower(decision: Decision) -> tuple[str, ...]:
+    """The next command where a network at home is slower than the answer says."""
+    situation = decision.situation
+    throughputs = [one for outcome in decision.outcomes for one in outcome.claims[:1]]
+    if situation.place != "home" or not throughputs:
+        return ()
+    have, to = situation.have, decision.policy or situation.have
+    claim = next((one for one in throughputs if one.to["policy"] == to), throughputs[0])
+    expected = claim.before if to == have else claim.after
+    if expected is None or resolve(to).tunnels or resolve(have).tunnels:
+        return ()
+    options, mcs = link_options(situation)
+    profile = f" --profile {situation.profile}" if situation.profile is not None else ""
+    before = "'?'" if to == have else "BEFORE"
+    top = GENERATIONS[situation.phy]["mcs_top"]
+    highest = ""
+    if mcs is not None and "--mcs" not in options and situation.phy != "802.11n":
+        highest = f" explain takes MCS {top}, the highest; --mcs {mcs} is the link of this answer."
+    return (
+        f"Slower than {shown(expected)}? `airtoll explain {before} AFTER --from {have} --to {to} "
+        f"{options}{profile}` ranks the causes, from your measurements in Mb/s, and `airtoll "
+        f"doctor --radio --host root@ROUTER` reads the radio.{highest}",
+    )
 
 
 def _left_out(decision: Decision) -> Sequence[str]:

@@ -62,8 +62,10 @@ class Situation:
     at the access point, one of them at most; without both they are near it. ``tls_resumption``:
     stations and RADIUS server keep the TLS sessions of earlier joins. ``tls``: version of TLS in
     EAP, as ``join.tls`` of a study; None: the one that the place has. ``multiplication_ms``: of a
-    point on the access point's CPU, as ``ap.multiplication_ms`` of a study; None: as its profile
-    has it.
+    point on the CPU of the access point (``ap.multiplication_ms`` of a study) or of a sensor
+    (``join.multiplication_ms``); None: as its profile has it. ``boot_ms`` and ``boot_mj``: of a
+    sensor, time and energy from a wake-up to the first frame of its join (``duty.wake_ms`` and
+    ``duty.wake_mj`` of a study); None: as the place and its profile have them.
     """
 
     have: str
@@ -89,6 +91,8 @@ class Situation:
     tls_resumption: bool = False
     tls: str | None = None
     multiplication_ms: float | None = None
+    boot_ms: float | None = None
+    boot_mj: float | None = None
 
     @property
     def router(self) -> str:
@@ -271,6 +275,8 @@ def situation(  # noqa: PLR0913 - keywords of the library
     tls_resumption: bool = False,
     tls: str | None = None,
     multiplication_ms: float | None = None,
+    boot_ms: float | None = None,
+    boot_mj: float | None = None,
     said: bool = True,
 ) -> Situation:
     """The situation of a policy's name or a file, and of options. Raises ``UsageError``.
@@ -311,6 +317,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
         assumed += [] if battery else [f"a battery of {cell.words} (--battery)"]
         assumed += [cell.assumed] if cell.assumed else []
         assumed += [] if every else [f"a message {every_in_words(every_s)} (--every)"]
+    _check_boot(place, every_s, boot_ms, boot_mj)
     at = band or (network.band if network is not None else None)
     if at == "6" and (reason := why_not_at_6ghz(resolve(have))):
         raise UsageError(f"--from {have}: not at 6 GHz: {reason}; say --band 5, or another --from")
@@ -361,8 +368,6 @@ def situation(  # noqa: PLR0913 - keywords of the library
         )
     if place == "office" and radius and not tls_resumption:
         assumed.append("no TLS session is kept from earlier joins (--tls-resumption)")
-    if multiplication_ms is not None and place == "sensor":
-        raise UsageError("--multiplication-ms: of an access point (--place home, office)")
     if level_dbm is not None and distance_m is not None:
         raise UsageError("--level, --distance: one of them, the other follows")
     if level_dbm is None and distance_m is None and place != "office" and network is not None:
@@ -391,7 +396,18 @@ def situation(  # noqa: PLR0913 - keywords of the library
         tls_resumption=tls_resumption,
         tls=tls,
         multiplication_ms=multiplication_ms,
+        boot_ms=boot_ms,
+        boot_mj=boot_mj,
     )
+
+
+def _check_boot(place: Place, every_s: float, boot_ms: float | None, boot_mj: float | None) -> None:
+    """Refuse a boot that no sensor of this interval has."""
+    for option, value in (("--boot-ms", boot_ms), ("--boot-mj", boot_mj)):
+        if value is not None and place != "sensor":
+            raise UsageError(f"{option}: for --place sensor, which wakes from deep sleep")
+    if boot_ms is not None and not 0 < boot_ms < 1e3 * every_s:
+        raise UsageError(f"--boot-ms {boot_ms:g}: above 0, and shorter than --every")
 
 
 def _tunnel_end(word: str | None, place: Place) -> TunnelEnd:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
-from airtoll.analyse.explain import Air, Change, Flow, Form, Setting
+from airtoll.analyse.explain import Air, Change, Flow, Form, Heard, Setting
 from airtoll.errors import PolicyError, StudyError, UsageError
 from airtoll.plan import Cell, make_plan
 from airtoll.policies import Policy, resolve
@@ -61,6 +61,14 @@ SERIAL_CARDS: Final = {
 
 
 @frozen
+class Neighbours:
+    """Other networks on the channel: their number, and the level at which they are heard, dBm."""
+
+    networks: int
+    level_dbm: float = -70.0
+
+
+@frozen
 class Link:
     """The radio link of both measurements.
 
@@ -68,7 +76,7 @@ class Link:
     ``profiles``: device profiles by place: ``ap`` and ``station``. ``assumed``: settings that
     nothing states (phy, width, streams), and why their value was taken. ``pmf``: protection of
     management frames before and after (off, optional, required), None where the policies alone
-    tell it.
+    tell it. ``neighbours``: other networks on the channel, None where nobody looked.
     """
 
     phy: str
@@ -83,6 +91,7 @@ class Link:
     profiles: Mapping[Place, str] = field(factory=dict)
     assumed: Mapping[str, str] = field(factory=dict)
     pmf: tuple[str | None, str | None] = (None, None)
+    neighbours: Neighbours | None = None
 
     @property
     def has_mcs(self) -> bool:
@@ -110,7 +119,8 @@ def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
     if link.phy not in GENERATIONS:
         raise UsageError(f"--phy {link.phy}: one of {', '.join(GENERATIONS)}")
     before, after = resolve(link.before), resolve(link.after)
-    wanted = list(dict.fromkeys([*(flow.alone for flow in flows), *OFFERED]))
+    measured = list(flows)
+    wanted = list(dict.fromkeys([*(flow.alone for flow in measured), *OFFERED]))
     return Setting(
         air={flow: _air(link, flow) for flow in wanted},
         change=change_of(link, before, after),
@@ -136,7 +146,27 @@ def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
         policies=(before.name, after.name),
         phy=link.phy,
         form=_form(link),
+        heard=_heard(link, list(dict.fromkeys(flow.alone for flow in measured))),
     )
+
+
+def _heard(link: Link, flows: Sequence[Flow]) -> Heard | None:
+    """What networks on the channel leave of these flows, where each of them always sends.
+
+    An access point and a station of each send to one another all the time.
+    """
+    found = link.neighbours
+    if found is None:
+        return None
+    if not found.networks:
+        return Heard(0)
+    policy = _with_ht(link, link.after)
+    left = {}
+    for flow in flows:
+        own = evolve(flow, mtu=None)
+        alone = _carried(link, own, policy, simulated=True)
+        left[flow] = min(1.0, _carried(link, own, policy, beside=found, simulated=True) / alone)
+    return Heard(found.networks, found.level_dbm, left)
 
 
 def lacking(link: Link) -> str:
@@ -549,6 +579,7 @@ def _carried(
     policy: str,
     *,
     aggregates: bool = True,
+    beside: Neighbours | None = None,
     card: tuple[str, float] | None = None,
     discovers: bool = True,
     simulated: bool = False,
@@ -560,6 +591,10 @@ def _carried(
     if tunnel and flow.transport == "udp":
         flow = evolve(flow, down=False)
     scenario = _tables(link, flow, aggregates=aggregates)
+    if beside is not None:
+        scenario["neighbours"] = {
+            "cells": beside.networks, "level_dbm": beside.level_dbm, "stations": 1,
+        }  # fmt: skip
     if flow.mtu is not None and tunnel:
         scenario["tunnel_mtu_octets"] = flow.mtu
     # A fast link has as many packets in a shorter time.

@@ -182,6 +182,25 @@ class Change:
 
 
 @frozen
+class Heard:
+    """Other networks that were heard on the channel.
+
+    ``networks``: their number; ``level_dbm``: at which they are heard, None where there is none.
+    ``left``: share of each flow's throughput that is left beside them, where each of them always
+    has something to send.
+    """
+
+    networks: int
+    level_dbm: float | None = None
+    left: Mapping[Flow, float] = field(factory=dict)
+
+    @property
+    def most_taken(self) -> float:
+        """The largest share of a flow that they take."""
+        return 1 - min(self.left.values(), default=1.0)
+
+
+@frozen
 class Setting:
     """The link and the devices.
 
@@ -193,7 +212,8 @@ class Setting:
     by the cost of an AES block in its profile; by device.
     ``without_pmf``: settings in the words of a file with which a station may do without 802.11w,
     where the policy after requires it; empty where nothing does.
-    ``form``: width, streams and guard interval as stated.
+    ``form``: width, streams and guard interval as stated. ``heard``: other networks on the channel;
+    None where nobody looked.
     """
 
     air: Mapping[Flow, Air] = field(repr=False)
@@ -206,6 +226,7 @@ class Setting:
     policies: tuple[str, str] = ("open", "wpa2-psk-ccmp")
     phy: str = "802.11ac"
     form: Mapping[Form, float] = field(factory=dict)
+    heard: Heard | None = None
 
     def of(self, flow: Flow) -> Air:
         """The air of a flow. Raises ``KeyError``."""
