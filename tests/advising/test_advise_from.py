@@ -446,6 +446,9 @@ def test_the_boot_of_a_sensor_can_be_said() -> None:
         lines = screen(decision, measures.names).sections[-1].lines
         told.append(next(line for line in lines if line.startswith("Not said")))
         assert f"a boot of {boot.get('boot_ms', 309):g} ms" in lines[0]
+        # 11 channels x 120 ms at 0.277 W.
+        assert "a scan, because the channel and the access point are stored" in lines[-1]
+        assert "up to 1320 ms and 366 mJ before each join" in lines[-1]
     day_j = [3.7 * 3600 / one for one in days]
     wake_w, sleep_w = 0.0759, 0.0000165
     assert day_j[1] - day_j[0] == pytest.approx(96 * 0.691 * (wake_w - sleep_w), rel=0.01)

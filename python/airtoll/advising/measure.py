@@ -51,6 +51,8 @@ ASSOCIATED: Final = "sensor-associated"
 WAKING: Final = "sensor"
 _KEPT: Final = "sensor-kept"
 _BATTERY: Final = "battery_days"
+#: Most time on one channel of an active scan, ms (ESP-IDF, WIFI_SCAN_PARAMS_DEFAULT_CONFIG).
+_SCANNED_MS: Final = 120
 _DAY_S: Final = 86_400.0
 #: A part that does not decide is measured once again, with at most so many times its trials.
 _MOST_GROWTH: Final = 4
@@ -712,6 +714,20 @@ def link_options(situation: Situation) -> tuple[str, int | None]:
         "--mcs": None if found is None else found.mcs,
     }
     return " ".join(f"{name} {value}" for name, value in told.items() if value is not None), mcs
+
+
+def unscanned(situation: Situation) -> str:
+    """The scan of a sensor that does not store its channel in words, with its time and energy."""
+    assert situation.profile is not None
+    energy = load(situation.profile).energy
+    assert energy is not None
+    channels = SWEEPS["2.4"].active
+    most_ms = channels * _SCANNED_MS
+    return (
+        f"a scan, because the channel and the access point are stored (else up to {most_ms} ms and "
+        f"{energy.idle_w.value * most_ms:.3g} mJ before each join, {channels} channels x "
+        f"{_SCANNED_MS} ms of ESP-IDF: add them to --boot-ms and --boot-mj)"
+    )
 
 
 def booting(situation: Situation) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from airtoll.advising.measure import (
     link_options,
     radio_taken,
     storm,
+    unscanned,
 )
 from airtoll.advising.places import tls_of
 from airtoll.advising.sensor import every_in_words
@@ -615,7 +616,8 @@ def _slower(decision: Decision) -> tuple[str, ...]:
 def _left_out(decision: Decision) -> Sequence[str]:
     situation = decision.situation
     if situation.place == "sensor":
-        return ["DHCP, and TLS or MQTT above the message", "regulator and self-discharge"]
+        above = "DHCP, and TLS or MQTT above the message"
+        return [unscanned(situation), above, "regulator and self-discharge"]
     found = ["the computing time of stations while they send"]
     if situation.profile is None:
         found.append("the CPU of the access point (--profile)")
