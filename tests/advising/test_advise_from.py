@@ -35,7 +35,7 @@ from airtoll.errors import ProfileError, UsageError
 from airtoll.policies import resolve
 from airtoll.present.names import Names
 from airtoll.present.words import Teller
-from airtoll.profiles import load
+from airtoll.profiles import load, shipped
 from airtoll.question import Arm, Place
 from airtoll.testbeds.linux.hosts.crypto import parse_multiplication
 
@@ -459,6 +459,15 @@ def test_the_boot_of_a_sensor_can_be_said() -> None:
     # The first ESP32 has no power of a boot without its radio.
     told = booting(situation("wpa2-psk-ccmp", profile="esp32"))[1]
     assert "of its listening radio, as none is published (--boot-mj)" in told
+
+
+def test_every_profile_has_a_candidate_and_a_way_to_what_is_unknown():
+    for name in shipped():
+        found = candidates(situation("wpa2-psk-ccmp", profile=name), (), Needs())
+        assert found.measured, name
+        for one in found.unknown:
+            assert "--" in one.reason or "is published" in one.reason, (name, one.reason)
+            assert "--profile NAME" not in one.reason, name
 
 
 @pytest.mark.parametrize(

@@ -307,7 +307,7 @@ def read_back(tmp_path, name, text):
 
 @pytest.mark.parametrize("name", ["wireless", "hostapd.conf"])
 @pytest.mark.parametrize("second", ["wpa2-psk-ccmp", "wpa2-eap-peap-ccmp", "wpa2-psk-gcmp-256"])
-def test_a_second_ssid_stands_beside_the_first(tmp_path, name, second):
+def test_a_file_has_a_second_ssid_after_the_first(tmp_path, name, second):
     """Its passphrase is not that of the first, of which it gives a handshake to try it off-line."""
     _, lines = changed_file(tmp_path, name, "wpa3-sae-ccmp", "--second-ssid", second)
     first, other = read_back(tmp_path, name, "\n".join(lines) + "\n")

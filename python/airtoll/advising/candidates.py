@@ -122,10 +122,11 @@ def why_unknown(situation: Situation, policy: Policy) -> str | None:
         if profile is None or radio_is_unknown(profile):
             # Every radio since 802.11n encrypts CCMP-128 (IEEE 802.11-2020, 12.2.4).
             if link.cipher is not Cipher.CCMP_128:
-                return (
-                    f"whether the radio of {situation.profile or 'the access point'} has {cipher} "
-                    "is unknown (--profile NAME, `airtoll profiles list`)"
-                )
+                look = "--profile NAME, `airtoll profiles list`"
+                if profile is not None:
+                    look = "`airtoll doctor --radio --host root@ROUTER` tells it"
+                of = situation.profile or "the access point"
+                return f"whether the radio of {of} has {cipher} is unknown ({look})"
         elif not prices_link(profile, str(link.cipher)):
             lacks = profile.capabilities.works_out(str(link.cipher)) is False
             where = f"the radio of {profile.name} lacks {cipher}, and " if lacks else ""

@@ -731,8 +731,8 @@ def unscanned(situation: Situation) -> str:
 
 
 def booting(situation: Situation) -> tuple[str, str]:
-    """A sensor's boot and its wait for an answer in words: what is measured with, and what of it
-    nobody said.
+    """A sensor's boot and its wait for an answer in words: those of the trials, and those of them
+    that no option states.
     """
     duty = scenario_of(WAKING)["duty"]
     taken = []

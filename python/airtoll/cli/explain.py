@@ -286,7 +286,7 @@ class ExplainOptions:
         typer.Option(
             help="Other networks on the channel: N or N@LEVEL (3@-70, dBm), or a file that lists "
             "them (iw scan, nmcli, a capture).",
-            show_default="nobody looked",
+            show_default="unknown",
         ),
     ] = None
     client: Annotated[str, typer.Option(help="Where iperf3's client ran: station, or wired.")] = (

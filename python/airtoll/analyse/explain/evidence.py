@@ -136,7 +136,9 @@ class Air:
     ``reduced``: with the policy after and one part of the link's form at another value, with the
     PHY rate then. ``carded``: with a card that does nothing while it ciphers, by its place (``ap``,
     ``station``) and the time per frame, us. ``rate_bps``: PHY rate. ``aggregates``: whether frames
-    carry several MPDUs.
+    carry several MPDUs. ``answers_alone``: TCP with the policy after whose acknowledgements, one
+    for two segments, travel one MPDU per frame; ``answers_merged``: one for 64 KiB; None of other
+    flows, and without aggregation.
     """
 
     before: float
@@ -149,6 +151,8 @@ class Air:
     fragmented: float | None = None
     carded: Mapping[tuple[str, float], float] = field(factory=dict)
     slower_rates: tuple[float, ...] = ()
+    answers_alone: float | None = None
+    answers_merged: float | None = None
     reduced: Mapping[tuple[Form, float], tuple[float, float]] = field(factory=dict)
 
 
@@ -213,7 +217,7 @@ class Setting:
     ``without_pmf``: settings in the words of a file with which a station may do without 802.11w,
     where the policy after requires it; empty where nothing does.
     ``form``: width, streams and guard interval as stated. ``heard``: other networks on the channel;
-    None where nobody looked.
+    None where that is unknown.
     """
 
     air: Mapping[Flow, Air] = field(repr=False)

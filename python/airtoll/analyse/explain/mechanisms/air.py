@@ -47,11 +47,9 @@ OCTETS = Mechanism(
 
 
 def _no_aggregation(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
-    ns_per_octet, way = value
+    ns_per_octet, way, merged = value
     if way and (way > 0) is not reading.flow.down:
-        # Acknowledgements of TCP go the way of single frames, and take the air of its segments.
-        tcp = reading.quantity == "throughput_bps" and reading.flow.transport == "tcp"
-        return scaled(unchanged(setting, reading), 0.85, 0.15) if tcp else None
+        return _answered_alone(setting, reading, merged=merged > 0)
     if reading.quantity == "mpdus_per_frame":
         return Predicted(1.0, 0.1)
     if reading.quantity == "busy_share":
@@ -61,6 +59,19 @@ def _no_aggregation(setting: Setting, reading: Reading, value: Values) -> Predic
     air = setting.of(reading.flow)
     seconds = bits_of(reading.flow) / air.single + reading.flow.packet * ns_per_octet * 1e-9
     return capped(setting, reading, bits_of(reading.flow) / seconds, 0.15, 0.08)
+
+
+def _answered_alone(setting: Setting, reading: Reading, *, merged: bool) -> Predicted | None:
+    """TCP whose acknowledgements go the way of single frames, and take the air of its segments.
+
+    A receiver acknowledges every second segment (RFC 5681, 4.2), or merges those of an A-MPDU and
+    acknowledges them together (Linux, generic receive offload).
+    """
+    air = setting.of(reading.flow)
+    carried = air.answers_merged if merged else air.answers_alone
+    if reading.quantity != "throughput_bps" or carried is None:
+        return None
+    return scaled(unchanged(setting, reading), min(1.0, carried / air.after), 0.1)
 
 
 #: Preamble with its acknowledgement, s.
@@ -83,21 +94,22 @@ def busy_alone(setting: Setting, flow: Flow, rate_bps: float | None = None) -> f
 
 def _alone(setting: Setting) -> Sequence[Values]:
     """Time per octet of a CPU that computes TKIP's Michael (802.11-2020, 12.5.2.4), ns, or none;
-    and the way that is not aggregated: both (0), towards the station alone (1), or from it (-1).
+    the way that is not aggregated: both (0), towards the station alone (1), or from it (-1); and
+    whether the receiver of the other way merges segments (1).
 
     Each end sets up its own way (802.11-2020, 10.25.2): one of both may fail.
     """
     octets: tuple[float, ...] = (0.0,)
     if setting.change.suite == "tkip":
         octets = (0.0, 0.0, 0.0, *geometric(100.0, 1500.0, 6))
-    ways: tuple[float, ...] = (0.0,)
+    ways: tuple[Values, ...] = ((0.0, 0.0),)
     if len({flow.down for flow in setting.air}) > 1:
-        ways = (0.0, 0.0, 0.0, 0.0, 1.0, -1.0)
-    return tuple((ns, way) for ns in octets for way in ways)
+        ways = (*ways * 8, (1.0, 0.0), (1.0, 1.0), (-1.0, 0.0), (-1.0, 1.0))
+    return tuple((ns, *way) for ns in octets for way in ways)
 
 
 def _said_alone(value: Values) -> str:
-    ns_per_octet, way = value
+    ns_per_octet, way, _ = value
     words = [{0: "", 1: "towards the station alone", -1: "from the station alone"}[int(way)]]
     if ns_per_octet:
         words.append(f"and a CPU that checks TKIP's frames at {8e3 / ns_per_octet:.2g} Mb/s")
