@@ -123,7 +123,7 @@ def test_the_rule_of_a_family_and_of_a_margin_are_named():
     said = stated(Stated(claim, Evidence.EQUIVALENT, margin=0.02))
     assert said == "falls (equivalent within 0.02 bit/s)"
     small = next(c for c in CLAIMS if c.verdict is Verdict.UNNOTICED and not c.same_frames)
-    # A reader need not weigh a difference that nobody notices.
+    # A reader need not weigh a small difference.
     assert stated(Stated(small, Evidence.LOWER_ALONE, among=61)) == NOTHING_NOTICED
 
 
