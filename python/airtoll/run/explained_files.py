@@ -28,6 +28,7 @@ from airtoll.observe.imports.documents import Document, documents, read_octets, 
 from airtoll.observe.imports.files import import_files
 from airtoll.observe.imports.naming import format_of_documents
 from airtoll.observe.imports.trial import Place
+from airtoll.observe.imports.value import REVERSE
 from airtoll.observe.tables import read_observations
 from airtoll.run.explained_samples import (
     DATAGRAM,
@@ -78,7 +79,9 @@ def imported_sides(folder: Path, inputs: Inputs) -> list[Side]:
     scenarios = sorted(set(frame["scenario"].to_list()))
     if len(scenarios) > 1:
         raise UsageError(f"{folder}: holds several set-ups ({', '.join(scenarios)}); import one")
-    sides = _by_policy(folder, frame, inputs.flow)
+    # Clients of iperf3 send, those of a test in reverse receive.
+    sent_by = inputs.station if set(manifest.formats) == {"iperf3"} else None
+    sides = _by_policy(folder, frame, inputs.flow, from_station=sent_by)
     if not sides:
         raise DatasetError(f"{folder}: holds no reading ({len(manifest.files)} files)")
     return [evolve(side, name=str(folder)) for side in sides.values()]
@@ -92,10 +95,13 @@ _KINDS: Final[Mapping[str, Quantity]] = {
 }
 
 
-def _by_policy(place: Path, frame: pl.DataFrame, flow_words: str) -> dict[str, Side]:
+def _by_policy(
+    place: Path, frame: pl.DataFrame, flow_words: str, *, from_station: bool | None = None
+) -> dict[str, Side]:
     """Whole readings of observations by policy; a traffic without a direction has that of a flow.
 
-    ``flow_words``: the kind of reading that a person states (``tcp-up``).
+    ``flow_words``: the kind of reading that a person states (``tcp-up``). ``from_station``: whether
+    the clients of iperf3 that sent were stations; None: other tools.
     """
     found: dict[str, list[Sample]] = {}
     remarks: dict[str, list[str]] = {}
@@ -113,6 +119,9 @@ def _by_policy(place: Path, frame: pl.DataFrame, flow_words: str) -> dict[str, S
         words = row["traffic"].replace(" ", ",").replace("/", ",")
         if words == "none":
             words = "udp-down" if quantity != "throughput_bps" else "tcp-down"
+        elif from_station is not None and words.removesuffix(REVERSE) in ("tcp", "udp"):
+            up = from_station != words.endswith(REVERSE)
+            words = f"{words.removesuffix(REVERSE)}-{'up' if up else 'down'}"
         elif words in ("tcp", "udp"):
             words = f"{words}-{'down' if usual.down else 'up'}"
             said.append(
