@@ -179,6 +179,12 @@ def ours(
     """
     from airtoll import _native
 
+    if case.payload_step:
+        parts = [
+            ours(case.of_run(run), duration_s / case.seeds, seed, protection)
+            for run in range(1, case.seeds + 1)
+        ]
+        return {"throughput_bps": fmean(part["throughput_bps"] for part in parts)}
     # Delays are means over packets of all flows; the flows of a case offer the same load.
     warm_up_s = 2.0 if case.kind == "tcp" else case.warm_up_s
     scenario = case.airtoll(duration_s, warm_up_s, constant_rate=True)
