@@ -993,9 +993,21 @@ class TestNamed:
         line = refused("o", "w", *AC, "--also", "open-1.json:wpa2-1.json")
         assert "wpa2-1.json (wpa2-psk-ccmp)" in line
 
-    def test_a_direction_that_an_import_does_not_name_is_said(self, here: Path) -> None:
+    def test_imported_tests_of_iperf3_keep_their_direction(self, here: Path) -> None:
         assert RUNNER.invoke(app, ["import", "mixed", "--out", "runs/mine"]).exit_code == 0
-        text = shown("runs/mine", *AC, "--flow", "tcp-up")
+        assert "TCP down: 238 Mb/s to 201 Mb/s" in shown("runs/mine", *AC, "--flow", "tcp-up")
+        other_end = shown("runs/mine", *AC, "--client", "wired")
+        assert "TCP up: 238 Mb/s to 201 Mb/s" in other_end
+
+    def test_a_direction_that_an_import_does_not_name_is_said(self, here: Path) -> None:
+        rows = [("open", 238e6), ("wpa2-psk-ccmp", 201e6)]
+        lines = [f"{policy},tcp,{trial},throughput_bps,{value},bit/s"
+                 for policy, value in rows for trial in (1, 2)]  # fmt: skip
+        text = "\n".join(["policy,traffic,trial,metric,value,unit", *lines])
+        Path("both.csv").write_text(text)
+        words = ["import", "both.csv", "--format", "csv", "--out", "runs/table"]
+        assert RUNNER.invoke(app, words).exit_code == 0
+        text = shown("runs/table", *AC, "--flow", "tcp-up")
         assert "taken as tcp-up: --flow says another" in text
         assert "TCP up: 238 Mb/s to 201 Mb/s" in text
 

@@ -17,11 +17,11 @@ OPEN = (239.0, 244.6, 234.2, 238.9, 240.1)
 WPA3 = (228.1, 225.3, 230.9, 226.4, 229.8)
 
 
-def result(path: Path, mbps: float) -> Path:
+def result(path: Path, mbps: float, reverse: int = 1) -> Path:
     """A result of iperf3; tests differ by their cookie."""
     sums = {"start": 0, "end": 10, "seconds": 10.0, "bytes": 1.25e6 * mbps}
     sums["bits_per_second"] = 1e6 * mbps
-    test = {"protocol": "TCP", "num_streams": 1, "reverse": 1, "duration": 10, "omit": 0}
+    test = {"protocol": "TCP", "num_streams": 1, "reverse": reverse, "duration": 10, "omit": 0}
     start = {"version": "iperf 3.16", "cookie": str(path), "test_start": test}
     end = {"sum_sent": sums, "sum_received": sums}
     interval = {"streams": [], "sum": sums}
@@ -47,6 +47,19 @@ def called(*words: object) -> Result:
 def cut(path: Path, share: float) -> None:
     text = path.read_text()
     path.write_text(text[: round(share * len(text))])
+
+
+def test_tests_of_both_directions_are_two_traffics(tmp_path: Path) -> None:
+    """A mean over both directions would be that of none."""
+    for name, mbps, reverse in (("open-1", 240.0, 1), ("open-2", 310.0, 0), ("open-3", 312.0, 0)):
+        result(tmp_path / f"{name}.json", mbps, reverse)
+    done = called(*sorted(tmp_path.glob("*.json")), "--out", tmp_path / "o", "--json")
+    assert done.exit_code == 0, done.output
+    rows = [r for r in json.loads(done.stdout)["estimates"] if r["metric"] == "throughput_bps"]
+    assert {r["cell"]: (r["n"], r["value"]) for r in rows} == {
+        "imported/open/tcp": (2, pytest.approx(311e6)),
+        "imported/open/tcp-reverse": (1, pytest.approx(240e6)),
+    }
 
 
 def test_names_give_policies_and_contents_the_format(files: list[Path], tmp_path: Path) -> None:
