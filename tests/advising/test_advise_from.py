@@ -345,8 +345,8 @@ def test_a_battery_decides_for_a_sensor() -> None:
     assert "2057 days with WPA3-Personal" in line
     assert "1734 days with WPA3-Personal" in renewed
     (line,) = (s.lines for s in screen(decision, measures.names).sections if "Other" in s.title)
-    assert "days if it joins for every message" in line[0]
-    assert "nothing that anyone would notice) if it stays associated" in line[0]
+    assert "CCMP-128: if it joins for every message, battery life falls from 2060 to " in line[0]
+    assert "; if it stays associated, battery life stays 121 days (a change of" in line[0]
 
 
 @pytest.mark.thorough

@@ -322,6 +322,8 @@ def caption_of_view(
     ):
         # Values by a rule have no interval.
         methods, without = [], []
+    if OVERHEAD in shown and methods:
+        methods = _with_overheads(summary, cells, methods, shown)
     title = escape_latex(summary.study.study.title.rstrip(".")) + "."
     said = f"{title} {caption(summary, cells, chosen, methods, without, shown, same)}"
     return f"{said} {escape_latex(note)}" if note and "verdict" in shown else said
