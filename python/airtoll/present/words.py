@@ -13,6 +13,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.analysis import SHIFT
 from airtoll.analyse.comparison import Test
 from airtoll.analyse.estimate import COST_UNKNOWN
 from airtoll.analyse.evidence import Evidence
@@ -1045,7 +1046,9 @@ def _with(said: str, remarks: Sequence[str]) -> str:
 def _needed(claim: Compare) -> list[str]:
     if claim.verdict is not Verdict.TOO_FEW or claim.fresh is None:
         return []
-    return [f"{_spread(claim)}: run {_FIRST_STEP}" if _spread(claim) else _in_a_new_run(claim.fresh)]
+    return [
+        f"{_spread(claim)}: run {_FIRST_STEP}" if _spread(claim) else _in_a_new_run(claim.fresh)
+    ]
 
 
 def _in_a_new_run(trials: int) -> str:
@@ -1274,7 +1277,21 @@ def _amount(claim: Compare) -> str:
     if spoken(claim.metric).told == "points":
         return points(claim.change, claim.before, claim.after)
     by = amount(claim.change, claim.before, claim.after)
-    return f"by {by}, {from_to(claim.change, claim.before, claim.after)}"
+    values = from_to(claim.change, claim.before, claim.after)
+    if claim.change.method == SHIFT and not _adds_up(by, values):
+        return f"by {by} (the median of all differences), {values} (medians)"
+    return f"by {by}, {values}"
+
+
+def _adds_up(by: str, values: str) -> bool:
+    """Whether ``11.18 ± 0.14 s`` is the difference of ``from 4.89 to 16.05 s``, but for rounding.
+
+    The shift of two samples is not the difference of their medians.
+    """
+    _, first, _, second, *_ = values.split()
+    size = by.split()[0]
+    last = 10.0 ** -len(size.partition(".")[2])
+    return abs(abs(float(second) - float(first)) - float(size)) < 1.5 * last
 
 
 def _by(claim: Compare) -> str:
