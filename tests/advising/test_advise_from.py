@@ -29,6 +29,7 @@ from airtoll.advising.sensor import battery_of, every_in_words, seconds_of
 from airtoll.advising.situation import networks_of
 from airtoll.analyse.advice import Needs
 from airtoll.answer import Compare, Verdict, gained
+from airtoll.cli.advise_from import _plain
 from airtoll.cli.app import app
 from airtoll.cli.doctoring import multiplication_check
 from airtoll.errors import ProfileError, UsageError
@@ -327,6 +328,9 @@ def test_a_battery_decides_for_a_sensor() -> None:
     )
     assert decision.situation.place == "sensor"
     assert decision.choice is Choice.KEEP
+    plain = _plain(decision, screen(decision, measures.names))
+    assert (plain["choice"], plain["answer"]) == ("keep", "wpa2-psk-ccmp")
+    assert plain["if_associated"] == {"choice": "change", "answer": "wpa3-sae-ccmp"}
     assert screen(decision, measures.names).answer == (
         "Keep WPA2-Personal, CCMP-128 (wpa2-psk-ccmp) if it joins for every message; if it stays "
         "associated, change to WPA3-Personal, CCMP-128 (wpa3-sae-ccmp). With WPA2-Personal a "

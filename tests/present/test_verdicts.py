@@ -11,6 +11,7 @@ import pytest
 from attrs import evolve
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.analysis import SHIFT
 from airtoll.analyse.comparison import compare_samples
 from airtoll.analyse.estimate import COST_UNKNOWN, DETERMINISTIC, EQUAL, NOT_SETTLED
 from airtoll.analyse.evidence import Evidence
@@ -76,6 +77,21 @@ CLAIMS = synthetic()
 
 def test_the_claims_have_every_verdict():
     assert {claim.verdict for claim in CLAIMS} == set(Verdict)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (11.18, "by 11.18 ± 0.14 s (the median of all differences), from a median of 4.89 to"),
+        (11.16, "by 11.16 ± 0.14 s, from 4.89 to"),
+    ],
+)
+def test_a_shift_that_is_not_the_difference_of_its_medians_says_so(size: float, words: str) -> None:
+    change = Estimate(size, size - 0.14, size + 0.14, 0.95, 12, SHIFT, "s")
+    claim = claim_of("join_all_time_s", change, is_share=False)
+    before = Estimate(4.89, 4.8, 5.0, 0.95, 6, "median", "s")
+    claim = evolve(claim, before=before, after=evolve(before, value=16.05), verdict=Verdict.COSTS)
+    assert f"rises {words} 16.05 s" in TELLER.change(claim)
 
 
 def few(low: float, high: float, fresh: int, n: int) -> str:

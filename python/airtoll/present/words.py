@@ -1279,7 +1279,8 @@ def _amount(claim: Compare) -> str:
     by = amount(claim.change, claim.before, claim.after)
     values = from_to(claim.change, claim.before, claim.after)
     if claim.change.method == SHIFT and not _adds_up(by, values):
-        return f"by {by} (the median of all differences), {values} (medians)"
+        values = values.replace("from", "from a median of", 1)
+        return f"by {by} (the median of all differences), {values}"
     return f"by {by}, {values}"
 
 
