@@ -29,6 +29,7 @@ from airtoll.advising.sensor import battery_of, every_in_words, seconds_of
 from airtoll.advising.situation import networks_of
 from airtoll.analyse.advice import Needs
 from airtoll.answer import Compare, Verdict, gained
+from airtoll.cli.advise_from import _plain
 from airtoll.cli.app import app
 from airtoll.cli.doctoring import multiplication_check
 from airtoll.errors import ProfileError, UsageError
@@ -327,6 +328,9 @@ def test_a_battery_decides_for_a_sensor() -> None:
     )
     assert decision.situation.place == "sensor"
     assert decision.choice is Choice.KEEP
+    plain = _plain(decision, screen(decision, measures.names))
+    assert (plain["choice"], plain["answer"]) == ("keep", "wpa2-psk-ccmp")
+    assert plain["if_associated"] == {"choice": "change", "answer": "wpa3-sae-ccmp"}
     assert screen(decision, measures.names).answer == (
         "Keep WPA2-Personal, CCMP-128 (wpa2-psk-ccmp) if it joins for every message; if it stays "
         "associated, change to WPA3-Personal, CCMP-128 (wpa3-sae-ccmp). With WPA2-Personal a "
@@ -345,8 +349,8 @@ def test_a_battery_decides_for_a_sensor() -> None:
     assert "2057 days with WPA3-Personal" in line
     assert "1734 days with WPA3-Personal" in renewed
     (line,) = (s.lines for s in screen(decision, measures.names).sections if "Other" in s.title)
-    assert "days if it joins for every message" in line[0]
-    assert "nothing that anyone would notice) if it stays associated" in line[0]
+    assert "CCMP-128: if it joins for every message, battery life falls from 2060 to " in line[0]
+    assert "; if it stays associated, battery life stays 121 days (a change of" in line[0]
 
 
 @pytest.mark.thorough

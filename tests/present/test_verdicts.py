@@ -11,6 +11,7 @@ import pytest
 from attrs import evolve
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.analysis import SHIFT
 from airtoll.analyse.comparison import compare_samples
 from airtoll.analyse.estimate import COST_UNKNOWN, DETERMINISTIC, EQUAL, NOT_SETTLED
 from airtoll.analyse.evidence import Evidence
@@ -78,6 +79,42 @@ def test_the_claims_have_every_verdict():
     assert {claim.verdict for claim in CLAIMS} == set(Verdict)
 
 
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (11.18, "by 11.18 ± 0.14 s (the median of all differences), from a median of 4.89 to"),
+        (11.16, "by 11.16 ± 0.14 s, from 4.89 to"),
+    ],
+)
+def test_a_shift_that_is_not_the_difference_of_its_medians_says_so(size: float, words: str) -> None:
+    change = Estimate(size, size - 0.14, size + 0.14, 0.95, 12, SHIFT, "s")
+    claim = claim_of("join_all_time_s", change, is_share=False)
+    before = Estimate(4.89, 4.8, 5.0, 0.95, 6, "median", "s")
+    claim = evolve(claim, before=before, after=evolve(before, value=16.05), verdict=Verdict.COSTS)
+    assert f"rises {words} 16.05 s" in TELLER.change(claim)
+
+
+def few(low: float, high: float, fresh: int, n: int) -> str:
+    change = Estimate(-0.3, low, high, 0.95, n, "of_baseline, Fieller", "1")
+    claim = claim_of("throughput_bps", change, is_share=True)
+    before = Estimate(59e6, 37e6, 81e6, 0.95, n // 2, "mean, t", "bit/s")
+    after = evolve(before, value=41e6)
+    return TELLER.change(
+        evolve(claim, before=before, after=after, verdict=Verdict.TOO_FEW, fresh=fresh)
+    )
+
+
+def test_a_wide_interval_has_both_ends_both_values_and_a_first_step():
+    step = "6 trials differ too much to tell how many would decide; first run with --trials 30"
+    assert few(-0.93, 0.52, 71, 12) == (
+        "throughput changes by -30 [-93, 52] %, from 59 to 41 Mb/s: too few trials to tell; " + step
+    )
+    # A narrow one that asks for hundreds of times the trials, and those that have their number.
+    assert few(-0.65, 0.05, 601, 12).endswith(step)
+    assert "a new run with 71 trials" in few(-0.65, 0.05, 71, 12)
+    assert "a new run with 71 trials" in few(-0.93, 0.52, 71, 60)
+
+
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_sentence_about_a_change_has_the_words_of_its_row(metric):
     for claim in CLAIMS:
@@ -90,8 +127,11 @@ def test_the_sentence_about_a_change_has_the_words_of_its_row(metric):
             core, _, number = verdict(claim).partition(" (")
             assert core in TELLER.claim(claim)
             if number:
-                assert number == f"{claim.fresh} in a new run)"
-                assert f"a new run with {claim.fresh} trials" in TELLER.claim(claim)
+                if "differ too much" in number:
+                    assert f"{number.partition(':')[0]}; first run" in TELLER.claim(claim)
+                else:
+                    assert number == f"{claim.fresh} in a new run)"
+                    assert f"a new run with {claim.fresh} trials" in TELLER.claim(claim)
 
 
 @pytest.mark.parametrize("metric", METRICS)

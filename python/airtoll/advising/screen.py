@@ -32,7 +32,7 @@ from airtoll.answer import Compare, Held, Verdict
 from airtoll.network import Network
 from airtoll.network.changing import Change
 from airtoll.policies import Cipher, resolve
-from airtoll.present.digits import packets, shown
+from airtoll.present.digits import packets, plain, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
 from airtoll.study.generations import GENERATIONS
@@ -263,7 +263,8 @@ def _life(decision: Decision, names: Names) -> str:
     life = decision.life
     if life is None:
         return ""
-    waking, associated = shown(life.waking), shown(life.associated)
+    # With the digits of the lines on a change that nobody would notice.
+    waking, associated = (plain(one.value, one.unit) for one in (life.waking, life.associated))
     longer = "joining for every message lasts longer"
     if waking == associated:
         longer = "both last as long"
@@ -491,7 +492,8 @@ def _told(claim: Compare, teller: Teller, outcome: Outcome) -> str:
         return f"{teller.partly(claim, part)} ({_MEASURES})"
     where = dict(claim.place.levels).get("scenario")
     lives = _LIVES.get(str(where), "") if claim.metric == _BATTERY else ""
-    return f"{teller.change(claim)} {lives}".rstrip()
+    said = teller.change(claim)
+    return f"{lives}, {said}" if lives else said
 
 
 def _not_taken(decision: Decision) -> tuple[str, ...]:

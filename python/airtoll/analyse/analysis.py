@@ -955,7 +955,7 @@ def _compared(
     for at, shift in _shifts(pairs, readings, level):
         value[at], low[at], high[at], p[at] = shift
         ranked[at] = math.isfinite(shift[3])
-        methods[at] = _SHIFT if ranked[at] else _without_spread(fixed)
+        methods[at] = SHIFT if ranked[at] else _without_spread(fixed)
     sizes = np.stack([a["n1"], a["n2"]]).astype(np.int64)
     fewest = sizes.min(axis=0)
     smallest = np.full(p.shape, np.nan)
@@ -1057,7 +1057,8 @@ def _of_trials(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dtype[np
     return pairs.select(at=percentiles & own)["at"].to_numpy()
 
 
-_SHIFT: Final = "Hodges-Lehmann, Mann-Whitney"
+#: The method of a change of times: the median of all differences.
+SHIFT: Final = "Hodges-Lehmann, Mann-Whitney"
 #: The test where the readings of a side are equal.
 _RANKS: Final = "equal readings: exact ranks"
 

@@ -13,6 +13,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.analysis import SHIFT
 from airtoll.analyse.comparison import Test
 from airtoll.analyse.estimate import COST_UNKNOWN
 from airtoll.analyse.evidence import Evidence
@@ -74,6 +75,11 @@ _DESCRIBED: Final = 75
 _DESCRIBED_FEW: Final = 90
 #: A share from which on both values are told beside it.
 _LARGE: Final = 0.1
+#: A number of trials of a fresh run that is so many times what was run is no plan.
+_MOST_TIMES: Final = 100
+#: The first step instead, and from how many trials on their spread is known well.
+_FIRST_TRIALS: Final = 30
+_FIRST_STEP: Final = f"--trials {_FIRST_TRIALS}"
 #: A rise from which on the values alone are told: 1315 % is hard to read.
 _MANIFOLD: Final = 1.0
 _SAME_FRAMES: Final = "both send the same data frames"
@@ -1040,7 +1046,9 @@ def _with(said: str, remarks: Sequence[str]) -> str:
 def _needed(claim: Compare) -> list[str]:
     if claim.verdict is not Verdict.TOO_FEW or claim.fresh is None:
         return []
-    return [_in_a_new_run(claim.fresh)]
+    return [
+        f"{_spread(claim)}: run {_FIRST_STEP}" if _spread(claim) else _in_a_new_run(claim.fresh)
+    ]
 
 
 def _in_a_new_run(trials: int) -> str:
@@ -1182,12 +1190,57 @@ def _bound(claim: Compare) -> float:
 
 
 def _few(group: Sequence[Compare], at: str = "") -> str:
-    known = [claim.fresh for claim in group if claim.fresh is not None]
-    need = f"; {_new_run(max(known))}" if known else ""
+    known = [claim for claim in group if claim.fresh is not None]
     widest = max(group, key=_size)
     assert widest.change is not None
     amount_ = percent(widest.change) if _is_percent(widest) else shown(widest.change)
-    return f"changes by {amount_}{at}: {UNDECIDED}{need}"
+    said = f"changes by {amount_}{_values(widest) if len(group) == 1 else ''}{at}: {UNDECIDED}"
+    if not known:
+        return said
+    return f"{said}; {_needing(max(known, key=lambda claim: claim.fresh or 0))}"
+
+
+def _values(claim: Compare) -> str:
+    """``, from 59 to 41 Mb/s``: both values of a large change; else empty."""
+    before, after, change_ = claim.before, claim.after, claim.change
+    if before is None or after is None or change_ is None or claim.clients is not None:
+        return ""
+    size = _size(claim) if _is_percent(claim) else _size(claim) / (abs(before.value) or math.inf)
+    if size < _LARGE:
+        return ""
+    if claim.is_share:
+        return f", {share_from_to(change_, before, after)}"
+    tell = points_from_to if _is_percent(claim) else from_to
+    return f", {tell(change_, before, after)}"
+
+
+def _needing(claim: Compare) -> str:
+    """The run that would decide; where that has no sense, why, and the first step."""
+    assert claim.fresh is not None
+    if why := _spread(claim):
+        return f"{why}; first run with {_FIRST_STEP}"
+    return _new_run(claim.fresh)
+
+
+def _spread(claim: Compare) -> str:
+    """The reason for which a number of trials cannot be planned; empty where it can.
+
+    Few trials do not tell their spread well enough: the number that follows from them is over a
+    hundred times theirs, or their interval is wider than the value that changes.
+    """
+    change_ = claim.change
+    if change_ is None or claim.fresh is None or not change_.has_interval:
+        return ""
+    done = max(change_.n // 2, 2)
+    if done >= _FIRST_TRIALS:
+        return ""
+    whole = 1.0
+    if not claim.is_share:
+        ends = [one.value for one in (claim.before, claim.after) if one is not None]
+        whole = max(map(abs, ends), default=math.inf)
+    if claim.fresh <= _MOST_TIMES * done and change_.high - change_.low <= whole:
+        return ""
+    return f"{done} trials differ too much to tell how many would decide"
 
 
 def _new_run(trials: int) -> str:
@@ -1224,7 +1277,22 @@ def _amount(claim: Compare) -> str:
     if spoken(claim.metric).told == "points":
         return points(claim.change, claim.before, claim.after)
     by = amount(claim.change, claim.before, claim.after)
-    return f"by {by}, {from_to(claim.change, claim.before, claim.after)}"
+    values = from_to(claim.change, claim.before, claim.after)
+    if claim.change.method == SHIFT and not _adds_up(by, values):
+        values = values.replace("from", "from a median of", 1)
+        return f"by {by} (the median of all differences), {values}"
+    return f"by {by}, {values}"
+
+
+def _adds_up(by: str, values: str) -> bool:
+    """Whether ``11.18 ± 0.14 s`` is the difference of ``from 4.89 to 16.05 s``, but for rounding.
+
+    The shift of two samples is not the difference of their medians.
+    """
+    _, first, _, second, *_ = values.split()
+    size = by.split()[0]
+    last = 10.0 ** -len(size.partition(".")[2])
+    return abs(abs(float(second) - float(first)) - float(size)) < 1.5 * last
 
 
 def _by(claim: Compare) -> str:
