@@ -124,7 +124,8 @@ def test_the_answer_begins_with_four_lines(home):
     assert re.match(
         r"WireGuard to the router: throughput falls by 7\d.*; to a server beyond the router: "
         r"throughput falls by [3-9]\..* %, from [\d.]+ to [\d.]+ Mb/s\. A tunnel of the router "
-        r"itself to a VPN provider costs about as much as one from the station to the router: its CPU \(",
+        r"itself to a VPN provider costs about as much as one from the station to the "
+        r"router: its CPU \(",
         tunnel,
     )  # fmt: skip
     assert out == "Devices without WPA3-Personal stay out; wpa2-wpa3-psk-transition lets them in."
