@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,17 @@ def test_readings_that_do_not_tell_say_how_many_would(tmp_path: Path) -> None:
     said = " ".join(called(*files, "--out", tmp_path / "o").stdout.split())
     assert "too few trials to tell" in said
     assert "real" not in said
+    assert re.search(r"; \d+ new readings on each side would decide in 4 of 5 cases", said)
+    assert "seed" not in said
+    assert "cell and" not in said
+    # Explain has to say of the same files that they do not tell.
+    sides = [",".join(map(str, files[:3])), ",".join(map(str, files[3:]))]
+    words = ["explain", *sides, "--from", "open", "--to", "wpa3-sae-ccmp", "--phy", "ac"]
+    told = CliRunner().invoke(app, [*words, "--width", "80"])
+    assert told.exit_code == 0, told.output
+    first = " ".join(told.stdout.split())
+    assert "would not show: it cannot tell a fall from none" in first
+    assert "nothing is slow" not in first
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])

@@ -189,15 +189,20 @@ def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
     ends = [f"the {situation.router}", far]
     if situation.tunnel_end == "server":
         ends.reverse()
-    words = f"WireGuard to {ends[0]}: {teller.change(found.added)}"
+    words = f"WireGuard to {ends[0]}: {teller.change_of(found.added)}"
     if other is not None:
-        words += f"; to {ends[1]}: {teller.change(other)}"
+        words += f"; to {ends[1]}: {teller.change_of(other)}"
     # A tunnel of the router takes from its CPU what the router's end of a station's tunnel takes.
     held = found if situation.tunnel_end == "access-point" else None
     busy = held is not None and held.limit is not None and held.limit.held is Held.CPU
-    own = f"; of the {situation.router} itself to a VPN provider: "
-    own += "about as much as to the router" if busy else "at most as much as to the router"
-    words += own
+    much = "about" if busy else "at most"
+    router = situation.router
+    words += (
+        f". A tunnel of the {router} itself to a VPN provider costs {much} as much as one from the "
+        f"station to the {router}"
+    )
+    if busy and situation.profile is not None:
+        words += f": its CPU ({situation.profile}) limits both, not the air"
     gains = "It adds services on the air" if found.services else "It adds nothing on the air"
     only = "the one to a server protects"
     if other is None:
@@ -641,5 +646,7 @@ def _left_out(decision: Decision) -> Sequence[str]:
             f"a tunnel of the {situation.router} itself, to a provider: its CPU seals as many "
             "packets"
         )
-    found.append("fading and other networks")
+    found.append(
+        "fading and other networks (`airtoll explain --neighbours`, `airtoll run neighbours`)"
+    )
     return found

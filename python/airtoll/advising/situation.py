@@ -6,7 +6,7 @@ assumed. Measures nothing.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -17,7 +17,7 @@ from airtoll.errors import PolicyError, UsageError
 from airtoll.network import Network, read
 from airtoll.policies import resolve
 from airtoll.policies.gates import why_not_at_6ghz
-from airtoll.profiles import load, shipped
+from airtoll.profiles import Profile, load, shipped
 from airtoll.study.generations import GENERATIONS, phy_name
 from airtoll.study.join import SIGNATURES, Join
 
@@ -46,6 +46,8 @@ TLS: Final[tuple[str, ...]] = get_args(Join.model_fields["tls"].annotation)
 #: Battery and interval of a sensor where nothing else is known.
 _BATTERY: Final = battery_of(f"1000mAh@{VOLTAGE:g}V")
 _EVERY_S: Final = 900.0
+#: Letters of a profile's name that tell its family: esp.
+_FAMILY: Final = 3
 
 
 @frozen
@@ -150,7 +152,8 @@ def neither(option: str, source: str, error: PolicyError) -> str:
             f"{option} {source}: no such file; copy it from the router, e.g. "
             f"scp root@192.168.1.1:{file} ."
         )
-    return f"{option} {source}: neither a file nor a policy: {error}"
+    why = str(error).removeprefix(f"policy {source!r}: ")
+    return f"{option} {source}: neither a file nor a policy; {why}"
 
 
 def _chosen(
@@ -290,8 +293,8 @@ def situation(  # noqa: PLR0913 - keywords of the library
     assumed = [] if network is None else list(network.assumed)
     assumed += [] if said else [f"{have} today (--from)"]
     enterprise = resolve(have).link.eap_method is not None
-    energy = load(profile).energy if profile is not None else None
-    powers = energy is not None and energy.sleep_w is not None
+    is_sensor = place == "sensor" or battery is not None or every is not None
+    powers = profile is not None and _sleeps(load(profile, _fits(profile, sensor=is_sensor)))
     if place == "sensor" and not powers:
         raise UsageError(f"--place sensor: {_without_powers(profile)}")
     if place is None and powers:
@@ -310,7 +313,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
     for option, word in (("--battery", battery), ("--every", every)):
         if word is not None and place != "sensor":
             why = f"not for --place {place}" if powers else _without_powers(profile)
-            raise UsageError(f"{option}: for --place sensor: {why}")
+            raise UsageError(f"{option} is for --place sensor; {why}")
     cell = _BATTERY if battery is None else battery_of(battery)
     every_s = _EVERY_S if every is None else seconds_of(every)
     if place == "sensor":
@@ -421,13 +424,22 @@ def _tunnel_end(word: str | None, place: Place) -> TunnelEnd:
     return TUNNEL_ENDS[word]
 
 
+def _sleeps(profile: Profile) -> bool:
+    """Whether a profile has the power of deep sleep, as a battery-powered station needs it."""
+    return profile.energy is not None and profile.energy.sleep_w is not None
+
+
+def _fits(wanted: str, *, sensor: bool) -> Callable[[Profile], bool] | None:
+    """The profiles that may be meant by an unknown name: of a sensor, those that sleep. A name
+    that begins as one of theirs is of a microcontroller, too, which is no access point.
+    """
+    families = {name[:_FAMILY] for name, one in shipped().items() if _sleeps(one)}
+    return _sleeps if sensor or wanted.strip().lower()[:_FAMILY] in families else None
+
+
 def _without_powers(profile: str | None) -> str:
     """Why a profile, or none, is none of a battery-powered station, and those that are."""
-    known = [
-        name
-        for name, one in shipped().items()
-        if one.energy is not None and one.energy.sleep_w is not None
-    ]
+    known = [name for name, one in shipped().items() if _sleeps(one)]
     named = f"--profile {' or '.join(known)}"
     if profile is None:
         return f"needs the profile of a station with power figures: {named}"

@@ -677,7 +677,8 @@ def _judged(setting: Setting, one: Verdict, *, several: bool) -> str:
     words = {
         "alone": "what security alone costs; nothing is slow",
         "undecided": "security alone may cost that, but in this spread a further fall of up to "
-        f"{100 * (one.high - one.expected):.0f} % would not show",
+        f"{100 * (one.high - one.expected):.0f} % would not show"
+        + (": it cannot tell a fall from none" if one.low <= 0 else ""),
         "limited": f"what security alone costs; both are far below the {air} of the air, which "
         "security does not explain",
         "more": "more than security's octets explain",

@@ -7,7 +7,7 @@ averaged: where the change differs from place to place, each place or both ends 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from attrs import evolve, frozen
@@ -189,7 +189,9 @@ class Teller:
             both = points_from_to(change, before, after)
         else:
             both = (share_from_to if claim.is_share else from_to)(change, before, after)
-        said = _change(claim)
+        is_few = claim.verdict is Verdict.TOO_FEW
+        # Measurements of a network have neither cells nor a seed.
+        said = _few([claim], needs=_readings) if is_few else _change(claim)
         if claim.verdict in (Verdict.UNNOTICED, Verdict.TOO_FEW):
             return f"{words} {said} ({both})."
         chance = "p < 0.001" if p < _LEAST_CHANCE else f"p = {p:.2g}"
@@ -270,7 +272,8 @@ class Teller:
         if added.change is None:
             return [*found, f"Its cost is unknown: {added.reason}."]
         waste = not claim.services and not beyond and added.verdict is Verdict.COSTS
-        found.append(f"With it, {self.change(added)}{': a waste on the air' if waste else ''}.")
+        why = ": a waste, as it protects nothing further on the air" if waste else ""
+        found.append(f"With it, {self.change(added)}{why}.")
         if claim.parts is not None and claim.whole.change is not None and _matters(claim):
             relation = {
                 Sum.MORE: "costs more than its parts",
@@ -333,6 +336,16 @@ class Teller:
     def change(self, claim: Compare) -> str:
         """The change of one metric, without the policies."""
         return _lost(claim) or f"{_metric(claim)} {_change(claim)}"
+
+    def change_of(self, claim: Compare) -> str:
+        """The change of one metric with both values, however small it is."""
+        said = self.change(claim)
+        change, before, after = claim.change, claim.before, claim.after
+        if change is None or before is None or after is None or claim.verdict not in _CHANGED:
+            return said
+        if not claim.is_share:
+            return said
+        return said if " from " in said else f"{said}, {share_from_to(change, before, after)}"
 
     def metric(self, claim: Compare) -> str:
         """The metric of a change."""
@@ -1189,7 +1202,8 @@ def _bound(claim: Compare) -> float:
     return max(abs(change.low), abs(change.high))
 
 
-def _few(group: Sequence[Compare], at: str = "") -> str:
+def _few(group: Sequence[Compare], at: str = "", needs: Callable[[int], str] | None = None) -> str:
+    """``needs``: the words for the number that would decide; that of a new run without it."""
     known = [claim for claim in group if claim.fresh is not None]
     widest = max(group, key=_size)
     assert widest.change is not None
@@ -1197,7 +1211,9 @@ def _few(group: Sequence[Compare], at: str = "") -> str:
     said = f"changes by {amount_}{_values(widest) if len(group) == 1 else ''}{at}: {UNDECIDED}"
     if not known:
         return said
-    return f"{said}; {_needing(max(known, key=lambda claim: claim.fresh or 0))}"
+    most = max(known, key=lambda claim: claim.fresh or 0)
+    assert most.fresh is not None
+    return f"{said}; {needs(most.fresh) if needs is not None else _needing(most)}"
 
 
 def _values(claim: Compare) -> str:
@@ -1248,6 +1264,12 @@ def _new_run(trials: int) -> str:
     where there is none."""
     cases = f"{POWER.numerator} of {POWER.denominator} cases"
     return f"a new run with {trials} trials of each cell and another seed would decide in {cases}"
+
+
+def _readings(number: int) -> str:
+    """The readings of a network that would decide."""
+    cases = f"{POWER.numerator} of {POWER.denominator} cases"
+    return f"{number} new readings on each side would decide in {cases}"
 
 
 def _turned(claim: Compare) -> str:
