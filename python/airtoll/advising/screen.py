@@ -268,7 +268,7 @@ def _life(decision: Decision, names: Names) -> str:
     life = decision.life
     if life is None:
         return ""
-    # With the digits of the lines on a change that nobody would notice.
+    # The digits are those of the lines on unnoticed changes.
     waking, associated = (plain(one.value, one.unit) for one in (life.waking, life.associated))
     longer = "joining for every message lasts longer"
     if waking == associated:

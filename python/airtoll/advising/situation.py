@@ -431,7 +431,7 @@ def _sleeps(profile: Profile) -> bool:
 
 def _fits(wanted: str, *, sensor: bool) -> Callable[[Profile], bool] | None:
     """The profiles that may be meant by an unknown name: of a sensor, those that sleep. A name
-    that begins as one of theirs is of a microcontroller, too, which is no access point.
+    that begins like one of a microcontroller is no access point's either.
     """
     families = {name[:_FAMILY] for name, one in shipped().items() if _sleeps(one)}
     return _sleeps if sensor or wanted.strip().lower()[:_FAMILY] in families else None

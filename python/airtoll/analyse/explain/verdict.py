@@ -19,7 +19,7 @@ from airtoll.observe.spoken import spoken
 
 #: Fall above the expected one that an interval may hold and still say that nothing is slow.
 _HIDDEN: Final = 0.1
-#: Fall that nobody would notice: an interval that holds it and zero tells neither.
+#: Largest unnoticed fall: an interval that holds it and zero tells neither.
 _UNNOTICED: Final = spoken("throughput_bps").unnoticed
 #: Part of the air's throughput below which another limit than security holds in both.
 _LIMITED: Final = 0.6
