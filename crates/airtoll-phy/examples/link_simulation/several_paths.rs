@@ -88,12 +88,7 @@ pub fn compare_interferer() {
 /// that of a flat channel with as many losses, dB. Noise without the interferer is 20 dB below the mean.
 fn beside_interferer(mcs: u8, coding: Coding, knows_noise: bool) -> [f64; 2] {
     let vector = vector(mcs, coding);
-    let (modulation, code) = (vector.mcs().modulation, vector.mcs().code);
-    let link = Link {
-        coding,
-        modulation,
-        code,
-    };
+    let link = link(&vector, coding);
     let wanted_db = snr_of(&vector, WANTED);
     // Eight halvings of 32 dB.
     let (mut low, mut high) = (wanted_db - 16.0, wanted_db + 16.0);
@@ -109,7 +104,7 @@ fn beside_interferer(mcs: u8, coding: Coding, knows_noise: bool) -> [f64; 2] {
     let gains: Vec<f64> = powers().iter().map(|p| -10.0 * libm::log10(*p)).collect();
     [
         snr_db - wanted_db,
-        effective_snr_db(modulation, snr_db, &gains) - wanted_db,
+        effective_snr_db(link.modulation, snr_db, &gains) - wanted_db,
     ]
 }
 
@@ -145,15 +140,18 @@ fn vector(mcs: u8, coding: Coding) -> TxVector {
         .expect("HE has the MCS")
 }
 
+fn link(vector: &TxVector, coding: Coding) -> Link {
+    Link {
+        coding,
+        modulation: vector.mcs().modulation,
+        code: vector.mcs().code,
+    }
+}
+
 /// How far each mapping is above the simulation in each channel, dB.
 fn off(mcs: u8, coding: Coding, delay_spread_ns: f64) -> Vec<[f64; 3]> {
     let vector = vector(mcs, coding);
-    let (modulation, code) = (vector.mcs().modulation, vector.mcs().code);
-    let link = Link {
-        coding,
-        modulation,
-        code,
-    };
+    let link = link(&vector, coding);
     let wanted_db = snr_of(&vector, WANTED);
     let line = DelayLine::new(delay_spread_ns, 0.0, 1);
     let mut draws = Draws(u64::from(mcs) + 1);
@@ -161,7 +159,7 @@ fn off(mcs: u8, coding: Coding, delay_spread_ns: f64) -> Vec<[f64; 3]> {
     while found.len() < CHANNELS {
         let all = line.gains_db(|| draws.normals());
         let gains = &all[FIRST..FIRST + SUBCARRIERS];
-        let information = |db: f64| effective_snr_db(modulation, db, gains);
+        let information = |db: f64| effective_snr_db(link.modulation, db, gains);
         let snr_db = search(|db| information(db) < wanted_db);
         let amplitudes: Vec<f32> = gains
             .iter()
@@ -180,7 +178,7 @@ fn off(mcs: u8, coding: Coding, delay_spread_ns: f64) -> Vec<[f64; 3]> {
         let power = snr_db + 10.0 * libm::log10(mean);
         found.push([
             power - true_db,
-            of_bit_errors(modulation, code, snr_db, gains) - true_db,
+            of_bit_errors(link.modulation, link.code, snr_db, gains) - true_db,
             information(snr_db) - true_db,
         ]);
     }
