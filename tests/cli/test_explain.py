@@ -999,6 +999,13 @@ class TestNamed:
         other_end = shown("runs/mine", *AC, "--client", "wired")
         assert "TCP up: 238 Mb/s to 201 Mb/s" in other_end
 
+    def test_a_test_in_reverse_keeps_its_direction_beside_other_tools(self, here: Path) -> None:
+        Path("more.csv").write_text("policy,trial,metric,value,unit\nopen,1,delay_s,0.002,s\n")
+        for words in (["mixed"], ["more.csv", "--format", "csv"]):
+            done = RUNNER.invoke(app, ["import", *words, "--out", "runs/several"])
+            assert done.exit_code == 0, done.output
+        assert "TCP down: 238 Mb/s to 201 Mb/s" in shown("runs/several", *AC, "--flow", "tcp-up")
+
     def test_a_direction_that_an_import_does_not_name_is_said(self, here: Path) -> None:
         rows = [("open", 238e6), ("wpa2-psk-ccmp", 201e6)]
         lines = [f"{policy},tcp,{trial},throughput_bps,{value},bit/s"

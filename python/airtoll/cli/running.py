@@ -50,7 +50,7 @@ from airtoll.report.summary import summarise
 from airtoll.run import MOST_JOBS, CellCheck
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
-from airtoll.run.api import Cautions, prepare
+from airtoll.run.api import Cautions, grave_first, prepare
 from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
 from airtoll.testbeds import neighbours, probe_traffic, station_rates
@@ -442,8 +442,8 @@ def check(options: CheckOptions) -> None:
             f"{100 * precision:g}%` forecasts how many each needs, --trials N sets their number"
         )
     warnings = Counter(caution for c in cells for caution in c.cautions)
-    ordered = sorted(warnings.items(), key=lambda one: (not one[0].is_grave, -one[1]))
-    for caution, count in ordered[: shown_rows(len(ordered))]:
+    ordered = grave_first(warnings)
+    for caution, count in list(ordered.items())[: shown_rows(len(ordered))]:
         err().print(f"warning: {count} cells: {caution.text}")
     rates = Counter(note for c in cells if c.rates and (note := station_rates.note(c.cell)))
     for text, count in rates.most_common(shown_rows(len(rates))):

@@ -446,8 +446,12 @@ def cautions_of(plan: Plan, bed: Testbed, most: int = MOST_LOOKED_AT) -> Caution
     found = Counter(
         caution for cell in cells if bed.check(cell) is None for caution in bed.cautions(cell)
     )
-    ordered = sorted(found.items(), key=lambda one: (not one[0].is_grave, -one[1]))
-    return Cautions(dict(ordered), len(cells), len(plan.cells))
+    return Cautions(grave_first(found), len(cells), len(plan.cells))
+
+
+def grave_first(counts: Mapping[Caution, int]) -> dict[Caution, int]:
+    """Cautions in the order in which people are told: grave ones, then the most frequent."""
+    return dict(sorted(counts.items(), key=lambda one: (not one[0].is_grave, -one[1])))
 
 
 def _refuse_unmeasured(study: Study, bed: Testbed) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
-from attrs import evolve
+from attrs import evolve, frozen
 
 from airtoll.analyse.explain import Flow, Quantity, Transport
 from airtoll.errors import DatasetError, UsageError
@@ -59,7 +59,7 @@ def table_side(path: Path) -> Side:
     """A CSV table: traffics are kinds of readings (``tcp-down``), trials are trials."""
     frame = import_files([path], "csv", Place(policy="open"))
     header = path.read_text("utf-8-sig").partition("\n")[0].split(",")
-    found = _by_policy(path, frame, "tcp-down")
+    found = _by_policy(path, frame, "tcp-down", Client())
     if len(found) > 1:
         raise UsageError(
             f"{path}: holds {' and '.join(sorted(found))}: give each measurement its own table"
@@ -79,9 +79,8 @@ def imported_sides(folder: Path, inputs: Inputs) -> list[Side]:
     scenarios = sorted(set(frame["scenario"].to_list()))
     if len(scenarios) > 1:
         raise UsageError(f"{folder}: holds several set-ups ({', '.join(scenarios)}); import one")
-    # Clients of iperf3 send, those of a test in reverse receive.
-    sent_by = inputs.station if set(manifest.formats) == {"iperf3"} else None
-    sides = _by_policy(folder, frame, inputs.flow, from_station=sent_by)
+    client = Client(inputs.station, is_sender=set(manifest.formats) == {"iperf3"})
+    sides = _by_policy(folder, frame, inputs.flow, client)
     if not sides:
         raise DatasetError(f"{folder}: holds no reading ({len(manifest.files)} files)")
     return [evolve(side, name=str(folder)) for side in sides.values()]
@@ -95,13 +94,23 @@ _KINDS: Final[Mapping[str, Quantity]] = {
 }
 
 
+@frozen
+class Client:
+    """The tool's clients of imported readings: on the station or the wired host.
+
+    ``is_sender``: where a traffic names its transport alone, the client sent.
+    """
+
+    on_station: bool = True
+    is_sender: bool = False
+
+
 def _by_policy(
-    place: Path, frame: pl.DataFrame, flow_words: str, *, from_station: bool | None = None
+    place: Path, frame: pl.DataFrame, flow_words: str, client: Client
 ) -> dict[str, Side]:
     """Whole readings of observations by policy; a traffic without a direction has that of a flow.
 
-    ``flow_words``: the kind of reading that a person states (``tcp-up``). ``from_station``: whether
-    the clients of iperf3 that sent were stations; None: other tools.
+    ``flow_words``: the kind of reading that a person states (``tcp-up``).
     """
     found: dict[str, list[Sample]] = {}
     remarks: dict[str, list[str]] = {}
@@ -117,11 +126,12 @@ def _by_policy(
             continue
         quantity = _KINDS[row["metric"]]
         words = row["traffic"].replace(" ", ",").replace("/", ",")
+        transport = words.removesuffix(REVERSE)
+        is_reverse = transport != words
         if words == "none":
             words = "udp-down" if quantity != "throughput_bps" else "tcp-down"
-        elif from_station is not None and words.removesuffix(REVERSE) in ("tcp", "udp"):
-            up = from_station != words.endswith(REVERSE)
-            words = f"{words.removesuffix(REVERSE)}-{'up' if up else 'down'}"
+        elif transport in ("tcp", "udp") and (is_reverse or client.is_sender):
+            words = f"{transport}-{'up' if client.on_station != is_reverse else 'down'}"
         elif words in ("tcp", "udp"):
             words = f"{words}-{'down' if usual.down else 'up'}"
             said.append(
