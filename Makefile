@@ -22,7 +22,7 @@ export CARGO_TERM_COLOR ?= never
 # Byte code is kept: every worker and every process of a test would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo release fast test test-all test-rust test-aws-lc test-thorough test-pages test-python test-guests test-browser test-slow test-install web test-linux \
+.PHONY: help demo release fast test test-all test-rust test-aws-lc test-thorough test-pages test-python test-every-python test-guests beside-guests test-browser test-slow test-install web test-linux \
 	agarwal-linux wheel lint bench bench-gate bench-simulator bench-captures bench-ciphers docs site border ci build medium \
 	venv dev peers system guest fuzz mutations clean forget summary
 
@@ -37,7 +37,8 @@ test: forget build test-rust test-python ## what must hold, without guests and b
 	@$(PYTHON) tools/step.py --results $(RESULTS) "Not asked for: thorough tests, guests, browsers, pages, wheels, site, fuzzing (make test-all); campaigns (make test-slow)."
 
 test-all: export AIRTOLL_RESULTS := $(RESULTS)
-test-all: forget build dev medium system web guest test-rust test-aws-lc test-python test-thorough test-pages test-browser test-guests test-install site fuzz ## everything but campaigns
+test-all: forget build dev medium system web guest test-rust test-aws-lc test-every-python ## everything but campaigns
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-guests beside-guests
 	@$(PYTHON) tools/step.py --results $(RESULTS) "Not asked for: campaigns (make test-slow)."
 
 forget:
@@ -56,6 +57,10 @@ test-aws-lc: ## AWS-LC and RustCrypto give the same octets
 test-python: build dev medium peers
 	$(STEP) --show "Python tests" "6 min" $(PYTEST) -m "not (slow or thorough or wheel or pages or guest or browser)"
 
+# Each call of pytest collects all tests again in every worker, and ends with one worker at its last file.
+test-every-python: build dev medium web system
+	$(STEP) --show "Python tests, thorough, of pages and in browsers" "15 min" $(PYTEST) -m "not (slow or wheel or guest)"
+
 test-thorough: build dev medium peers ## more rows, examples and policies of what make test tests
 	$(STEP) --show "Thorough tests" "1 min" $(PYTEST) -m "thorough and not (slow or wheel or pages or guest or browser)"
 
@@ -67,6 +72,12 @@ test-browser: build dev web system
 
 test-guests: build dev medium system guest ## guests, and trials in virtual time
 	$(STEP) --show "Guests" "10 min" $(BIN)/pytest -n 2 --dist loadgroup -m "guest and not (slow or wheel)"
+
+# Guests use a third of two cores, the rest of their time they wait; compilers use what is left.
+beside-guests: build dev web
+	@$(MAKE) --no-print-directory test-install
+	@$(MAKE) --no-print-directory site
+	@$(MAKE) --no-print-directory fuzz
 
 test-slow: build dev medium system guest ## long campaigns
 	$(BIN)/pytest -m "slow and not wheel"

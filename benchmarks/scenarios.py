@@ -45,6 +45,7 @@ class Case:
     short_preamble: bool = False
     ampdu_max: int = 65535
     payload: int = 1472
+    payload_step: int = 0  # each further run has so many octets less
     direction: str = "up"
     offered: float | None = None  # Mb/s per flow, for delay
     rts: bool = False
@@ -56,6 +57,10 @@ class Case:
     neighbour_mbps: float | None = None  # load of each of their flows; None: saturated
     colors: bool = False  # every BSS has a colour of its own
     obss_pd_dbm: float | None = None  # of all nodes; they sense no other colour below it
+    # ns-3: power, of all frames on the air together, that keeps the medium busy at the end of a
+    # reception. The standard has -82 dBm for the beginning of a PPDU that a node detects, and
+    # -62 dBm for one that it did not (802.11-2020, 17.3.10.6; 802.11ax-2021, 27.3.20.6.3).
+    held_from_dbm: float = -82.0
     slow: tuple[int, float] = (0, 0)  # so many stations have this rate, Mb/s (n: MCS)
     rss_dbm: float = -40.0
     second: tuple[str, int, int] | None = None  # a second link: band, MCS, width in MHz
@@ -136,6 +141,10 @@ class Case:
         # Saturated neighbours of own flows at a load have as many packets as if all were saturated.
         return replace(self, offered=None).interval_s
 
+    def of_run(self, run: int) -> Case:
+        """The case with the payload of a run, counted from 1."""
+        return replace(self, payload=self.payload - (run - 1) * self.payload_step, payload_step=0)
+
     def start_s(self, flow: int, interval_s: float) -> float:
         """When a flow begins: spread over one interval by the golden ratio: none coincide."""
         return 0.0 if self.together else (flow * 0.618033988749895 % 1.0) * interval_s
@@ -147,6 +156,8 @@ class Case:
 
     def ns3(self, run: int) -> dict[str, Any]:
         """Attributes of ``Parameters`` in ``ns3/scenario.cc``."""
+        if self.payload_step:
+            return self.of_run(run).ns3(run)
         if self.standard == "b":
             mode = "DsssRate{}Mbps".format({1: "1", 2: "2", 5.5: "5_5", 11: "11"}[self.rate])
             control = "DsssRate1Mbps"
@@ -186,6 +197,7 @@ class Case:
             "neighbourInterval": self.neighbour_interval_s if self.neighbours[0] else 0.0,
             "colors": self.colors,
             "obssPdDbm": self.obss_pd_dbm or 0.0,
+            "heldFromDbm": self.held_from_dbm,
             "flowQueues": self.flow_queues,
             "together": self.together,
             "amsduMax": self.amsdu_max,
@@ -472,7 +484,7 @@ def cases() -> list[Case]:
     udp("a54-x3-beside-1x3-75dbm", "a", stations=3, rate=54, neighbours=(1, 3, -75.0), **short)
     # No node senses the other cell, 30 dB below the own one.
     far = {"rss_dbm": -55.0, "neighbours": (1, 2, -85.0)}
-    udp("a54-x2-hidden-1x2", "a", stations=2, rate=54, **far, **short)
+    udp("a54-x2-hidden-1x2", "a", stations=2, rate=54, held_from_dbm=-62.0, **far, **short)
     two_links = {"duration_s": 2.0, "seeds": 3}
     udp("be80-mcs5-mlo-x1", "be", mcs=5, width=80, second=("6ghz", 5, 80), **two_links)
     udp("be80-mcs9-20-mcs3-mlo-x1", "be", mcs=9, width=80, second=("2.4ghz", 3, 20), **two_links)
@@ -600,12 +612,13 @@ def cases() -> list[Case]:
     udp("be20-mcs7-ofdma-x4", "be", stations=4, mcs=7, **brief)
     loaded = {**brief, "duration_s": 2.0}
     delay("ax20-mcs5-500-1-ofdma-x8", "ax", stations=8, mcs=5, payload=500, offered=1.0, **loaded)
+    # Data of 116 octets end at the end of a symbol (ns-3 ends MPDUs inside one).
     delay(
-        "ax20-mcs5-100-05-ofdma-x4-together",
+        "ax20-mcs5-116-05-ofdma-x4-together",
         "ax",
         stations=4,
         mcs=5,
-        payload=100,
+        payload=116,
         offered=0.5,
         together=True,
         **loaded,
@@ -664,16 +677,17 @@ def cases() -> list[Case]:
     udp("ax20-mcs5-x1-beside-1x1-colors", "ax", mcs=5, neighbours=(1, 1, -60.0), colors=True,
         **shares)  # fmt: skip
     # At -77 dBm OBSS PD allows 16 dBm, which is what all transmit.
-    reuse = {"rss_dbm": -45.0, "colors": True, "obss_pd_dbm": -77.0}
+    reuse = {"rss_dbm": -45.0, "colors": True, "obss_pd_dbm": -77.0, "held_from_dbm": -62.0}
     udp("ax20-mcs5-x1-obss-pd-1x1-79dbm", "ax", mcs=5, neighbours=(1, 1, -79.0), **reuse, **short)
     udp("ax20-mcs5-x1-obss-pd-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse, **shares)
-    # At -72 and -62 dBm a node that reuses the channel sends with 11 and 1 dBm.
-    reuse["obss_pd_dbm"] = -72.0
-    udp("ax20-mcs5-x1-obss-pd-72-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse,
-        **short)  # fmt: skip
-    reuse["obss_pd_dbm"] = -62.0
-    udp("ax20-mcs5-x1-obss-pd-62-1x1-74dbm", "ax", mcs=5, neighbours=(1, 1, -74.0), **reuse,
-        **short)  # fmt: skip
+    # At -72 and -62 dBm a node that reuses the channel sends with 11 and 1 dBm: few A-MPDUs, as
+    # preambles of the other cell seldom come while a node waits, and many single MPDUs.
+    reuse["neighbours"] = (1, 1, -74.0)
+    for level in (72, 62):
+        reuse["obss_pd_dbm"] = -float(level)
+        end = f"x1-obss-pd-{level}-1x1-74dbm"
+        udp(f"ax20-mcs5-{end}", "ax", mcs=5, **reuse, **short)
+        udp(f"ax20-mcs5-single-{end}", "ax", mcs=5, ampdu_max=0, **reuse, **short)
     delay("a54-1-x2-beside-1x1", "a", stations=2, rate=54, offered=1.0, neighbours=(1, 1, -40.0),
           **short)  # fmt: skip
     delay("ax20-mcs5-2-x1-beside-1x2-2", "ax", mcs=5, offered=2.0, neighbours=(1, 2, -40.0),
@@ -684,7 +698,10 @@ def cases() -> list[Case]:
     equal = {"width": 40, "second": ("6ghz", 5, 40), **phones}
     for n in (2, 3):
         udp(f"be40-mcs5-emlsr-x{n}", "be", mcs=5, stations=n, **equal)
-    udp("be80-20-mcs5-emlsr-x1", "be", mcs=5, width=80, second=("6ghz", 5, 20), **phones)
+    # The phases of two slot grids decide which link starts, and the length of frames decides the
+    # phases: the mean over sixteen lengths.
+    udp("be80-20-mcs5-emlsr-x1", "be", mcs=5, width=80, second=("6ghz", 5, 20), payload_step=8,
+        **{**phones, "duration_s": 0.5, "seeds": 16})  # fmt: skip
     udp("be20-mcs7-emlsr-32-64-x1", "be", mcs=7, second=("6ghz", 7, 20),
         **{**phones, "emlsr": (32, 64)})  # fmt: skip
     for n in (1, 2):

@@ -42,7 +42,7 @@ def main(what: str, about: str, *command: str, show: bool = False) -> int:
     """The exit code of the command."""
     opening = f"{what} (about {about}) ..."
     print(opening, end="\n" if show else " ", flush=True)
-    start = time.monotonic()
+    began_s, start = time.time(), time.monotonic()
     with tempfile.TemporaryFile() as log:
         sink = None if show else log
         try:
@@ -70,7 +70,10 @@ def main(what: str, about: str, *command: str, show: bool = False) -> int:
             print("\n".join(lines[-SHOWN:]), flush=True)
     results = os.environ.get("AIRTOLL_RESULTS")
     if results:
-        row = {"what": what, "wall_s": round(seconds, 1), "cpu_s": round(cpu, 1), "code": code}
+        row = {
+            "what": what, "began_s": began_s, "wall_s": round(seconds, 1), "cpu_s": round(cpu, 1),
+            "code": code,
+        }  # fmt: skip
         Path(results).mkdir(parents=True, exist_ok=True)
         with Path(results, "times.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
@@ -106,9 +109,11 @@ def rows_of(file: Path) -> list[dict[str, Any]]:
 
 
 def times(folder: str) -> int:
-    """Print wall and CPU time of each step and of all together."""
+    """Print wall and CPU time of each step, and of all from the first start to the last end."""
     rows = rows_of(Path(folder, "times.jsonl"))
-    rows.append({"what": "all steps", **{k: sum(r[k] for r in rows) for k in ("wall_s", "cpu_s")}})
+    if rows:
+        wall = max(r["began_s"] + r["wall_s"] for r in rows) - min(r["began_s"] for r in rows)
+        rows.append({"what": "all", "wall_s": wall, "cpu_s": sum(r["cpu_s"] for r in rows)})
     print(f"{'step':<44}{'wall':>8}{'CPU':>8}")
     for row in rows:
         failed = "  failed" if row.get("code") else ""

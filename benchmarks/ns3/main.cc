@@ -85,6 +85,7 @@ main(int argc, char** argv)
     FIELD(neighbourInterval);
     FIELD(colors);
     FIELD(obssPdDbm);
+    FIELD(heldFromDbm);
     FIELD(together);
     FIELD(emlsrPadding);
     FIELD(emlsrTransition);

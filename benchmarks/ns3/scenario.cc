@@ -50,6 +50,8 @@ struct Parameters
     double neighbourInterval{0}; // seconds between datagrams of a neighbour's flow
     bool colors{false};        // every BSS has a colour of its own
     double obssPdDbm{0};       // OBSS PD level; 0: none
+    // Power, of all frames on the air together, that keeps the medium busy at the end of a reception.
+    double heldFromDbm{-82};
     bool together{false};      // datagrams of all flows come at the same times
     unsigned amsduMax{0};      // octets; 0: no A-MSDU
     std::string category{"BE"}; // BE | BK | VI | VO | ALL: VO, VI, BE, BK, flow after flow
@@ -78,6 +80,46 @@ Categories(const Parameters& p)
     }
     return {p.category};
 }
+
+/// ns-3's scheduler with two choices of airtoll's: a lone station with frames gets an HE SU PPDU, and one whose
+/// queue is above 64,768 octets, the largest that its report can tell, is asked for so many instead of for
+/// 5.484 ms. Needs -fno-access-control.
+class SameScheduler : public RrMultiUserScheduler
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::SameScheduler")
+                                .SetParent<RrMultiUserScheduler>()
+                                .AddConstructor<SameScheduler>();
+        return tid;
+    }
+
+  private:
+    TxFormat TrySendingDlMuPpdu() override
+    {
+        TxFormat format = RrMultiUserScheduler::TrySendingDlMuPpdu();
+        return format == DL_MU_TX && m_candidates.size() == 1 ? SU_TX : format;
+    }
+
+    TxFormat TrySendingBasicTf() override
+    {
+        const uint8_t more = 254;
+        for (const auto& station : m_staListUl)
+        {
+            for (uint8_t tid = 0; tid < 8; ++tid)
+            {
+                if (m_apMac->GetBufferStatus(tid, station.address) == more)
+                {
+                    m_apMac->SetBufferStatus(tid, station.address, more - 1);
+                }
+            }
+        }
+        return RrMultiUserScheduler::TrySendingBasicTf();
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(SameScheduler);
 
 struct FlowCount
 {
@@ -156,6 +198,7 @@ Run(const Parameters& p)
                        UintegerValue(p.rtsThreshold));
 
     Config::SetDefault("ns3::FqCoDelQueueDisc::Flows", UintegerValue(p.flowQueues));
+    Config::SetDefault("ns3::WifiPhy::CcaSensitivity", DoubleValue(p.heldFromDbm));
 
     NodeContainer nodes;
     bool server = !p.wired.empty();
@@ -286,7 +329,7 @@ Run(const Parameters& p)
     {
         // The access point asks for the channel whenever its last exchange is over. Basic Trigger
         // frames ask for data: airtoll's scheduler has no BSRP.
-        mac.SetMultiUserScheduler("ns3::RrMultiUserScheduler",
+        mac.SetMultiUserScheduler("ns3::SameScheduler",
                                   "NStations",
                                   UintegerValue(74),
                                   "EnableUlOfdma",
@@ -329,7 +372,10 @@ Run(const Parameters& p)
                             "AuxPhyChannelWidth",
                             UintegerValue(p.direction == "down" ? 20 : p.width),
                             "AuxPhyTxCapable",
-                            BooleanValue(p.direction == "down"));
+                            BooleanValue(p.direction == "down"),
+                            // No back-off counts while the one radio transmits.
+                            "InDeviceInterference",
+                            BooleanValue(true));
         phy.Set("ChannelSwitchDelay", TimeValue(MicroSeconds(p.emlsrPadding / 2)));
     }
     for (int i = 1; i <= p.stations; ++i)

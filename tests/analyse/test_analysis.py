@@ -8,6 +8,7 @@ import pytest
 
 from airtoll.analyse import analyse, compare
 from airtoll.analyse.comparison import compare_samples
+from airtoll.analyse.evidence import Evidence
 from airtoll.analyse.overhead import overhead
 from airtoll.errors import UsageError
 from airtoll.observe.datasets import POLICY_OF_LABEL, load_dataset
@@ -79,7 +80,7 @@ def test_estimates_overheads_and_verdicts():
     alone = overhead(values["open"], values["wpa2-psk-ccmp"], "of_secured")
     assert ours.value == pytest.approx(alone.value)
     assert (ours.low, ours.high) == pytest.approx((alone.low, alone.high))
-    assert result.comparisons["verdict"].to_list() == ["slower", "slower"]
+    assert result.comparisons["evidence"].to_list() == ["lower", "lower"]
     assert result.overhead("s1/open/udp") is None
     combined = result.combined_overhead(["s0/wpa2-psk-ccmp/udp", "s1/wpa2-psk-ccmp/udp"])
     assert combined.value == pytest.approx(result.overheads["value"].mean())
@@ -157,7 +158,8 @@ def test_single_trials_have_no_interval():
     result = analyse(table(1, 1))
     estimate = result.overhead("s0/wpa2-psk-ccmp/udp")
     assert not estimate.has_interval
-    assert result.comparisons["verdict"][0].endswith("too few trials for a verdict (needs 2)")
+    assert result.comparisons.row(0, named=True)["evidence"] == Evidence.TOO_FEW.value
+    assert result.comparisons["needs"][0] == 2
 
 
 def test_bad_arguments():
@@ -223,9 +225,10 @@ def test_equivalence_within_a_margin():
     same = frame.with_columns(
         value=pl.when(pl.col("policy") == "wep-40").then(pl.col("value") + 1e6).otherwise("value")
     )
-    assert "no detectable" in analyse(same).comparisons["verdict"][0]
+    assert analyse(same).comparisons["evidence"][0] == Evidence.UNDETECTED.value
     within = analyse(same, margin=0.02).comparisons.row(0, named=True)
-    assert within["verdict"].startswith("equivalent within")
+    assert within["evidence"] == Evidence.EQUIVALENT.value
+    assert within["margin"] == pytest.approx(0.02 * same.filter(policy="open")["value"].mean())
     alone = compare_samples(
         same.filter(policy="wep-40")["value"].to_numpy(),
         same.filter(policy="open")["value"].to_numpy(),
@@ -241,6 +244,6 @@ def test_the_only_flow_of_a_cell_is_no_second_comparison():
     again = pl.concat([frame, frame.with_columns(flow=pl.lit("up"), station=pl.lit("A"))])
     both = analyse(again).comparisons
     assert both.height == 2 * whole.height
-    for name in ("p_adjusted", "verdict"):
+    for name in ("p_adjusted", "evidence"):
         assert both.filter(pl.col("flow").is_null())[name].to_list() == whole[name].to_list()
         assert both.filter(flow="up")[name].to_list() == whole[name].to_list()

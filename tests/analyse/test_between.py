@@ -9,6 +9,7 @@ import pytest
 
 from airtoll.analyse import analyse
 from airtoll.analyse.between import changes
+from airtoll.analyse.evidence import Evidence
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.schema import OBSERVATIONS
 
@@ -46,7 +47,7 @@ def test_a_real_change_is_found_and_noise_is_not():
         for c in changes(analyse(observations(BEFORE)), analyse(observations(after, seed=2)))
     }
     slower = found["s/wpa2-psk-ccmp/udp", "throughput_bps"]
-    assert slower.verdict == "lower"
+    assert slower.evidence is Evidence.LOWER
     assert slower.relative == pytest.approx(-2 / 29, abs=0.01)
     assert slower.difference.contains(-2e6)
     assert not found["s/open/udp", "throughput_bps"].differs
@@ -58,14 +59,19 @@ def test_equal_runs_have_no_difference():
     assert all(c.difference.value == 0 and not c.differs for c in changes(one, one))
 
 
-@pytest.mark.parametrize(("factor", "words"), [(1.0, "within"), (1.05, "outside")])
-def test_a_closed_form_is_held_against_the_interval(factor, words):
+@pytest.mark.parametrize(("factor", "evidence"), [(1.0, Evidence.WITHIN), (1.05, Evidence.OUTSIDE)])
+def test_a_closed_form_is_held_against_the_interval(factor, evidence):
     single = {key: value * factor for key, value in BEFORE.items()}
     found = changes(
         analyse(observations(single, trials=1, spread=0)), analyse(observations(BEFORE, seed=3))
     )
-    assert all(c.verdict.startswith(words) for c in found)
-    assert all(c.differs == (words == "outside") for c in found)
+    assert {c.evidence for c in found} == {evidence}
+    assert all(c.differs == (evidence is Evidence.OUTSIDE) for c in found)
+    for change in found:
+        # The interval is that of the many readings, at the place of the single figure.
+        assert change.difference.contains(0) == (evidence is Evidence.WITHIN)
+        assert change.share.value == pytest.approx(change.difference.value / change.first.value)
+        assert change.share.low < change.share.value < change.share.high
 
 
 def test_false_alarms_stay_within_the_level():

@@ -7,6 +7,7 @@ import pytest
 from airtoll.analyse import analyse
 from airtoll.analyse.comparison import fdr_adjust, holm_adjust
 from airtoll.analyse.estimate import DETERMINISTIC
+from airtoll.analyse.evidence import Evidence
 
 
 class Closest:
@@ -57,7 +58,7 @@ def test_a_rule_that_keeps_nothing_leaves_the_cell(rows):
 def test_a_cell_of_closed_forms_is_one_trial(rows):
     frame = rows({"open": [20e6] * 5, "wep-40": [19e6] * 5})
     result = analyse(frame.with_columns(testbed=pl.lit("analytic")))
-    assert result.comparisons["verdict"].to_list() == [DETERMINISTIC]
+    assert result.comparisons["evidence"].to_list() == [Evidence.DETERMINISTIC.value]
     assert np.isnan(result.comparisons["p"][0])
     assert result.estimates["method"].unique().to_list() == [DETERMINISTIC]
     assert result.estimates["low"].is_nan().all()
@@ -76,7 +77,8 @@ def test_equal_readings_of_a_random_model_are_not_called_deterministic(rows, tes
         assert estimate.is_equal
         assert not estimate.is_deterministic
     # Three against three: the most extreme order has p = 0.1.
-    assert set(result.comparisons["verdict"]) == {"too few trials for a verdict (needs 5)"}
+    assert set(result.comparisons["evidence"]) == {Evidence.TOO_FEW.value}
+    assert set(result.comparisons["needs"]) == {5}
     # Neither a width of zero nor that of one side alone.
     assert not result.overhead("s/wep-40/udp").has_interval
     assert not result.overhead("s/wep-104/udp").has_interval
@@ -86,8 +88,8 @@ def test_equal_readings_of_a_random_model_are_not_called_deterministic(rows, tes
 def test_equal_readings_are_judged_by_ranks_where_trials_are_enough(rows):
     values = {"open": [20e6] * 6, "wep-40": [19e6] * 6, "wep-104": [20e6] * 6}
     found = analyse(rows(values)).comparisons.sort("policy")
-    verdicts = dict(found.select("policy", "verdict").iter_rows())
-    assert verdicts == {"wep-40": "slower", "wep-104": "equal in all trials"}
+    evidence = dict(found.select("policy", "evidence").iter_rows())
+    assert evidence == {"wep-40": Evidence.LOWER.value, "wep-104": Evidence.EQUAL.value}
     assert found.filter(policy="wep-40")["p"][0] == pytest.approx(2 / 924)
 
 
@@ -98,7 +100,7 @@ def test_equal_differences_of_pairs_are_judged_as_those_of_independent_sides(row
         analyse(rows(values), paired=paired).comparisons.row(0, named=True)
         for paired in (True, False)
     )
-    for column in ("difference", "low", "high", "p", "verdict"):
+    for column in ("difference", "low", "high", "p", "evidence"):
         assert pairs[column] == alone[column]
     # The interval is not the single value that all differences have.
     assert pairs["low"] < -1.1e6 < -1e6 < -0.9e6 < pairs["high"]
@@ -139,8 +141,8 @@ def test_primary_metrics_share_one_holm_family_and_others_are_called_exploratory
     assert other["p_adjusted"].to_numpy() == pytest.approx(
         stats.false_discovery_control(other["p"].to_numpy())
     )
-    assert all(words.startswith("exploratory: ") for words in other["verdict"])
-    assert not any(words.startswith("exploratory") for words in primary["verdict"])
+    assert set(primary["among"]) == {primary.height}
+    assert set(other["among"]) == {other.height}
 
 
 def test_fdr_leaves_out_what_has_no_p_value():

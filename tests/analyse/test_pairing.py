@@ -53,9 +53,9 @@ def test_the_difference_is_the_paired_t_test():
     interval = expected.confidence_interval(0.95)
     assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
     assert row["method"] == "paired t"
-    assert row["verdict"] == "slower"
+    assert row["evidence"] == "lower"
     # A common drift of both sides hides the same loss from a test of independent trials.
-    assert analyse(readings(sides)).comparisons["verdict"][0].startswith("no detectable")
+    assert analyse(readings(sides)).comparisons["evidence"][0] == "undetected"
 
 
 def test_only_complete_pairs_count():

@@ -12,6 +12,7 @@ from airtoll.analyse.comparison import (
     holm_adjust,
 )
 from airtoll.analyse.estimate import mean_t
+from airtoll.analyse.evidence import Evidence
 from airtoll.analyse.overhead import (
     Summary,
     mean_of_estimates,
@@ -70,14 +71,14 @@ def test_equal_readings_have_no_interval_and_no_p_value():
         assert not estimate.has_interval
     test = compare_samples([20e6] * 5, [20e6] * 5, "bit/s")
     assert np.isnan(test.p)
-    assert test.verdict == "equal in all trials"
+    assert test.shows is Evidence.EQUAL
 
 
 def test_equal_readings_are_compared_by_ranks():
     # 2 of the 252 orders of five and five readings are as far apart.
     test = compare_samples([19e6] * 5, [20e6] * 5, "bit/s")
     assert test.p == pytest.approx(2 / 252)
-    assert test.verdict == "slower"
+    assert test.shows is Evidence.LOWER
     # A spread of one side says nothing about that of the other.
     test = compare_samples([19e6, 19.1e6, 18.9e6, 19.2e6], [20e6] * 4, "bit/s")
     assert test.p == pytest.approx(2 / 70)
@@ -86,13 +87,17 @@ def test_equal_readings_are_compared_by_ranks():
 
 @pytest.mark.parametrize(("n", "needs"), [(2, 4), (3, 4)])
 def test_ranks_of_two_or_three_trials_give_no_verdict(n, needs):
-    words = f"too few trials for a verdict (needs {needs})"
     first, second = [20.0 + i for i in range(n)], [10.0 + i for i in range(n)]
-    assert compare_samples(first, second, "s", method="mann-whitney").verdict == words
-    assert compare_samples([19e6] * n, [20e6] * n, "bit/s").verdict == words
+    for test in (
+        compare_samples(first, second, "s", method="mann-whitney"),
+        compare_samples([19e6] * n, [20e6] * n, "bit/s"),
+    ):
+        assert (test.shows, test.needs) == (Evidence.TOO_FEW, needs)
     # Welch's t can tell two from two.
-    assert compare_samples([19e6, 19.001e6], [20e6, 20.001e6], "bit/s").verdict == "slower"
-    assert compare_samples([19e6], [20e6], "bit/s").verdict.endswith("(needs 2)")
+    two = compare_samples([19e6, 19.001e6], [20e6, 20.001e6], "bit/s")
+    assert (two.shows, two.needs) == (Evidence.LOWER, None)
+    one = compare_samples([19e6], [20e6], "bit/s")
+    assert (one.shows, one.needs) == (Evidence.TOO_FEW, 2)
 
 
 def test_a_family_needs_more_trials_of_ranks():
@@ -102,10 +107,10 @@ def test_a_family_needs_more_trials_of_ranks():
         )
 
     # Of four and four readings p is 0.029 at least, of five and five 0.008, of six and six 0.002.
-    few = holm([test_of(4)] * 10, "higher", "lower")
-    assert {test.verdict for test in few} == {"too few trials for a verdict (needs 6)"}
-    enough = holm([test_of(6)] * 10, "higher", "lower")
-    assert {test.verdict for test in enough} == {"higher"}
+    few = holm([test_of(4)] * 10)
+    assert {(test.shows, test.needs) for test in few} == {(Evidence.TOO_FEW, 6)}
+    enough = holm([test_of(6)] * 10)
+    assert {(test.shows, test.needs) for test in enough} == {(Evidence.HIGHER, None)}
 
 
 @given(readings, readings)
@@ -160,7 +165,7 @@ def test_welch_agrees_with_scipy():
     x, y = [1.0, 2.0, 4.0, 3.0], [5.0, 7.0, 6.5]
     test = compare_samples(x, y, "s")
     assert test.p == pytest.approx(stats.ttest_ind(x, y, equal_var=False).pvalue)
-    assert test.verdict == "slower"
+    assert test.shows is Evidence.LOWER
     assert test.effect < -2
 
 
@@ -172,12 +177,12 @@ def test_mann_whitney_and_delta():
     assert test.p == pytest.approx(stats.mannwhitneyu([1, 2, 3, 4], [5, 6, 7, 8]).pvalue)
 
 
-def test_verdicts():
+def test_what_a_test_shows():
     rng = np.random.default_rng(3)
     a, b = rng.normal(100, 1, 30), rng.normal(100, 1, 30)
-    assert "no detectable difference at n = 30 + 30" in compare_samples(a, b, "s").verdict
-    assert compare_samples(a, b, "s", margin=2.0).verdict == "equivalent within 2 s"
-    assert compare_samples(a + 5, b, "bit/s").verdict == "faster"
+    assert compare_samples(a, b, "s").shows is Evidence.UNDETECTED
+    assert compare_samples(a, b, "s", margin=2.0).shows is Evidence.EQUIVALENT
+    assert compare_samples(a + 5, b, "bit/s").shows is Evidence.HIGHER
 
 
 def test_holm_by_hand():
@@ -240,10 +245,10 @@ def test_what_holm_takes_back_is_said() -> None:
     alike = compare_samples(baseline[::-1] + 0.1, baseline, "bit/s")
     tests = [compare_samples(slow, baseline, "bit/s"), *[alike] * 60]
     alone, among = tests[0], holm(tests)[0]
-    assert alone.verdict == "slower"
+    assert alone.shows is Evidence.LOWER
     assert among.p_holm > 0.05 > among.p
-    assert among.verdict == "slower taken alone, not among 61 comparisons at n = 3 + 3"
-    assert holm(tests[:1])[0].verdict == "slower"
+    assert (among.shows, among.among) == (Evidence.LOWER_ALONE, 61)
+    assert holm(tests[:1])[0].shows is Evidence.LOWER
 
 
 @pytest.mark.parametrize("pilot", [3, 5, 10])

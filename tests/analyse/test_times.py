@@ -115,5 +115,5 @@ def test_times_are_compared_by_ranks(rows):
     assert row["method"] == "Hodges-Lehmann, Mann-Whitney"
     assert row["low"] < 0.004 < row["high"]
     assert row["high"] - row["low"] < 0.003
-    assert row["verdict"] == "higher"
+    assert row["evidence"] == "higher"
     assert row["p"] == pytest.approx(stats.mannwhitneyu(slower[0], open_[0]).pvalue)

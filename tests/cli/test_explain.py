@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,8 @@ class TestThreads:
             *("--also", "rate=?:173"),
         )
         assert found["mechanisms"][0]["name"] == "no aggregation"
-        assert found["mechanisms"][0]["weight"] > 0.7
+        first, second, *_ = found["mechanisms"]
+        assert first["weight"] > 3 * second["weight"]
 
     @pytest.mark.parametrize(("policy", "left"), [("wep-104", 0.37), ("wpa-psk-tkip", 0.13)])
     @pytest.mark.parametrize("open_mbps", [thorough(70), 80, thorough(90)])
@@ -324,7 +326,10 @@ class TestFurtherThreads:
         open_question = {one["name"]: one["weight"] for one in explain(*words)["mechanisms"]}
         assert open_question["software cipher"] > 0.03
         assert first(*words, "--also", "cpu=30%:100%") == "software cipher"
-        assert first(*words, "--also", "cpu=30%:10%") == "no aggregation"
+        # With an idle CPU the faults of the air are left, no aggregation among the first.
+        idle = explain(*words, "--also", "cpu=30%:10%")["mechanisms"]
+        assert "no aggregation" in [one["name"] for one in idle][:2]
+        assert "software cipher" not in [one["name"] for one in idle][:3]
 
 
 class TestForm:
@@ -704,6 +709,68 @@ class TestStated:
             assert ("802.11w, too, if the station had it" in same) == (pmf == 1)
             assert ("software cipher" in named) == (pmf == 1)
 
+    def test_a_fault_of_802_11w_is_rarer_than_the_surroundings(self) -> None:
+        """WPA3 with CCMP changes no data frame: one reading near single frames is no proof."""
+        words = ("110", "25", "--from", "wpa2", "--to", "wpa3", "--phy", "802.11ac", "--width",
+                 "20", "--streams", "2", "--mcs", "8", "--guard-interval", "400")  # fmt: skip
+        found = explain(*words)
+        weights = {one["name"]: one["weight"] for one in found["mechanisms"]}
+        assert weights["no aggregation"] < 0.5
+        assert weights["no aggregation"] < 1 - weights["no aggregation"] - weights["octets"]
+        (first, *_) = found["mechanisms"]
+        assert first["against"] == "most drivers set it up under 802.11w, too"
+        # With the rate of the link it is the likeliest by far.
+        rated = {
+            o["name"]: o["weight"] for o in explain(*words, "--also", "rate=?:173")["mechanisms"]
+        }
+        assert rated["no aggregation"] > 4 * max(
+            w for n, w in rated.items() if n != "no aggregation"
+        )
+
+    def test_neighbours_bound_what_another_network_takes(self) -> None:
+        """A near network takes its turns in the air; a far one is not heard, and takes nothing."""
+        words = ("300", "60", "--from", "wpa2", "--to", "wpa3", *AC)
+
+        def other(*more: str) -> dict[str, Any]:
+            found = explain(*words, *more)["mechanisms"]
+            return next(one for one in found if one["name"] == "another network")
+
+        anything, near, far, none = (
+            other(*(("--neighbours", at) if at else ())) for at in ("", "1@-60", "2@-86", "0")
+        )
+        assert anything["readings"][0]["predicted"] == pytest.approx(60e6, rel=0.1)
+        assert near["weight"] == pytest.approx(anything["weight"], rel=0.5)
+        assert re.match(r"1 other network at -60 dBm takes [67]\d % at most", near["reason"])
+        assert far["readings"][0]["predicted"] > 200e6
+        assert far["weight"] < 0.01
+        assert none["weight"] < 0.4 * anything["weight"]
+        assert none["against"] == "no other network was heard on the channel"
+
+    def test_neighbours_are_those_of_a_scan_on_the_same_channel(self, tmp_path: Path) -> None:
+        scan = tmp_path / "scan.txt"
+        rows = (("home", 5180, -48), ("cafe", 5180, -71), ("work", 5180, -67), ("far", 5220, -80))
+        scan.write_text(
+            "".join(
+                f"BSS 02:00:00:00:0{at}:00(on wlan0){' -- associated' * (at == 0)}\n"
+                f"\tfreq: {mhz}\n\tsignal: {dbm}.00 dBm\n\tSSID: {name}\n"
+                for at, (name, mhz, dbm) in enumerate(rows)
+            )
+        )
+        words = ("300", "60", "--from", "wpa2", "--to", "wpa3", *AC, "--neighbours", str(scan))
+        text = " ".join(CliRunner().invoke(app, ["explain", *words]).stdout.split())
+        assert "2 other networks at -69 dBm on channel 36 beside home" in text
+        named = CliRunner().invoke(app, ["explain", *words, "--ssid", "far"]).stdout
+        assert "no other network on channel 44 beside far" in " ".join(named.split())
+
+    @pytest.mark.parametrize(
+        ("value", "told"),
+        [("21", "0 to 20 networks"), ("3@9", "-110 to 0 dBm"), ("nothing.txt", "write N, N@LEVEL")],
+    )
+    def test_neighbours_that_cannot_be_are_refused(self, value: str, told: str) -> None:
+        words = ("300", "60", "--from", "wpa2", "--to", "wpa3", *AC, "--neighbours", value)
+        made = CliRunner().invoke(app, ["explain", *words])
+        assert told in str(made.exception)
+
     def test_802_11w_is_evidence_where_a_policy_did_not_have_it(self) -> None:
         for policy, added in (("wpa2", True), ("wpa2-psk-sha256-ccmp", False)):
             found = explain("310", "45", "--from", policy, "--to", "wpa3", *AC)
@@ -711,7 +778,13 @@ class TestStated:
 
     @pytest.mark.parametrize(
         ("down", "up", "way"),
-        [("42", "255", "towards"), ("265", "41", "from"), ("42", "41", "")],
+        # Receivers that merge segments lose a tenth, others that answer every second one seven.
+        [
+            ("42", "250", "towards"),
+            ("42", "82", "towards"),
+            ("250", "41", "from"),
+            ("42", "41", ""),
+        ],
     )
     def test_aggregation_may_fail_in_one_direction(self, down: str, up: str, way: str) -> None:
         words = ("280", down, "--from", "wpa2", "--to", "wpa3", "--phy", "802.11ac")
@@ -720,6 +793,12 @@ class TestStated:
         assert best["name"] == "no aggregation"
         assert best["parameter"] == (f"{way} the station alone" if way else None)
         assert best["weight"] > 0.5
+
+    @pytest.mark.thorough
+    def test_the_shares_of_one_way_are_those_of_the_guide(self, capsys: Any) -> None:
+        root = Path(__file__).parents[2]
+        runpy.run_path(str(root / "benchmarks" / "one_way_aggregation.py"), run_name="__main__")
+        assert capsys.readouterr().out in (root / "docs" / "guides" / "explaining.md").read_text()
 
     @pytest.mark.thorough
     def test_no_remedy_leaves_out_what_the_policy_requires(self) -> None:
@@ -914,9 +993,28 @@ class TestNamed:
         line = refused("o", "w", *AC, "--also", "open-1.json:wpa2-1.json")
         assert "wpa2-1.json (wpa2-psk-ccmp)" in line
 
-    def test_a_direction_that_an_import_does_not_name_is_said(self, here: Path) -> None:
+    def test_imported_tests_of_iperf3_keep_their_direction(self, here: Path) -> None:
         assert RUNNER.invoke(app, ["import", "mixed", "--out", "runs/mine"]).exit_code == 0
-        text = shown("runs/mine", *AC, "--flow", "tcp-up")
+        assert "TCP down: 238 Mb/s to 201 Mb/s" in shown("runs/mine", *AC, "--flow", "tcp-up")
+        other_end = shown("runs/mine", *AC, "--client", "wired")
+        assert "TCP up: 238 Mb/s to 201 Mb/s" in other_end
+
+    def test_a_test_in_reverse_keeps_its_direction_beside_other_tools(self, here: Path) -> None:
+        Path("more.csv").write_text("policy,trial,metric,value,unit\nopen,1,delay_s,0.002,s\n")
+        for words in (["mixed"], ["more.csv", "--format", "csv"]):
+            done = RUNNER.invoke(app, ["import", *words, "--out", "runs/several"])
+            assert done.exit_code == 0, done.output
+        assert "TCP down: 238 Mb/s to 201 Mb/s" in shown("runs/several", *AC, "--flow", "tcp-up")
+
+    def test_a_direction_that_an_import_does_not_name_is_said(self, here: Path) -> None:
+        rows = [("open", 238e6), ("wpa2-psk-ccmp", 201e6)]
+        lines = [f"{policy},tcp,{trial},throughput_bps,{value},bit/s"
+                 for policy, value in rows for trial in (1, 2)]  # fmt: skip
+        text = "\n".join(["policy,traffic,trial,metric,value,unit", *lines])
+        Path("both.csv").write_text(text)
+        words = ["import", "both.csv", "--format", "csv", "--out", "runs/table"]
+        assert RUNNER.invoke(app, words).exit_code == 0
+        text = shown("runs/table", *AC, "--flow", "tcp-up")
         assert "taken as tcp-up: --flow says another" in text
         assert "TCP up: 238 Mb/s to 201 Mb/s" in text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,11 @@ OPEN = (239.0, 244.6, 234.2, 238.9, 240.1)
 WPA3 = (228.1, 225.3, 230.9, 226.4, 229.8)
 
 
-def result(path: Path, mbps: float) -> Path:
+def result(path: Path, mbps: float, reverse: int = 1) -> Path:
     """A result of iperf3; tests differ by their cookie."""
     sums = {"start": 0, "end": 10, "seconds": 10.0, "bytes": 1.25e6 * mbps}
     sums["bits_per_second"] = 1e6 * mbps
-    test = {"protocol": "TCP", "num_streams": 1, "reverse": 1, "duration": 10, "omit": 0}
+    test = {"protocol": "TCP", "num_streams": 1, "reverse": reverse, "duration": 10, "omit": 0}
     start = {"version": "iperf 3.16", "cookie": str(path), "test_start": test}
     end = {"sum_sent": sums, "sum_received": sums}
     interval = {"streams": [], "sum": sums}
@@ -47,6 +48,19 @@ def called(*words: object) -> Result:
 def cut(path: Path, share: float) -> None:
     text = path.read_text()
     path.write_text(text[: round(share * len(text))])
+
+
+def test_tests_of_both_directions_are_two_traffics(tmp_path: Path) -> None:
+    """A mean over both directions would be that of none."""
+    for name, mbps, reverse in (("open-1", 240.0, 1), ("open-2", 310.0, 0), ("open-3", 312.0, 0)):
+        result(tmp_path / f"{name}.json", mbps, reverse)
+    done = called(*sorted(tmp_path.glob("*.json")), "--out", tmp_path / "o", "--json")
+    assert done.exit_code == 0, done.output
+    rows = [r for r in json.loads(done.stdout)["estimates"] if r["metric"] == "throughput_bps"]
+    assert {r["cell"]: (r["n"], r["value"]) for r in rows} == {
+        "imported/open/tcp": (2, pytest.approx(311e6)),
+        "imported/open/tcp-reverse": (1, pytest.approx(240e6)),
+    }
 
 
 def test_names_give_policies_and_contents_the_format(files: list[Path], tmp_path: Path) -> None:
@@ -84,6 +98,17 @@ def test_readings_that_do_not_tell_say_how_many_would(tmp_path: Path) -> None:
     said = " ".join(called(*files, "--out", tmp_path / "o").stdout.split())
     assert "too few trials to tell" in said
     assert "real" not in said
+    assert re.search(r"; \d+ new readings on each side would decide in 4 of 5 cases", said)
+    assert "seed" not in said
+    assert "cell and" not in said
+    # Explain has to say of the same files that they do not tell.
+    sides = [",".join(map(str, files[:3])), ",".join(map(str, files[3:]))]
+    words = ["explain", *sides, "--from", "open", "--to", "wpa3-sae-ccmp", "--phy", "ac"]
+    told = CliRunner().invoke(app, [*words, "--width", "80"])
+    assert told.exit_code == 0, told.output
+    first = " ".join(told.stdout.split())
+    assert "would not show: it cannot tell a fall from none" in first
+    assert "nothing is slow" not in first
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])

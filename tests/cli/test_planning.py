@@ -104,3 +104,43 @@ def test_an_interval_is_as_narrow_as_planned_with_the_stated_probability(power):
 def test_bonferroni_divides_the_error():
     assert corrected(0.95, 1) == 0.95
     assert corrected(0.95, 10) == pytest.approx(0.995)
+
+
+def test_a_study_with_a_precision_has_the_trials_that_its_run_will_have(airtoll, pilot, tmp_path):
+    rows, said = planned(airtoll, pilot, "--within", "0.1%")
+    assert "until_precision = 0.5 %: a run has 10 trials of each cell, then goes on" in said
+    spread = {row["cell"]: row for row in rows}
+    for row in spread.values():
+        assert row["trials_planned"] >= 10
+        # The run goes on until it is that narrow.
+        assert row["half_width_when_run_as_planned"] <= 0.005
+    text = airtoll("plan", "quickstart", "--pilot", str(pilot), "--within", "0.1%").stdout
+    assert {"run", "which"} <= set(text.partition("home/")[0].split())
+    assert "planned" not in text
+
+
+def test_a_study_with_a_number_of_trials_is_planned_for_this_number(airtoll, tmp_path):
+    study = tmp_path / "fixed.toml"
+    study.write_text(
+        '[study]\nname = "fixed"\ntitle = "t"\n[trials]\nrepetitions = 4\n[scenario.s]\n'
+        '[traffic.t]\ntransport = "tcp"\nduration_s = 0.1\n[grid]\npolicy = ["open", "wep-104"]\n'
+    )
+    done = airtoll("plan", str(study), "--within", "1%")
+    assert "planned  planned gives" in done.stdout
+    assert "until_precision" not in done.stderr
+    rows = json.loads(airtoll("plan", str(study), "--within", "1%", "--json").stdout)
+    assert [row["trials_planned"] for row in rows] == [4]
+
+
+@pytest.mark.parametrize(
+    ("half", "forecast"),
+    [(0.002, 10), (0.02, 141), (0.5, 1000)],
+)
+def test_the_forecast_of_a_run_lies_between_its_first_look_and_its_most(half, forecast):
+    course = planning.Course(first=10, precision=0.005, most=1000)
+    assert course.trials(Spread.of(half, 10, paired=False), 0.95) == pytest.approx(
+        forecast, rel=0.1
+    )
+    assert course.trials(None, 0.95) == 10
+    assert course.half_width(1000, 0.02) == 0.02
+    assert course.half_width(165, 0.0052) == 0.005

@@ -52,8 +52,8 @@ class Planned:
     def check(self, cell: Any) -> None:
         """Everything runs."""
 
-    def warning(self, cell: Any) -> None:
-        """No warnings."""
+    def cautions(self, cell: Any) -> tuple[()]:
+        return ()
 
     def expected_s(self, cell: Any) -> float:
         return 0.001
@@ -137,13 +137,13 @@ def test_every_named_station_has_its_own_verdict_below_the_total(costs):
     rows = costs('"throughput_bps"', '{ name = "A" }, { name = "fifth" }')
     total, first, fifth = [row for row in rows if row[0] == "WEP-104"]
     assert total[1] == "all" or total[1] == ""
-    assert total[-1] == "slower"
+    assert total[-1] == "falls"
     # (12 + 1)^2 / (2 (12^2 + 1)) = 0.583
     assert "0.583" in total
     assert first[1] == "A"
-    assert "faster" in first[-1]
+    assert "rises" in first[-1]
     assert fifth[1] == "fifth"
-    assert "slower" in fifth[-1]
+    assert "falls" in fifth[-1]
 
 
 def test_places_keep_their_own_values(printed):

@@ -31,10 +31,34 @@ from airtoll.testbeds.capability import paths
         ("endless loop with cached pmk", "stale-pmksa"),
         ("not faster than 54", "no-aggregation"),
         ("multicast makes everything slow", "group-traffic"),
+        ("my neighbors fill the channel", "neighbours"),
     ],
 )
 def test_a_complaint_finds_its_study(complaint: str, study: str) -> None:
     assert study in [one.study for one in matching(complaint.split())[:2]]
+
+
+@pytest.mark.parametrize(
+    ("complaint", "study"),
+    [
+        ("my old phone only knows WPA2 and cannot join", "transition-modes"),
+        ("phone knows only WPA2", "transition-modes"),
+        ("old phone", "transition-modes"),
+        ("old laptop can't connect to WPA3", "transition-modes"),
+        ("neighbour", "neighbours"),
+        ("neighbours on the channel slow", "neighbours"),
+        ("the channel is busy", "neighbours"),
+    ],
+)
+def test_the_best_symptom_is_first_and_few_others_are_told(complaint: str, study: str) -> None:
+    found = matching(complaint.split())
+    assert found[0].study == study
+    assert len(found) <= 3
+
+
+def test_words_that_every_complaint_has_find_nothing() -> None:
+    assert matching(["the", "on", "a"]) == []
+    assert matching(["the", "roaming", "is", "on", "a"]) == matching(["roaming"])
 
 
 @pytest.mark.parametrize(

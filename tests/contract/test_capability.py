@@ -468,6 +468,7 @@ _SENDS: Fields = _SENSOR | {"traffic.transport": "udp", "traffic.offered_mbps": 
 CASES |= {
     "scenario.duty.joins_per_day": (9.0, _SENSOR),
     "scenario.duty.wake_ms": (200.0, _SENSOR),
+    "scenario.duty.wake_mj": (40.0, _SENSOR),
     "scenario.duty.messages_per_day": (9.0, _SENDS),
     "scenario.duty.message_ms": (
         10.0,

@@ -297,3 +297,64 @@ def test_a_band_that_the_file_lacks_is_refused(tmp_path):
     assert "has 5 GHz, 6 GHz" in str(on_bands(tmp_path, "wpa3-sae-ccmp", "--band", "2.4").exception)
     made = CliRunner().invoke(app, ["policies", "show", "wpa3-sae-ccmp", "--band", "5"])
     assert "--band: needs --from" in str(made.exception)
+
+
+def read_back(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    return read(str(path))
+
+
+@pytest.mark.parametrize("name", ["wireless", "hostapd.conf"])
+@pytest.mark.parametrize("second", ["wpa2-psk-ccmp", "wpa2-eap-peap-ccmp", "wpa2-psk-gcmp-256"])
+def test_a_file_has_a_second_ssid_after_the_first(tmp_path, name, second):
+    """Its passphrase is not that of the first, of which it gives a handshake to try it off-line."""
+    _, lines = changed_file(tmp_path, name, "wpa3-sae-ccmp", "--second-ssid", second)
+    first, other = read_back(tmp_path, name, "\n".join(lines) + "\n")
+    assert (first.name, first.policy) == ("Casa", "wpa3-sae-ccmp")
+    assert (other.name, other.band) == ("SECOND-SSID", first.band)
+    assert second in other.candidates
+    assert not other.contradictions
+    assert sum(SECRET in line for line in lines) == 1
+
+
+def test_a_second_ssid_has_the_radius_server_of_the_file(tmp_path):
+    path = tmp_path / "hostapd.conf"
+    server = "ieee8021x=1\nauth_server_addr=198.51.100.7\nauth_server_shared_secret=of-the-server\n"
+    text = FILES["hostapd.conf"].replace("WPA-PSK", "WPA-EAP") + server
+    path.write_text(text + "bridge=br-lan\n")
+    arguments = ["policies", "show", "wpa3-eap-tls-ccmp", "--from", str(path)]
+    made = CliRunner().invoke(app, [*arguments, "--second-ssid", "wpa2-eap-tls-ccmp"])
+    added = made.stdout.partition("# A second SSID")[2].splitlines()
+    assert "bss=wlan0_1" in added
+    for line in ("bridge=br-lan", *server.splitlines()):
+        assert line in added
+
+
+def test_a_second_ssid_is_on_each_radio_that_takes_it(tmp_path):
+    made = on_bands(tmp_path, "wpa3-sae-ccmp", "--second-ssid", "wpa2-psk-ccmp")
+    found = read_back(tmp_path, "wireless", made.stdout)
+    assert [(one.name, one.band) for one in found] == [
+        ("Casa", "5"), ("Casa", "6"), ("SECOND-SSID", "5"),
+    ]  # fmt: skip
+    alone = on_bands(tmp_path, "wpa3-sae-ccmp", "--second-ssid", "wpa2-psk-ccmp", "--band", "6")
+    assert "not at 6 GHz" in str(alone.exception)
+    (tmp_path / "again").write_text(made.stdout)
+    arguments = ["policies", "show", "wpa3-sae-ccmp", "--from", str(tmp_path / "again"), "--ssid"]
+    again = CliRunner().invoke(app, [*arguments, "Casa", "--second-ssid", "owe-ccmp"])
+    assert "give SECOND-SSID its name first" in str(again.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--wpa-supplicant", "--second-ssid", "wpa2-psk-ccmp"], "is of a station"),
+        (["--second-ssid", "wpa2-psk-ccmp"], "needs --hostapd, --openwrt or --from"),
+        (["--hostapd", "--second-ssid", "wep-40"], "no second SSID in the file of hostapd means"),
+        (["--hostapd", "--second-ssid", "mac-acl"], "a list of stations goes with no second SSID"),
+    ],
+)
+def test_a_second_ssid_that_no_file_has_is_refused(arguments, words):
+    made = CliRunner().invoke(app, ["policies", "show", "wpa3-sae-ccmp", *arguments])
+    assert words in str(made.exception)
+    assert not made.stdout

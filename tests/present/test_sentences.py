@@ -312,7 +312,7 @@ def test_the_parts_of_a_loss_add_up_and_say_of_what_they_are():
     (line,) = telling.teller.answer(telling.answered(parts=parts)).extras
     assert line.startswith("From WPA2-Personal to WPA2-Personal + WireGuard (")
     assert line.endswith(
-        "15 % of throughput are lost: 10 % to octets that security adds and 5.0 % to waiting for "
+        "15 % of throughput is lost: 10 % to octets that security adds and 5.0 % to waiting for "
         "the cipher."
     )
 

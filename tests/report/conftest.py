@@ -23,8 +23,8 @@ class LedgerTestbed:
     def check(self, cell: Cell) -> Skip | None:
         return Skip("the fake knows no WEP-40") if cell.policy == "wep-40" else None
 
-    def warning(self, cell: Cell) -> str | None:
-        """No warnings."""
+    def cautions(self, cell: Cell) -> tuple[()]:
+        return ()
 
     def expected_s(self, cell: Cell) -> float:
         return 0.001

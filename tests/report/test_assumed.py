@@ -80,8 +80,8 @@ class Slower:
     def check(self, cell: object) -> None:
         """Everything runs."""
 
-    def warning(self, cell: object) -> None:
-        """No warnings."""
+    def cautions(self, cell: object) -> tuple[()]:
+        return ()
 
     def expected_s(self, cell: object) -> float:
         return 0.001

@@ -70,7 +70,7 @@ def test_only_the_cells_that_say_so_are_none_of_a_radio(tmp_path, ledger):
     summary = summarise(result.path)
     assert summary.not_radio == {"desk/open/udp"}
     assert headline(summary)[0].startswith("1 of 2 throughputs is not a radio's")
-    assert summary.verdict("desk/wpa2-psk-ccmp/udp", "slower") == "slower"
+    assert summary.verdict("desk/wpa2-psk-ccmp/udp", "falls") == "falls"
 
 
 def test_runs_of_before_the_column_have_no_caveats(tmp_path, ledger):

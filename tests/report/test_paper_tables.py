@@ -256,7 +256,14 @@ def test_the_caption_of_a_table_of_costs_follows_its_rows(paper: Path) -> None:
     assert "One client; UDP." in one
     assert "1 client, 5 s a trial" in one
     assert "Overhead: $(T_1 - T_2)/T_2$" in one
-    assert "Intervals: 95\\,\\% over all 6 trials (t)." in one
+    assert "Intervals: 95\\,\\% over all 6 trials (t, Fieller)." in one
+
+
+def test_the_caption_of_printed_overheads_names_their_method(paper: Path) -> None:
+    words = ("--where", "table=3", "--where", "quantity=overhead", "--latex")
+    captions = re.findall(r"\\caption\{(.*)\}\n", called("show", paper, "printed", *words).stdout)
+    assert captions
+    assert all("over all 6 trials (Fieller)." in one for one in captions)
 
 
 def test_the_terminal_and_json_show_the_chosen_rows(paper: Path) -> None:

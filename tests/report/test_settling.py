@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from airtoll.analyse.comparison import NOT_SETTLED
+from airtoll.analyse.estimate import NOT_SETTLED
 from airtoll.cli.app import app
 from airtoll.report import write_report
+from airtoll.report.answer import table
 from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
@@ -77,8 +78,9 @@ def test_fragments_before_a_full_queue_are_no_cost_of_a_vpn(tmp_path, seconds, t
         assert cost.value > 0.9
         assert not cost.has_interval
         assert not cost.is_settled
-    verdicts = summary.analysis.comparisons.filter(metric="throughput_bps")["verdict"]
-    assert set(verdicts) == {NOT_SETTLED}
+    evidence = summary.analysis.comparisons.filter(metric="throughput_bps")["evidence"]
+    assert set(evidence) == {NOT_SETTLED}
+    assert {row.verdict for row in table(summary)} == {"baseline", NOT_SETTLED}
     page = write_report([summary.path]).read_text("utf-8")
     assert "The throughput has not settled" in page
 

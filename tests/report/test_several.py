@@ -49,4 +49,4 @@ def test_json_has_both_estimates_the_difference_and_the_verdict(two):
     assert row["difference"]["value"] == pytest.approx(
         row["value_second"]["value"] - row["value_first"]["value"]
     )
-    assert row["verdict"] == "higher"
+    assert row["verdict"] == "rises"

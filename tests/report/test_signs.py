@@ -8,7 +8,9 @@ import re
 import pytest
 
 from airtoll.analyse.estimate import DETERMINISTIC
+from airtoll.analyse.evidence import Evidence
 from airtoll.observe.metrics import UNPRICED
+from airtoll.observe.spoken import NOTHING_NOTICED
 from airtoll.report import write_report
 from airtoll.report.answer import table
 from airtoll.report.compared_runs import against_first
@@ -84,7 +86,7 @@ def test_no_sentence_says_that_a_policy_costs_less_than_nothing(
     assert not any(re.search(r"(falls|rises) by [-–]|at most [-–]", line) for line in lines)
 
 
-def test_slower_is_never_next_to_zero(tmp_path, ledger):
+def test_a_real_but_tiny_change_has_its_digits_and_is_nothing_to_notice(tmp_path, ledger):
     rates = {
         "open": (20e6, 20.0),
         "wpa2-psk-ccmp": (20e6 - 300, 20.0),
@@ -93,7 +95,7 @@ def test_slower_is_never_next_to_zero(tmp_path, ledger):
     summary = answered(tmp_path, ledger, rates, "of_baseline")
     rows = {row.policy: row for row in table(summary)}
     slower = rows["WPA2-Personal, CCMP-128"]
-    assert slower.verdict == "slower"
+    assert slower.verdict == NOTHING_NOTICED
     assert any("0.0015" in value for value in slower.values)
     assert not any(value.startswith("0.00 ") for value in slower.values)
 
@@ -108,7 +110,7 @@ def test_three_trials_that_tie_have_neither_interval_nor_verdict(tmp_path, ledge
     rows = {row.policy: row for row in table(summary)}
     tied = rows["WPA2-Personal, CCMP-128"]
     assert tied.values == ("19.00 Mb/s", "5.00 %")
-    assert tied.verdict == "too few trials for a verdict (needs 5)"
+    assert tied.verdict == "too few trials to tell (4 in a new run)"
     assert "±" in rows["WPA3-Personal, GCMP-256"].values[0]
     said = json.loads(write_report([summary.path], form="json").read_text("utf-8"))
     (estimate,) = (
@@ -162,11 +164,14 @@ def test_closed_forms_are_deterministic_and_differ_from_trials(tmp_path):
     )
     forms = summarise(run(study, on="analytic", out=tmp_path / "forms").path)
     assert set(forms.analysis.estimates["method"].cast(str)) == {DETERMINISTIC}
-    verdicts = set(forms.analysis.comparisons.filter(metric="throughput_bps")["verdict"])
-    assert verdicts == {DETERMINISTIC}
+    evidence = set(forms.analysis.comparisons.filter(metric="throughput_bps")["evidence"])
+    assert evidence == {Evidence.DETERMINISTIC.value}
+    assert {row.verdict for row in table(forms)} == {"baseline", "falls (deterministic)"}
     trials = summarise(run(study, out=tmp_path / "trials").path)
     (pair,) = against_first([trials, forms])
     # A model without chance has no spread, and that is known: Welch's test takes the other's.
-    assert {change.verdict for change in pair.throughputs()} <= {
-        "higher", "lower", "no detectable difference at n = 4 + 4",
-    }  # fmt: skip
+    for change in pair.throughputs():
+        assert change.evidence in (Evidence.HIGHER, Evidence.LOWER, Evidence.UNDETECTED)
+        assert pair.verdict(change) in (
+            "rises", "falls", NOTHING_NOTICED, "too few trials to tell",
+        )  # fmt: skip

@@ -22,8 +22,8 @@ class ClosedForms:
     def check(self, cell):
         return None
 
-    def warning(self, cell):
-        return None
+    def cautions(self, cell):
+        return ()
 
     def expected_s(self, cell):
         return 0.0

@@ -196,3 +196,44 @@ def test_a_wire_that_limits_throughputs_is_named(tmp_path, rate_mbps, limited):
     said = " ".join(headline(summarise(result.path)))
     words = "Not the air but the wired link limits throughput everywhere: raise `wired.rate_mbps`"
     assert (words in said) == limited
+
+
+LOW = ["--set", "scenario.home.rssi_dbm=-85", "--set", 'scenario.home.stations=[{name="A"}]']
+
+
+def test_a_run_warns_of_what_check_warns_of_before_its_first_trial(tmp_path):
+    out = tmp_path / "run"
+    arguments = ["run", "quickstart", *LOW, "--trials", "2", "--out", str(out), "--json"]
+    result = CliRunner().invoke(app, [*arguments, "--set", "traffic.udp.duration_s=0.2"])
+    # The answer is clean JSON, and the warning is on the other stream, before any trial.
+    assert json.loads(result.stdout)
+    before, _, after = result.stderr.partition("warning: 9 cells: station A: -85.0 dBm is too low")
+    assert after
+    assert "9 cells x 2 trials" in before
+    assert "trials" in after
+    # Once: the trials keep it, so that the page has it without the terminal.
+    assert result.stderr.count("is too low for the rate") == 1
+    assert "is too low for the rate" in (out / "report.html").read_text("utf-8")
+    quiet = CliRunner().invoke(app, ["run", "quickstart", "--trials", "1", "--out", str(out) + "2"])
+    assert "warning" not in quiet.stderr
+
+
+def test_a_run_names_three_likely_mistakes_the_grave_one_first(tmp_path, monkeypatch):
+    from airtoll.testbeds.contract import Caution
+    from airtoll.testbeds.simulator import Simulator
+
+    def cautions(self, cell):
+        said = [Caution(f"{letter} may be") for letter in "abc"]
+        grave = Caution(f"{len(cell.traffic)} frames vanish", is_grave=True)
+        return (*((grave,) if cell.policy == "open" else ()), *said)
+
+    monkeypatch.setattr(Simulator, "cautions", cautions)
+    folder = str(tmp_path / "run")
+    result = CliRunner().invoke(app, ["run", "quickstart", "--trials", "1", "--out", folder])
+    lines = [line for line in result.stderr.splitlines() if re.match(r"warning|\d+ more", line)]
+    assert lines == [
+        "warning: 3 cells, the first: 3 frames vanish",
+        "warning: 9 cells: a may be",
+        "warning: 9 cells: b may be",
+        "1 more warning: `airtoll check quickstart` shows all",
+    ]

@@ -50,7 +50,7 @@ def test_ranks_and_compares_with_the_best() -> None:
     assert [point.channel for point in points] == [1, 6]
     best, busy = points
     assert best.verdict == "best"
-    assert busy.verdict == "slower"
+    assert busy.verdict == "falls"
     assert (best.frequency_mhz, best.noise_dbm, best.rssi_dbm) == (2412, -95.0, -50.0)
     assert best.busy_share == pytest.approx(0.1)
     assert busy.busy_share == pytest.approx(0.6)

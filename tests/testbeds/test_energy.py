@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from airtoll.plan import make_plan
+from airtoll.policies import resolve
 from airtoll.profiles import load
 from airtoll.study import Study
 from airtoll.testbeds.analytic import Analytic
+from airtoll.testbeds.daily import join_unknown
 from airtoll.testbeds.linux.testbed import Linux
 from airtoll.testbeds.simulator import Simulator
 
@@ -183,13 +185,38 @@ def test_a_day_is_its_wake_ups_joins_messages_and_sleep() -> None:
     assert "battery_h" not in values
 
 
+def test_the_energy_of_a_wake_up_can_be_stated() -> None:
+    own, stated = day_of("wpa2-psk-ccmp", DAY), day_of("wpa2-psk-ccmp", DAY | {"wake_mj": 50})
+    assert stated["wake_energy_j"] == pytest.approx(0.05)
+    more = 96 * (0.05 - own["wake_energy_j"])
+    assert stated["day_energy_j"] - own["day_energy_j"] == pytest.approx(more, rel=1e-6)
+
+
 def test_what_a_profile_does_not_know_is_unknown() -> None:
-    """The profile `esp32` has no cost of SAE: its join has no energy, and its day none."""
-    known = day_of("wpa2-psk-ccmp", DAY, {"profile": "esp32", "battery_wh": 3.7})
+    """The profile `esp32` has no cost of P-384: such a join has no energy, and its day none."""
+    station = {"profile": "esp32", "battery_wh": 3.7}
+    known = day_of("wpa2-eap-tls-ccmp", DAY, station, join={"chain": "p256"})
     assert known["battery_days"] > 0
-    unknown = day_of("wpa3-sae-ccmp", DAY, {"profile": "esp32", "battery_wh": 3.7})
+    unknown = day_of("wpa2-eap-tls-ccmp", DAY, station, join={"chain": "p384"})
     assert not {"join_energy_j", "day_energy_j", "battery_days"} & unknown.keys()
-    assert any("esp32 has no cost of p-256" in words for words in unknown)
+    assert any("esp32 has no cost of ecdsa-p-384-sign" in words for words in unknown)
+
+
+def test_a_stated_multiplication_prices_sae() -> None:
+    """Four multiplications of a point; the powers of the field are those of the profile."""
+    station = {"profile": "esp32", "battery_wh": 3.7}
+    priced = day_of("wpa3-sae-ccmp", DAY, station)
+    stated = day_of("wpa3-sae-ccmp", DAY, station, join={"multiplication_ms": 65.0})
+    # 265 ms in the profile; the awake radio takes its power of listening.
+    assert priced["join_energy_j"] - stated["join_energy_j"] == pytest.approx(
+        4 * 0.2 * energy_of("esp32").idle_w.value, rel=0.01
+    )
+    none = load("esp32").model_copy(update={"operation": {}})
+    policy = resolve("wpa3-sae-ccmp")
+    assert join_unknown(policy, none) == (
+        "esp32 has no cost of p-256-field-power, p-256-scalar-mul"
+    )
+    assert "scalar" not in str(join_unknown(policy, none, multiplication_stated=True))
 
 
 def test_an_association_costs_its_beacons_and_the_doze_after_a_message() -> None:
@@ -225,6 +252,7 @@ def test_a_station_that_wakes_for_every_dtim_dozes_less() -> None:
         (DAY, SENSOR, {"authenticate": False}, "needs authenticate = true"),
         ({"joins_per_day": 1}, SENSOR, {}, "needs duty.wake_ms"),
         (DAY | {"wake_ms": 1e6}, SENSOR, {}, "longer than a day"),
+        (DAY | {"wake_ms": 0, "wake_mj": 9}, SENSOR, {}, "needs duty.wake_ms above 0"),
         (DAY | {"between": "doze"}, SENSOR, {}, "needs listen_interval"),
         (DAY, SENSOR | {"listen_interval": 3}, {}, 'needs duty.between = "doze"'),
         (DAY, {"profile": "htc-dream-nic"}, {}, "in deep sleep is not known"),

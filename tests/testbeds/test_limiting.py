@@ -107,7 +107,7 @@ def test_the_discipline_of_a_wire_follows_the_system_of_its_host(
 )
 def test_what_limits_is_said_in_check_and_with_the_trial(settings, traffic, words):
     cell = cell_of(traffic, **settings)
-    assert words in (Simulator().warning(cell) or "")
+    assert any(words in one.text for one in Simulator().cautions(cell))
     measured = Simulator().measure(Trial(cell, 1, 1, 5))
     assert any(words in text for text in measured.caveats if text.startswith(LIMIT))
 
@@ -128,7 +128,7 @@ def test_what_limits_is_said_in_check_and_with_the_trial(settings, traffic, word
     ],
 )
 def test_nothing_is_said_where_the_air_alone_limits(settings, traffic):
-    assert Simulator().warning(cell_of(traffic, **settings)) is None
+    assert Simulator().cautions(cell_of(traffic, **settings)) == ()
 
 
 def test_the_page_and_the_terminal_name_the_limit(tmp_path):
@@ -148,7 +148,6 @@ def test_the_page_and_the_terminal_name_the_limit(tmp_path):
 
 
 def test_gigabits_are_told_without_an_exponent():
-    warning = Simulator().warning(cell_of(**BE, **FAST, rssi_dbm=-30, queue_packets=100))
-    assert warning is not None
-    assert "Mb/s of a lone sender" in warning
-    assert "e+0" not in warning
+    said = Simulator().cautions(cell_of(**BE, **FAST, rssi_dbm=-30, queue_packets=100))
+    (limit,) = (one.text for one in said if "Mb/s of a lone sender" in one.text)
+    assert "e+0" not in limit

@@ -57,7 +57,7 @@ def test_a_link_has_a_level_of_its_own():
     far = scenario(cell_of(stations=[{"name": "A", "position_m": [5, 0]}])).radio.budgets
     # Free space at 6 GHz loses more than at 5 GHz.
     assert far[1].loss_db - far[0].loss_db == pytest.approx(47.9 - 46.7)
-    assert "too low for the rate" in (Simulator().warning(cell_of(mlo=weak)) or "")
+    assert "too low for the rate" in Simulator().cautions(cell_of(mlo=weak))[0].text
 
 
 def test_a_station_of_one_link_is_in_one_bss():

@@ -280,7 +280,9 @@ def test_check_warns_of_a_rate_that_frames_beside_it_destroy() -> None:
     wide = {"phy": "802.11ax", "width_mhz": 80, "rssi_dbm": -55.0}
 
     def warning(given: dict[str, Any], **more: Any) -> str:
-        return Simulator().warning(cell_of(given, **wide | more)) or ""
+        said = Simulator().cautions(cell_of(given, **wide | more))
+        assert all(one.is_grave for one in said)
+        return "; ".join(one.text for one in said)
 
     found = warning(beside, mcs=9)
     assert "does not wait for" in found

@@ -43,9 +43,9 @@ def test_a_stalled_connection_is_named_before_and_after_the_trial() -> None:
     assert rate == 0
     words = "packets of 1500 octets exceed the path MTU of 1400 octets and vanish"
     assert any(words in caveat and "stalls at 0 Mb/s" in caveat for caveat in said)
-    warning = Simulator().warning(cell_of(**HOLE)[1])
-    assert warning is not None
-    assert words in warning
+    (caution,) = Simulator().cautions(cell_of(**HOLE)[1])
+    assert caution.is_grave
+    assert words in caution.text
 
 
 @pytest.mark.parametrize(

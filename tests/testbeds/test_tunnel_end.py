@@ -90,7 +90,7 @@ def test_an_unpublished_cost_is_unknown() -> None:
     assert note(cell_of(**router)) is None
     openvpn = cell_of("wpa2-psk-ccmp+openvpn", **router)
     assert "unknown" in str(note(openvpn))
-    assert "unknown" in str(Simulator().warning(openvpn))
+    assert any("unknown" in one.text for one in Simulator().cautions(openvpn))
     trial = Simulator().measure(Trial(cell=openvpn, number=1, attempt=1, seed=1))
     assert any("OPENVPN-AES-GCM is unknown" in caveat for caveat in trial.caveats)
     # A router through which the tunnel passes needs no such cost.

@@ -10,15 +10,18 @@ from typing import Final
 
 from attrs import frozen
 
+from airtoll.advising.places import join_options
 from airtoll.advising.situation import Situation
 from airtoll.analyse.advice import Needs, unmet
 from airtoll.answer import Possible
+from airtoll.plan.abilities import lacks_security
 from airtoll.policies import Cipher, Policy, display_name, resolve
 from airtoll.policies.gates import why_not_at_6ghz
 from airtoll.policies.standing import needs_8021x
 from airtoll.profiles import load, shipped
 from airtoll.question import Arm
 from airtoll.testbeds.daily import join_unknown
+from airtoll.testbeds.resolve import SAE_MULTIPLICATION
 from airtoll.testbeds.unpriced import prices_link, radio_is_unknown
 
 #: Candidates of each place unless they are named.
@@ -60,6 +63,7 @@ def candidates(situation: Situation, named: Sequence[str], needs: Needs) -> Cand
     ]
     measured, impossible, unknown, lacking = [], [], [], []
     profile = load(situation.profile) if situation.profile is not None else None
+    of_sensor = situation.place == "sensor" and profile is not None
     for name in dict.fromkeys(names):
         if name == have.name:
             continue
@@ -69,9 +73,7 @@ def candidates(situation: Situation, named: Sequence[str], needs: Needs) -> Cand
         elif reason := unmet(needs, policy):
             lacking.append(_possible(name, reason))
         elif reason := (
-            join_unknown(policy, profile)
-            if situation.place == "sensor" and profile is not None
-            else why_unknown(situation, policy)
+            why_join_unknown(situation, policy) if of_sensor else why_unknown(situation, policy)
         ):
             unknown.append(_possible(name, reason))
         else:
@@ -90,7 +92,25 @@ def _why_not(situation: Situation, policy: Policy) -> str | None:
         return f"at 6 GHz: {reason}"
     if policy.broken:
         return f"broken: {policy.broken[0].what}"
+    if situation.place == "sensor" and situation.profile is not None:
+        can = load(situation.profile).capabilities
+        return next((f"{situation.profile} has {one}" for one in lacks_security(can, policy)), None)
     return None
+
+
+def why_join_unknown(situation: Situation, policy: Policy) -> str | None:
+    """The reason for which the energy of a sensor's join is unknown."""
+    assert situation.profile is not None
+    is_stated = situation.multiplication_ms is not None
+    reason = join_unknown(
+        policy,
+        load(situation.profile),
+        join_options(situation, policy),
+        multiplication_stated=is_stated,
+    )
+    if reason is None or is_stated or SAE_MULTIPLICATION not in reason:
+        return reason
+    return f"{reason} (--multiplication-ms)"
 
 
 def why_unknown(situation: Situation, policy: Policy) -> str | None:
@@ -102,10 +122,11 @@ def why_unknown(situation: Situation, policy: Policy) -> str | None:
         if profile is None or radio_is_unknown(profile):
             # Every radio since 802.11n encrypts CCMP-128 (IEEE 802.11-2020, 12.2.4).
             if link.cipher is not Cipher.CCMP_128:
-                return (
-                    f"whether the radio of {situation.profile or 'the access point'} has {cipher} "
-                    "is unknown (--profile NAME, `airtoll profiles list`)"
-                )
+                look = "--profile NAME, `airtoll profiles list`"
+                if profile is not None:
+                    look = "`airtoll doctor --radio --host root@ROUTER` tells it"
+                of = situation.profile or "the access point"
+                return f"whether the radio of {of} has {cipher} is unknown ({look})"
         elif not prices_link(profile, str(link.cipher)):
             lacks = profile.capabilities.works_out(str(link.cipher)) is False
             where = f"the radio of {profile.name} lacks {cipher}, and " if lacks else ""

@@ -284,7 +284,7 @@ def _days(measures: Measures, policy: str, scenario: str) -> Estimate | None:
     ]
     found = [claim.before for claim in claims if claim.have["policy"] == policy]
     found += [claim.after for claim in claims if claim.to["policy"] == policy]
-    return next((days for days in found if days is not None), None)
+    return next((days for days in found if days is not None), measures.alone.get(scenario))
 
 
 def _life(measures: Measures, policy: str) -> Life | None:

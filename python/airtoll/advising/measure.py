@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
@@ -19,7 +18,8 @@ import polars as pl
 from attrs import evolve, field, frozen
 
 from airtoll import _native, border
-from airtoll.advising.candidates import TUNNEL
+from airtoll.advising.candidates import TUNNEL, why_join_unknown
+from airtoll.advising.places import join_options, resumes, scenario_of, tls_of
 from airtoll.advising.reach import in_words, place_of_station, reach
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, TunnelEnd
@@ -27,12 +27,12 @@ from airtoll.analyse import Estimate
 from airtoll.answer import Answered, Compare, Margin, Verdict
 from airtoll.policies import Policy, resolve
 from airtoll.present.names import Names
+from airtoll.profiles import load
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 from airtoll.study import Level, Scenario
 from airtoll.study.generations import GENERATIONS, band_of
 from airtoll.study.handover import SWEEPS
-from airtoll.study.join import SIGNATURES, Join
 
 _METHOD: Final = "scenario.handover.method"
 _REQUESTS: Final = "scenario.radius.requests_per_s"
@@ -51,8 +51,8 @@ ASSOCIATED: Final = "sensor-associated"
 WAKING: Final = "sensor"
 _KEPT: Final = "sensor-kept"
 _BATTERY: Final = "battery_days"
-#: Place -> the scenario of its joins.
-_JOINING: Final = {"home": "home-join", "office": "office-storm", "sensor": WAKING}
+#: Most time on one channel of an active scan, ms (ESP-IDF, WIFI_SCAN_PARAMS_DEFAULT_CONFIG).
+_SCANNED_MS: Final = 120
 _DAY_S: Final = 86_400.0
 #: A part that does not decide is measured once again, with at most so many times its trials.
 _MOST_GROWTH: Final = 4
@@ -110,6 +110,7 @@ class Measures:
     the place in one line. ``kept``: days of a sensor's battery with a kept PMK, by policy with SAE
     or EAP. ``lost``: packets that a call loses in a hand-over, ``requests``: RADIUS requests that
     an access point sends for a join after a power cut, those sent again included; means by policy.
+    ``alone``: days of a sensor's battery under what one has, by scenario, without a candidate.
     """
 
     answers: tuple[Answered, ...]
@@ -120,6 +121,7 @@ class Measures:
     kept: Mapping[str, Estimate] = field(factory=dict)
     lost: Mapping[str, float] = field(factory=dict)
     requests: Mapping[str, float] = field(factory=dict)
+    alone: Mapping[str, Estimate] = field(factory=dict)
 
 
 def measure(
@@ -140,17 +142,21 @@ def measure(
     from_open = over_link = None
     names: Names | None = None
     beside: dict[str, dict[str, float]] = {}
+    have = resolve(situation.have)
+    own: dict[str, Estimate] = {}
     for number, part in enumerate(measured_parts(situation)):
         if phase:
             phase(f"measuring {part.scenario}")
         layers = _layers(over) if number == 0 and over is not None else ()
         if not policies and not layers:
+            if situation.place == "sensor" and why_join_unknown(situation, have) is None:
+                own[part.scenario] = _alone(situation, part, trials or part.trials)
             continue
-        found, own = _run(situation, part, policies, layers, trials or part.trials, beside, memo)
+        found, known = _run(situation, part, policies, layers, trials or part.trials, beside, memo)
         if policies and trials is None and (fresh := _undecided(found[0])):
             enough = max(part.trials, min(fresh, _MOST_GROWTH * part.trials))
-            found, own = _run(situation, part, policies, layers, enough, beside, memo)
-        names = names or own
+            found, known = _run(situation, part, policies, layers, enough, beside, memo)
+        names = names or known
         answers += found[:1] if policies else ()
         if layers:
             from_open, over_link = found[-2:]
@@ -164,6 +170,7 @@ def measure(
         beside.get(_LOST, {}),
         # Each request has one answer; of those sent again the server answers each, too.
         {name: messages / 2 for name, messages in beside.get(_MESSAGES, {}).items()},
+        own,
     )
 
 
@@ -189,6 +196,26 @@ def measured_parts(situation: Situation) -> tuple[Part, ...]:
     link = resolve(situation.have).link
     negotiates = link.akm is not None or link.eap_method is not None
     return tuple(part for part in PARTS[situation.place] if negotiates or not part.joins)
+
+
+def _alone(situation: Situation, part: Part, trials: int) -> Estimate:
+    """The metric of a part under the policy that one has."""
+    values: dict[str, Any] = {
+        "grid": {
+            "policy": [situation.have],
+            "scenario": [part.scenario],
+            "traffic": [part.traffic],
+        },
+        "question": [],
+        "study.baseline": situation.have,
+        "study.answers": [part.metric],
+        "trials.repetitions": trials,
+        f"scenario.{part.scenario}": _scenario(situation, part.scenario),
+    }
+    with _done(values) as summary:
+        found = summary.analysis.estimate(summary.plan.cells[0].name, part.metric)
+    assert found is not None
+    return found
 
 
 def _kept(
@@ -339,13 +366,9 @@ def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
 
 def requests_of_a_join(situation: Situation, policy: str) -> int:
     """RADIUS Access-Requests of one join without loss, with the server of an office."""
-    join = Join(chain=situation.chain)
-    options = border.Options(
-        chain=tuple(border.SignatureAlgorithm(SIGNATURES[name]) for name in join.algorithms),
-        tls=border.TlsVersion(tls_of(situation)),
-        tls_resumption=_resumes(situation, policy),
-    )
-    asked = border.to_json(resolve(policy).native()), 1, border.to_json(options)
+    found = resolve(policy)
+    options = join_options(situation, found)
+    asked = border.to_json(found.native()), 1, border.to_json(options)
     protocols = _native.negotiate(*asked)["totals"]["by_protocol"]
     return sum(one["messages"] for one in protocols if one["protocol"] == "RADIUS") // 2
 
@@ -559,13 +582,8 @@ def _levels(situation: Situation, part: Part, name: str) -> dict[str, Level]:
         fast = resolve(name).link.fast_transition
         found[_METHOD] = "fast-transition" if fast else "full"
     if situation.tls_resumption and part.authenticates:
-        found[_RESUMED] = _resumes(situation, name)
+        found[_RESUMED] = resumes(situation, resolve(name))
     return found
-
-
-def _resumes(situation: Situation, policy: str) -> bool:
-    method = resolve(policy).link.eap_method
-    return situation.tls_resumption and method is not None and method.uses_tls
 
 
 def _scenario(situation: Situation, name: str, policy: str | None = None) -> dict[str, Any]:
@@ -573,12 +591,12 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
 
     ``policy``: the only one, whose kept TLS session is resumed if it has one.
     """
-    own = _of_file(name)
+    own = scenario_of(name)
     own |= _radio(situation)
     own["tunnel_end"] = situation.tunnel_end
     if own.get("authenticate"):
-        resumes = policy is not None and _resumes(situation, policy)
-        resumed = {"tls_resumption": True} if resumes else {}
+        keeps = policy is not None and resumes(situation, resolve(policy))
+        resumed = {"tls_resumption": True} if keeps else {}
         version = {"tls": tls_of(situation)}
         own["join"] = {**own.get("join", {}), "chain": situation.chain, **version, **resumed}
     if placed := place_of_station(situation):
@@ -589,11 +607,19 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
         if own.get(key) is None:
             own.pop(key, None)
     if situation.place == "sensor":
+        if situation.multiplication_ms is not None:
+            own["join"] = {**own["join"], "multiplication_ms": situation.multiplication_ms}
         station = {"profile": situation.profile, "battery_wh": situation.battery.wh}
         own["stations"] = [{**own["stations"][0], **station}]
         per_day = _DAY_S / situation.every_s
         joins = own["duty"]["joins_per_day"] if name == ASSOCIATED else per_day
-        own["duty"] = {**own["duty"], "joins_per_day": joins, "messages_per_day": per_day}
+        boot = {"wake_ms": situation.boot_ms, "wake_mj": situation.boot_mj}
+        own["duty"] = {
+            **own["duty"],
+            **{key: value for key, value in boot.items() if value is not None},
+            "joins_per_day": joins,
+            "messages_per_day": per_day,
+        }
         return own
     if situation.profile is not None:
         own["ap"] = {**own.get("ap", {}), "profile": situation.profile}
@@ -607,23 +633,9 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
     return own
 
 
-def _of_file(name: str) -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("places.toml").read_text("utf-8")
-    found: dict[str, Any] = tomllib.loads(text)["scenario"][name]
-    return found
-
-
-def tls_of(situation: Situation) -> str:
-    """The version of TLS in EAP: the one that is said, that of the chain, or that of the place."""
-    if situation.tls is None and Join(chain=situation.chain).is_post_quantum:
-        return "1.3"
-    join = _of_file(_JOINING[situation.place]).get("join", {})
-    return str(situation.tls or join.get("tls", Join.model_fields["tls"].default))
-
-
 def storm(situation: Situation) -> str:
     """The joins of an office after a power cut in one line."""
-    join = _of_file("office-storm")["join"]
+    join = scenario_of("office-storm")["join"]
     spread_s = join["spread_ms"] / 1000
     words = f"after a power cut all laptops start within {spread_s:g} s"
     if not situation.radius:
@@ -682,6 +694,65 @@ def radio_taken(situation: Situation) -> list[str]:
     return found
 
 
+def link_options(situation: Situation) -> tuple[str, int | None]:
+    """The link of the figures as options of ``airtoll explain``, and its MCS.
+
+    The MCS is an option only where the level of the station tells it.
+    """
+    radio = _radio(situation)
+    found = reach(situation, radio)
+    mcs = radio["mcs"] if found is None else found.mcs
+    streams = radio["streams"]
+    if situation.phy == "802.11n" and mcs is not None:
+        # 802.11n counts its MCSs on over the streams.
+        streams = mcs // 8 + 1
+    told = {
+        "--phy": situation.phy,
+        "--band": radio["band"],
+        "--width": radio["width_mhz"],
+        "--streams": streams,
+        "--mcs": None if found is None else found.mcs,
+    }
+    return " ".join(f"{name} {value}" for name, value in told.items() if value is not None), mcs
+
+
+def unscanned(situation: Situation) -> str:
+    """The scan of a sensor that does not store its channel in words, with its time and energy."""
+    assert situation.profile is not None
+    energy = load(situation.profile).energy
+    assert energy is not None
+    channels = SWEEPS["2.4"].active
+    most_ms = channels * _SCANNED_MS
+    return (
+        f"a scan, because the channel and the access point are stored (else up to {most_ms} ms and "
+        f"{energy.idle_w.value * most_ms:.3g} mJ before each join, {channels} channels x "
+        f"{_SCANNED_MS} ms of ESP-IDF: add them to --boot-ms and --boot-mj)"
+    )
+
+
+def booting(situation: Situation) -> tuple[str, str]:
+    """A sensor's boot and its wait for an answer in words: those of the trials, and those of them
+    that no option states.
+    """
+    duty = scenario_of(WAKING)["duty"]
+    taken = []
+    boot_ms = situation.boot_ms
+    if boot_ms is None:
+        boot_ms = duty["wake_ms"]
+        taken.append(f"{boot_ms} ms of boot, as an example of ESP-IDF (--boot-ms)")
+    energy_mj = situation.boot_mj
+    if energy_mj is None:
+        assert situation.profile is not None
+        energy = load(situation.profile).energy
+        assert energy is not None
+        power = energy.wake_w or energy.idle_w
+        energy_mj = power.value * boot_ms
+        of = "of its profile" if energy.wake_w else "of its listening radio, as none is published"
+        taken.append(f"the boot at the power {of} (--boot-mj)")
+    told = f"a boot of {boot_ms:g} ms and {energy_mj:.3g} mJ before each join"
+    return f"{told}, {duty['message_ms']} ms awake for an answer", "; ".join(taken)
+
+
 def _setting(situation: Situation) -> str:
     """PHY, width, rate, clients and devices in one line."""
     radio = _radio(situation)
@@ -693,6 +764,7 @@ def _setting(situation: Situation) -> str:
         words += ["20 MHz", at, f"station {situation.profile}"]
         words.append(f"a battery of {situation.battery.words}")
         words.append(f"a message of 200 octets {every_in_words(situation.every_s)}")
+        words.append(booting(situation)[0])
         return ", ".join(words)
     words += [f"{radio['band']} GHz"] if radio["band"] else []
     words += [f"{radio['width_mhz']} MHz"] if radio["width_mhz"] else []

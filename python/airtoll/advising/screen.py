@@ -14,7 +14,17 @@ from attrs import frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
-from airtoll.advising.measure import ASSOCIATED, WAKING, band_scanned, radio_taken, storm, tls_of
+from airtoll.advising.measure import (
+    ASSOCIATED,
+    WAKING,
+    band_scanned,
+    booting,
+    link_options,
+    radio_taken,
+    storm,
+    unscanned,
+)
+from airtoll.advising.places import tls_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
 from airtoll.analyse import Estimate
@@ -22,9 +32,10 @@ from airtoll.answer import Compare, Held, Verdict
 from airtoll.network import Network
 from airtoll.network.changing import Change
 from airtoll.policies import Cipher, resolve
-from airtoll.present.digits import packets, shown
+from airtoll.present.digits import packets, plain, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
+from airtoll.study.generations import GENERATIONS
 from airtoll.study.handover import SWEEPS, Scan
 
 #: Lines of settings that are named.
@@ -48,6 +59,12 @@ _MEASURES: Final = (
 TCP_ERROR: Final = (
     "The model's TCP carries 0.9 to 8.1 % more than Linux did in eight recorded tests "
     "(docs/reference/validation.md)."
+)
+#: The error of joins: benchmarks/join_storm.toml in the simulator and with real programs.
+JOIN_ERROR: Final = (
+    "With real programs nine clients that joined at once took 47 to 84 ms longer each, and EAP-TLS "
+    "took 7 requests for 6; the queue of a RADIUS server was compared with no real one "
+    "(docs/guides/enterprise.md)."
 )
 
 
@@ -88,6 +105,7 @@ def screen(decision: Decision, names: Names) -> Screen:
             ),
         ),
         Section("Assumed", _assumed(decision)),
+        Section("", _slower(decision)),
     ]
     life = _life(decision, names)
     answer = _answer(decision)
@@ -171,15 +189,20 @@ def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
     ends = [f"the {situation.router}", far]
     if situation.tunnel_end == "server":
         ends.reverse()
-    words = f"WireGuard to {ends[0]}: {teller.change(found.added)}"
+    words = f"WireGuard to {ends[0]}: {teller.change_of(found.added)}"
     if other is not None:
-        words += f"; to {ends[1]}: {teller.change(other)}"
+        words += f"; to {ends[1]}: {teller.change_of(other)}"
     # A tunnel of the router takes from its CPU what the router's end of a station's tunnel takes.
     held = found if situation.tunnel_end == "access-point" else None
     busy = held is not None and held.limit is not None and held.limit.held is Held.CPU
-    own = f"; of the {situation.router} itself to a VPN provider: "
-    own += "about as much as to the router" if busy else "at most as much as to the router"
-    words += own
+    much = "about" if busy else "at most"
+    router = situation.router
+    words += (
+        f". A tunnel of the {router} itself to a VPN provider costs {much} as much as one from the "
+        f"station to the {router}"
+    )
+    if busy and situation.profile is not None:
+        words += f": its CPU ({situation.profile}) limits both, not the air"
     gains = "It adds services on the air" if found.services else "It adds nothing on the air"
     only = "the one to a server protects"
     if other is None:
@@ -207,12 +230,20 @@ def _out(decision: Decision, teller: Teller) -> tuple[str, ...]:
 
 def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     """A second SSID for the devices that stay out, and the airtime of its beacons."""
-    if decision.second is None:
+    to = decision.about
+    if decision.second is None or to is None:
         return ()
-    have = decision.situation.have
+    situation, have = decision.situation, decision.situation.have
+    program = _program(situation)
+    # A file of a station has no SSIDs of an access point.
+    of_station = program in ("", "--wpa-supplicant")
+    where = _openwrt(situation) if of_station else program
+    if decision.changed is not None and not of_station:
+        where = _file(situation)
     return (
         f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons "
-        f"{teller.change(decision.second)} (datagrams).",
+        f"{teller.change(decision.second)} (datagrams). "
+        f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
     )
 
 
@@ -237,7 +268,8 @@ def _life(decision: Decision, names: Names) -> str:
     life = decision.life
     if life is None:
         return ""
-    waking, associated = shown(life.waking), shown(life.associated)
+    # The digits are those of the lines on unnoticed changes.
+    waking, associated = (plain(one.value, one.unit) for one in (life.waking, life.associated))
     longer = "joining for every message lasts longer"
     if waking == associated:
         longer = "both last as long"
@@ -354,13 +386,19 @@ def _without_cipher(decision: Decision, outcome: Outcome) -> tuple[str, ...]:
 
 def _how(decision: Decision, policy: str) -> tuple[str, ...]:
     """The lines of the file to change, or the command that prints the settings of a policy."""
-    situation, changed = decision.situation, decision.changed
-    if changed is not None and situation.network is not None:
-        (source,) = situation.network.sources
-        several = f" --ssid {shlex.quote(situation.network.name)}" if situation.beside else ""
-        command = f"airtoll policies show {policy} --from {shlex.quote(source)}{several}"
-        return (*map(_line, changed.changes), f"`{command}` prints the whole file so.")
-    return (_printed(situation, policy),)
+    if decision.changed is not None and (file := _file(decision.situation)):
+        changes = map(_line, decision.changed.changes)
+        return (*changes, f"`airtoll policies show {policy} {file}` prints the whole file so.")
+    return (_printed(decision.situation, policy),)
+
+
+def _file(situation: Situation) -> str:
+    """The options that name the file of the network; empty where there is none."""
+    network = situation.network
+    if network is None:
+        return ""
+    several = f" --ssid {shlex.quote(network.name)}" if situation.beside else ""
+    return f"--from {shlex.quote(network.sources[0])}{several}"
 
 
 def _line(change: Change) -> str:
@@ -372,18 +410,26 @@ def _line(change: Change) -> str:
     return f"Line {change.number}: {new} (now {old})"
 
 
+def _program(situation: Situation) -> str:
+    """The program that one has, as an option of ``airtoll policies show``; empty where unknown."""
+    formats = " ".join(situation.network.formats).lower() if situation.network else ""
+    words = ("hostapd", "wpa_supplicant", "openwrt")
+    return next((f"--{word.replace('_', '-')}" for word in words if word in formats), "")
+
+
+def _openwrt(situation: Situation) -> str:
+    """The option of OpenWrt's settings, with the radio of the profile."""
+    is_router = situation.profile is not None and situation.place != "sensor"
+    return f"--openwrt --profile {situation.profile}" if is_router else "--openwrt"
+
+
 def _printed(situation: Situation, policy: str) -> str:
     """The command that prints the settings of a policy, for the program that one has."""
-    formats = " ".join(situation.network.formats).lower() if situation.network else ""
-    program = next(
-        (word for word in ("hostapd", "wpa_supplicant", "openwrt") if word in formats), ""
-    )
-    option = program.replace("_", "-") or "openwrt"
-    if not program and situation.profile is not None:
-        option += f" --profile {situation.profile}"
+    program = _program(situation)
+    option = program or _openwrt(situation)
     others = "" if program else ", or --hostapd, --wpa-supplicant"
     with_file = " With `--from FILE` it changes your own file." if not program else ""
-    return f"`airtoll policies show {policy} --{option}`{others} prints its settings.{with_file}"
+    return f"`airtoll policies show {policy} {option}`{others} prints its settings.{with_file}"
 
 
 def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) -> str:
@@ -451,7 +497,8 @@ def _told(claim: Compare, teller: Teller, outcome: Outcome) -> str:
         return f"{teller.partly(claim, part)} ({_MEASURES})"
     where = dict(claim.place.levels).get("scenario")
     lives = _LIVES.get(str(where), "") if claim.metric == _BATTERY else ""
-    return f"{teller.change(claim)} {lives}".rstrip()
+    said = teller.change(claim)
+    return f"{lives}, {said}" if lives else said
 
 
 def _not_taken(decision: Decision) -> tuple[str, ...]:
@@ -534,12 +581,16 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         lines.append(TCP_ERROR)
     if situation.place == "office":
         lines.append(f"{_sentence(storm(situation))}.")
+        lines.append(JOIN_ERROR)
     if situation.place != "sensor":
         lines.append("While they join, stations compute as one core of a PC at 2.1 GHz.")
     if situation.multiplication_ms is not None:
         each = f"{situation.multiplication_ms:g} ms"
-        lines.append(f"A multiplication of a point (SAE, OWE) takes the access point {each}.")
+        whom = "station" if situation.place == "sensor" else "access point"
+        lines.append(f"A multiplication of a point (SAE, OWE) takes the {whom} {each}.")
     assumed = [*situation.assumed, *radio_taken(situation)]
+    if situation.place == "sensor" and (boot := booting(situation)[1]):
+        assumed.append(boot)
     if situation.radius and situation.tls is None:
         assumed.append(f"TLS {tls_of(situation)} in EAP (--tls)")
     if (decision.layered or decision.tunnel_unknown) and not situation.tunnel_end_said:
@@ -551,10 +602,36 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _slower(decision: Decision) -> tuple[str, ...]:
+    """The next command where a network at home is slower than the answer says."""
+    situation = decision.situation
+    throughputs = [one for outcome in decision.outcomes for one in outcome.claims[:1]]
+    if situation.place != "home" or not throughputs:
+        return ()
+    have, to = situation.have, decision.policy or situation.have
+    claim = next((one for one in throughputs if one.to["policy"] == to), throughputs[0])
+    expected = claim.before if to == have else claim.after
+    if expected is None or resolve(to).tunnels or resolve(have).tunnels:
+        return ()
+    options, mcs = link_options(situation)
+    profile = f" --profile {situation.profile}" if situation.profile is not None else ""
+    before = "'?'" if to == have else "BEFORE"
+    top = GENERATIONS[situation.phy]["mcs_top"]
+    highest = ""
+    if mcs is not None and "--mcs" not in options and situation.phy != "802.11n":
+        highest = f" explain takes MCS {top}, the highest; --mcs {mcs} is the link of this answer."
+    return (
+        f"Slower than {shown(expected)}? `airtoll explain {before} AFTER --from {have} --to {to} "
+        f"{options}{profile}` ranks the causes, from your measurements in Mb/s, and `airtoll "
+        f"doctor --radio --host root@ROUTER` reads the radio.{highest}",
+    )
+
+
 def _left_out(decision: Decision) -> Sequence[str]:
     situation = decision.situation
     if situation.place == "sensor":
-        return ["DHCP, and TLS or MQTT above the message", "regulator and self-discharge"]
+        above = "DHCP, and TLS or MQTT above the message"
+        return [unscanned(situation), above, "regulator and self-discharge"]
     found = ["the computing time of stations while they send"]
     if situation.profile is None:
         found.append("the CPU of the access point (--profile)")
@@ -569,5 +646,7 @@ def _left_out(decision: Decision) -> Sequence[str]:
             f"a tunnel of the {situation.router} itself, to a provider: its CPU seals as many "
             "packets"
         )
-    found.append("fading and other networks")
+    found.append(
+        "fading and other networks (`airtoll explain --neighbours`, `airtoll run neighbours`)"
+    )
     return found

@@ -12,6 +12,7 @@ from airtoll.network.changing import Changed, changed, form_of
 from airtoll.network.openwrt import RadioSettings, phys_with_modes
 from airtoll.network.openwrt import write as write_openwrt
 from airtoll.network.radio import Band
+from airtoll.network.second import with_second
 from airtoll.policies import Policy
 from airtoll.profiles import load
 from airtoll.testbeds.linux.daemons.settings_of import hostapd_text, wpa_supplicant_text
@@ -50,6 +51,23 @@ def change_of(
         raise UsageError(f"--{program}: {source} is no such file")
     example = "" if found is None else settings_of(policy, found)
     return changed(text, source, policy, example, ssid, band)
+
+
+def second_of(
+    policy: Policy,
+    text: str,
+    source: str,
+    *,
+    ssid: str | None = None,
+    band: str | None = None,
+) -> str:
+    """Settings with a second SSID of a policy, in their form. ``source``: their name in errors.
+
+    Raises ``UsageError`` for settings of stations, ``PolicyError`` where the form has no such SSID.
+    """
+    found = form_of(text)
+    example = "" if found is None else settings_of(policy, found)
+    return with_second(text, source, policy, example, ssid, band)
 
 
 def _radio(profile: str) -> RadioSettings:

@@ -6,7 +6,7 @@ assumed. Measures nothing.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -17,7 +17,7 @@ from airtoll.errors import PolicyError, UsageError
 from airtoll.network import Network, read
 from airtoll.policies import resolve
 from airtoll.policies.gates import why_not_at_6ghz
-from airtoll.profiles import load, shipped
+from airtoll.profiles import Profile, load, shipped
 from airtoll.study.generations import GENERATIONS, phy_name
 from airtoll.study.join import SIGNATURES, Join
 
@@ -46,6 +46,8 @@ TLS: Final[tuple[str, ...]] = get_args(Join.model_fields["tls"].annotation)
 #: Battery and interval of a sensor where nothing else is known.
 _BATTERY: Final = battery_of(f"1000mAh@{VOLTAGE:g}V")
 _EVERY_S: Final = 900.0
+#: Letters of a profile's name that tell its family: esp.
+_FAMILY: Final = 3
 
 
 @frozen
@@ -62,8 +64,10 @@ class Situation:
     at the access point, one of them at most; without both they are near it. ``tls_resumption``:
     stations and RADIUS server keep the TLS sessions of earlier joins. ``tls``: version of TLS in
     EAP, as ``join.tls`` of a study; None: the one that the place has. ``multiplication_ms``: of a
-    point on the access point's CPU, as ``ap.multiplication_ms`` of a study; None: as its profile
-    has it.
+    point on the CPU of the access point (``ap.multiplication_ms`` of a study) or of a sensor
+    (``join.multiplication_ms``); None: as its profile has it. ``boot_ms`` and ``boot_mj``: of a
+    sensor, time and energy from a wake-up to the first frame of its join (``duty.wake_ms`` and
+    ``duty.wake_mj`` of a study); None: as the place and its profile have them.
     """
 
     have: str
@@ -89,6 +93,8 @@ class Situation:
     tls_resumption: bool = False
     tls: str | None = None
     multiplication_ms: float | None = None
+    boot_ms: float | None = None
+    boot_mj: float | None = None
 
     @property
     def router(self) -> str:
@@ -146,7 +152,8 @@ def neither(option: str, source: str, error: PolicyError) -> str:
             f"{option} {source}: no such file; copy it from the router, e.g. "
             f"scp root@192.168.1.1:{file} ."
         )
-    return f"{option} {source}: neither a file nor a policy: {error}"
+    why = str(error).removeprefix(f"policy {source!r}: ")
+    return f"{option} {source}: neither a file nor a policy; {why}"
 
 
 def _chosen(
@@ -271,6 +278,8 @@ def situation(  # noqa: PLR0913 - keywords of the library
     tls_resumption: bool = False,
     tls: str | None = None,
     multiplication_ms: float | None = None,
+    boot_ms: float | None = None,
+    boot_mj: float | None = None,
     said: bool = True,
 ) -> Situation:
     """The situation of a policy's name or a file, and of options. Raises ``UsageError``.
@@ -284,8 +293,8 @@ def situation(  # noqa: PLR0913 - keywords of the library
     assumed = [] if network is None else list(network.assumed)
     assumed += [] if said else [f"{have} today (--from)"]
     enterprise = resolve(have).link.eap_method is not None
-    energy = load(profile).energy if profile is not None else None
-    powers = energy is not None and energy.sleep_w is not None
+    is_sensor = place == "sensor" or battery is not None or every is not None
+    powers = profile is not None and _sleeps(load(profile, _fits(profile, sensor=is_sensor)))
     if place == "sensor" and not powers:
         raise UsageError(f"--place sensor: {_without_powers(profile)}")
     if place is None and powers:
@@ -304,13 +313,14 @@ def situation(  # noqa: PLR0913 - keywords of the library
     for option, word in (("--battery", battery), ("--every", every)):
         if word is not None and place != "sensor":
             why = f"not for --place {place}" if powers else _without_powers(profile)
-            raise UsageError(f"{option}: for --place sensor: {why}")
+            raise UsageError(f"{option} is for --place sensor; {why}")
     cell = _BATTERY if battery is None else battery_of(battery)
     every_s = _EVERY_S if every is None else seconds_of(every)
     if place == "sensor":
         assumed += [] if battery else [f"a battery of {cell.words} (--battery)"]
         assumed += [cell.assumed] if cell.assumed else []
         assumed += [] if every else [f"a message {every_in_words(every_s)} (--every)"]
+    _check_boot(place, every_s, boot_ms, boot_mj)
     at = band or (network.band if network is not None else None)
     if at == "6" and (reason := why_not_at_6ghz(resolve(have))):
         raise UsageError(f"--from {have}: not at 6 GHz: {reason}; say --band 5, or another --from")
@@ -361,8 +371,6 @@ def situation(  # noqa: PLR0913 - keywords of the library
         )
     if place == "office" and radius and not tls_resumption:
         assumed.append("no TLS session is kept from earlier joins (--tls-resumption)")
-    if multiplication_ms is not None and place == "sensor":
-        raise UsageError("--multiplication-ms: of an access point (--place home, office)")
     if level_dbm is not None and distance_m is not None:
         raise UsageError("--level, --distance: one of them, the other follows")
     if level_dbm is None and distance_m is None and place != "office" and network is not None:
@@ -391,7 +399,18 @@ def situation(  # noqa: PLR0913 - keywords of the library
         tls_resumption=tls_resumption,
         tls=tls,
         multiplication_ms=multiplication_ms,
+        boot_ms=boot_ms,
+        boot_mj=boot_mj,
     )
+
+
+def _check_boot(place: Place, every_s: float, boot_ms: float | None, boot_mj: float | None) -> None:
+    """Refuse a boot that no sensor of this interval has."""
+    for option, value in (("--boot-ms", boot_ms), ("--boot-mj", boot_mj)):
+        if value is not None and place != "sensor":
+            raise UsageError(f"{option}: for --place sensor, which wakes from deep sleep")
+    if boot_ms is not None and not 0 < boot_ms < 1e3 * every_s:
+        raise UsageError(f"--boot-ms {boot_ms:g}: above 0, and shorter than --every")
 
 
 def _tunnel_end(word: str | None, place: Place) -> TunnelEnd:
@@ -405,13 +424,22 @@ def _tunnel_end(word: str | None, place: Place) -> TunnelEnd:
     return TUNNEL_ENDS[word]
 
 
+def _sleeps(profile: Profile) -> bool:
+    """Whether a profile has the power of deep sleep, as a battery-powered station needs it."""
+    return profile.energy is not None and profile.energy.sleep_w is not None
+
+
+def _fits(wanted: str, *, sensor: bool) -> Callable[[Profile], bool] | None:
+    """The profiles that may be meant by an unknown name: of a sensor, those that sleep. A name
+    that begins like one of a microcontroller is no access point's either.
+    """
+    families = {name[:_FAMILY] for name, one in shipped().items() if _sleeps(one)}
+    return _sleeps if sensor or wanted.strip().lower()[:_FAMILY] in families else None
+
+
 def _without_powers(profile: str | None) -> str:
     """Why a profile, or none, is none of a battery-powered station, and those that are."""
-    known = [
-        name
-        for name, one in shipped().items()
-        if one.energy is not None and one.energy.sleep_w is not None
-    ]
+    known = [name for name, one in shipped().items() if _sleeps(one)]
     named = f"--profile {' or '.join(known)}"
     if profile is None:
         return f"needs the profile of a station with power figures: {named}"

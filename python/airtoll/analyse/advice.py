@@ -20,7 +20,7 @@ import polars as pl
 from attrs import evolve, field, frozen
 
 from airtoll.analyse.analysis import THROUGHPUT, Analysis, estimate_of_row
-from airtoll.analyse.cost import as_cost, cost_in_words
+from airtoll.analyse.cost import as_cost, cost_in_words, is_told
 from airtoll.analyse.estimate import NOT_SETTLED, Estimate, mean_t
 from airtoll.analyse.overhead import Summary, overhead
 from airtoll.analyse.overhead import difference as welch_difference
@@ -848,7 +848,11 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
         cost = best.figures.get("overhead")
         words = f"Choose {best.policy}" if advice.decided else f"Undecided, likely {best.policy}"
         if cost is not None:
-            words += f": {cost_in_words(cost[0])} of throughput against {advice.baseline}"
+            against = f"throughput against {advice.baseline}"
+            if is_told(cost[0]):
+                words += f": {cost_in_words(cost[0])} of {against}"
+            else:
+                words += f"; {against}: {cost_in_words(cost[0], bare=True)}"
         elif best.policy != advice.baseline:
             words += f": {advice.baseline} was not measured there, so its cost is not known"
         if best.meets == "likely":
@@ -893,7 +897,7 @@ def _sentences(advice: Advice, needs: Needs) -> tuple[tuple[str, tuple[str, ...]
     front = [o for o in advice.options if o.pareto and "overhead" in o.figures]
     if front:
         words = "; ".join(
-            f"{o.policy} {cost_in_words(o.figures['overhead'][0], bare=True)}" for o in front
+            f"{o.policy}: {cost_in_words(o.figures['overhead'][0], bare=True)}" for o in front
         )
         found.append(
             (

@@ -24,7 +24,6 @@ from airtoll.analyse.comparison import (
     least_p,
     tost_p_values,
     trials_for_ranks,
-    verdict,
     welch_p_values,
 )
 from airtoll.analyse.contrast import Contrast
@@ -37,6 +36,7 @@ from airtoll.analyse.estimate import (
     ROUNDING,
     Estimate,
 )
+from airtoll.analyse.evidence import Evidence, evidence_of
 from airtoll.analyse.families import EXPLORATORY, PRIMARY, adjusted, primary_rows
 from airtoll.analyse.join_times import TIMES, shifts, time_rows
 from airtoll.analyse.overhead import (
@@ -65,7 +65,7 @@ from airtoll.analyse.settling import DRIFTS, in_words, metrics_of, unsettled
 from airtoll.analyse.student import t_quantile
 from airtoll.analyse.totals import with_totals, with_whole_sketches
 from airtoll.errors import UsageError
-from airtoll.observe.metrics import NOT_SETTLED_BY, SHARES, UNPRICED, quantity
+from airtoll.observe.metrics import NOT_SETTLED_BY, SHARES, UNPRICED
 from airtoll.observe.tables import counted, has_no_chance, with_caveat
 from airtoll.study import DEFAULT_ANSWERS
 
@@ -109,7 +109,9 @@ class Analysis:
     (kept), n_all, unit, method. ``overheads``: one row per secured cell with value (by the rule),
     value_all, low, high and n (of all trials), unit, method, baseline_cell. ``comparisons``: one
     row per secured cell and metric, of all trials, with difference, low, high, p, p_adjusted,
-    family (primary or exploratory), equivalence_p, effect (Hedges' g), unit, n, method, verdict.
+    family (primary or exploratory), equivalence_p, effect (Hedges' g), unit, n, method,
+    evidence (a value of :class:`~airtoll.analyse.evidence.Evidence`), needs (trials a side; null:
+    there are enough), margin, among (size of the family).
     ``times``: medians, retries and means of join and hand-over times (see ``times.time_rows``).
     Intervals hold at ``level``. ``paired``: whether trials of equal number were compared in pairs.
     ``throughputs``: readings of whole cells (cell, trial, value). ``contrast``: what is compared
@@ -207,6 +209,22 @@ class Analysis:
             found = rows_by(frame, "cell", *_PART)
             self._estimate_rows[metric] = {key: places[at] for key, at in found.items()}
         return self._estimate_rows[metric]
+
+    def comparison(
+        self, cell: str, metric: str, flow: str | None = None, station: str | None = None
+    ) -> dict[str, Any] | None:
+        """The row of ``comparisons`` with one metric of one cell; None if it is not compared."""
+        if metric not in self._comparison_rows:
+            frame = self.comparisons.with_row_index("row").filter(metric=metric)
+            places = frame["row"].to_list()
+            found = rows_by(frame, "cell", *_PART)
+            self._comparison_rows[metric] = {key: places[at] for key, at in found.items()}
+        row = self._comparison_rows[metric].get((cell, flow, station))
+        return None if row is None else self.comparisons.row(row, named=True)
+
+    @cached_property
+    def _comparison_rows(self) -> dict[str, Mapping[Hashable, int]]:
+        return {}
 
     @cached_property
     def _overhead_rows(self) -> Mapping[Hashable, int]:
@@ -858,15 +876,15 @@ def _comparisons(
     for index, part in enumerate(parts):
         own = families.slice(start, part.height)
         start += part.height
-        # The numbers of a batch are gone when the next one gets its words.
-        parts[index] = _in_words(part.with_columns(own.get_columns()), level)
+        # The numbers of a batch are gone when the next one gets its outcomes.
+        parts[index] = _outcomes(part.with_columns(own.get_columns()), level)
     return pl.concat(parts)
 
 
-def _in_words(frame: pl.DataFrame, level: float) -> pl.DataFrame:
-    """Comparisons of some cells with their verdicts.
+def _outcomes(frame: pl.DataFrame, level: float) -> pl.DataFrame:
+    """Comparisons of some cells with their outcomes.
 
-    In batches: as Python objects, the verdicts of a large run take several times their memory.
+    In batches: as Python objects, the rows of a large run take several times their memory.
     """
     # A row that repeats its cell has the cell's p value.
     of_cell = pl.col("p_adjusted").filter(~_IS_PART).last().over("cell", "metric")
@@ -888,7 +906,9 @@ def _in_words(frame: pl.DataFrame, level: float) -> pl.DataFrame:
         effect="effect",
         n="n",
         method="method",
-        verdict=_verdicts(frame, level).cast(text),
+        margin="limit",
+        among="size",
+        **_evidence(frame, level, text),
     )
 
 
@@ -902,7 +922,7 @@ def _compared(
 ) -> pl.DataFrame:
     """Differences of the pairs of some cells with their tests, uncorrected.
 
-    ``words_n``: n in words. ``totalled``: a part whose cell has the metric as a whole.
+    ``totalled``: a part whose cell has the metric as a whole.
     ``least_p``: the smallest p of a test of ranks with so many readings; NaN for other tests.
     ``needs``: the fewest trials a side of such a test; 0 where there are enough.
     """
@@ -935,7 +955,7 @@ def _compared(
     for at, shift in _shifts(pairs, readings, level):
         value[at], low[at], high[at], p[at] = shift
         ranked[at] = math.isfinite(shift[3])
-        methods[at] = _SHIFT if ranked[at] else _without_spread(fixed)
+        methods[at] = SHIFT if ranked[at] else _without_spread(fixed)
     sizes = np.stack([a["n1"], a["n2"]]).astype(np.int64)
     fewest = sizes.min(axis=0)
     smallest = np.full(p.shape, np.nan)
@@ -963,13 +983,12 @@ def _compared(
         limit=pl.Series(limits),
         effect=pl.Series(effect),
         n=both,
-        words_n=pl.format("{} pairs", "n_0") if paired else pl.format("{} + {}", "n", "n_0"),
         totalled=_IS_PART & (~_IS_PART).any().over("cell", "metric"),
         repeats=repeats_its_cell(),
         method=pl.Series(methods.tolist(), dtype=pl.String),
         least_p=pl.Series(smallest),
         needs=pl.Series(needs),
-    ).with_columns(pl.col("method", "words_n").cast(pairs.schema["metric"]))
+    ).with_columns(pl.col("method").cast(pairs.schema["metric"]))
 
 
 def _apart(
@@ -1002,35 +1021,28 @@ def _of_few_packets(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dty
     return pairs.select(at=pl.col("metric").is_in(tails) & few & pooled_)["at"].to_numpy()
 
 
-def _verdicts(frame: pl.DataFrame, level: float) -> pl.Series:
-    """The verdicts on some rows of comparisons. Rows with equal words share their text."""
-    places: dict[str, int] = {}
-    rows = [
-        places.setdefault(
-            ("" if primary else f"{EXPLORATORY}: ")
-            + verdict(
-                Estimate(value, low, high, level, n, f"difference, {method}", unit),
-                corrected,
-                alike,
-                limit,
-                *quantity(metric).words,
-                alone=p,
-                family=size,
-                n=words_n,
-                needs=_needed(needs, least, method, (1 - level) / (max(size, 1) if primary else 1)),
-            ),
-            len(places),
-        )
-        for value, low, high, n, method, unit, corrected, alike, limit, metric, p, size,
-        primary, words_n, needs, least in frame.select(
-            "difference", "low", "high", "n", "method", "unit", "p_adjusted", "equivalence_p",
-            "limit", "metric", "p", "size", "primary", "words_n", "needs", "least_p",
-        ).iter_rows()
-    ]  # fmt: skip
-    return pl.Series(list(places), dtype=pl.String).gather(pl.Series(rows, dtype=pl.UInt32))
+def _evidence(frame: pl.DataFrame, level: float, text: pl.DataType) -> dict[str, pl.Series]:
+    """The evidence of some rows, and the trials a side that a test takes (``needs``)."""
+    outcomes: list[str] = []
+    needed: list[int | None] = []
+    for (
+        value, low, high, n, method, unit, corrected, alike, p, size, primary, needs, least,
+    ) in frame.select(
+        "difference", "low", "high", "n", "method", "unit", "p_adjusted", "equivalence_p", "p",
+        "size", "primary", "needs", "least_p",
+    ).iter_rows():  # fmt: skip
+        wanted = _needed(needs, least, (1 - level) / (max(size, 1) if primary else 1))
+        difference = Estimate(value, low, high, level, n, f"difference, {method}", unit)
+        outcome = evidence_of(difference, corrected, alike, alone=p, needs=wanted)
+        outcomes.append(outcome.value)
+        needed.append(wanted if outcome is Evidence.TOO_FEW else None)
+    return {
+        "evidence": pl.Series(outcomes, dtype=pl.String).cast(text),
+        "needs": pl.Series(needed, dtype=pl.Int64),
+    }
 
 
-def _needed(needs: int, least: float, method: str, alpha: float) -> int | None:
+def _needed(needs: int, least: float, alpha: float) -> int | None:
     """The fewest trials a side of which a test finds a difference; None if there are enough."""
     if needs:
         return needs
@@ -1045,7 +1057,8 @@ def _of_trials(pairs: pl.DataFrame, paired: bool) -> np.ndarray[Any, np.dtype[np
     return pairs.select(at=percentiles & own)["at"].to_numpy()
 
 
-_SHIFT: Final = "Hodges-Lehmann, Mann-Whitney"
+#: The method of a change of times: the median of all differences.
+SHIFT: Final = "Hodges-Lehmann, Mann-Whitney"
 #: The test where the readings of a side are equal.
 _RANKS: Final = "equal readings: exact ranks"
 

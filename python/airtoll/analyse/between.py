@@ -15,10 +15,11 @@ import polars as pl
 from attrs import evolve, frozen
 
 from airtoll.analyse.analysis import Analysis, estimate_of_row, repeats_its_cell
-from airtoll.analyse.comparison import least_p, trials_for_ranks, verdict, welch_p
-from airtoll.analyse.estimate import DETERMINISTIC, NOT_SETTLED, ROUNDING, Estimate
-from airtoll.analyse.families import EXPLORATORY, adjusted
-from airtoll.analyse.overhead import Summary, difference
+from airtoll.analyse.comparison import least_p, trials_for_ranks, welch_p
+from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING, Estimate
+from airtoll.analyse.evidence import Evidence, evidence_of
+from airtoll.analyse.families import adjusted
+from airtoll.analyse.overhead import Summary, difference, ratio_fieller
 
 #: Metrics on which two runs are compared, in this order.
 METRICS: Final = (
@@ -42,7 +43,10 @@ class Change:
     """One quantity in two runs.
 
     ``difference`` is second - first with Welch's interval (NaN ends where one side has no
-    spread). ``p_adjusted``: corrected over its family. ``verdict`` in words.
+    spread). ``share``: the same as a share of the first; None where the first is zero. ``p`` is
+    that of the test alone, ``p_adjusted`` corrected over its family of ``among`` comparisons.
+    ``evidence``: what the test shows; ``needs``: the trials a side that it takes, where there are
+    too few. ``is_primary``: whether it is of a metric that the first run answers with.
     """
 
     cell: str
@@ -52,8 +56,13 @@ class Change:
     first: Estimate
     second: Estimate
     difference: Estimate
-    p_adjusted: float
-    verdict: str
+    share: Estimate | None
+    p: float
+    p_adjusted: float = math.nan
+    evidence: Evidence = Evidence.UNDETECTED
+    needs: int | None = None
+    among: int = 1
+    is_primary: bool = True
 
     @property
     def relative(self) -> float:
@@ -63,8 +72,7 @@ class Change:
     @property
     def differs(self) -> bool:
         """Whether the two are told apart, at the estimates' level."""
-        words = self.verdict.removeprefix(f"{EXPLORATORY}: ")
-        return words in ("higher", "lower") or words.startswith("outside")
+        return self.evidence.differs
 
 
 def changes(first: Analysis, second: Analysis) -> list[Change]:
@@ -81,14 +89,13 @@ def changes(first: Analysis, second: Analysis) -> list[Change]:
         maintain_order="left",
     )
     pairs = pairs.filter(~repeats_its_cell())
-    found, p_values = [], []
+    found = []
     for row in pairs.iter_rows(named=True):
         there = {name: row[f"{name}_2"] for name in _VALUES} | {"unit": row["unit"]}
         one = estimate_of_row(row, first.level)
         two = estimate_of_row(there, second.level)
         a, b = _summary(row), _summary(there)
         delta = difference(b, a, row["unit"], first.level)
-        p_values.append(_p_value(b, a))
         found.append(
             Change(
                 row["cell"],
@@ -98,12 +105,12 @@ def changes(first: Analysis, second: Analysis) -> list[Change]:
                 one,
                 two,
                 delta,
-                math.nan,
-                "",
+                _share(b, a, first.level),
+                _p_value(b, a),
             )
         )
     order = sorted(range(len(found)), key=lambda i: rank[found[i].metric])
-    alone = np.array(p_values, dtype=np.float64)
+    alone = np.array([c.p for c in found], dtype=np.float64)
     totals = {(c.cell, c.metric) for c in found if c.flow is None and c.station is None}
     primary = np.array(
         [
@@ -115,12 +122,13 @@ def changes(first: Analysis, second: Analysis) -> list[Change]:
     )
     corrected, sizes = adjusted(alone, primary, np.zeros(alone.shape, dtype=np.bool_))
     return [
-        evolve(
-            found[i],
-            p_adjusted=float(corrected[i]),
-            verdict=_words(
-                found[i], float(corrected[i]), float(alone[i]), int(sizes[i]), bool(primary[i])
-            ),
+        _with_evidence(
+            evolve(
+                found[i],
+                p_adjusted=float(corrected[i]),
+                among=int(sizes[i]),
+                is_primary=bool(primary[i]),
+            )
         )
         for i in order
     ]
@@ -147,21 +155,47 @@ def _p_value(b: Summary, a: Summary) -> float:
     return least_p(a.n, b.n) if both and not same else math.nan
 
 
-def _words(change: Change, p: float, alone: float, family: int, primary: bool) -> str:
+def _share(b: Summary, a: Summary, level: float) -> Estimate | None:
+    """(second - first) / first with its interval; None where the first is zero."""
+    if not a.mean:
+        return None
+    ratio = ratio_fieller(b, a, level)
+    return evolve(ratio, value=ratio.value - 1, low=ratio.low - 1, high=ratio.high - 1)
+
+
+def _with_evidence(change: Change) -> Change:
     """Where one side is a single figure (a closed form), the other's interval decides."""
     sides = (change.first, change.second)
     if not all(e.is_settled for e in sides):
-        return NOT_SETTLED
+        return evolve(change, evidence=Evidence.NOT_SETTLED)
     single = [e for e in sides if e.n == 1]
     spread = [e for e in sides if e.n > 1 and e.has_interval]
     if single and spread:
-        place = "within" if spread[0].contains(single[0].value) else "outside"
-        return f"{place} the other's interval"
+        is_within = spread[0].contains(single[0].value)
+        return _held(change, Evidence.WITHIN if is_within else Evidence.OUTSIDE)
     needs = None
-    if change.difference.is_equal and not math.isnan(alone):
-        alpha = (1 - change.difference.level) / (max(family, 1) if primary else 1)
-        needs = trials_for_ranks(alpha) if alone >= alpha else None
-    return ("" if primary else f"{EXPLORATORY}: ") + verdict(
-        change.difference, p, math.nan, math.nan, "higher", "lower", alone=alone, family=family,
-        n=f"{change.first.n} + {change.second.n}", needs=needs,
-    )  # fmt: skip
+    if change.difference.is_equal and not math.isnan(change.p):
+        alpha = (1 - change.difference.level) / (max(change.among, 1) if change.is_primary else 1)
+        needs = trials_for_ranks(alpha) if change.p >= alpha else None
+    outcome = evidence_of(
+        change.difference, change.p_adjusted, math.nan, alone=change.p, needs=needs
+    )
+    return evolve(change, evidence=outcome, needs=needs if outcome is Evidence.TOO_FEW else None)
+
+
+def _held(change: Change, outcome: Evidence) -> Change:
+    """A change whose interval is that of the side with several readings."""
+    one, two = change.first, change.second
+    ends = (
+        (two.low - one.value, two.high - one.value)
+        if one.n == 1
+        else (two.value - one.high, two.value - one.low)
+    )
+    method = "a single figure against an interval"
+    delta = evolve(change.difference, low=ends[0], high=ends[1], method=method)
+    share = None if change.share is None else evolve(change.share, method=method)
+    if share is not None and one.n == 1:
+        share = evolve(share, low=ends[0] / one.value, high=ends[1] / one.value)
+    elif share is not None and one.low > 0:
+        share = evolve(share, low=two.value / one.high - 1, high=two.value / one.low - 1)
+    return evolve(change, difference=delta, share=share, evidence=outcome)

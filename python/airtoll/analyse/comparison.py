@@ -1,9 +1,7 @@
-"""Differences between two policies: test, effect size and verdict in words.
+"""Differences between two policies: test, effect size and what the test shows (:class:`Evidence`).
 
 Inputs are two samples or arrays of summaries. A family of tests is corrected by Holm (1979) or by
-the false discovery rate. No verdict says "no difference": a difference was found, or none was
-detectable at this n, or both are equivalent within a stated margin, or both are deterministic, or
-the trials are too few for the test to find any difference.
+the false discovery rate.
 
 Readings that are all equal on a side have no variance that a t test could use. Their comparison is
 an exact test of ranks.
@@ -20,23 +18,21 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import ArrayLike
 
-from airtoll.analyse.estimate import (
-    COST_UNKNOWN,
-    DETERMINISTIC,
-    NOT_SETTLED,
-    Array,
-    Estimate,
-    has_spread,
-    sample,
-)
+from airtoll.analyse.estimate import Array, Estimate, has_spread, sample
+from airtoll.analyse.evidence import Evidence, evidence_of
 from airtoll.analyse.overhead import Summary, difference, satterthwaite
 from airtoll.analyse.ranks import mann_whitney
 from airtoll.analyse.student import t_above, t_below
 
 Method = Literal["welch", "mann-whitney"]
 
-#: Verdict on two sides whose readings are all the same value.
-ALL_EQUAL: Final = "equal in all trials"
+
+@frozen
+class Sizes:
+    """Readings of both sides."""
+
+    first: int
+    second: int
 
 
 @frozen
@@ -46,7 +42,7 @@ class Test:
     ``p``: two-sided p value; ``p_holm``: after Holm over its family (equal to p alone).
     ``effect``: Hedges' g (Welch) or Cliff's delta (Mann-Whitney). ``equivalence_p``: the larger
     p value of the two one-sided tests for the margin (NaN without one). ``ranked``: p is that of an
-    exact test of ranks, which few trials leave no choice.
+    exact test of ranks, which few trials leave no choice. ``among``: size of the family.
     """
 
     __test__ = False
@@ -58,9 +54,27 @@ class Test:
     effect: float
     equivalence_p: float
     margin: float
-    verdict: str
-    n: str = ""
+    sizes: Sizes
     ranked: bool = False
+    among: int = 1
+
+    @property
+    def needs(self) -> int | None:
+        """The fewest trials a side of which the test can find a difference; None: enough."""
+        fewest = min(self.sizes.first, self.sizes.second)
+        if fewest < FEWEST_TRIALS:
+            return FEWEST_TRIALS
+        alpha = (1 - self.difference.level) / max(self.among, 1)
+        if self.ranked and least_p(self.sizes.first, self.sizes.second) >= alpha:
+            return trials_for_ranks(alpha)
+        return None
+
+    @property
+    def shows(self) -> Evidence:
+        """The evidence after the correction."""
+        return evidence_of(
+            self.difference, self.p_holm, self.equivalence_p, alone=self.p, needs=self.needs
+        )
 
 
 def compare_samples(
@@ -71,12 +85,10 @@ def compare_samples(
     method: Method = "welch",
     level: float = 0.95,
     margin: float = math.nan,
-    higher_is: str = "faster",
-    lower_is: str = "slower",
 ) -> Test:
     """Welch's t test (1947) or Mann and Whitney's U (1947), with TOST if a margin is given.
 
-    ``margin`` is absolute, in ``unit``. The verdict is that of this single test; use
+    ``margin`` is absolute, in ``unit``. The outcome is that of this single test; use
     :func:`holm` for a family.
     """
     x, y = sample(secured), sample(baseline)
@@ -90,41 +102,19 @@ def compare_samples(
     else:
         p, effect = welch_p(a, b), hedges_g(a, b)
     equivalence = math.nan if equal else tost_p(a, b, margin)
-    n = f"{x.size} + {y.size}"
     ranked = method == "mann-whitney" or equal
-    test = Test(estimate, method, p, p, effect, equivalence, margin, "", n, ranked)
-    return evolve(test, verdict=_words(test, p, higher_is, lower_is))
+    sizes = Sizes(x.size, y.size)
+    return Test(estimate, method, p, p, effect, equivalence, margin, sizes, ranked)
 
 
-def holm(tests: Sequence[Test], higher_is: str = "faster", lower_is: str = "slower") -> list[Test]:
-    """The same tests with Holm's step-down correction (1979) and verdicts after it."""
+def holm(tests: Sequence[Test]) -> list[Test]:
+    """The same tests with Holm's step-down correction (1979)."""
     alone = np.array([test.p for test in tests])
     corrected, family = holm_adjust(alone), int((~np.isnan(alone)).sum())
     return [
-        evolve(
-            test,
-            p_holm=float(p),
-            verdict=_words(test, float(p), higher_is, lower_is, alone=test.p, family=family),
-        )
+        evolve(test, p_holm=float(p), among=family)
         for test, p in zip(tests, corrected, strict=True)
     ]
-
-
-def _words(
-    test: Test, p: float, higher_is: str, lower_is: str, *, alone: float = math.nan, family: int = 1
-) -> str:
-    """The verdict of a test after correction."""
-    sizes = [int(size) for size in test.n.split(" + ")]
-    alpha = 1 - test.difference.level
-    needs = None
-    if min(sizes) < FEWEST_TRIALS:
-        needs = FEWEST_TRIALS
-    elif test.ranked and least_p(*sizes) * max(family, 1) >= alpha:
-        needs = trials_for_ranks(alpha / max(family, 1))
-    return verdict(
-        test.difference, p, test.equivalence_p, test.margin, higher_is, lower_is,
-        alone=alone, family=family, n=test.n, needs=needs,
-    )  # fmt: skip
 
 
 #: Fewest trials a side of any test.
@@ -228,49 +218,6 @@ def tost_p_values(delta: Array, va: Array, vb: Array, na: Array, nb: Array, marg
             t_below((delta - margin) / error, degrees),
         )
     return np.asarray(np.where(error == 0, np.nan, p), dtype=np.float64)
-
-
-def verdict(
-    estimate: Estimate,
-    p: float,
-    equivalence_p: float,
-    margin: float,
-    higher_is: str = "faster",
-    lower_is: str = "slower",
-    *,
-    alone: float = math.nan,
-    family: int = 1,
-    n: str = "",
-    needs: int | None = None,
-) -> str:
-    """The outcome in words, at the estimate's level.
-
-    ``p`` is what counts; ``alone``: what it was before the correction for a family of that size.
-    ``n``: the readings of both sides in words (default: the estimate's number). ``needs``: the
-    fewest trials a side of which the test can find a difference (None: there are enough).
-    """
-    size = n or str(estimate.n)
-    alpha = 1 - estimate.level
-    if math.isnan(p) and estimate.is_deterministic:
-        return DETERMINISTIC
-    if estimate.is_unpriced:
-        return COST_UNKNOWN
-    if not estimate.is_settled:
-        return NOT_SETTLED
-    if math.isnan(p) and estimate.is_equal and estimate.value == 0:
-        return ALL_EQUAL
-    if needs is not None:
-        return f"too few trials for a verdict (needs {needs})"
-    if math.isnan(p):
-        return "spread unknown: cannot be judged"
-    if not math.isnan(equivalence_p) and equivalence_p < alpha:
-        return f"equivalent within {margin:g} {estimate.unit}"
-    word = higher_is if estimate.value > 0 else lower_is
-    if p < alpha:
-        return word
-    if alone < alpha:
-        return f"{word} taken alone, not among {family} comparisons at n = {size}"
-    return f"no detectable difference at n = {size}"
 
 
 def _mann_whitney(x: Array, y: Array) -> tuple[float, float]:

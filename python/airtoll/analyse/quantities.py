@@ -16,6 +16,8 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
 }
 NOTHING = "–"
+#: A value further from the middle of its interval, in half widths, has both ends in a table.
+OFF_CENTRE = 0.05
 
 
 def scale_of(value: float, unit: str) -> tuple[float, str]:
@@ -78,9 +80,9 @@ def places_of(size: float, least: int, most: int) -> int:
 
 
 def off_centre(estimate: Estimate) -> bool:
-    """Whether a value lies more than a twentieth of the half width from its interval's middle."""
+    """Whether a value lies more than ``OFF_CENTRE`` half widths from its interval's middle."""
     middle = (estimate.low + estimate.high) / 2
-    return abs(estimate.value - middle) > 0.05 * estimate.half_width
+    return abs(estimate.value - middle) > OFF_CENTRE * estimate.half_width
 
 
 def show_overhead(estimate: Estimate | None, *, ends: bool = False) -> str:

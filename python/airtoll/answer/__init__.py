@@ -31,6 +31,7 @@ from airtoll.answer.measured import Measured
 from airtoll.answer.reproduced import Readings, within
 from airtoll.answer.ruled import ruled
 from airtoll.answer.since import Since, since
+from airtoll.answer.stated import Stated, of_change, of_row, stated, unnoticed_of
 
 __all__ = [
     "Answered",
@@ -53,14 +54,19 @@ __all__ = [
     "Ruled",
     "Ruling",
     "Since",
+    "Stated",
     "Sum",
     "Verdict",
     "answered",
     "answered_about",
     "gained",
     "layered",
+    "of_change",
+    "of_row",
     "printed",
     "ruled",
     "since",
+    "stated",
+    "unnoticed_of",
     "within",
 ]

@@ -10,14 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
-from attrs import evolve, frozen
+from attrs import frozen
 
 from airtoll.analyse import Analysis
-from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
-from airtoll.analyse.overhead import Summary, ratio_fieller
+from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.answer.claims import Compare
-from airtoll.answer.compared import judge
-from airtoll.observe.metrics import METRICS
+from airtoll.answer.compared import Pair, judged, unjudged
 from airtoll.observe.spoken import SPOKEN, spoken
 from airtoll.question import Arm, Place
 
@@ -63,41 +61,15 @@ def _claims(analysis: Analysis) -> Iterator[Brought]:
 
 
 def _judged(analysis: Analysis, row: dict[str, Any]) -> Compare | None:
-    metric, part = str(row["metric"]), (row["flow"], row["station"])
-    names = [str(row[name]) for name in ("baseline_cell", "cell")]
-    rows = [analysis.estimates.row(analysis.row_of(cell, metric, *part), named=True)
-            for cell in names]  # fmt: skip
-    before, after = (estimate_of_row(dict(one), analysis.level) for one in rows)
-    is_share = spoken(metric).is_share and before.value != 0
-    if is_share:
-        first, second = (_summary(one) for one in rows)
-        ratio = ratio_fieller(second, first, analysis.level)
-        change = evolve(ratio, value=ratio.value - 1, low=ratio.low - 1, high=ratio.high - 1)
-    else:
-        change = evolve(
-            after,
-            value=float(row["difference"]),
-            low=math.nan if row["low"] is None else float(row["low"]),
-            high=math.nan if row["high"] is None else float(row["high"]),
-            method=str(row["method"]),
-        )
-    if not math.isfinite(change.value):
-        return None
-    p, alone = row["p_adjusted"], row["p"]
-    alpha = 1 - analysis.level
-    verdict, more = judge(
-        change,
-        spoken(metric).unnoticed if is_share == spoken(metric).is_share else 0.0,
-        METRICS[metric].better,
-        holds=p is None or math.isnan(float(p)) or float(p) < alpha,
-        is_apart=alone is not None and float(alone) < alpha,
+    metric = str(row["metric"])
+    pair = Pair(str(row["baseline_cell"]), str(row["cell"]), row["flow"], row["station"])
+    baseline, cell = (
+        analysis.estimates.row(analysis.row_of(name, metric, *pair.part), named=True)
+        for name in (pair.reference, pair.cell)
     )
-    baseline, cell = rows
     place = Place((("scenario", cell["scenario"]), ("traffic", cell["traffic"])), {})
     have, to = (Arm((("policy", one["policy"]),)) for one in (baseline, cell))
-    return Compare(metric, place, have, to, before, after, change, is_share, verdict, more)
-
-
-def _summary(row: dict[str, Any]) -> Summary:
-    deviation = math.nan if row["deviation"] is None else float(row["deviation"])
-    return Summary(float(row["value_all"]), deviation, int(row["n_all"]))
+    claim = judged(unjudged(metric, place, have, to), analysis, pair, spoken(metric).unnoticed)
+    if claim.change is None or not math.isfinite(claim.change.value):
+        return None
+    return claim

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 import polars as pl
-from attrs import evolve
+from attrs import evolve, frozen
 
 from airtoll.analyse import Analysis, Estimate, analyse
 from airtoll.analyse.analysis import THROUGHPUT
@@ -44,8 +45,6 @@ OF_FRAMES: Final = (
     *(f"group_{part}" for part in ("airtime", "messages", "delivered", "delay")),
 )
 _MODELS: Final = ("simulator", "analytic")
-#: Chance of a change among the comparisons of one question that have none.
-_CHANCE: Final = 0.05
 
 
 def compared(question: Asked, measured: Measured) -> list[Compare]:
@@ -129,35 +128,81 @@ def _judged(
     measured: Measured,
 ) -> Compare:
     metric = question.metric
-    claim = Compare(
+    claim = unjudged(metric, place, question.have, arm)
+    claim = evolve(claim, clients=_clients(place.cells[arm]) if metric == _JOINED else None)
+    part = None if analysis is None else _part(analysis, question, mine)
+    if analysis is None or part is None:
+        return _without_value(claim, mine, measured)
+    pair = Pair(mine, other, *part)
+    claim = judged(claim, analysis, pair, question.unnoticed, lambda: tied(measured, pair, metric))
+    if claim.before is None or claim.after is None:
+        return _without_value(claim, other if claim.before else mine, measured)
+    return by_frames(claim, measured.testbed)
+
+
+def _without_value(claim: Compare, cell: str, measured: Measured) -> Compare:
+    """A claim about a cell without a value."""
+    return evolve(
+        claim,
+        reason=why_unmeasured(measured, cell),
+        fails=claim.metric == ALL_JOINED and _joined(measured, cell) is not None,
+    )
+
+
+def unjudged(metric: str, place: Place, have: Arm, to: Arm) -> Compare:
+    """A claim about a metric, before anything is known."""
+    return Compare(
         metric=metric,
         place=place,
-        have=question.have,
-        to=arm,
+        have=have,
+        to=to,
         before=None,
         after=None,
         change=None,
         is_share=spoken(metric).is_share,
         verdict=Verdict.UNMEASURED,
-        clients=_clients(place.cells[arm]) if metric == _JOINED else None,
     )
-    part = _part(analysis, question, mine) if analysis else None
-    before = None if analysis is None or part is None else level_in(analysis, mine, metric, part)
-    after = None if analysis is None or part is None else level_in(analysis, other, metric, part)
+
+
+@frozen
+class Pair:
+    """A cell and the one that it is compared with (``reference``); the part of both."""
+
+    reference: str
+    cell: str
+    flow: str | None = None
+    station: str | None = None
+
+    @property
+    def part(self) -> tuple[str | None, str | None]:
+        """Flow and station."""
+        return self.flow, self.station
+
+
+def judged(
+    claim: Compare,
+    analysis: Analysis,
+    pair: Pair,
+    unnoticed: float,
+    is_tied: Callable[[], bool] = lambda: False,
+) -> Compare:
+    """A claim with the values of two cells of an analysis, their change and its verdict.
+
+    ``unnoticed``: as in a question about the metric. ``is_tied``: whether all readings of both
+    cells are equal; asked only where there is no interval. ``UNMEASURED`` and without a reason
+    where a cell has no value.
+    """
+    metric, part = claim.metric, pair.part
+    before, after = (level_in(analysis, one, metric, part) for one in (pair.reference, pair.cell))
     claim = evolve(claim, before=before, after=after)
-    if analysis is None or part is None or before is None or after is None:
-        lacking = other if before else mine
-        return evolve(
-            claim,
-            reason=why_unmeasured(measured, lacking),
-            fails=metric == ALL_JOINED and _joined(measured, lacking) is not None,
-        )
-    for one in (before, after):
+    if before is None or after is None:
+        return claim
+    difference, holds, is_apart = _difference(analysis, pair.cell, metric, part)
+    for one in (before, after, *([] if difference is None else [difference])):
         if not one.is_settled:
             return evolve(claim, verdict=Verdict.UNSETTLED, reason=one.method)
         if one.is_unpriced:
             return evolve(claim, reason=one.method)
-    difference, holds, is_apart = _difference(analysis, other, metric, part)
     change: Estimate | None = difference
     if claim.is_share:
         if before.value == 0:
@@ -166,32 +211,25 @@ def _judged(
             change = after
             holds = True
         else:
-            change = _share(analysis, mine, other, metric, part)
+            change = _share(analysis, pair, metric)
     if change is None:
         return evolve(claim, reason="the value before is zero")
-    unnoticed = question.unnoticed if claim.is_share == (spoken(metric).is_share) else 0.0
     verdict, fresh = judge(
         change,
-        unnoticed,
+        unnoticed if claim.is_share == spoken(metric).is_share else 0.0,
         METRICS[metric].better,
         holds=holds,
         is_apart=is_apart,
-        # An interval answers without the readings.
-        is_tied=math.isnan(change.low) and _tied(measured, (mine, other), metric, part),
+        # An interval answers without the readings, and so does a difference.
+        is_tied=math.isnan(change.low) and change.value == 0 and is_tied(),
     )
-    if _sends_the_same(question, measured, place.cells[question.have], place.cells[arm]):
-        return evolve(claim, change=change, verdict=Verdict.UNNOTICED, same_frames=True)
     return evolve(claim, change=change, verdict=verdict, fresh=fresh)
 
 
-def _tied(
-    measured: Measured,
-    cells: tuple[str, str],
-    metric: str,
-    part: tuple[str | None, str | None],
-) -> bool:
+def tied(measured: Measured, pair: Pair, metric: str) -> bool:
     """Whether all readings of two cells are equal, of two trials or more of each."""
-    flow, station = part
+    cells = (pair.reference, pair.cell)
+    flow, station = pair.part
     rows = measured.observations.filter(
         pl.col("cell").cast(pl.String).is_in(cells)
         & (pl.col("metric") == metric)
@@ -205,16 +243,23 @@ def _tied(
     return rows["value"].n_unique() == 1 and len(counts) == len(cells) and min(counts) > 1
 
 
-def _sends_the_same(question: Asked, measured: Measured, have: Cell, to: Cell) -> bool:
+def by_frames(claim: Compare, testbed: str) -> Compare:
+    """The claim; ``UNNOTICED`` where both cells send the same data frames."""
+    if claim.change is None or not _sends_the_same(claim, testbed):
+        return claim
+    return evolve(claim, verdict=Verdict.UNNOTICED, same_frames=True, fresh=None)
+
+
+def _sends_the_same(claim: Compare, testbed: str) -> bool:
     """Whether a change is chance, as the plan says that both cells send the same data frames.
 
     Only in a model: a real device may treat equal frames differently.
     """
     return (
-        question.axes == ("policy",)
-        and question.metric.startswith(OF_FRAMES)
-        and measured.testbed in _MODELS
-        and same_data_frames(have, to)
+        [axis for axis, _ in claim.have.levels] == ["policy"]
+        and claim.metric.startswith(OF_FRAMES)
+        and testbed in _MODELS
+        and same_data_frames(claim.place.cells[claim.have], claim.place.cells[claim.to])
     )
 
 
@@ -268,20 +313,25 @@ def _part(analysis: Analysis, question: Asked, cell: str) -> tuple[str | None, s
     return rows["flow"][0], rows["station"][0]
 
 
-def _share(
-    analysis: Analysis, mine: str, other: str, metric: str, part: tuple[str | None, str | None]
-) -> Estimate | None:
+def _share(analysis: Analysis, pair: Pair, metric: str) -> Estimate | None:
     """The change as a share of what was, positive where there is more."""
-    after = analysis.estimate(other, metric, *part)
+    after = analysis.estimate(pair.cell, metric, *pair.part)
     if after is not None and after.value == 0:
         # All is lost, whatever the spread of the value before.
         return evolve(after, value=-1.0, low=-1.0, high=-1.0, unit="1")
     if metric == THROUGHPUT:
-        lost = analysis.overhead(other, *part)
+        lost = analysis.overhead(pair.cell, *pair.part)
         if lost is None or not math.isfinite(lost.value):
             return None
-        return evolve(lost, value=-lost.value, low=-lost.high, high=-lost.low)
-    first, second = (_summary(analysis, cell, metric, part) for cell in (mine, other))
+        if analysis.definition == "of_baseline":
+            return evolve(lost, value=-lost.value, low=-lost.high, high=-lost.low)
+        if analysis.definition == "of_secured":
+            # (T2 - T1)/T1 of x = (T1 - T2)/T2, which rises where the other falls.
+            value, low, high = (-x / (1 + x) for x in (lost.value, lost.high, lost.low))
+            return evolve(lost, value=value, low=low, high=high)
+    first, second = (
+        _summary(analysis, cell, metric, pair.part) for cell in (pair.reference, pair.cell)
+    )
     if not first.mean:
         return None
     ratio = ratio_fieller(second, first, analysis.level)
@@ -302,16 +352,9 @@ def _difference(
     """After - before, whether it holds among all comparisons of the question (Holm), and whether
     an exact test sets the readings of both sides apart.
     """
-    flow, station = part
-    rows = analysis.comparisons.filter(
-        (pl.col("cell") == other)
-        & (pl.col("metric") == metric)
-        & pl.col("flow").eq_missing(flow)
-        & pl.col("station").eq_missing(station)
-    )
-    if rows.is_empty():
+    row = analysis.comparison(other, metric, *part)
+    if row is None:
         return None, True, False
-    row = rows.row(0, named=True)
     p = row["p_adjusted"]
     found = Estimate(
         row["difference"],
@@ -323,8 +366,9 @@ def _difference(
         row["unit"],
     )
     alone = row["p"]
-    is_apart = alone is not None and alone < _CHANCE
-    return found, p is None or math.isnan(p) or p < _CHANCE, is_apart
+    chance = 1 - analysis.level
+    is_apart = alone is not None and alone < chance
+    return found, p is None or math.isnan(p) or p < chance, is_apart
 
 
 def judge(
@@ -376,9 +420,8 @@ def _fresh_of_tied(change: Estimate) -> int | None:
         return None
     done = max(change.n // 2, 1)
     pairs = "pair" in change.method
-    enough = next(
-        n for n in range(1, 100) if 2 / (2**n if pairs else math.comb(2 * n, n)) < _CHANCE
-    )
+    chance = 1 - change.level
+    enough = next(n for n in range(1, 100) if 2 / (2**n if pairs else math.comb(2 * n, n)) < chance)
     return enough if enough > done else None
 
 

@@ -11,6 +11,7 @@ from airtoll.answer.claims import Compare, Ruled, Ruling, Verdict
 from airtoll.answer.compared import RUN, compared
 from airtoll.answer.measured import Measured
 from airtoll.answer.ruled import failures
+from airtoll.answer.stated import unnoticed_of
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.spoken import spoken
 from airtoll.plan import Cell
@@ -64,7 +65,7 @@ def since(before: Measured, now: Measured, *, same_seed: bool) -> Since:
             Place(tuple(levels_of(cell)), {_BEFORE: renamed[cell.name], _NOW: cell})
             for cell in cells
         )
-        question = Asked("", metric, _BEFORE, (_NOW,), places, _unnoticed(now, metric))
+        question = Asked("", metric, _BEFORE, (_NOW,), places, unnoticed_of(now.plan.study, metric))
         for claim in compared(question, both):
             cell = claim.place.cells[_NOW]
             if not _was_asked(claim, cell, now):
@@ -111,15 +112,6 @@ def _joined(
         sketches=sketches,
         analysis=evolve(now.analysis, paired=paired),
     )
-
-
-def _unnoticed(now: Measured, metric: str) -> float:
-    stated = [
-        one.unnoticed
-        for one in now.plan.study.question
-        if one.metric == metric and one.unnoticed is not None
-    ]
-    return min(stated) if stated else spoken(metric).unnoticed
 
 
 def _was_asked(claim: Compare, cell: Cell, now: Measured) -> bool:

@@ -32,7 +32,7 @@ from airtoll.analyse.advice import (
     overall,
     spread,
 )
-from airtoll.analyse.cost import as_cost, cost_in_words, sign_of
+from airtoll.analyse.cost import as_cost, cost_in_words, is_told, sign_of
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_overhead
 from airtoll.cli import against as paper
@@ -423,8 +423,11 @@ def _answer(advices: Sequence[Advice]) -> str:
     if costs:
         worst, cell = max(costs, key=lambda cost: as_cost(cost[0]).value)
         # Without a cost there is no largest one.
-        most = " of throughput at most" if sign_of(as_cost(worst)) == "cost" else " in throughput"
-        words += f"; {cost_in_words(worst)}{most} ({cell})"
+        most = "of throughput at most" if sign_of(as_cost(worst)) == "cost" else "in throughput"
+        said = f"{cost_in_words(worst)} {most}"
+        if not is_told(worst):
+            said = f"throughput: {cost_in_words(worst, bare=True)}"
+        words += f"; {said} ({cell})"
     return words + "."
 
 

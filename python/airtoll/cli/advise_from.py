@@ -121,6 +121,7 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
     return {
         "answer": decision.policy,
         "choice": decision.choice.value,
+        "if_associated": _if_associated(decision),
         "asked": decision.asked,
         "have": situation.have,
         "place": situation.place,
@@ -141,6 +142,15 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
             "sections": [{"title": one.title, "lines": list(one.lines)} for one in shown.sections],
         },
     }
+
+
+def _if_associated(decision: Decision) -> dict[str, str] | None:
+    """The other half of a sensor's answer, where a station that stays associated should change;
+    ``answer`` and ``choice`` then hold if it joins for every message. None: they hold for both.
+    """
+    if decision.if_associated is None:
+        return None
+    return {"answer": decision.if_associated.policy, "choice": Choice.CHANGE.value}
 
 
 def _sensor(decision: Decision) -> dict[str, Any] | None:

@@ -110,7 +110,7 @@ class FromOptions:
         typer.Option(
             min=0.0,
             help="SAE, OWE: ms of a multiplication of a point on the AP's CPU, as `airtoll doctor "
-            "--radio --host ROUTER` measures it.",
+            "--radio --host ROUTER` measures it, or on that of a sensor.",
             show_default="that of --profile",
             rich_help_panel=_FROM,
         ),
@@ -136,6 +136,24 @@ class FromOptions:
         typer.Option(
             help="Interval of a sensor's messages: 90s, 15m, 1h, 1d.",
             show_default="15m",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    boot_ms: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Time from a sensor's wake-up to the first frame of its join, ms.",
+            show_default="309",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
+    boot_mj: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Energy of that time, mJ.",
+            show_default="by the power of --profile",
             rich_help_panel=_FROM,
         ),
     ] = None
@@ -186,6 +204,7 @@ class FromOptions:
             ("--clients", self.clients), ("--access-points", self.access_points),
             ("--requests", self.requests), ("--chain", self.chain),
             ("--battery", self.battery), ("--every", self.every),
+            ("--boot-ms", self.boot_ms), ("--boot-mj", self.boot_mj),
             ("--tunnel-end", self.tunnel_end), ("--level", self.level),
             ("--distance", self.distance), ("--tls-resumption", self.tls_resumption or None),
             ("--tls", self.tls), ("--multiplication-ms", self.multiplication_ms),
@@ -389,6 +408,8 @@ class AdviseOptions:
             tls_resumption=start.tls_resumption,
             tls=start.tls,
             multiplication_ms=start.multiplication_ms,
+            boot_ms=start.boot_ms,
+            boot_mj=start.boot_mj,
             said=start.have is not None,
         )
 

@@ -144,6 +144,13 @@ class PolicyOptions:
             help="With --from: 2.4, 5 or 6, the only radios to change; 6 takes WPA3 and OWE alone."
         ),
     ] = None
+    second: Annotated[
+        str | None,
+        typer.Option(
+            "--second-ssid",
+            help="With one of these, or --from: a second SSID for older devices, of this policy.",
+        ),
+    ] = None
     profile: Annotated[
         str | None, typer.Option(help="With --openwrt: the router, whose radio is written.")
     ] = None
@@ -178,17 +185,23 @@ def policies_show(options: PolicyOptions) -> None:
         if len(options.programs) > 1 or beside or options.links != 1:
             raise UsageError("--hostapd, --wpa-supplicant, --openwrt: one alone, nothing beside it")
         # The advice and the real stack take a while to load, and no other catalogue needs them.
-        from airtoll.advising.settings import change_of, settings_of
+        from airtoll.advising.settings import change_of, second_of, settings_of
 
         program = next(iter(options.programs), None)
         if options.source is not None:
             source = str(options.source)
-            asked = {"ssid": options.ssid, "band": options.band, "program": program}
-            sys.stdout.write(change_of(policy, source, **asked).text)
+            asked = {"ssid": options.ssid, "band": options.band}
+            text = change_of(policy, source, program=program, **asked).text
         else:
             assert program is not None
-            sys.stdout.write(settings_of(policy, program, options.profile))
+            source, asked = f"the file of {program}", {}
+            text = settings_of(policy, program, options.profile)
+        if options.second is not None:
+            text = second_of(resolve(options.second), text, source, **asked)
+        sys.stdout.write(text)
         return
+    if options.second is not None:
+        raise UsageError("--second-ssid: needs --hostapd, --openwrt or --from FILE")
     row = _policy_row(policy)
     negotiation = negotiate(policy, over_links(policy, options.links))
     row["negotiation"] = negotiation

@@ -42,7 +42,7 @@ from airtoll.analyse.explain import (
 from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.explain_dataset import explain_dataset, is_dataset
-from airtoll.cli.explain_from import Stated, stated, without_pmf
+from airtoll.cli.explain_from import Stated, neighbours_of, stated, without_pmf
 from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
@@ -281,6 +281,14 @@ class ExplainOptions:
             "BEFORE:AFTER of files; repeat."
         ),
     ] = None
+    neighbours: Annotated[
+        str | None,
+        typer.Option(
+            help="Other networks on the channel: N or N@LEVEL (3@-70, dBm), or a file that lists "
+            "them (iw scan, nmcli, a capture).",
+            show_default="unknown",
+        ),
+    ] = None
     client: Annotated[str, typer.Option(help="Where iperf3's client ran: station, or wired.")] = (
         "station"
     )
@@ -304,7 +312,9 @@ def explain_command(options: ExplainOptions) -> None:
             raise UsageError(f"{before} is a data set: name the scenarios to see, with commas")
         explain_dataset(before, rest[0], options.json)
         return
-    networks = stated((options.from_, options.to), options.link.ssid, options.link.band)
+    # A file of --neighbours has the own network, too.
+    ssid = None if _of_neighbours(options) else options.link.ssid
+    networks = stated((options.from_, options.to), ssid, options.link.band)
     named = (networks[0].policy, networks[1].policy)
     profiles = _profiles(options.profile or ())
     if options.client not in ("station", "wired"):
@@ -322,6 +332,9 @@ def explain_command(options: ExplainOptions) -> None:
     link = options.link.link(options.phy, policies, profiles, networks)
     readings, remarks = readings_of(firsts, seconds)
     link = _carrying(link, readings)
+    if options.neighbours is not None:
+        heard, told = neighbours_of(options.neighbours, options.link.ssid)
+        link, remarks = evolve(link, neighbours=heard), [told, *remarks]
     remarks = [*_told(networks, link), *remarks]
     setting = setting_of(link, [one.flow for one in readings])
     if setting.change.pmf_required:
@@ -342,6 +355,13 @@ def explain_command(options: ExplainOptions) -> None:
     for line in text:
         console.print(line, soft_wrap=True)
     _refuse_lost(lost)
+
+
+def _of_neighbours(options: ExplainOptions) -> bool:
+    """Whether the network of --ssid is one of a file of --neighbours alone."""
+    if options.neighbours is None:
+        return False
+    return not any(source and Path(source).is_file() for source in (options.from_, options.to))
 
 
 def _phy(
@@ -657,7 +677,8 @@ def _judged(setting: Setting, one: Verdict, *, several: bool) -> str:
     words = {
         "alone": "what security alone costs; nothing is slow",
         "undecided": "security alone may cost that, but in this spread a further fall of up to "
-        f"{100 * (one.high - one.expected):.0f} % would not show",
+        f"{100 * (one.high - one.expected):.0f} % would not show"
+        + (": it cannot tell a fall from none" if one.low <= 0 else ""),
         "limited": f"what security alone costs; both are far below the {air} of the air, which "
         "security does not explain",
         "more": "more than security's octets explain",

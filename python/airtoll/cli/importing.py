@@ -62,7 +62,10 @@ class ImportOptions:
     ] = None
     scenario: Annotated[str, typer.Option(help="Name of the set-up.")] = "imported"
     traffic: Annotated[
-        str | None, typer.Option(help="Name of the traffic; default: the file's transport.")
+        str | None,
+        typer.Option(
+            help="Name of the traffic; default: the file's transport (iperf3 -R: tcp-reverse)."
+        ),
     ] = None
     folder: Annotated[
         Path, typer.Option("--out", parser=named("--out"), help="Folder to write or add to.")

@@ -19,7 +19,7 @@ from attrs import frozen
 from airtoll.analyse import Analysis
 from airtoll.analyse.estimate import Array
 from airtoll.analyse.power import Spread, corrected, minimum_detectable, trials_needed
-from airtoll.analyse.precision import LEAST_TRIALS, how_known
+from airtoll.analyse.precision import LEAST_TRIALS, Known, how_known
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.options import command
 from airtoll.cli.output import (
@@ -41,8 +41,11 @@ from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import prepare
 from airtoll.run import run as run_study
 from airtoll.run.outcome import refuse_no_result
+from airtoll.study import Study
 
 _PILOT_TRIALS = 5
+#: Probability of the forecast of a run's trials: as many runs take more as take fewer.
+_MEDIAN = 0.5
 
 
 @frozen(kw_only=True)
@@ -118,19 +121,73 @@ class PlanOptions:
         return corrected(self.level, self.comparisons)
 
 
+@frozen
+class Course:
+    """The trials that a run of the study will have.
+
+    ``first``: of every cell. ``precision``: half an overhead's interval (a fraction) to which a
+    cell goes on, up to ``most`` trials; None: no cell goes on.
+    """
+
+    first: int
+    precision: float | None
+    most: int
+
+    @classmethod
+    def of(cls, study: Study) -> Course:
+        """The course of a run with the study's own number and precision."""
+        trials = study.trials
+        first = trials.repetitions
+        if trials.until_precision:
+            first = max(first, LEAST_TRIALS)
+        return cls(first, trials.until_precision, max(trials.most_trials, first))
+
+    def trials(self, spread: Spread | None, level: float) -> int:
+        """The forecast for a cell whose overhead has this spread (None: unknown)."""
+        if self.precision is None or spread is None:
+            return self.first
+        more = spread.trials_within(self.precision, level, _MEDIAN)
+        return self.most if more is None else min(max(self.first, more), self.most)
+
+    def half_width(self, trials: int, known: float) -> float:
+        """Half the interval that so many trials give: a run goes on until it is narrow enough."""
+        if self.precision is None or trials >= self.most:
+            return known
+        return min(known, self.precision)
+
+    @property
+    def title(self) -> str:
+        """The heading of the column with the trials."""
+        return "planned" if self.precision is None else "in the run"
+
+    def then(self, verb: str) -> str:
+        """The heading of the column with what these trials do."""
+        return f"{'planned' if self.precision is None else 'which'} {verb}"
+
+    @property
+    def words(self) -> str | None:
+        """A note on the trials that a run adds; None where it adds none."""
+        if self.precision is None:
+            return None
+        return (
+            f"note: the study has until_precision = {100 * self.precision:g} %: a run has "
+            f"{self.first} trials of each cell, then goes on where an overhead is wider than that, "
+            f'to {self.most} at most. The column "in the run" is the forecast for each '
+            "cell; --trials N sets another number"
+        )
+
+
 @command
 def plan_command(options: PlanOptions) -> None:
     """Compute the trials per cell that detect a difference against the baseline, or that give each
     overhead an interval of a wanted width.
     """
     file = prepare(options.study)
-    planned = file.study.trials.repetitions
-    if file.study.trials.until_precision:
-        planned = max(planned, LEAST_TRIALS)
+    course = Course.of(file.study)
     if options.pilot is not None:
         pilot = _summary(options.pilot, str(options.pilot))
         _refuse_other(options, pilot, make_plan(file.study).cells)
-        _plan(options, pilot, planned)
+        _plan(options, pilot, course)
         return
     with tempfile.TemporaryDirectory(prefix="airtoll-pilot-") as folder, View(options.on) as view:
         place = Path(folder) / "pilot"
@@ -143,7 +200,7 @@ def plan_command(options: PlanOptions) -> None:
             started=view.start,
             on_phase=view.phase,
         )
-        _plan(options, _summary(place, options.study), planned)
+        _plan(options, _summary(place, options.study), course)
 
 
 def _refuse_other(options: PlanOptions, pilot: RunSummary, cells: Iterable[Cell]) -> None:
@@ -164,10 +221,10 @@ def _summary(folder: Path, name: str) -> RunSummary:
     return summarise(folder)
 
 
-def _plan(options: PlanOptions, pilot: RunSummary, planned: int) -> None:
-    rows = (_detecting if options.within is None else _narrow)(options, pilot, planned)
+def _plan(options: PlanOptions, pilot: RunSummary, course: Course) -> None:
+    rows = (_detecting if options.within is None else _narrow)(options, pilot, course)
     if options.json:
-        _say_assumptions(options, pilot, rows)
+        _say_assumptions(options, pilot, rows, course)
         emit_json(rows)
         return
     if options.within is None:
@@ -175,16 +232,16 @@ def _plan(options: PlanOptions, pilot: RunSummary, planned: int) -> None:
             "cell",
             "spread",
             f"trials for {options.said}",
-            "planned",
-            "planned detects",
+            course.title,
+            course.then("detects"),
         ]
     else:
         columns = [
             "cell",
             "pilot",
             f"trials for ± {options.said}",
-            "planned",
-            "planned gives",
+            course.title,
+            course.then("gives"),
         ]
     view = table(None, columns, right=columns[1:])
     for row in rows[: shown_rows(len(rows))]:
@@ -198,11 +255,14 @@ def _plan(options: PlanOptions, pilot: RunSummary, planned: int) -> None:
         view.add_row(str(row["cell"]), spread, needed, str(row["trials_planned"]), then)
     out().print(view)
     say_rest(len(rows), "all of them with --json")
-    _say_assumptions(options, pilot, rows)
+    _say_assumptions(options, pilot, rows, course)
 
 
 def _say_assumptions(
-    options: PlanOptions, pilot: RunSummary, rows: Sequence[Mapping[str, object]]
+    options: PlanOptions,
+    pilot: RunSummary,
+    rows: Sequence[Mapping[str, object]],
+    course: Course,
 ) -> None:
     """The test or interval, the correction, and how far the pilot's spread may be off."""
     analysis = pilot.analysis
@@ -214,6 +274,8 @@ def _say_assumptions(
         f"{wanted} {options.said}: {what}, level {options.level:g}, power "
         f"{options.power:g}; spread from a pilot"
     )
+    if course.words is not None:
+        err().print(course.words, markup=False)
     trials = min(pilot.plan.trials_of(cell.name) for cell in pilot.plan.cells)
     times = Spread(1.0, max(trials, 2), analysis.paired).uncertainty
     err().print(
@@ -232,32 +294,45 @@ def _say_assumptions(
         )
 
 
-def _narrow(options: PlanOptions, pilot: RunSummary, planned: int) -> list[dict[str, object]]:
+def _narrow(options: PlanOptions, pilot: RunSummary, course: Course) -> list[dict[str, object]]:
     """A row per overhead: the trials for an interval of the wanted width."""
     analysis, level = pilot.analysis, options.level_of_each
     rows: list[dict[str, object]] = []
     left_out = []
     for one in how_known(analysis):
-        sides = (analysis.throughputs_of(name).height for name in (one.cell, one.reference))
-        trials = min(sides)
-        if not 0 < one.half < math.inf or trials < 2:
+        spread = _spread(analysis, one)
+        if spread is None:
             left_out.append(one.cell)
             continue
-        spread = Spread.of(one.half, trials, analysis.paired, analysis.level)
+        planned = course.trials(spread, analysis.level)
         rows.append(
             {
                 "cell": one.cell,
-                "pilot_trials": trials,
+                "pilot_trials": _pilot_trials(analysis, one),
                 "pilot_half_width": one.half,
                 "trials_needed": spread.trials_within(options.wanted, level, options.power),
                 "trials_planned": planned,
-                "half_width_when_run_as_planned": spread.half_width(planned, level, options.power),
+                "half_width_when_run_as_planned": course.half_width(
+                    planned, spread.half_width(planned, level, options.power)
+                ),
             }
         )
     return _told(options, rows, left_out)
 
 
-def _detecting(options: PlanOptions, pilot: RunSummary, planned: int) -> list[dict[str, object]]:
+def _pilot_trials(analysis: Analysis, one: Known) -> int:
+    return min(analysis.throughputs_of(name).height for name in (one.cell, one.reference))
+
+
+def _spread(analysis: Analysis, one: Known) -> Spread | None:
+    """The spread behind an overhead of the pilot; None where it is not known."""
+    trials = _pilot_trials(analysis, one)
+    if not 0 < one.half < math.inf or trials < 2:
+        return None
+    return Spread.of(one.half, trials, analysis.paired, analysis.level)
+
+
+def _detecting(options: PlanOptions, pilot: RunSummary, course: Course) -> list[dict[str, object]]:
     """A row per secured cell: the trials that detect the wanted difference."""
     analysis, level = pilot.analysis, options.level_of_each
     rows: list[dict[str, object]] = []
@@ -267,7 +342,9 @@ def _detecting(options: PlanOptions, pilot: RunSummary, planned: int) -> list[di
         .select("cell", "baseline_cell")
         .iter_rows()
     )
+    spreads_of = {one.cell: _spread(analysis, one) for one in how_known(analysis)}
     for cell, reference in references.items():
+        planned = course.trials(spreads_of.get(cell), analysis.level)
         own, zero = (_readings(analysis, str(name)) for name in (cell, reference))
         if len(own) < 2 or len(zero) < 2:
             continue

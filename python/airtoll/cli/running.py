@@ -6,6 +6,7 @@ Never holds logic that ``airtoll.run`` lacks.
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections import Counter
@@ -49,7 +50,7 @@ from airtoll.report.summary import summarise
 from airtoll.run import MOST_JOBS, CellCheck
 from airtoll.run import check as check_study
 from airtoll.run import run as run_study
-from airtoll.run.api import prepare
+from airtoll.run.api import Cautions, grave_first, prepare
 from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
 from airtoll.testbeds import neighbours, probe_traffic, station_rates
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+#: Warnings of a run before its first trial; `airtoll check` has the others.
+_MOST_WARNED = 3
 #: CPU seconds of a report, and of one of its cells, for the estimate of `airtoll check`.
 _REPORT_S, _REPORT_CELL_S = 0.5, 0.003
 #: CPU seconds of a cell besides its trials: resolved, built, in the tables.
@@ -219,6 +223,7 @@ def run(options: RunOptions) -> None:
                 ),
                 on_phase=on_phase,
                 on_look=view.look,
+                on_cautions=_warner(options),
             )
         totals = result.totals
         if totals is not None:
@@ -254,6 +259,34 @@ def run(options: RunOptions) -> None:
         refuse_no_result(result.path, result.trials())
         if checked is not None:
             gates.refuse(checked)
+
+
+def _warner(options: RunOptions) -> Callable[[Cautions], None]:
+    """Say the most important likely mistakes of a study before its first trial."""
+
+    def warn(cautions: Cautions) -> None:
+        kinds: dict[str, list[tuple[str, int]]] = {}
+        for caution, count in cautions.counts.items():
+            # One likely mistake at several levels differs in its numbers alone.
+            kinds.setdefault(_NUMBER.sub("", caution.text), []).append((caution.text, count))
+        some = "" if cautions.cells == cautions.of else f" of {cautions.cells} looked at"
+        lines = []
+        for texts in kinds.values():
+            cells = sum(count for _, count in texts)
+            first = ", the first" if len(texts) > 1 else ""
+            many = "" if cells == 1 else "s"
+            lines.append(f"warning: {cells} cell{many}{some}{first}: {texts[0][0]}")
+        rest = len(lines) - _MOST_WARNED
+        if rest > 0:
+            same = " with the same --set" if options.settings.set_ else ""
+            lines[_MOST_WARNED:] = [
+                f"{rest} more warning{'' if rest == 1 else 's'}: `airtoll check {options.study}`"
+                f"{same} shows all"
+            ]
+        for line in lines:
+            err().print(line, markup=False, highlight=False, soft_wrap=True)
+
+    return warn
 
 
 def _say_captures(folder: RunFolder, plan: Plan) -> None:
@@ -408,9 +441,10 @@ def check(options: CheckOptions) -> None:
             f"{most} trials at most: up to {longest}; `airtoll plan {options.study} --within "
             f"{100 * precision:g}%` forecasts how many each needs, --trials N sets their number"
         )
-    warnings = Counter(c.warning for c in cells if c.warning)
-    for text, count in warnings.most_common(shown_rows(len(warnings))):
-        err().print(f"warning: {count} cells: {text}")
+    warnings = Counter(caution for c in cells for caution in c.cautions)
+    ordered = grave_first(warnings)
+    for caution, count in list(ordered.items())[: shown_rows(len(ordered))]:
+        err().print(f"warning: {count} cells: {caution.text}")
     rates = Counter(note for c in cells if c.rates and (note := station_rates.note(c.cell)))
     for text, count in rates.most_common(shown_rows(len(rates))):
         err().print(f"note: {count} cells: {text}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,7 @@ from attrs import frozen
 
 from airtoll.cli.importing import print_imported
 from airtoll.cli.options import command
-from airtoll.cli.output import emit_json, out, table
+from airtoll.cli.output import emit_json, out, piped_width, table
 from airtoll.cli.reporting import (
     FormOptions,
     WhereOption,
@@ -118,7 +119,9 @@ def show(options: ShowOptions) -> None:
             sheet.add_row(*row)
         out().print(sheet)
         if found.note and (form.columns is None or "verdict" in found.columns):
-            out().print(found.note, soft_wrap=True)
+            # As wide as the table above it, in a pipe, too.
+            width = out().width if sys.stdout.isatty() else piped_width()
+            out().print(textwrap.fill(found.note, width))
     refuse_no_result(run, summary.trials)
 
 

@@ -99,7 +99,7 @@ FORMS: Final = (
         defaults={"ieee80211w": "0"},
     ),
 )  # fmt: skip
-_SECRETS: Final = ("key", "psk", "sae_password", "wpa_passphrase")
+PASSPHRASES: Final = ("key", "psk", "sae_password", "wpa_passphrase")
 _OPTION: Final = re.compile(
     r"(?P<head>\s*(?:option|list)\s+['\"]?(?P<key>\w+)['\"]?\s+)(?P<value>.*)"
 )
@@ -129,17 +129,19 @@ class Changed:
 
 
 @frozen
-class _Entry:
+class Entry:
+    """One key. ``line``: from 0."""
+
     line: int
     key: str
     value: str
 
 
 @frozen
-class _Section:
+class Section:
     """The entries of one network, and the line after which new ones go."""
 
-    entries: tuple[_Entry, ...]
+    entries: tuple[Entry, ...]
     last: int
 
 
@@ -147,6 +149,17 @@ def form_of(text: str) -> str | None:
     """The program of a text's form: openwrt, hostapd or wpa-supplicant; None for other texts."""
     names = dict(zip(FORMS, ("openwrt", "wpa-supplicant", "hostapd"), strict=True))
     return next((names[one] for one in FORMS if one.reader.matches(text)), None)
+
+
+def written_form(text: str, source: str) -> Form:
+    """The form of a text that is written, too. Raises ``UsageError`` for other texts."""
+    form = next((one for one in FORMS if one.reader.matches(text)), None)
+    if form is None or (form.reader is openwrt and openwrt.is_shown(text)):
+        raise UsageError(
+            f"--from {source}: settings are written as hostapd.conf, OpenWrt's "
+            "/etc/config/wireless (the file itself) or wpa_supplicant.conf"
+        )
+    return form
 
 
 def changed(
@@ -164,23 +177,18 @@ def changed(
     a band that no radio is known to have, or a policy that 6 GHz does not take; ``PolicyError``
     where no change of the lines of security leads to the policy.
     """
-    form = next((one for one in FORMS if one.reader.matches(text)), None)
-    if form is None or (form.reader is openwrt and openwrt.is_shown(text)):
-        raise UsageError(
-            f"--from {source}: settings are written as hostapd.conf, OpenWrt's "
-            "/etc/config/wireless (the file itself) or wpa_supplicant.conf"
-        )
-    before = _networks(form, text, source)
-    chosen = _chosen(before, source, ssid, band)
+    form = written_form(text, source)
+    before = networks_in(form, text, source)
+    chosen = chosen_of(before, source, ssid, band)
     _refuse_6ghz(policy, [before[index] for index in chosen], source)
-    wanted = _wanted(form, example)
-    sections = list(_sections(form, text))
+    wanted = keys_of(form, example)
+    sections = list(sections_of(form, text))
     if any(entry.key == "ieee80211w" for index in chosen for entry in sections[index].entries):
         # An example that leaves it to the default of its encryption would keep the file's value.
         wanted.setdefault("ieee80211w", str(PMF[policy.link.pmf]))
     for attempt in range(3):
         lines, changes = _edited(form, text, chosen, wanted, attempt)
-        found = _networks(form, "\n".join(lines) + "\n", source)
+        found = networks_in(form, "\n".join(lines) + "\n", source)
         if all(_means(found[index], before[index], policy) for index in chosen):
             return Changed("\n".join(lines) + "\n", tuple(changes), found[chosen[0]])
     raise PolicyError(
@@ -188,7 +196,8 @@ def changed(
     )
 
 
-def _networks(form: Form, text: str, source: str) -> list[Network]:
+def networks_in(form: Form, text: str, source: str) -> list[Network]:
+    """The networks of a file, in its order."""
     return [finish(draft) for draft in form.reader.drafts(text, source)]
 
 
@@ -201,9 +210,10 @@ def _refuse_6ghz(policy: Policy, networks: Sequence[Network], source: str) -> No
     raise UsageError(f"--from {source}: {policy.name}: not at 6 GHz: {reason}{cure}")
 
 
-def _chosen(
+def chosen_of(
     networks: Sequence[Network], source: str, ssid: str | None, band: str | None
 ) -> list[int]:
+    """Indices of the radios of one network. Raises ``UsageError`` where none or several fit."""
     if band is not None:
         at = [one for one in networks if one.band == band and ssid in (None, one.name)]
         if not at:
@@ -236,8 +246,9 @@ def _means(found: Network, before: Network, policy: Policy) -> bool:
     return policy.link in {resolve(name).link for name in found.candidates}
 
 
-def _wanted(form: Form, example: str) -> dict[str, str]:
-    (section,) = _sections(form, example)
+def keys_of(form: Form, example: str) -> dict[str, str]:
+    """The keys of an example with one network, and their values."""
+    (section,) = sections_of(form, example)
     return {entry.key: entry.value for entry in section.entries}
 
 
@@ -248,7 +259,7 @@ def _edited(
     all of the policy's; 2, and without keys that it does not have.
     """
     lines = text.splitlines()
-    sections = list(_sections(form, text))
+    sections = list(sections_of(form, text))
     changes = []
     new_lines: dict[int, list[str]] = {}
     removed: set[int] = set()
@@ -265,7 +276,7 @@ def _edited(
                 continue
             is_own = key in form.own and (attempt > 0 or key in form.first)
             is_given = key in form.given and not _stands_for(key, form.given[key], have)
-            if is_own or (is_given and (attempt > 0 or key in _SECRETS)):
+            if is_own or (is_given and (attempt > 0 or key in PASSPHRASES)):
                 line = _new_line(form, lines[section.last], key, value)
                 new_lines.setdefault(section.last, []).append(line)
                 changes.append(Change(section.last + 1, None, line))
@@ -281,7 +292,7 @@ def _edited(
     return found, sorted(changes, key=lambda one: one.number)
 
 
-def _stands_for(key: str, others: Sequence[str], have: Mapping[str, _Entry]) -> bool:
+def _stands_for(key: str, others: Sequence[str], have: Mapping[str, Entry]) -> bool:
     """Whether a file has a key that may stand for another one."""
     # SAE needs the passphrase: 64 digits of a PSK do not do.
     raw = {"psk"} if key == "sae_password" and "psk" in have else set()
@@ -289,7 +300,7 @@ def _stands_for(key: str, others: Sequence[str], have: Mapping[str, _Entry]) -> 
     return bool({*others} & have.keys() - raw)
 
 
-def _sections(form: Form, text: str) -> Iterator[_Section]:
+def sections_of(form: Form, text: str) -> Iterator[Section]:
     """One section for each network, in the order of the drafts of the reader."""
     if form.reader is hostapd_conf:
         yield from _assigned(text, r"\s*bss\s*=", first_is_one=True)
@@ -299,43 +310,43 @@ def _sections(form: Form, text: str) -> Iterator[_Section]:
         yield from _of_openwrt(text)
 
 
-def _assigned(text: str, begins: str, *, first_is_one: bool) -> Iterator[_Section]:
-    entries: list[_Entry] = []
+def _assigned(text: str, begins: str, *, first_is_one: bool) -> Iterator[Section]:
+    entries: list[Entry] = []
     is_open, last = first_is_one, 0
     for number, line in enumerate(text.splitlines()):
         words = line.strip()
         if re.match(begins, line):
             if is_open:
-                yield _Section(tuple(entries), last)
+                yield Section(tuple(entries), last)
             entries, is_open, last = [], True, number
         elif words.startswith("}") and not first_is_one:
             if is_open:
-                yield _Section(tuple(entries), last)
+                yield Section(tuple(entries), last)
             entries, is_open = [], False
         elif words and not words.startswith("#") and is_open and (found := _ASSIGNED.match(line)):
-            entries.append(_Entry(number, found["key"], found["value"].strip()))
+            entries.append(Entry(number, found["key"], found["value"].strip()))
             last = number
     if is_open:
-        yield _Section(tuple(entries), last)
+        yield Section(tuple(entries), last)
 
 
-def _of_openwrt(text: str) -> Iterator[_Section]:
-    entries: list[_Entry] = []
+def _of_openwrt(text: str) -> Iterator[Section]:
+    entries: list[Entry] = []
     is_open, last = False, 0
     for number, line in enumerate(text.splitlines()):
         words = line.split()
         if words[:1] == ["config"]:
             if is_open:
-                yield _Section(tuple(entries), last)
+                yield Section(tuple(entries), last)
             entries, last = [], number
             is_open = len(words) > 1 and words[1].strip("'\"") == "wifi-iface"
         elif is_open and (found := _OPTION.match(line)):
             quoted = _QUOTED.match(found["value"])
             value = quoted[0].strip("'\"") if quoted else ""
-            entries.append(_Entry(number, found["key"], value))
+            entries.append(Entry(number, found["key"], value))
             last = number
     if is_open:
-        yield _Section(tuple(entries), last)
+        yield Section(tuple(entries), last)
 
 
 def _with_value(line: str, value: str) -> str:

@@ -21,6 +21,8 @@ UNPRICED: Final = "cost unknown: "
 
 #: Prefix of a caveat: rates that the study does not state.
 RATE: Final = "rate: "
+#: Prefix of a caveat: a level that is too low for the rate, alone or beside frames of neighbours.
+WEAK: Final = "level: "
 #: Prefix of a caveat: a queue, a window or a wire, not the air, limits the throughput.
 LIMIT: Final = "limit: "
 
@@ -67,12 +69,6 @@ class Metric(NamedTuple):
     better: Direction = "neither"
     name: str = ""
     percent: bool = False
-
-    @property
-    def words(self) -> tuple[str, str]:
-        """The verdicts on a value that is higher, and on one that is lower."""
-        rate = self.unit == "bit/s" and self.better == "more"
-        return ("faster", "slower") if rate else ("higher", "lower")
 
 
 def mean_by(*metrics: str) -> Total:

@@ -1,8 +1,15 @@
-"""The name of a metric in a sentence, and the largest change of it that stays unnoticed."""
+"""The name of a metric in a sentence, the largest change of it that stays unnoticed, and the words
+of verdicts that every layer shares.
+"""
 
 from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
+
+#: Verdict on a change inside of the unnoticed range.
+NOTHING_NOTICED: Final = "nothing that anyone would notice"
+#: Verdict on an interval that holds both no change and one that would be noticed.
+UNDECIDED: Final = "too few trials to tell"
 
 #: share: a change is told as a share of what was; values: by both values, though what goes
 #: unnoticed is a share; difference: from what to what; points: of a share; lost: as the packets
@@ -62,7 +69,7 @@ SPOKEN: Final[dict[str, Spoken]] = {
     "joined_ratio": Spoken("the share of clients that join", "points", 0.0),
     "fairness_ratio": Spoken("fairness of throughputs (Jain's index)", "difference", 0.01),
     "authentication_messages": Spoken("the number of messages", "difference", 0.0),
-    "authentication_octets": Spoken("the octets of the messages", "share", 0.01),
+    "authentication_octets": Spoken("the size of the messages", "share", 0.01),
     "group_airtime_share": Spoken("the air that group-addressed messages take", "points", 0.001),
     "group_delivered_ratio": Spoken(
         "the share of group-addressed messages that arrive", "points", 0.001
@@ -80,7 +87,105 @@ SPOKEN: Final[dict[str, Spoken]] = {
 }
 
 
+#: The other metrics in a sentence, told only by request. Each is one thing (a number, a time, a
+#: share), so that its verb is "rises", "stays" and "is".
+_NAMED: Final[dict[str, str]] = {
+    "offered_bps": "the offered load",
+    "throughput_drift_bps": "the drift of throughput",
+    "measured_s": "the measured time",
+    "delay_drift_s": "the drift of the mean delay",
+    "response_p50_s": "the median response time",
+    "response_p95_s": "the 95 % response time",
+    "response_p99_s": "the 99 % response time",
+    "transfer_delay_s": "the duration of a transfer",
+    "stations_joined": "the number of stations that joined",
+    "messages_ieee80211": "the number of authentication and association frames",
+    "messages_eap": "the number of EAP messages",
+    "messages_eapol_key": "the number of EAPOL-Key frames",
+    "messages_radius": "the number of RADIUS packets",
+    "messages_mobile_ip": "the number of Mobile IP messages",
+    "messages_ikev1": "the number of IKEv1 messages",
+    "messages_ikev2": "the number of IKEv2 messages",
+    "messages_wireguard": "the number of WireGuard messages",
+    "messages_openvpn": "the number of OpenVPN control packets",
+    "mobile_ip_advertisements": "the number of Mobile IP advertisements",
+    "group_rekeys": "the number of group key renewals",
+    "group_rekey_messages": "the number of messages of group key renewals",
+    "group_rekey_longest_s": "the longest group key renewal",
+    "sae_commits_forged": "the number of forged SAE commits",
+    "sae_frames_dropped": "the number of frames that the flood drops",
+    "sae_commits_computed": "the number of forged SAE commits that the access point computes",
+    "rejoins": "the number of rejoins",
+    "rejoin_gap_longest_s": "the longest time off the network",
+    "rejoin_messages": "the number of messages of rejoins",
+    "handovers": "the number of hand-overs",
+    "handover_packets_kept": "the number of packets that the old access point keeps",
+    "handover_scan_s": "the scan of a hand-over",
+    "handover_association_s": "the association of a hand-over",
+    "handover_eap_s": "the EAP exchange of a hand-over",
+    "handover_keys_s": "the key handshake of a hand-over",
+    "handover_mobile_ip_s": "the Mobile IP registration of a hand-over",
+    "handover_movement_s": "the time until a move is detected",
+    "handover_tunnel_s": "the tunnel negotiation of a hand-over",
+    "handover_tunnel_messages": "the number of tunnel messages of a hand-over",
+    "handover_tunnel_octets": "the size of the tunnel messages of a hand-over",
+    "handover_wait_s": "the wait for a packet in a hand-over",
+    "handover_scans": "the number of scans of a hand-over",
+    "handover_left_s": "the time until a walking station leaves",
+    "handover_old_level_dbm": "the level of the old access point",
+    "handover_new_level_dbm": "the level of the new access point",
+    "handover_request_s": "the FT request before a hand-over",
+    "preauthentication_time_s": "the time of a pre-authentication",
+    "preauthentication_messages": "the number of messages of a pre-authentication",
+    "handover_messages": "the number of messages of a hand-over",
+    "doze_share": "the share of the time that a station dozes",
+    "sender_time_s": "the time at the sender",
+    "transit_time_s": "the time in transit",
+    "receiver_time_s": "the time at the receiver",
+    "packets_sent": "the number of sent packets",
+    "packets_received": "the number of received packets",
+    "packets_lost": "the number of lost packets",
+    "packets_lost_full": "the number of packets lost to full queues",
+    "packets_lost_aqm": "the number of packets that CoDel drops",
+    "packets_lost_attempts": "the number of packets lost after their last attempt",
+    "packets_lost_lifetime": "the number of packets lost after their lifetime",
+    "packets_lost_away": "the number of packets lost while a station is away",
+    "packets_lost_wire": "the number of packets that a wire loses",
+    "packets_lost_length": "the number of packets too long for the path",
+    "packets_lost_address": "the number of packets lost without an address",
+    "packets_queued": "the number of packets left in queues",
+    "tcp_retransmissions": "the number of TCP retransmissions",
+    "airtime_payload_s": "the airtime of payload",
+    "airtime_ip_transport_s": "the airtime of IP and transport headers",
+    "airtime_mac_phy_s": "the airtime of preambles and MAC headers",
+    "airtime_security_s": "the airtime of security",
+    "airtime_ack_s": "the airtime of acknowledgements",
+    "airtime_contention_s": "the time of contention",
+    "backoff_excess_slots": "the excess of drawn back-off",
+    "airtime_card_s": "the wait for the card",
+    "airtime_interference_s": "the airtime of interference",
+    "airtime_neighbours_s": "the airtime of neighbours",
+    "airtime_retry_s": "the airtime of failed exchanges",
+    "airtime_protection_s": "the airtime of protection",
+    "airtime_management_s": "the airtime of management frames",
+    "airtime_idle_s": "the idle time of the air",
+    **{f"busy_link_{number}_share": f"the busy share of link {number}" for number in (1, 2, 3)},
+    "airtime_retry_share": "the share of airtime that retries take",
+    "group_messages": "the number of group-addressed messages",
+    "crypto_time_s": "the time of ciphers",
+    "crypto_exposed_s": "the wait for ciphers",
+    "octets_payload": "the amount of payload on the air",
+    "octets_ip_transport": "the amount of IP and transport headers on the air",
+    "octets_mac": "the amount of MAC headers on the air",
+    "octets_security": "the amount of security octets on the air",
+    "octets_management": "the amount of management octets on the air",
+    "octets_control": "the amount of acknowledgement octets on the air",
+    "octets_retry": "the amount of retried octets on the air",
+    "rate_forbidden_bps": "the rate that the cipher forbids",
+    "rate_used_bps": "the rate that is used",
+}
+
+
 def spoken(metric: str) -> Spoken:
-    """How a metric is spoken of; one without a row is named by its own name."""
-    name, _, unit = metric.rpartition("_")
-    return SPOKEN.get(metric) or Spoken("the " + (name or unit).replace("_", " "))
+    """The words and limits of a metric; another name stands for itself."""
+    return SPOKEN.get(metric) or Spoken(_NAMED.get(metric) or f"the {metric.replace('_', ' ')}")

@@ -88,7 +88,7 @@ _LISTED = (
 
 #: Word -> the names that it may stand for.
 _TWO_MEANINGS = {
-    "wpa": ("WPA-Personal", "WPA-Enterprise"),
+    "wpa": ("wpa-psk-tkip", "wpa-psk-ccmp", "wpa-eap-peap-tkip"),
     "enterprise": ("WPA2-Enterprise", "WPA3-Enterprise"),
     "personal": ("WPA2-Personal", "WPA3-Personal"),
     "eap": ("WPA2-Enterprise", "WPA3-Enterprise"),

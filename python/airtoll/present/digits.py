@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from airtoll.analyse import Estimate
-from airtoll.analyse.quantities import NOTHING, scale_of
+from airtoll.analyse.quantities import NOTHING, OFF_CENTRE, scale_of
 
 #: Digits after the first of a value without an interval.
 _SIGNIFICANT = 2
@@ -13,6 +13,11 @@ _SIGNIFICANT = 2
 _LONG = 10_000
 #: An interval narrower than this share of its value says nothing more to a reader.
 _FINEST = 1e-2
+#: A value further from the middle of its interval, in half widths, is told with both ends.
+_OFF_CENTRE = 0.25
+_PERCENT = 0.01
+#: Percent of all.
+_ALL = 100.0
 
 
 def places_of(half: float, value: float) -> int:
@@ -139,7 +144,7 @@ def _two(value: float) -> str:
 
 def percent(estimate: Estimate) -> str:
     """A share in percent with its interval."""
-    return f"{_number(estimate, 0.01)} %"
+    return f"{_number(estimate, _PERCENT)} %"
 
 
 def plain_percent(value: float) -> str:
@@ -173,7 +178,13 @@ def _number(estimate: Estimate, factor: float) -> str:
     low, high = estimate.low / factor, estimate.high / factor
     if f"{low:.{places}f}" == f"{high:.{places}f}":
         return f"{value:.{places}f}"
-    if abs(value - (low + high) / 2) > 0.25 * half:
+    # The rule of the tables where the interval says no direction, or where half a width would reach
+    # beyond 100 % although the interval does not.
+    most = _OFF_CENTRE
+    reach = abs(value) + half
+    if half > abs(value) or (factor == _PERCENT and max(abs(low), abs(high)) <= _ALL < reach):
+        most = OFF_CENTRE
+    if abs(value - (low + high) / 2) > most * half:
         return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}]"
     width = f"{half:.{places}f}"
     return f"{value:.{places}f} ± {width}" if float(width) else f"{value:.{places}f}"

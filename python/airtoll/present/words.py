@@ -7,12 +7,17 @@ averaged: where the change differs from place to place, each place or both ends 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from attrs import evolve, frozen
 
 from airtoll.analyse import Estimate
+from airtoll.analyse.analysis import SHIFT
+from airtoll.analyse.comparison import Test
+from airtoll.analyse.estimate import COST_UNKNOWN
+from airtoll.analyse.evidence import Evidence
+from airtoll.analyse.families import EXPLORATORY
 from airtoll.analyse.power import POWER
 from airtoll.answer import (
     Answered,
@@ -31,11 +36,12 @@ from airtoll.answer import (
     Reproduces,
     Ruled,
     Ruling,
+    Stated,
     Sum,
     Verdict,
 )
 from airtoll.observe.metrics import OVERHEAD, name_of, quantity
-from airtoll.observe.spoken import spoken
+from airtoll.observe.spoken import NOTHING_NOTICED, UNDECIDED, spoken
 from airtoll.present.digits import (
     absolute,
     amount,
@@ -69,10 +75,16 @@ _DESCRIBED: Final = 75
 _DESCRIBED_FEW: Final = 90
 #: A share from which on both values are told beside it.
 _LARGE: Final = 0.1
+#: A number of trials of a fresh run that is so many times what was run is no plan.
+_MOST_TIMES: Final = 100
+#: The first step instead, and from how many trials on their spread is known well.
+_FIRST_TRIALS: Final = 30
+_FIRST_STEP: Final = f"--trials {_FIRST_TRIALS}"
 #: A rise from which on the values alone are told: 1315 % is hard to read.
 _MANIFOLD: Final = 1.0
 _SAME_FRAMES: Final = "both send the same data frames"
-_NOTHING: Final = "nothing that anyone would notice"
+_NOT_MEASURED: Final = "not measured"
+_NOT_SETTLED: Final = "not settled"
 _CHANGED: Final = (Verdict.GAINS, Verdict.COSTS, Verdict.CHANGES)
 
 _WIRE: Final = "the wired link"
@@ -177,7 +189,9 @@ class Teller:
             both = points_from_to(change, before, after)
         else:
             both = (share_from_to if claim.is_share else from_to)(change, before, after)
-        said = _change(claim)
+        is_few = claim.verdict is Verdict.TOO_FEW
+        # Measurements of a network have neither cells nor a seed.
+        said = _few([claim], needs=_readings) if is_few else _change(claim)
         if claim.verdict in (Verdict.UNNOTICED, Verdict.TOO_FEW):
             return f"{words} {said} ({both})."
         chance = "p < 0.001" if p < _LEAST_CHANCE else f"p = {p:.2g}"
@@ -258,7 +272,8 @@ class Teller:
         if added.change is None:
             return [*found, f"Its cost is unknown: {added.reason}."]
         waste = not claim.services and not beyond and added.verdict is Verdict.COSTS
-        found.append(f"With it, {self.change(added)}{': a waste on the air' if waste else ''}.")
+        why = ": a waste, as it protects nothing further on the air" if waste else ""
+        found.append(f"With it, {self.change(added)}{why}.")
         if claim.parts is not None and claim.whole.change is not None and _matters(claim):
             relation = {
                 Sum.MORE: "costs more than its parts",
@@ -321,6 +336,16 @@ class Teller:
     def change(self, claim: Compare) -> str:
         """The change of one metric, without the policies."""
         return _lost(claim) or f"{_metric(claim)} {_change(claim)}"
+
+    def change_of(self, claim: Compare) -> str:
+        """The change of one metric with both values, however small it is."""
+        said = self.change(claim)
+        change, before, after = claim.change, claim.before, claim.after
+        if change is None or before is None or after is None or claim.verdict not in _CHANGED:
+            return said
+        if not claim.is_share:
+            return said
+        return said if " from " in said else f"{said}, {share_from_to(change, before, after)}"
 
     def metric(self, claim: Compare) -> str:
         """The metric of a change."""
@@ -612,7 +637,7 @@ class Teller:
         claim = parts.compare
         return [
             f"From {self._pair(claim.have, claim.to)}{self._where(claim.place)}, {_size_of(claim)} "
-            f"of {spoken(claim.metric).words} are lost: {_enumerated(told)}."
+            f"of {spoken(claim.metric).words} is lost: {_enumerated(told)}."
         ]
 
     def _held(self, answered: Answered) -> list[str]:
@@ -985,10 +1010,94 @@ def _verb(claim: Compare) -> str:
     return "rises" if claim.change.value > 0 else "falls"
 
 
+def verdict(claim: Compare) -> str:
+    """The verdict on one change, for a table whose row has the values: words that the sentence
+    about this change has, too; in brackets the trials that a new run takes.
+    """
+    return _with(_core(claim), _needed(claim))
+
+
+def _core(claim: Compare) -> str:
+    if claim.verdict is Verdict.UNSETTLED:
+        return _NOT_SETTLED
+    if claim.change is None:
+        unknown = COST_UNKNOWN in claim.reason
+        return COST_UNKNOWN if unknown else f"{_NOT_MEASURED}: {claim.reason}".rstrip(": ")
+    if claim.verdict is Verdict.TOO_FEW:
+        return UNDECIDED
+    if claim.verdict is Verdict.UNNOTICED:
+        if claim.same_frames:
+            return _SAME_FRAMES
+        return NOTHING_NOTICED if _bound(claim) else _unnoticed([claim])
+    return _verb(claim)
+
+
+def stated(row: Stated) -> str:
+    """The verdict on a row of a table, and what statistics says beside it.
+
+    The words of :func:`verdict`; in brackets the rule of statistics that a reader must know.
+    """
+    remarks = [*_needed(row.claim), *([] if row.is_primary else [EXPLORATORY])]
+    if row.evidence is Evidence.DETERMINISTIC:
+        remarks.append("deterministic")
+    elif row.evidence is Evidence.EQUAL and not row.claim.same_frames:
+        remarks.append("equal in all trials")
+    elif row.evidence is Evidence.EQUIVALENT:
+        assert row.claim.after is not None
+        remarks.append(f"equivalent within {row.margin:g} {row.claim.after.unit}")
+    elif row.evidence in (Evidence.WITHIN, Evidence.OUTSIDE):
+        remarks.append(row.evidence.value)
+    elif row.evidence.is_alone and row.claim.verdict in _CHANGED:
+        remarks.append(f"taken alone, not among {row.among} comparisons")
+    return _with(_core(row.claim), remarks)
+
+
+def _with(said: str, remarks: Sequence[str]) -> str:
+    return f"{said} ({', '.join(remarks)})" if remarks else said
+
+
+def _needed(claim: Compare) -> list[str]:
+    if claim.verdict is not Verdict.TOO_FEW or claim.fresh is None:
+        return []
+    return [
+        f"{_spread(claim)}: run {_FIRST_STEP}" if _spread(claim) else _in_a_new_run(claim.fresh)
+    ]
+
+
+def _in_a_new_run(trials: int) -> str:
+    return f"{trials} in a new run"
+
+
+def rule(metric: str, unnoticed: float) -> str:
+    """The rule behind the verdicts on a metric, as a sentence; empty where every change counts."""
+    if unnoticed == 0:
+        return ""
+    told = spoken(metric)
+    is_percent = told.is_share or told.told == "points"
+    limit = exact(unnoticed, quantity(metric).unit, is_percent=is_percent)
+    if told.told == "points":
+        limit = limit.replace(" %", " points")
+    return f"A change of at most {limit} is {NOTHING_NOTICED}."
+
+
+def shows(test: Test) -> str:
+    """The verdict on readings by their test alone, without a limit of what goes unnoticed."""
+    outcome = test.shows
+    if outcome is Evidence.TOO_FEW:
+        return _with(UNDECIDED, [] if test.needs is None else [_in_a_new_run(test.needs)])
+    if outcome is Evidence.UNDETECTED or outcome.is_alone:
+        return UNDECIDED
+    if outcome in (Evidence.HIGHER, Evidence.LOWER):
+        return "rises" if outcome is Evidence.HIGHER else "falls"
+    return str(outcome.value)
+
+
 def _change(claim: Compare) -> str:
     """The change of one claim: a verb phrase."""
+    if claim.verdict is Verdict.UNSETTLED:
+        return f"has {_NOT_SETTLED}"
     if claim.change is None:
-        return f"was not measured: {claim.reason}"
+        return f"was {_NOT_MEASURED}: {claim.reason}"
     if claim.verdict is Verdict.UNNOTICED:
         return _stays(claim)
     if claim.verdict is Verdict.TOO_FEW:
@@ -1050,7 +1159,7 @@ def _unnoticed(group: Sequence[Compare], at: str = "") -> str:
         return f"does not change{at}"
     assert largest.change is not None
     most = at_most(bound, largest.change.unit, _is_percent(largest))
-    return f"changes by {most}{at}: {_NOTHING}"
+    return f"changes by {most}{at}: {NOTHING_NOTICED}"
 
 
 def _by_chance(group: Sequence[Compare], at: str = "") -> str:
@@ -1079,9 +1188,9 @@ def _stays(claim: Compare) -> str:
     assert change_ is not None
     before, after = (_alone(claim, is_after=side) for side in (False, True))
     if before != after and (change_.low > 0 or change_.high < 0):
-        return f"changes from {before} to {after}: {_NOTHING}"
+        return f"changes from {before} to {after}: {NOTHING_NOTICED}"
     most = at_most(bound, change_.unit, _is_percent(claim))
-    return f"stays {after} (a change of {most}: {_NOTHING})"
+    return f"stays {after} (a change of {most}: {NOTHING_NOTICED})"
 
 
 def _bound(claim: Compare) -> float:
@@ -1093,13 +1202,61 @@ def _bound(claim: Compare) -> float:
     return max(abs(change.low), abs(change.high))
 
 
-def _few(group: Sequence[Compare], at: str = "") -> str:
-    known = [claim.fresh for claim in group if claim.fresh is not None]
-    need = f"; {_new_run(max(known))}" if known else ""
+def _few(group: Sequence[Compare], at: str = "", needs: Callable[[int], str] | None = None) -> str:
+    """``needs``: the words for the number that would decide; that of a new run without it."""
+    known = [claim for claim in group if claim.fresh is not None]
     widest = max(group, key=_size)
     assert widest.change is not None
     amount_ = percent(widest.change) if _is_percent(widest) else shown(widest.change)
-    return f"changes by {amount_}{at}: too few trials to tell{need}"
+    said = f"changes by {amount_}{_values(widest) if len(group) == 1 else ''}{at}: {UNDECIDED}"
+    if not known:
+        return said
+    most = max(known, key=lambda claim: claim.fresh or 0)
+    assert most.fresh is not None
+    return f"{said}; {needs(most.fresh) if needs is not None else _needing(most)}"
+
+
+def _values(claim: Compare) -> str:
+    """``, from 59 to 41 Mb/s``: both values of a large change; else empty."""
+    before, after, change_ = claim.before, claim.after, claim.change
+    if before is None or after is None or change_ is None or claim.clients is not None:
+        return ""
+    size = _size(claim) if _is_percent(claim) else _size(claim) / (abs(before.value) or math.inf)
+    if size < _LARGE:
+        return ""
+    if claim.is_share:
+        return f", {share_from_to(change_, before, after)}"
+    tell = points_from_to if _is_percent(claim) else from_to
+    return f", {tell(change_, before, after)}"
+
+
+def _needing(claim: Compare) -> str:
+    """The run that would decide; where that has no sense, why, and the first step."""
+    assert claim.fresh is not None
+    if why := _spread(claim):
+        return f"{why}; first run with {_FIRST_STEP}"
+    return _new_run(claim.fresh)
+
+
+def _spread(claim: Compare) -> str:
+    """The reason for which a number of trials cannot be planned; empty where it can.
+
+    Few trials do not tell their spread well enough: the number that follows from them is over a
+    hundred times theirs, or their interval is wider than the value that changes.
+    """
+    change_ = claim.change
+    if change_ is None or claim.fresh is None or not change_.has_interval:
+        return ""
+    done = max(change_.n // 2, 2)
+    if done >= _FIRST_TRIALS:
+        return ""
+    whole = 1.0
+    if not claim.is_share:
+        ends = [one.value for one in (claim.before, claim.after) if one is not None]
+        whole = max(map(abs, ends), default=math.inf)
+    if claim.fresh <= _MOST_TIMES * done and change_.high - change_.low <= whole:
+        return ""
+    return f"{done} trials differ too much to tell how many would decide"
 
 
 def _new_run(trials: int) -> str:
@@ -1109,9 +1266,15 @@ def _new_run(trials: int) -> str:
     return f"a new run with {trials} trials of each cell and another seed would decide in {cases}"
 
 
+def _readings(number: int) -> str:
+    """The readings of a network that would decide."""
+    cases = f"{POWER.numerator} of {POWER.denominator} cases"
+    return f"{number} new readings on each side would decide in {cases}"
+
+
 def _turned(claim: Compare) -> str:
     if claim.verdict is Verdict.UNNOTICED:
-        return f"changes by {_NOTHING}"
+        return f"changes by {NOTHING_NOTICED}"
     return f"{_verb(claim)} {_short(claim)}"
 
 
@@ -1136,7 +1299,22 @@ def _amount(claim: Compare) -> str:
     if spoken(claim.metric).told == "points":
         return points(claim.change, claim.before, claim.after)
     by = amount(claim.change, claim.before, claim.after)
-    return f"by {by}, {from_to(claim.change, claim.before, claim.after)}"
+    values = from_to(claim.change, claim.before, claim.after)
+    if claim.change.method == SHIFT and not _adds_up(by, values):
+        values = values.replace("from", "from a median of", 1)
+        return f"by {by} (the median of all differences), {values}"
+    return f"by {by}, {values}"
+
+
+def _adds_up(by: str, values: str) -> bool:
+    """Whether ``11.18 ± 0.14 s`` is the difference of ``from 4.89 to 16.05 s``, but for rounding.
+
+    The shift of two samples is not the difference of their medians.
+    """
+    _, first, _, second, *_ = values.split()
+    size = by.split()[0]
+    last = 10.0 ** -len(size.partition(".")[2])
+    return abs(abs(float(second) - float(first)) - float(size)) < 1.5 * last
 
 
 def _by(claim: Compare) -> str:

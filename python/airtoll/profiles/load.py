@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -28,17 +29,20 @@ def shipped() -> dict[str, Profile]:
     return {name: _shipped(name) for name in _texts()}
 
 
-def load(name: str) -> Profile:
+def load(name: str, fits: Callable[[Profile], bool] | None = None) -> Profile:
     """The profile of a name in any case of letters, or of a TOML file.
 
-    Raises ``ProfileError`` if there is none.
+    ``fits``: whether an error may suggest a profile; None: any. Raises ``ProfileError`` if there
+    is none.
     """
     if name.endswith(".toml"):
         return load_file(Path(name))
     known, wanted = _texts(), name.strip().lower()
     if wanted in known:
         return _shipped(wanted)
-    near = difflib.get_close_matches(wanted, known, 1) or _described(wanted)
+    able = [one for one in known if fits is None or fits(_shipped(one))]
+    described = [one for one in _described(wanted) if one in able]
+    near = difflib.get_close_matches(wanted, able, 1) or described
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "see airtoll profiles list"
     raise ProfileError(f"profile {name!r}: unknown; {hint}")
 

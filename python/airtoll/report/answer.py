@@ -17,9 +17,11 @@ from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row
 from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.fairness import jain
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
+from airtoll.answer import unnoticed_of
 from airtoll.observe.metrics import OVERHEAD, name_of
 from airtoll.observe.metrics import quantity as known
 from airtoll.plan import Cell
+from airtoll.present.words import rule, stated
 from airtoll.report.summary import RunSummary
 
 #: Jain's index of the throughputs of a cell's stations.
@@ -109,11 +111,9 @@ def verdicts(summary: RunSummary, metric: str) -> dict[tuple[str, Any], str]:
     """(cell, None) -> verdict on the whole or on its only part; (cell, (flow, station)): a part."""
     found: dict[tuple[str, Any], str] = {}
     parts: dict[str, list[str]] = {}
-    rows = summary.analysis.comparisons.filter(metric=metric)
-    for cell, flow, station, verdict in rows.select(
-        "cell", "flow", "station", "verdict"
-    ).iter_rows():
+    for (cell, flow, station), row in summary.stated(metric).items():
         whole = flow is None and station is None
+        verdict = stated(row)
         found[cell, None if whole else (flow, station)] = verdict
         if not whole:
             parts.setdefault(cell, []).append(verdict)
@@ -151,10 +151,17 @@ def titles(summary: RunSummary) -> list[str]:
 
 
 def verdict_words(summary: RunSummary) -> str:
-    """The metric of the verdicts of the table, and the reference: one sentence."""
+    """The metric of the verdicts of the table, the reference, and the rule."""
     wanted = columns(summary)
-    first = quantity_name(wanted[0] if wanted else THROUGHPUT)
-    return f"Verdicts are on the {first}, against {summary.reference}."
+    first = wanted[0] if wanted else THROUGHPUT
+    limits = dict.fromkeys(
+        answered.question.unnoticed
+        for answered in summary.answered
+        if answered.question.metric == first
+    )
+    limit = next(iter(limits)) if len(limits) == 1 else unnoticed_of(summary.study, first)
+    words = f"Verdicts are on the {quantity_name(first)}, against {summary.reference}."
+    return f"{words} {rule(first, limit)}".rstrip()
 
 
 def table(summary: RunSummary) -> list[Row]:

@@ -11,6 +11,7 @@ from attrs import frozen
 from airtoll.analyse import Comparison
 from airtoll.analyse.quantities import NOTHING
 from airtoll.present.names import policy_name
+from airtoll.report.changed import changed
 from airtoll.report.headline import headline
 from airtoll.report.summary import RunSummary
 
@@ -29,6 +30,8 @@ def closing(summary: RunSummary, width: int | None, *, after: int = 1) -> list[s
     """
     room = MOST_LINES - after
     question = summary.study.study.question or summary.study.study.title
+    if told := changed(summary):
+        question = f"{question} (changed: {told})"
     found = _wrapped(question, width)
     sentences = [_wrapped(line, width) for line in headline(summary)]
     table = _printed(summary, width, room - len(found) - (len(sentences[0]) if sentences else 0))

@@ -11,12 +11,15 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.between import Change, changes
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_value
+from airtoll.answer import Stated, Verdict, of_change, unnoticed_of
 from airtoll.observe.metrics import name_of
+from airtoll.observe.spoken import NOTHING_NOTICED
+from airtoll.present.words import stated
 from airtoll.report.summary import RunSummary
 
 
@@ -32,6 +35,20 @@ class Against:
     def title(self) -> str:
         """The names of the two compared runs."""
         return f"{run_name(self.second)} against {run_name(self.first)}"
+
+    def stated(self, change: Change) -> Stated:
+        """The verdict on a change, by what the first run's study calls unnoticed."""
+        return of_change(change, unnoticed_of(self.first.study, change.metric))
+
+    def verdict(self, change: Change) -> str:
+        """The verdict in words, with a label where a side is no radio throughput."""
+        said = stated(self.stated(change))
+        if change.metric != THROUGHPUT:
+            return said
+        for summary in (self.first, self.second):
+            if change.cell in summary.not_radio:
+                return f"no radio throughput in {run_name(summary)}; {said}"
+        return said
 
     def throughputs(self) -> list[Change]:
         """Changes of whole-cell throughput."""
@@ -51,11 +68,7 @@ def against_first(summaries: Sequence[RunSummary]) -> list[Against]:
     """Every later run against the first."""
     first = summaries[0]
     return [
-        Against(
-            first,
-            other,
-            tuple(_judged(first, other, c) for c in changes(first.analysis, other.analysis)),
-        )
+        Against(first, other, tuple(changes(first.analysis, other.analysis)))
         for other in summaries[1:]
     ]
 
@@ -68,8 +81,10 @@ def words(pair: Against) -> list[str]:
     differing = [c for c in found if c.differs]
     relative = [c.relative for c in found if math.isfinite(c.relative)]
     worst = max(found, key=lambda c: abs(c.relative) if math.isfinite(c.relative) else 0.0)
+    small = sum(pair.stated(c).claim.verdict is Verdict.UNNOTICED for c in differing)
+    noticed = f" ({small} of them by {NOTHING_NOTICED})" if small else ""
     lines = [
-        f"{pair.title}: {len(differing)} of {len(found)} throughputs differ; the median "
+        f"{pair.title}: {len(differing)} of {len(found)} throughputs differ{noticed}; the median "
         f"difference is {100 * statistics.median(relative):+.2f} %."
     ]
     lines.append(
@@ -95,13 +110,13 @@ def rows(pair: Against) -> list[dict[str, Any]]:
             "difference": c.difference.to_json(),
             "relative": c.relative if math.isfinite(c.relative) else None,
             "p_adjusted": c.p_adjusted if math.isfinite(c.p_adjusted) else None,
-            "verdict": c.verdict,
+            "verdict": pair.verdict(c),
         }
         for c in pair.changes
     ]
 
 
-def shown(change: Change) -> dict[str, str]:
+def shown(pair: Against, change: Change) -> dict[str, str]:
     """A change as text."""
     relative = f" ({100 * change.relative:+.2f} %)" if math.isfinite(change.relative) else ""
     part = change.station or change.flow
@@ -112,16 +127,5 @@ def shown(change: Change) -> dict[str, str]:
         "second": show_estimate(change.second),
         "difference": show_estimate(change.difference) + relative,
         "p": NOTHING if math.isnan(change.p_adjusted) else f"{change.p_adjusted:.3g}",
-        "verdict": change.verdict,
+        "verdict": pair.verdict(change),
     }
-
-
-def _judged(first: RunSummary, second: RunSummary, change: Change) -> Change:
-    """The label of a change of throughput with a side that is no radio throughput."""
-    if change.metric != THROUGHPUT:
-        return change
-    for summary in (first, second):
-        if change.cell in summary.not_radio:
-            verdict = f"no radio throughput in {run_name(summary)}; {change.verdict}"
-            return evolve(change, verdict=verdict)
-    return change

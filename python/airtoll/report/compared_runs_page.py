@@ -86,7 +86,7 @@ def _block(pair: Against) -> dict[str, Any]:
     theirs = {cell.name for cell in pair.second.plan.cells}
     groups: dict[str, list[dict[str, str]]] = {}
     for change in pair.changes[:_MOST_ROWS]:
-        groups.setdefault(change.metric, []).append(shown(change))
+        groups.setdefault(change.metric, []).append(shown(pair, change))
     overheads = []
     for change in pair.throughputs():
         before = pair.first.analysis.overhead(change.cell)
@@ -135,7 +135,8 @@ def _dots(pair: Against) -> Plate:
             axes.plot([low, high], [place, place], color=INK, lw=0.9)
         dot = axes.plot(100 * c.relative, place, "o", ms=4.5, color=colour(3 if c.differs else 0))
         plate.say(
-            dot, f"{c.cell}: {show_estimate(c.first)} to {show_estimate(c.second)}, {c.verdict}"
+            dot,
+            f"{c.cell}: {show_estimate(c.first)} to {show_estimate(c.second)}, {pair.verdict(c)}",
         )
     for place, label in ((0, "no difference found"), (3, "differs")):
         axes.plot([], [], "o", ms=4.5, color=colour(place), label=label)

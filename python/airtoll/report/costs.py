@@ -18,6 +18,7 @@ from airtoll.analyse.cost import cost_sign
 from airtoll.analyse.estimate import without_interval
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead, show_value
 from airtoll.present.names import policy_name
+from airtoll.present.words import stated
 from airtoll.report.answer import fairness, readings
 from airtoll.report.summary import RunSummary
 
@@ -108,7 +109,13 @@ def _rows(summary: RunSummary) -> pl.DataFrame:
     )
     keys = ["cell", "flow", "station"]
     verdicts = summary.analysis.comparisons.filter(metric=THROUGHPUT).select(
-        *keys, "p_adjusted", "family", "verdict"
+        *keys, "p_adjusted", "family"
+    )
+    rows = summary.stated(THROUGHPUT)
+    verdicts = verdicts.with_columns(
+        verdict=pl.Series(
+            [stated(rows[key]) for key in verdicts.select(keys).iter_rows()], dtype=pl.String
+        )
     )
     overheads = summary.analysis.overheads.select(
         *keys, o_value="value", o_all="value_all", o_low="low", o_high="high", o_unit="unit"

@@ -16,7 +16,7 @@ from airtoll.errors import UsageError
 from airtoll.observe.metrics import METRICS, meant, name_of
 from airtoll.observe.spoken import SPOKEN
 from airtoll.present.names import Names
-from airtoll.present.words import Teller
+from airtoll.present.words import Teller, verdict
 from airtoll.question import Arm, Asked, Place, asked_of
 from airtoll.report.answer import shown
 from airtoll.report.summary import RunSummary
@@ -66,7 +66,6 @@ class OfMetric:
                     cell.factors_json,
                     (*one.question.axes, *(("policy",) if "policy" in one.question.axes else ())),
                 )
-                verdict = claim.verdict.value
                 texts = (
                     self.name,
                     _arm(names, claim.have),
@@ -75,7 +74,7 @@ class OfMetric:
                     shown(self.metric, claim.before),
                     shown(self.metric, claim.after),
                     _change(claim),
-                    f"{verdict}: {claim.reason}" if claim.reason else verdict,
+                    verdict(claim),
                 )
                 levels = {"metric": self.metric, **_levels(claim.place, claim.to)}
                 yield texts, levels, tuple(cell.name for cell in cells)

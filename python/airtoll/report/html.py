@@ -24,6 +24,7 @@ from airtoll.present.names import policy_name
 from airtoll.report import what_if
 from airtoll.report.answer import columns, quantities, table, titles, verdict_words
 from airtoll.report.authentication import STAGES, negotiation_stages
+from airtoll.report.changed import changed
 from airtoll.report.closing import printed_table
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
@@ -71,7 +72,8 @@ _COMPARED = {
 }
 _FAMILIES = (
     "The comparisons of {answers} are one family, corrected by Holm. Every other comparison is "
-    "exploratory and corrected by the false discovery rate (Benjamini and Hochberg). Join and "
+    "exploratory and corrected by the false discovery rate (Benjamini and Hochberg). A verdict on "
+    "a pair that a question asks about counts the comparisons of this question. Join and "
     "hand-over times are compared by Mann and Whitney's test."
 )
 #: The sections of the page that can hold pictures.
@@ -199,6 +201,7 @@ def _values(
         "question": head.question,
         "printed_table": printed_table(summary),
         "setting": setting(summary.plan.cells),
+        "changed": changed(summary),
         "headline": [line.replace(" %", "\u00a0%") for line in headline(summary)],
         "not_covered": not_covered(summary),
         "lines_open": _LINES_OPEN,

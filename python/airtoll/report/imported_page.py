@@ -64,7 +64,7 @@ def render(imported: Imported, drawings: Sequence[Developed], *, prefix: str = "
             "level": f"{100 * analysis.level:.0f} %",
             "definition": analysis.definition,
             "baseline": analysis.baseline,
-            "costs": costs(analysis, _MOST_LINES),
+            "costs": costs(imported, _MOST_LINES),
             "estimates": estimates(analysis, _MOST_LINES),
             "lines": max(analysis.overheads.height, analysis.estimates.height),
             "most_lines": _MOST_LINES,

@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
 from airtoll.analyse import Analysis, Comparison
 from airtoll.analyse.analysis import THROUGHPUT, estimate_of_row, repeats_its_cell
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_overhead
+from airtoll.answer import of_row
 from airtoll.observe.metrics import name_of
-from airtoll.report.imported import whole_cells
+from airtoll.present.words import stated
+from airtoll.report.imported import Imported, whole_cells
 
 
-def costs(analysis: Analysis, most: int | None = None) -> list[dict[str, str]]:
+def costs(readings: Imported, most: int | None = None) -> list[dict[str, str]]:
     """The overhead of each secured cell, or of the first ones: cell, overhead, verdict, p, n."""
-    rows = whole_cells(analysis.overheads).head(analysis.overheads.height if most is None else most)
-    return [_cost(analysis, row) for row in rows.iter_rows(named=True)]
+    overheads = readings.analysis.overheads
+    rows = whole_cells(overheads).head(overheads.height if most is None else most)
+    return [_cost(readings, row) for row in rows.iter_rows(named=True)]
 
 
 def estimates(analysis: Analysis, most: int | None = None) -> list[dict[str, str]]:
@@ -30,17 +31,21 @@ def estimates(analysis: Analysis, most: int | None = None) -> list[dict[str, str
     return [_estimate(row, analysis.level) for row in rows.iter_rows(named=True)]
 
 
-def _cost(analysis: Analysis, row: Mapping[str, Any]) -> dict[str, str]:
-    hit = analysis.comparisons.filter(
-        (pl.col("cell") == row["cell"])
-        & (pl.col("metric") == THROUGHPUT)
-        & pl.col("flow").eq_missing(row["flow"])
-        & pl.col("station").eq_missing(row["station"])
-    ).row(0, named=True)
+def _cost(readings: Imported, row: Mapping[str, Any]) -> dict[str, str]:
+    analysis = readings.analysis
+    key = (row["cell"], row["flow"], row["station"])
+    hit = analysis.comparison(key[0], THROUGHPUT, *key[1:])
+    assert hit is not None
+    claims = (
+        one.claim
+        for one in readings.claims
+        if one.claim.metric == THROUGHPUT and (one.cell, one.flow, one.station) == key
+    )
+    claim = next(claims, None)
     return {
         "cell": _named(row),
         "overhead": show_overhead(estimate_of_row(dict(row), analysis.level)),
-        "verdict": hit["verdict"],
+        "verdict": NOTHING if claim is None else stated(of_row(claim, hit)),
         "p": NOTHING if hit["p_adjusted"] != hit["p_adjusted"] else f"{hit['p_adjusted']:.3g}",
         "n": _both(analysis, row),
     }

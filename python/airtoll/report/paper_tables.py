@@ -322,9 +322,21 @@ def caption_of_view(
     ):
         # Values by a rule have no interval.
         methods, without = [], []
+    if methods and (of := _methods_of_overheads(summary, cells)):
+        if OVERHEAD in shown:
+            methods += of
+        elif OVERHEAD in same:
+            methods = of
     title = escape_latex(summary.study.study.title.rstrip(".")) + "."
     said = f"{title} {caption(summary, cells, chosen, methods, without, shown, same)}"
     return f"{said} {escape_latex(note)}" if note and "verdict" in shown else said
+
+
+def _methods_of_overheads(summary: RunSummary, cells: Sequence[Cell]) -> list[str]:
+    frame = summary.analysis.overheads.filter(
+        pl.col("cell").is_in([cell.name for cell in cells]) & pl.col("low").is_not_nan()
+    )
+    return frame["method"].cast(pl.String).unique(maintain_order=True).to_list()
 
 
 def caption(

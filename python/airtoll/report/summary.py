@@ -8,7 +8,7 @@ writes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,17 @@ from airtoll.analyse.overhead import fieller_ends, mean_of_estimates
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_value
 from airtoll.analyse.selection import select_rows
-from airtoll.answer import Answered, Measured, Reproduces, Ruled, answered, printed, ruled
+from airtoll.answer import (
+    Answered,
+    Measured,
+    Reproduces,
+    Ruled,
+    Stated,
+    answered,
+    printed,
+    ruled,
+    stated,
+)
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.folder import MANIFEST, RunFolder
 from airtoll.observe.metrics import FRAGMENTS, NOT_SETTLED_BY, UNPRICED
@@ -94,6 +104,16 @@ class RunSummary:
     def answered(self) -> tuple[Answered, ...]:
         """The questions of the study with their claims, most important first."""
         return answered(self.measured)
+
+    def stated(self, metric: str) -> Mapping[tuple[str, str | None, str | None], Stated]:
+        """The verdict on every compared row of a metric, by cell, flow and station."""
+        if metric not in self._stated:
+            self._stated[metric] = stated(self.measured, self.answered, metric)
+        return self._stated[metric]
+
+    @cached_property
+    def _stated(self) -> dict[str, Mapping[tuple[str, str | None, str | None], Stated]]:
+        return {}
 
     @cached_property
     def ruled(self) -> tuple[Ruled, ...]:

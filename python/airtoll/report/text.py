@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from airtoll.analyse.analysis import repeats_its_cell
+from airtoll.analyse.analysis import THROUGHPUT, repeats_its_cell
+from airtoll.answer import of_row
 from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell, cells
+from airtoll.present.words import stated
 from airtoll.report.answer import table, titles
+from airtoll.report.changed import changed, changes
 from airtoll.report.compared_runs import Against, rows, shown, words
 from airtoll.report.every_metric import every_metric
 from airtoll.report.headline import headline
@@ -38,6 +41,8 @@ def markdown(summary: RunSummary, where: Where) -> str:
     head = summary.study.study
     lines = [f"# {escape_markdown(head.title)}", ""]
     lines += [escape_markdown(head.question), ""] if head.question else []
+    if told := changed(summary):
+        lines += [escape_markdown(f"Changed: {told}."), ""]
     said = _answers(summary, where) if where else headline(summary)
     lines += [*map(escape_markdown, said), ""]
     lines += _marked(*_table(summary, where))
@@ -74,11 +79,12 @@ def as_json(summary: RunSummary) -> str:
         "caveats": [{"says": text, "trials": n} for text, n in summary.caveats.items()],
         "estimates": summary.analysis.estimates.to_dicts(),
         "overheads": summary.analysis.overheads.to_dicts(),
-        "comparisons": summary.analysis.comparisons.to_dicts(),
+        "comparisons": _comparisons(summary),
         "times": summary.analysis.times.to_dicts(),
         "selection": summary.analysis.selection,
         "answers": list(summary.analysis.answers),
         "question": summary.study.study.question,
+        "changed": dict(changes(summary)),
         "published": [published_row(summary, c) for c in summary.comparisons],
     }
     return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
@@ -100,7 +106,7 @@ def several(pairs: Sequence[Against], form: str) -> str:
         }
         return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
     columns = ("cell", "metric", "first", "second", "difference", "p", "verdict")
-    table = [shown(change) for pair in pairs for change in pair.changes]
+    table = [shown(pair, change) for pair in pairs for change in pair.changes]
     if form == "csv":
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
@@ -131,7 +137,7 @@ def imported(readings: Imported, form: str) -> str:
             "definition": analysis.definition,
             "estimates": analysis.estimates.to_dicts(),
             "overheads": analysis.overheads.to_dicts(),
-            "comparisons": analysis.comparisons.to_dicts(),
+            "comparisons": _comparisons_of(readings),
             "published": [beside(c) for c in readings.comparisons],
             "findings": [finding.to_json() for finding in readings.findings],
             "caveats": [{"says": text, "trials": n} for text, n in readings.caveats.items()],
@@ -141,7 +147,7 @@ def imported(readings: Imported, form: str) -> str:
         return json.dumps(_finite(value), indent=2, ensure_ascii=False) + "\n"
     # The costs of the secured cells are the answer; without a secured cell the readings are.
     columns: tuple[str, ...] = ("cell", "overhead", "verdict", "p", "n")
-    rows = costs(analysis)
+    rows = costs(readings)
     if not rows:
         rows, columns = estimates(analysis), ("cell", "metric", "value", "n", "method")
     cut = [[row[column] for column in columns] for row in rows]
@@ -150,6 +156,31 @@ def imported(readings: Imported, form: str) -> str:
     lines = [f"# Imported readings: {escape_markdown(readings.path.name)}", ""]
     lines += [*map(escape_markdown, imported_headline(readings)), "", *_marked(columns, cut)]
     return "\n".join([*lines, "", _MARK_OF_MARKDOWN]) + "\n"
+
+
+def _comparisons(summary: RunSummary) -> list[dict[str, Any]]:
+    """The compared rows as JSON values; those that the study answers with have their verdict in
+    words, the others their evidence alone.
+    """
+    told = {*summary.study.answers, THROUGHPUT}
+    found = []
+    for row in summary.analysis.comparisons.iter_rows(named=True):
+        key = (row["cell"], row["flow"], row["station"])
+        words = stated(summary.stated(row["metric"])[key]) if row["metric"] in told else None
+        found.append(row | ({} if words is None else {"verdict": words}))
+    return found
+
+
+def _comparisons_of(readings: Imported) -> list[dict[str, Any]]:
+    claims = {
+        (one.cell, one.flow, one.station, one.claim.metric): one.claim for one in readings.claims
+    }
+    found = []
+    for row in readings.analysis.comparisons.iter_rows(named=True):
+        claim = claims.get((row["cell"], row["flow"], row["station"], row["metric"]))
+        words = {} if claim is None else {"verdict": stated(of_row(claim, row))}
+        found.append(row | words)
+    return found
 
 
 def published_row(summary: RunSummary, comparison: Any) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from airtoll.report import (
     text,
     view_tables,
 )
+from airtoll.report.changed import values_set
 from airtoll.report.costs import MAX_ROWS, cost_table
 from airtoll.report.figures import pictures
 from airtoll.report.html import MOST_CELLS_TAKEN_APART, render
@@ -170,13 +171,11 @@ def command_of(summary: RunSummary) -> str:
     if manifest["testbed"] != "simulator":
         parts += ["--on", manifest["testbed"]]
     parts += ["--seed", str(manifest["seed"]), *_trials(manifest, summary)]
-    printed = summary.study.as_printed if manifest["options"].get("as_printed") else {}
-    if printed:
+    if manifest["options"].get("as_printed") and summary.study.as_printed:
         parts.append("--as-printed")
-    for key, value in manifest["study"]["values"].items():
-        if key not in printed:
-            # JSON of a number, a text, a truth value or a list is TOML, too.
-            parts += ["--set", f"{key}={json.dumps(value)}"]
+    for key, value in values_set(summary).items():
+        # JSON of a number, a text, a truth value or a list is TOML, too.
+        parts += ["--set", f"{key}={json.dumps(value)}"]
     return shlex.join(parts)
 
 

@@ -5,8 +5,10 @@ Takes a study's name or path and options; gives a :class:`Run`. Never prints.
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -54,13 +56,15 @@ from airtoll.run.theory import write_theory
 from airtoll.run.workers import Workers
 from airtoll.study import Level, Study, StudyFile, built, load, with_values
 from airtoll.testbeds import captured, station_rates
-from airtoll.testbeds.contract import Skip, Testbed
+from airtoll.testbeds.contract import Caution, Skip, Testbed
 from airtoll.testbeds.registry import capability, make
 from airtoll.testbeds.station_rates import StationRate
 
 RUNS = Path("runs")
 #: Most trials at once; each has a thread of its own.
 MOST_JOBS = 512
+#: Cells in which a run looks for likely mistakes before its first trial.
+MOST_LOOKED_AT = 150
 #: Where trials run.
 EXECUTORS = ("local", "dask")
 
@@ -131,10 +135,27 @@ class CellCheck:
     cell: Cell
     skip: Skip | None
     expected_s: float
-    warning: str | None = None
+    cautions: tuple[Caution, ...] = ()
     #: The fixed rates of its stations.
     rates: tuple[StationRate, ...] = ()
     slower: float = 1.0
+
+    @property
+    def warning(self) -> str | None:
+        """All cautions in one line; None without any."""
+        return "; ".join(one.text for one in self.cautions) or None
+
+
+@frozen
+class Cautions:
+    """Likely mistakes in the cells of a run. ``cells``: how many were looked at, of ``of``.
+
+    ``counts``: caution -> cells that have it, grave ones first, then the most frequent.
+    """
+
+    counts: Mapping[Caution, int]
+    cells: int
+    of: int
 
 
 #: A path, the name of a shipped study, or a study that was built in Python.
@@ -166,6 +187,7 @@ def run(  # noqa: PLR0913 - keywords of the library
     started: Callable[[RunFolder, Plan], None] | None = None,
     on_phase: Callable[[str], None] | None = None,
     on_look: Callable[[Look], None] | None = None,
+    on_cautions: Callable[[Cautions], None] | None = None,
 ) -> Run:
     """Expand a study, run it, and write the tables.
 
@@ -183,7 +205,8 @@ def run(  # noqa: PLR0913 - keywords of the library
     resumed run again, with new seeds. ``real_stations`` is for the real stack in
     virtual time: so many stations of each cell have daemons, and the medium simulates the others.
     ``on_phase`` is told what
-    the run waits for between trials, in words; an empty text ends the wait.
+    the run waits for between trials, in words; an empty text ends the wait. ``on_cautions`` is told
+    the likely mistakes of a fresh run before its first trial.
     Raises ``StudyError`` before anything runs, ``RunError`` where the testbed skips every cell,
     ``StorageError`` where another process writes the folder, ``Interrupted`` with everything kept.
 
@@ -243,6 +266,7 @@ def run(  # noqa: PLR0913 - keywords of the library
                 started=started,
                 on_phase=on_phase,
                 on_look=on_look,
+                on_cautions=None if resume else on_cautions,
             )
             return _run(file, bed, folder, conduct)
         except Interrupted as error:
@@ -279,6 +303,7 @@ class _Conduct:
     started: Callable[[RunFolder, Plan], None] | None
     on_phase: Callable[[str], None] | None
     on_look: Callable[[Look], None] | None
+    on_cautions: Callable[[Cautions], None] | None
 
     def workers(self, bed: Testbed) -> Workers | None:
         """Those of another executor than this process."""
@@ -296,6 +321,8 @@ def _run(file: StudyFile, bed: Testbed, folder: RunFolder, conduct: _Conduct) ->
     most = options.get("most_trials") or file.study.trials.most_trials
     if conduct.started:
         conduct.started(folder, plan)
+    if conduct.on_cautions:
+        conduct.on_cautions(cautions_of(plan, bed))
     folder.update(state="running")
     state = "interrupted"
     try:
@@ -396,10 +423,10 @@ def check(
         checked = []
         for cell in plan.cells:
             skip = bed.check(cell)
-            warning = None if skip else bed.warning(cell)
+            cautions = () if skip else bed.cautions(cell)
             rates = () if skip else station_rates.of_cell(cell)
             expected_s = 0.0 if skip else bed.expected_s(cell)
-            checked.append(CellCheck(cell, skip, expected_s, warning, rates))
+            checked.append(CellCheck(cell, skip, expected_s, cautions, rates))
         if testbed is not None or bed.name != "simulator":
             return plan, checked
         runs = [one.cell for one in checked if one.skip is None]
@@ -410,6 +437,21 @@ def check(
         ]
     finally:
         bed.close()
+
+
+def cautions_of(plan: Plan, bed: Testbed, most: int = MOST_LOOKED_AT) -> Cautions:
+    """Likely mistakes in the cells of a plan; of more than ``most``, in as many, evenly spread."""
+    step = max(1, math.ceil(len(plan.cells) / most))
+    cells = plan.cells[::step]
+    found = Counter(
+        caution for cell in cells if bed.check(cell) is None for caution in bed.cautions(cell)
+    )
+    return Cautions(grave_first(found), len(cells), len(plan.cells))
+
+
+def grave_first(counts: Mapping[Caution, int]) -> dict[Caution, int]:
+    """Cautions in the order in which people are told: grave ones, then the most frequent."""
+    return dict(sorted(counts.items(), key=lambda one: (not one[0].is_grave, -one[1])))
 
 
 def _refuse_unmeasured(study: Study, bed: Testbed) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
-from attrs import evolve
+from attrs import evolve, frozen
 
 from airtoll.analyse.explain import Flow, Quantity, Transport
 from airtoll.errors import DatasetError, UsageError
@@ -28,6 +28,7 @@ from airtoll.observe.imports.documents import Document, documents, read_octets, 
 from airtoll.observe.imports.files import import_files
 from airtoll.observe.imports.naming import format_of_documents
 from airtoll.observe.imports.trial import Place
+from airtoll.observe.imports.value import REVERSE
 from airtoll.observe.tables import read_observations
 from airtoll.run.explained_samples import (
     DATAGRAM,
@@ -58,7 +59,7 @@ def table_side(path: Path) -> Side:
     """A CSV table: traffics are kinds of readings (``tcp-down``), trials are trials."""
     frame = import_files([path], "csv", Place(policy="open"))
     header = path.read_text("utf-8-sig").partition("\n")[0].split(",")
-    found = _by_policy(path, frame, "tcp-down")
+    found = _by_policy(path, frame, "tcp-down", Client())
     if len(found) > 1:
         raise UsageError(
             f"{path}: holds {' and '.join(sorted(found))}: give each measurement its own table"
@@ -78,7 +79,8 @@ def imported_sides(folder: Path, inputs: Inputs) -> list[Side]:
     scenarios = sorted(set(frame["scenario"].to_list()))
     if len(scenarios) > 1:
         raise UsageError(f"{folder}: holds several set-ups ({', '.join(scenarios)}); import one")
-    sides = _by_policy(folder, frame, inputs.flow)
+    client = Client(inputs.station, is_sender=set(manifest.formats) == {"iperf3"})
+    sides = _by_policy(folder, frame, inputs.flow, client)
     if not sides:
         raise DatasetError(f"{folder}: holds no reading ({len(manifest.files)} files)")
     return [evolve(side, name=str(folder)) for side in sides.values()]
@@ -92,7 +94,20 @@ _KINDS: Final[Mapping[str, Quantity]] = {
 }
 
 
-def _by_policy(place: Path, frame: pl.DataFrame, flow_words: str) -> dict[str, Side]:
+@frozen
+class Client:
+    """The tool's clients of imported readings: on the station or the wired host.
+
+    ``is_sender``: where a traffic names its transport alone, the client sent.
+    """
+
+    on_station: bool = True
+    is_sender: bool = False
+
+
+def _by_policy(
+    place: Path, frame: pl.DataFrame, flow_words: str, client: Client
+) -> dict[str, Side]:
     """Whole readings of observations by policy; a traffic without a direction has that of a flow.
 
     ``flow_words``: the kind of reading that a person states (``tcp-up``).
@@ -111,8 +126,12 @@ def _by_policy(place: Path, frame: pl.DataFrame, flow_words: str) -> dict[str, S
             continue
         quantity = _KINDS[row["metric"]]
         words = row["traffic"].replace(" ", ",").replace("/", ",")
+        transport = words.removesuffix(REVERSE)
+        is_reverse = transport != words
         if words == "none":
             words = "udp-down" if quantity != "throughput_bps" else "tcp-down"
+        elif transport in ("tcp", "udp") and (is_reverse or client.is_sender):
+            words = f"{transport}-{'up' if client.on_station != is_reverse else 'down'}"
         elif words in ("tcp", "udp"):
             words = f"{words}-{'down' if usual.down else 'up'}"
             said.append(

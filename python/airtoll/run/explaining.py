@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
-from airtoll.analyse.explain import Air, Change, Flow, Form, Setting
+from airtoll.analyse.explain import Air, Change, Flow, Form, Heard, Setting
+from airtoll.analyse.explain.evidence import HEADERS
 from airtoll.errors import PolicyError, StudyError, UsageError
 from airtoll.plan import Cell, make_plan
 from airtoll.policies import Policy, resolve
@@ -47,9 +48,13 @@ _WIRE_MBPS: Final = 100_000.0
 _CARD_US: Final = (20.0, 80.0, 200.0, 500.0)
 #: Octets of an outer packet, for the share of the octets in the cost of a tunnel's end.
 _OUTER_OCTETS: Final = 1450
+#: Octets of the IP packet of a TCP acknowledgement (IPv4, time stamps).
+_ACK_PACKET: Final = 52
 #: Octets of a TCP acknowledgement in a tunnel, and such packets per segment.
 _ACK_OCTETS: Final = 120
 _ACKS: Final = 0.5
+#: The same where a receiver merges up to 65,536 octets (GRO_LEGACY_MAX_SIZE of Linux).
+_MERGED_ACKS: Final = 1448 / 65_536
 
 Place = str
 STATION, AP = "station", "ap"
@@ -61,6 +66,14 @@ SERIAL_CARDS: Final = {
 
 
 @frozen
+class Neighbours:
+    """Other networks on the channel: their number, and the level at which they are heard, dBm."""
+
+    networks: int
+    level_dbm: float = -70.0
+
+
+@frozen
 class Link:
     """The radio link of both measurements.
 
@@ -68,7 +81,7 @@ class Link:
     ``profiles``: device profiles by place: ``ap`` and ``station``. ``assumed``: settings that
     nothing states (phy, width, streams), and why their value was taken. ``pmf``: protection of
     management frames before and after (off, optional, required), None where the policies alone
-    tell it.
+    tell it. ``neighbours``: other networks on the channel, None where that is unknown.
     """
 
     phy: str
@@ -83,6 +96,7 @@ class Link:
     profiles: Mapping[Place, str] = field(factory=dict)
     assumed: Mapping[str, str] = field(factory=dict)
     pmf: tuple[str | None, str | None] = (None, None)
+    neighbours: Neighbours | None = None
 
     @property
     def has_mcs(self) -> bool:
@@ -110,7 +124,8 @@ def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
     if link.phy not in GENERATIONS:
         raise UsageError(f"--phy {link.phy}: one of {', '.join(GENERATIONS)}")
     before, after = resolve(link.before), resolve(link.after)
-    wanted = list(dict.fromkeys([*(flow.alone for flow in flows), *OFFERED]))
+    measured = list(flows)
+    wanted = list(dict.fromkeys([*(flow.alone for flow in measured), *OFFERED]))
     return Setting(
         air={flow: _air(link, flow) for flow in wanted},
         change=change_of(link, before, after),
@@ -136,7 +151,27 @@ def setting_of(link: Link, flows: Iterable[Flow]) -> Setting:
         policies=(before.name, after.name),
         phy=link.phy,
         form=_form(link),
+        heard=_heard(link, list(dict.fromkeys(flow.alone for flow in measured))),
     )
+
+
+def _heard(link: Link, flows: Sequence[Flow]) -> Heard | None:
+    """The shares of these flows that networks on the channel leave where they always send.
+
+    An access point and a station of each send to one another all the time.
+    """
+    found = link.neighbours
+    if found is None:
+        return None
+    if not found.networks:
+        return Heard(0)
+    policy = _with_ht(link, link.after)
+    left = {}
+    for flow in flows:
+        own = evolve(flow, mtu=None)
+        alone = _carried(link, own, policy, simulated=True)
+        left[flow] = min(1.0, _carried(link, own, policy, beside=found, simulated=True) / alone)
+    return Heard(found.networks, found.level_dbm, left)
 
 
 def lacking(link: Link) -> str:
@@ -332,6 +367,11 @@ def _air(link: Link, flow: Flow) -> Air:
     carried = first * _carried(link, flow, after) / _carried(link, flow, before)
     scale = carried / _carried(link, flow, after, simulated=True)
     single, legacy = carried, None
+    answered: tuple[float | None, ...] = (None, None)
+    if link.has_mcs and flow.transport == "tcp":
+        answered = tuple(
+            _answered_alone(link, flow, after, carried, each) for each in (_ACKS, _MERGED_ACKS)
+        )
     if link.has_mcs:
         single = scale * _carried(link, flow, after, aggregates=False, simulated=True)
         legacy = scale * _legacy(link, flow, after)
@@ -347,7 +387,24 @@ def _air(link: Link, flow: Flow) -> Air:
         fragmented=_fragmented(link, flow),
         carded=_carded(link, flow, carried),
         reduced=_reduced(link, flow, after, carried),
+        answers_alone=answered[0],
+        answers_merged=answered[1],
     )
+
+
+def _answered_alone(link: Link, flow: Flow, policy: str, carried: float, answers: float) -> float:
+    """TCP whose acknowledgements, so many per segment, are sent one MPDU per frame, bit/s.
+
+    A segment takes as long as usual, and an acknowledgement as much longer as a datagram of its
+    length does without aggregation.
+    """
+    answer = Flow("udp", not flow.down, _ACK_PACKET - HEADERS["udp"])
+    name = _link_policy(policy)
+    alone, usual = (
+        8 * answer.payload / _carried(link, answer, name, aggregates=each) for each in (False, True)
+    )
+    segment = 8 * flow.payload
+    return segment / (segment / carried + answers * max(0.0, alone - usual))
 
 
 def _with_ht(link: Link, policy: str) -> str:
@@ -549,6 +606,7 @@ def _carried(
     policy: str,
     *,
     aggregates: bool = True,
+    beside: Neighbours | None = None,
     card: tuple[str, float] | None = None,
     discovers: bool = True,
     simulated: bool = False,
@@ -560,6 +618,10 @@ def _carried(
     if tunnel and flow.transport == "udp":
         flow = evolve(flow, down=False)
     scenario = _tables(link, flow, aggregates=aggregates)
+    if beside is not None:
+        scenario["neighbours"] = {
+            "cells": beside.networks, "level_dbm": beside.level_dbm, "stations": 1,
+        }  # fmt: skip
     if flow.mtu is not None and tunnel:
         scenario["tunnel_mtu_octets"] = flow.mtu
     # A fast link has as many packets in a shorter time.

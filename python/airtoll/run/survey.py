@@ -21,6 +21,7 @@ from airtoll.analyse import Estimate
 from airtoll.analyse.comparison import compare_samples, holm
 from airtoll.analyse.estimate import mean_t
 from airtoll.errors import UsageError
+from airtoll.present.words import shows
 from airtoll.testbeds.contract import Measured
 from airtoll.testbeds.linux.daemons.hostapd import frequency_mhz
 from airtoll.testbeds.linux.job import Flow, Job
@@ -171,7 +172,7 @@ def _ranked(points: list[SurveyPoint], samples: list[list[float]]) -> list[Surve
     best, *others = order
     rivals = [i for i in others if len(samples[i]) > 1 and len(samples[best]) > 1]
     tests = holm([compare_samples(samples[i], samples[best], "bit/s") for i in rivals])
-    words = {i: test.verdict for i, test in zip(rivals, tests, strict=True)}
+    words = {i: shows(test) for i, test in zip(rivals, tests, strict=True)}
     words[best] = "best"
     for i in others:
         words.setdefault(i, "one reading tells nothing" if samples[i] else "not measured")

@@ -293,6 +293,11 @@ class Duty(Table):
         description="from a wake-up to the first frame of the join, ms: start of the program, "
         "set-up of the radio, scan; needed with joins",
     )
+    wake_mj: NotNegative | None = Field(
+        None,
+        description="energy of a wake-up, from power-on to the first frame of the join, mJ; needs "
+        "`wake_ms` above 0; default: the profile's power while it wakes, or of its idle radio",
+    )
     message_ms: NotNegative = Field(
         0.0,
         description="the station stays awake so long for a message, ms, on top of what it does in "

@@ -20,7 +20,7 @@ from airtoll.testbeds import (
     station_rates,
     unpriced,
 )
-from airtoll.testbeds.contract import Measured, Skip, observed_of
+from airtoll.testbeds.contract import Caution, Measured, Skip, observed_of
 from airtoll.testbeds.resolve import native
 
 
@@ -59,10 +59,10 @@ class Analytic:
             return Skip(str(error))
         return Skip(problem) if problem else None
 
-    def warning(self, cell: Cell) -> str | None:
-        """Fallbacks of the cell's security."""
+    def cautions(self, cell: Cell) -> tuple[Caution, ...]:
+        """Fallbacks of the cell's security, and costs that no profile knows."""
         said = [*resolved(cell).notes, *cards.notes(cell), unpriced.note(cell)]
-        return "; ".join(words for words in said if words) or None
+        return tuple(Caution(words) for words in said if words)
 
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""

@@ -35,6 +35,17 @@ class Skip:
     reason: str
 
 
+@frozen
+class Caution:
+    """A likely mistake in a cell that a testbed can run, in one line.
+
+    ``is_grave``: frames do not arrive, so that the values of the cell answer nothing.
+    """
+
+    text: str
+    is_grave: bool = False
+
+
 class Row(NamedTuple):
     """One observed value; units as in ``airtoll.observe.metrics.METRICS``."""
 
@@ -152,8 +163,8 @@ class Testbed(Protocol):
     def check(self, cell: Cell) -> Skip | None:
         """``None`` if the cell can be carried out. Cheap, and without side effects."""
 
-    def warning(self, cell: Cell) -> str | None:
-        """A likely mistake in a cell that the testbed can run, in one line."""
+    def cautions(self, cell: Cell) -> tuple[Caution, ...]:
+        """Likely mistakes in a cell that the testbed can run, grave ones first."""
 
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds, for ``airtoll check``."""

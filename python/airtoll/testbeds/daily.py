@@ -14,7 +14,7 @@ from airtoll.policies import Policy
 from airtoll.profiles import Profile, load
 from airtoll.study import Scenario, Station
 from airtoll.testbeds import joining
-from airtoll.testbeds.resolve import station_list, station_policy
+from airtoll.testbeds.resolve import SAE_MULTIPLICATION, station_list, station_policy
 
 #: Milliseconds of a day.
 _DAY_MS = 86.4e6
@@ -46,6 +46,8 @@ def why_not(cell: Cell) -> str | None:
 
 def _joins(settings: Scenario, powered: list[tuple[Station, Profile]]) -> str | None:
     duty = settings.duty
+    if duty is not None and duty.wake_mj is not None and not duty.wake_ms:
+        return "duty.wake_mj needs duty.wake_ms above 0"
     if duty is None or not duty.joins_per_day:
         idle = duty is None or duty.wake_ms is None
         return None if idle else "duty.wake_ms needs duty.joins_per_day above 0"
@@ -87,17 +89,30 @@ def unknown(cell: Cell) -> str | None:
         if profile.energy is None:
             continue
         policy = station_policy(cell, station)
-        if why := join_unknown(policy, profile, joining.options(cell, policy)):
+        is_stated = cell.settings.join.multiplication_ms is not None
+        asked = joining.options(cell, policy)
+        if why := join_unknown(policy, profile, asked, multiplication_stated=is_stated):
             return f"the energy of a join and of a day is not known: {why}"
     return None
 
 
 def join_unknown(
-    policy: Policy, profile: Profile, options: border.Options | None = None
+    policy: Policy,
+    profile: Profile,
+    options: border.Options | None = None,
+    *,
+    multiplication_stated: bool = False,
 ) -> str | None:
-    """The first heavy operation of a station's join that its profile does not price, or None."""
-    missing = _unpriced("station", policy, profile, options)
-    return next((f"{profile.name} has no cost of {name}" for name in missing), None)
+    """The heavy operations of a station's join that its profile does not price, or None.
+
+    ``multiplication_stated``: ``join.multiplication_ms`` prices a multiplication of a point.
+    """
+    missing = [
+        name
+        for name in _unpriced("station", policy, profile, options)
+        if not (multiplication_stated and name == SAE_MULTIPLICATION)
+    ]
+    return f"{profile.name} has no cost of {', '.join(missing)}" if missing else None
 
 
 def unpriced_operations(policy: Policy, profile: Profile | None) -> tuple[str, ...]:

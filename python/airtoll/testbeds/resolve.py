@@ -532,11 +532,14 @@ def _duty(duty: Duty | None, profile: Profile) -> border.Duty | None:
     if duty is None or energy is None:
         return None
     sleep = energy.sleep_w if duty.between == "deep-sleep" else None
+    wake_w = energy.wake_w.value if energy.wake_w is not None else energy.idle_w.value
+    if duty.wake_mj is not None and duty.wake_ms:
+        wake_w = duty.wake_mj / duty.wake_ms
     return border.Duty(
         joins_per_day=duty.joins_per_day,
         messages_per_day=duty.messages_per_day,
         wake_us=(duty.wake_ms or 0.0) * 1e3,
-        wake_w=energy.wake_w.value if energy.wake_w is not None else energy.idle_w.value,
+        wake_w=wake_w,
         message_awake_us=duty.message_ms * 1e3,
         sleep_w=None if sleep is None else sleep.value,
     )

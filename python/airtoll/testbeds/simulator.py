@@ -13,7 +13,7 @@ from pathlib import Path
 
 from airtoll import _native
 from airtoll.errors import Interrupted, ProfileError, TrialFault
-from airtoll.observe.metrics import LIMIT
+from airtoll.observe.metrics import LIMIT, WEAK
 from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial, multi_link, resolved
 from airtoll.study.generations import HIGHEST_MBPS, queue_packets, wire_mbps
@@ -35,6 +35,7 @@ from airtoll.testbeds import (
     unpriced,
 )
 from airtoll.testbeds.contract import (
+    Caution,
     Measured,
     Observed,
     Row,
@@ -117,47 +118,17 @@ class Simulator:
             return Skip(f"the simulator stopped while it built the cell: {error}")
         return None
 
-    def warning(self, cell: Cell) -> str | None:
-        """Fallbacks of its security, stalled connections, the first station whose level is too low
-        for its rate, and queues, windows and cables that are slower than the air.
+    def cautions(self, cell: Cell) -> tuple[Caution, ...]:
+        """The first station whose level is too low for its rate, stalled connections, fallbacks of
+        its security, and queues, windows and cables that are slower than the air.
         """
+        grave = [*_weak(cell), *_black_holes(cell)]
         limits = (note.removeprefix(LIMIT) for note in _limits(cell))
-        said = [
-            *resolved(cell).notes,
-            *cards.notes(cell),
-            *_black_holes(cell),
-            self._weak(cell),
-            *limits,
-        ]
-        said += [unpriced.note(cell), daily.unknown(cell)]
-        return "; ".join(words for words in said if words) or None
-
-    def _weak(self, cell: Cell) -> str | None:
-        weak = native(cell).weak_links()
-        if not weak:
-            return self._overcome(cell)
-        first = weak[0]
-        rest = f" and {len(weak) - 1} more" if len(weak) > 1 else ""
+        said = [*resolved(cell).notes, *cards.notes(cell), *limits]
+        said += [words for words in (unpriced.note(cell), daily.unknown(cell)) if words]
         return (
-            f"station {first['station']}{rest}: {first['level_dbm']:.1f} dBm is too low for the "
-            f"rate, which needs {first['needed_dbm']:.1f} dBm; raise rssi_dbm, move the station or "
-            "lower rate_mbps or mcs"
-        )
-
-    def _overcome(self, cell: Cell) -> str | None:
-        """Rates that lose what frames of neighbours overlap, to which the cell does not defer."""
-        beside = neighbours.interference_dbm(cell)
-        weak = [] if beside is None else native(cell).weak_links(beside)
-        if not weak:
-            return None
-        first = weak[0]
-        rest = f" and {len(weak) - 1} more" if len(weak) > 1 else ""
-        lacks = first["needed_dbm"] - first["level_dbm"]
-        return (
-            f"station {first['station']}{rest}: frames of neighbours that this cell does not wait "
-            f"for overlap its own, and the rate needs {lacks:.0f} dB more to arrive beside them: "
-            "a TCP connection may not begin; lower mcs or rate_mbps, or set rate_control = "
-            '"minstrel"'
+            *(Caution(words.removeprefix(WEAK), is_grave=True) for words in grave),
+            *map(Caution, said),
         )
 
     def expected_s(self, cell: Cell) -> float:
@@ -213,6 +184,7 @@ class Simulator:
             sketches=sketches_of(columns),
             failure=None if failure is None or caveat else str(failure),
             caveats=(
+                *_weak(trial.cell),
                 *resolved(trial.cell).notes,
                 *cards.notes(trial.cell),
                 *_black_holes(trial.cell),
@@ -386,5 +358,36 @@ def _rate(cell: Cell) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
+def _weak(cell: Cell) -> list[str]:
+    """The first station whose level is too low for its rate, with the prefix of a caveat."""
+    weak = native(cell).weak_links()
+    if not weak:
+        return _overcome(cell)
+    first = weak[0]
+    rest = f" and {len(weak) - 1} more" if len(weak) > 1 else ""
+    return [
+        f"{WEAK}station {first['station']}{rest}: {first['level_dbm']:.1f} dBm is too low for the "
+        f"rate, which needs {first['needed_dbm']:.1f} dBm; raise rssi_dbm, move the station or "
+        "lower rate_mbps or mcs"
+    ]
+
+
+def _overcome(cell: Cell) -> list[str]:
+    """Rates that lose what frames of neighbours overlap, to which the cell does not defer."""
+    beside = neighbours.interference_dbm(cell)
+    weak = [] if beside is None else native(cell).weak_links(beside)
+    if not weak:
+        return []
+    first = weak[0]
+    rest = f" and {len(weak) - 1} more" if len(weak) > 1 else ""
+    lacks = first["needed_dbm"] - first["level_dbm"]
+    return [
+        f"{WEAK}station {first['station']}{rest}: frames of neighbours that this cell does not "
+        f"wait for overlap its own, and the rate needs {lacks:.0f} dB more to arrive beside them: "
+        "a TCP connection may not begin; lower mcs or rate_mbps, or set rate_control = "
+        '"minstrel"'
+    ]
+
+
 def _black_holes(cell: Cell) -> tuple[str, ...]:
     return path_mtu.black_holes(native(cell))

@@ -56,12 +56,48 @@ pub fn simulate_over(
     snr_db: f64,
     limit: Count,
 ) -> Count {
+    let channel = Channel {
+        amplitudes: amplitudes.to_vec(),
+        ..Channel::default()
+    };
+    simulate_through(channel, link, octets, snr_db, limit)
+}
+
+/// Subcarriers, in turn.
+#[derive(Debug, Clone)]
+pub struct Channel {
+    /// Their amplitudes.
+    pub amplitudes: Vec<f32>,
+    /// The amplitude of the noise in them, over that of the mean.
+    pub noise: Vec<f32>,
+    /// The receiver knows the noise of each, and not of their mean alone.
+    pub knows_noise: bool,
+}
+
+impl Default for Channel {
+    fn default() -> Self {
+        Self {
+            amplitudes: vec![1.0],
+            noise: vec![1.0],
+            knows_noise: true,
+        }
+    }
+}
+
+/// The same over a channel.
+pub fn simulate_through(
+    channel: Channel,
+    link: Link,
+    octets: usize,
+    snr_db: f64,
+    limit: Count,
+) -> Count {
     let seed = 1_000_003 * (link.modulation as u64 * 16 + link.code as u64)
         + 10_007 * octets as u64
         + (snr_db * 4.0 + 400.0) as u64
         + 1_000_000_007 * link.coding as u64;
     let mut sender = Sender::new(link, octets, seed);
-    sender.amplitudes = amplitudes.to_vec();
+    sender.channel = channel;
     let deviation = libm::sqrt(0.5 / libm::pow(10.0, snr_db / 10.0)) as f32;
     let mut count = Count {
         errors: 0,
@@ -141,8 +177,7 @@ struct Sender {
     /// Its axes.
     axes: usize,
     scale: f32,
-    /// Of the subcarriers, in turn.
-    amplitudes: Vec<f32>,
+    channel: Channel,
     sent: Vec<bool>,
     received: Vec<f32>,
 }
@@ -169,7 +204,7 @@ impl Sender {
             axis_bits: bits.div_ceil(2),
             axes: bits.min(2),
             scale,
-            amplitudes: vec![1.0],
+            channel: Channel::default(),
             sent: Vec::new(),
             received: Vec::new(),
         }
@@ -195,7 +230,9 @@ impl Sender {
         self.received.resize(self.sent.len(), 0.0);
         let bits = self.axis_bits * self.axes;
         for axis in (0..self.sent.len()).step_by(self.axis_bits) {
-            let amplitude = self.amplitudes[axis / bits % self.amplitudes.len()];
+            let (amplitudes, noise) = (&self.channel.amplitudes, &self.channel.noise);
+            let amplitude = amplitudes[axis / bits % amplitudes.len()];
+            let loud = noise[axis / bits % noise.len()];
             let mut index = 0_usize;
             for bit in 0..self.axis_bits {
                 let before = index & 1;
@@ -203,7 +240,8 @@ impl Sender {
             }
             let most = (1_usize << self.axis_bits) - 1;
             let level = (2 * index) as f32 - most as f32;
-            let heard = level + self.noise.normal() * deviation / self.scale / amplitude;
+            let heard = level + self.noise.normal() * deviation * loud / self.scale / amplitude;
+            let known = if self.channel.knows_noise { loud } else { 1.0 };
             for bit in 0..self.axis_bits {
                 let mut nearest = [f32::INFINITY; 2];
                 for point in 0..=most {
@@ -213,7 +251,8 @@ impl Sender {
                     nearest[value] = nearest[value].min(off * off);
                 }
                 // The noise of a weak subcarrier is larger.
-                self.received[axis + bit] = (nearest[1] - nearest[0]) * amplitude * amplitude;
+                let certainty = (nearest[1] - nearest[0]) * amplitude * amplitude;
+                self.received[axis + bit] = certainty / (known * known);
             }
         }
     }

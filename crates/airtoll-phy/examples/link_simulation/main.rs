@@ -3,7 +3,7 @@
 //! `cargo run --release -p airtoll-phy --example link_simulation bcc > crates/airtoll-phy/src/error_rate/link_table.rs`,
 //! and `ldpc` for `ldpc_table.rs`, take some minutes and give the same octets on every machine. `information` prints
 //! `effective_snr/information_table.rs`; `several-paths` compares frames over channels with several paths with what
-//! effective SNRs foretell.
+//! effective SNRs foretell, and `interferer` frames with an interferer in a part of their channel.
 
 mod link;
 mod several_paths;
@@ -42,8 +42,9 @@ fn main() -> ExitCode {
         Some("ldpc") => table(Coding::Ldpc),
         Some("information") => information(),
         Some("several-paths") => several_paths::compare(),
+        Some("interferer") => several_paths::compare_interferer(),
         _ => {
-            eprintln!("usage: link_simulation bcc|ldpc|information|several-paths");
+            eprintln!("usage: link_simulation bcc|ldpc|information|several-paths|interferer");
             return ExitCode::from(2);
         }
     }

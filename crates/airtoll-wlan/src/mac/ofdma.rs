@@ -158,6 +158,19 @@ struct User {
 }
 
 impl User {
+    /// When its data end, counted from the beginning of the PPDU.
+    fn data_end(&self, stage: Stage) -> Duration {
+        let around = match stage {
+            Stage::Downlink => with_frame(0, downlink::MU_BAR_OCTETS),
+            _ => 0,
+        };
+        let octets = phy::OctetSpan {
+            from: 0,
+            to: self.psdu.saturating_sub(around).next_multiple_of(4),
+        };
+        phy::octets_on_air(&self.vector, octets).to
+    }
+
     /// How its part of a transmission is sent.
     fn sent<'m>(&self, t: &Transmission, alone: &'m TxVector) -> Sent<'m> {
         Sent {
@@ -328,11 +341,9 @@ impl Mac {
         if kind == FrameKind::MultiUser
             && let Some(mut sharing) = self.take_sharing(id)
         {
-            if self.is_prompt(&sharing) {
-                sharing.parts = 0;
-                let times = (cx.now(), length);
-                self.expect_mpdus(cx, (id, transmission), &mut sharing, times);
-            }
+            sharing.parts = 0;
+            let times = (cx.now(), length);
+            self.expect_mpdus(cx, (id, transmission), &mut sharing, times);
             self.put_sharing(id, sharing);
         }
         true
@@ -460,7 +471,7 @@ impl Mac {
         let air = AirTime { length, protects };
         let transmission = self.transmit(cx, medium, (id, *first), kind, air);
         medium.accompany(cx, others, kind, length);
-        if sharing.stage == Stage::Uplink && self.is_prompt(sharing) {
+        if sharing.stage == Stage::Uplink {
             sharing.parts = 0;
             let times = (cx.now(), length);
             self.expect_mpdus(cx, (id, transmission), sharing, times);
@@ -562,7 +573,8 @@ impl Mac {
         })
     }
 
-    /// Waits for the next part of a PPDU of users to be complete.
+    /// Waits for the next part of a PPDU of users to be complete, or for the end of the next user's data: a
+    /// MU-BAR and padding may be behind them.
     fn expect_mpdus(
         &self,
         cx: &mut Context,
@@ -570,9 +582,16 @@ impl Mac {
         sharing: &mut Sharing,
         (start, length): (Instant, Duration),
     ) {
-        sharing.parts += 1;
-        if sharing.parts < PARTS {
-            let at = start + length * sharing.parts / PARTS;
+        let next = if self.is_prompt(sharing) {
+            sharing.parts += 1;
+            (sharing.parts < PARTS).then(|| start + length * sharing.parts / PARTS)
+        } else {
+            let among = sharing.users.iter().filter(|user| user.count > 0);
+            let ends = among.map(|user| start + user.data_end(sharing.stage));
+            let now = cx.now();
+            ends.filter(|end| now < *end && *end < start + length).min()
+        };
+        if let Some(at) = next {
             let event = Event::MpduEnd {
                 contender: id,
                 transmission,

@@ -21,7 +21,8 @@ pub(crate) struct Fading {
     coherence: Duration,
     /// Rician K-factor, linear; 0: Rayleigh.
     k: f64,
-    radios: usize,
+    /// Names of the radios in random streams.
+    names: Vec<String>,
     /// Block and gain of each pair that was asked last, where it is the same over the whole channel.
     last: Vec<(Option<u64>, f64)>,
     /// Gains of sub-bands, where they differ.
@@ -31,7 +32,8 @@ pub(crate) struct Fading {
 impl Fading {
     /// Fading of the radios of these BSSs, one each.
     pub fn new(model: scenario::Fading, bss_of: &[Option<&Bss>], streams: Streams) -> Self {
-        let radios = bss_of.len();
+        let names = names_of(bss_of);
+        let radios = names.len();
         let k = model.k_db.map_or(0.0, |db| libm::pow(10.0, db / 10.0));
         let is_selective = model.delay_spread_ns > 0.0;
         let selective = is_selective.then(|| {
@@ -44,7 +46,7 @@ impl Fading {
             streams,
             coherence: Duration::from_secs_f64(model.coherence_us / 1e6),
             k,
-            radios,
+            names,
             last: match selective {
                 None => vec![(None, 1.0); radios * radios],
                 Some(_) => Vec::new(),
@@ -71,13 +73,13 @@ impl Fading {
         let (low, high) = (ends.from.min(ends.to), ends.from.max(ends.to));
         let block = at.as_nanos() / self.coherence.as_nanos().max(1);
         let place = Place {
-            pair: low.index() * self.radios + high.index(),
+            pair: low.index() * self.names.len() + high.index(),
             block,
         };
-        let streams = &self.streams;
+        let (streams, names) = (&self.streams, &self.names);
         let mut stream = None;
         let draw = || {
-            let named = || streams.named(&format!("fading/{low}/{high}/{block}"));
+            let named = || streams.named(&stream_of(names, low, high, block));
             normals(stream.get_or_insert_with(named))
         };
         selective.snr(place, ends, mean, sent, draw)
@@ -87,14 +89,32 @@ impl Fading {
     fn gain(&mut self, a: RadioId, b: RadioId, at: Instant) -> f64 {
         let (low, high) = (a.min(b), a.max(b));
         let block = at.as_nanos() / self.coherence.as_nanos().max(1);
-        let place = low.index() * self.radios + high.index();
+        let place = low.index() * self.names.len() + high.index();
         if self.last[place].0 != Some(block) {
-            let name = format!("fading/{low}/{high}/{block}");
+            let name = stream_of(&self.names, low, high, block);
             let gain = drawn(&mut self.streams.named(&name), self.k);
             self.last[place] = (Some(block), gain);
         }
         self.last[place].1
     }
+}
+
+/// Names of radios by their BSSs: neighbours are counted apart, so that they move no draw of the own cell.
+fn names_of(bss_of: &[Option<&Bss>]) -> Vec<String> {
+    let (mut own, mut theirs) = (0..bss_of.len(), 0..bss_of.len());
+    let name = |bss: &Option<&Bss>| match bss {
+        Some(Bss {
+            neighbour: Some(_), ..
+        }) => theirs.next().map(|at| format!("neighbour {at}")),
+        _ => own.next().map(|at| at.to_string()),
+    };
+    bss_of.iter().filter_map(name).collect()
+}
+
+/// The random stream of the gain of a pair in a block.
+fn stream_of(names: &[String], low: RadioId, high: RadioId, block: u64) -> String {
+    let [low, high] = [low, high].map(|radio| &names[radio.index()]);
+    format!("fading/{low}/{high}/{block}")
 }
 
 /// A power gain of Rician fading with the K-factor `k`, linear.
@@ -176,6 +196,42 @@ mod tests {
         assert_ne!(next, first);
         // Nothing depends on what was asked before.
         assert_eq!(fading.gain(a, b, at(20)), first);
+    }
+
+    #[test]
+    fn neighbours_move_no_draw_of_the_own_cell() {
+        let own = wide();
+        let theirs = Bss {
+            neighbour: Some(scenario::Neighbour {
+                level_dbm: Some(-90.0),
+            }),
+            ..wide()
+        };
+        let at = |us: u64| Instant::ZERO + Duration::from_micros(us);
+        let (own, theirs) = (Some(&own), Some(&theirs));
+        for delay_spread_ns in [0.0, 50.0] {
+            let of = |bss_of: &[Option<&Bss>], first: u32| {
+                let model = scenario::Fading {
+                    k_db: None,
+                    coherence_us: 1_000.0,
+                    delay_spread_ns,
+                };
+                let mut fading = Fading::new(model, bss_of, Streams::new(3));
+                let sent = (&vector(4), Spectrum::Whole);
+                (0..50)
+                    .map(|ms| {
+                        let ends = ends(first, first + 1);
+                        fading.snr(ends, at(1_000 * ms), 40.0, sent).data
+                    })
+                    .collect::<Vec<_>>()
+            };
+            let alone = of(&[own, own, None], 0);
+            // Before, between and behind the own nodes.
+            assert_eq!(of(&[theirs, theirs, own, own, None], 2), alone);
+            assert_eq!(of(&[own, own, theirs, None], 0), alone);
+            assert_ne!(of(&[theirs, own, own, None], 0), alone);
+            assert_ne!(of(&[theirs, theirs, own], 0), alone);
+        }
     }
 
     /// A channel of 80 MHz of 802.11ax.

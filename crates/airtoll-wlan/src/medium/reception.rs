@@ -152,6 +152,12 @@ impl Medium {
         own.from < t.end && own.to > t.start
     }
 
+    /// Whether a node transmitted when a frame began, so that it did not detect it.
+    fn missed_while_sending(&self, node: RadioId, start: Instant) -> bool {
+        let own = self.nodes[node].last_sent;
+        own.from <= start && start < own.to
+    }
+
     /// How the part of a transmission between two instants reached a node. A frame that began before
     /// `header_end` decides on all parts.
     #[cold]
@@ -259,7 +265,10 @@ impl Medium {
                 } else {
                     clash.end
                 };
-                start >= t.start || received_to <= t.start || captures(self.radio.frame_capture())
+                start >= t.start
+                    || received_to <= t.start
+                    || self.missed_while_sending(at, start)
+                    || captures(self.radio.frame_capture())
             } else if start < t.start {
                 // The receiver is receiving the earlier frame.
                 captures(self.radio.frame_capture())

@@ -174,6 +174,13 @@ impl Medium {
     ) -> (Transmission, Vec<ClassId>) {
         self.book(cx, channel);
         let t = self.channels[channel].transmission(transmission);
+        // A node that receives a frame of its own cell, or sends one, does not detect this one.
+        let ears = self.classes_that_end(&t);
+        let detects = |ear: &&ClassId| {
+            let mut before = self.clashes(&t).filter(|clash| clash.start <= t.start);
+            !before.any(|clash| clash.end > t.start && self.receives(**ear, clash))
+        };
+        let detecting: Vec<ClassId> = ears.iter().filter(detects).copied().collect();
         let Some(reuse) = &mut self.reuse else {
             return (t, Vec::new());
         };
@@ -181,13 +188,21 @@ impl Medium {
         if at.neighbour && !at.own[1] {
             self.channels[channel].set_origin(transmission, Origin::Far);
         }
-        let ending = at.classes[at.whole..].to_vec();
-        for ear in &ending {
+        for ear in &detecting {
             let last = &mut reuse.ignored[channel][ear.index()];
             last.start = t.start;
             last.end = last.end.max(t.end);
         }
-        (t, ending)
+        (t, ears)
+    }
+
+    /// Classes that end the reception of a transmission once they know its color.
+    fn classes_that_end(&self, t: &Transmission) -> Vec<ClassId> {
+        let at = self
+            .reuse
+            .as_ref()
+            .map(|reuse| reuse.at(t.node, t.mark.power));
+        at.map_or(Vec::new(), |at| at.classes[at.whole..].to_vec())
     }
 
     /// Whether the power of a radio is reduced at present, where it has waited for the medium since some

@@ -68,6 +68,24 @@ fn a_ppdu_to_four_stations_lasts_as_computed_by_hand() {
 }
 
 #[test]
+fn data_are_handed_up_before_the_mu_bar_behind_them_ends() {
+    let down = with(LONE, r#""ofdma": {"uplink": false}"#);
+    let mut scenario = voices(4, &down, "", &[false], VOICE, 4.0);
+    for flow in &mut scenario.flows {
+        "ap".clone_into(&mut flow.source);
+    }
+    let outcome = simulate(&scenario, 1);
+    let delay_us = total(&outcome, "delay_s") / 4.0 * 1e6;
+    // An A-MPDU subframe of 172 octets: 16 + 8 x 172 bits end in the sixth symbol of eight. The wait for a slot
+    // boundary is 4.5 us in the mean.
+    let end_us = 47.2 + 6.0 * 13.6;
+    assert!(
+        (end_us..end_us + 9.0).contains(&delay_us),
+        "{delay_us} {end_us}"
+    );
+}
+
+#[test]
 fn a_triggered_exchange_lasts_as_computed_by_hand() {
     let up = with(LONE, r#""ofdma": {"downlink": false}"#);
     let frames = frames(&voices(4, &up, "", &[true], FULL, 0.5));

@@ -136,7 +136,9 @@ class Air:
     ``reduced``: with the policy after and one part of the link's form at another value, with the
     PHY rate then. ``carded``: with a card that does nothing while it ciphers, by its place (``ap``,
     ``station``) and the time per frame, us. ``rate_bps``: PHY rate. ``aggregates``: whether frames
-    carry several MPDUs.
+    carry several MPDUs. ``answers_alone``: TCP with the policy after whose acknowledgements, one
+    for two segments, travel one MPDU per frame; ``answers_merged``: one for 64 KiB; None of other
+    flows, and without aggregation.
     """
 
     before: float
@@ -149,6 +151,8 @@ class Air:
     fragmented: float | None = None
     carded: Mapping[tuple[str, float], float] = field(factory=dict)
     slower_rates: tuple[float, ...] = ()
+    answers_alone: float | None = None
+    answers_merged: float | None = None
     reduced: Mapping[tuple[Form, float], tuple[float, float]] = field(factory=dict)
 
 
@@ -182,6 +186,25 @@ class Change:
 
 
 @frozen
+class Heard:
+    """Other networks that were heard on the channel.
+
+    ``networks``: their number; ``level_dbm``: at which they are heard, None where there is none.
+    ``left``: share of each flow's throughput that is left beside them, where each of them always
+    has something to send.
+    """
+
+    networks: int
+    level_dbm: float | None = None
+    left: Mapping[Flow, float] = field(factory=dict)
+
+    @property
+    def most_taken(self) -> float:
+        """The largest share of a flow that they take."""
+        return 1 - min(self.left.values(), default=1.0)
+
+
+@frozen
 class Setting:
     """The link and the devices.
 
@@ -193,7 +216,8 @@ class Setting:
     by the cost of an AES block in its profile; by device.
     ``without_pmf``: settings in the words of a file with which a station may do without 802.11w,
     where the policy after requires it; empty where nothing does.
-    ``form``: width, streams and guard interval as stated.
+    ``form``: width, streams and guard interval as stated. ``heard``: other networks on the channel;
+    None where that is unknown.
     """
 
     air: Mapping[Flow, Air] = field(repr=False)
@@ -206,6 +230,7 @@ class Setting:
     policies: tuple[str, str] = ("open", "wpa2-psk-ccmp")
     phy: str = "802.11ac"
     form: Mapping[Form, float] = field(factory=dict)
+    heard: Heard | None = None
 
     def of(self, flow: Flow) -> Air:
         """The air of a flow. Raises ``KeyError``."""

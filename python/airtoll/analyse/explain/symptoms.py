@@ -6,8 +6,11 @@ Takes words; gives the symptoms that have them, best first. Causes and cures of 
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from attrs import frozen
@@ -107,6 +110,29 @@ SYMPTOMS: Final = (
         "a longer authentication time-out of the access point, hash-to-element instead of hunting "
         "and pecking, a PMKSA that survives a reboot; or WPA2 for that device",
         "sae auth expired reason 2 esp32 microcontroller iot timeout deauthenticated commit",
+    ),
+    Symptom(
+        "an old device that knows WPA2 alone cannot join since the network has WPA3",
+        "transition-modes",
+        ("grid.policy", "stations.client"),
+        (
+            Report(
+                "https://github.com/project-chip/connectedhomeip/pull/29346",
+                "without WPA3 a device is commissioned in a mixed network, and not in one of WPA3 "
+                "alone",
+            ),
+            Report(
+                "https://github.com/openwrt/openwrt/pull/16728",
+                "some old devices do not join a mixed network either, and get an SSID of their own",
+            ),
+        ),
+        "a network of WPA3 alone offers no key management that the device has, and demands "
+        "protected management frames",
+        "transition mode, or a second SSID with WPA2 for such devices: airtoll advise --from "
+        "wpa2-psk-ccmp tells the cost of both, and airtoll policies show wpa3-sae-ccmp --openwrt "
+        "--second-ssid wpa2-psk-ccmp prints the settings",
+        "old older legacy phone laptop tablet printer camera tv console smart iot wpa2 wpa3 join "
+        "joins connect connects refused supports unsupported only sae mixed transition psk",
     ),
     Symptom(
         "the battery of a sensor is empty too soon",
@@ -312,6 +338,23 @@ SYMPTOMS: Final = (
         mechanism="group traffic",
     ),
     Symptom(
+        "throughput is low or changes with the hour where neighbours have networks on the channel",
+        "neighbours",
+        ("neighbours",),
+        (
+            Report(
+                "https://github.com/morrownr/USB-WiFi/issues/50",
+                "fifteen quiet access points on a channel take less of it than five busy ones",
+            ),
+        ),
+        "stations wait while frames of another network are in the air, so that each has a part of "
+        "its time",
+        "a free channel, a narrower one or another band; airtoll explain --neighbours N@LEVEL or "
+        "with the output of iw scan weighs this cause against the others",
+        "neighbour neighbor neighbors flat busy crowded congested congestion interference slow "
+        "evening overlapping cochannel utilization airtime wide networks around nearby throughput",
+    ),
+    Symptom(
         "a device does not see a network, or has no 6 GHz or no Wi-Fi 7 there",
         "transition-modes",
         ("grid.policy", "stations.client", "band", "security_gates"),
@@ -353,29 +396,55 @@ SYMPTOMS: Final = (
 )
 
 _SHORT: Final = 3
-#: Share of the best symptom's words that another one must have to be told, too.
+#: Share of the best symptom's score and words that another one must have to be told, too.
 _NEAR: Final = 0.6
+#: Weight of a word that the cause, the cure or the study has, and the complaint has not.
+_OF_CAUSE: Final = 0.4
 
 
 def matching(words: Sequence[str]) -> list[Symptom]:
-    """The symptoms that have most of ``words``, best first; all without words."""
+    """The symptoms that have most of ``words``, best first; all without words.
+
+    A word counts the more, the fewer symptoms have it.
+    """
     wanted = {stem for word in words for stem in _stems(word)}
     if not wanted:
-        return list(SYMPTOMS)
-    scored = []
-    for symptom in SYMPTOMS:
-        # A word of the complaint itself tells more than one of its cause.
-        seen = wanted & (_stems(symptom.seen) | _stems(symptom.words))
-        rest = wanted & _stems(
-            f"{symptom.cause} {symptom.cure} {symptom.study} {' '.join(symptom.settings)}"
-        )
-        scored.append((len(seen), len(seen | rest), symptom))
-    best = max(seen for seen, _, _ in scored)
-    most = max(both for _, both, _ in scored)
-    found = [
-        one for one in scored if one[1] > 0 and one[0] >= _NEAR * best and one[1] >= _NEAR * most
+        return [] if any(words) else list(SYMPTOMS)
+    scored = [(_score(seen, rest, wanted), len(wanted & seen), one) for one, seen, rest in _index()]
+    scored.sort(key=lambda one: (-one[0], -one[1]))
+    best, many, _ = scored[0]
+    return [
+        one
+        for score, has, one in scored
+        if score > 0 and score >= _NEAR * best and has >= _NEAR * many
     ]
-    return [one[2] for one in sorted(found, key=lambda one: (-one[0], -one[1]))]
+
+
+def _score(seen: frozenset[str], rest: frozenset[str], wanted: set[str]) -> float:
+    """The weights of the words that the complaint has, and a part of those of its cause."""
+    weights = _weights()
+    found = sum(weights[word] for word in wanted & seen)
+    return found + _OF_CAUSE * sum(weights[word] for word in wanted & rest - seen)
+
+
+@cache
+def _index() -> tuple[tuple[Symptom, frozenset[str], frozenset[str]], ...]:
+    """The symptoms, each with the words of its complaint and those of cause, cure and study."""
+    return tuple(
+        (
+            one,
+            frozenset(_stems(f"{one.seen} {one.words}")),
+            frozenset(_stems(f"{one.cause} {one.cure} {one.study} {' '.join(one.settings)}")),
+        )
+        for one in SYMPTOMS
+    )
+
+
+@cache
+def _weights() -> dict[str, float]:
+    """The weight of each word: the logarithm of the number of symptoms for each that has it."""
+    have = Counter(word for _, seen, rest in _index() for word in seen | rest)
+    return {word: 1 + math.log(len(SYMPTOMS) / count) for word, count in have.items()}
 
 
 def of_mechanism(name: str) -> Symptom | None:
@@ -383,21 +452,35 @@ def of_mechanism(name: str) -> Symptom | None:
     return next((one for one in SYMPTOMS if one.mechanism == name), None)
 
 
+#: Words that tell one complaint from no other.
 _USUAL: Final = """
-the and for with are was all one its his her has have not but after before than then this that from
-into does did when while where our your they them their there more less
+about after again all always and any are because been before being but can cannot cant could
+did does doesnt dont either even ever every for from gets getting give gives goes going got had
+has have help her here his how however into isnt its itself just keep keeps knows like many
+maybe more most much must myself never nor not now off one only other others our out over own
+please problem really same says seem seems shall she should since some still such suddenly than
+that the their them then there these they thing things this those though through too try under
+until very want wants was were what when where whether which while who whom why will with
+without wont would yet you your less
+wifi wlan airtoll
 """
 
 
 def _stems(text: str) -> set[str]:
     """The words of a text without endings; short ones that are no numbers left out."""
     found = set()
-    for word in re.findall(r"[a-z0-9]+", text.lower()):
+    for word in re.findall(r"[a-z0-9]+", text.lower().replace("'", "")):
         if word in _USUAL.split() or (len(word) < _SHORT and not word.isdigit()):
             continue
-        for ending in ("ations", "ation", "ings", "ing", "ed", "es", "s"):
-            if word.endswith(ending) and len(word) - len(ending) >= _SHORT + 1:
-                word = word[: -len(ending)]
-                break
-        found.add(word)
+        found.add(_stem(word))
     return found
+
+
+def _stem(word: str) -> str:
+    """A word without its ending: ``device`` and ``devices`` are the same."""
+    if word.endswith("ies") and len(word) > _SHORT + 2:
+        return word[:-3] + "y"
+    for ending in ("ations", "ation", "ings", "ing", "ed", "es", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORT + 1:
+            return word[: -len(ending)]
+    return word

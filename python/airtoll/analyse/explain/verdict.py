@@ -15,9 +15,12 @@ from attrs import frozen
 
 from airtoll.analyse.explain.differing import alone, differences, octets_alone
 from airtoll.analyse.explain.evidence import Reading, Setting
+from airtoll.observe.spoken import spoken
 
 #: Fall above the expected one that an interval may hold and still say that nothing is slow.
 _HIDDEN: Final = 0.1
+#: Largest unnoticed fall: an interval that holds it and zero tells neither.
+_UNNOTICED: Final = spoken("throughput_bps").unnoticed
 #: Part of the air's throughput below which another limit than security holds in both.
 _LIMITED: Final = 0.6
 
@@ -29,7 +32,8 @@ class Verdict:
     """The fall of a throughput as shares of the one before: expected of octets, and measured.
 
     ``low`` and ``high``: bounds of the measured one. ``says``: ``alone`` where security's octets
-    explain it, ``undecided`` where the interval may hide a fall besides, ``limited`` where octets
+    explain it, ``undecided`` where the interval may hide a fall besides, or holds both none and one
+    that anyone would notice, ``limited`` where octets
     explain it and both are far below the air, ``more`` or ``less`` than the octets explain.
     ``family``: number of readings whose intervals hold together. ``differed``: whether the
     reading alone would differ, and does not among the others.
@@ -66,5 +70,7 @@ def verdicts(setting: Setting, readings: Sequence[Reading]) -> tuple[Verdict, ..
         elif reading.before < _LIMITED * setting.of(reading.flow).before:
             says = "limited"
         differed = alone(reading).is_real and not one.is_real
+        if says == "alone" and low <= 0 and high > _UNNOTICED and not differed:
+            says = "undecided"
         given.append(Verdict(reading, expected, measured, low, high, says, len(found), differed))
     return tuple(given)

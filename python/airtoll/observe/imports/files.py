@@ -153,7 +153,7 @@ def _other_format(found: Sequence[Document], fmt: str) -> str:
 
 
 def _trial(test: Test, place: Place) -> Trial:
-    traffic = place.traffic or next((v.transport for v in test.values if v.transport), "none")
+    traffic = place.traffic or test.traffic
     rows = tuple((v.metric, v.flow, None, v.second, v.value) for v in test.values)
     return Trial(place.scenario, place.policy, traffic, None, rows, test.caveats)
 

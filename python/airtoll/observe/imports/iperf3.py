@@ -148,7 +148,9 @@ def test_of(record: Record) -> Test:
         raise DatasetError(f"line {record.line}: not a result of iperf3: {error}") from error
     cookie = start.get("cookie")
     named = isinstance(cookie, str) and cookie
-    return Test(values, tuple(caveats), f"iperf3 {cookie}" if named else record.sha256)
+    identity = f"iperf3 {cookie}" if named else record.sha256
+    is_reverse = not _both_directions(report) and _is_reverse(report)
+    return Test(values, tuple(caveats), identity, is_reverse)
 
 
 def _transport(test: Any) -> str:

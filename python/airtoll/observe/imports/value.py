@@ -43,6 +43,10 @@ def range_problem(metric: str, value: float) -> str | None:
     return None
 
 
+#: End of the name of a traffic whose data go to the tool's client.
+REVERSE: Final = "-reverse"
+
+
 @frozen
 class Value:
     """A metric's value; ``second`` for a value of a series; ``transport`` if the file has it.
@@ -78,7 +82,8 @@ class Test:
     """One test of a file: a trial.
 
     ``caveats``: what is unknown and why, a sentence each. ``identity``: equal for two records of
-    one test, which count once; ``None`` where the file cannot say.
+    one test, which count once; ``None`` where the file cannot say. ``is_reverse``: the data go to
+    the tool's client (``iperf3 -R``); such tests have a traffic of their own.
     """
 
     __test__ = False
@@ -86,6 +91,15 @@ class Test:
     values: Sequence[Value]
     caveats: tuple[str, ...] = ()
     identity: str | None = None
+    is_reverse: bool = False
+
+    @property
+    def traffic(self) -> str:
+        """The name of its traffic: the transport, ``tcp-reverse`` to the tool's client, or none."""
+        transport = next((v.transport for v in self.values if v.transport), None)
+        if transport is None:
+            return "none"
+        return f"{transport}{REVERSE}" if self.is_reverse else transport
 
     @property
     def known(self) -> int:

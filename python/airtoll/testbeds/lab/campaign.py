@@ -20,7 +20,7 @@ from attrs import define, evolve
 from airtoll.errors import EnvironmentProblem, StorageError, TestbedError
 from airtoll.observe.journal import BROKEN
 from airtoll.plan import Cell, Plan, Trial
-from airtoll.testbeds.contract import Measured, Skip
+from airtoll.testbeds.contract import Caution, Measured, Skip
 from airtoll.testbeds.lab import alerts, command, daily
 from airtoll.testbeds.lab.access_point import Settings, wanted
 from airtoll.testbeds.lab.agenda import tour_of
@@ -112,8 +112,9 @@ class Campaign:
         """Why the cell cannot be carried out, or None."""
         return self.bench.check(cell)
 
-    def warning(self, cell: Cell) -> str | None:
-        """No warnings."""
+    def cautions(self, cell: Cell) -> tuple[Caution, ...]:
+        """None are known before a trial."""
+        return ()
 
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""

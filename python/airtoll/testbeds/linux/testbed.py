@@ -32,7 +32,15 @@ from airtoll.study import Scenario, Traffic
 from airtoll.study.generations import band_of, queue_packets, wire_mbps, wire_queue_packets
 from airtoll.study.join import Radius
 from airtoll.testbeds import bridging, joining, loads, roaming
-from airtoll.testbeds.contract import Measured, Observed, Row, Skip, folder_of, with_whole_cell
+from airtoll.testbeds.contract import (
+    Caution,
+    Measured,
+    Observed,
+    Row,
+    Skip,
+    folder_of,
+    with_whole_cell,
+)
 from airtoll.testbeds.domains import DOMAINS, MOBILE
 from airtoll.testbeds.guest import drivers
 from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest, alive, identity
@@ -187,8 +195,9 @@ class Linux:
         )
         return Skip(reason) if reason else None
 
-    def warning(self, cell: Cell) -> str | None:
-        """No warnings."""
+    def cautions(self, cell: Cell) -> tuple[Caution, ...]:
+        """None are known before a trial."""
+        return ()
 
     def expected_s(self, cell: Cell) -> float:
         """Rough wall time of one trial, seconds."""

@@ -16,7 +16,7 @@ use crate::observe::Observation;
 use crate::observe::ledger::Air;
 
 /// The MU-BAR to a lone user.
-const MU_BAR_OCTETS: u32 = phy::trigger_octets(phy::Trigger::MuBar, 1);
+pub(super) const MU_BAR_OCTETS: u32 = phy::trigger_octets(phy::Trigger::MuBar, 1);
 
 /// Octets of the BlockAck of a user in its HE TB PPDU.
 fn answer_octets(mode: &Mode) -> u32 {

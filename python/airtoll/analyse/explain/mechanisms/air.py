@@ -47,11 +47,9 @@ OCTETS = Mechanism(
 
 
 def _no_aggregation(setting: Setting, reading: Reading, value: Values) -> Predicted | None:
-    ns_per_octet, way = value
+    ns_per_octet, way, merged = value
     if way and (way > 0) is not reading.flow.down:
-        # Acknowledgements of TCP go the way of single frames, and take the air of its segments.
-        tcp = reading.quantity == "throughput_bps" and reading.flow.transport == "tcp"
-        return scaled(unchanged(setting, reading), 0.85, 0.15) if tcp else None
+        return _answered_alone(setting, reading, merged=merged > 0)
     if reading.quantity == "mpdus_per_frame":
         return Predicted(1.0, 0.1)
     if reading.quantity == "busy_share":
@@ -61,6 +59,19 @@ def _no_aggregation(setting: Setting, reading: Reading, value: Values) -> Predic
     air = setting.of(reading.flow)
     seconds = bits_of(reading.flow) / air.single + reading.flow.packet * ns_per_octet * 1e-9
     return capped(setting, reading, bits_of(reading.flow) / seconds, 0.15, 0.08)
+
+
+def _answered_alone(setting: Setting, reading: Reading, *, merged: bool) -> Predicted | None:
+    """TCP whose acknowledgements go the way of single frames, and take the air of its segments.
+
+    A receiver acknowledges every second segment (RFC 5681, 4.2), or merges those of an A-MPDU and
+    acknowledges them together (Linux, generic receive offload).
+    """
+    air = setting.of(reading.flow)
+    carried = air.answers_merged if merged else air.answers_alone
+    if reading.quantity != "throughput_bps" or carried is None:
+        return None
+    return scaled(unchanged(setting, reading), min(1.0, carried / air.after), 0.1)
 
 
 #: Preamble with its acknowledgement, s.
@@ -83,21 +94,22 @@ def busy_alone(setting: Setting, flow: Flow, rate_bps: float | None = None) -> f
 
 def _alone(setting: Setting) -> Sequence[Values]:
     """Time per octet of a CPU that computes TKIP's Michael (802.11-2020, 12.5.2.4), ns, or none;
-    and the way that is not aggregated: both (0), towards the station alone (1), or from it (-1).
+    the way that is not aggregated: both (0), towards the station alone (1), or from it (-1); and
+    whether the receiver of the other way merges segments (1).
 
     Each end sets up its own way (802.11-2020, 10.25.2): one of both may fail.
     """
     octets: tuple[float, ...] = (0.0,)
     if setting.change.suite == "tkip":
         octets = (0.0, 0.0, 0.0, *geometric(100.0, 1500.0, 6))
-    ways: tuple[float, ...] = (0.0,)
+    ways: tuple[Values, ...] = ((0.0, 0.0),)
     if len({flow.down for flow in setting.air}) > 1:
-        ways = (0.0, 0.0, 0.0, 0.0, 1.0, -1.0)
-    return tuple((ns, way) for ns in octets for way in ways)
+        ways = (*ways * 8, (1.0, 0.0), (1.0, 1.0), (-1.0, 0.0), (-1.0, 1.0))
+    return tuple((ns, *way) for ns in octets for way in ways)
 
 
 def _said_alone(value: Values) -> str:
-    ns_per_octet, way = value
+    ns_per_octet, way, _ = value
     words = [{0: "", 1: "towards the station alone", -1: "from the station alone"}[int(way)]]
     if ns_per_octet:
         words.append(f"and a CPU that checks TKIP's frames at {8e3 / ns_per_octet:.2g} Mb/s")
@@ -108,24 +120,36 @@ def _aggregates(setting: Setting) -> bool:
     return any(air.aggregates for air in setting.air.values())
 
 
+#: Weight of a driver that sets no aggregation up under 802.11w. One device is known by public
+#: threads, and two leave the cipher to the CPU, whose weight is 0.4: (1 + 1) / (2 + 1) of it.
+_FAULT_OF_PMF: Final = 0.27
+_USUALLY_SET_UP: Final = "most drivers set it up under 802.11w, too"
+
+
 def _prior_no_aggregation(setting: Setting) -> Prior:
     """No block ack session under the policy.
 
     TKIP and WEP may not be used with HT; drivers that keep HT rates do not aggregate (Linux,
     net/mac80211/agg-rx.c and agg-tx.c: no session with such a key). Block ack frames are robust
-    Action frames under 802.11w, and drivers have failed to protect them (ath10k, QCA9984).
+    Action frames under 802.11w, and drivers have failed to protect them (ath10k, QCA9984), which is
+    rarer than a cipher that 802.11w leaves to the CPU (docs/guides/explaining.md).
     """
     if not _aggregates(setting):
         return Prior(0.0)
     if setting.change.no_ht:
         return Prior(2.0, f"{setting.change.suite} may not be aggregated")
     if setting.change.pmf:
-        return Prior(1.0, "802.11w was added, which protects the frames that set up aggregation")
+        return Prior(
+            _FAULT_OF_PMF,
+            "802.11w was added, which protects the frames that set up aggregation",
+            _USUALLY_SET_UP,
+        )
     if setting.change.pmf_perhaps:
         return Prior(
-            0.5,
+            0.5 * _FAULT_OF_PMF,
             "802.11w was optional: if the station did without, the frames that set up aggregation "
             "are protected only now",
+            _USUALLY_SET_UP,
         )
     return Prior(0.25 if setting.change.cipher else 0.02)
 
@@ -566,19 +590,47 @@ _FEWEST_MORE: Final = 0.02
 _OTHERS_SEEN: Final = 0.85
 _IDLED: Final = 0.9
 
+#: Weight of another network, and of a device that is no network where none was heard.
+_OTHERS, _NO_NETWORK = 0.4, 0.08
+#: Share by which networks that were heard may take more than the simulated ones.
+_MORE_TAKEN: Final = 0.08
+
+
+def _taken(setting: Setting) -> Sequence[Values]:
+    """Shares of the air, more retries, and whether a capture holds the frames.
+
+    Networks that were heard take no more than they do where they always send.
+    """
+    heard = setting.heard
+    most = 1.0 if heard is None or not heard.networks else heard.most_taken + _MORE_TAKEN
+    shares = [share for share in (*_SHARES, 0.9, 0.95) if share <= max(most, _SHARES[0])]
+    return tuple(
+        (share, more, captured)
+        for share in shares
+        for more in (_FEWEST_MORE, 0.08, 0.15, 0.25)
+        for captured in (0.0, 1.0)
+    )
+
+
+def _prior_neighbour(setting: Setting) -> Prior:
+    heard = setting.heard
+    if heard is None:
+        return Prior(_OTHERS)
+    if not heard.networks:
+        return Prior(_NO_NETWORK, against="no other network was heard on the channel")
+    at, most = f"at {heard.level_dbm:g} dBm", f"{percent(heard.most_taken)} at most"
+    words = f"{heard.networks} other networks {at} take {most}"
+    if heard.networks == 1:
+        words = f"1 other network {at} takes {most}"
+    return Prior(_OTHERS, f"{words}, with data to send all the time")
+
+
 NEIGHBOUR = Mechanism(
     "another network",
     "another network or device uses the channel",
     _neighbour,
-    fixed(
-        *(
-            (share, more, captured)
-            for share in (*_SHARES, 0.9, 0.95)
-            for more in (_FEWEST_MORE, 0.08, 0.15, 0.25)
-            for captured in (0.0, 1.0)
-        )
-    ),
-    always(0.4),
+    _taken,
+    _prior_neighbour,
     "measure both alternately, or on a free channel",
     where="surroundings",
     say=lambda v: f"{percent(v[0])} of the air",
