@@ -1,7 +1,7 @@
 //! Runs: packets of a host, or of a link, that follow each other at one instant and are alike.
 //!
-//! The ack of an A-MPDU makes room for dozens of datagrams at once, and its receiver gets as many. What
-//! holds for one of them holds for the next, so that it is looked up once. A packet of a run has the same effects
+//! The ack of an A-MPDU makes room for dozens of datagrams at once, and its receiver gets as many. Route, link,
+//! cipher and costs are the same for all of them and are looked up once. A packet of a run has the same effects
 //! as one alone, by [`Net::send`] and [`Net::receive`].
 
 use airtoll_units::{Duration, Instant};
