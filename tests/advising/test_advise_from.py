@@ -732,6 +732,20 @@ def test_the_rate_follows_from_the_distance(phy, distance_m, streams, mcs):
 
 
 @pytest.mark.thorough
+def test_of_two_policies_with_the_same_strength_the_one_that_gains_more_is_named():
+    candidates = ("wpa3-eap-tls-ccmp", "wpa3-ft-eap-tls-ccmp")
+    decision, _ = decided(
+        situation("wpa2-eap-peap-ccmp", place="office", clients=2, requests_per_s=20),
+        named=candidates,
+    )
+    gap = {
+        one.policy: next(c.after.value for c in one.claims if c.metric == "handover_gap_s")
+        for one in decision.outcomes
+    }
+    assert gap["wpa3-ft-eap-tls-ccmp"] < 0.5 * gap["wpa3-eap-tls-ccmp"]
+    assert decision.policy == "wpa3-ft-eap-tls-ccmp"
+
+
 def test_kept_tls_sessions_shorten_the_joins_of_an_office():
     times = []
     for kept in (False, True):
