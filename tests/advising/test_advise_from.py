@@ -296,6 +296,11 @@ def test_wpa3_is_kept():
             ["--from", "wpa2-psk-ccmp", "--place", "office", "--tunnel-end", "server"],
             "no policy in",
         ),
+        (["--neighbours", "3"], "--neighbours: needs --from"),
+        (["--from", "wpa2-psk-ccmp", "--neighbours", "21"], "0 to 20 networks"),
+        (["--from", "wpa2-psk-ccmp", "--neighbours", "3@9"], "-110 to 0 dBm"),
+        (["--from", "wpa2-psk-ccmp", "--neighbours", "many"], "write N, N@LEVEL"),
+        (["--profile", "esp32-c3", "--neighbours", "3"], "--place home or office; a sensor's"),
         (["--from", "wpa2-psk-ccmp", "--tls-resumption"], "there is none (--8021x)"),
         (["--from", "wpa2-psk-ccmp", "--level", "-70", "--distance", "5"], "one of them"),
         (["--from", "wpa2-psk-ccmp", "--level", "-95"], "too weak for 802.11ac at 80 MHz"),
@@ -1110,3 +1115,49 @@ def test_doctor_reads_the_time_of_a_multiplication():
     assert local.startswith("for this machine as the access point")
     assert local.endswith(command)
     assert multiplication_check(None, None).state == "note"
+
+
+def test_a_change_beside_neighbours_is_simulated_among_them():
+    asked = ("--from", "wpa2", "--to", "wpa3", "--profile", "mt7621", "--json")
+    near, none = (json.loads(advised(*asked, "--neighbours", at).stdout) for at in ("3", "0"))
+    throughput = [one["outcomes"][0]["claims"][0]["before"]["value"] for one in (near, none)]
+    # Four networks share the air, of which each neighbour has two senders.
+    assert throughput[0] < 0.4 * throughput[1]
+    assert near["neighbours"] == {"networks": 3, "level_dbm": -70}
+    assert none["neighbours"]["networks"] == 0
+    assert ", beside 3 neighbours at -70 dBm: throughput stays" in near["words"]["answer"]
+    assert "beside 3 neighbours at -70 dBm (an access point and a station" in near["setting"]
+    assert "neighbours at -70 dBm (--neighbours N@LEVEL)" in near["assumed"]
+    told = " ".join(line for one in near["words"]["sections"] for line in one["lines"])
+    assert "--profile mt7621 --neighbours 3@-70` ranks" in told
+    assert "datagrams, without the neighbours" in told
+    assert "and other networks (" not in told
+
+
+def test_neighbours_of_an_office_leave_hand_over_and_joins_out():
+    alone, near = (office_of(neighbours=at) for at in (None, "3@-90"))
+    assert storm(alone) == storm(near)
+    assert "too weak to wait for, below -82 dBm" in measure(near, ()).setting
+    decision, measures = decided(
+        evolve(near, clients=2), asked="wpa3-eap-tls-ccmp", trials=1, brief=True
+    )
+    told = screen(decision, measures.names)
+    assumed = next(one for one in told.sections if one.title == "Assumed").lines
+    assert any(line.startswith("Neighbours act on throughput alone") for line in assumed)
+
+
+def test_a_scan_names_the_neighbours(tmp_path):
+    scan = tmp_path / "scan.txt"
+    rows = (("home", 5180, -48), ("cafe", 5180, -71), ("work", 5180, -67), ("far", 5220, -80))
+    scan.write_text(
+        "".join(
+            f"BSS 02:00:00:00:0{at}:00(on wlan0){' -- associated' * (at == 0)}\n"
+            f"\tfreq: {mhz}\n\tsignal: {dbm}.00 dBm\n\tSSID: {name}\n"
+            for at, (name, mhz, dbm) in enumerate(rows)
+        )
+    )
+    heard = situation("wpa2-psk-ccmp", neighbours=str(scan)).neighbours
+    assert (heard.networks, heard.level_dbm, heard.counted) == (2, -69, False)
+    # A policy is no file with networks, so that --ssid is of the scan.
+    named = situation("wpa2-psk-ccmp", neighbours=str(scan), wanted="far").neighbours
+    assert named.networks == 0

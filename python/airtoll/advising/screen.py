@@ -112,7 +112,8 @@ def screen(decision: Decision, names: Names) -> Screen:
     if decision.asked is not None:
         answer = _asked(decision, teller)
     elif decision.choice is Choice.CHANGE and decision.to:
-        answer = f"{answer.removesuffix('.')}: {_headline(decision.to, decision, teller)}."
+        way = f"{answer.removesuffix('.')}{_beside(decision.situation)}"
+        answer = f"{way}: {_headline(decision.to, decision, teller)}."
     answer = f"{answer} {life}" if life else answer
     return Screen(answer, tuple(one for one in sections if one.lines))
 
@@ -135,11 +136,17 @@ def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> str:
     return "; ".join(found)
 
 
+def _beside(situation: Situation) -> str:
+    """``, beside 3 neighbours at -70 dBm``; empty where nothing is said of any."""
+    return "" if situation.neighbours is None else f", {situation.neighbours.beside}"
+
+
 def _asked(decision: Decision, teller: Teller) -> str:
     """The change to the one candidate of the question, and whether to make it."""
     asked = str(decision.asked)
     have = decision.situation.have
     way = f"From {policy_name(have)} ({have}) to {policy_name(asked)} ({asked})"
+    way += _beside(decision.situation)
     if asked == resolve(have).name:
         return f"{policy_name(asked)} ({asked}) is what you have."
     slow = any(one.policy == asked for one in decision.slow)
@@ -236,13 +243,15 @@ def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     situation, have = decision.situation, decision.situation.have
     program = _program(situation)
     # A file of a station has no SSIDs of an access point.
+    heard = situation.neighbours
+    alone = ", without the neighbours" if heard is not None and heard.networks else ""
     of_station = program in ("", "--wpa-supplicant")
     where = _openwrt(situation) if of_station else program
     if decision.changed is not None and not of_station:
         where = _file(situation)
     return (
         f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons "
-        f"{teller.change(decision.second)} (datagrams). "
+        f"{teller.change(decision.second)} (datagrams{alone}). "
         f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
     )
 
@@ -588,6 +597,14 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         each = f"{situation.multiplication_ms:g} ms"
         whom = "station" if situation.place == "sensor" else "access point"
         lines.append(f"A multiplication of a point (SAE, OWE) takes the {whom} {each}.")
+    heard = situation.neighbours
+    if heard is not None and not heard.counted:
+        lines.append(f"{heard.told}.")
+    if heard is not None and heard.networks and situation.place == "office":
+        lines.append(
+            "Neighbours act on throughput alone: hand-over and joins after a power cut are "
+            "simulated without them."
+        )
     assumed = [*situation.assumed, *radio_taken(situation)]
     if situation.place == "sensor" and (boot := booting(situation)[1]):
         assumed.append(boot)
@@ -615,6 +632,8 @@ def _slower(decision: Decision) -> tuple[str, ...]:
         return ()
     options, mcs = link_options(situation)
     profile = f" --profile {situation.profile}" if situation.profile is not None else ""
+    if situation.neighbours is not None:
+        profile += f" {situation.neighbours.option}"
     before = "'?'" if to == have else "BEFORE"
     top = GENERATIONS[situation.phy]["mcs_top"]
     highest = ""
@@ -646,7 +665,6 @@ def _left_out(decision: Decision) -> Sequence[str]:
             f"a tunnel of the {situation.router} itself, to a provider: its CPU seals as many "
             "packets"
         )
-    found.append(
-        "fading and other networks (`airtoll explain --neighbours`, `airtoll run neighbours`)"
-    )
+    others = " and other networks (--neighbours 3@-70)" if situation.neighbours is None else ""
+    found.append(f"fading{others}")
     return found

@@ -18,6 +18,7 @@ from airtoll.network import Network, read
 from airtoll.policies import resolve
 from airtoll.policies.gates import why_not_at_6ghz
 from airtoll.profiles import Profile, load, shipped
+from airtoll.run.neighbouring import Neighbours, neighbours_of
 from airtoll.study.generations import GENERATIONS, phy_name
 from airtoll.study.join import SIGNATURES, Join
 
@@ -67,7 +68,8 @@ class Situation:
     point on the CPU of the access point (``ap.multiplication_ms`` of a study) or of a sensor
     (``join.multiplication_ms``); None: as its profile has it. ``boot_ms`` and ``boot_mj``: of a
     sensor, time and energy from a wake-up to the first frame of its join (``duty.wake_ms`` and
-    ``duty.wake_mj`` of a study); None: as the place and its profile have them.
+    ``duty.wake_mj`` of a study); None: as the place and its profile have them. ``neighbours``:
+    other networks on the channel; None: nothing is said of them, and the answer leaves them out.
     """
 
     have: str
@@ -95,6 +97,7 @@ class Situation:
     multiplication_ms: float | None = None
     boot_ms: float | None = None
     boot_mj: float | None = None
+    neighbours: Neighbours | None = None
 
     @property
     def router(self) -> str:
@@ -280,14 +283,19 @@ def situation(  # noqa: PLR0913 - keywords of the library
     multiplication_ms: float | None = None,
     boot_ms: float | None = None,
     boot_mj: float | None = None,
+    neighbours: str | None = None,
     said: bool = True,
 ) -> Situation:
     """The situation of a policy's name or a file, and of options. Raises ``UsageError``.
 
     ``battery`` and ``every``: of a sensor, as ``2000mAh@3.7V`` and ``1h``. ``said``: whether anyone
-    named the policy. ``tunnel_end``: router, access-point or server.
+    named the policy. ``tunnel_end``: router, access-point or server. ``neighbours``: ``3@-70``, or
+    a file of networks.
     """
-    network, *beside = networks_of(source, wanted, band) or (None,)
+    # A scan of neighbours has the own network, too, which --ssid names in it.
+    in_scan = neighbours is not None and Path(neighbours).is_file()
+    of_scan = in_scan and source != "-" and not Path(source).exists()
+    network, *beside = networks_of(source, None if of_scan else wanted, band) or (None,)
     have = resolve(source).name if network is None else network.policy
     assert have is not None
     assumed = [] if network is None else list(network.assumed)
@@ -375,6 +383,9 @@ def situation(  # noqa: PLR0913 - keywords of the library
         raise UsageError("--level, --distance: one of them, the other follows")
     if level_dbm is None and distance_m is None and place != "office" and network is not None:
         level_dbm = network.signal_dbm
+    heard = None if neighbours is None else _neighbours(neighbours, wanted, source, network, place)
+    if heard is not None and heard.assumed:
+        assumed.append(f"neighbours at {heard.level_dbm:g} dBm (--neighbours N@LEVEL)")
     return Situation(
         have=have,
         place=place,
@@ -401,7 +412,22 @@ def situation(  # noqa: PLR0913 - keywords of the library
         multiplication_ms=multiplication_ms,
         boot_ms=boot_ms,
         boot_mj=boot_mj,
+        neighbours=heard,
     )
+
+
+def _neighbours(
+    text: str, wanted: str | None, source: str, network: Network | None, place: Place
+) -> Neighbours:
+    """The other networks on the channel. Raises ``UsageError``."""
+    if place == "sensor":
+        raise UsageError(
+            "--neighbours: for --place home or office; a sensor's join and message take "
+            "milliseconds of the air"
+        )
+    if wanted is None and network is not None and text == source:
+        wanted = network.bssid or network.ssid
+    return neighbours_of(text, wanted)
 
 
 def _check_boot(place: Place, every_s: float, boot_ms: float | None, boot_mj: float | None) -> None:

@@ -128,6 +128,7 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
         "network": None if network is None else network.to_json(),
         "assumed": list(situation.assumed),
         "setting": decision.setting,
+        "neighbours": _neighbours(situation),
         "outcomes": [_outcome(one) for one in decision.outcomes],
         "impossible": _reasons(decision.impossible),
         "with_a_faster_server": [_outcome(one) for one in decision.slow],
@@ -142,6 +143,14 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
             "sections": [{"title": one.title, "lines": list(one.lines)} for one in shown.sections],
         },
     }
+
+
+def _neighbours(situation: Situation) -> dict[str, float] | None:
+    """The other networks on the channel; None where nothing is said of them."""
+    heard = situation.neighbours
+    if heard is None:
+        return None
+    return {"networks": heard.networks, "level_dbm": heard.level_dbm}
 
 
 def _if_associated(decision: Decision) -> dict[str, str] | None:
