@@ -296,6 +296,8 @@ def test_wpa3_is_kept():
             ["--from", "wpa2-psk-ccmp", "--place", "office", "--tunnel-end", "server"],
             "no policy in",
         ),
+        (["--profile", "esp32-c6"], "is a station, without the power figures"),
+        (["--from", "wpa2-psk-ccmp", "--profile", "nrf70"], "--place home with it where it is the"),
         (["--neighbours", "3"], "--neighbours: needs --from"),
         (["--from", "wpa2-psk-ccmp", "--neighbours", "21"], "0 to 20 networks"),
         (["--from", "wpa2-psk-ccmp", "--neighbours", "3@9"], "-110 to 0 dBm"),
@@ -483,7 +485,9 @@ def test_the_boot_of_a_sensor_can_be_said() -> None:
 
 def test_every_profile_has_a_candidate_and_a_way_to_what_is_unknown():
     for name in shipped():
-        found = candidates(situation("wpa2-psk-ccmp", profile=name), (), Needs())
+        sensor = name in ("esp32", "esp32-c3")
+        place = "sensor" if sensor else "home"
+        found = candidates(situation("wpa2-psk-ccmp", profile=name, place=place), (), Needs())
         assert found.measured, name
         for one in found.unknown:
             assert "--" in one.reason or "is published" in one.reason, (name, one.reason)
@@ -1161,3 +1165,22 @@ def test_a_scan_names_the_neighbours(tmp_path):
     # A policy is no file with networks, so that --ssid is of the scan.
     named = situation("wpa2-psk-ccmp", neighbours=str(scan), wanted="far").neighbours
     assert named.networks == 0
+
+
+def test_an_access_point_has_the_link_of_its_own_radio():
+    here = situation("wpa2-psk-ccmp", profile="esp32-c6", place="home")
+    assert "802.11ax, 2.4 GHz, 20 MHz, MCS 7 (taken" in measure(here, ()).setting
+    assert "1 stream, one station" in measure(here, ()).setting
+    older = situation("wpa2-psk-ccmp", profile="esp32-c6", place="home", phy="802.11n")
+    assert "802.11n, 2.4 GHz, 20 MHz, MCS 7" in measure(older, ()).setting
+
+
+def test_a_battery_that_nobody_named_is_assumed_in_the_first_line():
+    asked = ("--profile", "esp32", "--to", "wpa3", "--json")
+    told = [
+        json.loads(advised(*asked, *more, trials=1).stdout)["words"]["answer"]
+        for more in ((), ("--every", "1h"), ("--every", "1h", "--battery", "2Ah@3.7V"))
+    ]
+    assert "15 minutes (--battery and --every not said, so assumed), and" in told[0]
+    assert "every hour (--battery not said, so assumed), and" in told[1]
+    assert "assumed" not in told[2]

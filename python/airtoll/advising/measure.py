@@ -68,6 +68,8 @@ _MOST_STEPS: Final = 6
 _STEP: Final = 1.02
 _MARGIN_TRIALS: Final = 3
 _OPEN: Final = "open"
+#: Spatial streams of a link that nothing states.
+_TWO: Final = 2
 
 
 @frozen
@@ -692,11 +694,27 @@ def _near(situation: Situation) -> dict[str, Any]:
     if phy in ("802.11a", "802.11b", "802.11g"):
         return found | {"rate_mbps": 11 if phy == "802.11b" else 54}
     at_2_4 = band == "2.4" or phy == "802.11n"
-    width = situation.width_mhz or (20 if at_2_4 else 80)
+    width = situation.width_mhz or min(20 if at_2_4 else 80, _widest_mhz(situation))
+    streams = _streams(situation)
     if phy == "802.11n":
         # Its MCS names the streams, too.
-        return found | {"mcs": 15, "width_mhz": min(width, 40)}
-    return found | {"mcs": 7, "streams": 2, "width_mhz": width}
+        return found | {"mcs": 8 * streams - 1, "width_mhz": min(width, 40)}
+    return found | {"mcs": 7, "streams": streams, "width_mhz": width}
+
+
+def _widest_mhz(situation: Situation) -> float:
+    """The widest channel of the access point, MHz; infinite where its profile does not tell."""
+    able = None if situation.profile is None else load(situation.profile).capabilities
+    if able is None or able.widths_mhz is None:
+        return math.inf
+    return max(int(one) for one in able.widths_mhz.values)
+
+
+def _streams(situation: Situation) -> int:
+    """Two spatial streams, or the one of an access point that has no second."""
+    able = None if situation.profile is None else load(situation.profile).capabilities
+    one = able is not None and able.streams is not None and able.streams.value < _TWO
+    return 1 if one else _TWO
 
 
 def radio_taken(situation: Situation) -> list[str]:

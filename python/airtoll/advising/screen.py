@@ -285,10 +285,12 @@ def _life(decision: Decision, names: Names) -> str:
     elif life.waking.value < life.associated.value:
         longer = "staying associated lasts longer"
     situation = decision.situation
+    taken = [one for one in ("--battery", "--every") if f"({one})" in " ".join(situation.assumed)]
+    assumed = f" ({' and '.join(taken)} not said, so assumed)" if taken else ""
     return (
         f"With {names.spoken(life.policy)} a battery of {situation.battery.words} lasts {waking} "
-        f"with a join and a message {every_in_words(situation.every_s)}, and {associated} if the "
-        f"station stays associated: {longer}."
+        f"with a join and a message {every_in_words(situation.every_s)}{assumed}, and {associated} "
+        f"if the station stays associated: {longer}."
     )
 
 

@@ -240,6 +240,8 @@ def _able(
         phy = phys[-1]
     if place == "sensor" and bands and band not in bands:
         band = bands[0]
+    if place != "sensor" and band is None and bands and "5" not in bands:
+        band = bands[-1]
     return phy, band
 
 
@@ -305,6 +307,8 @@ def situation(  # noqa: PLR0913 - keywords of the library
     powers = profile is not None and _sleeps(load(profile, _fits(profile, sensor=is_sensor)))
     if place == "sensor" and not powers:
         raise UsageError(f"--place sensor: {_without_powers(profile)}")
+    if place is None and not (is_sensor or powers) and profile is not None:
+        _refuse_station(profile)
     if place is None and powers:
         place = "sensor"
         assumed.append("a battery-powered station (--place)")
@@ -461,6 +465,24 @@ def _fits(wanted: str, *, sensor: bool) -> Callable[[Profile], bool] | None:
     """
     families = {name[:_FAMILY] for name, one in shipped().items() if _sleeps(one)}
     return _sleeps if sensor or wanted.strip().lower()[:_FAMILY] in families else None
+
+
+def _refuse_station(profile: str) -> None:
+    """Raise ``UsageError`` for a station's profile where nothing says what the answer is about.
+
+    Power save is what stations do: an access point has none.
+    """
+    one = load(profile)
+    if one.capabilities.power_save is None:
+        return
+    sleepers = " or ".join(
+        f"--profile {name}" for name, other in shipped().items() if _sleeps(other)
+    )
+    raise UsageError(
+        f"--profile {profile} is a station, without the power figures that a battery needs: write "
+        f"{sleepers} for a sensor like it, --from POLICY without it for the network that it joins, "
+        "or --place home with it where it is the access point"
+    )
 
 
 def _without_powers(profile: str | None) -> str:
