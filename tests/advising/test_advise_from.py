@@ -352,8 +352,9 @@ def test_a_battery_decides_for_a_sensor() -> None:
     assert screen(decision, measures.names).answer == (
         "Keep WPA2-Personal, CCMP-128 (wpa2-psk-ccmp) if it joins for every message; if it stays "
         "associated, change to WPA3-Personal, CCMP-128 (wpa3-sae-ccmp). With WPA2-Personal a "
-        "battery of 1000 mAh at 3.7 V lasts 2060 days with a join and a message every 15 minutes, "
-        "and 121 days if the station stays associated: joining for every message lasts longer."
+        "battery of 1000 mAh at 3.7 V lasts 2060 days with a join and a message every 15 minutes "
+        "(--battery and --every not said, so assumed), and 121 days if the station stays "
+        "associated: joining for every message lasts longer."
     )
     (kept,) = decision.kept
     assert kept.policy == "wpa3-sae-ccmp"
