@@ -990,7 +990,9 @@ def test_the_screen_of_levels_says_where_the_answer_turns():
     assert (turn.axis, turn.below, turn.above) == ("requests_per_s", *ONE)
     whole = by_level(decisions, [screen(one, own.names) for one, own in found], (turn,))
     assert f"between {turn.last:.3g} and {turn.first:.3g} requests/s (of 4 laptops)" in whole.answer
-    first, second = whole.sections[0].lines
+    both, first, second = whole.sections[0].lines
+    assert both.startswith("At every level the gap of a hand-over changes by")
+    assert "throughput stays as today" in both
     assert first.startswith("4 laptops, 0.1 requests/s: ")
     # The policies, which are the same at all levels, stand above the details alone.
     assert "From WPA2" not in first
@@ -998,7 +1000,9 @@ def test_the_screen_of_levels_says_where_the_answer_turns():
     assert second.startswith("4 laptops, 8 requests/s: ")
     assert second.endswith(" Change.")
     # The details are those of the level at which the change can be had.
-    assert whole.sections[1].lines[0].endswith("is at 4 laptops, 8 requests/s.")
+    detail = whole.sections[1].lines[0]
+    assert "All that follows is at 4 laptops, 8 requests/s; for another level" in detail
+    assert detail.endswith("ask about it alone, as with --clients 4 --requests 0.1.")
     assert not any("not every client joins" in one for s in whole.sections[2:] for one in s.lines)
 
 
@@ -1185,3 +1189,23 @@ def test_a_battery_that_nobody_named_is_assumed_in_the_first_line():
     assert "15 minutes (--battery and --every not said, so assumed), and" in told[0]
     assert "every hour (--battery not said, so assumed), and" in told[1]
     assert "assumed" not in told[2]
+
+
+def test_every_level_has_its_line_whatever_their_order():
+    asked = ("--from", ONE[0], "--to", ONE[1], "--place", "office", "--clients", "4", "--json")
+    one, other = (
+        json.loads(advised(*asked, "--requests", levels).stdout) for levels in ("60,30", "30,60")
+    )
+    assert one["levels"] == other["levels"]
+    assert one["words"] == other["words"]
+    rates = [level["requests_per_s"] for level in one["levels"]]
+    assert rates == [30, 60]
+    assert not any(level["too_slow"] for level in one["levels"])
+    (section,) = [part for part in one["words"]["sections"] if part["title"] == "By level"]
+    # What all levels share is told once, above the line of each.
+    common, *lines = section["lines"]
+    assert lines == [level["words"] for level in one["levels"]]
+    assert "hand-over" in common
+    for rate, line in zip(rates, lines, strict=True):
+        assert line.startswith(f"4 laptops, {rate:g} requests/s: ")
+        assert "hand-over" not in line

@@ -78,10 +78,17 @@ class Section:
 
 @frozen
 class Screen:
-    """The answer, and what it rests on."""
+    """The answer, and what it rests on.
+
+    ``way``, ``clauses`` and ``end``: the parts of an answer about a change: from what to what, what
+    changes, and the verdict. Without clauses ``answer`` is whole.
+    """
 
     answer: str
     sections: tuple[Section, ...]
+    way: str = ""
+    clauses: tuple[str, ...] = ()
+    end: str = ""
 
 
 def screen(decision: Decision, names: Names) -> Screen:
@@ -108,22 +115,26 @@ def screen(decision: Decision, names: Names) -> Screen:
         Section("", _slower(decision)),
     ]
     life = _life(decision, names)
-    answer = _answer(decision)
+    answer, way, end = _answer(decision), "", ""
+    clauses: tuple[str, ...] = ()
     if decision.asked is not None:
-        answer = _asked(decision, teller)
+        way, clauses, end = _asked(decision, teller)
     elif decision.choice is Choice.CHANGE and decision.to:
         way = f"{answer.removesuffix('.')}{_beside(decision.situation)}"
-        answer = f"{way}: {_headline(decision.to, decision, teller)}."
+        clauses = _headline(decision.to, decision, teller)
+    if way:
+        told = f": {'; '.join(clauses)}" if clauses else ""
+        answer = " ".join(one for one in (f"{way}{told}.", end) if one)
     answer = f"{answer} {life}" if life else answer
-    return Screen(answer, tuple(one for one in sections if one.lines))
+    return Screen(answer, tuple(one for one in sections if one.lines), way, clauses, end)
 
 
-def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> str:
+def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> tuple[str, ...]:
     """The costs of a change that anyone would notice, and what does not change; of a home the
     throughput, with its value.
     """
     if decision.situation.place == "home":
-        return _told(outcome.claims[0], teller, outcome)
+        return (_told(outcome.claims[0], teller, outcome),)
     noticed = [
         one
         for one in outcome.claims
@@ -133,7 +144,7 @@ def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> str:
     found = [_told(one, teller, outcome) for one in noticed]
     if quiet:
         found.append(f"{_listed(quiet)} {'stay' if len(quiet) > 1 else 'stays'} as today")
-    return "; ".join(found)
+    return tuple(found)
 
 
 def _beside(situation: Situation) -> str:
@@ -141,14 +152,14 @@ def _beside(situation: Situation) -> str:
     return "" if situation.neighbours is None else f", {situation.neighbours.beside}"
 
 
-def _asked(decision: Decision, teller: Teller) -> str:
-    """The change to the one candidate of the question, and whether to make it."""
+def _asked(decision: Decision, teller: Teller) -> tuple[str, tuple[str, ...], str]:
+    """The change to the one candidate of the question, its clauses, and whether to make it."""
     asked = str(decision.asked)
     have = decision.situation.have
     way = f"From {policy_name(have)} ({have}) to {policy_name(asked)} ({asked})"
     way += _beside(decision.situation)
     if asked == resolve(have).name:
-        return f"{policy_name(asked)} ({asked}) is what you have."
+        return f"{policy_name(asked)} ({asked}) is what you have", (), ""
     slow = any(one.policy == asked for one in decision.slow)
     reasons = (*decision.impossible, *decision.unmet, *decision.unknown)
     reason = next((one.reason for one in reasons if one.arm["policy"] == asked), None)
@@ -156,14 +167,14 @@ def _asked(decision: Decision, teller: Teller) -> str:
     if about is None:
         known = any(one.arm["policy"] == asked for one in decision.unknown)
         cannot = "the cost is unknown" if known else "it cannot be had here"
-        return f"{way}: {cannot}: {reason}."
-    told = [_headline(about, decision, teller)] if about.claims else []
+        return way, (f"{cannot}: {reason}",), ""
+    told = _headline(about, decision, teller) if about.claims else ()
     if slow:
-        return f"{way}: {'; '.join([*told, str(reason)])}. Not with this RADIUS server."
+        return way, (*told, str(reason)), "Not with this RADIUS server."
     if decision.choice is Choice.CHANGE:
-        return f"{way}: {told[0]}. Change."
+        return way, told, "Change."
     why = "it is no stronger" if not about.stronger else "it costs too much (--max-overhead)"
-    return f"{way}: {told[0]}. Keep what you have: {why}."
+    return way, told, f"Keep what you have: {why}."
 
 
 def _slow(decision: Decision, teller: Teller) -> tuple[str, ...]:

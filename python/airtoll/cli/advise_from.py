@@ -23,6 +23,7 @@ from airtoll.advising import (
     by_level,
     decided,
     detailed,
+    level_lines,
     page,
     screen,
     turned,
@@ -66,6 +67,7 @@ def advise_from(
     found = [at(situation, brief=len(situations) > 1) for situation in situations]
     decision, measures = found[0]
     turns: tuple[Turn, ...] = ()
+    screens: list[Screen] = []
     if len(found) > 1:
         turns = turned([one for one, _ in found], phase=phase)
         number = detailed([one for one, _ in found], turns)
@@ -82,7 +84,9 @@ def advise_from(
     if options.json:
         plain = _plain(decision, shown)
         if len(found) > 1:
-            plain["levels"] = [_level(one) for one, _ in found]
+            told = level_lines([one for one, _ in found], screens)
+            levels = zip(found, told, strict=True)
+            plain["levels"] = [_level(one, words) for (one, _), words in levels]
             plain["turns"] = [asdict(one) for one in turns]
         emit_json(plain)
     else:
@@ -93,14 +97,17 @@ def advise_from(
         raise NotMeasured(shown.answer)
 
 
-def _level(decision: Decision) -> dict[str, Any]:
+def _level(decision: Decision, words: str) -> dict[str, Any]:
     situation = decision.situation
     return {
         "clients": situation.clients,
         "requests_per_s": situation.requests_per_s,
         "answer": decision.policy,
         "choice": decision.choice.value,
+        "words": words,
+        "too_slow": list(decision.too_slow),
         "outcomes": [_outcome(one) for one in decision.outcomes],
+        "with_a_faster_server": [_outcome(one) for one in decision.slow],
         "impossible": _reasons(decision.impossible),
     }
 
