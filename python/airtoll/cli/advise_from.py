@@ -23,6 +23,7 @@ from airtoll.advising import (
     by_level,
     decided,
     detailed,
+    level_lines,
     page,
     screen,
     turned,
@@ -66,6 +67,7 @@ def advise_from(
     found = [at(situation, brief=len(situations) > 1) for situation in situations]
     decision, measures = found[0]
     turns: tuple[Turn, ...] = ()
+    screens: list[Screen] = []
     if len(found) > 1:
         turns = turned([one for one, _ in found], phase=phase)
         number = detailed([one for one, _ in found], turns)
@@ -82,7 +84,9 @@ def advise_from(
     if options.json:
         plain = _plain(decision, shown)
         if len(found) > 1:
-            plain["levels"] = [_level(one) for one, _ in found]
+            told = level_lines([one for one, _ in found], screens)
+            levels = zip(found, told, strict=True)
+            plain["levels"] = [_level(one, words) for (one, _), words in levels]
             plain["turns"] = [asdict(one) for one in turns]
         emit_json(plain)
     else:
@@ -93,14 +97,17 @@ def advise_from(
         raise NotMeasured(shown.answer)
 
 
-def _level(decision: Decision) -> dict[str, Any]:
+def _level(decision: Decision, words: str) -> dict[str, Any]:
     situation = decision.situation
     return {
         "clients": situation.clients,
         "requests_per_s": situation.requests_per_s,
         "answer": decision.policy,
         "choice": decision.choice.value,
+        "words": words,
+        "too_slow": list(decision.too_slow),
         "outcomes": [_outcome(one) for one in decision.outcomes],
+        "with_a_faster_server": [_outcome(one) for one in decision.slow],
         "impossible": _reasons(decision.impossible),
     }
 
@@ -128,6 +135,7 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
         "network": None if network is None else network.to_json(),
         "assumed": list(situation.assumed),
         "setting": decision.setting,
+        "neighbours": _neighbours(situation),
         "outcomes": [_outcome(one) for one in decision.outcomes],
         "impossible": _reasons(decision.impossible),
         "with_a_faster_server": [_outcome(one) for one in decision.slow],
@@ -142,6 +150,14 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
             "sections": [{"title": one.title, "lines": list(one.lines)} for one in shown.sections],
         },
     }
+
+
+def _neighbours(situation: Situation) -> dict[str, float] | None:
+    """The other networks on the channel; None where nothing is said of them."""
+    heard = situation.neighbours
+    if heard is None:
+        return None
+    return {"networks": heard.networks, "level_dbm": heard.level_dbm}
 
 
 def _if_associated(decision: Decision) -> dict[str, str] | None:
