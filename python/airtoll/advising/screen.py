@@ -70,10 +70,19 @@ JOIN_ERROR: Final = (
 
 @frozen
 class Section:
-    """A heading and its sentences; without a heading, the rest of the answer."""
+    """A heading and its sentences; without a heading, the rest of the answer.
+
+    ``brief``: the sentences that a terminal shows unasked; None: all.
+    """
 
     title: str
     lines: tuple[str, ...]
+    brief: tuple[str, ...] | None = None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What a terminal shows unasked."""
+        return self.lines if self.brief is None else self.brief
 
 
 @frozen
@@ -94,15 +103,16 @@ class Screen:
 def screen(decision: Decision, names: Names) -> Screen:
     """The words for a decision."""
     teller = Teller(names)
+    of_tunnel = decision.asked is not None and bool(resolve(decision.asked).tunnels)
     sections = [
         Section("", _verdict(decision, teller)),
         Section("You have", _understood(decision.situation)),
         *_chosen(decision, teller),
         Section("A kept PMK", _kept(decision, names)),
-        Section("With a faster RADIUS server", _slow(decision, teller)),
+        Section("With a faster RADIUS server", _slow(decision, teller), ()),
         Section("The RADIUS server", teller.margin(decision.margin) if decision.margin else ()),
-        Section("WireGuard over it", _tunnel(decision, teller)),
-        Section("Other choices", _others(decision, teller)),
+        Section("WireGuard over it", _tunnel(decision, teller), None if of_tunnel else ()),
+        Section("Other choices", _others(decision, teller), ()),
         Section(
             "Not for you",
             (
@@ -111,8 +121,8 @@ def screen(decision: Decision, names: Names) -> Screen:
                 *teller.unknown(decision.unknown),
             ),
         ),
-        Section("Assumed", _assumed(decision)),
-        Section("", _slower(decision)),
+        Section("Assumed", _assumed(decision), _taken(decision)),
+        Section("", *_slower(decision)),
     ]
     life = _life(decision, names)
     answer, way, end = _answer(decision), "", ""
@@ -385,7 +395,7 @@ def _chosen(decision: Decision, teller: Teller) -> list[Section]:
     if outcome in decision.slow:
         costs.append(f"{_sentence(fails(decision.situation))}.")
     return [
-        Section("It costs", tuple(costs)),
+        Section("It changes", tuple(costs)),
         Section("It gains", (*teller.gain(outcome.gain), *_without_cipher(decision, outcome))),
         Section("How", _how(decision, outcome.policy)),
     ]
@@ -598,7 +608,8 @@ def _in_short(outcome: Outcome, decision: Decision, teller: Teller) -> str:
 
 def _assumed(decision: Decision) -> tuple[str, ...]:
     situation = decision.situation
-    lines = [f"Measured in the simulator: {decision.setting}."]
+    measured, *taken = _taken(decision)
+    lines = [measured]
     if situation.place == "home":
         lines.append(TCP_ERROR)
     if situation.place == "office":
@@ -618,6 +629,15 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
             "Neighbours act on throughput alone: hand-over and joins after a power cut are "
             "simulated without them."
         )
+    lines += taken
+    lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
+    return tuple(lines)
+
+
+def _taken(decision: Decision) -> tuple[str, ...]:
+    """The cell that was measured, and what nobody said about it."""
+    situation = decision.situation
+    lines = [f"Measured in the simulator: {decision.setting}."]
     assumed = [*situation.assumed, *radio_taken(situation)]
     if situation.place == "sensor" and (boot := booting(situation)[1]):
         assumed.append(boot)
@@ -628,21 +648,21 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         assumed.append(f"a tunnel that ends at {end} (--tunnel-end)")
     if assumed:
         lines.append(f"Not said, so taken: {'; '.join(assumed)}.")
-    lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
     return tuple(lines)
 
 
-def _slower(decision: Decision) -> tuple[str, ...]:
-    """The next command where a network at home is slower than the answer says."""
+def _slower(decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The next command where a network at home is slower than the answer says; whole, and brief."""
     situation = decision.situation
     throughputs = [one for outcome in decision.outcomes for one in outcome.claims[:1]]
     if situation.place != "home" or not throughputs:
-        return ()
+        return (), ()
     have, to = situation.have, decision.policy or situation.have
     claim = next((one for one in throughputs if one.to["policy"] == to), throughputs[0])
     expected = claim.before if to == have else claim.after
-    if expected is None or resolve(to).tunnels or resolve(have).tunnels:
-        return ()
+    named = (have, to, decision.asked or to)
+    if expected is None or any(resolve(one).tunnels for one in named):
+        return (), ()
     options, mcs = link_options(situation)
     profile = f" --profile {situation.profile}" if situation.profile is not None else ""
     if situation.neighbours is not None:
@@ -652,11 +672,12 @@ def _slower(decision: Decision) -> tuple[str, ...]:
     highest = ""
     if mcs is not None and "--mcs" not in options and situation.phy != "802.11n":
         highest = f" explain takes MCS {top}, the highest; --mcs {mcs} is the link of this answer."
-    return (
+    brief = (
         f"Slower than {shown(expected)}? `airtoll explain {before} AFTER --from {have} --to {to} "
-        f"{options}{profile}` ranks the causes, from your measurements in Mb/s, and `airtoll "
-        f"doctor --radio --host root@ROUTER` reads the radio.{highest}",
+        f"{options}{profile}` ranks the causes, from your measurements in Mb/s"
     )
+    whole = f"{brief}, and `airtoll doctor --radio --host root@ROUTER` reads the radio.{highest}"
+    return (whole,), (f"{brief}.",)
 
 
 def _left_out(decision: Decision) -> Sequence[str]:

@@ -120,6 +120,14 @@ def place_named(word: str | None) -> Place | None:
     return None
 
 
+def is_read(source: str) -> bool:
+    """Whether a source is read: standard input, a file or a pipe. A folder may have the name of a
+    policy.
+    """
+    path = Path(source)
+    return source == "-" or (path.exists() and not path.is_dir())
+
+
 def networks_of(
     source: str, wanted: str | None, band: str | None, option: str = "--from"
 ) -> tuple[Network, ...]:
@@ -130,7 +138,7 @@ def networks_of(
     ``UsageError`` where the file has several with different policies,
     ``PolicyError`` for a name that is neither.
     """
-    if source != "-" and not Path(source).exists():
+    if not is_read(source):
         try:
             resolve(source)
         except PolicyError as error:
@@ -147,6 +155,9 @@ def networks_of(
 
 def neither(option: str, source: str, error: PolicyError) -> str:
     """The words for a source that is neither a file here nor, by ``error``, a policy."""
+    why = str(error).removeprefix(f"policy {source!r}: ")
+    if Path(source).is_dir():
+        return f"{option} {source}: a folder, which is not read, and no policy; {why}"
     # 802.11i is no name of a file.
     is_file = Path(source).suffix[1:].isalpha() or source == "wireless"
     if "/" in source or is_file:
@@ -155,7 +166,6 @@ def neither(option: str, source: str, error: PolicyError) -> str:
             f"{option} {source}: no such file; copy it from the router, e.g. "
             f"scp root@192.168.1.1:{file} ."
         )
-    why = str(error).removeprefix(f"policy {source!r}: ")
     return f"{option} {source}: neither a file nor a policy; {why}"
 
 
@@ -296,7 +306,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
     """
     # A scan of neighbours has the own network, too, which --ssid names in it.
     in_scan = neighbours is not None and Path(neighbours).is_file()
-    of_scan = in_scan and source != "-" and not Path(source).exists()
+    of_scan = in_scan and not is_read(source)
     network, *beside = networks_of(source, None if of_scan else wanted, band) or (None,)
     have = resolve(source).name if network is None else network.policy
     assert have is not None

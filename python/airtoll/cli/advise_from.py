@@ -90,7 +90,7 @@ def advise_from(
             plain["turns"] = [asdict(one) for one in turns]
         emit_json(plain)
     else:
-        _print(shown)
+        _print(shown, details=options.details)
         if page_file is not None:
             out().print(f"The same as a page: {page_file}", style="dim")
     if decision.choice is Choice.UNKNOWN:
@@ -112,14 +112,20 @@ def _level(decision: Decision, words: str) -> dict[str, Any]:
     }
 
 
-def _print(shown: Screen) -> None:
+def _print(shown: Screen, *, details: bool) -> None:
     console = out()
     console.print(shown.answer, style="bold")
+    left: list[str] = []
     for section in shown.sections:
-        if section.title:
+        lines = section.lines if details else section.shown
+        if len(lines) < len(section.lines) and section.title:
+            left.append(section.title)
+        if section.title and lines:
             console.print(section.title, style="bold")
-        for line in section.lines:
+        for line in lines:
             console.print(f"  {line}" if section.title else line, markup=False)
+    if left:
+        console.print(f"--details tells all of: {', '.join(left)}.", style="dim", markup=False)
 
 
 def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:

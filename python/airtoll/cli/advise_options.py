@@ -328,15 +328,20 @@ class AdviseOptions:
         str | None, typer.Option("--against", help="Data set whose choices are compared with ours.")
     ] = None
     details: Annotated[
-        bool, typer.Option("--details", help="With --against: every place and option, too.")
+        bool,
+        typer.Option(
+            "--details",
+            help="With --from: tunnel, other choices and assumptions, too; with --against: every "
+            "place and option.",
+        ),
     ] = False
     json: JsonOption = False
 
     def __attrs_post_init__(self) -> None:
         if self.band not in (None, "2.4", "5", "6"):
             raise UsageError(f"--band {self.band}: allowed are 2.4, 5, 6")
-        if self.details and self.compared_with is None:
-            raise UsageError("--details: needs --against, whose screen is short")
+        if self.details and self.compared_with is None and self.have is None:
+            raise UsageError("--details: needs --from or --against, whose screens are short")
         if self.have is None:
             self.start.refuse()
             return
