@@ -1194,7 +1194,7 @@ def test_an_access_point_has_the_link_of_its_own_radio():
     assert "802.11n, 2.4 GHz, 20 MHz, MCS 7" in measure(older, ()).setting
 
 
-def test_a_battery_that_nobody_named_is_assumed_in_the_first_line():
+def test_a_battery_without_an_option_is_assumed_in_the_first_line():
     asked = ("--profile", "esp32", "--to", "wpa3", "--json")
     told = [
         json.loads(advised(*asked, *more, trials=1).stdout)["words"]["answer"]
@@ -1216,7 +1216,7 @@ def test_every_level_has_its_line_whatever_their_order():
     assert rates == [30, 60]
     assert not any(level["too_slow"] for level in one["levels"])
     (section,) = [part for part in one["words"]["sections"] if part["title"] == "By level"]
-    # What all levels share is told once, above the line of each.
+    # Clauses of all levels are told once, above the line of each.
     common, *lines = section["lines"]
     assert lines == [level["words"] for level in one["levels"]]
     assert "hand-over" in common

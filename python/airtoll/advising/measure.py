@@ -788,7 +788,7 @@ def booting(situation: Situation) -> tuple[str, str]:
 
 
 def _neighbouring(situation: Situation, radio: Mapping[str, Any]) -> str:
-    """What neighbours send, and whether the network waits for them."""
+    """The traffic of neighbours, and whether the network waits for them."""
     assert situation.neighbours is not None
     known = {key: radio[key] for key in ("phy", "band", "width_mhz") if radio.get(key) is not None}
     least = Scenario.model_validate(known).radio.carrier_sense_dbm
