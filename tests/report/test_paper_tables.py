@@ -197,10 +197,10 @@ def test_csv_has_full_values_and_a_row_per_policy_and_client(paper: Path) -> Non
         variant = summary.names.level(
             "profile_set", dict(summary.cells[one.cell].factors)["profile_set"]
         )
-        assert float(row[f"ours ({variant})"]) == one.ours.value
-        assert float(row[f"low ({variant})"]) == one.ours.low
-        assert float(row["printed"]) == one.published.value
-        assert row[f"n ({variant})"] == "5 of 6"
+        assert float(row[f"ours_value ({variant})"]) == one.ours.value
+        assert float(row[f"ours_low ({variant})"]) == one.ours.low
+        assert float(row["printed_value"]) == one.published.value
+        assert (row[f"n ({variant})"], row[f"n_all ({variant})"]) == ("5", "6")
 
 
 def row(policy: str, variant: str, value: float) -> PrintedRow:
@@ -223,10 +223,10 @@ def test_readings_as_an_instrument_shows_them_are_a_column_beside_ours() -> None
         ["WEP-104", "5.0 ms", "3.00 ± 0.15 ms", "–"],
     ]
     head, *rows = csv.reader(io.StringIO(as_csv([table])))
-    assert [name for name in head if name.startswith("ours")] == [
-        "ours", "ours (as qcheck shows it)",
+    assert [name for name in head if name.startswith("ours_value")] == [
+        "ours_value", "ours_value (as qcheck shows it)",
     ]  # fmt: skip
-    assert rows[1][head.index("ours (as qcheck shows it)")] == ""
+    assert rows[1][head.index("ours_value (as qcheck shows it)")] == ""
 
 
 @pytest.mark.parametrize(
