@@ -192,7 +192,7 @@ def test_choices_that_cannot_be_had_are_not_offered(browser, tmp_path):
     assert all(f"Not offered: {dict(panel.policies)[name]}" in said for name in disabled)
     # No open network at 6 GHz: the policy's own throughput is left.
     assert "open" in refused
-    assert re.match(r"[\d.]+ ± [\d.]+ Mbit/s", throughput(tab))
+    assert re.match(r"[\d.]+ ± [\d.]+ Mb/s", throughput(tab))
     assert cost(tab).startswith("Without security it cannot be had: ")
     tab.close()
 
@@ -254,7 +254,7 @@ def test_without_workers_the_panel_simulates_in_the_page(browser, page):
     tab.locator("#what-if summary").click()
     tab.wait_for_function("window.airtoll !== undefined")
     tab.wait_for_function("!document.getElementById('what-if').dataset.busy")
-    assert tab.locator('#what-if [data-of="throughput"]').inner_text().endswith("Mbit/s")
+    assert tab.locator('#what-if [data-of="throughput"]').inner_text().endswith("Mb/s")
     tab.close()
 
 

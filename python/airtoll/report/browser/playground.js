@@ -49,7 +49,7 @@
     for (const value of values) found.push(await compute(value));
     return found;
   };
-  // Throughput in Mbit/s of a station, or of all.
+  // Throughput in Mb/s of a station, or of all.
   const throughput = (columns, station = null) => columns.metric.reduce((sum, metric, row) =>
     metric === "throughput_bps" && columns.second[row] === null
       && (station === null || columns.station[row] === station)
@@ -132,7 +132,7 @@
   };
   const seeds = Array.from({ length: data.cost_pairs }, (_, number) => data.seed + number);
   const repeated = (id, policy, wanted) => trials(id, policy, wanted, seeds);
-  // One packet is the step of a throughput, here in Mbit/s.
+  // One packet is the step of a throughput, here in Mb/s.
   const packet = (payload) => payload * 8 / (1e6 * MEASURED_S);
   // The cost of some policies with its interval: pairs of trials with common random numbers.
   const costs = async (id, policies, wanted) => {
@@ -149,7 +149,7 @@
     const curves = await inTurn([OPEN, CCMP], async (policy) => [data.network[policy][0],
       await inTurn(xs, async (payload) =>
         throughput(await trial(id, policy, { payload, rate: chosen })))]);
-    lines(id, xs, curves, "payload, octets", "throughput, Mbit/s", id !== "symbols");
+    lines(id, xs, curves, "payload, octets", "throughput, Mb/s", id !== "symbols");
     const ends = [xs[0], xs[xs.length - 1]];
     const told = await inTurn(ends, async (payload) =>
       (await costs(id, [CCMP], { payload, rate: chosen }))[0]);
@@ -230,7 +230,7 @@
       const together = (several) =>
         mean(several.map((columns) => throughput(columns)), packet(payload), 2);
       say("contention", data.network[CCMP][0] + ", all stations together: " + together(one)
-        + " Mbit/s with one station, " + together(ten) + " Mbit/s with ten; repetitions take "
+        + " Mb/s with one station, " + together(ten) + " Mb/s with ten; repetitions take "
         + mean(ten.map((columns) => 100 * total(columns, "airtime_retry_s") / MEASURED_S), 0, 1)
         + " % of the air.");
     },
@@ -241,7 +241,7 @@
         throughput(await trial("ciphers", policy, { payload })));
       const told = await costs("ciphers", every, { payload });
       bars("ciphers", found.map((value, policy) => [data.network[policy][0], value,
-        policy === OPEN ? "" : ", cost " + told[policy]]), "Mbit/s");
+        policy === OPEN ? "" : ", cost " + told[policy]]), "Mb/s");
       say("ciphers", "Throughput of one station with " + payload + " octets of payload.");
     },
     slow: async () => {
@@ -254,8 +254,8 @@
       });
       const [fast, slow] = names.map((name) => throughput(columns, name));
       bars("slow", [["fast station", fast], ["slow station, " + words, slow],
-        ["both", fast + slow]], "Mbit/s");
-      say("slow", "A fast station beside one at " + words + ": " + fast.toFixed(2) + " Mbit/s.");
+        ["both", fast + slow]], "Mb/s");
+      say("slow", "A fast station beside one at " + words + ": " + fast.toFixed(2) + " Mb/s.");
     },
     handover: handOver,
   };

@@ -83,11 +83,11 @@
       said("cost").textContent = "";
       return;
     }
-    said("throughput").textContent = mbps(mine.mean) + " ± " + mbps(mine.half) + " Mbit/s";
+    said("throughput").textContent = mbps(mine.mean) + " ± " + mbps(mine.half) + " Mb/s";
     said("cost").textContent = open.error ? "Without security it cannot be had: " + open.error + "."
       : open.mean === 0 ? "Nothing arrives, with or without security."
       : isOpen ? "This is the network without security."
-      : "Without security: " + mbps(open.mean) + " ± " + mbps(open.half) + " Mbit/s; overhead "
+      : "Without security: " + mbps(open.mean) + " ± " + mbps(open.half) + " Mb/s; overhead "
         + withHalf(...costOf(open, mine, bits, seconds)) + ".";
     data.parts.forEach(([metric, name]) => {
       const [a, b] = [open, mine].map((one) => (one.parts || {})[metric] || 0);
