@@ -689,7 +689,7 @@ def test_an_unknown_part_of_a_join_leaves_the_whole_unknown(home):
     assert join["metric"] == "negotiation_time_s"
     assert join["unknown_part"] == "the access point's time for SAE"
     assert wpa3["claims"][0]["unknown_part"] is None
-    told = lines_of(data, "It costs")[1]
+    told = lines_of(data, "It changes")[1]
     assert "nothing that anyone would notice" not in told
     assert told.startswith("The time of a negotiation is unknown, because the access point's time")
     others = lines_of(data, "Other choices")[0]
@@ -742,6 +742,19 @@ def test_the_rate_follows_from_the_distance(phy, distance_m, streams, mcs):
 
 
 @pytest.mark.thorough
+def test_the_screen_is_brief_and_details_are_asked_for():
+    words = ("--from", "wpa2-psk-ccmp", "--to", "wpa3-sae-ccmp", "--trials", "2")
+    brief = advised(*words).stdout.splitlines()
+    whole = advised(*words, "--details").stdout.splitlines()
+    assert "WireGuard over it" not in brief
+    assert brief[-1].startswith("--details tells all of: ")
+    assert set(brief[:-2]) < set(whole)
+    assert any(line.strip().startswith("Left out: ") for line in whole)
+    to = ("--to", "wpa3-sae-ccmp+wireguard", "--profile", "mt7621", "--trials", "2")
+    tunnel = advised("--from", "wpa2-psk-ccmp", *to)
+    assert "explain" not in tunnel.stdout
+
+
 def test_of_two_policies_with_the_same_strength_the_one_that_gains_more_is_named():
     candidates = ("wpa3-eap-tls-ccmp", "wpa3-ft-eap-tls-ccmp")
     decision, _ = decided(
@@ -880,7 +893,7 @@ def test_the_gap_of_a_client_that_scans_is_measured(office):
     decision, shown = office
     # 802.11ax is at 5 GHz: nine channels with probe requests, sixteen with radar.
     assert 2.0 < decision.scanned.value < 2.1
-    (costs,) = [one for one in shown.sections if one.title in ("It costs", "Why")]
+    (costs,) = [one for one in shown.sections if one.title in ("It changes", "Why")]
     (line,) = [line for line in costs.lines if "hand-over" in line]
     lost = decision.lost["wpa3-ft-eap-tls-ccmp"]
     assert ("loses no packet" in line) is (lost == 0)
@@ -964,7 +977,7 @@ def test_a_slow_server_hides_neither_throughput_nor_gap(slow_office):
     assert shown.answer.startswith(start)
     for words in ("throughput", "the gap of a hand-over", "after a power cut not every client"):
         assert words in shown.answer
-    (costs,) = [one for one in shown.sections if one.title == "It costs"]
+    (costs,) = [one for one in shown.sections if one.title == "It changes"]
     assert len(costs.lines) == 3
 
 

@@ -43,7 +43,7 @@ def test_a_paper_is_one_screen(folder) -> None:
 def test_details_are_those_of_a_paper(folder) -> None:
     refused = advised("--run", str(folder), "--details")
     assert refused.exit_code != 0
-    assert "--details: needs --against" in str(refused.exception)
+    assert "--details: needs --from or --against" in str(refused.exception)
 
 
 def test_a_run_without_anything_of_the_paper_is_refused(folder) -> None:
