@@ -250,6 +250,27 @@ def test_the_level_from_which_on_it_changes():
     )
 
 
+def test_levels_without_a_verdict_stand_beside_the_turn():
+    levels = '[{ "scenario.queue_packets" = 400 }, { "scenario.queue_packets" = 800 }]'
+    turned = QUEUES.replace("= 50 }", "= 800 }").replace(levels, levels.replace("800", "50"))
+    telling = Telling(
+        turned + 'along = "scenario.queue_packets"\n', "s", (0.08, 0.1, 0.03), (0.08, 1.4, 0.01)
+    )
+    # One undecided level is no turn: it is told on its own.
+    assert not telling.answered().crossings
+    claims = [
+        evolve(telling.claims[0], verdict=verdict, place=telling.claims[0].place)
+        for verdict in (Verdict.UNNOTICED, Verdict.TOO_FEW, Verdict.COSTS)
+    ]
+    arms = [evolve(claims[0].to, levels=(("scenario.queue_packets", n),)) for n in (600, 500, 50)]
+    telling.claims = [evolve(c, to=arm) for c, arm in zip(claims, arms, strict=True)]
+    (crossing,) = telling.answered().crossings
+    assert (crossing.last, crossing.between, crossing.first) == (600, (500,), 50)
+    (line,) = telling.leads()
+    assert "up to 600 packets, and rises" in line
+    assert line.endswith("; too few trials to tell at 500 packets.")
+
+
 def test_candidates_that_cannot_be_had_and_links_that_fall_back():
     telling = Telling(policies(TWO), "bit/s", (20e6, 19e6, 4e4), (20e6, 17e6, 4e4))
     question = telling.question

@@ -541,12 +541,12 @@ class Teller:
 
     def _turns(self, question: Asked, crossings: Sequence[Crossing]) -> Iterator[str]:
         """Where the answer turns; places where it turns alike are told together."""
-        groups: dict[tuple[Arm | None, float, float, Verdict, Verdict], list[Crossing]] = {}
+        groups: dict[tuple[object, ...], list[Crossing]] = {}
         of_candidates = question.along in question.axes
         for one in crossings:
             key = (
                 None if of_candidates else one.to,
-                one.last, one.first, one.below.verdict, one.above.verdict,
+                one.last, one.first, one.between, one.below.verdict, one.above.verdict,
             )  # fmt: skip
             groups.setdefault(key, []).append(one)
         for group in groups.values():
@@ -559,16 +559,16 @@ class Teller:
             at = self._at([crossing.place for crossing in group], question, without=one.factor)
             words = _words(question, [one.above])
             up_to, from_on = _turned(one.below), _turned(one.above)
-            if of_candidates:
-                yield (
-                    f"{self._opening(question)} {self._arm(question.have, one.to)}, {words} "
-                    f"{up_to} up to {last}, and {from_on} at {first}{at}."
-                )
-            else:
-                yield (
-                    f"{self._opening(question)} {self._pair(question.have, one.to)}, {words} "
-                    f"{up_to} up to {last}, and {from_on} at {first}{at}."
-                )
+            if one.between:
+                levels = [
+                    _beyond(level_name(one.factor, _plain(level)), mine) for level in one.between
+                ]
+                at += f"; {UNDECIDED} at {_enumerated(levels)}"
+            arm = self._arm if of_candidates else self._pair
+            yield (
+                f"{self._opening(question)} {arm(question.have, one.to)}, {words} "
+                f"{up_to} up to {last}, and {from_on} at {first}{at}."
+            )
 
     def _refused(self, question: Asked, impossible: Sequence[Possible]) -> list[str]:
         """The candidates that cannot be had, by reason."""
@@ -1440,7 +1440,7 @@ def _without_noun(arms: Sequence[str], have: str) -> list[str]:
             break
         if any(one[0] in ("a", "an") for one in rest):
             break
-        if any(one[-1].replace(".", "").isdigit() for one in rest):
+        if any(one[-1].lstrip("-").replace(".", "").isdigit() for one in rest):
             break
         count += 1
     return [" ".join(words[: len(words) - count]) for words in split[:-1]]
