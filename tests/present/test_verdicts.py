@@ -82,7 +82,7 @@ def test_the_claims_have_every_verdict():
 @pytest.mark.parametrize(
     ("size", "words"),
     [
-        (11.18, "from a median of 4.89 to 16.05 s (a change of 11.04 to 11.32 s)"),
+        (11.18, "from a median of 4.89 to 16.05 s, by 11.04 to 11.32 s"),
         (11.16, "by 11.16 ± 0.14 s, from 4.89 to 16.05 s"),
     ],
 )
@@ -108,6 +108,14 @@ def test_an_undecided_change_has_its_direction_and_a_first_step() -> None:
     )
     same = evolve(claim, change=evolve(change, value=0.0), after=before)
     assert "seems not to change: too few" in TELLER.change(same)
+
+
+def test_a_value_that_the_digits_of_the_change_would_hide_has_its_own_unit() -> None:
+    change = Estimate(1.13, 1.12, 1.14, 0.95, 12, SHIFT, "s")
+    claim = claim_of("rejoin_gap_s", change, is_share=False)
+    before = Estimate(0.0021, 0.002, 0.003, 0.95, 6, "median", "s")
+    claim = evolve(claim, before=before, after=evolve(before, value=1.132), verdict=Verdict.COSTS)
+    assert TELLER.change(claim).endswith("rises by 1.13 ± 0.01 s, from 2.1 ms to 1.13 s")
 
 
 def few(low: float, high: float, fresh: int, n: int) -> str:

@@ -1362,7 +1362,7 @@ def _amount(claim: Compare) -> str:
 
 
 def _interval(change_: Estimate, values: str) -> str:
-    """`` (a change of 0.62 to 1.42 s)``: the interval in the unit and digits of both values.
+    """``, by 0.62 to 1.42 s``: the interval in the unit and digits of both values.
 
     Empty without an interval, or where it is one number.
     """
@@ -1373,7 +1373,7 @@ def _interval(change_: Estimate, values: str) -> str:
     factor = like_units(unit)[unit]
     places = len(first.partition(".")[2])
     low, high = (f"{end / factor:.{places}f}" for end in (size.low, size.high))
-    return "" if low == high else f" (a change of {low} to {high} {unit})"
+    return "" if low == high else f", by {low} to {high} {unit}"
 
 
 def _adds_up(by: str, values: str) -> bool:
@@ -1381,7 +1381,9 @@ def _adds_up(by: str, values: str) -> bool:
 
     The shift of two samples is not the difference of their medians.
     """
-    _, first, _, second, *_ = values.split()
+    _, first, joint, second, *_ = values.split()
+    if joint != "to":
+        return True  # each value has its own unit
     size = by.split()[0]
     last = 10.0 ** -len(size.partition(".")[2])
     return abs(abs(float(second) - float(first)) - float(size)) < 1.5 * last
@@ -1476,8 +1478,8 @@ def _of_clients(claim: Compare) -> str:
 
 
 def _clients(number: float) -> str:
-    """A number of clients, of which a mean has three significant digits."""
-    return f"{number:.3g}" if number < 1000 else f"{number:.0f}"
+    """A number of clients: three significant digits of a mean, two below one."""
+    return f"{number:.{2 if number < 1 else 3}g}" if number < 1000 else f"{number:.0f}"
 
 
 def _alike(group: Sequence[Compare]) -> bool:
