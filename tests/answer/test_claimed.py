@@ -6,8 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from attrs import evolve
 
+from airtoll.analyse import Estimate
 from airtoll.answer import Printed, Verdict
+from airtoll.answer.compared import Pair, by_ranks
 from airtoll.report.headline import headline
 from airtoll.report.summary import summarise
 from airtoll.run import run
@@ -145,6 +148,43 @@ def test_the_verdict_turns_at_a_level_of_what_changes(levels):
     # All is lost: a share with no spread.
     assert crossing.above.change.value == crossing.above.change.low == -1.0
     assert crossing.above.verdict is Verdict.COSTS
+
+
+@pytest.mark.parametrize(
+    ("others", "verdict", "ends"),
+    [
+        ([100.0, 100.0, 100.0, 99.5], Verdict.UNNOTICED, (-0.005, 0.0)),
+        ([100.0, 100.0, 100.0, 98.0], Verdict.TOO_FEW, None),
+        ([100.0, 100.0, 99.5], Verdict.TOO_FEW, None),
+    ],
+)
+def test_readings_beside_equal_ones_are_nothing_noticed_if_none_is_far(
+    levels, others, verdict, ends
+):
+    claim = levels.answered[0].compares[0]
+    pair = Pair("a", "b")
+    values = {"a": [100.0] * 4, "b": others}
+    rows = [
+        levels.observations.head(1).with_columns(
+            cell=pl.lit(cell),
+            metric=pl.lit(claim.metric),
+            trial=pl.lit(trial).cast(levels.observations["trial"].dtype),
+            value=pl.lit(value),
+            **{part: pl.lit(None) for part in ("flow", "station", "second")},
+        )
+        for cell, of in values.items()
+        for trial, value in enumerate(of)
+    ]
+    measured = evolve(levels.measured, observations=pl.concat(rows))
+    nan = float("nan")
+    change = Estimate(-0.001, nan, nan, 0.95, 8, "equal in all trials", "1")
+    claim = evolve(claim, change=change, verdict=Verdict.TOO_FEW)
+    found = by_ranks(claim, measured, pair, 0.01)
+    assert found.verdict is verdict
+    if ends is None:
+        assert found.change is change
+    else:
+        assert (found.change.low, found.change.high) == pytest.approx(ends)
 
 
 def test_a_change_from_nothing_is_no_share(levels):

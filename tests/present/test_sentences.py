@@ -28,7 +28,7 @@ from airtoll.observe.metrics import METRICS
 from airtoll.observe.spoken import spoken
 from airtoll.plan import make_plan
 from airtoll.present.names import Names
-from airtoll.present.words import Teller, reproduced
+from airtoll.present.words import Teller, _merged, reproduced
 from airtoll.question import asked
 from airtoll.study import parse
 
@@ -250,6 +250,27 @@ def test_the_level_from_which_on_it_changes():
     )
 
 
+def test_levels_without_a_verdict_stand_beside_the_turn():
+    levels = '[{ "scenario.queue_packets" = 400 }, { "scenario.queue_packets" = 800 }]'
+    turned = QUEUES.replace("= 50 }", "= 800 }").replace(levels, levels.replace("800", "50"))
+    telling = Telling(
+        turned + 'along = "scenario.queue_packets"\n', "s", (0.08, 0.1, 0.03), (0.08, 1.4, 0.01)
+    )
+    # One undecided level is no turn: it is told on its own.
+    assert not telling.answered().crossings
+    claims = [
+        evolve(telling.claims[0], verdict=verdict, place=telling.claims[0].place)
+        for verdict in (Verdict.UNNOTICED, Verdict.TOO_FEW, Verdict.COSTS)
+    ]
+    arms = [evolve(claims[0].to, levels=(("scenario.queue_packets", n),)) for n in (600, 500, 50)]
+    telling.claims = [evolve(c, to=arm) for c, arm in zip(claims, arms, strict=True)]
+    (crossing,) = telling.answered().crossings
+    assert (crossing.last, crossing.between, crossing.first) == (600, (500,), 50)
+    (line,) = telling.leads()
+    assert "up to 600 packets, and rises" in line
+    assert line.endswith("; too few trials to tell at 500 packets.")
+
+
 def test_candidates_that_cannot_be_had_and_links_that_fall_back():
     telling = Telling(policies(TWO), "bit/s", (20e6, 19e6, 4e4), (20e6, 17e6, 4e4))
     question = telling.question
@@ -314,6 +335,33 @@ def test_the_parts_of_a_loss_add_up_and_say_of_what_they_are():
     assert line.endswith(
         "15 % of throughput is lost: 10 % to octets that security adds and 5.0 % to waiting for "
         "the cipher."
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ([("airtime_retry_s", -0.012)], "; less for retries and collisions wins 1.2 % back."),
+        ([("airtime_mac_phy_s", -0.012)], "; fewer frames win 1.2 % back."),
+        ([("airtime_retry_s", -0.0002)], "."),
+    ],
+)
+def test_parts_that_exceed_the_whole_say_what_is_won_back(others, words):
+    telling = Telling(policies(ONE), "bit/s", (20e6, 17e6, 4e4))
+    costs = [("airtime_security_s", 0.02)]
+    parts = tuple((name, estimate(value, 0.001, "1")) for name, value in (*costs, *others))
+    claimed = Parts(telling.claims[0], parts, sum(value for _, value in (*costs, *others)))
+    (line,) = telling.teller.answer(telling.answered(parts=claimed)).extras
+    assert line.endswith(f"is lost: 2.0 % to octets that security adds{words}")
+
+
+def test_levels_of_two_units_keep_both():
+    names = Names(())
+    sizes = [names.level("traffic.transfer_bytes", n) for n in (65.5e3, 1e6, 16.8e6)]
+    assert _merged(sizes[0], sizes[-1]) == "a file of 65.5 kB to 16.8 MB"
+    assert _merged("1 client", "8 clients") == "1 to 8 clients"
+    assert _merged("a RADIUS server 1 ms away", "a RADIUS server 5 ms away") == (
+        "a RADIUS server 1 to 5 ms away"
     )
 
 

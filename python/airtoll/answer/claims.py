@@ -176,7 +176,8 @@ class Crossing:
     """The level of a factor from which on the verdict is another one.
 
     ``below`` holds up to and including ``last``, ``above`` from ``first`` on, in the order of the
-    levels or, where the question changes this factor, away from what one has.
+    levels or, where the question changes this factor, away from what one has. ``between``: measured
+    levels between the two that have too few trials.
     """
 
     factor: str
@@ -186,6 +187,7 @@ class Crossing:
     first: float
     below: Compare
     above: Compare
+    between: tuple[float, ...] = ()
 
 
 @frozen

@@ -137,6 +137,7 @@ def _judged(
     claim = judged(claim, analysis, pair, question.unnoticed, lambda: tied(measured, pair, metric))
     if claim.before is None or claim.after is None:
         return _without_value(claim, other if claim.before else mine, measured)
+    claim = by_ranks(claim, measured, pair, question.unnoticed)
     return by_frames(claim, measured.testbed)
 
 
@@ -226,8 +227,43 @@ def judged(
     return evolve(claim, change=change, verdict=verdict, fresh=fresh)
 
 
+def by_ranks(claim: Compare, measured: Measured, pair: Pair, unnoticed: float) -> Compare:
+    """The claim; ``UNNOTICED`` where all readings of a side are equal, which leaves no interval,
+    and no reading of the other side differs noticeably from any of them.
+
+    The least and the greatest difference of n readings and n others enclose the shift of ranks with
+    a chance of error of 2 of all ways to choose n of 2 n (Hodges and Lehmann, 1963), of n pairs 2
+    of 2 to the power of n.
+    """
+    change = claim.change
+    if claim.verdict is not Verdict.TOO_FEW or change is None or not math.isnan(change.low):
+        return claim
+    rows = readings(measured, pair, claim.metric)
+    of = [rows.filter(pl.col("cell") == one)["value"] for one in (pair.reference, pair.cell)]
+    mine, others = ([float(value) for value in values.drop_nulls()] for values in of)
+    fewest = min(len(mine), len(others))
+    if fewest < _enough(1 - change.level, pairs="pair" in change.method):
+        return claim
+    low, high = min(others) - max(mine), max(others) - min(mine)
+    if claim.is_share:
+        if min(mine) <= 0:
+            return claim
+        low, high = min(others) / max(mine) - 1, max(others) / min(mine) - 1
+    if claim.is_share != spoken(claim.metric).is_share or max(-low, high) > unnoticed:
+        return claim
+    change = evolve(change, low=low, high=high, method="range of all differences")
+    return evolve(claim, change=change, verdict=Verdict.UNNOTICED, fresh=None)
+
+
 def tied(measured: Measured, pair: Pair, metric: str) -> bool:
     """Whether all readings of two cells are equal, of two trials or more of each."""
+    rows = readings(measured, pair, metric)
+    counts = rows.group_by("cell").agg(pl.col("trial").n_unique())["trial"]
+    return rows["value"].n_unique() == 1 and len(counts) == 2 and min(counts) > 1
+
+
+def readings(measured: Measured, pair: Pair, metric: str) -> pl.DataFrame:
+    """The rows of two cells with a metric's value of each trial."""
     cells = (pair.reference, pair.cell)
     flow, station = pair.part
     rows = measured.observations.filter(
@@ -239,8 +275,7 @@ def tied(measured: Measured, pair: Pair, metric: str) -> bool:
         rows = rows.filter(pl.col("flow") == flow)
     if station is not None:
         rows = rows.filter(pl.col("station") == station)
-    counts = rows.group_by("cell").agg(pl.col("trial").n_unique())["trial"]
-    return rows["value"].n_unique() == 1 and len(counts) == len(cells) and min(counts) > 1
+    return rows
 
 
 def by_frames(claim: Compare, testbed: str) -> Compare:
@@ -419,10 +454,13 @@ def _fresh_of_tied(change: Estimate) -> int | None:
     if not change.is_equal:
         return None
     done = max(change.n // 2, 1)
-    pairs = "pair" in change.method
-    chance = 1 - change.level
-    enough = next(n for n in range(1, 100) if 2 / (2**n if pairs else math.comb(2 * n, n)) < chance)
+    enough = _enough(1 - change.level, pairs="pair" in change.method)
     return enough if enough > done else None
+
+
+def _enough(chance: float, *, pairs: bool) -> int:
+    """The least number of trials of each cell at which an exact test can decide."""
+    return next(n for n in range(1, 100) if 2 / (2**n if pairs else math.comb(2 * n, n)) < chance)
 
 
 def why_unmeasured(measured: Measured, cell: str) -> str:

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from attrs import frozen
+
 from airtoll.answer.claims import Compare, Crossing, Verdict
 from airtoll.question import Arm, Asked, Place
 
 _DECIDED = (Verdict.GAINS, Verdict.COSTS, Verdict.UNNOTICED)
+_KNOWN = (*_DECIDED, Verdict.TOO_FEW)
 
 
 def crossings(question: Asked, claims: Sequence[Compare]) -> list[Crossing]:
@@ -23,7 +26,7 @@ def crossings(question: Asked, claims: Sequence[Compare]) -> list[Crossing]:
         return _of_candidates(question, question.along, claims)
     series: dict[tuple[Arm, Any], list[tuple[float, Compare]]] = {}
     for claim in claims:
-        if claim.verdict not in _DECIDED:
+        if claim.verdict not in _KNOWN:
             continue
         levels = dict(claim.place.levels)
         level = levels.pop(question.along, None)
@@ -33,12 +36,11 @@ def crossings(question: Asked, claims: Sequence[Compare]) -> list[Crossing]:
     found = []
     for (arm, _), points in series.items():
         points.sort(key=lambda point: point[0])
-        turns = [(a, b) for a, b in pairwise(points) if a[1].verdict is not b[1].verdict]
-        # With several turns there is no level below and above which the answer is one.
-        if len(turns) == 1:
-            (last, below), (first, above) = turns[0]
+        turn = _only_turn(points)
+        if turn is not None:
+            below = turn.below[1]
             place = Place(tuple((a, v) for a, v in below.place.levels if a != question.along), {})
-            found.append(Crossing(question.along, arm, place, last, first, below, above))
+            found.append(turn.crossing(question.along, arm, place))
     return found
 
 
@@ -48,18 +50,47 @@ def _of_candidates(question: Asked, factor: str, claims: Sequence[Compare]) -> l
     by_place: dict[int, list[tuple[float, Compare]]] = {}
     for claim in claims:
         level = claim.to[factor]
-        if claim.verdict in _DECIDED and _is_number(level) and _is_number(mine):
+        if claim.verdict in _KNOWN and _is_number(level) and _is_number(mine):
             by_place.setdefault(id(claim.place), []).append((float(level), claim))
     found = []
     for points in by_place.values():
         points.sort(key=lambda point: abs(point[0] - float(mine)))
         if len({level > float(mine) for level, _ in points}) != 1:
             continue  # levels on both sides of what one has have no order
-        turns = [(a, b) for a, b in pairwise(points) if a[1].verdict is not b[1].verdict]
-        if len(turns) == 1:
-            (last, below), (first, above) = turns[0]
-            found.append(Crossing(factor, above.to, above.place, last, first, below, above))
+        turn = _only_turn(points)
+        if turn is not None:
+            above = turn.above[1]
+            found.append(turn.crossing(factor, above.to, above.place))
     return found
+
+
+@frozen
+class _Turn:
+    """Two neighbouring decided levels with another verdict, and the undecided ones between."""
+
+    below: tuple[float, Compare]
+    above: tuple[float, Compare]
+    between: tuple[float, ...]
+
+    def crossing(self, factor: str, arm: Arm, place: Place) -> Crossing:
+        (last, below), (first, above) = self.below, self.above
+        return Crossing(factor, arm, place, last, first, below, above, self.between)
+
+
+def _only_turn(points: Sequence[tuple[float, Compare]]) -> _Turn | None:
+    """The turn of levels in their order.
+
+    With several turns there is no level below and above which the answer is one.
+    """
+    decided = [n for n, (_, claim) in enumerate(points) if claim.verdict in _DECIDED]
+    turns = [
+        (a, b) for a, b in pairwise(decided) if points[a][1].verdict is not points[b][1].verdict
+    ]
+    if len(turns) != 1:
+        return None
+    ((last, first),) = turns
+    between = tuple(level for level, _ in points[last + 1 : first])
+    return _Turn(points[last], points[first], between)
 
 
 def _is_number(level: object) -> bool:

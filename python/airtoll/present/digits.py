@@ -56,6 +56,9 @@ def from_to(change: Estimate, before: Estimate, after: Estimate) -> str:
     factor, unit = _unit(change, before, after)
     places = places_of(change.half_width / factor, change.value / factor)
     first, second = (f"{one.value / factor:.{places}f}" for one in (before, after))
+    if any(one.value and not float(text) for one, text in ((before, first), (after, second))):
+        # A value that these digits would show as nothing has a unit of its own.
+        return f"from {plain(before.value, before.unit)} to {plain(after.value, after.unit)}"
     return f"from {first} to {second} {unit}".rstrip()
 
 

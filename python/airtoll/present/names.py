@@ -50,6 +50,9 @@ _PHRASES: Final = {
     "handover.stagger_s": "{} apart",
     "handover.scan.max_channel_ms": "{} ms a channel",
     "handover.scan.mode": "{} scan",
+    "join.multiplication_ms": "{} ms per multiplication",
+    "join.group_rekey_tries": "{} tries per group key",
+    "flows_per_station": "{} streams",
     "join.flood_per_s": "{} forged commits/s",
     "dtim_period": "a DTIM every {} beacons",
     "join.group_rekey_s": "group keys renewed every {} s",
@@ -66,7 +69,7 @@ _PHRASES: Final = {
     "wired.delay_us": "a gateway {} away",
 }
 #: Fields that count a noun.
-_PLURALS: Final = ("clients", "ssids", "radius.proxies")
+_PLURALS: Final = ("clients", "ssids", "radius.proxies", "flows_per_station")
 #: (field, level) -> words, where the phrase of the field has no sense.
 _LEVELS: Final = {
     ("handover.stations", "1"): "one station alone",

@@ -19,6 +19,7 @@ from airtoll.analyse.estimate import COST_UNKNOWN
 from airtoll.analyse.evidence import Evidence
 from airtoll.analyse.families import EXPLORATORY
 from airtoll.analyse.power import POWER
+from airtoll.analyse.quantities import like_units
 from airtoll.answer import (
     Answered,
     Compare,
@@ -107,6 +108,14 @@ _PARTS: Final = {
     "airtime_management_s": "management frames",
     "crypto_exposed_s": "waiting for the cipher",
     "airtime_idle_s": "idle air: hosts, wires and windows",
+}
+
+#: Part of the ledger -> what wins throughput back where it is less.
+_WON_BACK: Final = {
+    "airtime_security_s": "fewer octets of security",
+    "airtime_payload_s": "a higher rate",
+    "airtime_ip_transport_s": "fewer or smaller headers",
+    "airtime_mac_phy_s": "fewer frames",
 }
 
 #: Fitted time of a profile -> what it is for people.
@@ -541,12 +550,12 @@ class Teller:
 
     def _turns(self, question: Asked, crossings: Sequence[Crossing]) -> Iterator[str]:
         """Where the answer turns; places where it turns alike are told together."""
-        groups: dict[tuple[Arm | None, float, float, Verdict, Verdict], list[Crossing]] = {}
+        groups: dict[tuple[object, ...], list[Crossing]] = {}
         of_candidates = question.along in question.axes
         for one in crossings:
             key = (
                 None if of_candidates else one.to,
-                one.last, one.first, one.below.verdict, one.above.verdict,
+                one.last, one.first, one.between, one.below.verdict, one.above.verdict,
             )  # fmt: skip
             groups.setdefault(key, []).append(one)
         for group in groups.values():
@@ -559,16 +568,16 @@ class Teller:
             at = self._at([crossing.place for crossing in group], question, without=one.factor)
             words = _words(question, [one.above])
             up_to, from_on = _turned(one.below), _turned(one.above)
-            if of_candidates:
-                yield (
-                    f"{self._opening(question)} {self._arm(question.have, one.to)}, {words} "
-                    f"{up_to} up to {last}, and {from_on} at {first}{at}."
-                )
-            else:
-                yield (
-                    f"{self._opening(question)} {self._pair(question.have, one.to)}, {words} "
-                    f"{up_to} up to {last}, and {from_on} at {first}{at}."
-                )
+            if one.between:
+                levels = [
+                    _beyond(level_name(one.factor, _plain(level)), mine) for level in one.between
+                ]
+                at += f"; {UNDECIDED} at {_enumerated(levels)}"
+            arm = self._arm if of_candidates else self._pair
+            yield (
+                f"{self._opening(question)} {arm(question.have, one.to)}, {words} "
+                f"{up_to} up to {last}, and {from_on} at {first}{at}."
+            )
 
     def _refused(self, question: Asked, impossible: Sequence[Possible]) -> list[str]:
         """The candidates that cannot be had, by reason."""
@@ -635,9 +644,10 @@ class Teller:
         if not told:
             return []
         claim = parts.compare
+        won = _won_back(parts, sum(part.value for _, part in costs))
         return [
             f"From {self._pair(claim.have, claim.to)}{self._where(claim.place)}, {_size_of(claim)} "
-            f"of {spoken(claim.metric).words} is lost: {_enumerated(told)}."
+            f"of {spoken(claim.metric).words} is lost: {_enumerated(told)}{won}."
         ]
 
     def _held(self, answered: Answered) -> list[str]:
@@ -899,6 +909,24 @@ def _span(claim: Reproduces, ends: tuple[float, float]) -> str:
     return span(*ends, claim.unit, is_share=is_share)
 
 
+def _won_back(parts: Parts, lost: float) -> str:
+    """``; fewer frames win 1.2 % back``: what makes the whole less than the parts that cost.
+
+    ``lost``: the sum of these parts. Empty where the difference is no more than rounding.
+    """
+    gains = sorted(
+        ((name, -part.value) for name, part in parts.parts if part.value < 0),
+        key=lambda pair: -pair[1],
+    )
+    if not gains or lost - parts.total < _FAR * parts.total:
+        return ""
+    told = [(name, size) for name, size in gains if size >= _FAR * parts.total][:2] or gains[:1]
+    named = [_WON_BACK.get(name) or f"less for {_PARTS.get(name, name)}" for name, _ in told]
+    sizes = [plain_percent(size) for _, size in told]
+    wins = "wins" if len(told) == 1 and named[0].startswith(("a ", "less")) else "win"
+    return f"; {_enumerated(named)} {wins} {_enumerated(sizes)} back"
+
+
 def _services(names: Sequence[str]) -> list[str]:
     return [name if name.startswith("non-") else name.replace("-", " ") for name in names]
 
@@ -958,12 +986,16 @@ def _enumerated(items: Sequence[str], word: str = "and") -> str:
 
 
 def _merged(low: str, high: str) -> str:
-    """``1 to 8 clients`` of ``1 client`` and ``8 clients``."""
+    """``1 to 8 clients`` of ``1 client`` and ``8 clients``, ``65.5 kB to 16.8 MB``."""
     first, last = low.split(), high.split()
     ahead = 0
     while ahead < min(len(first), len(last)) - 1 and first[ahead] == last[ahead]:
         ahead += 1
-    return " ".join([*first[: ahead + 1], "to", *last[ahead:]])
+    rest, of = first[ahead + 1 :], last[ahead + 1 :]
+    is_one_unit = [word.removesuffix("s") for word in rest] == [
+        word.removesuffix("s") for word in of
+    ]
+    return " ".join([*first[: ahead + 1], *([] if is_one_unit else rest), "to", *last[ahead:]])
 
 
 def _largest(claims: Sequence[Compare]) -> float:
@@ -1207,13 +1239,35 @@ def _few(group: Sequence[Compare], at: str = "", needs: Callable[[int], str] | N
     known = [claim for claim in group if claim.fresh is not None]
     widest = max(group, key=_size)
     assert widest.change is not None
-    amount_ = percent(widest.change) if _is_percent(widest) else shown(widest.change)
-    said = f"changes by {amount_}{_values(widest) if len(group) == 1 else ''}{at}: {UNDECIDED}"
+    said = f"{_seems(group, widest)}{at}: {UNDECIDED}"
     if not known:
-        return said
+        done = max(widest.change.n // 2, 1)
+        planned = widest.change.n and done < _FIRST_TRIALS and needs is None
+        return f"{said}; first run with {_FIRST_STEP}" if planned else said
     most = max(known, key=lambda claim: claim.fresh or 0)
     assert most.fresh is not None
     return f"{said}; {needs(most.fresh) if needs is not None else _needing(most)}"
+
+
+def _seems(group: Sequence[Compare], widest: Compare) -> str:
+    """``seems to fall by 20 ms, from 40 to 20 ms``; of several the largest: ``by up to 283 ms``.
+
+    A change whose interval holds both directions says both: ``changes by -1 ± 3 %``.
+    """
+    change = widest.change
+    assert change is not None
+    is_percent = _is_percent(widest)
+    if len(group) == 1 and change.has_interval:
+        return f"changes by {percent(change) if is_percent else shown(change)}{_values(widest)}"
+    size = absolute(change)
+    amount_ = percent(size) if is_percent else shown(size)
+    values = [one.change.value for one in group if one.change is not None]
+    if not any(values):
+        return "seems not to change"
+    verb = "fall" if max(values) <= 0 else "rise" if min(values) >= 0 else "change"
+    if len(group) == 1:
+        return f"seems to {verb} by {amount_}{_values(widest)}"
+    return f"seems to {verb} by up to {amount_}"
 
 
 def _values(claim: Compare) -> str:
@@ -1301,9 +1355,25 @@ def _amount(claim: Compare) -> str:
     by = amount(claim.change, claim.before, claim.after)
     values = from_to(claim.change, claim.before, claim.after)
     if claim.change.method == SHIFT and not _adds_up(by, values):
-        values = values.replace("from", "from a median of", 1)
-        return f"by {by} (the median of all differences), {values}"
+        # The shift is told by its interval alone: two figures of one change puzzle.
+        medians = values.replace("from", "from a median of", 1)
+        return medians + _interval(claim.change, values)
     return f"by {by}, {values}"
+
+
+def _interval(change_: Estimate, values: str) -> str:
+    """``, by 0.62 to 1.42 s``: the interval in the unit and digits of both values.
+
+    Empty without an interval, or where it is one number.
+    """
+    first, unit = values.split()[1], values.split()[-1]
+    size = absolute(change_)
+    if not math.isfinite(size.low) or not math.isfinite(size.high):
+        return ""
+    factor = like_units(unit)[unit]
+    places = len(first.partition(".")[2])
+    low, high = (f"{end / factor:.{places}f}" for end in (size.low, size.high))
+    return "" if low == high else f", by {low} to {high} {unit}"
 
 
 def _adds_up(by: str, values: str) -> bool:
@@ -1311,7 +1381,9 @@ def _adds_up(by: str, values: str) -> bool:
 
     The shift of two samples is not the difference of their medians.
     """
-    _, first, _, second, *_ = values.split()
+    _, first, joint, second, *_ = values.split()
+    if joint != "to":
+        return True  # each value has its own unit
     size = by.split()[0]
     last = 10.0 ** -len(size.partition(".")[2])
     return abs(abs(float(second) - float(first)) - float(size)) < 1.5 * last
@@ -1406,8 +1478,8 @@ def _of_clients(claim: Compare) -> str:
 
 
 def _clients(number: float) -> str:
-    """A number of clients, of which a mean has three significant digits."""
-    return f"{number:.3g}" if number < 1000 else f"{number:.0f}"
+    """A number of clients: three significant digits of a mean, two below one."""
+    return f"{number:.{2 if number < 1 else 3}g}" if number < 1000 else f"{number:.0f}"
 
 
 def _alike(group: Sequence[Compare]) -> bool:
@@ -1440,7 +1512,7 @@ def _without_noun(arms: Sequence[str], have: str) -> list[str]:
             break
         if any(one[0] in ("a", "an") for one in rest):
             break
-        if any(one[-1].replace(".", "").isdigit() for one in rest):
+        if any(one[-1].lstrip("-").replace(".", "").isdigit() for one in rest):
             break
         count += 1
     return [" ".join(words[: len(words) - count]) for words in split[:-1]]
