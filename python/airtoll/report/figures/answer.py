@@ -15,6 +15,7 @@ from typing import Any, Final
 import polars as pl
 from attrs import frozen
 
+from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import scale_of
 from airtoll.drawing.plate import (
     INK,
@@ -58,7 +59,10 @@ _SLIM_COLUMNS: Final = 3
 #: A word of more letters needs wider columns there.
 _SLIM_LETTERS: Final = 9
 #: Opacity of the least value of a map.
-_TINT: Final = 0.14
+_TINT: Final = 0.08
+#: Opacity of the greatest: numbers on it keep a contrast of 4.5 in light and in dark mode.
+_FULL: Final = 0.55
+_NO_DATA: Final = "no data arrived"
 _TABLE: Final = "the table, or observations.parquet"
 
 
@@ -94,9 +98,10 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
         how = f"Bars with {_level(summary)} intervals."
     else:
         draw = partial(_map, summary, quantity)
+        against = f" Overhead against {summary.reference}." if quantity == OVERHEAD else ""
         how = (
             f"One number per cell with its {_level(summary)} interval; stronger colour for more, "
-            "orange below zero."
+            f"orange below zero.{against}"
         )
     end = end_of([abs(value.estimate.value) for value in values])
     if draw.func is not _map:
@@ -342,10 +347,17 @@ def _map(
     least = min((value for value in values if value > 0), default=0.0)
     wide_range = least > 0 and end > 30 * least
     tiles: list[tuple[float, Any]] = []
+    silent = _silent(summary) if quantity == OVERHEAD else set()
     for place in places:
         if place.row not in rows or place.column not in columns:
             continue
         x, y = columns.index(place.column), rows.index(place.row)
+        if place.reading.cell.name in silent:
+            # Nothing arrived: the overhead of 100 % is no cost of a policy.
+            tile = axes.tile(x, y, 0.96, 0.92, color=INK, alpha=0.08)
+            plate.say(tile, f"{place.row} ({place.column}): {_NO_DATA}")
+            axes.annotate("no data", (x, y), ha="center", va="center")
+            continue
         estimate = place.reading.estimate
         value = estimate.value / factor
         share = abs(value) / end if end else 0.0
@@ -353,7 +365,7 @@ def _map(
             share = math.log(max(abs(value), least) / least) / math.log(end / least)
         # The sign has a colour of its own, which is the same on a dark page.
         # The least has a tint, too: on a dark page it would be none of the map.
-        alpha = _TINT + (0.55 - _TINT) * min(1.0, share)
+        alpha = _TINT + (_FULL - _TINT) * min(1.0, share)
         tile = axes.tile(x, y, 0.96, 0.92, color=colour(3 if value < 0 else 0), alpha=alpha)
         tiles.append((value, tile))
         plate.say(tile, _says(quantity, place))
@@ -372,8 +384,10 @@ def _map(
         if row in rows:
             x, y = columns.index(column), rows.index(row)
             tile = axes.tile(x, y, 0.96, 0.92, color=INK, alpha=0.08)
-            plate.say(tile, f"{row} ({column}): not run: {reason}")
-            axes.annotate("not run", (x, y), ha="center", va="center")
+            silent_here = reason == _NO_DATA
+            plate.say(tile, f"{row} ({column}): {'' if silent_here else 'not run: '}{reason}")
+            text = "no data" if silent_here else "not run"
+            axes.annotate(text, (x, y), ha="center", va="center")
     # The legend: the ends of the colours that are drawn.
     tiles.sort(key=lambda pair: pair[0])
     for value, tile in {id(one[1]): one for one in (*tiles[:1], *tiles[-1:])}.values():
@@ -390,6 +404,11 @@ def _map(
     return plate
 
 
+def _silent(summary: RunSummary) -> set[str]:
+    """The cells in none of whose trials data arrived."""
+    return {one.cell.name for one in readings(summary, THROUGHPUT) if one.estimate.value == 0}
+
+
 def _refused(summary: RunSummary, places: Sequence[_Place]) -> Iterator[tuple[str, str, str]]:
     """Row, column and reason of the cells of a panel that were not run."""
     if not places:
@@ -399,6 +418,13 @@ def _refused(summary: RunSummary, places: Sequence[_Place]) -> Iterator[tuple[st
     names = summary.names
     skipped = summary.trials.filter(pl.col("status") == "skipped").select("cell", "reason")
     reasons = dict(skipped.unique().iter_rows())
+    # Where the baseline has no data either, there is no overhead and so no reading.
+    drawn = {place.reading.cell.name for place in places}
+    reasons |= {
+        name: _NO_DATA
+        for name in _silent(summary) - drawn
+        if name not in summary.analysis.references
+    }
     for cell in summary.plan.cells:
         reason = reasons.get(cell.name)
         if reason is None:
