@@ -109,8 +109,8 @@ def _claims(dataset: str, summary: RunSummary) -> list[str]:
 
     figures = Figures(load_dataset(dataset))
     rows = printed_rows(summary, dataset)
-    own = _measured(figures, rows)
-    variant = next((f" ({one.variant})" for one in rows if one.variant), "")
+    own, variants = _measured(figures, rows)
+    variant = f" ({variants[0]})" if len(variants) == 1 and variants[0] else ""
     of_policies = [one for one in figures.meta.get("claim", []) if one["kind"] in _OF_POLICIES]
     of_policies.sort(key=lambda one: "overhead" not in str(one.get("select", one.get("left"))))
     told = []
@@ -123,17 +123,21 @@ def _claims(dataset: str, summary: RunSummary) -> list[str]:
     return told
 
 
-def _measured(figures: Figures, rows: Iterable[PrintedRow]) -> Figures:
-    """The figures with ours in place of the printed ones, without those that we do not have.
+def _measured(figures: Figures, rows: Iterable[PrintedRow]) -> tuple[Figures, list[str]]:
+    """The figures with ours in place of the printed ones, without those that we do not have, and
+    the variants that ours are of.
 
     Of the profile sets the first counts, which is the one without a fit.
     """
     from airtoll.analyse.audit.columns import Figures
 
-    ours: dict[tuple[str, ...], float] = {}
+    first: dict[tuple[str, ...], PrintedRow] = {}
     for one in rows:
-        key = (one.table, one.policy, one.client, one.printed.split()[0])
-        ours.setdefault(key, one.ours.value / one.published.value if one.published.value else 0.0)
+        first.setdefault((one.table, one.policy, one.client, one.printed.split()[0]), one)
+    ours = {
+        key: one.ours.value / one.published.value if one.published.value else 0.0
+        for key, one in first.items()
+    }
     found = Figures(figures.dataset)
     found.rows = []
     for row in figures.rows:
@@ -142,7 +146,7 @@ def _measured(figures: Figures, rows: Iterable[PrintedRow]) -> Figures:
             number, si = row["number"] * ratio, row["si"] * ratio
             text = f"{number:.{row['decimals']}f}"
             found.rows.append({**row, "number": number, "si": si, "value": text})
-    return found
+    return found, list(dict.fromkeys(one.variant for one in first.values()))
 
 
 def _answers(figures: Figures, claim: Mapping[str, Any]) -> bool:

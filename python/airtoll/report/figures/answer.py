@@ -60,7 +60,7 @@ _SLIM_COLUMNS: Final = 3
 _SLIM_LETTERS: Final = 9
 #: Opacity of the least value of a map.
 _TINT: Final = 0.08
-#: Opacity of the greatest: numbers on it keep a contrast of 4.5 in light and in dark mode.
+#: Opacity of the greatest value, through which its number is read.
 _FULL: Final = 0.55
 _NO_DATA: Final = "no data arrived"
 _TABLE: Final = "the table, or observations.parquet"
@@ -384,10 +384,8 @@ def _map(
         if row in rows:
             x, y = columns.index(column), rows.index(row)
             tile = axes.tile(x, y, 0.96, 0.92, color=INK, alpha=0.08)
-            silent_here = reason == _NO_DATA
-            plate.say(tile, f"{row} ({column}): {'' if silent_here else 'not run: '}{reason}")
-            text = "no data" if silent_here else "not run"
-            axes.annotate(text, (x, y), ha="center", va="center")
+            plate.say(tile, f"{row} ({column}): not run: {reason}")
+            axes.annotate("not run", (x, y), ha="center", va="center")
     # The legend: the ends of the colours that are drawn.
     tiles.sort(key=lambda pair: pair[0])
     for value, tile in {id(one[1]): one for one in (*tiles[:1], *tiles[-1:])}.values():
@@ -418,13 +416,6 @@ def _refused(summary: RunSummary, places: Sequence[_Place]) -> Iterator[tuple[st
     names = summary.names
     skipped = summary.trials.filter(pl.col("status") == "skipped").select("cell", "reason")
     reasons = dict(skipped.unique().iter_rows())
-    # Where the baseline has no data either, there is no overhead and so no reading.
-    drawn = {place.reading.cell.name for place in places}
-    reasons |= {
-        name: _NO_DATA
-        for name in _silent(summary) - drawn
-        if name not in summary.analysis.references
-    }
     for cell in summary.plan.cells:
         reason = reasons.get(cell.name)
         if reason is None:
