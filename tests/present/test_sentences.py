@@ -250,7 +250,7 @@ def test_the_level_from_which_on_it_changes():
     )
 
 
-def test_levels_without_a_verdict_stand_beside_the_turn():
+def test_levels_without_a_verdict_are_named_with_the_turn():
     levels = '[{ "scenario.queue_packets" = 400 }, { "scenario.queue_packets" = 800 }]'
     turned = QUEUES.replace("= 50 }", "= 800 }").replace(levels, levels.replace("800", "50"))
     telling = Telling(

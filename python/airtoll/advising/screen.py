@@ -81,7 +81,7 @@ class Section:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """What a terminal shows unasked."""
+        """The sentences that a terminal shows unasked."""
         return self.lines if self.brief is None else self.brief
 
 
@@ -635,7 +635,7 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
 
 
 def _taken(decision: Decision) -> tuple[str, ...]:
-    """The cell that was measured, and what nobody said about it."""
+    """The cell that was measured, and its settings that were supposed."""
     situation = decision.situation
     lines = [f"Measured in the simulator: {decision.setting}."]
     assumed = [*situation.assumed, *radio_taken(situation)]

@@ -101,7 +101,7 @@ def _theirs(choices: Iterable[Choice]) -> list[str]:
 
 def _claims(dataset: str, summary: RunSummary) -> list[str]:
     """Claims of the text about policies, those about overhead first: whether its own figures bear
-    them out, where not, and whether ours do in their place.
+    them out, where not, and whether ours do instead.
     """
     # The audit is needed for a paper alone.
     from airtoll.analyse.audit.claims import contradictions

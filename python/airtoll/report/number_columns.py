@@ -1,8 +1,8 @@
 """A table for programs: every estimate in columns of its own.
 
 Takes a :class:`View`; gives columns and rows for CSV. An estimate is four columns: value, ends of
-its interval and unit, in SI units and full precision, as in ``airtoll report --format csv``. What
-has no value is empty.
+its interval and unit, in SI units and full precision, as in ``airtoll report --format csv``. A
+missing value is empty.
 """
 
 from __future__ import annotations
