@@ -155,8 +155,8 @@ def explained(summaries: Sequence[RunSummary], dataset: str) -> str:
     groups: dict[tuple[str, str, str], list[Comparison]] = {}
     for summary in summaries:
         for c in summary.comparisons:
-            standing = summary.seen(c)
-            if standing != "fitted":
+            standing = summary.standing(c).name
+            if not summary.seen(c):
                 devices = dict(summary.cells[c.cell].factors).get("profile_set", "")
                 devices = summary.names.level("profile_set", devices) if devices else ""
                 if c.differs:
@@ -420,7 +420,7 @@ def _overheads(found: Sequence[tuple[RunSummary, Comparison]]) -> list[str]:
         if c.quantity != "overhead":
             continue
         place = summary.names.place(c.scenario, c.traffic, summary.cells[c.cell].factors_json)
-        fitted = " (fitted)" if summary.seen(c) == "fitted" else ""
+        fitted = " (fitted)" if summary.seen(c) else ""
         name = policy_name(c.policy)
         policies[name] = None
         row = rows.setdefault(f"{c.table}: {place}{fitted}", {})

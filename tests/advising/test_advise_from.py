@@ -296,6 +296,13 @@ def test_wpa3_is_kept():
             ["--from", "wpa2-psk-ccmp", "--place", "office", "--tunnel-end", "server"],
             "no policy in",
         ),
+        (["--profile", "esp32-c6"], "is a station, without the power figures"),
+        (["--from", "wpa2-psk-ccmp", "--profile", "nrf70"], "--place home with it where it is the"),
+        (["--neighbours", "3"], "--neighbours: needs --from"),
+        (["--from", "wpa2-psk-ccmp", "--neighbours", "21"], "0 to 20 networks"),
+        (["--from", "wpa2-psk-ccmp", "--neighbours", "3@9"], "-110 to 0 dBm"),
+        (["--from", "wpa2-psk-ccmp", "--neighbours", "many"], "write N, N@LEVEL"),
+        (["--profile", "esp32-c3", "--neighbours", "3"], "--place home or office; a sensor's"),
         (["--from", "wpa2-psk-ccmp", "--tls-resumption"], "there is none (--8021x)"),
         (["--from", "wpa2-psk-ccmp", "--level", "-70", "--distance", "5"], "one of them"),
         (["--from", "wpa2-psk-ccmp", "--level", "-95"], "too weak for 802.11ac at 80 MHz"),
@@ -345,8 +352,9 @@ def test_a_battery_decides_for_a_sensor() -> None:
     assert screen(decision, measures.names).answer == (
         "Keep WPA2-Personal, CCMP-128 (wpa2-psk-ccmp) if it joins for every message; if it stays "
         "associated, change to WPA3-Personal, CCMP-128 (wpa3-sae-ccmp). With WPA2-Personal a "
-        "battery of 1000 mAh at 3.7 V lasts 2060 days with a join and a message every 15 minutes, "
-        "and 121 days if the station stays associated: joining for every message lasts longer."
+        "battery of 1000 mAh at 3.7 V lasts 2060 days with a join and a message every 15 minutes "
+        "(--battery and --every not said, so assumed), and 121 days if the station stays "
+        "associated: joining for every message lasts longer."
     )
     (kept,) = decision.kept
     assert kept.policy == "wpa3-sae-ccmp"
@@ -478,7 +486,9 @@ def test_the_boot_of_a_sensor_can_be_said() -> None:
 
 def test_every_profile_has_a_candidate_and_a_way_to_what_is_unknown():
     for name in shipped():
-        found = candidates(situation("wpa2-psk-ccmp", profile=name), (), Needs())
+        sensor = name in ("esp32", "esp32-c3")
+        place = "sensor" if sensor else "home"
+        found = candidates(situation("wpa2-psk-ccmp", profile=name, place=place), (), Needs())
         assert found.measured, name
         for one in found.unknown:
             assert "--" in one.reason or "is published" in one.reason, (name, one.reason)
@@ -679,7 +689,7 @@ def test_an_unknown_part_of_a_join_leaves_the_whole_unknown(home):
     assert join["metric"] == "negotiation_time_s"
     assert join["unknown_part"] == "the access point's time for SAE"
     assert wpa3["claims"][0]["unknown_part"] is None
-    told = lines_of(data, "It costs")[1]
+    told = lines_of(data, "It changes")[1]
     assert "nothing that anyone would notice" not in told
     assert told.startswith("The time of a negotiation is unknown, because the access point's time")
     others = lines_of(data, "Other choices")[0]
@@ -732,6 +742,33 @@ def test_the_rate_follows_from_the_distance(phy, distance_m, streams, mcs):
 
 
 @pytest.mark.thorough
+def test_the_screen_is_brief_and_details_are_asked_for():
+    words = ("--from", "wpa2-psk-ccmp", "--to", "wpa3-sae-ccmp", "--trials", "2")
+    brief = advised(*words).stdout.splitlines()
+    whole = advised(*words, "--details").stdout.splitlines()
+    assert "WireGuard over it" not in brief
+    assert brief[-1].startswith("--details tells all of: ")
+    assert set(brief[:-2]) < set(whole)
+    assert any(line.strip().startswith("Left out: ") for line in whole)
+    to = ("--to", "wpa3-sae-ccmp+wireguard", "--profile", "mt7621", "--trials", "2")
+    tunnel = advised("--from", "wpa2-psk-ccmp", *to)
+    assert "explain" not in tunnel.stdout
+
+
+def test_of_two_policies_with_the_same_strength_the_one_that_gains_more_is_named():
+    candidates = ("wpa3-eap-tls-ccmp", "wpa3-ft-eap-tls-ccmp")
+    decision, _ = decided(
+        situation("wpa2-eap-peap-ccmp", place="office", clients=2, requests_per_s=20),
+        named=candidates,
+    )
+    gap = {
+        one.policy: next(c.after.value for c in one.claims if c.metric == "handover_gap_s")
+        for one in decision.outcomes
+    }
+    assert gap["wpa3-ft-eap-tls-ccmp"] < 0.5 * gap["wpa3-eap-tls-ccmp"]
+    assert decision.policy == "wpa3-ft-eap-tls-ccmp"
+
+
 def test_kept_tls_sessions_shorten_the_joins_of_an_office():
     times = []
     for kept in (False, True):
@@ -856,7 +893,7 @@ def test_the_gap_of_a_client_that_scans_is_measured(office):
     decision, shown = office
     # 802.11ax is at 5 GHz: nine channels with probe requests, sixteen with radar.
     assert 2.0 < decision.scanned.value < 2.1
-    (costs,) = [one for one in shown.sections if one.title in ("It costs", "Why")]
+    (costs,) = [one for one in shown.sections if one.title in ("It changes", "Why")]
     (line,) = [line for line in costs.lines if "hand-over" in line]
     lost = decision.lost["wpa3-ft-eap-tls-ccmp"]
     assert ("loses no packet" in line) is (lost == 0)
@@ -940,7 +977,7 @@ def test_a_slow_server_hides_neither_throughput_nor_gap(slow_office):
     assert shown.answer.startswith(start)
     for words in ("throughput", "the gap of a hand-over", "after a power cut not every client"):
         assert words in shown.answer
-    (costs,) = [one for one in shown.sections if one.title == "It costs"]
+    (costs,) = [one for one in shown.sections if one.title == "It changes"]
     assert len(costs.lines) == 3
 
 
@@ -980,7 +1017,9 @@ def test_the_screen_of_levels_says_where_the_answer_turns():
     assert (turn.axis, turn.below, turn.above) == ("requests_per_s", *ONE)
     whole = by_level(decisions, [screen(one, own.names) for one, own in found], (turn,))
     assert f"between {turn.last:.3g} and {turn.first:.3g} requests/s (of 4 laptops)" in whole.answer
-    first, second = whole.sections[0].lines
+    both, first, second = whole.sections[0].lines
+    assert both.startswith("At every level the gap of a hand-over changes by")
+    assert "throughput stays as today" in both
     assert first.startswith("4 laptops, 0.1 requests/s: ")
     # The policies, which are the same at all levels, stand above the details alone.
     assert "From WPA2" not in first
@@ -988,7 +1027,9 @@ def test_the_screen_of_levels_says_where_the_answer_turns():
     assert second.startswith("4 laptops, 8 requests/s: ")
     assert second.endswith(" Change.")
     # The details are those of the level at which the change can be had.
-    assert whole.sections[1].lines[0].endswith("is at 4 laptops, 8 requests/s.")
+    detail = whole.sections[1].lines[0]
+    assert "All that follows is at 4 laptops, 8 requests/s; for another level" in detail
+    assert detail.endswith("ask about it alone, as with --clients 4 --requests 0.1.")
     assert not any("not every client joins" in one for s in whole.sections[2:] for one in s.lines)
 
 
@@ -1110,3 +1151,88 @@ def test_doctor_reads_the_time_of_a_multiplication():
     assert local.startswith("for this machine as the access point")
     assert local.endswith(command)
     assert multiplication_check(None, None).state == "note"
+
+
+def test_a_change_beside_neighbours_is_simulated_among_them():
+    asked = ("--from", "wpa2", "--to", "wpa3", "--profile", "mt7621", "--json")
+    near, none = (json.loads(advised(*asked, "--neighbours", at).stdout) for at in ("3", "0"))
+    throughput = [one["outcomes"][0]["claims"][0]["before"]["value"] for one in (near, none)]
+    # Four networks share the air, of which each neighbour has two senders.
+    assert throughput[0] < 0.4 * throughput[1]
+    assert near["neighbours"] == {"networks": 3, "level_dbm": -70}
+    assert none["neighbours"]["networks"] == 0
+    assert ", beside 3 neighbours at -70 dBm: throughput stays" in near["words"]["answer"]
+    assert "beside 3 neighbours at -70 dBm (an access point and a station" in near["setting"]
+    assert "neighbours at -70 dBm (--neighbours N@LEVEL)" in near["assumed"]
+    told = " ".join(line for one in near["words"]["sections"] for line in one["lines"])
+    assert "--profile mt7621 --neighbours 3@-70` ranks" in told
+    assert "datagrams, without the neighbours" in told
+    assert "and other networks (" not in told
+
+
+def test_neighbours_of_an_office_leave_hand_over_and_joins_out():
+    alone, near = (office_of(neighbours=at) for at in (None, "3@-90"))
+    assert storm(alone) == storm(near)
+    assert "too weak to wait for, below -82 dBm" in measure(near, ()).setting
+    decision, measures = decided(
+        evolve(near, clients=2), asked="wpa3-eap-tls-ccmp", trials=1, brief=True
+    )
+    told = screen(decision, measures.names)
+    assumed = next(one for one in told.sections if one.title == "Assumed").lines
+    assert any(line.startswith("Neighbours act on throughput alone") for line in assumed)
+
+
+def test_a_scan_names_the_neighbours(tmp_path):
+    scan = tmp_path / "scan.txt"
+    rows = (("home", 5180, -48), ("cafe", 5180, -71), ("work", 5180, -67), ("far", 5220, -80))
+    scan.write_text(
+        "".join(
+            f"BSS 02:00:00:00:0{at}:00(on wlan0){' -- associated' * (at == 0)}\n"
+            f"\tfreq: {mhz}\n\tsignal: {dbm}.00 dBm\n\tSSID: {name}\n"
+            for at, (name, mhz, dbm) in enumerate(rows)
+        )
+    )
+    heard = situation("wpa2-psk-ccmp", neighbours=str(scan)).neighbours
+    assert (heard.networks, heard.level_dbm, heard.counted) == (2, -69, False)
+    # A policy is no file with networks, so that --ssid is of the scan.
+    named = situation("wpa2-psk-ccmp", neighbours=str(scan), wanted="far").neighbours
+    assert named.networks == 0
+
+
+def test_an_access_point_has_the_link_of_its_own_radio():
+    here = situation("wpa2-psk-ccmp", profile="esp32-c6", place="home")
+    assert "802.11ax, 2.4 GHz, 20 MHz, MCS 7 (taken" in measure(here, ()).setting
+    assert "1 stream, one station" in measure(here, ()).setting
+    older = situation("wpa2-psk-ccmp", profile="esp32-c6", place="home", phy="802.11n")
+    assert "802.11n, 2.4 GHz, 20 MHz, MCS 7" in measure(older, ()).setting
+
+
+def test_a_battery_without_an_option_is_assumed_in_the_first_line():
+    asked = ("--profile", "esp32", "--to", "wpa3", "--json")
+    told = [
+        json.loads(advised(*asked, *more, trials=1).stdout)["words"]["answer"]
+        for more in ((), ("--every", "1h"), ("--every", "1h", "--battery", "2Ah@3.7V"))
+    ]
+    assert "15 minutes (--battery and --every not said, so assumed), and" in told[0]
+    assert "every hour (--battery not said, so assumed), and" in told[1]
+    assert "assumed" not in told[2]
+
+
+def test_every_level_has_its_line_whatever_their_order():
+    asked = ("--from", ONE[0], "--to", ONE[1], "--place", "office", "--clients", "4", "--json")
+    one, other = (
+        json.loads(advised(*asked, "--requests", levels).stdout) for levels in ("60,30", "30,60")
+    )
+    assert one["levels"] == other["levels"]
+    assert one["words"] == other["words"]
+    rates = [level["requests_per_s"] for level in one["levels"]]
+    assert rates == [30, 60]
+    assert not any(level["too_slow"] for level in one["levels"])
+    (section,) = [part for part in one["words"]["sections"] if part["title"] == "By level"]
+    # Clauses of all levels are told once, above the line of each.
+    common, *lines = section["lines"]
+    assert lines == [level["words"] for level in one["levels"]]
+    assert "hand-over" in common
+    for rate, line in zip(rates, lines, strict=True):
+        assert line.startswith(f"4 laptops, {rate:g} requests/s: ")
+        assert "hand-over" not in line

@@ -31,6 +31,10 @@ def test_page_reads_well(browser, tmp_path, width, scheme):
     assert problems == []
     assert all(url.startswith("file:") for url in requests)
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    sizes = tab.locator("small").evaluate_all(
+        "(all) => all.map((text) => parseFloat(getComputedStyle(text).fontSize))"
+    )
+    assert min(sizes) >= 12
     for name in ("#airtime .whole", "#airtime .course", ".waterfall ol"):
         box = tab.locator(name).first.bounding_box()
         assert box is not None

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from attrs import evolve
 
+from airtoll.analyse.pairing import how_runs_are_compared, runs_share_draws
 from airtoll.observe.folder import RunFolder
 from airtoll.observe.journal import Journal, Record, read
 from airtoll.run.api import write
@@ -241,3 +242,12 @@ def test_a_cell_that_failed_since_the_earlier_run_does_not_pass(airtoll, place):
     back = airtoll("gate", "met", "--compare-with", "none", cwd=place)
     assert back.returncode == 0
     assert "1 cell (first: home/open/slow)" in back.stderr
+
+
+def test_the_rule_by_which_two_runs_are_compared_has_one_owner_and_is_told() -> None:
+    assert runs_share_draws("1", "1", "simulator")
+    assert not runs_share_draws("1", "2", "simulator")
+    assert not runs_share_draws("1", "1", "linux")
+    told = {how_runs_are_compared(in_pairs=one) for one in (True, False)}
+    assert len(told) == 2
+    assert any("(Welch)" in one for one in told)

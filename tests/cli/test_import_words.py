@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -205,3 +208,36 @@ def test_a_file_counts_before_its_folder() -> None:
     assert policy_of(Path("/data/wpa2/wpa3-1.json")) == "wpa3-sae-ccmp"
     assert policy_of(Path("/data/wpa2/1.json.gz")) == "wpa2-psk-ccmp"
     assert policy_of(Path("/data/test-of-wpa2/1.json")) is None
+
+
+def test_the_readings_are_a_table_by_name(tmp_path: Path, airtoll: Any) -> None:
+    for name, value in (("open-1", 100.0), ("open-2", 102.0), ("wpa3-1", 97.0)):
+        result(tmp_path / f"{name}.json", value, 0 if name == "open-2" else 1)
+    (tmp_path / "wpa3-2.json").write_text('{"start": {')
+    called(*sorted(tmp_path.glob("*.json")), "--out", tmp_path / "o")
+    assert f"airtoll show {tmp_path / 'o'} readings" in airtoll("show", str(tmp_path / "o")).stdout
+    done = airtoll("show", str(tmp_path / "o"), "readings", "--csv")
+    rows = {row["file"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
+    assert list(rows) == [
+        "open-1.json",
+        "open-2.json",
+        "wpa3-1.json",
+        f"{tmp_path.name}/wpa3-2.json",
+    ]
+    first, second, third, lost = rows.values()
+    assert (first["policy"], first["direction"], first["used"]) == ("Open", "to the client", "yes")
+    assert (float(first["throughput_value"]), first["throughput_unit"]) == (1e8, "bit/s")
+    assert second["direction"] == "from the client"
+    assert third["policy"] == "WPA3-Personal, CCMP-128"
+    assert (lost["used"], lost["throughput_value"]) == ("no", "")
+    assert lost["why not"].startswith("ends in the middle")
+    chosen = airtoll("show", str(tmp_path / "o"), "readings", "--json", "--where", "policy=open")
+    assert [row["throughput"] for row in json.loads(chosen.stdout)] == ["100.0 Mb/s", "102.0 Mb/s"]
+    latex = airtoll(
+        "show", str(tmp_path / "o"), "readings", "--latex", "--where", "used=yes"
+    ).stdout
+    assert r"\label{tab:o-readings}" in latex
+    assert latex.count(".json & ") == 3
+    wrong = airtoll("show", str(tmp_path / "o"), "costs")
+    assert wrong.returncode == 2
+    assert "there is readings" in wrong.stderr

@@ -104,3 +104,24 @@ def test_the_command_prints_and_refuses() -> None:
     every = json.loads(runner.invoke(app, ["symptoms", "--json"]).output)
     assert len(every) == len(SYMPTOMS)
     assert runner.invoke(app, ["symptoms", "xylophone"]).exit_code != 0
+
+
+def test_a_word_of_many_complaints_has_the_most_general_causes_first() -> None:
+    """Any network may have rooms far away, or others on its channel."""
+    found = matching(["slow", "wifi"])
+    assert len(found) > 5
+    assert [one.needs for one in found] == sorted(one.needs for one in found)
+    assert {one.study for one in found[:2]} == {"signal2006", "neighbours"}
+
+
+def test_five_are_told_and_a_line_says_how_to_see_all() -> None:
+    runner = CliRunner()
+    short, long = (
+        runner.invoke(app, ["symptoms", "slow", "wifi", *more]).output for more in ((), ("--all",))
+    )
+    many = len(matching(["slow"]))
+    assert (short.count("cause:"), long.count("cause:")) == (5, many)
+    assert f"{many - 5} more with these words: airtoll symptoms slow wifi --all" in short
+    assert "more with these words" not in long
+    # A list without words is whole.
+    assert runner.invoke(app, ["symptoms"]).output.count("cause:") == len(SYMPTOMS)

@@ -102,7 +102,7 @@ def test_every_hand_over_of_the_page_can_be_simulated():
 
 def test_numbers_of_the_solutions_are_those_of_the_standard(lesson):
     solved = rows(lesson / "solutions.md")
-    # 27 octets a symbol at 54 Mbit/s (IEEE Std 802.11-2020, Table 17-4: 216 data bits).
+    # 27 octets a symbol at 54 Mb/s (IEEE Std 802.11-2020, Table 17-4: 216 data bits).
     (falls,) = (value for what, value in solved.items() if "falls" in what)
     first, second = map(int, re.findall(r"\d+", falls)[1:])
     assert second - first == 27
@@ -258,7 +258,7 @@ def test_commands_of_the_sheet_name_studies_and_their_keys(lesson):
         cells = make_plan(prepare(study, values=values).study).cells
         assert cells
         for cell in cells:
-            at = f"{cell.settings.rate_mbps:g} Mbit/s" if study == "quickstart" else ""
+            at = f"{cell.settings.rate_mbps:g} Mb/s" if study == "quickstart" else ""
             payload = f"{cell.load.payload_bytes} octets"
             found |= {
                 f"cost of CCMP at {at} and {payload}",
@@ -299,14 +299,14 @@ def test_the_page_shows_the_numbers_of_the_solutions(browser, tmp_path):
     def numbers(lesson: str) -> list[str]:
         tab.wait_for_function("(id) => !document.getElementById(id).dataset.busy", arg=lesson)
         return re.findall(
-            r"[\d.]+(?: ± [\d.]+)? (?:%|Mbit/s|ms)",
+            r"[\d.]+(?: ± [\d.]+)? (?:%|Mb/s|ms)",
             tab.locator(f"#{lesson} figcaption").inner_text(),
         )
 
     assert tab.locator("summary").count() == 0
     tab.locator('#payload [name="rate"]').select_option("0")
     assert numbers("payload")[1:] == [
-        solved[f"cost of CCMP at 6 Mbit/s and {octets} octets"] for octets in (72, 1472)
+        solved[f"cost of CCMP at 6 Mb/s and {octets} octets"] for octets in (72, 1472)
     ]
     assert numbers("contention") == [
         solved[f"throughput of all, 1 station, 1472 octets, {WPA2}"],
@@ -314,7 +314,7 @@ def test_the_page_shows_the_numbers_of_the_solutions(browser, tmp_path):
         solved[f"air for repetitions, 10 stations, 1472 octets, {WPA2}"],
     ]
     tab.locator('#slow [name="slow"]').select_option("0")
-    fast = solved["throughput of the fast station, slow one at 6 Mbit/s"]
+    fast = solved["throughput of the fast station, slow one at 6 Mb/s"]
     assert numbers("slow")[-1] == fast
     name = f"{WPA2}: a full join"
     tab.locator('#handover [name="handover"]').select_option(label=name)
@@ -339,7 +339,7 @@ def test_a_run_gives_a_cost_within_the_interval_of_the_playground(tmp_path):
     cells = [cell for cell in found.plan.cells if cell.policy != "open"]
     assert len(cells) == 6
     for cell in cells:
-        place = rates.index(f"{cell.settings.rate_mbps:g} Mbit/s")
+        place = rates.index(f"{cell.settings.rate_mbps:g} Mb/s")
         shown = cost(scenarios, policy, payload=cell.load.payload_bytes, rate=place)
         value, half = map(float, re.fullmatch(r"(-?[\d.]+) ± ([\d.]+) %", shown).groups())
         ours = found.analysis.overhead(cell.name)

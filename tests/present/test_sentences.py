@@ -408,7 +408,7 @@ def test_a_fit_that_predicts_nothing_better_is_not_in_the_answer(names):
 
 def test_values_that_were_all_fitted_to_prove_nothing(names):
     (line,) = reproduced([claim(total=0, met=0, fitted=4, fitted_met=4)], names).leads
-    assert line.endswith("; all were fitted to.")
+    assert line.endswith("; none is a prediction.")
 
 
 def test_impossible_printed_values_and_differences(names):

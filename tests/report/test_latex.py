@@ -211,6 +211,19 @@ def test_what_all_rows_share_is_in_the_caption_and_one_level_has_one_table(
     assert "UDP, the air alone" in text.split("\\midrule")[1]
 
 
+def test_places_that_no_chosen_column_tells_are_titles_above_their_rows(paper: RunSummary) -> None:
+    words = ["show", str(paper.path), "costs", "--latex", "--where", "scenario=single"]
+    called = [*words, "--columns", "policy,throughput of all trials"]
+    done = CliRunner().invoke(app, called)
+    assert done.exit_code == 0, done.output
+    for body in done.stdout.split("\\midrule")[1:]:
+        groups = re.split(r"\\multicolumn.*\\\\\*\n", body.split("\\bottomrule")[0])
+        for group in groups:
+            assert len(re.findall(r"^Open & ", group, re.MULTILINE)) <= 1
+    told = CliRunner().invoke(app, [*words, "--columns", "where,policy,throughput of all trials"])
+    assert "multicolumn" not in told.stdout
+
+
 @pytest.mark.thorough
 def test_what_a_page_has_no_room_for_is_said(paper: RunSummary) -> None:
     def called(*words: str) -> tuple[str, str]:

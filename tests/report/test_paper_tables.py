@@ -150,10 +150,13 @@ def test_notes_are_below_the_table_with_their_letters(paper: Path) -> None:
     )  # fmt: skip
     below = done.stdout.split("\\end{tabular}")[1]
     notes = dict(re.findall(r"\\textsuperscript\{(\w)\} (.*?)\.\\par", below))
-    (fitted,) = [letter for letter, note in notes.items() if note == "fitted to this reading"]
+    said = (
+        "not predicted: fitted to the overheads of table 3, single client, not to this throughput"
+    )
+    (fitted,) = [letter for letter, note in notes.items() if note == said]
     for row in body(done.stdout):
         air, _, card = row[2:5]
-        # The card alone is fitted to these readings.
+        # The card alone is fitted to the overheads of this table.
         assert fitted in re.search(r"textsuperscript\{(.*)\}", card)[1].split(",")
         assert fitted not in re.search(r"textsuperscript\{(.*)\}", air)[1].split(",")
 
@@ -194,10 +197,10 @@ def test_csv_has_full_values_and_a_row_per_policy_and_client(paper: Path) -> Non
         variant = summary.names.level(
             "profile_set", dict(summary.cells[one.cell].factors)["profile_set"]
         )
-        assert float(row[f"ours ({variant})"]) == one.ours.value
-        assert float(row[f"low ({variant})"]) == one.ours.low
-        assert float(row["printed"]) == one.published.value
-        assert row[f"n ({variant})"] == "5 of 6"
+        assert float(row[f"ours_value ({variant})"]) == one.ours.value
+        assert float(row[f"ours_low ({variant})"]) == one.ours.low
+        assert float(row["printed_value"]) == one.published.value
+        assert (row[f"n ({variant})"], row[f"n_all ({variant})"]) == ("5", "6")
 
 
 def row(policy: str, variant: str, value: float) -> PrintedRow:
@@ -220,10 +223,10 @@ def test_readings_as_an_instrument_shows_them_are_a_column_beside_ours() -> None
         ["WEP-104", "5.0 ms", "3.00 ± 0.15 ms", "–"],
     ]
     head, *rows = csv.reader(io.StringIO(as_csv([table])))
-    assert [name for name in head if name.startswith("ours")] == [
-        "ours", "ours (as qcheck shows it)",
+    assert [name for name in head if name.startswith("ours_value")] == [
+        "ours_value", "ours_value (as qcheck shows it)",
     ]  # fmt: skip
-    assert rows[1][head.index("ours (as qcheck shows it)")] == ""
+    assert rows[1][head.index("ours_value (as qcheck shows it)")] == ""
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
@@ -55,17 +56,40 @@ def test_every_lesson_draws_a_figure_and_reads_on_a_phone(tab):
     assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
 
 
+def test_text_of_figures_is_large_enough_on_a_phone_and_ticks_are_round(tab):
+    tab.set_viewport_size({"width": 390, "height": 844})
+    for lesson in LESSONS:
+        caption(tab, lesson)
+        sizes = tab.locator(f"#{lesson} figure svg text").evaluate_all(
+            "(all) => all.map((text) => text.getAttribute('font-size') * text.getScreenCTM().a)"
+        )
+        assert min(sizes) >= 12, lesson
+        cut = tab.locator(f"#{lesson} figure svg").evaluate(_CUT)
+        assert cut == [], lesson
+    for lesson in ("payload", "symbols", "contention"):
+        texts = tab.locator(f'#{lesson} figure svg text[text-anchor="end"]').all_text_contents()
+        values = [float(text) for text in texts]
+        steps = {round(b - a, 6) for a, b in itertools.pairwise(values)}
+        assert len(steps) == 1, (lesson, values)
+        assert f"{steps.pop():e}"[0] in "125", (lesson, values)
+        # Curves and their legend have markers.
+        assert tab.locator(f"#{lesson} figure svg [data-marker]").count() >= 10
+    tab.set_viewport_size({"width": 1000, "height": 900})
+
+
+#: Texts that end outside of their figure.
+_CUT = """(svg) => [...svg.querySelectorAll("text")].filter((text) => {
+  const { x, width } = text.getBBox();
+  return x < 0 || x + width > svg.viewBox.baseVal.width;
+}).map((text) => text.textContent)"""
+
+
 @pytest.mark.parametrize("rate", ["0", "7"])
 def test_no_label_ends_outside_of_its_figure(tab, rate):
     tab.locator('#slow [name="slow"]').select_option(rate)
     for lesson in LESSONS:
         caption(tab, lesson)
-        cut = tab.locator(f"#{lesson} figure svg").evaluate(
-            """(svg) => [...svg.querySelectorAll("text")].filter((text) => {
-              const { x, width } = text.getBBox();
-              return x < 0 || x + width > svg.viewBox.baseVal.width;
-            }).map((text) => text.textContent)"""
-        )
+        cut = tab.locator(f"#{lesson} figure svg").evaluate(_CUT)
         assert cut == [], lesson
 
 

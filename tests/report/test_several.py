@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from airtoll.report import FORMATS, write_report
+from airtoll.report.compared_runs import against_first, words
+from airtoll.report.summary import RunSummary, summarise
 from airtoll.run import run
 
 
@@ -50,3 +54,21 @@ def test_json_has_both_estimates_the_difference_and_the_verdict(two):
         row["value_second"]["value"] - row["value_first"]["value"]
     )
     assert row["verdict"] == "rises"
+
+
+def test_runs_of_one_seed_are_compared_in_pairs_and_others_by_welch(tmp_path: Path) -> None:
+    def finished(name: str, **further: Any) -> RunSummary:
+        values = {"grid.policy": ["open"], "grid.traffic": ["udp"], **further.pop("values", {})}
+        run("quickstart", out=tmp_path / name, trials=4, values=values, jobs=1, **further)
+        return summarise(tmp_path / name)
+
+    first = finished("first")
+    changed = {"values": {"traffic.udp.payload_bytes": 1400}}
+    (same,) = against_first([first, finished("same", **changed)])
+    (other,) = against_first([first, finished("other", seed=9, **changed)])
+    found = [next(c for c in pair.throughputs()) for pair in (same, other)]
+    assert found[0].difference.method == "paired t"
+    assert found[1].difference.method != "paired t"
+    assert found[0].difference.low < found[0].difference.value < found[0].difference.high
+    assert "in pairs" in words(same)[-1]
+    assert "(Welch)" in words(other)[-1]

@@ -1,5 +1,7 @@
 """Page, terminal and JSON show the figures by the rule and those of all trials, and both sums."""
 
+import csv
+import io
 import json
 import re
 
@@ -47,10 +49,13 @@ def test_the_page_shows_both(finished, cell):
 def test_the_table_of_costs_shows_both(finished, cell):
     text = CliRunner().invoke(app, ["show", str(finished), "costs", "--csv"]).stdout
     by_rule, of_all = cell
-    titles = ("throughput", "throughput overhead")
-    assert ",".join(f"{one} by rule,{one} of all trials" for one in titles) in text
-    assert f"{100 * by_rule.value:.2f} %" in text
-    assert f"{100 * of_all.value:.2f} ± {100 * of_all.half_width:.2f} %" in text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    (row,) = [one for one in rows if one["throughput overhead by rule_value"]]
+    for title, estimate in (("by rule", by_rule), ("of all trials", of_all)):
+        assert float(row[f"throughput overhead {title}_value"]) == estimate.value
+        assert row[f"throughput overhead {title}_unit"] == "1"
+    assert row["throughput overhead by rule_low"] == ""
+    assert float(row["throughput overhead of all trials_high"]) == of_all.high
 
 
 def test_json_holds_both(finished, cell):

@@ -108,11 +108,28 @@ def test_a_moved_slider_shows_the_numbers_of_the_native_module(page):
     for metric, trial, value in zip(rows["metric"], rows["trial"], rows["value"], strict=True):
         if metric == "throughput_bps":
             totals[trial] += value
-    assert told.startswith(f"{statistics.mean(totals) / 1e6:.2f} ± ")
-    assert re.search(r"overhead \d+\.\d ± \d+\.\d %", cost(page))
+    # Digits by the interval: both have as many, and the interval two significant ones.
+    value, half = re.match(r"([\d.]+) ± ([\d.]+) Mb/s", told).groups()
+    places = len(value.partition(".")[2])
+    assert len(half.partition(".")[2]) == places
+    assert value == f"{statistics.mean(totals) / 1e6:.{places}f}"
+    assert len(half.lstrip("0.").replace(".", "")) <= 3
+    assert re.search(r"overhead \d+\.\d+ ± \d+\.\d+ %", cost(page))
     shares = page.locator("#what-if tbody tr").count()
     assert shares >= 6
     assert int(page.locator("#what-if").get_attribute("data-took")) >= 0
+
+
+@BUILT
+@pytest.mark.browser
+def test_the_panel_fits_a_phone(page):
+    throughput(page)
+    before = page.viewport_size
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    box = page.locator("#what-if .wide")
+    assert box.evaluate("(box) => box.scrollWidth - box.clientWidth") <= 1
+    page.set_viewport_size(before)
 
 
 def cost(page) -> str:
@@ -192,7 +209,7 @@ def test_choices_that_cannot_be_had_are_not_offered(browser, tmp_path):
     assert all(f"Not offered: {dict(panel.policies)[name]}" in said for name in disabled)
     # No open network at 6 GHz: the policy's own throughput is left.
     assert "open" in refused
-    assert re.match(r"[\d.]+ ± [\d.]+ Mbit/s", throughput(tab))
+    assert re.match(r"[\d.]+ ± [\d.]+ Mb/s", throughput(tab))
     assert cost(tab).startswith("Without security it cannot be had: ")
     tab.close()
 
@@ -254,7 +271,7 @@ def test_without_workers_the_panel_simulates_in_the_page(browser, page):
     tab.locator("#what-if summary").click()
     tab.wait_for_function("window.airtoll !== undefined")
     tab.wait_for_function("!document.getElementById('what-if').dataset.busy")
-    assert tab.locator('#what-if [data-of="throughput"]').inner_text().endswith("Mbit/s")
+    assert tab.locator('#what-if [data-of="throughput"]').inner_text().endswith("Mb/s")
     tab.close()
 
 
@@ -262,7 +279,7 @@ def test_without_workers_the_panel_simulates_in_the_page(browser, page):
 @pytest.mark.browser
 def test_a_weak_signal_and_an_impossible_number_are_said(page):
     slide(page, "distance", 100)
-    assert throughput(page).startswith("0.000 ± ")
+    assert throughput(page).startswith("0.000 Mb/s in every trial")
     error = page.evaluate(
         "window.airtoll.ask({ scenario: { ...window.airtoll.choices[0].scenario,"
         " duration_s: -1 }, seeds: [1] }).then((answer) => answer.error)"

@@ -123,6 +123,23 @@ impl<E> EventQueue<E> {
     /// Makes a place among the next events; `None` if the event comes after all of them.
     #[inline(never)]
     fn make_place(&mut self, at: Instant, priority: Priority) -> Option<&mut Option<E>> {
+        let before_all = self.soon.last().is_none_or(|next| at < next.at);
+        if !before_all || at < self.now || self.soon.len() >= SOON {
+            return self.make_place_among(at, priority);
+        }
+        let rank = self.rank(priority);
+        self.sequence += 1;
+        self.soon.push(Entry {
+            at,
+            rank,
+            event: None,
+        });
+        self.soon.last_mut().map(|entry| &mut entry.event)
+    }
+
+    /// The same where other events may come before.
+    #[inline(never)]
+    fn make_place_among(&mut self, at: Instant, priority: Priority) -> Option<&mut Option<E>> {
         if at < self.now {
             past(at, self.now);
         }

@@ -19,6 +19,7 @@ use crate::event::{Event, PipeKind};
 use crate::id::{NodeId, PacketId, Table};
 use crate::medium::Medium;
 use crate::observe::{Observation, Times};
+use crate::ring::Ring;
 use crate::scenario::{self, CryptoEngine};
 
 pub use host::{BusyTimes, Host, Price, Server};
@@ -46,7 +47,7 @@ struct Node {
     receive: Pipe,
     /// Decrypted packets that the CPU has not begun with, and whose receiver only counts them: when
     /// each reaches the CPU, and its work there.
-    counted: VecDeque<(Instant, PacketId, Duration)>,
+    counted: Ring<(Instant, PacketId, Duration)>,
     /// Those that the CPU was done with at these instants.
     worked: VecDeque<(PacketId, Instant)>,
 }
@@ -111,6 +112,25 @@ pub(crate) enum Decrypted {
     Ready { at: Instant, follows: bool },
 }
 
+/// The work of a device for each of some packets alike that its host sends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SendJob {
+    /// On the CPU.
+    work: Duration,
+    /// Of the cipher: in an engine behind the CPU, or part of `work`.
+    effort: Duration,
+    inline: bool,
+}
+
+/// The work of a device for each of some packets alike that its radio receives.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReceiveJob {
+    /// On the CPU.
+    work: Duration,
+    /// In the cipher engine.
+    effort: Duration,
+}
+
 /// The devices of all nodes.
 pub(crate) struct Device {
     nodes: Table<NodeId, Node>,
@@ -142,7 +162,7 @@ impl Device {
             encrypt: Pipe::default(),
             decrypt: Pipe::default(),
             receive: Pipe::default(),
-            counted: VecDeque::new(),
+            counted: Ring::default(),
             worked: VecDeque::new(),
         });
     }
@@ -265,6 +285,93 @@ impl Device {
             }
             CryptoEngine::Coprocessor => Encrypted::Beside { from: done, effort },
         }
+    }
+
+    /// The work for each packet of a length that a host sends through a cipher; `None` where the length
+    /// does not decide alone when the radio may have it, or it takes no time.
+    pub fn send_job(&self, node: NodeId, cipher: CipherSuite, ip_octets: u32) -> Option<SendJob> {
+        let host = &self.nodes[node].host;
+        let inline = host.engine == CryptoEngine::Inline;
+        if host.cpu.is_limited() || host.engine == CryptoEngine::Coprocessor {
+            return None;
+        }
+        let octets = ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+        let effort = host.cipher_time(cipher, true, octets);
+        let mut work = host.transmit.of(ip_octets);
+        if !inline {
+            work += effort;
+        }
+        let job = SendJob {
+            work,
+            effort,
+            inline,
+        };
+        let takes_none = work.is_zero() && effort.is_zero();
+        (!takes_none).then_some(job)
+    }
+
+    /// Sends a packet through CPU and ciphers; gives when the radio may have it.
+    #[inline]
+    pub fn send_by_job(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        node: NodeId,
+        job: SendJob,
+    ) -> Instant {
+        let SendJob {
+            work,
+            effort,
+            inline,
+        } = job;
+        cx.observe(Observation::CipherWork { effort });
+        let state = &mut self.nodes[node];
+        let done = state.work(cx.now(), work);
+        let at = if inline {
+            state.host.engine_for(true).work(done, effort)
+        } else {
+            done
+        };
+        medium.note_ciphers(node, at, effort);
+        at
+    }
+
+    /// The work for each packet of a length that a radio receives through a cipher; `None` where the CPU
+    /// decrypts, where packets are refused or wait, and where it takes no time.
+    pub fn receive_job(
+        &self,
+        node: NodeId,
+        cipher: CipherSuite,
+        ip_octets: u32,
+    ) -> Option<ReceiveJob> {
+        let state = &self.nodes[node];
+        let host = &state.host;
+        let octets = ip_octets + airtoll_phy::LLC_SNAP_OCTETS;
+        let effort = host.cipher_time(cipher, false, octets);
+        let special = host.engine != CryptoEngine::Inline
+            || host.cpu.is_limited()
+            || effort.is_zero()
+            || !state.decrypt.items.is_empty();
+        let work = host.receive.of(ip_octets);
+        (!special).then_some(ReceiveJob { work, effort })
+    }
+
+    /// Decrypts a packet that has just arrived and is only counted; its way through the CPU is worked out
+    /// later.
+    #[inline]
+    pub fn receive_by_job(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        (node, packet): (NodeId, PacketId),
+        job: ReceiveJob,
+    ) {
+        let ReceiveJob { work, effort } = job;
+        cx.observe(Observation::CipherWork { effort });
+        let state = &mut self.nodes[node];
+        let at = state.host.engine_for(false).work(cx.now(), effort);
+        state.counted.push_back((at, packet, work));
+        medium.note_ciphers(node, at, effort);
     }
 
     /// Decrypts a packet of `octets` of MSDU that has just arrived.

@@ -44,6 +44,7 @@ mod packet;
 mod probe_traffic;
 mod queueing;
 mod report;
+mod ring;
 mod roam;
 mod stack;
 mod world;

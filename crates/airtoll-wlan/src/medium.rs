@@ -410,13 +410,11 @@ impl Medium {
             kind: kind as u8,
             length,
         });
-        cx.schedule(
-            end,
-            Event::FrameEnd {
-                channel: id,
-                transmission,
-            },
-        );
+        let event = Event::FrameEnd {
+            channel: id,
+            transmission,
+        };
+        channel.schedule_end(cx, end, event, transmission);
         transmission
     }
 
@@ -479,6 +477,23 @@ impl Medium {
         ended
     }
 
+    /// Gives each transmission an event of its own for its end.
+    #[cfg(test)]
+    pub fn end_apart(&mut self) {
+        self.channels.iter_mut().for_each(Channel::end_apart);
+    }
+
+    /// The transmission on the same channel that ends right after one that has ended, without an event
+    /// of its own.
+    #[inline]
+    pub fn take_follower(
+        &mut self,
+        channel: ChannelId,
+        ended: &Transmission,
+    ) -> Option<TransmissionId> {
+        self.channels[channel].take_follower(ended)
+    }
+
     /// Drops a transmission whose effects have been carried out.
     #[inline]
     pub fn forget(&mut self, channel: ChannelId, ended: &Transmission) {
@@ -529,18 +544,19 @@ impl Medium {
     #[cold]
     fn reserved_in_overlap(&self, t: &Transmission, ear: ClassId) -> Instant {
         let now = t.end;
-        let eifs_extra = self.channels[self.nodes[t.node].channel].eifs_extra();
-        let mut heard = self
-            .clashes(t)
-            .filter(|clash| self.receives(ear, clash))
-            .map(|clash| clash.start)
-            .peekable();
-        if heard.peek().is_none() {
-            now + t.protects
-        } else if heard.all(|start| start > t.start) {
-            now + eifs_extra
+        let mut later = false;
+        for clash in self.clashes(t) {
+            if self.receives(ear, clash) {
+                if clash.start <= t.start {
+                    return now;
+                }
+                later = true;
+            }
+        }
+        if later {
+            now + self.channels[self.nodes[t.node].channel].eifs_extra()
         } else {
-            now
+            now + t.protects
         }
     }
 

@@ -10,6 +10,7 @@ mod ip_fragments;
 mod presence;
 mod receiving;
 mod resolution;
+mod runs;
 mod sending;
 mod tunnel;
 mod wire;
@@ -79,6 +80,12 @@ pub(crate) struct Net {
     ways: Vec<(RadioId, RoutesTo)>,
     /// Stations that join their next access point: handshake packets for them go there.
     joining: Vec<(NodeId, RadioId)>,
+    /// Each packet takes the way of a single one.
+    #[cfg(test)]
+    pub singly: bool,
+    /// Packets that took the way of a run.
+    #[cfg(test)]
+    pub in_runs: u64,
 }
 
 impl Net {
@@ -94,6 +101,10 @@ impl Net {
             groups: Groups::new(),
             ways: Vec::new(),
             joining: Vec::new(),
+            #[cfg(test)]
+            singly: false,
+            #[cfg(test)]
+            in_runs: 0,
         }
     }
 

@@ -144,7 +144,7 @@ impl World {
             Event::FrameEnd {
                 channel,
                 transmission,
-            } => self.frame_end(channel, transmission),
+            } => self.frame_ends(channel, transmission),
             Event::ColorRead {
                 channel,
                 transmission,
@@ -273,8 +273,7 @@ impl World {
                 at = next;
                 continue;
             }
-            self.route(at);
-            at += 1;
+            at += self.route(at);
             if self.stack.lower.cx.outbox.len() > len {
                 if at < len {
                     self.outboxes.pauses.push((at, len));
@@ -285,8 +284,9 @@ impl World {
         self.stack.lower.cx.outbox.truncate(base);
     }
 
+    /// Carries out the action at `at`, and those after it that are part of the same run; gives how many.
     #[inline(always)]
-    fn route(&mut self, at: usize) {
+    fn route(&mut self, at: usize) -> usize {
         let Stack { lower, net, flow } = &mut self.stack;
         match lower.cx.outbox[at] {
             Action::Ended { contender, step } => self.exchange_ended(contender, step),
@@ -296,7 +296,12 @@ impl World {
                     .mac
                     .go_on(&mut lower.cx, &mut lower.medium, contender, step);
             }
-            Action::Receive { link, packet } => net.receive(lower, link, packet),
+            Action::Receive { link, packet } => {
+                if let Some(Action::Receive { .. }) = lower.cx.outbox.get(at + 1) {
+                    return net.receive_run(lower, link, at);
+                }
+                net.receive(lower, link, packet);
+            }
             Action::Lose { packet, cause } => self.lose(packet, cause),
             Action::Retrieved { station, packet } => {
                 let (cx, medium) = (&mut lower.cx, &mut lower.medium);
@@ -307,7 +312,12 @@ impl World {
                 reverse,
                 count,
             } => flow.released(&mut lower.cx, number, reverse, count),
-            Action::Send { host, packet } => net.send(lower, host, packet),
+            Action::Send { host, packet } => {
+                if let Some(Action::Send { .. }) = lower.cx.outbox.get(at + 1) {
+                    return net.send_run(lower, host, at);
+                }
+                net.send(lower, host, packet);
+            }
             Action::Pipe { node, pipe } => net.pipe_next(lower, node, pipe),
             Action::Wire { wire } => self.wire(wire),
             Action::Arrived { packet, at } => self.arrived(packet, at),
@@ -342,11 +352,12 @@ impl World {
                 self.with_roam(|roam, turn| roam.advertisement_arrived(station, agent, turn));
             }
         }
+        1
     }
 
     /// The frames of an exchange are over: packets for the radio first, and then the exchange goes
     /// on.
-    #[inline]
+    #[inline(always)]
     fn exchange_ended(&mut self, contender: ContenderId, step: Step) {
         let Stack { lower, net, .. } = &mut self.stack;
         // Packets that became ready during the exchange saw the queue as it was then.
@@ -393,10 +404,26 @@ impl World {
         lower.mac.start_exchanges(&mut lower.cx, &mut lower.medium);
     }
 
-    /// A transmission ends.
-    fn frame_end(&mut self, channel: ChannelId, transmission: TransmissionId) {
+    /// A transmission ends, and those that have no event of their own end after it.
+    #[inline(always)]
+    fn frame_ends(&mut self, channel: ChannelId, first: TransmissionId) {
+        let mut ending = first;
+        while let Some(next) = self.frame_end(channel, ending) {
+            self.carry_out(0);
+            ending = next;
+        }
+    }
+
+    /// A transmission ends; gives the one that ends next at the same instant without an event.
+    #[inline(always)]
+    fn frame_end(
+        &mut self,
+        channel: ChannelId,
+        transmission: TransmissionId,
+    ) -> Option<TransmissionId> {
         let lower = &mut self.stack.lower;
         let ended = lower.medium.end(&mut lower.cx, channel, transmission);
+        let next = lower.medium.take_follower(channel, &ended);
         lower.mac.frame_ended(&lower.cx, &lower.medium, &ended);
         if self.recorder.is_some() {
             self.record(|recorder, view| recorder.transmission(view, &ended));
@@ -415,6 +442,7 @@ impl World {
             outbox.clear();
             self.exchange_ended(contender, step);
         }
+        next
     }
 
     /// An MPDU of an A-MPDU is complete before the PPDU ends.
@@ -553,7 +581,9 @@ impl World {
                 _ => {}
             }
         }
-        net.lose(&mut lower.cx, packet, cause);
+        if net.lose(&mut lower.cx, packet, cause) {
+            self.lost(packet, cause);
+        }
     }
 
     /// A packet is lost.

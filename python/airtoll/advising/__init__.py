@@ -5,7 +5,7 @@ Takes a policy or a network and the place; gives claims, a decision and its word
 
 from airtoll.advising.advise import MOST_LOSS, Advised, advise, decided
 from airtoll.advising.decision import Choice, Decision, Outcome
-from airtoll.advising.levels import Turn, by_level, detailed, turned
+from airtoll.advising.levels import Turn, by_level, detailed, level_lines, turned
 from airtoll.advising.measure import Measures, Memo
 from airtoll.advising.page import page
 from airtoll.advising.screen import Screen, Section, screen
@@ -28,6 +28,7 @@ __all__ = [
     "by_level",
     "decided",
     "detailed",
+    "level_lines",
     "page",
     "place_named",
     "screen",

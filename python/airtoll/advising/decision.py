@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from math import log2
 from typing import Final
 
 from attrs import evolve, field, frozen
@@ -18,6 +19,7 @@ from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.answer import Answered, Compare, Gain, Layered, Margin, Possible, Verdict, gained
 from airtoll.network.changing import Changed
+from airtoll.observe.spoken import spoken
 from airtoll.policies import Policy, resolve
 from airtoll.policies.standing import needs_8021x, strength
 from airtoll.profiles import load
@@ -362,13 +364,26 @@ def _scenario(claim: Compare) -> str:
 
 
 def _rank(outcome: Outcome) -> tuple[object, ...]:
-    costs = [
-        abs(claim.change.value)
-        for claim in outcome.claims
-        if claim.verdict is Verdict.COSTS and claim.change is not None
-    ]
     stronger = tuple(-part for part in strength(resolve(outcome.policy)))
-    return (not outcome.bears, stronger, len(costs), sum(costs), outcome.policy)
+    costs = _doublings(outcome, Verdict.COSTS)
+    gains = _doublings(outcome, Verdict.GAINS)
+    return (not outcome.bears, stronger, len(costs), sum(costs), -sum(gains), outcome.policy)
+
+
+def _doublings(outcome: Outcome, verdict: Verdict) -> list[int]:
+    """Sizes of the changes with a verdict, each in doublings of the least one that is noticed.
+
+    Whole doublings: changes of two policies that differ by chance alone have the same size, and
+    changes of metrics with other units can be added.
+    """
+    found = []
+    for claim in outcome.claims:
+        if claim.verdict is verdict and claim.change is not None:
+            # The least change of a number that has no limit is one.
+            limit = spoken(claim.metric).unnoticed or 1.0
+            times = abs(claim.change.value) / limit
+            found.append(int(log2(max(times, 1.0))))
+    return found
 
 
 def why_tunnel_unknown(situation: Situation, policy: str) -> Possible | None:

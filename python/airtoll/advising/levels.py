@@ -114,26 +114,59 @@ def by_level(
     decisions: Sequence[Decision], screens: Sequence[Screen], turns: Sequence[Turn]
 ) -> Screen:
     """The screen of the level in detail, under the answers at all levels and their turns."""
-    lines = [
-        f"{_level(one.situation)}: {_sentence(_own(one, shown))}"
-        for one, shown in zip(decisions, screens, strict=True)
-    ]
+    lines = level_lines(decisions, screens)
     at = detailed(decisions, turns)
     if not turns:
         answer = f"{_short(decisions[at])} At all of these levels."
     else:
         answer = " ".join(map(_words, turns))
-    levels = Section("By level", tuple(lines))
+    common = _common(screens)
+    if common:
+        lines = (f"At every level {'; '.join(common)}.", *lines)
+    levels = Section("By level", lines)
     shown = screens[at]
     about = "" if decisions[at].asked is None else f"{shown.answer.partition(': ')[0]}. "
     where = _level(decisions[at].situation)
-    heading = Section("In detail", (f"{about}All that follows is at {where}.",))
+    rest = f"All that follows is at {where}"
+    others = [one.situation for number, one in enumerate(decisions) if number != at]
+    if others:
+        rest += f"; for another level ask about it alone, as with {_alone(others[0])}"
+    heading = Section("In detail", (f"{about}{rest}.",))
     return Screen(answer, (levels, heading, *shown.sections))
 
 
-def _own(decision: Decision, shown: Screen) -> str:
+def level_lines(decisions: Sequence[Decision], screens: Sequence[Screen]) -> tuple[str, ...]:
+    """The answer of each level in a line, without what all levels share."""
+    common = _common(screens)
+    return tuple(
+        f"{_level(one.situation)}: {_sentence(_own(one, shown, common))}"
+        for one, shown in zip(decisions, screens, strict=True)
+    )
+
+
+def _common(screens: Sequence[Screen]) -> tuple[str, ...]:
+    """The clauses that the answers of all levels have, in their order."""
+    first, *others = [one.clauses for one in screens]
+    if not others:
+        return ()
+    return tuple(one for one in first if all(one in clauses for clauses in others))
+
+
+def _own(decision: Decision, shown: Screen, common: Sequence[str]) -> str:
     """The answer of a level, without the policies where all levels have the same."""
-    return shown.answer if decision.asked is None else shown.answer.partition(": ")[2]
+    if not shown.clauses:
+        return shown.answer
+    clauses = "; ".join(one for one in shown.clauses if one not in common)
+    told = [clauses] if clauses else []
+    if decision.asked is None:
+        return f"{': '.join([shown.way, *told])}."
+    return " ".join([*(f"{one}." for one in told), shown.end]).strip()
+
+
+def _alone(situation: Situation) -> str:
+    """The options of one level."""
+    rate = f" --requests {situation.requests_per_s:g}" if situation.radius else ""
+    return f"--clients {situation.clients}{rate}"
 
 
 def _sentence(words: str) -> str:

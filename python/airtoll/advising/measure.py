@@ -54,6 +54,11 @@ _BATTERY: Final = "battery_days"
 #: Most time on one channel of an active scan, ms (ESP-IDF, WIFI_SCAN_PARAMS_DEFAULT_CONFIG).
 _SCANNED_MS: Final = 120
 _DAY_S: Final = 86_400.0
+#: Scenarios that are simulated beside other networks. A hand-over is not (``testbeds/neighbours``),
+#: and joins after a power cut wait for the RADIUS server, with minutes of their neighbours' frames.
+BESIDE_NEIGHBOURS: Final = ("home", "home-join", "office")
+#: Queues of many clients take seconds to fill where neighbours leave little of the air.
+_LONGER: Final = {"traffic.datagrams.duration_s": 6, "traffic.datagrams.warm_up_s": 2}
 #: A part that does not decide is measured once again, with at most so many times its trials.
 _MOST_GROWTH: Final = 4
 #: The limit of a RADIUS server is bracketed by steps of this factor, at most so many.
@@ -63,6 +68,8 @@ _MOST_STEPS: Final = 6
 _STEP: Final = 1.02
 _MARGIN_TRIALS: Final = 3
 _OPEN: Final = "open"
+#: Spatial streams of a link that nothing states.
+_TWO: Final = 2
 
 
 @frozen
@@ -445,10 +452,12 @@ def beside_ssid(
 ) -> Compare | None:
     """The change of throughput by the beacons of a second SSID, under the policy of the first.
 
-    Datagrams, whose throughput varies less than that of TCP. None where it was not measured.
+    Datagrams, whose throughput varies less than that of TCP, without neighbours, beside which it
+    varies more than beacons take. None where it was not measured.
     """
     if phase:
         phase(f"measuring a second SSID, {policy}")
+    situation = evolve(situation, neighbours=None)
     (part, *_) = measured_parts(situation)
     values: dict[str, Any] = {
         "grid": {
@@ -521,6 +530,7 @@ def _run(
         "study.answers": [part.metric],
         "trials.repetitions": trials,
         f"scenario.{part.scenario}": _scenario(situation, part.scenario),
+        **_of_traffic(situation),
     }
     key = json.dumps(values, sort_keys=True, default=str)
     if memo is None or key not in memo:
@@ -621,6 +631,8 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
             "messages_per_day": per_day,
         }
         return own
+    if situation.neighbours is not None and name in BESIDE_NEIGHBOURS:
+        own["neighbours"] = situation.neighbours.table
     if situation.profile is not None:
         own["ap"] = {**own.get("ap", {}), "profile": situation.profile}
     if situation.multiplication_ms is not None and own.get("authenticate"):
@@ -631,6 +643,12 @@ def _scenario(situation: Situation, name: str, policy: str | None = None) -> dic
         share = situation.requests_per_s / situation.access_points
         own["radius"] = {**own["radius"], "requests_per_s": share}
     return own
+
+
+def _of_traffic(situation: Situation) -> dict[str, Any]:
+    """The values of traffic that neighbours change."""
+    heard = situation.neighbours
+    return dict(_LONGER) if heard is not None and heard.networks else {}
 
 
 def storm(situation: Situation) -> str:
@@ -676,11 +694,27 @@ def _near(situation: Situation) -> dict[str, Any]:
     if phy in ("802.11a", "802.11b", "802.11g"):
         return found | {"rate_mbps": 11 if phy == "802.11b" else 54}
     at_2_4 = band == "2.4" or phy == "802.11n"
-    width = situation.width_mhz or (20 if at_2_4 else 80)
+    width = situation.width_mhz or min(20 if at_2_4 else 80, _widest_mhz(situation))
+    streams = _streams(situation)
     if phy == "802.11n":
         # Its MCS names the streams, too.
-        return found | {"mcs": 15, "width_mhz": min(width, 40)}
-    return found | {"mcs": 7, "streams": 2, "width_mhz": width}
+        return found | {"mcs": 8 * streams - 1, "width_mhz": min(width, 40)}
+    return found | {"mcs": 7, "streams": streams, "width_mhz": width}
+
+
+def _widest_mhz(situation: Situation) -> float:
+    """The widest channel of the access point, MHz; infinite where its profile does not tell."""
+    able = None if situation.profile is None else load(situation.profile).capabilities
+    if able is None or able.widths_mhz is None:
+        return math.inf
+    return max(int(one) for one in able.widths_mhz.values)
+
+
+def _streams(situation: Situation) -> int:
+    """Two spatial streams, or the one of an access point that has no second."""
+    able = None if situation.profile is None else load(situation.profile).capabilities
+    one = able is not None and able.streams is not None and able.streams.value < _TWO
+    return 1 if one else _TWO
 
 
 def radio_taken(situation: Situation) -> list[str]:
@@ -753,6 +787,16 @@ def booting(situation: Situation) -> tuple[str, str]:
     return f"{told}, {duty['message_ms']} ms awake for an answer", "; ".join(taken)
 
 
+def _neighbouring(situation: Situation, radio: Mapping[str, Any]) -> str:
+    """The traffic of neighbours, and whether the network waits for them."""
+    assert situation.neighbours is not None
+    known = {key: radio[key] for key in ("phy", "band", "width_mhz") if radio.get(key) is not None}
+    least = Scenario.model_validate(known).radio.carrier_sense_dbm
+    waits = situation.neighbours.level_dbm >= least
+    effect = "they share the air" if waits else f"too weak to wait for, below {least:g} dBm"
+    return f"an access point and a station of each always send; {effect}"
+
+
 def _setting(situation: Situation) -> str:
     """PHY, width, rate, clients and devices in one line."""
     radio = _radio(situation)
@@ -783,5 +827,9 @@ def _setting(situation: Situation) -> str:
         words.append(f"{situation.clients} laptops on {situation.access_points} {many}{at}")
     else:
         words.append(f"one station{at or ' near the router'}")
+    if situation.neighbours is not None:
+        words.append(situation.neighbours.beside)
+        if situation.neighbours.networks:
+            words[-1] += f" ({_neighbouring(situation, radio)})"
     words.append(f"access point {situation.profile or 'of unknown cost (profile ideal)'}")
     return ", ".join(words)

@@ -70,32 +70,49 @@ JOIN_ERROR: Final = (
 
 @frozen
 class Section:
-    """A heading and its sentences; without a heading, the rest of the answer."""
+    """A heading and its sentences; without a heading, the rest of the answer.
+
+    ``brief``: the sentences that a terminal shows unasked; None: all.
+    """
 
     title: str
     lines: tuple[str, ...]
+    brief: tuple[str, ...] | None = None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What a terminal shows unasked."""
+        return self.lines if self.brief is None else self.brief
 
 
 @frozen
 class Screen:
-    """The answer, and what it rests on."""
+    """The answer, and what it rests on.
+
+    ``way``, ``clauses`` and ``end``: the parts of an answer about a change: from what to what, what
+    changes, and the verdict. Without clauses ``answer`` is whole.
+    """
 
     answer: str
     sections: tuple[Section, ...]
+    way: str = ""
+    clauses: tuple[str, ...] = ()
+    end: str = ""
 
 
 def screen(decision: Decision, names: Names) -> Screen:
     """The words for a decision."""
     teller = Teller(names)
+    of_tunnel = decision.asked is not None and bool(resolve(decision.asked).tunnels)
     sections = [
         Section("", _verdict(decision, teller)),
         Section("You have", _understood(decision.situation)),
         *_chosen(decision, teller),
         Section("A kept PMK", _kept(decision, names)),
-        Section("With a faster RADIUS server", _slow(decision, teller)),
+        Section("With a faster RADIUS server", _slow(decision, teller), ()),
         Section("The RADIUS server", teller.margin(decision.margin) if decision.margin else ()),
-        Section("WireGuard over it", _tunnel(decision, teller)),
-        Section("Other choices", _others(decision, teller)),
+        Section("WireGuard over it", _tunnel(decision, teller), None if of_tunnel else ()),
+        Section("Other choices", _others(decision, teller), ()),
         Section(
             "Not for you",
             (
@@ -104,25 +121,30 @@ def screen(decision: Decision, names: Names) -> Screen:
                 *teller.unknown(decision.unknown),
             ),
         ),
-        Section("Assumed", _assumed(decision)),
-        Section("", _slower(decision)),
+        Section("Assumed", _assumed(decision), _taken(decision)),
+        Section("", *_slower(decision)),
     ]
     life = _life(decision, names)
-    answer = _answer(decision)
+    answer, way, end = _answer(decision), "", ""
+    clauses: tuple[str, ...] = ()
     if decision.asked is not None:
-        answer = _asked(decision, teller)
+        way, clauses, end = _asked(decision, teller)
     elif decision.choice is Choice.CHANGE and decision.to:
-        answer = f"{answer.removesuffix('.')}: {_headline(decision.to, decision, teller)}."
+        way = f"{answer.removesuffix('.')}{_beside(decision.situation)}"
+        clauses = _headline(decision.to, decision, teller)
+    if way:
+        told = f": {'; '.join(clauses)}" if clauses else ""
+        answer = " ".join(one for one in (f"{way}{told}.", end) if one)
     answer = f"{answer} {life}" if life else answer
-    return Screen(answer, tuple(one for one in sections if one.lines))
+    return Screen(answer, tuple(one for one in sections if one.lines), way, clauses, end)
 
 
-def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> str:
+def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> tuple[str, ...]:
     """The costs of a change that anyone would notice, and what does not change; of a home the
     throughput, with its value.
     """
     if decision.situation.place == "home":
-        return _told(outcome.claims[0], teller, outcome)
+        return (_told(outcome.claims[0], teller, outcome),)
     noticed = [
         one
         for one in outcome.claims
@@ -132,16 +154,22 @@ def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> str:
     found = [_told(one, teller, outcome) for one in noticed]
     if quiet:
         found.append(f"{_listed(quiet)} {'stay' if len(quiet) > 1 else 'stays'} as today")
-    return "; ".join(found)
+    return tuple(found)
 
 
-def _asked(decision: Decision, teller: Teller) -> str:
-    """The change to the one candidate of the question, and whether to make it."""
+def _beside(situation: Situation) -> str:
+    """``, beside 3 neighbours at -70 dBm``; empty where nothing is said of any."""
+    return "" if situation.neighbours is None else f", {situation.neighbours.beside}"
+
+
+def _asked(decision: Decision, teller: Teller) -> tuple[str, tuple[str, ...], str]:
+    """The change to the one candidate of the question, its clauses, and whether to make it."""
     asked = str(decision.asked)
     have = decision.situation.have
     way = f"From {policy_name(have)} ({have}) to {policy_name(asked)} ({asked})"
+    way += _beside(decision.situation)
     if asked == resolve(have).name:
-        return f"{policy_name(asked)} ({asked}) is what you have."
+        return f"{policy_name(asked)} ({asked}) is what you have", (), ""
     slow = any(one.policy == asked for one in decision.slow)
     reasons = (*decision.impossible, *decision.unmet, *decision.unknown)
     reason = next((one.reason for one in reasons if one.arm["policy"] == asked), None)
@@ -149,14 +177,14 @@ def _asked(decision: Decision, teller: Teller) -> str:
     if about is None:
         known = any(one.arm["policy"] == asked for one in decision.unknown)
         cannot = "the cost is unknown" if known else "it cannot be had here"
-        return f"{way}: {cannot}: {reason}."
-    told = [_headline(about, decision, teller)] if about.claims else []
+        return way, (f"{cannot}: {reason}",), ""
+    told = _headline(about, decision, teller) if about.claims else ()
     if slow:
-        return f"{way}: {'; '.join([*told, str(reason)])}. Not with this RADIUS server."
+        return way, (*told, str(reason)), "Not with this RADIUS server."
     if decision.choice is Choice.CHANGE:
-        return f"{way}: {told[0]}. Change."
+        return way, told, "Change."
     why = "it is no stronger" if not about.stronger else "it costs too much (--max-overhead)"
-    return f"{way}: {told[0]}. Keep what you have: {why}."
+    return way, told, f"Keep what you have: {why}."
 
 
 def _slow(decision: Decision, teller: Teller) -> tuple[str, ...]:
@@ -236,13 +264,15 @@ def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     situation, have = decision.situation, decision.situation.have
     program = _program(situation)
     # A file of a station has no SSIDs of an access point.
+    heard = situation.neighbours
+    alone = ", without the neighbours" if heard is not None and heard.networks else ""
     of_station = program in ("", "--wpa-supplicant")
     where = _openwrt(situation) if of_station else program
     if decision.changed is not None and not of_station:
         where = _file(situation)
     return (
         f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons "
-        f"{teller.change(decision.second)} (datagrams). "
+        f"{teller.change(decision.second)} (datagrams{alone}). "
         f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
     )
 
@@ -276,10 +306,12 @@ def _life(decision: Decision, names: Names) -> str:
     elif life.waking.value < life.associated.value:
         longer = "staying associated lasts longer"
     situation = decision.situation
+    taken = [one for one in ("--battery", "--every") if f"({one})" in " ".join(situation.assumed)]
+    assumed = f" ({' and '.join(taken)} not said, so assumed)" if taken else ""
     return (
         f"With {names.spoken(life.policy)} a battery of {situation.battery.words} lasts {waking} "
-        f"with a join and a message {every_in_words(situation.every_s)}, and {associated} if the "
-        f"station stays associated: {longer}."
+        f"with a join and a message {every_in_words(situation.every_s)}{assumed}, and {associated} "
+        f"if the station stays associated: {longer}."
     )
 
 
@@ -363,7 +395,7 @@ def _chosen(decision: Decision, teller: Teller) -> list[Section]:
     if outcome in decision.slow:
         costs.append(f"{_sentence(fails(decision.situation))}.")
     return [
-        Section("It costs", tuple(costs)),
+        Section("It changes", tuple(costs)),
         Section("It gains", (*teller.gain(outcome.gain), *_without_cipher(decision, outcome))),
         Section("How", _how(decision, outcome.policy)),
     ]
@@ -576,7 +608,8 @@ def _in_short(outcome: Outcome, decision: Decision, teller: Teller) -> str:
 
 def _assumed(decision: Decision) -> tuple[str, ...]:
     situation = decision.situation
-    lines = [f"Measured in the simulator: {decision.setting}."]
+    measured, *taken = _taken(decision)
+    lines = [measured]
     if situation.place == "home":
         lines.append(TCP_ERROR)
     if situation.place == "office":
@@ -588,6 +621,23 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         each = f"{situation.multiplication_ms:g} ms"
         whom = "station" if situation.place == "sensor" else "access point"
         lines.append(f"A multiplication of a point (SAE, OWE) takes the {whom} {each}.")
+    heard = situation.neighbours
+    if heard is not None and not heard.counted:
+        lines.append(f"{heard.told}.")
+    if heard is not None and heard.networks and situation.place == "office":
+        lines.append(
+            "Neighbours act on throughput alone: hand-over and joins after a power cut are "
+            "simulated without them."
+        )
+    lines += taken
+    lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
+    return tuple(lines)
+
+
+def _taken(decision: Decision) -> tuple[str, ...]:
+    """The cell that was measured, and what nobody said about it."""
+    situation = decision.situation
+    lines = [f"Measured in the simulator: {decision.setting}."]
     assumed = [*situation.assumed, *radio_taken(situation)]
     if situation.place == "sensor" and (boot := booting(situation)[1]):
         assumed.append(boot)
@@ -598,33 +648,36 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
         assumed.append(f"a tunnel that ends at {end} (--tunnel-end)")
     if assumed:
         lines.append(f"Not said, so taken: {'; '.join(assumed)}.")
-    lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
     return tuple(lines)
 
 
-def _slower(decision: Decision) -> tuple[str, ...]:
-    """The next command where a network at home is slower than the answer says."""
+def _slower(decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The next command where a network at home is slower than the answer says; whole, and brief."""
     situation = decision.situation
     throughputs = [one for outcome in decision.outcomes for one in outcome.claims[:1]]
     if situation.place != "home" or not throughputs:
-        return ()
+        return (), ()
     have, to = situation.have, decision.policy or situation.have
     claim = next((one for one in throughputs if one.to["policy"] == to), throughputs[0])
     expected = claim.before if to == have else claim.after
-    if expected is None or resolve(to).tunnels or resolve(have).tunnels:
-        return ()
+    named = (have, to, decision.asked or to)
+    if expected is None or any(resolve(one).tunnels for one in named):
+        return (), ()
     options, mcs = link_options(situation)
     profile = f" --profile {situation.profile}" if situation.profile is not None else ""
+    if situation.neighbours is not None:
+        profile += f" {situation.neighbours.option}"
     before = "'?'" if to == have else "BEFORE"
     top = GENERATIONS[situation.phy]["mcs_top"]
     highest = ""
     if mcs is not None and "--mcs" not in options and situation.phy != "802.11n":
         highest = f" explain takes MCS {top}, the highest; --mcs {mcs} is the link of this answer."
-    return (
+    brief = (
         f"Slower than {shown(expected)}? `airtoll explain {before} AFTER --from {have} --to {to} "
-        f"{options}{profile}` ranks the causes, from your measurements in Mb/s, and `airtoll "
-        f"doctor --radio --host root@ROUTER` reads the radio.{highest}",
+        f"{options}{profile}` ranks the causes, from your measurements in Mb/s"
     )
+    whole = f"{brief}, and `airtoll doctor --radio --host root@ROUTER` reads the radio.{highest}"
+    return (whole,), (f"{brief}.",)
 
 
 def _left_out(decision: Decision) -> Sequence[str]:
@@ -646,7 +699,6 @@ def _left_out(decision: Decision) -> Sequence[str]:
             f"a tunnel of the {situation.router} itself, to a provider: its CPU seals as many "
             "packets"
         )
-    found.append(
-        "fading and other networks (`airtoll explain --neighbours`, `airtoll run neighbours`)"
-    )
+    others = " and other networks (--neighbours 3@-70)" if situation.neighbours is None else ""
+    found.append(f"fading{others}")
     return found

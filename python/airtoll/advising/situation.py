@@ -18,6 +18,7 @@ from airtoll.network import Network, read
 from airtoll.policies import resolve
 from airtoll.policies.gates import why_not_at_6ghz
 from airtoll.profiles import Profile, load, shipped
+from airtoll.run.neighbouring import Neighbours, neighbours_of
 from airtoll.study.generations import GENERATIONS, phy_name
 from airtoll.study.join import SIGNATURES, Join
 
@@ -67,7 +68,8 @@ class Situation:
     point on the CPU of the access point (``ap.multiplication_ms`` of a study) or of a sensor
     (``join.multiplication_ms``); None: as its profile has it. ``boot_ms`` and ``boot_mj``: of a
     sensor, time and energy from a wake-up to the first frame of its join (``duty.wake_ms`` and
-    ``duty.wake_mj`` of a study); None: as the place and its profile have them.
+    ``duty.wake_mj`` of a study); None: as the place and its profile have them. ``neighbours``:
+    other networks on the channel; None: nothing is said of them, and the answer leaves them out.
     """
 
     have: str
@@ -95,6 +97,7 @@ class Situation:
     multiplication_ms: float | None = None
     boot_ms: float | None = None
     boot_mj: float | None = None
+    neighbours: Neighbours | None = None
 
     @property
     def router(self) -> str:
@@ -117,6 +120,14 @@ def place_named(word: str | None) -> Place | None:
     return None
 
 
+def is_read(source: str) -> bool:
+    """Whether a source is read: standard input, a file or a pipe. A folder may have the name of a
+    policy.
+    """
+    path = Path(source)
+    return source == "-" or (path.exists() and not path.is_dir())
+
+
 def networks_of(
     source: str, wanted: str | None, band: str | None, option: str = "--from"
 ) -> tuple[Network, ...]:
@@ -127,7 +138,7 @@ def networks_of(
     ``UsageError`` where the file has several with different policies,
     ``PolicyError`` for a name that is neither.
     """
-    if source != "-" and not Path(source).exists():
+    if not is_read(source):
         try:
             resolve(source)
         except PolicyError as error:
@@ -144,6 +155,9 @@ def networks_of(
 
 def neither(option: str, source: str, error: PolicyError) -> str:
     """The words for a source that is neither a file here nor, by ``error``, a policy."""
+    why = str(error).removeprefix(f"policy {source!r}: ")
+    if Path(source).is_dir():
+        return f"{option} {source}: a folder, which is not read, and no policy; {why}"
     # 802.11i is no name of a file.
     is_file = Path(source).suffix[1:].isalpha() or source == "wireless"
     if "/" in source or is_file:
@@ -152,7 +166,6 @@ def neither(option: str, source: str, error: PolicyError) -> str:
             f"{option} {source}: no such file; copy it from the router, e.g. "
             f"scp root@192.168.1.1:{file} ."
         )
-    why = str(error).removeprefix(f"policy {source!r}: ")
     return f"{option} {source}: neither a file nor a policy; {why}"
 
 
@@ -237,6 +250,8 @@ def _able(
         phy = phys[-1]
     if place == "sensor" and bands and band not in bands:
         band = bands[0]
+    if place != "sensor" and band is None and bands and "5" not in bands:
+        band = bands[-1]
     return phy, band
 
 
@@ -280,14 +295,19 @@ def situation(  # noqa: PLR0913 - keywords of the library
     multiplication_ms: float | None = None,
     boot_ms: float | None = None,
     boot_mj: float | None = None,
+    neighbours: str | None = None,
     said: bool = True,
 ) -> Situation:
     """The situation of a policy's name or a file, and of options. Raises ``UsageError``.
 
     ``battery`` and ``every``: of a sensor, as ``2000mAh@3.7V`` and ``1h``. ``said``: whether anyone
-    named the policy. ``tunnel_end``: router, access-point or server.
+    named the policy. ``tunnel_end``: router, access-point or server. ``neighbours``: ``3@-70``, or
+    a file of networks.
     """
-    network, *beside = networks_of(source, wanted, band) or (None,)
+    # A scan of neighbours has the own network, too, which --ssid names in it.
+    in_scan = neighbours is not None and Path(neighbours).is_file()
+    of_scan = in_scan and not is_read(source)
+    network, *beside = networks_of(source, None if of_scan else wanted, band) or (None,)
     have = resolve(source).name if network is None else network.policy
     assert have is not None
     assumed = [] if network is None else list(network.assumed)
@@ -297,6 +317,8 @@ def situation(  # noqa: PLR0913 - keywords of the library
     powers = profile is not None and _sleeps(load(profile, _fits(profile, sensor=is_sensor)))
     if place == "sensor" and not powers:
         raise UsageError(f"--place sensor: {_without_powers(profile)}")
+    if place is None and not (is_sensor or powers) and profile is not None:
+        _refuse_station(profile)
     if place is None and powers:
         place = "sensor"
         assumed.append("a battery-powered station (--place)")
@@ -375,6 +397,9 @@ def situation(  # noqa: PLR0913 - keywords of the library
         raise UsageError("--level, --distance: one of them, the other follows")
     if level_dbm is None and distance_m is None and place != "office" and network is not None:
         level_dbm = network.signal_dbm
+    heard = None if neighbours is None else _neighbours(neighbours, wanted, source, network, place)
+    if heard is not None and heard.assumed:
+        assumed.append(f"neighbours at {heard.level_dbm:g} dBm (--neighbours N@LEVEL)")
     return Situation(
         have=have,
         place=place,
@@ -401,7 +426,22 @@ def situation(  # noqa: PLR0913 - keywords of the library
         multiplication_ms=multiplication_ms,
         boot_ms=boot_ms,
         boot_mj=boot_mj,
+        neighbours=heard,
     )
+
+
+def _neighbours(
+    text: str, wanted: str | None, source: str, network: Network | None, place: Place
+) -> Neighbours:
+    """The other networks on the channel. Raises ``UsageError``."""
+    if place == "sensor":
+        raise UsageError(
+            "--neighbours: for --place home or office; a sensor's join and message take "
+            "milliseconds of the air"
+        )
+    if wanted is None and network is not None and text == source:
+        wanted = network.bssid or network.ssid
+    return neighbours_of(text, wanted)
 
 
 def _check_boot(place: Place, every_s: float, boot_ms: float | None, boot_mj: float | None) -> None:
@@ -435,6 +475,24 @@ def _fits(wanted: str, *, sensor: bool) -> Callable[[Profile], bool] | None:
     """
     families = {name[:_FAMILY] for name, one in shipped().items() if _sleeps(one)}
     return _sleeps if sensor or wanted.strip().lower()[:_FAMILY] in families else None
+
+
+def _refuse_station(profile: str) -> None:
+    """Raise ``UsageError`` for a station's profile where nothing says what the answer is about.
+
+    Power save is what stations do: an access point has none.
+    """
+    one = load(profile)
+    if one.capabilities.power_save is None:
+        return
+    sleepers = " or ".join(
+        f"--profile {name}" for name, other in shipped().items() if _sleeps(other)
+    )
+    raise UsageError(
+        f"--profile {profile} is a station, without the power figures that a battery needs: write "
+        f"{sleepers} for a sensor like it, --from POLICY without it for the network that it joins, "
+        "or --place home with it where it is the access point"
+    )
 
 
 def _without_powers(profile: str | None) -> str:

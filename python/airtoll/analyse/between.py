@@ -8,6 +8,7 @@ name. Tests form the families of ``analyse.families``, with the primary metrics 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING, Estimate
 from airtoll.analyse.evidence import Evidence, evidence_of
 from airtoll.analyse.families import adjusted
 from airtoll.analyse.overhead import Summary, difference, ratio_fieller
+from airtoll.analyse.pairing import fieller_paired_ends, paired_interval
 
 #: Metrics on which two runs are compared, in this order.
 METRICS: Final = (
@@ -75,8 +77,88 @@ class Change:
         return self.evidence.differs
 
 
-def changes(first: Analysis, second: Analysis) -> list[Change]:
-    """The changes from the first to the second run, in the order of the first."""
+@frozen
+class Readings:
+    """The observations and trials of a run."""
+
+    observations: pl.DataFrame
+    trials: pl.DataFrame
+
+
+def pairs_of(first: Readings, second: Readings) -> dict[tuple[object, ...], dict[str, float]]:
+    """Means, their variances and covariance over trials of equal number of two runs that drew the
+    same random numbers, by cell, flow, station, metric and unit.
+    """
+    by = list(_KEYS)
+    one, two = (_counted(readings) for readings in (first, second))
+    joined = one.rename({"value": "x"}).join(two, on=[*by, "trial"], how="inner", nulls_equal=True)
+    rows = joined.group_by(by).agg(
+        a=pl.col("value").mean(),
+        b=pl.col("x").mean(),
+        va=pl.col("value").var(ddof=1) / pl.len(),
+        vb=pl.col("x").var(ddof=1) / pl.len(),
+        covariance=pl.cov("value", "x", ddof=1) / pl.len(),
+        spread=(pl.col("value") - pl.col("x")).var(ddof=1) / pl.len(),
+        n=pl.len(),
+    )
+    return {tuple(row[name] for name in by): row for row in rows.iter_rows(named=True)}
+
+
+def _counted(readings: Readings) -> pl.DataFrame:
+    """Values of whole trials that count."""
+    ok = readings.trials.filter(pl.col("status") == "ok").select(
+        pl.col("cell").cast(pl.String), "trial", "attempt"
+    )
+    texts = ("cell", "flow", "station", "metric", "unit")
+    return (
+        readings.observations.filter(pl.col("second").is_null())
+        .select(*(pl.col(name).cast(pl.String) for name in texts), "trial", "attempt", "value")
+        .filter(pl.col("metric").is_in(METRICS))
+        .join(ok, on=["cell", "trial", "attempt"], how="inner")
+        .drop("attempt")
+    )
+
+
+def _in_pairs(change: Change, pair: dict[str, float] | None, level: float) -> Change:
+    """The change with the interval and the p value of its pairs; as it is where not every trial
+    has a partner, where a value is no mean of the trials, or where all differences are equal.
+    """
+    sides = (change.first, change.second)
+    if pair is None or not pair["spread"] or any(one.n != pair["n"] for one in sides):
+        return change
+    if not all(one.method.startswith("mean") for one in sides):
+        return change
+    delta = pair["a"] - pair["b"]
+    found = {name: np.array([float(value)]) for name, value in pair.items() if name in _OF_PAIRS}
+    low, high, p = paired_interval(np.array([delta]), np.array([pair["spread"]]), found["n"], level)
+    difference = evolve(
+        change.difference, value=delta, low=float(low[0]), high=float(high[0]), method="paired t"
+    )
+    share = change.share
+    if share is not None:
+        ends = fieller_paired_ends(**found, level=level)
+        share = evolve(
+            share,
+            value=delta / pair["b"],
+            low=float(ends[0][0]) - 1,
+            high=float(ends[1][0]) - 1,
+            method="paired Fieller",
+        )
+    return evolve(change, difference=difference, share=share, p=float(p[0]))
+
+
+_OF_PAIRS: Final = ("a", "b", "va", "vb", "covariance", "n")
+
+
+def changes(
+    first: Analysis,
+    second: Analysis,
+    pairs_by_key: Mapping[tuple[object, ...], dict[str, float]] | None = None,
+) -> list[Change]:
+    """The changes from the first to the second run, in the order of the first.
+
+    ``pairs_by_key``: of runs that drew the same random numbers, their pairs (:func:`pairs_of`).
+    """
     wanted = pl.col("metric").is_in(METRICS)
     rank = {name: place for place, name in enumerate(METRICS)}
     pairs = first.estimates.filter(wanted).join(
@@ -96,17 +178,23 @@ def changes(first: Analysis, second: Analysis) -> list[Change]:
         two = estimate_of_row(there, second.level)
         a, b = _summary(row), _summary(there)
         delta = difference(b, a, row["unit"], first.level)
+        key = tuple(row[name] for name in _KEYS)
+        pair = None if pairs_by_key is None else pairs_by_key.get(key)
         found.append(
-            Change(
-                row["cell"],
-                row["flow"],
-                row["station"],
-                row["metric"],
-                one,
-                two,
-                delta,
-                _share(b, a, first.level),
-                _p_value(b, a),
+            _in_pairs(
+                Change(
+                    row["cell"],
+                    row["flow"],
+                    row["station"],
+                    row["metric"],
+                    one,
+                    two,
+                    delta,
+                    _share(b, a, first.level),
+                    _p_value(b, a),
+                ),
+                pair,
+                first.level,
             )
         )
     order = sorted(range(len(found)), key=lambda i: rank[found[i].metric])

@@ -9,6 +9,7 @@ and pairing would only lose degrees of freedom.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,8 @@ from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.estimate import Array
 from airtoll.analyse.student import t_above, t_below, t_quantile
 
+#: The testbed whose trials draw from their seed alone.
+SIMULATOR: Final = "simulator"
 #: Testbeds whose neighbouring trials share a state.
 _DRIFTING = ("linux",)
 
@@ -26,9 +29,24 @@ def pairs_trials(order: str, testbed: str, pairing: str = "independent") -> bool
 
     ``pairing``: the plan's; ``common`` says that the policies of a cell share random numbers.
     """
-    if testbed == "simulator":
+    if testbed == SIMULATOR:
         return pairing == "common"
     return order == "interleaved" and testbed in _DRIFTING
+
+
+def runs_share_draws(seed: object, other_seed: object, testbed: str) -> bool:
+    """Whether trials of equal number of two runs drew the same random numbers.
+
+    Only a simulator draws from the seed alone; on other testbeds equal seeds share nothing.
+    """
+    return seed == other_seed and testbed == SIMULATOR
+
+
+def how_runs_are_compared(*, in_pairs: bool) -> str:
+    """The rule by which trials of two runs are compared, a sentence."""
+    if in_pairs:
+        return "Trials of equal number drew the same random numbers and are compared in pairs."
+    return "Trials are compared as independent readings (Welch)."
 
 
 def paired_rows(

@@ -89,6 +89,7 @@ class Comparison:
     it, and the interval is that cell's alone. ``differs``: whether it is a difference of two cells,
     whose relative error says nothing. ``instrument``: the one through which ours was seen.
     ``fitted``: whether a number of the study, beside its profiles, is fitted to the printed value.
+    ``configuration``: that of the printed value, as the data set names it.
     """
 
     dataset: str
@@ -108,6 +109,7 @@ class Comparison:
     differs: bool = False
     instrument: str = ""
     fitted: bool = False
+    configuration: str = ""
 
     @property
     def absolute_error(self) -> float:
@@ -305,7 +307,8 @@ def _comparison(
         extreme=extreme,
         differs=bool(entry.minus),
         instrument=entry.instrument,
-        fitted=cell["policy"] in entry.fitted,
+        fitted=cell["policy"] in entry.fitted and quantity == entry.metric,
+        configuration=row["configuration"],
     )
 
 

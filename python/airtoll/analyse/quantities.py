@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from airtoll.analyse.estimate import Estimate
@@ -18,6 +18,22 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
 NOTHING = "–"
 #: A value further from the middle of its interval, in half widths, has both ends in a table.
 OFF_CENTRE = 0.05
+
+
+class Shown(str):
+    """An estimate as text for people, with the estimate itself for tables that programs read.
+
+    It is a text everywhere else; one that is put together from it has no estimate.
+    """
+
+    __slots__ = ("estimate",)
+    estimate: Estimate
+
+    def __new__(cls, text: str, estimate: Estimate) -> Self:
+        """The text of an estimate."""
+        found = super().__new__(cls, text)
+        found.estimate = estimate
+        return found
 
 
 def scale_of(value: float, unit: str) -> tuple[float, str]:
@@ -58,14 +74,16 @@ def show_estimate(estimate: Estimate, digits: int = 4) -> str:
     factor, name = scale_of(estimate.value, estimate.unit)
     half = estimate.half_width / factor
     if not _shows(half):
-        return f"{_digits(estimate.value / factor, digits)} {name}".rstrip()
+        return Shown(f"{_digits(estimate.value / factor, digits)} {name}".rstrip(), estimate)
     # Value and half width share their last digit; no more of them than the half width has sense.
     places = places_of(half, least=0, most=4)
     if off_centre(estimate):
         low, high = estimate.low / factor, estimate.high / factor
         value = estimate.value / factor
-        return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}] {name}".rstrip()
-    return f"{estimate.value / factor:.{places}f} ± {half:.{places}f} {name}".rstrip()
+        text = f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}] {name}"
+    else:
+        text = f"{estimate.value / factor:.{places}f} ± {half:.{places}f} {name}"
+    return Shown(text.rstrip(), estimate)
 
 
 def places_of(size: float, least: int, most: int) -> int:
@@ -99,10 +117,11 @@ def show_overhead(estimate: Estimate | None, *, ends: bool = False) -> str:
     places = places_of(half if _shows(half) else 100 * estimate.value, least=2, most=2)
     text = f"{100 * estimate.value:.{places}f}"
     if not _shows(half):
-        return f"{text} %"
+        return Shown(f"{text} %", estimate)
     if ends or off_centre(estimate):
-        return f"{text} [{100 * estimate.low:.{places}f}, {100 * estimate.high:.{places}f}] %"
-    return f"{text} ± {half:.{places}f} %"
+        low, high = (f"{100 * end:.{places}f}" for end in (estimate.low, estimate.high))
+        return Shown(f"{text} [{low}, {high}] %", estimate)
+    return Shown(f"{text} ± {half:.{places}f} %", estimate)
 
 
 def _shows(half: float) -> bool:

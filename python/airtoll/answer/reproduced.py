@@ -24,8 +24,8 @@ _SHARE: Final = 0.05
 class Readings(Protocol):
     """The knowledge of a run about its comparisons with printed values."""
 
-    def seen(self, comparison: Comparison) -> str:
-        """``fitted`` if a profile of its cell was fitted to this very value."""
+    def seen(self, comparison: Comparison) -> bool:
+        """Whether a fit has seen this value, or another quantity of the same reading."""
 
     def above_ceiling(self, comparison: Comparison) -> bool:
         """Whether the printed value is above what the PHY can carry."""
@@ -115,8 +115,8 @@ def _counted(
     study: Study,
 ) -> Reproduces:
     dataset, quantity, kind, instrument, axis, variant = key
-    fitted = [one for one in group if readings.seen(one) == "fitted"]
-    free = [one for one in group if readings.seen(one) != "fitted"]
+    fitted = [one for one in group if readings.seen(one)]
+    free = [one for one in group if not readings.seen(one)]
     counted = free or fitted
     return Reproduces(
         dataset=dataset,

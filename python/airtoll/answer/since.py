@@ -45,10 +45,10 @@ class Since:
     left_out: tuple[Cell, ...]
 
 
-def since(before: Measured, now: Measured, *, same_seed: bool) -> Since:
+def since(before: Measured, now: Measured, *, same_draws: bool) -> Since:
     """Every answer of the study in every cell that the earlier run measured.
 
-    ``same_seed``: whether trials of equal number drew the same random numbers in both runs.
+    ``same_draws``: whether trials of equal number drew the same random numbers in both runs.
     The tolerance is the largest unnoticed change: that of the study's question about the metric,
     else that of the metric. A value that neither run measured in a cell is left out.
     """
@@ -56,7 +56,7 @@ def since(before: Measured, now: Measured, *, same_seed: bool) -> Since:
     earlier = {cell.name: cell for cell in before.plan.cells if cell.name in had}
     cells = [cell for cell in now.plan.cells if cell.name in earlier]
     renamed = {cell.name: _earlier(cell) for cell in cells}
-    both = _joined(before, now, renamed, same_seed=same_seed)
+    both = _joined(before, now, renamed, same_draws=same_draws)
     found = []
     for metric in now.plan.study.answers:
         if metric not in METRICS:
@@ -86,7 +86,7 @@ def _earlier(cell: Cell) -> Cell:
 
 
 def _joined(
-    before: Measured, now: Measured, renamed: dict[str, Cell], *, same_seed: bool
+    before: Measured, now: Measured, renamed: dict[str, Cell], *, same_draws: bool
 ) -> Measured:
     """Both runs as one, in which the cells of the earlier one have names of their own."""
     names = {name: cell.name for name, cell in renamed.items()}
@@ -104,13 +104,12 @@ def _joined(
     sketches = None
     if before.sketches is not None and now.sketches is not None:
         sketches = of(before.sketches, now.sketches)
-    paired = same_seed and now.testbed == "simulator"
     return evolve(
         now,
         observations=of(before.observations, now.observations),
         trials=of(before.trials, now.trials),
         sketches=sketches,
-        analysis=evolve(now.analysis, paired=paired),
+        analysis=evolve(now.analysis, paired=same_draws),
     )
 
 

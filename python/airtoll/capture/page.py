@@ -32,6 +32,7 @@ h3 { margin-bottom: .3rem; font-size: 1rem; } h3 small { font-weight: normal; co
 .tiles span, figcaption, .legend, summary small { color: var(--soft); font-size: .87rem; }
 .scroll { overflow-x: auto; } .scroll td { white-space: nowrap; }
 table { border-collapse: collapse; margin: .8rem 0; overflow-wrap: normal; }
+small { font-size: max(.85em, 12px); }
 td, th { text-align: left; padding: .15rem 1rem .15rem 0; font-weight: normal;
   vertical-align: top; }
 thead th { vertical-align: bottom; }
@@ -246,7 +247,8 @@ def _links(session: SessionReport) -> str:
     return (
         f"<p>Multi-link association of {escape(known['station_mld'])} with "
         f"{escape(known['ap_mld'])}; times are those of the link of the handshake.</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
     )
 
 
@@ -287,9 +289,10 @@ def _renewals(session: SessionReport) -> str:
     more = session["rekeys_left_out"]
     note = f"<p>{more:,} further rekeys are left out.</p>" if more else ""
     return (
-        f'<table><thead><tr><th scope="col"{_N}>after</th><th scope="col"{_N}>frame</th>'
+        '<div class="scroll" tabindex="0"><table><thead><tr>'
+        f'<th scope="col"{_N}>after</th><th scope="col"{_N}>frame</th>'
         f'<th scope="col">after the join</th><th scope="col"{_N}>lasts</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table>{note}"
+        f"<tbody>{rows}</tbody></table></div>{note}"
     )
 
 

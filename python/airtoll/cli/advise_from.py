@@ -23,6 +23,7 @@ from airtoll.advising import (
     by_level,
     decided,
     detailed,
+    level_lines,
     page,
     screen,
     turned,
@@ -66,6 +67,7 @@ def advise_from(
     found = [at(situation, brief=len(situations) > 1) for situation in situations]
     decision, measures = found[0]
     turns: tuple[Turn, ...] = ()
+    screens: list[Screen] = []
     if len(found) > 1:
         turns = turned([one for one, _ in found], phase=phase)
         number = detailed([one for one, _ in found], turns)
@@ -82,37 +84,48 @@ def advise_from(
     if options.json:
         plain = _plain(decision, shown)
         if len(found) > 1:
-            plain["levels"] = [_level(one) for one, _ in found]
+            told = level_lines([one for one, _ in found], screens)
+            levels = zip(found, told, strict=True)
+            plain["levels"] = [_level(one, words) for (one, _), words in levels]
             plain["turns"] = [asdict(one) for one in turns]
         emit_json(plain)
     else:
-        _print(shown)
+        _print(shown, details=options.details)
         if page_file is not None:
             out().print(f"The same as a page: {page_file}", style="dim")
     if decision.choice is Choice.UNKNOWN:
         raise NotMeasured(shown.answer)
 
 
-def _level(decision: Decision) -> dict[str, Any]:
+def _level(decision: Decision, words: str) -> dict[str, Any]:
     situation = decision.situation
     return {
         "clients": situation.clients,
         "requests_per_s": situation.requests_per_s,
         "answer": decision.policy,
         "choice": decision.choice.value,
+        "words": words,
+        "too_slow": list(decision.too_slow),
         "outcomes": [_outcome(one) for one in decision.outcomes],
+        "with_a_faster_server": [_outcome(one) for one in decision.slow],
         "impossible": _reasons(decision.impossible),
     }
 
 
-def _print(shown: Screen) -> None:
+def _print(shown: Screen, *, details: bool) -> None:
     console = out()
     console.print(shown.answer, style="bold")
+    left: list[str] = []
     for section in shown.sections:
-        if section.title:
+        lines = section.lines if details else section.shown
+        if len(lines) < len(section.lines) and section.title:
+            left.append(section.title)
+        if section.title and lines:
             console.print(section.title, style="bold")
-        for line in section.lines:
+        for line in lines:
             console.print(f"  {line}" if section.title else line, markup=False)
+    if left:
+        console.print(f"--details tells all of: {', '.join(left)}.", style="dim", markup=False)
 
 
 def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
@@ -128,6 +141,7 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
         "network": None if network is None else network.to_json(),
         "assumed": list(situation.assumed),
         "setting": decision.setting,
+        "neighbours": _neighbours(situation),
         "outcomes": [_outcome(one) for one in decision.outcomes],
         "impossible": _reasons(decision.impossible),
         "with_a_faster_server": [_outcome(one) for one in decision.slow],
@@ -142,6 +156,14 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
             "sections": [{"title": one.title, "lines": list(one.lines)} for one in shown.sections],
         },
     }
+
+
+def _neighbours(situation: Situation) -> dict[str, float] | None:
+    """The other networks on the channel; None where nothing is said of them."""
+    heard = situation.neighbours
+    if heard is None:
+        return None
+    return {"networks": heard.networks, "level_dbm": heard.level_dbm}
 
 
 def _if_associated(decision: Decision) -> dict[str, str] | None:

@@ -179,6 +179,15 @@ class FromOptions:
             help="Their distance to the AP indoors, m, instead of --level.", rich_help_panel=_FROM
         ),
     ] = None
+    neighbours: Annotated[
+        str | None,
+        typer.Option(
+            help="Other networks on the channel: N or N@LEVEL (3@-70, dBm), or a file that lists "
+            "them (iw scan, nmcli, a capture).",
+            show_default="left out",
+            rich_help_panel=_FROM,
+        ),
+    ] = None
     tls_resumption: Annotated[
         bool,
         typer.Option(
@@ -207,6 +216,7 @@ class FromOptions:
             ("--boot-ms", self.boot_ms), ("--boot-mj", self.boot_mj),
             ("--tunnel-end", self.tunnel_end), ("--level", self.level),
             ("--distance", self.distance), ("--tls-resumption", self.tls_resumption or None),
+            ("--neighbours", self.neighbours),
             ("--tls", self.tls), ("--multiplication-ms", self.multiplication_ms),
             ("--out", self.page_file),
         ):  # fmt: skip
@@ -318,15 +328,20 @@ class AdviseOptions:
         str | None, typer.Option("--against", help="Data set whose choices are compared with ours.")
     ] = None
     details: Annotated[
-        bool, typer.Option("--details", help="With --against: every place and option, too.")
+        bool,
+        typer.Option(
+            "--details",
+            help="With --from: tunnel, other choices and assumptions, too; with --against: every "
+            "place and option.",
+        ),
     ] = False
     json: JsonOption = False
 
     def __attrs_post_init__(self) -> None:
         if self.band not in (None, "2.4", "5", "6"):
             raise UsageError(f"--band {self.band}: allowed are 2.4, 5, 6")
-        if self.details and self.compared_with is None:
-            raise UsageError("--details: needs --against, whose screen is short")
+        if self.details and self.compared_with is None and self.have is None:
+            raise UsageError("--details: needs --from or --against, whose screens are short")
         if self.have is None:
             self.start.refuse()
             return
@@ -405,6 +420,7 @@ class AdviseOptions:
             tunnel_end=start.tunnel_end,
             level_dbm=start.level,
             distance_m=start.distance,
+            neighbours=start.neighbours,
             tls_resumption=start.tls_resumption,
             tls=start.tls,
             multiplication_ms=start.multiplication_ms,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from airtoll.analyse.advice import Advice, Choice, Option
 from airtoll.analyse.cost import as_cost
@@ -19,7 +19,12 @@ from airtoll.observe.metrics import OVERHEAD
 from airtoll.policies import display_name, resolve
 from airtoll.present.words import Teller, reproduced
 from airtoll.report.answer import readings
+from airtoll.report.printed_rows import PrintedRow, printed_rows
 from airtoll.report.summary import RunSummary, summarise
+
+if TYPE_CHECKING:
+    from airtoll.analyse.audit.columns import Figures
+    from airtoll.analyse.audit.finding import Finding
 
 #: Policies of today, the cheapest first, among which the like of an old one is sought.
 _TODAY: Final = (
@@ -71,7 +76,9 @@ def sections(
         found.append(("Then: with the policies of that year", _then(advices, choices)))
         found.append(("Today", _today(advices, choices)))
     else:
-        found.insert(0, ("They found, and recommend no policy", _claims(dataset)))
+        found.insert(
+            0, ("They found, and recommend no policy", _claims(dataset, summarise(folder)))
+        )
         then, best = _best(summarise(folder), advices)
         found.append(("Then: with the policies of that year", then))
         found.append(("Today", [*_today(advices, []), *_successor(best)]))
@@ -82,7 +89,7 @@ def title(dataset: str) -> str:
     """Authors, year and title of a data set."""
     head: Mapping[str, Any] = load_dataset(dataset).meta["dataset"]
     authors = [str(name).split()[-1] for name in head["authors"]]
-    return f"{' and '.join(authors)} {head['year']}: {head['title']}"
+    return f"{_enumerated(authors)} {head['year']}: {head['title']}"
 
 
 def _theirs(choices: Iterable[Choice]) -> list[str]:
@@ -92,22 +99,76 @@ def _theirs(choices: Iterable[Choice]) -> list[str]:
     return [f"{_name(policy)}: {', '.join(places)}." for policy, places in of.items()]
 
 
-def _claims(dataset: str) -> list[str]:
-    """Claims of the text about policies, those about overhead first, and whether its own figures
-    bear them out.
+def _claims(dataset: str, summary: RunSummary) -> list[str]:
+    """Claims of the text about policies, those about overhead first: whether its own figures bear
+    them out, where not, and whether ours do in their place.
     """
     # The audit is needed for a paper alone.
-    from airtoll.analyse.audit.claims import borne_out
+    from airtoll.analyse.audit.claims import contradictions
     from airtoll.analyse.audit.columns import Figures
 
     figures = Figures(load_dataset(dataset))
+    rows = printed_rows(summary, dataset)
+    own, variants = _measured(figures, rows)
+    variant = f" ({variants[0]})" if len(variants) == 1 and variants[0] else ""
     of_policies = [one for one in figures.meta.get("claim", []) if one["kind"] in _OF_POLICIES]
     of_policies.sort(key=lambda one: "overhead" not in str(one.get("select", one.get("left"))))
-    return [
-        f'"{one["says"]}" ({one["where"]}): their own figures '
-        f"{'bear it out' if borne_out(figures, one) else 'do not bear it out everywhere'}."
-        for one in of_policies[:_MOST_CLAIMS]
-    ]
+    told = []
+    for one in of_policies[:_MOST_CLAIMS]:
+        theirs = f"their own figures {_verdict(contradictions(figures, one), one)}"
+        ours = "airtoll has no figures for it"
+        if _answers(own, one):
+            ours = f"airtoll's{variant} {_verdict(contradictions(own, one), one)}"
+        told.append(f'"{one["says"]}" ({one["where"]}): {theirs}; {ours}.')
+    return told
+
+
+def _measured(figures: Figures, rows: Iterable[PrintedRow]) -> tuple[Figures, list[str]]:
+    """The figures with ours in place of the printed ones, without those that we do not have, and
+    the variants that ours are of.
+
+    Of the profile sets the first counts, which is the one without a fit.
+    """
+    from airtoll.analyse.audit.columns import Figures
+
+    first: dict[tuple[str, ...], PrintedRow] = {}
+    for one in rows:
+        first.setdefault((one.table, one.policy, one.client, one.printed.split()[0]), one)
+    ours = {
+        key: one.ours.value / one.published.value if one.published.value else 0.0
+        for key, one in first.items()
+    }
+    found = Figures(figures.dataset)
+    found.rows = []
+    for row in figures.rows:
+        ratio = ours.get((row["table"], row["policy"], row["client"], row["value"]))
+        if ratio is not None:
+            number, si = row["number"] * ratio, row["si"] * ratio
+            text = f"{number:.{row['decimals']}f}"
+            found.rows.append({**row, "number": number, "si": si, "value": text})
+    return found, list(dict.fromkeys(one.variant for one in first.values()))
+
+
+def _answers(figures: Figures, claim: Mapping[str, Any]) -> bool:
+    """Whether figures have as many rows of a claim as its test needs."""
+    from airtoll.analyse.audit.columns import matches
+
+    picked = [claim[key] for key in ("select", "left", "right") if key in claim]
+    return all(any(matches(row, one) for row in figures.rows) for one in picked)
+
+
+def _verdict(found: Sequence[Finding], claim: Mapping[str, Any]) -> str:
+    """Whether figures bear a claim out, or the first place where they do not, with its figures."""
+    if not found:
+        return "bear it out"
+    first, others = found[0], len(found) - 1
+    evidence = first.evidence.rpartition("the figures: ")[2].rpartition(f"{claim['says']}; ")[2]
+    # An empty place, or the one that the figures repeat, says nothing.
+    table = [*claim.get("each", [])] == ["table"]
+    where = "" if first.where in ("", "all") or evidence.startswith(first.where) else first.where
+    place = f" ({'table ' if table else ''}{where})" if where else ""
+    more = f", and at {others} other place{'s' if others > 1 else ''}" if others else ""
+    return f"do not{place}: {evidence}{more}"
 
 
 def _best(summary: RunSummary, advices: Sequence[Advice]) -> tuple[list[str], str]:
@@ -257,6 +318,11 @@ def _short(cost: Any) -> str:
 
 def _name(policy: str) -> str:
     return display_name(resolve(policy)).replace(", ", " ")
+
+
+def _enumerated(names: Sequence[str]) -> str:
+    """``A, B and C``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _listed(policies: Sequence[str]) -> str:

@@ -31,6 +31,7 @@ from airtoll.policies.gates import why_not_at_6ghz, why_not_eht
 from airtoll.policies.model import SERVICE_NAMES
 from airtoll.profiles import load as load_profile
 from airtoll.profiles import shipped as shipped_profiles
+from airtoll.report.fitted import fitted_to
 from airtoll.study import load as load_study
 from airtoll.study import shipped as shipped_studies
 from airtoll.testbeds.visible import COMMON, in_words, joining, networks
@@ -317,9 +318,8 @@ def profiles_show(
         for field, (words, source) in stated.items():
             view.add_row(field, words, source)
         console.print(view)
-    for reading in profile.seen:
-        seen = ", ".join(f"{k} {v}" for k, v in reading.model_dump(exclude_none=True).items())
-        console.print(f"has seen: {seen}", markup=False)
+    if profile.seen:
+        console.print(f"fitted to {fitted_to(profile.seen)}", markup=False, soft_wrap=True)
     for suite, cost in profile.tunnel.items():
         if cost.unknown is not None:
             console.print(f"unknown: cost of {suite}: {cost.unknown}", markup=False)

@@ -42,7 +42,7 @@ from airtoll.analyse.explain import (
 from airtoll.analyse.explain.symptoms import of_mechanism
 from airtoll.analyse.quantities import show_value
 from airtoll.cli.explain_dataset import explain_dataset, is_dataset
-from airtoll.cli.explain_from import Stated, neighbours_of, stated, without_pmf
+from airtoll.cli.explain_from import Stated, stated, without_pmf
 from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, out
 from airtoll.errors import PartlyRead, ProfileError, UsageError
@@ -62,6 +62,7 @@ from airtoll.run.explaining import (
     single_settings,
     usual_streams,
 )
+from airtoll.run.neighbouring import neighbours_of
 from airtoll.study.generations import GENERATIONS, phy_name
 
 #: Lines of text are no longer than this in a pipe, too.
@@ -333,8 +334,8 @@ def explain_command(options: ExplainOptions) -> None:
     readings, remarks = readings_of(firsts, seconds)
     link = _carrying(link, readings)
     if options.neighbours is not None:
-        heard, told = neighbours_of(options.neighbours, options.link.ssid)
-        link, remarks = evolve(link, neighbours=heard), [told, *remarks]
+        heard = neighbours_of(options.neighbours, options.link.ssid)
+        link, remarks = evolve(link, neighbours=heard), [heard.told, *remarks]
     remarks = [*_told(networks, link), *remarks]
     setting = setting_of(link, [one.flow for one in readings])
     if setting.change.pmf_required:

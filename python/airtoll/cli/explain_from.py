@@ -5,8 +5,6 @@ Takes the words of ``--from`` and ``--to``; gives policies, and the radio link t
 
 from __future__ import annotations
 
-import re
-import statistics
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +12,6 @@ from attrs import frozen
 
 from airtoll.errors import PolicyError, UsageError
 from airtoll.policies import Policy, catalogue, resolve
-from airtoll.run.explaining import Neighbours
 
 
 @frozen
@@ -49,55 +46,6 @@ def stated(
     if ssid is not None and not (before.name or after.name):
         raise UsageError(f"--ssid {ssid}: neither --from nor --to is a file with networks")
     return before, after
-
-
-#: Most other networks, as ``neighbours.cells`` of a study has them, and the level of those that a
-#: source states without one, dBm.
-_MOST_NETWORKS: Final = 20
-_LEVEL_DBM: Final = -70.0
-_COUNTED: Final = re.compile(r"(?P<number>\d+)(?:@(?P<level>-?\d+(?:\.\d+)?)(?:\s*dBm)?)?")
-
-
-def neighbours_of(text: str, ssid: str | None) -> tuple[Neighbours, str]:
-    """Other networks on the channel by ``--neighbours``, and words for how they were found.
-
-    ``ssid``: the own network of a file. Raises ``UsageError``.
-    """
-    counted = _COUNTED.fullmatch(text.strip())
-    if counted is not None:
-        number, level = int(counted["number"]), float(counted["level"] or _LEVEL_DBM)
-        if number > _MOST_NETWORKS or not -110 <= level <= 0:
-            raise UsageError(f"--neighbours {text}: 0 to {_MOST_NETWORKS} networks, -110 to 0 dBm")
-        assumed = "" if counted["level"] or not number else " (assumed)"
-        return Neighbours(number, level), f"--neighbours: {_counted(number, level)}{assumed}"
-    # The readers of files take time to load, which a number does not need.
-    from airtoll.network import read
-
-    if not Path(text).is_file():
-        raise UsageError(f"--neighbours {text}: write N, N@LEVEL (3@-70), or a file of networks")
-    heard = read(text)
-    own = [one for one in heard if (ssid in (one.ssid, one.bssid) if ssid else one.in_use)]
-    if not own:
-        named = f"{text} has no {ssid}" if ssid else f"say --ssid, your network in {text}"
-        raise UsageError(f"--neighbours: {named}")
-    if own[0].channel is None:
-        raise UsageError(f"--neighbours: {text} has no channel of {own[0].name}")
-    others = [
-        one
-        for one in heard
-        if one is not own[0] and one.channel == own[0].channel and one.band == own[0].band
-    ]
-    levels = [one.signal_dbm for one in others if one.signal_dbm is not None]
-    level = statistics.median(levels) if levels else _LEVEL_DBM
-    found = Neighbours(min(len(others), _MOST_NETWORKS), level)
-    told = f"--neighbours {text}: {_counted(len(others), level)} on channel {own[0].channel}"
-    return found, f"{told} beside {own[0].name}"
-
-
-def _counted(number: int, level: float) -> str:
-    if not number:
-        return "no other network"
-    return f"{number} other network{'s' if number > 1 else ''} at {level:g} dBm"
 
 
 #: Keys of settings that let a station do without 802.11w.

@@ -15,6 +15,7 @@ import typer
 from attrs import evolve, frozen
 from rich.console import Console
 
+from airtoll.analyse.pairing import how_runs_are_compared
 from airtoll.answer import Ruled, Ruling, since
 from airtoll.cli.options import command
 from airtoll.cli.output import JsonOption, emit_json, err, out
@@ -24,6 +25,7 @@ from airtoll.errors import NotMeasured, RequirementFailed, UsageError
 from airtoll.observe.replacing import put_text
 from airtoll.plan import Plan
 from airtoll.present.words import Teller
+from airtoll.report.compared_runs import share_draws
 from airtoll.report.printed_rows import levels_of
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.where import Where
@@ -127,8 +129,8 @@ def checked(summary: RunSummary, earlier: RunSummary | None) -> Checked:
     if earlier is None:
         return Checked(summary, summary.ruled)
     _refuse_testbed(earlier, summary.manifest["testbed"])
-    same_seed = summary.manifest["seed"] == earlier.manifest["seed"]
-    changes = since(earlier.measured, summary.measured, same_seed=same_seed)
+    in_pairs = share_draws(earlier, summary)
+    changes = since(earlier.measured, summary.measured, same_draws=in_pairs)
     if not changes.ruled:
         raise UsageError(
             f"--compare-with {earlier.path}: and {summary.path} have no answer of the "
@@ -161,6 +163,9 @@ def tell(found: Checked, junit: Path | None, console: Console | None) -> None:
             f"them: {cells} (first: {found.left_out[0]})",
             soft_wrap=True,
         )
+    if found.earlier is not None:
+        rule = how_runs_are_compared(in_pairs=share_draws(found.earlier, found.summary))
+        err().print(f"note: {rule[:1].lower()}{rule[1:].rstrip('.')}", soft_wrap=True)
     if console is not None:
         for claim in found.claims:
             if claim.ruling is not Ruling.MET:

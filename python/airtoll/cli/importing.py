@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from attrs import evolve, frozen
@@ -35,6 +35,9 @@ from airtoll.policies import resolve
 from airtoll.report import write_report
 from airtoll.report.imported import Imported, headline, read_imported, sentences
 from airtoll.report.imported_rows import estimates as estimate_rows
+
+#: The table of imported readings, as ``airtoll show`` knows it.
+TABLE: Final = "readings"
 
 
 @frozen(kw_only=True)
@@ -312,3 +315,4 @@ def print_imported(folder: Path, imported: Imported) -> None:
             f"{one.printed_unit}; yours is {100 * error:+.2f} {unit} off",
             markup=False,
         )
+    out().print(f"Files: airtoll show {folder} {TABLE}", markup=False, soft_wrap=True)

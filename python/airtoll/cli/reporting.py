@@ -61,7 +61,14 @@ class FormOptions:
     columns: Annotated[
         str | None, typer.Option("--columns", help="Columns, comma between; default: all.")
     ] = None
-    csv_: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False
+    csv_: Annotated[
+        bool,
+        typer.Option(
+            "--csv",
+            help="Print CSV for programs: of each number the columns _value, _low, _high and "
+            "_unit, in SI units.",
+        ),
+    ] = False
     latex: Annotated[
         bool, typer.Option("--latex", help="Print LaTeX tables (booktabs) with caption and label.")
     ] = False

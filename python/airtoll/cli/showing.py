@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from attrs import frozen
 
-from airtoll.cli.importing import print_imported
+from airtoll.cli.importing import TABLE, print_imported
 from airtoll.cli.options import command
 from airtoll.cli.output import emit_json, out, piped_width, table
 from airtoll.cli.reporting import (
@@ -26,9 +26,13 @@ from airtoll.errors import UsageError
 from airtoll.observe.spreadsheet import cell
 from airtoll.report.every_metric import every_metric
 from airtoll.report.imported import is_imported, read_imported
+from airtoll.report.latex import Grid, Group, escape_latex, typeset
+from airtoll.report.number_columns import for_programs
+from airtoll.report.paper_tables import label_of
+from airtoll.report.readings import readings
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.view_tables import ViewTables
-from airtoll.report.views import VIEWS, answers
+from airtoll.report.views import VIEWS, View, answers
 from airtoll.report.where import Where
 from airtoll.run.outcome import refuse_no_result
 
@@ -42,7 +46,10 @@ class ShowOptions:
     run: Annotated[Path, typer.Argument(help="Run folder.")]
     view: Annotated[
         str | None,
-        typer.Argument(help=f"One of {', '.join(VIEWS)}; default: the answer in twelve lines."),
+        typer.Argument(
+            help=f"One of {', '.join(VIEWS)}; of imported readings: {TABLE}. Default: the "
+            "answer in twelve lines."
+        ),
     ] = None
     where: WhereOption = None
     metric: Annotated[
@@ -60,20 +67,7 @@ def show(options: ShowOptions) -> None:
     """Show the answer of a run again, or one of its tables."""
     run, view, form = options.run, options.view, options.form
     if is_imported(run):
-        if (
-            view is not None
-            or form.json
-            or form.csv_
-            or form.latex
-            or options.where
-            or form.columns
-            or options.metric
-        ):
-            raise UsageError(
-                f"{run}: holds imported readings, which have no tables by name; "
-                f"`airtoll report {run} --format csv|json|latex|markdown` has their values"
-            )
-        print_imported(run, read_imported(run))
+        _show_imported(options)
         return
     summary = summarise(run)
     left = summary.unfinished
@@ -104,25 +98,64 @@ def show(options: ShowOptions) -> None:
         found = found.only(form.wanted)
     if not found.rows:
         raise UsageError(f"{run}: the run has nothing to show as {view}")
-    if form.json:
-        emit_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
-    elif form.csv_:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(found.columns)
-        writer.writerows([cell(value) for value in row] for row in found.rows)
-    elif form.latex:
+    if form.latex:
         tables = ViewTables(summary, view, whole, wanted, form.wanted, form.paper)
         print_latex(tables.typeset(), form)
     else:
-        sheet = table(None, found.columns, right=found.numbers)
-        for row in found.rows:
-            sheet.add_row(*row)
-        out().print(sheet)
-        if found.note and (form.columns is None or "verdict" in found.columns):
-            # As wide as the table above it, in a pipe, too.
-            width = out().width if sys.stdout.isatty() else piped_width()
-            out().print(textwrap.fill(found.note, width))
+        _print(found, form)
     refuse_no_result(run, summary.trials)
+
+
+def _show_imported(options: ShowOptions) -> None:
+    """Imported readings: the answer, or the table of the readings."""
+    run, view, form = options.run, options.view, options.form
+    imported = read_imported(run)
+    if view is None:
+        if options.where or form.columns or form.csv_ or form.latex or form.json or options.metric:
+            raise UsageError(
+                f"name the table for --where, --columns, --csv, --latex and --json: {TABLE}"
+            )
+        print_imported(run, imported)
+        return
+    if view != TABLE:
+        raise UsageError(
+            f"{view}: no such table of imported readings; there is {TABLE}, and `airtoll report "
+            f"{run} --format csv|json|latex|markdown` has the estimates"
+        )
+    if options.metric:
+        raise UsageError(f"--metric goes with {_ANSWERS} of a run")
+    found = readings(imported).where(Where.of(options.where or ()))
+    if form.wanted is not None:
+        found = found.only(form.wanted)
+    if form.latex:
+        title = form.caption or f"Readings of {run.name}: throughput of each trial."
+        label = form.label or label_of(run.name, TABLE)
+        grid = Grid(found.columns, frozenset(found.numbers), (Group("", found.rows),))
+        layout = form.paper.layout
+        print_latex([typeset(grid, layout, caption=escape_latex(title), label=label)], form)
+        return
+    _print(found, form)
+
+
+def _print(found: View, form: FormOptions) -> None:
+    """A table as JSON, CSV or for a terminal."""
+    if form.json:
+        emit_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
+        return
+    if form.csv_:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        heads, rows = for_programs(found)
+        writer.writerow(heads)
+        writer.writerows([cell(value) for value in row] for row in rows)
+        return
+    sheet = table(None, found.columns, right=found.numbers)
+    for row in found.rows:
+        sheet.add_row(*row)
+    out().print(sheet)
+    if found.note and (form.columns is None or "verdict" in found.columns):
+        # As wide as the table above it, in a pipe, too.
+        width = out().width if sys.stdout.isatty() else piped_width()
+        out().print(textwrap.fill(found.note, width))
 
 
 def _print_answers(summary: RunSummary, metrics: Sequence[str], where: Where) -> None:

@@ -39,7 +39,7 @@ class Point:
         return float(sum(value for name, value in pairs if name == metric))
 
     def throughput(self, station: str | None = None) -> float:
-        """Throughput in Mbit/s of a station, or of all."""
+        """Throughput in Mb/s of a station, or of all."""
         rows = zip(self.metrics, self.values, self.stations, self.seconds, strict=True)
         return sum(
             value / _MEGA
@@ -111,7 +111,7 @@ def contention(scenarios: Scenarios, policy: int, *, payload: int, stations: int
     throughputs = [one.throughput() for one in trials]
     repetitions = [100 * one.total("airtime_retry_s") / MEASURED_S for one in trials]
     return Contention(
-        throughput=f"{_mean(throughputs, _packet(payload), 2)} Mbit/s",
+        throughput=f"{_mean(throughputs, _packet(payload), 2)} Mb/s",
         repetitions=f"{_mean(repetitions, 0.0, 1)} %",
     )
 
@@ -121,7 +121,7 @@ def _seeds(scenarios: Scenarios) -> range:
 
 
 def _packet(payload: int) -> float:
-    """One packet of a trial in Mbit/s, which is the step of a throughput."""
+    """One packet of a trial in Mb/s, which is the step of a throughput."""
     return 8 * payload / (_MEGA * MEASURED_S)
 
 

@@ -160,7 +160,7 @@ def _slow(scenarios: Scenarios) -> list[Blank]:
         point = network(scenarios, _CCMP, stations=2, slow=place)
         for name, station in (("fast", fast), ("slow", slow)):
             what = f"throughput of the {name} station, slow one at {words}"
-            found.append(Blank(what, f"{point.throughput(station):.2f} Mbit/s"))
+            found.append(Blank(what, f"{point.throughput(station):.2f} Mb/s"))
     return found
 
 

@@ -52,7 +52,7 @@ _PHRASES: Final = {
     "handover.scan.mode": "{} scan",
     "join.multiplication_ms": "{} ms per multiplication",
     "join.group_rekey_tries": "{} tries per group key",
-    "flows_per_station": "{} streams",
+    "flows_per_station": "{} flows",
     "join.flood_per_s": "{} forged commits/s",
     "dtim_period": "a DTIM every {} beacons",
     "join.group_rekey_s": "group keys renewed every {} s",

@@ -856,7 +856,7 @@ def _of_printed(claim: Reproduces, names: Names) -> str:
         f"{opening}{said}: printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
     )
     if not claim.total:
-        line += "; all were fitted to"
+        line += "; none is a prediction"
     return f"{line[:1].upper()}{line[1:]}."
 
 

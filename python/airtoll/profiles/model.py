@@ -45,6 +45,9 @@ class Reading(_Table):
     security: str | None = None
     transport: str | None = None
     offered_mbps: str | None = None
+    quantity: str | None = Field(
+        None, description="metric that was fitted, or `overhead`; default: every one"
+    )
 
 
 _ZERO = Number.model_construct(value=0.0, source="by definition: this part takes no time")

@@ -14,7 +14,8 @@ from typing import Any
 from attrs import frozen
 
 from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.analyse.between import Change, changes
+from airtoll.analyse.between import Change, Readings, changes, pairs_of
+from airtoll.analyse.pairing import how_runs_are_compared, runs_share_draws
 from airtoll.analyse.quantities import NOTHING, show_estimate, show_value
 from airtoll.answer import Stated, Verdict, of_change, unnoticed_of
 from airtoll.observe.metrics import name_of
@@ -67,14 +68,27 @@ def run_name(summary: RunSummary) -> str:
 def against_first(summaries: Sequence[RunSummary]) -> list[Against]:
     """Every later run against the first."""
     first = summaries[0]
-    return [
-        Against(first, other, tuple(changes(first.analysis, other.analysis)))
-        for other in summaries[1:]
-    ]
+    return [_against(first, other) for other in summaries[1:]]
+
+
+def _against(first: RunSummary, other: RunSummary) -> Against:
+    pairs = None
+    if share_draws(first, other):
+        one, two = (Readings(run.observations, run.trials) for run in (first, other))
+        pairs = pairs_of(one, two)
+    return Against(first, other, tuple(changes(first.analysis, other.analysis, pairs)))
+
+
+def share_draws(first: RunSummary, second: RunSummary) -> bool:
+    """Whether two runs drew the same random numbers, so that their trials are compared in pairs."""
+    one, two = first.manifest, second.manifest
+    return one["testbed"] == two["testbed"] and runs_share_draws(
+        one["seed"], two["seed"], one["testbed"]
+    )
 
 
 def words(pair: Against) -> list[str]:
-    """The result of the comparison, in two sentences."""
+    """The result of the comparison, in two sentences, and the rule of statistics."""
     found = pair.throughputs()
     if not found:
         return [f"{pair.title}: no cell with a throughput is in both runs."]
@@ -92,7 +106,7 @@ def words(pair: Against) -> list[str]:
         f"{show_value(worst.first.value, worst.first.unit)} became "
         f"{show_value(worst.second.value, worst.second.unit)}."
     )
-    return lines
+    return [*lines, how_runs_are_compared(in_pairs=share_draws(pair.first, pair.second))]
 
 
 def rows(pair: Against) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ from airtoll.report.changed import changed
 from airtoll.report.closing import printed_table
 from airtoll.report.costs import cost_blocks
 from airtoll.report.delays import delay_tables
+from airtoll.report.fitted import SEEN, fitted_to
 from airtoll.report.handover import PARTS, gaps
 from airtoll.report.headline import headline, not_covered
 from airtoll.report.join_times import time_rows
@@ -449,7 +450,7 @@ def _published(summary: RunSummary) -> list[dict[str, Any]]:
     """The comparison; predictions without a fit come first."""
     groups: dict[str, list[tuple[Comparison, str]]] = {"": [], "predicted": []}
     for comparison in summary.comparisons:
-        standing = summary.seen(comparison)
+        standing = summary.standing(comparison).name
         groups["predicted" if standing else ""].append((comparison, standing))
     blocks = []
     titles = {
@@ -465,15 +466,15 @@ def _published(summary: RunSummary) -> list[dict[str, Any]]:
             "Against the printed figures, with fitted profiles",
             "Printed, fitted",
             "Device profiles hold numbers that were fitted to the readings listed under Method. "
-            "Rows in italics are those very readings: their agreement proves nothing, and they "
-            "are left out of the median error.",
+            "Rows in italics are those very readings, or another quantity of them: their agreement "
+            "proves nothing, and they are left out of the median error.",
         ),
     }
     for key, entries in groups.items():
         if not entries:
             continue
         anchor, title, short, words = titles[key]
-        tested = [c for c, standing in entries if standing != "fitted"]
+        tested = [c for c, standing in entries if standing not in SEEN]
         means = [
             abs(c.relative_error) for c in tested if c.quantity != "overhead" and not c.differs
         ]
@@ -530,7 +531,7 @@ def _published_row(summary: RunSummary, c: Comparison, standing: str) -> dict[st
         "ours": show(c.ours),
         "error": error,
         "note": summary.note(c).removesuffix(c.caveat).removesuffix("; "),
-        "fitted": standing == "fitted",
+        "fitted": standing in SEEN,
     }
 
 
@@ -581,9 +582,8 @@ def _profiles(summary: RunSummary) -> dict[str, Any]:
             for place, number in profile.numbers().items()
             if not number.source.startswith("by definition")
         ]
-        for reading in profile.seen:
-            words = ", ".join(f"{k} {v}" for k, v in reading.model_dump(exclude_none=True).items())
-            seen.append(f"{profile.name} has seen: {words}.")
+        if profile.seen:
+            seen.append(f"{profile.name} is fitted to {fitted_to(profile.seen)}.")
         for gap in profile.gaps:
             gaps[f"{profile.name}: {gap}"] = None
     return {"profiles": rows, "seen": seen, "gaps": list(gaps)}

@@ -13,7 +13,7 @@ import polars as pl
 
 from airtoll.analyse import Estimate
 from airtoll.analyse.join_times import TIMES
-from airtoll.analyse.quantities import NOTHING, show_estimate
+from airtoll.analyse.quantities import NOTHING, Shown, show_estimate
 from airtoll.observe.metrics import name_of
 from airtoll.report.summary import RunSummary
 
@@ -52,21 +52,28 @@ def _row(summary: RunSummary, row: dict[str, Any]) -> dict[str, str]:
 
     def shown(name: str) -> str:
         ends = (row[f"{name}_low"], row[f"{name}_high"])
-        return show_estimate(Estimate(row[name], *ends, level, row["n"], "", row["unit"]))
+        return show_estimate(_estimate(row[name], *ends, row["unit"]))
+
+    def _estimate(value: float, low: float, high: float, unit: str) -> Estimate:
+        return Estimate(value, low, high, level, row["n"], "", unit)
 
     coverage = row["median_coverage"]
     exact = "" if math.isnan(coverage) else f" ({100 * coverage:.1f} %)"
+    median = shown("median")
+    if isinstance(median, Shown):
+        median = Shown(median + exact, median.estimate)
     retried = NOTHING
     if row["retried"] is not None:
         low, high = 100 * row["share_low"], 100 * row["share_high"]
-        retried = f"{row['retried']} of {row['n']} [{low:.0f}, {high:.0f}] %"
+        share = _estimate(row["retried"] / row["n"], row["share_low"], row["share_high"], "1")
+        retried = Shown(f"{row['retried']} of {row['n']} [{low:.0f}, {high:.0f}] %", share)
     place = (row["scenario"], row["traffic"], row["factors"], ("policy",))
     return {
         "metric": name_of(row["metric"]),
         "cell": row["cell"],
         "policy": summary.names.variant(row["policy"], row["factors"]),
         "place": summary.names.place(*place),
-        "median": shown("median") + exact,
+        "median": median,
         "retried": retried,
         "mean": shown("mean"),
         "warning": row["warning"] or "",

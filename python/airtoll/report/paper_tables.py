@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -28,6 +27,7 @@ from airtoll.present.names import policy_name
 from airtoll.report.answer import BY_RULE, OF_ALL, quantity_name
 from airtoll.report.citation import cited
 from airtoll.report.latex import Grid, Group, Layout, Marked, Typeset, escape_latex, typeset
+from airtoll.report.number_columns import COUNTS, PARTS, cells_of, counts_of, parts_of
 from airtoll.report.printed_rows import PrintedRow
 from airtoll.report.setting import setting
 from airtoll.report.summary import RunSummary
@@ -236,11 +236,10 @@ def as_csv(tables: Sequence[PaperTable]) -> str:
     """All tables as one CSV: a row per policy, place and client; values in SI units."""
     variants = list(dict.fromkeys(name for table in tables for name in table.variants))
     several = len(variants) > 1
-    heads = ["dataset", "table", "quantity", "unit", "place", "client", "policy", "printed"]
-    heads += ["printed_low", "printed_high"]
+    heads = ["dataset", "table", "quantity", "place", "client", "policy", *parts_of("printed")]
     for name in variants:
         suffix = f" ({name})" if several and name else ""
-        heads += [f"{column}{suffix}" for column in (_OURS, "low", "high", "n")]
+        heads += [f"{column}{suffix}" for column in (*parts_of(_OURS), *COUNTS)]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*heads, "note"])
@@ -249,12 +248,11 @@ def as_csv(tables: Sequence[PaperTable]) -> str:
             for row in group:
                 first, of = row[0], {one.variant: one for one in row}
                 values: list[object] = [first.dataset, first.table, first.quantity]
-                values += [first.published.unit, first.place, first.client, first.policy]
-                values += _numbers(first.published.value, first.published.low, first.published.high)
+                values += [first.place, first.client, first.policy, *cells_of(first.published)]
                 for name in variants:
                     one = of.get(name)
-                    ours = (one.ours.value, one.ours.low, one.ours.high) if one else ()
-                    values += [*_numbers(*ours), one.n] if one else [""] * 4
+                    empty = [""] * (len(PARTS) + len(COUNTS))
+                    values += [*cells_of(one.ours), *counts_of(one.n)] if one else empty
                 notes = {
                     f"{one.variant}: {one.note}" if several else one.note: None
                     for one in row
@@ -263,10 +261,6 @@ def as_csv(tables: Sequence[PaperTable]) -> str:
                 values.append("; ".join(notes))
                 writer.writerow(map(spreadsheet_cell, values))
     return buffer.getvalue()
-
-
-def _numbers(*values: float) -> list[object]:
-    return [value if math.isfinite(value) else "" for value in values]
 
 
 def _caption_of(

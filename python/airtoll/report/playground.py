@@ -18,7 +18,7 @@ from airtoll.report import browser
 from airtoll.report.own import refuse_foreign
 from airtoll.report.templates import page
 
-#: A point of a lesson is one trial of this length, after a warm-up. In 0.1 s at 6 Mbit/s the number
+#: A point of a lesson is one trial of this length, after a warm-up. In 0.1 s at 6 Mb/s the number
 #: of frames is the same with and without CCMP.
 WARM_UP_S: Final = 0.02
 MEASURED_S: Final = 1.0
@@ -43,8 +43,8 @@ LESSONS: Final = {
         "Move the rate. The curves show payloads in steps of one octet; the vertical axis does not "
         "begin at zero.",
         "A frame lasts a whole number of symbols of 4 us. Octets of security that fit into the "
-        "padding of the last symbol are free. One more octet costs a symbol. At 54 Mbit/s a "
-        "symbol holds 27 octets, at 6 Mbit/s only 3.",
+        "padding of the last symbol are free. One more octet costs a symbol. At 54 Mb/s a "
+        "symbol holds 27 octets, at 6 Mb/s only 3.",
     ),
     "contention": (
         "Contention",

@@ -9,11 +9,11 @@ import math
 from typing import Any, Final
 
 import polars as pl
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from airtoll.analyse import Comparison, Estimate
 from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.analyse.quantities import show_estimate, show_overhead
+from airtoll.analyse.quantities import Shown, show_estimate, show_overhead
 from airtoll.observe.datasets import load_dataset
 from airtoll.plan import Cell
 from airtoll.report.printed_overheads import printed_combined
@@ -61,15 +61,22 @@ class PrintedRow:
         """Ours less the printed value: points of an overhead, else a share of it."""
         difference = self.ours.value - self.published.value
         if self.is_share:
-            return f"{100 * difference:+.1f} points"
+            return _shown_error(f"{100 * difference:+.1f} points", difference, self.ours)
         if self.published.value == 0:
             return ""
-        return f"{100 * difference / self.published.value:+.1f} %"
+        share = difference / self.published.value
+        return _shown_error(f"{100 * share:+.1f} %", share, self.ours)
 
     @property
     def shown(self) -> str:
         """Ours, with its interval."""
         return show_overhead(self.ours) if self.is_share else show_estimate(self.ours)
+
+
+def _shown_error(text: str, share: float, ours: Estimate) -> Shown:
+    """An error as text, with its share (of an overhead: a difference of shares) for programs."""
+    nothing = math.nan
+    return Shown(text, evolve(ours, value=share, low=nothing, high=nothing, unit="1"))
 
 
 def printed_rows(summary: RunSummary, dataset: str | None = None) -> list[PrintedRow]:
@@ -134,7 +141,7 @@ def _digits(one: Comparison, *, share: bool) -> str:
     unit = _UNITS.get(one.printed_unit)
     if unit is None or one.published.has_interval:
         return show_overhead(one.published) if share else show_estimate(one.published)
-    return f"{one.printed} {unit}"
+    return Shown(f"{one.printed} {unit}", one.published)
 
 
 def _counts(summary: RunSummary) -> dict[str, str]:
@@ -160,6 +167,7 @@ def _combined(summary: RunSummary, dataset: str, counts: dict[str, str]) -> list
         )
         place = summary.names.place(one.scenario, "", one.factors, ("traffic", PROFILES))
         factors: dict[str, Any] = dict(cells[0].factors) if cells else {}
+        published = Estimate(one.published, math.nan, math.nan, one.ours.level, 0, "printed", "1")
         rows.append(
             PrintedRow(
                 dataset=dataset,
@@ -169,10 +177,8 @@ def _combined(summary: RunSummary, dataset: str, counts: dict[str, str]) -> list
                 place=", ".join(filter(None, (place or one.scenario, one.group))),
                 variant=_variant(summary, cells[0], "") if cells else "",
                 client="",
-                published=Estimate(
-                    one.published, math.nan, math.nan, one.ours.level, 0, "printed", "1"
-                ),
-                printed=f"{one.printed} %",
+                published=published,
+                printed=Shown(f"{one.printed} %", published),
                 ours=one.ours,
                 n=_same(counts.get(cell.name, "") for cell in cells),
                 note="",

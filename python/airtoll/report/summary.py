@@ -58,6 +58,7 @@ from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.present.names import Names, level_name, policy_name
 from airtoll.profiles import Profile, load
+from airtoll.report.fitted import SEEN, Standing, standing
 from airtoll.report.printed_overheads import Combined, reproduced_combined
 from airtoll.study import Level, Study
 from airtoll.study.generations import HIGHEST_MBPS
@@ -238,35 +239,22 @@ class RunSummary:
         names += [settings.ap.profile, settings.server.profile]
         return [load(cell.profile(name)) for name in dict.fromkeys(names)]
 
-    def seen(self, comparison: Comparison) -> str:
-        """The relation of a comparison to the readings that its profiles were fitted to.
-
-        ``""``: nothing fitted. ``"fitted"``: this very reading was fitted to, so agreement
-        proves nothing. ``"predicted"``: fitted to other readings, which the report lists.
-        """
-        if comparison.fitted:
-            return "fitted"
+    def standing(self, comparison: Comparison) -> Standing:
+        """The relation of a comparison to the readings that its devices were fitted to."""
         cell = self.cells[comparison.cell]
         readings = [reading for profile in self.profiles_of(cell) for reading in profile.seen]
-        if not readings:
-            return ""
-        transport = cell.load.transport.upper()
-        for reading in readings:
-            if (
-                reading.dataset == comparison.dataset
-                and reading.table in (None, comparison.table)
-                and reading.transport in (None, transport)
-                and (reading.security is None or resolve(reading.security).name == cell.policy)
-            ):
-                return "fitted"
-        return "predicted"
+        return standing(comparison, cell, readings)
+
+    def seen(self, comparison: Comparison) -> bool:
+        """Whether a fit has seen the printed value: to meet it proves nothing."""
+        return self.standing(comparison).name in SEEN
 
     def note(self, comparison: Comparison) -> str:
         """The notes on a comparison, in a few words."""
         notes = []
-        standing = self.seen(comparison)
-        if standing == "fitted":
-            notes.append("fitted to this reading")
+        fit = self.standing(comparison).words
+        if fit:
+            notes.append(fit)
         if self.above_ceiling(comparison):
             ceiling = show_value(self.ceiling(comparison.cell), "bit/s")
             notes.append(f"printed above the ceiling of the PHY, {ceiling}")

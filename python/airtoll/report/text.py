@@ -195,7 +195,7 @@ def published_row(summary: RunSummary, comparison: Any) -> dict[str, Any]:
         "ours": comparison.ours.to_json(),
         "relative_error": comparison.relative_error,
         "absolute_error": comparison.absolute_error,
-        "standing": summary.seen(comparison) or "unfitted",
+        "standing": summary.standing(comparison).name or "unfitted",
         "note": summary.note(comparison),
     }
 

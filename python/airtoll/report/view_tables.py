@@ -6,7 +6,7 @@ titles above their rows, or a column where a place has few rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from attrs import define, field, frozen
 
@@ -194,15 +194,20 @@ class ViewTables:
         return min(found, key=lambda one: (not one.fits, len(one.left_out)))
 
     def _chosen(self, part: _Part) -> Grid:
-        """The columns that the user chose, in that order."""
-        view = self._view
-        rows = []
+        """The columns that the user chose, in that order. Other places are titles above rows."""
+        view, columns = self._view, self.columns or ()
+        told = {name for name in columns if name != "where"}
+        if "where" in columns:
+            told |= {key for key in self._varying(part.rows) if key not in view.columns}
+        groups: dict[str, list[tuple[str, ...]]] = {}
         for at in part.rows:
             texts = dict(zip(view.columns, view.rows[at], strict=True))
             if "where" in texts:
                 texts["where"] = self._words(part, at)
-            rows.append(tuple(texts[name] for name in self.columns or ()))
-        return self._grid(tuple(self.columns or ()), (Group("", tuple(rows)),), chosen=True)
+            title = self._words(part, at, without=told)
+            groups.setdefault(title, []).append(tuple(texts[name] for name in columns))
+        titled = tuple(Group(title, tuple(rows)) for title, rows in groups.items())
+        return self._grid(tuple(columns), titled, chosen=True)
 
     def _titled(self, part: _Part) -> Grid:
         kept, _ = self._constant(part)
@@ -226,9 +231,9 @@ class ViewTables:
                 row.insert(behind, self._words(part, at))
         return self._grid(tuple(columns), (Group("", tuple(map(tuple, rows))),))
 
-    def _words(self, part: _Part, at: int) -> str:
-        """The place of a row without what all rows of its table share."""
-        varying = self._varying(part.rows)
+    def _words(self, part: _Part, at: int, without: Collection[str] = ()) -> str:
+        """The place of a row without what all rows of its table share, and without some levels."""
+        varying = [key for key in self._varying(part.rows) if key not in without]
         return ", ".join(word for key, word in self._places[at].items() if key in varying)
 
     def _grid(

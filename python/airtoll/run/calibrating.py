@@ -178,7 +178,7 @@ def fit_profile(  # noqa: PLR0913 - keywords of the library
         bed.close()
     wanted = [cell.cell for cell in observed]
     wanted += [bases_of[name] for name in wanted if name in bases_of]
-    seen = _unique([source.names[name] for name in wanted])
+    seen = _unique([{**source.names[name], "quantity": metric} for name in wanted])
     texts = {}
     for name, base in bases.items():
         own = {p.place: outcome.parameters[p.name] for p in places if p.profile == name}

@@ -22,6 +22,7 @@ from airtoll.plan import Cell, make_plan
 from airtoll.policies import Policy, resolve
 from airtoll.profiles import Profile, load
 from airtoll.run.identifying import MECHANISMS as DEVICES
+from airtoll.run.neighbouring import Neighbours
 from airtoll.study import Study, parse
 from airtoll.study.generations import GENERATIONS, HIGHEST_MBPS
 from airtoll.testbeds.analytic import Analytic
@@ -63,14 +64,6 @@ SERIAL_CARDS: Final = {
     STATION: DEVICES["serial, nothing meanwhile"],
     AP: DEVICES["card of the access point"],
 }
-
-
-@frozen
-class Neighbours:
-    """Other networks on the channel: their number, and the level at which they are heard, dBm."""
-
-    networks: int
-    level_dbm: float = -70.0
 
 
 @frozen
@@ -619,9 +612,7 @@ def _carried(
         flow = evolve(flow, down=False)
     scenario = _tables(link, flow, aggregates=aggregates)
     if beside is not None:
-        scenario["neighbours"] = {
-            "cells": beside.networks, "level_dbm": beside.level_dbm, "stations": 1,
-        }  # fmt: skip
+        scenario["neighbours"] = beside.table
     if flow.mtu is not None and tunnel:
         scenario["tunnel_mtu_octets"] = flow.mtu
     # A fast link has as many packets in a shorter time.

@@ -137,7 +137,7 @@ def rates_of(cell: Cell) -> tuple[tuple[str, str], ...]:
     generation, streams = GENERATIONS[cell.settings.phy], cell.settings.streams
     if generation["mcs_top"] is None:
         return tuple(
-            (f"{mbps:g} Mbit/s", border.to_json(border.RateFixed(mbps=mbps)))
+            (f"{mbps:g} Mb/s", border.to_json(border.RateFixed(mbps=mbps)))
             for mbps in generation["rates_mbps"]
         )
     return tuple(

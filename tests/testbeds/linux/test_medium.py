@@ -115,7 +115,7 @@ def counts(**changes: Any) -> dict[str, Any]:
     [
         (3.2e6, counts(), None),
         (None, counts(), None),
-        (3.1e6, counts(), "the CPU carries 3.10 Mbit/s without airtime"),
+        (3.1e6, counts(), "the CPU carries 3.10 Mb/s without airtime"),
         (9e6, counts(overruns=2), "lost frames 2 times"),
         (None, counts(overruns=2), "lost frames 2 times"),
         (9e6, counts(lateness={"mean_s": 0.008}), "8.0 ms late"),

@@ -12,6 +12,7 @@ use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
 
 use crate::id::PacketId;
+use crate::ring::Ring;
 use crate::scenario::{Cost, CryptoEngine};
 
 /// A server that processes one job after the other.
@@ -102,7 +103,7 @@ impl Server {
 /// Packets that are done at known, never decreasing instants.
 #[derive(Debug, Default)]
 pub(crate) struct Pipe {
-    pub items: VecDeque<(Instant, PacketId)>,
+    pub items: Ring<(Instant, PacketId)>,
     /// Whether an event for the first of them is in the queue.
     pub armed: bool,
 }

@@ -112,6 +112,7 @@ impl Mac {
         true
     }
 
+    #[inline(always)]
     fn fill_from(
         &mut self,
         cx: &mut Context,
@@ -166,20 +167,16 @@ impl Mac {
         let mut at = 0;
         let mut left = 0_u32;
         loop {
-            if at == self.links[link].window.len() {
-                let state = &self.links[link];
-                let front = state
-                    .window
-                    .front()
-                    .map_or(state.next_sequence, |m| m.sequence);
-                if state.next_sequence - front >= window {
+            let state = &mut self.links[link];
+            let next = state.next_sequence;
+            let Some(mpdu) = state.window.get_mut(at) else {
+                let front = state.window.front().map_or(next, |m| m.sequence);
+                let full = next - front >= window;
+                if full || !self.pop_mpdu(cx, (contender, link), mode_id, lifetime) {
                     break;
                 }
-                if !self.pop_mpdu(cx, (contender, link), mode_id, lifetime) {
-                    break;
-                }
-            }
-            let mpdu = &mut self.links[link].window[at];
+                continue;
+            };
             at += 1;
             if mpdu.acknowledged || mpdu.in_flight.is_some() {
                 continue;
@@ -261,11 +258,18 @@ impl Mac {
 
     /// Time from the end of the Ack of a lone MPDU to the end of the next fragment's Ack; zero
     /// where no fragment follows.
+    #[inline(always)]
     fn after_piece(&self, medium: &Medium, link: LinkId, mode: ModeId) -> Duration {
-        let state = &self.links[link];
-        if state.division.piece == 0 {
+        if self.links[link].division.piece == 0 {
             return Duration::ZERO;
         }
+        self.after_piece_divided(medium, link, mode)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn after_piece_divided(&self, medium: &Medium, link: LinkId, mode: ModeId) -> Duration {
+        let state = &self.links[link];
         let lone = state.window.iter().find(|m| m.in_flight.is_some());
         let Some((mpdu, pieces)) = lone.and_then(|m| Some((m, m.pieces?))) else {
             return Duration::ZERO;
@@ -280,6 +284,7 @@ impl Mac {
     }
 
     /// Chooses the next fragment of the MSDU that the contender is sending.
+    #[inline(never)]
     pub(super) fn fill_next_piece(
         &mut self,
         cx: &mut Context,

@@ -136,7 +136,7 @@ impl Mac {
             self.want(cx, medium, id, false);
             self.release_groups(cx, medium, node);
         }
-        self.back_off(now, id, now, more);
+        self.back_off_apart(now, id, now, more);
     }
 
     fn beacon_heard(&mut self, cx: &mut Context, medium: &mut Medium, t: &Transmission) {

@@ -141,7 +141,7 @@ impl Mac {
                 if ready <= over.max(cx.now()) {
                     return false;
                 }
-                self.back_off(cx.now(), id, over, false);
+                self.back_off_apart(cx.now(), id, over, false);
                 self.cards[id].counts = true;
                 self.prepare_until(cx, id, ready);
                 true
@@ -214,7 +214,7 @@ impl Mac {
             if std::mem::take(&mut self.cards[id].counts) {
                 self.contenders[id].standing = Standing::Resting;
             } else {
-                self.back_off(now, id, now, false);
+                self.back_off_apart(now, id, now, false);
             }
             self.cards[id] = Card::default();
             cx.act(Action::Arm { node });
@@ -222,7 +222,7 @@ impl Mac {
         }
         let card = &mut self.cards[id];
         if !std::mem::take(&mut card.counts) {
-            self.back_off(now, id, now, true);
+            self.back_off_apart(now, id, now, true);
             return;
         }
         let sensed = self.meanwhile_of(id) == Meanwhile::BackOff;

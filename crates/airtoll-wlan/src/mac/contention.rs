@@ -365,6 +365,18 @@ impl Domain {
         self.not_before = Instant::ZERO;
     }
 
+    /// A contender transmits at `earliest` or later, and the others when they would have.
+    #[inline]
+    fn note_access(&mut self, earliest: Instant) {
+        let others = if self.stale {
+            self.not_before
+        } else {
+            self.next_grant
+        };
+        self.not_before = others.min(earliest);
+        self.stale = true;
+    }
+
     /// The number of a kind of access; each class has a group for every kind that is in use.
     pub(super) fn kind(&mut self, kind: AccessKind) -> u32 {
         let known = self.kinds.iter().position(|k| *k == kind);
@@ -384,6 +396,7 @@ impl Domain {
     }
 
     /// The classes in `ears` begin to hear a transmission.
+    #[inline(always)]
     pub(super) fn become_busy(
         &mut self,
         now: Instant,
@@ -418,6 +431,7 @@ impl Domain {
     }
 
     /// The class `ear` no longer hears a transmission; its NAV lasts until `nav`.
+    #[inline(always)]
     pub(super) fn become_idle(
         &mut self,
         now: Instant,
@@ -509,6 +523,7 @@ impl Domain {
     }
 
     /// Takes the contenders whose counters end at `now` out of the count.
+    #[inline(always)]
     fn take_winners(
         &mut self,
         now: Instant,
@@ -727,8 +742,21 @@ impl Mac {
         self.excess_half_slots = 0;
     }
 
+    /// The same as [`Self::back_off`], off the way of an exchange.
+    #[inline(never)]
+    pub(super) fn back_off_apart(
+        &mut self,
+        now: Instant,
+        id: ContenderId,
+        reference: Instant,
+        has_frame: bool,
+    ) {
+        self.back_off(now, id, reference, has_frame);
+    }
+
     /// Draws a new back-off for a contender that is done with an exchange, and lets it count from
     /// `reference` at the earliest.
+    #[inline(always)]
     pub(super) fn back_off(
         &mut self,
         now: Instant,
@@ -759,16 +787,18 @@ impl Mac {
                 domain.look_again();
             }
         } else {
-            if class.active == 0 {
-                domain.stale = true;
-                domain.not_before = Instant::ZERO;
-            }
-            contender.late = true;
-            class.late.push(Late {
+            let late = Late {
                 contender: id,
                 reference,
                 exact: false,
-            });
+            };
+            contender.late = true;
+            class.late.push(late);
+            if class.active == 0 {
+                let aifs = class.groups[contender.kind as usize].kind.aifs;
+                let earliest = late_start(class.idle_since, &late, aifs);
+                domain.note_access(earliest);
+            }
         }
     }
 
@@ -840,7 +870,7 @@ impl Mac {
         self.widen(id);
         // One that another radio has emptied the queue of learns that when it wins.
         let has_frame = self.shares_queue(id) || self.has_frame(id);
-        self.back_off(now, id, now, has_frame);
+        self.back_off_apart(now, id, now, has_frame);
     }
 
     /// The card of the node has not prepared the frame of its contender, which sends when it is

@@ -245,7 +245,7 @@ impl Mac {
                 Fill::Empty => {
                     let node = self.contenders[id].node;
                     self.want(cx, medium, id, false);
-                    self.back_off(now, id, now, false);
+                    self.back_off_apart(now, id, now, false);
                     let node = medium.host_of(node);
                     cx.act(Action::Arm { node });
                     return false;
@@ -387,6 +387,7 @@ impl Mac {
         }
     }
 
+    #[inline(always)]
     fn send_data(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         let sifs = self.sifs(medium, id);
         let node = self.contenders[id].node;
@@ -494,11 +495,12 @@ impl Mac {
             self.expect_mpdu(cx, id, transmission);
         }
         if arrives {
-            self.deliver_in_sequence(cx, number);
+            self.deliver_apart(cx, number);
         }
     }
 
     /// SIFS after a frame that asks for a response.
+    #[inline(always)]
     pub fn respond(&mut self, cx: &mut Context, medium: &mut Medium, id: ContenderId) {
         if self.ofdma.is_some() && self.respond_shared(cx, medium, id) {
             return;
@@ -608,7 +610,7 @@ impl Mac {
             FrameKind::CfEnd => {
                 cx.observe_air(Air::Protection, alone);
                 self.exchanges[id].txop_end = now;
-                self.finish(cx, medium, id, now);
+                self.finish_apart(cx, medium, id, now);
             }
             FrameKind::CtsToSelf => {
                 cx.observe_air(Air::Protection, alone);
@@ -640,7 +642,7 @@ impl Mac {
             _ => {
                 let octets = mode.answer_octets(exchange.aggregate);
                 let give_up = exchange.data_end + mode.timeout();
-                if medium.control_arrives(t, sender, mode.response(), octets) {
+                if medium.response_arrives(t, sender, mode.response(), octets) {
                     cx.observe_air(Air::Ack, alone);
                     if t.origin == Origin::Own {
                         cx.observe(Observation::ControlOctets { octets });
@@ -872,7 +874,7 @@ impl Mac {
             Step::Failed => self.failed(cx, medium, id),
             Step::Finish => {
                 let now = cx.now();
-                self.finish(cx, medium, id, now);
+                self.finish_apart(cx, medium, id, now);
             }
             Step::BackOff => self.end_exchange(cx, medium, id),
         }
@@ -1021,15 +1023,28 @@ impl Mac {
         self.widen(id);
         self.wake_other_radios(cx, medium, id, link);
         if effects == Effects::None {
-            self.finish(cx, medium, id, known_at);
+            self.finish_apart(cx, medium, id, known_at);
         } else {
             self.finish_later(cx, medium, id, known_at);
         }
     }
 
+    /// The same as [`Self::finish`], off the way of an exchange that succeeds.
+    #[inline(never)]
+    pub(super) fn finish_apart(
+        &mut self,
+        cx: &mut Context,
+        medium: &mut Medium,
+        id: ContenderId,
+        reference: Instant,
+    ) {
+        self.finish(cx, medium, id, reference);
+    }
+
     /// Ends the exchange: drops expired packets, and then the contender backs off from `reference`
     /// on.
-    pub(super) fn finish(
+    #[inline(always)]
+    fn finish(
         &mut self,
         cx: &mut Context,
         medium: &mut Medium,

@@ -7,8 +7,6 @@
 //! off. Where a frame that was already sent under a block ack agreement is dropped, a BlockAckReq
 //! tells its receiver not to wait for it (10.25.6.3). Chooses no frames: `aggregation` does.
 
-use std::collections::VecDeque;
-
 use airtoll_units::{Duration, Instant};
 
 use super::link::{Agreement, Request};
@@ -16,6 +14,7 @@ use super::{Mac, Mpdu};
 use crate::context::Context;
 use crate::id::{ContenderId, FlowId, LinkId, PacketId};
 use crate::packet::Loss;
+use crate::ring::Ring;
 
 /// Longer than any trial.
 pub(crate) const NONE: Duration = Duration::from_secs(u64::MAX / 2_000_000_000);
@@ -27,15 +26,15 @@ pub(crate) const NONE: Duration = Duration::from_secs(u64::MAX / 2_000_000_000);
 #[derive(Debug, Clone)]
 pub(crate) struct Backlog {
     /// Instants of arrival, never decreasing, and how many packets arrived at each.
-    arrivals: VecDeque<(Instant, u32)>,
+    arrivals: Ring<(Instant, u32)>,
 }
 
 impl Backlog {
     /// A queue of `packets`, filled at `start`.
     pub fn new(packets: u32, start: Instant) -> Self {
-        Self {
-            arrivals: VecDeque::from([(start, packets.max(1))]),
-        }
+        let mut arrivals = Ring::default();
+        arrivals.push_back((start, packets.max(1)));
+        Self { arrivals }
     }
 
     /// The queue was filled at `start` only.
@@ -46,6 +45,7 @@ impl Backlog {
 
     /// The packet at the head leaves the queue at `now` and another one enters; gives the arrival
     /// of the first.
+    #[inline]
     pub fn turn(&mut self, now: Instant, lifetime: Duration) -> Instant {
         while let Some(&(arrival, count)) = self.arrivals.front() {
             if arrival >= now || now - arrival <= lifetime {
@@ -179,7 +179,7 @@ impl Mac {
             return false;
         }
         self.leave_order(contender, link, unsent);
-        self.deliver_in_sequence(cx, link);
+        self.deliver_apart(cx, link);
         self.shrink_window_apart(cx, contender, link);
         let state = &self.links[link];
         let several = state.has_several_ways();
@@ -231,7 +231,7 @@ impl Mac {
         }
         state.request = Request::NotDue;
         self.leave_order(contender, link, unsent);
-        self.deliver_in_sequence(cx, link);
+        self.deliver_apart(cx, link);
         self.shrink_window_apart(cx, contender, link);
         let mut window = self.links[link].window.iter();
         let left = window.any(|m| !m.acknowledged);

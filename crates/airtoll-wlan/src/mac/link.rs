@@ -1,7 +1,5 @@
 //! Links: one sender's traffic of one access category to one receiver, and the MPDUs made of it.
 
-use std::collections::VecDeque;
-
 use airtoll_phy as phy;
 use airtoll_security::CipherSuite;
 use airtoll_units::{Duration, Instant};
@@ -15,6 +13,7 @@ use crate::id::{Ends, FlowId, LinkId, ModeId, PacketId, RadioId};
 use crate::medium::KnownSuccess;
 use crate::observe::ledger::Octets;
 use crate::queueing::{FlowQueues, FlowRules};
+use crate::ring::Ring;
 use crate::scenario::CipherDelimiters;
 
 /// The longest time that a BlockAckReq is repeated: the lifetime of MSDUs in ns-3's queues (512 TU in the
@@ -264,7 +263,7 @@ pub(crate) struct TxLink {
     pub(super) division: Division,
     pub(super) rts_octets: u32,
     pub(super) traffic: Traffic,
-    pub(super) queue: VecDeque<PacketId>,
+    pub(super) queue: Ring<PacketId>,
     /// The queues of its flows, which take the place of `queue`.
     pub(super) flows: Option<Box<FlowQueues>>,
     /// Packet numbers that frames get before these queues; absent: when they are sent.
@@ -385,7 +384,7 @@ impl TxLink {
             division: Division::new(None, 0, 0),
             rts_octets: u32::MAX,
             traffic: Traffic::Signalling,
-            queue: VecDeque::new(),
+            queue: Ring::default(),
             flows: None,
             numbers: None,
             degraded: Degraded::default(),
@@ -711,7 +710,7 @@ impl TxLink {
     /// Packets that are in no MPDU yet, in an order in which they may leave.
     pub(super) fn waiting(&self) -> impl Iterator<Item = PacketId> {
         let flows = self.flows.iter().flat_map(|f| f.waiting());
-        self.queue.iter().copied().chain(flows)
+        self.queue.iter().chain(flows)
     }
 
     /// The packet that may follow the one that was taken last into the same A-MSDU.

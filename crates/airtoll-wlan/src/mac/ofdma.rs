@@ -430,7 +430,7 @@ impl Mac {
         }
         let reference = self.exchanges[id].known_at();
         if effects == Effects::None {
-            self.finish(cx, medium, id, reference);
+            self.finish_apart(cx, medium, id, reference);
         } else {
             self.finish_later(cx, medium, id, reference);
         }
@@ -629,7 +629,7 @@ impl Mac {
             let own = Transmission { node, ..t };
             let until = cx.now() - t.start;
             self.hear_mpdus(medium, &own, (link, &user), Some(until));
-            self.deliver_in_sequence(cx, link);
+            self.deliver_apart(cx, link);
         }
         let t = medium.transmission(self.contenders[id].node, transmission);
         let times = (t.start, t.end - t.start);

@@ -4,15 +4,14 @@
 //! Successive entries of a link are one run, because bursts of packets to one receiver come and leave
 //! together.
 
-use std::collections::VecDeque;
-
 use crate::id::LinkId;
+use crate::ring::Ring;
 
 /// Links, the next one first.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     /// Links and how many entries of each follow one another.
-    runs: VecDeque<(LinkId, u32)>,
+    runs: Ring<(LinkId, u32)>,
 }
 
 impl Order {
@@ -30,7 +29,7 @@ impl Order {
 
     /// Links in their order, each once for all entries that follow one another.
     pub fn links(&self) -> impl Iterator<Item = LinkId> {
-        self.runs.iter().map(|(link, _)| *link)
+        self.runs.iter().map(|(link, _)| link)
     }
 
     /// Adds an entry at the end.
@@ -97,6 +96,7 @@ impl Order {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::VecDeque;
 
     proptest! {
         #[test]
@@ -126,7 +126,7 @@ mod tests {
                         model.insert(at, link);
                     }
                 }
-                let entries = order.runs.iter().flat_map(|(l, n)| std::iter::repeat_n(*l, *n as usize));
+                let entries = order.runs.iter().flat_map(|(l, n)| std::iter::repeat_n(l, n as usize));
                 prop_assert!(entries.eq(model.iter().copied()));
                 prop_assert_eq!(order.front(), model.front().copied());
                 prop_assert_eq!(order.back(), model.back().copied());

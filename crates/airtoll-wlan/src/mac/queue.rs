@@ -79,6 +79,31 @@ impl Mac {
         true
     }
 
+    /// Puts a packet behind another one of the same link and contender, where it changes nothing but the
+    /// queue; gives whether it does.
+    #[inline]
+    pub fn enqueue_behind(
+        &mut self,
+        cx: &mut Context,
+        (link, contender): (LinkId, ContenderId),
+        (packet, at): (PacketId, Instant),
+    ) -> bool {
+        let state = &self.contenders[contender];
+        let node = &self.nodes[state.node];
+        let queue = &mut self.queues[contender];
+        let noticed = state.standing == Standing::Resting
+            || queue.unfinished.is_some()
+            || !state.siblings.is_empty();
+        if noticed || node.discipline.serves_in_turn() || queue.packets >= node.queue_limit {
+            return false;
+        }
+        cx.packets[packet].left = at;
+        self.links[link].queue.push_back(packet);
+        queue.packets += 1;
+        queue.order.push_back(link);
+        true
+    }
+
     /// Puts a packet into the queue of its flow, and cuts the longest queue if all together are too
     /// long.
     #[cold]
@@ -257,20 +282,30 @@ impl Mac {
     }
 
     /// Whether a contender finds a packet early enough when it next looks at its queue; `waiting`
-    /// packets will come into it, that packet included. It has frames before it, none of which has to
-    /// be sent again (their expiry is checked at each arrival), and room.
+    /// packets will come into it, that packet included.
     #[inline]
     pub fn may_wait(&self, radio: RadioId, contender: ContenderId, waiting: usize) -> bool {
+        waiting <= self.most_waiting(radio, contender)
+    }
+
+    /// How many packets a contender finds early enough when it next looks at its queue. It has frames
+    /// before them, none of which has to be sent again (their expiry is checked at each arrival), and
+    /// room.
+    #[inline]
+    pub fn most_waiting(&self, radio: RadioId, contender: ContenderId) -> usize {
         let queue = &self.queues[contender];
         let state = &self.contenders[contender];
         let node = &self.nodes[radio];
-        self.arrivals_wait
+        let looks = self.arrivals_wait
             && state.standing != Standing::Resting
             && queue.unfinished.is_none()
-            && queue.packets as usize + waiting <= node.queue_limit as usize
             && node.discipline != Discipline::FqCodel
             && state.siblings.is_empty()
-            && !self.has_cards
+            && !self.has_cards;
+        if !looks {
+            return 0;
+        }
+        node.queue_limit.saturating_sub(queue.packets) as usize
     }
 
     /// Cuts the longest queue of the contender by its newest packet; `false` if that is `link`'s.
@@ -353,7 +388,7 @@ impl Mac {
     /// Takes the next packet of a link into an MPDU; drops the packets that CoDel selects. It keeps its
     /// place in the order until the MPDU is sent: an MPDU that does not fit into the PPDU must not go
     /// before older packets for other receivers.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_packet(
         &mut self,
         cx: &mut Context,

@@ -9,8 +9,14 @@ use crate::id::{ContenderId, FlowId, LinkId};
 use crate::packet::Loss;
 
 impl Mac {
+    /// The same as [`Self::deliver_in_sequence`], off the way of an exchange that succeeds.
+    #[inline(never)]
+    pub(super) fn deliver_apart(&mut self, cx: &mut Context, link: LinkId) -> Effects {
+        self.deliver_in_sequence(cx, link)
+    }
+
     /// Hands up the MPDUs that the receiver has in sequence.
-    #[inline]
+    #[inline(always)]
     pub(super) fn deliver_in_sequence(&mut self, cx: &mut Context, link: LinkId) -> Effects {
         let mut effects = Effects::None;
         let asked = self.has_dialogues;
@@ -114,7 +120,7 @@ impl Mac {
             if state.agreement == Agreement::Agreed {
                 state.request = Request::Due;
             }
-            effects = effects.and(self.deliver_in_sequence(cx, link));
+            effects = effects.and(self.deliver_apart(cx, link));
         }
         left |= self.links[link].request == Request::Due;
         self.queues[contender].unfinished = left.then_some(link);

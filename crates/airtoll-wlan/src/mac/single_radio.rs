@@ -586,7 +586,7 @@ impl Mac {
             return;
         }
         self.want(cx, medium, id, false);
-        self.back_off(now, id, now, false);
+        self.back_off_apart(now, id, now, false);
         let node = medium.host_of(self.contenders[id].node);
         cx.act(Action::Arm { node });
     }

@@ -4,6 +4,7 @@ use airtoll_units::{Duration, Instant, Span};
 
 use super::radio::Power;
 use crate::context::Context;
+use crate::event::Event;
 use crate::id::{ContenderId, RadioId, Table, TransmissionId};
 use crate::observe::Observation;
 use crate::observe::ciphers::CipherWork;
@@ -133,6 +134,14 @@ pub(super) struct Clash {
 /// The least number of overlapping transmissions at which those of the past are dropped.
 const MANY: usize = 64;
 
+/// The end of the transmission on a channel that began last.
+#[derive(Debug, Clone, Copy)]
+struct LastEnd {
+    transmission: TransmissionId,
+    /// Events that had been scheduled when its own was.
+    scheduled: u64,
+}
+
 impl Clash {
     fn of(t: &Transmission) -> Self {
         Self {
@@ -162,12 +171,19 @@ pub(crate) struct Channel {
     sifs: Duration,
     /// EIFS less DIFS.
     eifs_extra: Duration,
-    /// Transmissions on the air, by index into `transmissions`.
+    /// Transmissions on the air, by index into `transmissions`, in no order.
     active: Vec<TransmissionId>,
     transmissions: Table<TransmissionId, Transmission>,
     /// How long each was alone on the air so far. Apart from the others, which are copied wide at
     /// the end: a wide load waits for a narrow store that came just before.
     alone: Table<TransmissionId, Duration>,
+    /// The transmission that ends by the event of another, after it: the frames of a collision begin
+    /// one after the other, and most of them end at the same instant.
+    followers: Table<TransmissionId, Option<TransmissionId>>,
+    last_end: LastEnd,
+    /// Each transmission ends by an event of its own.
+    #[cfg(test)]
+    ends_apart: bool,
     /// Transmissions that overlapped another, in the order in which they began: those on the air, and
     /// those that one on the air may have overlapped. One list for all: with a list for each, a
     /// collision of many would take the square of their number.
@@ -202,6 +218,13 @@ impl Channel {
             active: Vec::new(),
             transmissions: Table::new(),
             alone: Table::new(),
+            followers: Table::new(),
+            last_end: LastEnd {
+                transmission: TransmissionId::new(0),
+                scheduled: u64::MAX,
+            },
+            #[cfg(test)]
+            ends_apart: false,
             clashes: Vec::new(),
             limit: MANY,
             begun: 0,
@@ -293,6 +316,7 @@ impl Channel {
 
     #[cold]
     fn add_number(&mut self) -> TransmissionId {
+        self.followers.push(None);
         self.alone.push(Duration::ZERO)
     }
 
@@ -354,13 +378,69 @@ impl Channel {
             .filter(move |c| c.earlier != earlier && c.start < end && c.end > start)
     }
 
+    /// Schedules the end of a transmission that has just begun.
+    #[inline(always)]
+    pub(super) fn schedule_end(
+        &mut self,
+        cx: &mut Context,
+        end: Instant,
+        event: Event,
+        t: TransmissionId,
+    ) {
+        if self.active.len() > 1 && self.ends_with_last(cx, end, t) {
+            return;
+        }
+        cx.schedule(end, event);
+        self.last_end = LastEnd {
+            transmission: t,
+            scheduled: cx.events.scheduled(),
+        };
+    }
+
+    /// Whether a transmission ends by the event of the one that began before it: at the same instant,
+    /// with no other event between theirs.
+    #[inline(never)]
+    fn ends_with_last(&mut self, cx: &Context, end: Instant, t: TransmissionId) -> bool {
+        let LastEnd {
+            transmission: last,
+            scheduled,
+        } = self.last_end;
+        // One that is over may have given its number to this one.
+        let alike = last != t && self.transmissions[last].end == end;
+        if !alike || scheduled != cx.events.scheduled() {
+            return false;
+        }
+        #[cfg(test)]
+        if self.ends_apart {
+            return false;
+        }
+        self.followers[last] = Some(t);
+        self.last_end.transmission = t;
+        true
+    }
+
+    /// Gives each transmission an event of its own.
+    #[cfg(test)]
+    pub(super) fn end_apart(&mut self) {
+        self.ends_apart = true;
+    }
+
+    /// The transmission that ends by the event of one that has ended.
+    #[inline]
+    pub(super) fn take_follower(&mut self, ended: &Transmission) -> Option<TransmissionId> {
+        if !ended.overlapped {
+            return None;
+        }
+        self.followers[ended.number].take()
+    }
+
     /// Takes a transmission off the air.
     #[inline]
     pub(super) fn end(&mut self, transmission: TransmissionId) -> Transmission {
         if self.active.len() == 1 {
             self.active.clear();
-        } else {
-            self.active.retain(|t| *t != transmission);
+        } else if let Some(at) = self.active.iter().position(|t| *t == transmission) {
+            self.active.swap_remove(at);
         }
         self.transmission(transmission)
     }

@@ -12,7 +12,7 @@ use airtoll_units::{Db, Dbm};
 
 use super::fading;
 use super::overlap::{Sensed, Tuning};
-use crate::id::{ClassId, NodeId, RadioId};
+use crate::id::{ClassId, Ends, NodeId, RadioId};
 use crate::scenario::{Bss, PathLoss, Scenario, Wall};
 
 /// Received powers of all pairs of radios.
@@ -283,6 +283,7 @@ impl Radio {
     }
 
     /// Power that `to` receives from `from`, dBm.
+    #[inline]
     pub fn power(&self, from: RadioId, to: RadioId) -> f64 {
         self.power_dbm[from.index() * self.nodes + to.index()]
     }
@@ -306,6 +307,7 @@ impl Radio {
     }
 
     /// Whether `to` senses `from`, if only until it has read a BSS color; every node senses itself.
+    #[inline]
     pub fn hears(&self, to: RadioId, from: RadioId) -> bool {
         to == from || (self.power(from, to) >= self.carrier_sense_dbm && !self.are_hidden(from, to))
     }
@@ -383,7 +385,13 @@ impl Radio {
     }
 
     /// Whether the scenario hides two nodes from each other: nothing of one reaches the other.
+    #[inline]
     fn are_hidden(&self, a: RadioId, b: RadioId) -> bool {
+        !self.hidden.is_empty() && self.is_hidden_pair(a, b)
+    }
+
+    #[inline(never)]
+    fn is_hidden_pair(&self, a: RadioId, b: RadioId) -> bool {
         self.hidden.contains(&(a, b)) || self.hidden.contains(&(b, a))
     }
 
@@ -423,6 +431,7 @@ impl Radio {
     }
 
     /// Probability that a control frame arrives where nothing overlaps it.
+    #[inline]
     pub fn control_success(
         &mut self,
         from: RadioId,
@@ -432,12 +441,20 @@ impl Radio {
     ) -> f64 {
         let key = octets << 8 | u32::from(vector.index()) << 4 | vector.generation() as u32;
         let at = from.index() * self.nodes + to.index();
-        if self.control[at].0 != Some(key) {
-            let snr = self.sinr(from, to, 20e6, 0.0);
-            let p = frame_success(vector, snr, octets) * header_success(vector, snr);
-            self.control[at] = (Some(key), p);
+        match self.control[at] {
+            (Some(known), p) if known == key => p,
+            _ => {
+                let p = self.success_of_control(Ends { from, to }, vector, octets);
+                self.control[at] = (Some(key), p);
+                p
+            }
         }
-        self.control[at].1
+    }
+
+    #[inline(never)]
+    fn success_of_control(&self, ends: Ends<RadioId>, vector: &TxVector, octets: u32) -> f64 {
+        let snr = self.sinr(ends.from, ends.to, 20e6, 0.0);
+        frame_success(vector, snr, octets) * header_success(vector, snr)
     }
 
     /// A number for how `to` senses `from`, by which classes differ; 0: not at all.

@@ -232,7 +232,6 @@ impl Medium {
     /// overlapped the part between two instants.
     fn survives(&self, t: &Transmission, at: RadioId, header_end: Instant, part: Span) -> bool {
         let level = |node, power| self.radio.power(node, at) - self.radio.reduction(node, power);
-        let signal = level(t.node, t.mark.power);
         let meets = |clash: &Clash| clash.start < part.to && clash.end > part.from;
         for clash in self.clashes(t) {
             let (other, start) = (clash.node, clash.start);
@@ -249,12 +248,16 @@ impl Medium {
             if !matters || sensing == Sensing::Nothing {
                 continue;
             }
-            let mut above = signal - level(other, clash.mark.power);
-            if let Some(widths) = &self.widths {
+            // Most radios capture nothing, so that no levels matter.
+            let above = || {
+                let above = level(t.node, t.mark.power) - level(other, clash.mark.power);
+                let Some(widths) = &self.widths else {
+                    return above;
+                };
                 let weight = widths.weight((t.node, t.mark), (other, clash.mark));
-                above -= 10.0 * libm::log10(weight);
-            }
-            let captures = |margin: Option<f64>| margin.is_some_and(|db| above >= db);
+                above - 10.0 * libm::log10(weight)
+            };
+            let captures = |margin: Option<f64>| margin.is_some_and(|db| above() >= db);
             let survives = if sensing == Sensing::UpToColor {
                 // It ends the reception of such a frame once it knows the color.
                 let received_to = if clash.mark.colored {
@@ -345,7 +348,20 @@ impl Medium {
     }
 
     /// Whether a control or management frame of `octets` arrives at `to`.
+    #[inline(never)]
     pub fn control_arrives(
+        &mut self,
+        t: &Transmission,
+        to: RadioId,
+        vector: &TxVector,
+        octets: u32,
+    ) -> bool {
+        self.response_arrives(t, to, vector, octets)
+    }
+
+    /// The same on the way of an exchange.
+    #[inline(always)]
+    pub fn response_arrives(
         &mut self,
         t: &Transmission,
         to: RadioId,

@@ -14,7 +14,7 @@ use crate::packet::{Carries, Loss, Tunnelled};
 
 impl Net {
     /// A node's radio received a packet over a link.
-    #[inline]
+    #[inline(never)]
     pub fn receive(&mut self, lower: &mut Lower, link: LinkId, packet: PacketId) {
         if lower.mac.ends_frames() {
             match lower.cx.packets[packet].carries {
@@ -31,11 +31,11 @@ impl Net {
             }
         }
         let node = lower.medium.host_of(lower.mac.link(link).peer());
-        self.receive_from_air(lower, node, link, packet);
+        self.take_from_air(lower, node, link, packet);
     }
 
     /// A node's radio received a packet that was sent with the cipher of a link.
-    #[inline]
+    #[inline(never)]
     pub fn receive_from_air(
         &mut self,
         lower: &mut Lower,
@@ -43,6 +43,12 @@ impl Net {
         link: LinkId,
         packet: PacketId,
     ) {
+        self.take_from_air(lower, node, link, packet);
+    }
+
+    /// The same on the way of a packet of a link.
+    #[inline(always)]
+    fn take_from_air(&mut self, lower: &mut Lower, node: NodeId, link: LinkId, packet: PacketId) {
         if self.isolates(lower, node, packet) {
             lower.cx.lose(packet, Loss::Away);
             return;

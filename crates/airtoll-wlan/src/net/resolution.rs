@@ -116,10 +116,21 @@ impl Net {
         packet: PacketId,
         work: Duration,
     ) {
-        if self.resolution.dynamic && !self.knows(lower, node, packet, work) {
-            return;
+        if self.knows_hop(lower, node, packet, work) {
+            self.dispatch(lower, node, packet, work);
         }
-        self.dispatch(lower, node, packet, work);
+    }
+
+    /// Whether a host may send a packet now; otherwise it keeps the packet until it knows the address.
+    #[inline]
+    pub(super) fn knows_hop(
+        &mut self,
+        lower: &mut Lower,
+        node: NodeId,
+        packet: PacketId,
+        work: Duration,
+    ) -> bool {
+        !self.resolution.dynamic || self.knows(lower, node, packet, work)
     }
 
     /// Whether a host knows the address that a packet goes to; otherwise keeps it and sends a

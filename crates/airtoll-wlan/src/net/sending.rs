@@ -37,12 +37,20 @@ impl Net {
             }
             work += self.encapsulate(lower, node, packet, true);
         }
-        self.dispatch_own(lower, node, packet, work);
+        if self.knows_hop(lower, node, packet, work) {
+            self.dispatch_now(lower, node, packet, work);
+        }
     }
 
     /// Spends `work` on the CPU and sends the packet towards its destination.
-    #[inline]
+    #[inline(never)]
     pub fn dispatch(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) {
+        self.dispatch_now(lower, node, packet, work);
+    }
+
+    /// The same on the way of an application's packet.
+    #[inline(always)]
+    fn dispatch_now(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, work: Duration) {
         if self.nodes[node].drops_fragments {
             let p = &lower.cx.packets[packet];
             if p.group.is_some() || p.ip_octets > self.nodes[node].mtu {
@@ -73,7 +81,7 @@ impl Net {
                     .device
                     .encrypt(cx, medium, node, (cipher, octets), work)
                 {
-                    Encrypted::Ready(at) => self.offer_to_radio(lower, node, packet, at),
+                    Encrypted::Ready(at) => self.offer_now(lower, node, packet, at),
                     Encrypted::Beside { from, .. } if from > cx.now() => {
                         let kind = PipeKind::Encrypt;
                         lower.device.push(cx, node, kind, from, packet);
@@ -106,7 +114,7 @@ impl Net {
     }
 
     /// A packet will be ready for the radio at `ready`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn offer_to_radio(
         &mut self,
         lower: &mut Lower,
@@ -114,6 +122,12 @@ impl Net {
         packet: PacketId,
         ready: Instant,
     ) {
+        self.offer_now(lower, node, packet, ready);
+    }
+
+    /// The same on the way of an application's packet.
+    #[inline(always)]
+    fn offer_now(&mut self, lower: &mut Lower, node: NodeId, packet: PacketId, ready: Instant) {
         let pipe = lower.device.transmit_pipe(node);
         if ready <= lower.cx.now() && pipe.items.is_empty() {
             self.enqueue(lower, node, packet);
@@ -164,8 +178,15 @@ impl Net {
         while let Some((ready, packet)) = lower.device.transmit_pipe(node).take_ready(now) {
             let p = &lower.cx.packets[packet];
             let kind = p.flow().map(|_| (p.to, p.category));
+            let since = if categories { ready } else { now };
             let at = match last {
-                Some((before, at)) if before == kind => at,
+                Some((before, at)) if before == kind => {
+                    let (mac, cx) = (&mut lower.mac, &mut lower.cx);
+                    if mac.enqueue_behind(cx, at, (packet, since)) {
+                        continue;
+                    }
+                    at
+                }
                 _ => match self.queue_of(lower, node, packet) {
                     Some(at) => at,
                     None => continue,
@@ -174,7 +195,6 @@ impl Net {
             if kind.is_some() && !lower.mac.link(at.0).saves_power() {
                 last = Some((kind, at));
             }
-            let since = if categories { ready } else { now };
             let (mac, cx) = (&mut lower.mac, &mut lower.cx);
             if !mac.enqueue(cx, &mut lower.medium, at, (packet, since)) {
                 cx.lose(packet, Loss::Full);
@@ -287,10 +307,12 @@ impl Net {
         }
     }
 
-    /// Drops a packet, and the packet that it was a fragment of.
-    pub fn lose(&mut self, cx: &mut Context, packet: PacketId, cause: Loss) {
+    /// Drops a packet, and the packet that it was a fragment of. Gives whether it was whole and in no
+    /// tunnel: then it is lost, and nothing else is.
+    pub fn lose(&mut self, cx: &mut Context, packet: PacketId, cause: Loss) -> bool {
         let p = &mut cx.packets[packet];
         let reverse = p.reverse;
+        let whole = p.group.is_none() && p.tunnelled.is_none();
         if std::mem::take(&mut p.held)
             && let Some(flow) = p.flow()
         {
@@ -298,7 +320,10 @@ impl Net {
             let at = cx.now() + TRY_AGAIN;
             cx.schedule(at, Event::Released { flow, reverse });
         }
-        self.lose_whole(cx, packet, cause);
+        if !whole {
+            self.lose_whole(cx, packet, cause);
+        }
+        whole
     }
 }
 

@@ -239,6 +239,7 @@ pub(crate) struct Jitter {
 
 impl Jitter {
     /// A packet sent at `sent` arrived at `arrived`.
+    #[inline]
     pub fn add(&mut self, sent: Instant, arrived: Instant) {
         let transit = (arrived - sent).as_nanos();
         if let Some(last) = self.last_transit {
@@ -304,6 +305,7 @@ pub(crate) struct Histogram {
 const BINS_PER_OCTAVE_LOG2: u32 = 6;
 
 impl Histogram {
+    #[inline]
     pub fn add(&mut self, value: Duration) {
         let bin = bin_of(value.as_nanos());
         match self.bins.get_mut(bin.wrapping_sub(self.first)) {

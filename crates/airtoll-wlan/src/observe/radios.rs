@@ -134,7 +134,15 @@ impl Radio {
     }
 
     /// It sends or receives a frame.
+    #[inline(always)]
     fn busy(&mut self, from: Instant, to: Instant) {
+        if self.dozing.is_some() {
+            self.busy_of_dozing(from, to);
+        }
+    }
+
+    #[inline(never)]
+    fn busy_of_dozing(&mut self, from: Instant, to: Instant) {
         if let Some(dozing) = self.dozing {
             if let Some(told) = dozing.told {
                 let pause = from.saturating_since(self.awake_until);

@@ -1,7 +1,7 @@
 //! Packets that need no event have the effects, to the last bit, that they have with one.
 
 use super::*;
-use crate::scenario::Host;
+use crate::scenario::{CryptoEngine, Host};
 
 /// A host with an engine beside its CPU, both of which take time; odd, so that no two things reach the
 /// CPU at the same instant.
@@ -66,11 +66,20 @@ fn scenarios() -> Vec<Scenario> {
 }
 
 fn rows(scenario: &Scenario, prepare: impl FnOnce(&mut World)) -> (u64, Vec<crate::Row>) {
+    rows_and(scenario, prepare, |world| {
+        world.stack.lower.cx.events.scheduled()
+    })
+}
+
+fn rows_and(
+    scenario: &Scenario,
+    prepare: impl FnOnce(&mut World),
+    count: impl FnOnce(&World) -> u64,
+) -> (u64, Vec<crate::Row>) {
     let mut world = build::build(scenario, 5).unwrap();
     prepare(&mut world);
     world.run(&mut || false).unwrap();
-    let scheduled = world.stack.lower.cx.events.scheduled();
-    (scheduled, world.outcome().rows)
+    (count(&world), world.outcome().rows)
 }
 
 #[test]
@@ -103,4 +112,51 @@ fn a_packet_that_is_only_counted_takes_its_turn_on_the_cpu() {
     }
     assert_eq!(differs, [0; 0]);
     assert!(saved > 1000, "{saved}");
+}
+
+#[test]
+fn frames_of_a_collision_that_end_together_need_one_event() {
+    let mut all = scenarios();
+    // Collisions of many, and frames that overlap in part.
+    all.extend([A54, AX80].map(|bss| busy_hosts(bss, 24)));
+    let mut hidden = busy_hosts(A54, 4);
+    hidden.radio.hidden = vec![["s2".to_owned(), "s3".to_owned()]];
+    all.push(hidden);
+    let (mut saved, mut differs) = (0, Vec::new());
+    for (number, scenario) in all.into_iter().enumerate() {
+        let (fewer, now) = rows(&scenario, |_| {});
+        let (more, with_events) = rows(&scenario, |world| world.stack.lower.medium.end_apart());
+        differs.extend((now != with_events).then_some(number));
+        saved += more - fewer;
+    }
+    assert_eq!(differs, [0; 0]);
+    assert!(saved > 1000, "{saved}");
+}
+
+#[test]
+fn packets_of_a_run_have_the_effects_of_single_ones() {
+    let (mut packets, mut differs) = (0, Vec::new());
+    let mut all = scenarios();
+    for bss in [N40, AX80] {
+        for engine in [
+            CryptoEngine::Cpu,
+            CryptoEngine::Inline,
+            CryptoEngine::Coprocessor,
+        ] {
+            let mut scenario = busy_hosts(bss, 3);
+            for node in &mut scenario.nodes {
+                node.host.engine = engine;
+            }
+            all.push(scenario);
+        }
+    }
+    for (number, scenario) in all.into_iter().enumerate() {
+        let count = |world: &World| world.stack.net.in_runs;
+        let (in_runs, now) = rows_and(&scenario, |_| {}, count);
+        let (_, singly) = rows_and(&scenario, |world| world.stack.net.singly = true, count);
+        differs.extend((now != singly).then_some(number));
+        packets += in_runs;
+    }
+    assert_eq!(differs, [0; 0]);
+    assert!(packets > 10_000, "{packets}");
 }

@@ -59,15 +59,15 @@ def claims(figures: Figures) -> list[Finding]:
     return found + exclusive(figures, stated)
 
 
-def borne_out(figures: Figures, claim: Claim) -> bool:
-    """Whether a data set's own figures bear out what its text claims, without any finding.
+def contradictions(figures: Figures, claim: Claim) -> list[Finding]:
+    """The findings of figures against one claim of the text, one for each place; none: borne out.
 
     Raises ``DatasetError`` for a kind that does not exist.
     """
     test = _KINDS.get(str(claim.get("kind")))
     if test is None:
         raise DatasetError(f"{figures.name}: claim {claim['says']!r} is of no known kind")
-    return not test(figures, claim)
+    return test(figures, claim)
 
 
 def _ratio(figures: Figures, claim: Claim) -> list[Finding]:

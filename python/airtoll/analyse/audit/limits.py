@@ -152,7 +152,7 @@ def offered_load(figures: Figures) -> list[Finding]:
                 column.where,
                 "at_offered_load",
                 f"median {shown(float(np.median(column.values)))} {column.unit}",
-                f"{shown(limit / 1e6, 3)} Mbps offered",
+                f"{shown(limit / 1e6, 3)} Mb/s offered",
                 "warning",
                 f"{int(near.sum())} of {near.size} readings are the offered load{also}: the link "
                 "was not filled, so they say nothing of what security costs",
@@ -167,7 +167,7 @@ def offered_load(figures: Figures) -> list[Finding]:
                 table,
                 f"{configuration}, {transport} ({len(columns)} columns)",
                 "above_offered_load",
-                f"up to {shown(float(readings.max()) / 1e6, 3)} Mbps",
+                f"up to {shown(float(readings.max()) / 1e6, 3)} Mb/s",
                 f"{offered} Mb/s",
                 "warning",
                 f"{above} of {readings.size} readings are above the stated load; they fit "
@@ -273,8 +273,8 @@ def severity_above(value: float, bound: float, most: float) -> Severity:
 
 def _range(bound: float, most: float) -> str:
     if most <= bound * (1 + _TOLERANCE):
-        return f"{shown(bound / 1e6, 2)} Mbps"
-    return f"{shown(bound / 1e6, 2)} to {shown(most / 1e6, 2)} Mbps"
+        return f"{shown(bound / 1e6, 2)} Mb/s"
+    return f"{shown(bound / 1e6, 2)} to {shown(most / 1e6, 2)} Mb/s"
 
 
 def _bursts(value: float, bound: float, most: float) -> str:

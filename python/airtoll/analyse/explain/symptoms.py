@@ -32,7 +32,9 @@ class Symptom:
 
     ``seen``: the complaint. ``study``: the shipped study that shows it. ``settings``: the fields of
     a study by which it comes about. ``words``: further words of complaints. ``mechanism``: the
-    mechanism of ``airtoll explain`` that gives its cause and cure.
+    mechanism of ``airtoll explain`` that gives its cause and cure. ``needs``: how much has to come
+    together for it, a judgement: 0 where any network may have it, 1 where it takes a kind of
+    network or device, 2 where it takes an event or a fault, too. It orders equal matches.
     """
 
     seen: str
@@ -43,6 +45,7 @@ class Symptom:
     own_cure: str = ""
     words: str = ""
     mechanism: str | None = None
+    needs: int = 2
 
     @property
     def cause(self) -> str:
@@ -214,6 +217,7 @@ SYMPTOMS: Final = (
         (Report("https://github.com/hmtheboy154/mt7902/pull/26"),),
         words="slow wpa3 pmf 802.11w ampdu aggregation block ack driver half speed throughput",
         mechanism="no aggregation",
+        needs=1,
     ),
     Symptom(
         "no device is faster than 54 Mb/s, although the access point has 802.11n or later",
@@ -221,6 +225,7 @@ SYMPTOMS: Final = (
         ("grid.policy",),
         words="tkip wep 54 legacy slow g rates ht wpa mixed throughput",
         mechanism="legacy rates",
+        needs=1,
     ),
     Symptom(
         "datagrams are lost where several streams go to one device, with encryption alone",
@@ -322,6 +327,7 @@ SYMPTOMS: Final = (
         (Report("https://github.com/openwrt/openwrt/issues/25041"),),
         words="software crypto cpu softirq router slow wpa3 802.11w nohwcrypt throughput",
         mechanism="software cipher",
+        needs=1,
     ),
     Symptom(
         "pages hang in a VPN while pings pass",
@@ -329,6 +335,17 @@ SYMPTOMS: Final = (
         ("path_mtu_octets", "pmtud", "mss_clamping", "tunnel_mtu_octets"),
         words="vpn tunnel wireguard ipsec pppoe mtu mss hang stall large packets",
         mechanism="path MTU black hole",
+        needs=1,
+    ),
+    Symptom(
+        "throughput is low in some rooms, far from the access point, or behind walls",
+        "signal2006",
+        ("rssi_dbm", "rate_mbps"),
+        own_cause="the level is low, so that rates are low and frames are sent again",
+        own_cure="a place nearer to the access point, or a second one on a cable; 2.4 GHz reaches "
+        "farther; airtoll advise --from POLICY --level -75 says what a level carries",
+        words="slow weak signal distance wall room upstairs garden bars coverage range",
+        needs=0,
     ),
     Symptom(
         "every station is slow where many phones are idle",
@@ -336,6 +353,7 @@ SYMPTOMS: Final = (
         ("group_load", "multicast_to_unicast", "basic_rates_mbps"),
         words="multicast broadcast mdns arp chatter airtime crowd slow",
         mechanism="group traffic",
+        needs=1,
     ),
     Symptom(
         "throughput is low or changes with the hour where neighbours have networks on the channel",
@@ -353,6 +371,7 @@ SYMPTOMS: Final = (
         "with the output of iw scan weighs this cause against the others",
         "neighbour neighbor neighbors flat busy crowded congested congestion interference slow "
         "evening overlapping cochannel utilization airtime wide networks around nearby throughput",
+        needs=0,
     ),
     Symptom(
         "a device does not see a network, or has no 6 GHz or no Wi-Fi 7 there",
@@ -372,6 +391,7 @@ SYMPTOMS: Final = (
         "the RADIUS server computes one handshake after the other",
         "session resumption or PMKSA caching, ECDSA certificates, a second server",
         "storm monday morning lecture enterprise 802.1x slow join authentication radius load",
+        needs=1,
     ),
     Symptom(
         "joins of visitors take seconds, those of one's own people do not",
@@ -392,6 +412,7 @@ SYMPTOMS: Final = (
         "fast transition (802.11r) or PMK caching, and neighbour reports (802.11k) instead of "
         "scans",
         "roam roaming handover gap call voip walk 802.11r",
+        needs=1,
     ),
 )
 
@@ -403,7 +424,8 @@ _OF_CAUSE: Final = 0.4
 
 
 def matching(words: Sequence[str]) -> list[Symptom]:
-    """The symptoms that have most of ``words``, best first; all without words.
+    """The symptoms that have most of ``words``, best first, and of equal ones the most general;
+    all without words.
 
     A word counts the more, the fewer symptoms have it.
     """
@@ -411,7 +433,8 @@ def matching(words: Sequence[str]) -> list[Symptom]:
     if not wanted:
         return [] if any(words) else list(SYMPTOMS)
     scored = [(_score(seen, rest, wanted), len(wanted & seen), one) for one, seen, rest in _index()]
-    scored.sort(key=lambda one: (-one[0], -one[1]))
+    # Words that many complaints have ("slow") tell few of them apart: then what any network has.
+    scored.sort(key=lambda one: (-one[0], -one[1], one[2].needs))
     best, many, _ = scored[0]
     return [
         one

@@ -185,6 +185,17 @@ class ImportFolder:
         return tuple(found)
 
 
+def files_and_trials(path: Path) -> Iterator[tuple[str, tuple[str, ...], Trial]]:
+    """Every trial of a folder with its file and formats, in the order of the imports.
+
+    Trials of several files from before the journal have all their names. Raises ``StorageError``
+    where the folder cannot be read.
+    """
+    for entry in _entries(path):
+        for trial in entry.trials:
+            yield ", ".join(entry.files.values()), entry.formats, trial
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[ImportFolder]:
     """The folder, made if it is missing; other processes wait.

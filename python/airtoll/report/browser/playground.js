@@ -49,7 +49,7 @@
     for (const value of values) found.push(await compute(value));
     return found;
   };
-  // Throughput in Mbit/s of a station, or of all.
+  // Throughput in Mb/s of a station, or of all.
   const throughput = (columns, station = null) => columns.metric.reduce((sum, metric, row) =>
     metric === "throughput_bps" && columns.second[row] === null
       && (station === null || columns.station[row] === station)
@@ -63,54 +63,92 @@
     if (text !== undefined) made.textContent = text;
     return made;
   };
+  // A figure is as many units wide as its place has pixels, so that 13 units are 13 pixels of text.
+  const WIDEST = 640;
+  const NARROW = 480;
+  const widthOf = (id) => Math.min(WIDEST,
+    Math.max(280, lesson(id).querySelector("[data-figure]").clientWidth || WIDEST));
   const sheet = (id, height, words) => {
-    const made = shape("svg", { viewBox: "0 0 640 " + height, role: "img", "aria-label": words });
+    const made = shape("svg", { viewBox: "0 0 " + widthOf(id) + " " + height, role: "img",
+      "aria-label": words });
     lesson(id).querySelector("[data-figure]").replaceChildren(made);
     return made;
   };
   const label = (svg, x, y, text, anchor = "start") => svg.append(shape("text",
     { x, y, "font-size": 13, "text-anchor": anchor }, text));
   const most = (numbers) => Math.max(...numbers, 1e-9);
+  // Round numbers from below the least to above the most: steps of 1, 2 or 5.
+  const ticks = (least, top) => {
+    const raw = (top - least) / 4;
+    const size = 10 ** Math.floor(Math.log10(raw));
+    const step = size * [1, 2, 5, 10].find((one) => one * size >= raw * (1 - 1e-9));
+    const first = Math.floor(least / step + 1e-9);
+    const last = Math.ceil(top / step - 1e-9);
+    const places = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+    return Array.from({ length: last - first + 1 }, (_, number) => {
+      const value = (first + number) * step;
+      return [value, value.toFixed(places)];
+    });
+  };
+  const MARKERS = [
+    (x, y, colour) => shape("circle", { cx: x, cy: y, r: 4, fill: colour, "data-marker": "" }),
+    (x, y, colour) => shape("rect", { x: x - 3.5, y: y - 3.5, width: 7, height: 7, fill: colour,
+      "data-marker": "" }),
+  ];
 
   // Lines over the values of x.
   const lines = (id, xs, curves, xWords, yWords, fromZero = true) => {
-    const svg = sheet(id, 300, yWords + " over " + xWords);
+    const wide = widthOf(id);
+    const beside = wide > NARROW;
+    const svg = sheet(id, beside ? 300 : 284 + 20 * curves.length, yWords + " over " + xWords);
     const values = curves.flatMap(([, ys]) => ys);
-    const bottom = fromZero ? 0 : Math.min(...values);
-    const top = bottom + 1.08 * most(values.map((y) => y - bottom));
-    const across = (x) => 60 + 560 * (x - xs[0]) / (xs[xs.length - 1] - xs[0]);
+    const marks = ticks(fromZero ? 0 : Math.min(...values), most(values));
+    const [bottom, top] = [marks[0][0], marks[marks.length - 1][0]];
+    const right = wide - 20;
+    const across = (x) => 60 + (right - 60) * (x - xs[0]) / (xs[xs.length - 1] - xs[0]);
     const up = (y) => 240 - 205 * (y - bottom) / (top - bottom);
-    [0, 0.25, 0.5, 0.75, 1].forEach((share) => {
-      const value = bottom + share * (top - bottom);
+    marks.forEach(([value, words]) => {
       const y = up(value);
-      svg.append(shape("line", { x1: 60, x2: 620, y1: y, y2: y, stroke: "currentColor",
+      svg.append(shape("line", { x1: 60, x2: right, y1: y, y2: y, stroke: "currentColor",
         "stroke-opacity": 0.2 }));
-      label(svg, 54, y + 4, value.toPrecision(3), "end");
+      label(svg, 54, y + 4, words, "end");
     });
     [xs[0], xs[Math.floor(xs.length / 2)], xs[xs.length - 1]].forEach((x) =>
       label(svg, across(x), 258, String(x), "middle"));
-    label(svg, 340, 276, xWords, "middle");
+    label(svg, (60 + right) / 2, 276, xWords, "middle");
     label(svg, 8, 16, yWords);
+    // Of many points every few have a marker, so that the markers do not hide the line.
+    const every = Math.ceil(xs.length / 16);
     curves.forEach(([name, ys], number) => {
+      const stroke = { stroke: COLOURS[number], "stroke-width": 2.5,
+        "stroke-dasharray": ["", "7 4"][number % 2] };
+      const marker = MARKERS[number % MARKERS.length];
       svg.append(shape("polyline", { points: ys.map((y, i) => across(xs[i]) + "," + up(y)).join(" "),
-        fill: "none", stroke: COLOURS[number], "stroke-width": 2.5,
-        "stroke-dasharray": ["", "7 4"][number % 2] }));
-      svg.append(shape("line", { x1: 60 + 280 * number, x2: 84 + 280 * number, y1: 291, y2: 291,
-        stroke: COLOURS[number], "stroke-width": 2.5,
-        "stroke-dasharray": ["", "7 4"][number % 2] }));
-      label(svg, 90 + 280 * number, 295, name);
+        fill: "none", ...stroke }));
+      ys.forEach((y, i) => {
+        if (i % every === 0) svg.append(marker(across(xs[i]), up(y), COLOURS[number]));
+      });
+      const [x, y] = beside ? [60 + 280 * number, 291] : [60, 295 + 20 * number];
+      svg.append(shape("line", { x1: x, x2: x + 24, y1: y, y2: y, ...stroke }));
+      svg.append(marker(x + 12, y, COLOURS[number]));
+      label(svg, x + 30, y + 4, name);
     });
   };
-  // Horizontal bars with their numbers.
+  // Horizontal bars with their numbers; on a phone the name stands above its bar.
   const bars = (id, rows, unit) => {
-    const svg = sheet(id, 20 + 34 * rows.length, rows.map(([name]) => name).join(", "));
+    const wide = widthOf(id);
+    const beside = wide > NARROW;
+    const each = beside ? 34 : 52;
+    const svg = sheet(id, 20 + each * rows.length, rows.map(([name]) => name).join(", "));
     const top = most(rows.map(([, value]) => value));
+    const [left, longest] = beside ? [195, 190] : [8, wide - 220];
     rows.forEach(([name, value, tail], number) => {
-      const y = 12 + 34 * number;
-      label(svg, 8, y + 15, name);
-      svg.append(shape("rect", { x: 195, y, width: Math.max(0, 190 * value / top), height: 22,
+      const y = (beside ? 12 : 28) + each * number;
+      label(svg, 8, beside ? y + 15 : y - 6, name);
+      svg.append(shape("rect", { x: left, y, width: Math.max(0, longest * value / top), height: 22,
         fill: COLOURS[number % COLOURS.length] }));
-      label(svg, 201 + 190 * value / top, y + 15, value.toFixed(2) + " " + unit + (tail || ""));
+      label(svg, left + 6 + longest * value / top, y + 15,
+        value.toFixed(2) + " " + unit + (tail || ""));
     });
   };
   const say = (id, text) => { lesson(id).querySelector("figcaption").textContent = text; };
@@ -132,7 +170,7 @@
   };
   const seeds = Array.from({ length: data.cost_pairs }, (_, number) => data.seed + number);
   const repeated = (id, policy, wanted) => trials(id, policy, wanted, seeds);
-  // One packet is the step of a throughput, here in Mbit/s.
+  // One packet is the step of a throughput, here in Mb/s.
   const packet = (payload) => payload * 8 / (1e6 * MEASURED_S);
   // The cost of some policies with its interval: pairs of trials with common random numbers.
   const costs = async (id, policies, wanted) => {
@@ -149,7 +187,7 @@
     const curves = await inTurn([OPEN, CCMP], async (policy) => [data.network[policy][0],
       await inTurn(xs, async (payload) =>
         throughput(await trial(id, policy, { payload, rate: chosen })))]);
-    lines(id, xs, curves, "payload, octets", "throughput, Mbit/s", id !== "symbols");
+    lines(id, xs, curves, "payload, octets", "throughput, Mb/s", id !== "symbols");
     const ends = [xs[0], xs[xs.length - 1]];
     const told = await inTurn(ends, async (payload) =>
       (await costs(id, [CCMP], { payload, rate: chosen }))[0]);
@@ -169,7 +207,10 @@
     const nodes = [...new Set(frames.flatMap((frame) => [frame.from, frame.to]))]
       .filter((name) => name !== null && name !== "all");
     const svg = sheet("handover", 60 + 30 * shown.length, "frames of the hand-over");
-    const column = (name) => 210 + (400 / Math.max(1, nodes.length - 1)) * nodes.indexOf(name);
+    const wide = widthOf("handover");
+    const [left, right] = wide > NARROW ? [210, wide - 30] : [125, wide - 35];
+    const column = (name) =>
+      left + ((right - left) / Math.max(1, nodes.length - 1)) * nodes.indexOf(name);
     nodes.forEach((name) => {
       label(svg, column(name), 16, name, "middle");
       svg.append(shape("line", { x1: column(name), x2: column(name), y1: 24,
@@ -180,7 +221,7 @@
       const own = frame === here;
       const [from, to] = [frame.from ?? frame.to, frame.to === "all" || frame.to === null
         ? frame.from : frame.to].map(column);
-      if (own) svg.append(shape("rect", { x: 0, y: y - 18, width: 640, height: 28,
+      if (own) svg.append(shape("rect", { x: 0, y: y - 18, width: wide, height: 28,
         fill: COLOURS[0], "fill-opacity": 0.18 }));
       label(svg, 6, y, (frame.begin_us / 1000).toFixed(3) + " ms");
       svg.append(shape("line", { x1: from, x2: to, y1: y + 4, y2: y + 4, stroke: COLOURS[0],
@@ -230,7 +271,7 @@
       const together = (several) =>
         mean(several.map((columns) => throughput(columns)), packet(payload), 2);
       say("contention", data.network[CCMP][0] + ", all stations together: " + together(one)
-        + " Mbit/s with one station, " + together(ten) + " Mbit/s with ten; repetitions take "
+        + " Mb/s with one station, " + together(ten) + " Mb/s with ten; repetitions take "
         + mean(ten.map((columns) => 100 * total(columns, "airtime_retry_s") / MEASURED_S), 0, 1)
         + " % of the air.");
     },
@@ -241,7 +282,7 @@
         throughput(await trial("ciphers", policy, { payload })));
       const told = await costs("ciphers", every, { payload });
       bars("ciphers", found.map((value, policy) => [data.network[policy][0], value,
-        policy === OPEN ? "" : ", cost " + told[policy]]), "Mbit/s");
+        policy === OPEN ? "" : ", cost " + told[policy]]), "Mb/s");
       say("ciphers", "Throughput of one station with " + payload + " octets of payload.");
     },
     slow: async () => {
@@ -254,8 +295,8 @@
       });
       const [fast, slow] = names.map((name) => throughput(columns, name));
       bars("slow", [["fast station", fast], ["slow station, " + words, slow],
-        ["both", fast + slow]], "Mbit/s");
-      say("slow", "A fast station beside one at " + words + ": " + fast.toFixed(2) + " Mbit/s.");
+        ["both", fast + slow]], "Mb/s");
+      say("slow", "A fast station beside one at " + words + ": " + fast.toFixed(2) + " Mb/s.");
     },
     handover: handOver,
   };
@@ -284,6 +325,13 @@
     const step = Number(event.target.dataset.step);
     const slider = lesson("handover").querySelector('[name="frame"]');
     if (step) showFrame(Number(slider.value) + step);
+  });
+  // A place that has become wider or narrower is drawn again in its new size.
+  let drawnAt = widthOf("payload");
+  addEventListener("resize", () => {
+    if (widthOf("payload") === drawnAt) return;
+    drawnAt = widthOf("payload");
+    Object.keys(draw).forEach(redraw);
   });
   window.airtoll = { ...simulator, changed, data };
 })();

@@ -64,10 +64,22 @@
     const pairs = open.throughput.map((value, trial) => 1 - mine.throughput[trial] / value);
     return [mean(pairs), Math.max(half(pairs), bits / seconds / open.mean)];
   };
-  const mbps = (bps) => (bps / 1e6).toFixed(bps < 1e6 ? 3 : 2);
+  // Digits of a value: two significant ones of half its interval, and none that nobody needs.
+  const placesOf = (own, value) => {
+    const first = own > 0 ? 1 - Math.floor(Math.log10(own)) : 3 - Math.floor(Math.log10(value));
+    return Math.max(0, Math.min(3, first));
+  };
+  const rate = (one) => {
+    const [value, own] = [one.mean / 1e6, one.half / 1e6];
+    const places = placesOf(own, value || 1);
+    const text = value.toFixed(places);
+    if (own === 0) return text + " Mb/s in every trial";
+    const step = 10 ** places;
+    return text + " ± " + (Math.ceil(own * step - 1e-9) / step).toFixed(places) + " Mb/s";
+  };
   const percent = (share) => (100 * share).toFixed(1) + " %";
   const withHalf = (share, own) => {
-    const places = own < 0.001 ? 2 : 1;
+    const places = placesOf(100 * own, 100 * Math.abs(share) || 1);
     const step = 10 ** places;
     return (100 * share).toFixed(places) + " ± "
       + (Math.ceil(100 * own * step - 1e-9) / step).toFixed(places) + " %";
@@ -83,11 +95,11 @@
       said("cost").textContent = "";
       return;
     }
-    said("throughput").textContent = mbps(mine.mean) + " ± " + mbps(mine.half) + " Mbit/s";
+    said("throughput").textContent = rate(mine);
     said("cost").textContent = open.error ? "Without security it cannot be had: " + open.error + "."
       : open.mean === 0 ? "Nothing arrives, with or without security."
       : isOpen ? "This is the network without security."
-      : "Without security: " + mbps(open.mean) + " ± " + mbps(open.half) + " Mbit/s; overhead "
+      : "Without security: " + rate(open) + "; overhead "
         + withHalf(...costOf(open, mine, bits, seconds)) + ".";
     data.parts.forEach(([metric, name]) => {
       const [a, b] = [open, mine].map((one) => (one.parts || {})[metric] || 0);

@@ -19,7 +19,8 @@ from airtoll.report.summary import RunSummary
 _STANDINGS = {
     "": ("nothing fitted", "o", 0),
     "predicted": ("predicted", "s", 1),
-    "fitted": ("fitted to this reading", "o", 6),
+    "fitted": ("fitted to this value", "o", 6),
+    "related": ("not predicted: another quantity of it was fitted", "^", 6),
     "above": ("printed above the ceiling", "X", 3),
 }
 
@@ -56,7 +57,7 @@ def _square(summary: RunSummary, found: list[Comparison], quantity: str, unit: s
         axes.plot(ends, [share * e for e in ends], color=INK, lw=0.6, ls=":")
     drawn = set()
     for c in found:
-        standing = "above" if summary.above_ceiling(c) else summary.seen(c)
+        standing = "above" if summary.above_ceiling(c) else summary.standing(c).name
         words, marker, index = _STANDINGS[standing]
         mark = axes.plot(
             c.published.value / factor, c.ours.value / factor, marker, ms=4.5,

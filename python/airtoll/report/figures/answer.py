@@ -15,6 +15,7 @@ from typing import Any, Final
 import polars as pl
 from attrs import frozen
 
+from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import scale_of
 from airtoll.drawing.plate import (
     INK,
@@ -58,7 +59,10 @@ _SLIM_COLUMNS: Final = 3
 #: A word of more letters needs wider columns there.
 _SLIM_LETTERS: Final = 9
 #: Opacity of the least value of a map.
-_TINT: Final = 0.14
+_TINT: Final = 0.08
+#: Opacity of the greatest value, through which its number is read.
+_FULL: Final = 0.55
+_NO_DATA: Final = "no data arrived"
 _TABLE: Final = "the table, or observations.parquet"
 
 
@@ -94,9 +98,10 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
         how = f"Bars with {_level(summary)} intervals."
     else:
         draw = partial(_map, summary, quantity)
+        against = f" Overhead against {summary.reference}." if quantity == OVERHEAD else ""
         how = (
             f"One number per cell with its {_level(summary)} interval; stronger colour for more, "
-            "orange below zero."
+            f"orange below zero.{against}"
         )
     end = end_of([abs(value.estimate.value) for value in values])
     if draw.func is not _map:
@@ -342,10 +347,17 @@ def _map(
     least = min((value for value in values if value > 0), default=0.0)
     wide_range = least > 0 and end > 30 * least
     tiles: list[tuple[float, Any]] = []
+    silent = _silent(summary) if quantity == OVERHEAD else set()
     for place in places:
         if place.row not in rows or place.column not in columns:
             continue
         x, y = columns.index(place.column), rows.index(place.row)
+        if place.reading.cell.name in silent:
+            # Nothing arrived: the overhead of 100 % is no cost of a policy.
+            tile = axes.tile(x, y, 0.96, 0.92, color=INK, alpha=0.08)
+            plate.say(tile, f"{place.row} ({place.column}): {_NO_DATA}")
+            axes.annotate("no data", (x, y), ha="center", va="center")
+            continue
         estimate = place.reading.estimate
         value = estimate.value / factor
         share = abs(value) / end if end else 0.0
@@ -353,7 +365,7 @@ def _map(
             share = math.log(max(abs(value), least) / least) / math.log(end / least)
         # The sign has a colour of its own, which is the same on a dark page.
         # The least has a tint, too: on a dark page it would be none of the map.
-        alpha = _TINT + (0.55 - _TINT) * min(1.0, share)
+        alpha = _TINT + (_FULL - _TINT) * min(1.0, share)
         tile = axes.tile(x, y, 0.96, 0.92, color=colour(3 if value < 0 else 0), alpha=alpha)
         tiles.append((value, tile))
         plate.say(tile, _says(quantity, place))
@@ -388,6 +400,11 @@ def _map(
         axes.set_xlabel(axis_name(axis))
     legend_below(plate, columns=2)
     return plate
+
+
+def _silent(summary: RunSummary) -> set[str]:
+    """The cells in none of whose trials data arrived."""
+    return {one.cell.name for one in readings(summary, THROUGHPUT) if one.estimate.value == 0}
 
 
 def _refused(summary: RunSummary, places: Sequence[_Place]) -> Iterator[tuple[str, str, str]]:

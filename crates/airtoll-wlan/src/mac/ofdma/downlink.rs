@@ -171,7 +171,7 @@ impl Mac {
             if user.answers {
                 engaged.push(station.radio);
             }
-            self.deliver_in_sequence(cx, link);
+            self.deliver_apart(cx, link);
         }
         let timeout = users.first().map(|u| self.modes[u.mode].timeout());
         sharing.users = users;

@@ -357,7 +357,7 @@ impl Mac {
                     station.note_none();
                 }
             }
-            self.deliver_in_sequence(cx, link);
+            self.deliver_apart(cx, link);
         }
         sharing.users = users;
         if any {

@@ -249,7 +249,7 @@ def judge(air_bps: float, ceiling_bps: float | None, counts: MediumStatistics) -
 def _refusal(air_bps: float, ceiling_bps: float | None, counts: MediumStatistics) -> str | None:
     if ceiling_bps is not None and ceiling_bps < HEAD_ROOM * air_bps:
         return (
-            f"the CPU carries {ceiling_bps / 1e6:.2f} Mbit/s without airtime, less than "
+            f"the CPU carries {ceiling_bps / 1e6:.2f} Mb/s without airtime, less than "
             f"{HEAD_ROOM:g} times the {air_bps / 1e6:.2f} measured"
         )
     if counts["overruns"]:
