@@ -1018,7 +1018,7 @@ def test_the_screen_of_levels_says_where_the_answer_turns():
     whole = by_level(decisions, [screen(one, own.names) for one, own in found], (turn,))
     assert f"between {turn.last:.3g} and {turn.first:.3g} requests/s (of 4 laptops)" in whole.answer
     both, first, second = whole.sections[0].lines
-    assert both.startswith("At every level the gap of a hand-over changes by")
+    assert both.startswith("At every level the gap of a hand-over seems to fall by")
     assert "throughput stays as today" in both
     assert first.startswith("4 laptops, 0.1 requests/s: ")
     # The policies, which are the same at all levels, stand above the details alone.
