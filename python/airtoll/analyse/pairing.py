@@ -45,7 +45,10 @@ def runs_share_draws(seed: object, other_seed: object, testbed: str) -> bool:
 def how_runs_are_compared(*, in_pairs: bool) -> str:
     """The rule by which trials of two runs are compared, a sentence."""
     if in_pairs:
-        return "Trials of equal number drew the same random numbers and are compared in pairs."
+        return (
+            "Trials of equal number drew the same random numbers: means whose differences vary are "
+            "compared in pairs, other values as independent readings (Welch)."
+        )
     return "Trials are compared as independent readings (Welch)."
 
 
