@@ -82,10 +82,10 @@ pub(crate) struct Net {
     joining: Vec<(NodeId, RadioId)>,
     /// Each packet takes the way of a single one.
     #[cfg(test)]
-    pub singly: bool,
+    singly: bool,
     /// Packets that took the way of a run.
     #[cfg(test)]
-    pub in_runs: u64,
+    in_runs: u64,
 }
 
 impl Net {
@@ -106,6 +106,18 @@ impl Net {
             #[cfg(test)]
             in_runs: 0,
         }
+    }
+
+    /// Each packet takes the way of a single one from now on.
+    #[cfg(test)]
+    pub fn carry_singly(&mut self) {
+        self.singly = true;
+    }
+
+    /// Packets that took the way of a run.
+    #[cfg(test)]
+    pub fn in_runs(&self) -> u64 {
+        self.in_runs
     }
 
     /// Adds a node with an MTU, octets; `black_hole`: it drops longer packets that must not be

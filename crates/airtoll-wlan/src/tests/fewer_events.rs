@@ -151,9 +151,9 @@ fn packets_of_a_run_have_the_effects_of_single_ones() {
         }
     }
     for (number, scenario) in all.into_iter().enumerate() {
-        let count = |world: &World| world.stack.net.in_runs;
+        let count = |world: &World| world.stack.net.in_runs();
         let (in_runs, now) = rows_and(&scenario, |_| {}, count);
-        let (_, singly) = rows_and(&scenario, |world| world.stack.net.singly = true, count);
+        let (_, singly) = rows_and(&scenario, |world| world.stack.net.carry_singly(), count);
         differs.extend((now != singly).then_some(number));
         packets += in_runs;
     }
