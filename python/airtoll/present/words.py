@@ -748,20 +748,26 @@ class Teller:
             combinations *= len(of)
         if combinations != len({place.levels for place in here}):
             return ""
-        texts = [self._levels(axis, list(of.values())) for axis, of in levels.items()]
-        text = ", ".join(texts)
         room = _DESCRIBED_FEW if len(here) <= _MOST_TOLD else _DESCRIBED
-        return text if all(texts) and len(text) <= room else ""
+        for counted in (False, True):
+            texts = [self._levels(axis, list(of.values()), counted) for axis, of in levels.items()]
+            text = ", ".join(texts)
+            if all(texts) and len(text) <= room:
+                return text
+        return ""
 
-    def _levels(self, axis: str, levels: Sequence[Level]) -> str:
-        """Some levels of one axis: named, or the first and the last number."""
+    def _levels(self, axis: str, levels: Sequence[Level], counted: bool) -> str:
+        """Some levels of one axis: named, or the first and the last number.
+
+        ``counted``: all policies of the plan by their number, where there is no room for names.
+        """
         names = [self._level(axis, level) for level in levels]
         numbers = [
             one for one in levels if isinstance(one, int | float) and not isinstance(one, bool)
         ]
         if len(levels) > 2 and len(numbers) == len(levels):
             return _merged(self._level(axis, min(numbers)), self._level(axis, max(numbers)))
-        if axis == "policy" and len(levels) > 2 and len(levels) == self._count_of_policies:
+        if counted and axis == "policy" and 2 < len(levels) == self._count_of_policies:
             return f"all {len(levels)} policies"
         return "; ".join(names) if any("," in name for name in names) else _enumerated(names)
 
@@ -841,17 +847,15 @@ def _of_printed(claim: Reproduces, names: Names) -> str:
     near = near.replace(".0 %", " %")
     count, met = (claim.total, claim.met) if claim.total else (claim.fitted, claim.fitted_met)
     opening = _opening_of(claim, names)
-    others = "other " if claim.total and claim.fitted else ""
+    free = " that nothing was fitted to" if claim.total and claim.fitted else ""
     if count == 1:
         verb = "is" if met else "is not"
-        said = f"the {others}printed {_noun(claim, 1)} {verb} met within {near}"
+        said = f"the printed {_noun(claim, 1)}{free} {verb} met within {near}"
     else:
-        verb = "is" if met == 1 else "are"
-        of = f"of {'the ' if others else ''}{count} {others}printed {_noun(claim, count)}"
-        said = f"{met or 'none'} {of} {verb} met within {near}"
+        of = f"of {count} printed {_noun(claim, count)}{free}"
+        said = f"{met or 'none'} {of} {_are(met)} met within {near}"
     if claim.above:
-        verb = "is" if claim.above == 1 else "are"
-        said += f" and {claim.above} {verb} above what the PHY can carry"
+        said += f" and {claim.above} {_are(claim.above)} above what the PHY can carry"
     line = (
         f"{opening}{said}: printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
     )
@@ -862,9 +866,8 @@ def _of_printed(claim: Reproduces, names: Names) -> str:
 
 def _of_further(claim: Reproduces, names: Names) -> str:
     """The same of another variant of the model: without what the sentence before it says."""
-    verb = "is" if claim.met == 1 else "are"
-    of = f"the {claim.total} others" if claim.fitted else f"{claim.total}"
-    line = f"{_opening_of(claim, names)}{claim.met or 'none'} of {of} {verb} met"
+    of = f"the {claim.total} that it was not fitted to" if claim.fitted else f"{claim.total}"
+    line = f"{_opening_of(claim, names)}{claim.met or 'none'} of {of} {_are(claim.met)} met"
     if not claim.fitted:
         line += f": printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
     return f"{line}."
@@ -881,6 +884,11 @@ def _opening_of(claim: Reproduces, names: Names) -> str:
     if claim.instrument:
         return f"Read by {claim.instrument}{' (fitted)' if claim.fitted_instrument else ''}, "
     return ""
+
+
+def _are(count: int) -> str:
+    """The verb of ``none of 5``, ``1 of 5`` and ``2 of 5``."""
+    return "are" if count > 1 else "is"
 
 
 def _noun(claim: Reproduces, count: int) -> str:
@@ -965,7 +973,7 @@ def _groups(claims: Sequence[Compare]) -> list[list[Compare]]:
     """Claims that fall, that rise, that are too small to be noticed, that have the same data frames
     on both sides, and that are undecided."""
     changed = [claim for claim in claims if claim.verdict in _CHANGED]
-    return [
+    groups = [
         [claim for claim in changed if claim.change.value <= 0],  # type: ignore[union-attr]
         [claim for claim in changed if claim.change.value > 0],  # type: ignore[union-attr]
         *(
@@ -974,6 +982,16 @@ def _groups(claims: Sequence[Compare]) -> list[list[Compare]]:
         ),
         [claim for claim in claims if claim.verdict is Verdict.TOO_FEW],
     ]
+    return list(map(_in_whole_clients, groups))
+
+
+def _in_whole_clients(group: list[Compare]) -> list[Compare]:
+    """Claims about clients that join; as shares where not as many joined in every trial: a mean
+    of 0.3 of 4 clients says nothing to a reader.
+    """
+    if all(claim.clients is None or _is_of_whole_clients(claim) for claim in group):
+        return group
+    return [evolve(claim, clients=None) for claim in group]
 
 
 def _readable(options: Sequence[str]) -> str:
@@ -1015,10 +1033,9 @@ def _size(claim: Compare) -> float:
 
 
 def _words(question: Asked, group: Sequence[Compare]) -> str:
-    """The metric of some changes, and whose it is; of clients that join a mean is called one."""
+    """The metric of some changes, and whose it is."""
     if group[0].clients is not None:
-        mean = "" if all(map(_is_of_whole_clients, group)) else "mean "
-        return f"the {mean}number of clients that join"
+        return "the number of clients that join"
     of = f' of station "{question.station}"' if question.station else ""
     return _metric(group[0]) + of
 

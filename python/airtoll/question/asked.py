@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from airtoll.errors import StudyError
 from airtoll.observe.metrics import METRICS
-from airtoll.observe.spoken import spoken
+from airtoll.observe.spoken import unnoticed_among
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.study import Level, Question, Study
@@ -177,19 +177,28 @@ def resolved(plan: Plan, question: Question) -> Asked:
         rest = tuple((axis, level) for axis, level in levels_of(cell) if axis not in axes)
         places.setdefault(_same(rest), (rest, {}))[1][arm] = cell
     mine_arm = arms[_same(tuple(have.items()))]
+    there = [
+        Place(levels, of) for levels, of in places.values() if mine_arm in of and len(of) > 1
+    ]
     limit = question.unnoticed
+    if limit is None:
+        limit = unnoticed_in(question.metric, [c for at in there for c in at.cells.values()])
     return Asked(
         text=question.ask or plan.study.study.question,
         metric=question.metric,
         have=mine_arm,
         to=tuple(arm for arm in arms.values() if arm is not mine_arm),
-        places=tuple(
-            Place(levels, of) for levels, of in places.values() if mine_arm in of and len(of) > 1
-        ),
-        unnoticed=spoken(question.metric).unnoticed if limit is None else limit,
+        places=tuple(there),
+        unnoticed=limit,
         along=question.along,
         station=question.station,
     )
+
+
+def unnoticed_in(metric: str, cells: Iterable[Cell]) -> float:
+    """The largest unnoticed change of a metric in some cells: by the most clients of one."""
+    clients = [cell.settings.clients or len(cell.settings.stations) for cell in cells]
+    return unnoticed_among(metric, max(clients, default=0))
 
 
 def levels_of(cell: Cell) -> Iterator[tuple[str, Level]]:
