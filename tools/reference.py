@@ -59,6 +59,7 @@ TABLES = [
     ("beside", "`[[traffic.NAME.beside]]`", model.Beside),
     ("profile_set", "`[profile_set.NAME]`", model.ProfileSet),
     ("question", "`[[question]]`", model.Question),
+    ("order", "`[[order]]`", model.PrintedOrder),
     ("require", "`[[require]]`", model.Require),
     ("compare", "`[[compare]]`", model.Compare),
     ("instrument", "`[instrument.NAME]`", model.Instrument),

@@ -11,7 +11,6 @@ out of date; with names it takes these pages only. It changes no word outside th
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import statistics
@@ -25,6 +24,7 @@ import polars as pl
 from airtoll.analyse import Comparison
 from airtoll.analyse.analysis import estimate_of_row
 from airtoll.analyse.quantities import show_value
+from airtoll.answer import ordered as orders
 from airtoll.observe.datasets import list_datasets, load_dataset
 from airtoll.present.digits import percent, shown
 from airtoll.present.names import policy_name
@@ -229,38 +229,19 @@ def compared(summaries: Sequence[RunSummary], dataset: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def ordered(summaries: Sequence[RunSummary], dataset: str) -> str:
-    """Scenarios in which TCP and UDP lose to IPsec in the order of the choices of a data set.
-
-    One row per kind of TCP, MTU and datagram; the loss is the mean throughput without security
-    less that with it.
-    """
-    with (load_dataset(dataset).folder / "choices.csv").open(encoding="utf-8") as file:
-        better = {row["scenario"]: row["better_transport"] for row in csv.DictReader(file)}
-    losses: dict[tuple[str, str, str], float] = {}
-    for cell, summary in ((c, s) for s in summaries for c in s.plan.cells):
-        if cell.policy != "open":
-            overhead = summary.analysis.overhead(cell.name)
-            if overhead is not None:
-                losses[cell.scenario, cell.traffic, cell.factors_json] = abs(overhead.value)
-    factors = dict.fromkeys(key[2] for key in losses)
-    kinds = dict.fromkeys(key[1] for key in losses)
+def ordered(summaries: Sequence[RunSummary], _dataset: str) -> str:
+    """Scenarios in which TCP and UDP lose to a policy in the printed order: a row per setting."""
     lines = [
         "| MTU | TCP | UDP datagram | scenarios in the paper's order | of 9 |",
         "|---|---|---|---|---|",
     ]
-    for level in factors:
-        for tcp in (kind for kind in kinds if kind.startswith("tcp")):
-            for udp in (kind for kind in kinds if kind.startswith("udp")):
-                kept = [
-                    place
-                    for place, less in better.items()
-                    if (losses[place, tcp, level] < losses[place, udp, level]) == (less == "TCP")
-                ]
-                (mtu,) = json.loads(level).values()
-                found = "without discovery" if "without" in tcp else "path MTU known"
-                row = (str(mtu), found, udp.removeprefix("udp-"), ", ".join(kept), str(len(kept)))
-                lines.append("| " + " | ".join(row) + " |")
+    for claim in (one for summary in summaries for one in orders(summary.measured)):
+        for setting in claim.settings:
+            mtu, tcp, udp = (str(level) for _, level in setting.levels)
+            found = "without discovery" if "without" in tcp else "path MTU known"
+            kept = setting.kept
+            row = (mtu, found, udp.removeprefix("udp-"), ", ".join(kept), str(len(kept)))
+            lines.append("| " + " | ".join(row) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -226,3 +226,25 @@ def test_totals_keep_what_selects_the_trials(tmp_path):
     found = summary(text, tmp_path)
     assert found.answered[0].compares[0].change is not None
     assert found.trials["status"].cast(pl.String).unique().to_list() == ["ok"]
+
+
+def test_the_other_stations_of_a_mixed_cell_are_told_by_their_sum(tmp_path):
+    found = summarise(run("mixed-cell", out=tmp_path / "run", trials=2, jobs=2).path)
+    others, whole, old = found.answered[:3]
+    assert others.question.others_than == old.question.station == "old"
+    for claims in zip(others.compares, whole.compares, old.compares, strict=True):
+        for side in ("before", "after"):
+            rest, every, one = (getattr(claim, side).value for claim in claims)
+            assert rest == pytest.approx(every - one)
+    assert headline(found)[0].startswith('For station "old" only: from WPA2-Personal CCMP-128 to ')
+    assert "throughput of all other stations" in headline(found)[0]
+
+
+def test_the_factor_that_a_paper_leaves_open_is_the_one_beside_the_same_value(tmp_path):
+    found = summarise(run("gheryani2013-rate", out=tmp_path / "run", trials=2, jobs=2).path)
+    throughputs = [one for one in found.reproduced if one.quantity == "throughput_bps"]
+    assert {one.axis for one in throughputs} == {"scenario.rate_mbps"}
+    assert [one.variant for one in throughputs] == [12, 18, 24, 54]
+    # Those that chose the rate count for the choice, and not as predictions.
+    chosen = throughputs[1]
+    assert (chosen.total, chosen.fitted, chosen.of_all.total) == (8, 2, 10)

@@ -16,6 +16,9 @@ from airtoll.answer import (
     Fit,
     Held,
     Limit,
+    Met,
+    Ordered,
+    Ordering,
     Parts,
     Possible,
     Printed,
@@ -24,6 +27,7 @@ from airtoll.answer import (
 )
 from airtoll.answer.compared import judge
 from airtoll.answer.crossings import crossings
+from airtoll.answer.trends import trends
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.spoken import spoken
 from airtoll.plan import make_plan
@@ -110,6 +114,7 @@ class Telling:
     def answered(self, **others: object) -> Answered:
         fields = {"limits": (), "impossible": (), "fallbacks": (), "parts": None} | others
         found = tuple(crossings(self.question, self.claims))
+        fields["trends"] = tuple(trends(self.question, self.claims))
         return Answered(self.question, tuple(self.claims), found, **fields)  # type: ignore[arg-type]
 
 
@@ -390,7 +395,8 @@ def test_printed_values_are_counted_and_fitted_ones_apart(names):
     assert reproduced([air, card], names).leads == (
         "With the air alone, 5 of 20 printed overheads are met within one point: "
         "printed 0.56 to 15 %, ours 0.99 to 1.5 %.",
-        "With a serial card (17 to 57 us per frame), 6 of the 10 others are met.",
+        "With a serial card (17 to 57 us per frame), 6 of the 10 that it was not fitted to are "
+        "met.",
     )
 
 
@@ -440,3 +446,160 @@ def test_an_unnoticed_change_without_an_interval_is_told_by_its_value():
     telling.claims = [evolve(claim, change=bare, verdict=Verdict.UNNOTICED)]
     (lead,) = telling.leads()
     assert "throughput changes by at most 0.050 %" in lead
+
+
+NAMED = """[[question]]
+metric = "throughput_bps"
+from = { policy = "open" }
+to = [{ policy = "wpa2-psk-ccmp" }]
+where = { traffic = "udp", profile_set = "air", "scenario.queue_packets" = 50 }
+along = "scenario"
+"""
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "said"),
+    [
+        (0.981, 0.996, "shrinks from 1.9 % (near the access point) to 0.40 % (far from it)."),
+        (0.981, 0.879, "grows from 1.9 % (near the access point) to 12 % (far from it)."),
+        (0.981, 0.98101, "is 1.9 % (near the access point) and 1.9 % (far from it): it neither "),
+    ],
+)
+def test_a_cost_grows_or_shrinks_along_named_places(near, far, said):
+    telling = Telling(NAMED, "bit/s", (20e6, near * 20e6, 4e3), (20e6, far * 20e6, 4e3))
+    (line,) = telling.leads()
+    assert f"from an open network to WPA2-Personal, the loss of throughput {said}" in line
+
+
+def test_an_undecided_place_has_no_trend():
+    telling = Telling(NAMED, "bit/s", (20e6, 19e6, 4e4), (20e6, 19.9e6, 6e5))
+    (line,) = telling.leads()
+    assert "throughput falls by 5.00 ± 0.20 % (near the access point)" in line
+
+
+def test_numbers_along_which_the_verdict_turns_have_their_level_and_no_trend():
+    numbers = NAMED.replace('along = "scenario"', 'along = "scenario.queue_packets"')
+    numbers = numbers.replace(', "scenario.queue_packets" = 50', ', scenario = "near"')
+    same, less = (20e6, 19.99e6, 1e4), (20e6, 17e6, 4e4)
+    (line,) = Telling(numbers, "bit/s", same, same, less).leads()
+    assert "up to a queue of 400 packets, and falls by 15 % at a queue of 800 packets" in line
+    more = (20e6, 17.8e6, 4e4)
+    (line,) = Telling(numbers, "bit/s", (20e6, 19e6, 4e4), more, less).leads()
+    assert line.endswith(
+        "the loss of throughput grows from 5.0 % (a queue of 50 packets) to 11 % (a queue of 400 "
+        "packets) and 15 % (a queue of 800 packets)."
+    )
+
+
+def setting(variant: int, *of: tuple[str, int, int, float]) -> Reproduces:
+    met, total = (sum(one[at] for one in of) for at in (1, 2))
+    median = min(one[3] for one in of)
+    return claim(
+        axis="scenario.queue_packets", variant=variant, quantity="throughput_bps", unit="bit/s",
+        within=0.05, met=met, total=total, of_all=Met("", met, total, median),
+        by_traffic=tuple(Met(*one) for one in of),
+    )  # fmt: skip
+
+
+def test_the_setting_that_meets_most_printed_values_is_named(names):
+    told = reproduced(
+        [
+            setting(50, ("udp", 1, 5, 0.06), ("call", 0, 5, 0.2)),
+            setting(400, ("udp", 5, 5, 0.01), ("call", 0, 5, 0.1)),
+            setting(800, ("udp", 5, 5, 0.02), ("call", 0, 5, 0.1)),
+        ],
+        names,
+    )
+    assert told.leads == (
+        "With a queue of 400 packets, 5 of 10 printed throughputs are met within 5 % (UDP 5 of 5, "
+        "a call none of 5); none of the 3 settings meets more or comes nearer.",
+    )
+    assert len(told.extras) == 3
+
+
+def test_each_traffic_has_its_setting_where_no_one_meets_as_many(names):
+    told = reproduced(
+        [
+            setting(50, ("udp", 1, 4, 0.1), ("call", 3, 4, 0.02)),
+            setting(400, ("udp", 3, 4, 0.03), ("call", 0, 4, 0.2)),
+        ],
+        names,
+    )
+    assert told.leads == (
+        "With a queue of 400 packets 3 of 4 printed throughputs of UDP are met within 5 %, with a "
+        "queue of 50 packets 3 of 4 of a call; none of the 2 settings meets all 8.",
+    )
+
+
+def test_settings_that_meet_nothing_say_how_far_the_nearest_is(names):
+    told = reproduced([setting(50, ("udp", 0, 4, 0.3)), setting(400, ("udp", 0, 4, 0.15))], names)
+    assert told.leads == (
+        "With none of the 2 settings is any of 4 printed throughputs met within 5 %; nearest, with "
+        "a queue of 400 packets, the median distance is 15 %.",
+    )
+
+
+def test_the_settings_with_a_printed_order_and_the_scenarios_without_it(names):
+    def at(queue: int, udp: str, *kept: str) -> Ordering:
+        return Ordering((("scenario.queue_packets", queue), ("TCP", "call"), ("UDP", udp)), kept)
+
+    order = Ordered(
+        "paper",
+        "wpa2-psk-ccmp",
+        ("N1", "N2", "N3"),
+        (at(50, "udp", "N1", "N2"), at(400, "udp", "N3"), at(800, "udp", "N3"), at(800, "call")),
+    )
+    assert Teller(names).ordered(order) == [
+        "None of 4 settings gives the printed order of TCP and UDP in all 3 scenarios: at most it "
+        "holds in 2 (N1 and N2) with a queue of 50 packets and UDP.",
+        "In the other 1 (N3) it holds with 2 of the 3 other settings.",
+    ]
+    whole = evolve(order, settings=(at(50, "udp", "N1", "N2", "N3"), at(400, "udp", "N3")))
+    assert Teller(names).ordered(whole) == [
+        "The printed order of TCP and UDP holds in all 3 scenarios with a queue of 50 packets."
+    ]
+
+
+def test_values_that_nothing_was_fitted_to_are_called_so(names):
+    (line,) = reproduced([claim(met=0, total=3, fitted=1, fitted_met=1)], names).leads
+    assert line.startswith("None of 3 printed overheads that nothing was fitted to is met within")
+
+
+def test_few_policies_are_named_and_many_counted():
+    where = 'where = { scenario = "near", traffic = "udp", profile_set = "air"%s }'
+    queues = f"""[[question]]
+metric = "delay_s"
+from = {{ "scenario.queue_packets" = 50 }}
+to = [{{ "scenario.queue_packets" = 400 }}]
+{where % ', policy = ["open", "wpa2-psk-ccmp", "wpa3-sae-ccmp"]'}
+"""
+    rises = (0.08, 0.7, 0.01)
+    (line,) = Telling(queues, "s", *[rises] * 3).leads()
+    assert "(an open network, WPA2-Personal and WPA3-Personal CCMP-128)" in line
+    (line,) = Telling(
+        queues.replace(where % ', policy = ["open", "wpa2-psk-ccmp", "wpa3-sae-ccmp"]', where % ""),
+        "s",
+        *[rises] * 5,
+    ).leads()
+    assert "(all 5 policies)" in line
+
+
+def test_clients_that_join_in_some_trials_alone_are_a_share():
+    telling = Telling(policies(ONE, metric="joined_ratio"), "1", (1.0, 0.125, 0.1))
+    telling.claims = [evolve(one, clients=4) for one in telling.claims]
+    (line,) = telling.leads()
+    assert "the share of clients that join falls from 100.0 to 12.5 % (" in line
+    telling.claims = [evolve(one, after=evolve(one.after, value=0.25)) for one in telling.claims]
+    (line,) = telling.leads()
+    assert "the number of clients that join falls from 4 to 1 of 4 (" in line
+
+
+def test_a_candidate_with_which_no_client_joins_is_told_as_such():
+    telling = Telling(policies(TWO, metric="joined_ratio"), "1", (1.0, 1.0, None), (1.0, 1.0, None))
+    question = telling.question
+    refused = tuple(Possible(arm, "EAP: no answer", question.places) for arm in question.to)
+    leads = telling.leads(impossible=refused)
+    assert leads[0].startswith(
+        "No client joins with WPA3-Personal CCMP-128 and WPA2-Personal + WireGuard (near"
+    )
+    assert leads[0].endswith("): EAP: no answer.")

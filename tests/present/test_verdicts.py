@@ -131,7 +131,8 @@ def few(low: float, high: float, fresh: int, n: int) -> str:
 def test_a_wide_interval_has_both_ends_both_values_and_a_first_step():
     step = "6 trials differ too much to tell how many would decide; first run with --trials 30"
     assert few(-0.93, 0.52, 71, 12) == (
-        "throughput changes by -30 [-93, 52] %, from 59 to 41 Mb/s: too few trials to tell; " + step
+        "throughput changes by -30 % (-93 to 52), from 59 to 41 Mb/s: too few trials to tell; "
+        + step
     )
     # A narrow one that asks for hundreds of times the trials, and those that have their number.
     assert few(-0.65, 0.05, 601, 12).endswith(step)

@@ -32,7 +32,7 @@ def test_two_significant_digits_of_the_interval_decide(value, half, unit, text):
 
 
 def test_both_ends_are_shown_where_the_value_is_not_the_middle():
-    assert shown(Estimate(0.012, 0.0112, 0.0159, 0.95, 9, "", "s")) == "12.0 [11.2, 15.9] ms"
+    assert shown(Estimate(0.012, 0.0112, 0.0159, 0.95, 9, "", "s")) == "12.0 ms (11.2 to 15.9)"
 
 
 def test_a_change_has_one_unit_and_the_digits_of_its_interval():

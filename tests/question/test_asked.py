@@ -139,3 +139,37 @@ def test_a_grid_with_other_places_answers_there():
     other = with_values(file, {"grid.scenario.clients": [20]})
     (question,) = asked(make_plan(other.study))
     assert {dict(place.levels)["scenario.clients"] for place in question.places} == {20}
+
+
+@pytest.mark.parametrize(("clients", "limit"), [("1", 0.1), ("5", 1.0), ("[1, 5]", 1.0)])
+def test_few_clients_notice_a_join_and_many_a_storm(clients, limit):
+    where = f'where = {{ "scenario.clients" = {clients} }}\n'
+    (question,) = asked(plan(f'[[question]]\nmetric = "join_all_time_s"\n{where}'))
+    assert question.unnoticed == limit
+    (question,) = asked(plan(f'[[question]]\nmetric = "join_time_s"\n{where}'))
+    assert question.unnoticed == 0.1
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ('metric = "delay_s"\nothers_than = "A"', "only throughput_bps has a sum"),
+        ('metric = "throughput_bps"\nothers_than = "B"', "no station of the study; there: A"),
+        ('metric = "throughput_bps"\nothers_than = "A"\nstation = "A"', "leave it out"),
+    ],
+)
+def test_a_sum_over_other_stations_that_has_no_sense_is_refused(question, words):
+    text = STUDY.replace("[scenario.far]", '[scenario.far]\nstations = [{{ name = "A" }}]')
+    text = text.replace('"scenario.clients" = [1, 5]\n', "").replace(
+        "[scenario.near]", '[scenario.near]\nstations = [{{ name = "A" }}]'
+    )
+    text = text.format(questions=f"[[question]]\n{question}\n", head="")
+    with pytest.raises(StudyError, match=words):
+        refuse_questions(parse(text, Path("asks.toml")).study)
+
+
+def test_an_order_needs_its_policy_and_goes_with_it():
+    order = '[[order]]\ndataset = "agarwal2005"\npolicy = "wep-104"\n'
+    assert with_values(study(order), {"grid.policy": ["open", "wpa2-psk-ccmp"]}).study.order == ()
+    with pytest.raises(StudyError, match=r"order\[0\].policy: 'owe-ccmp' is not in the grid"):
+        study(order.replace("wep-104", "owe-ccmp"))

@@ -16,6 +16,9 @@ from airtoll.answer.claims import (
     Layered,
     Limit,
     Margin,
+    Met,
+    Ordered,
+    Ordering,
     Parts,
     Possible,
     Printed,
@@ -23,17 +26,21 @@ from airtoll.answer.claims import (
     Ruled,
     Ruling,
     Sum,
+    Trend,
     Verdict,
+    Way,
 )
 from airtoll.answer.gained import gained
 from airtoll.answer.layered import layered
 from airtoll.answer.measured import Measured
+from airtoll.answer.ordered import TRANSPORTS, ordered
 from airtoll.answer.reproduced import Readings, within
 from airtoll.answer.ruled import ruled
 from airtoll.answer.since import Since, since
 from airtoll.answer.stated import Stated, of_change, of_row, stated, unnoticed_of
 
 __all__ = [
+    "TRANSPORTS",
     "Answered",
     "Claim",
     "Compare",
@@ -46,6 +53,9 @@ __all__ = [
     "Limit",
     "Margin",
     "Measured",
+    "Met",
+    "Ordered",
+    "Ordering",
     "Parts",
     "Possible",
     "Printed",
@@ -56,13 +66,16 @@ __all__ = [
     "Since",
     "Stated",
     "Sum",
+    "Trend",
     "Verdict",
+    "Way",
     "answered",
     "answered_about",
     "gained",
     "layered",
     "of_change",
     "of_row",
+    "ordered",
     "printed",
     "ruled",
     "since",

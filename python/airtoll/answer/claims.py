@@ -190,6 +190,29 @@ class Crossing:
     between: tuple[float, ...] = ()
 
 
+class Way(Enum):
+    """The way of a change along the levels of a factor."""
+
+    GROWS = "grows"
+    SHRINKS = "shrinks"
+    #: The interval of the difference between the first and the last level holds zero.
+    STEADY = "neither grows nor shrinks"
+
+
+@frozen
+class Trend:
+    """Whether a change grows or shrinks from the first level of an axis to the last.
+
+    ``compares``: the change at each level, in the order of the levels; all are decided. ``way``: of
+    the amount of the change, by the difference of its first and its last value.
+    """
+
+    axis: str
+    to: Arm
+    compares: tuple[Compare, ...]
+    way: Way
+
+
 @frozen
 class Possible:
     """An arm (what one has, too) that cannot be had at some places, and why."""
@@ -229,6 +252,40 @@ class Fit:
 
 
 @frozen
+class Met:
+    """How many printed values of one traffic are met, fitted ones too; ``median``: distance."""
+
+    traffic: str
+    met: int
+    total: int
+    median: float
+
+
+@frozen
+class Ordering:
+    """One setting of a study, and the scenarios in which it gives a printed order.
+
+    ``levels``: factors with their level, then ``TCP`` and ``UDP`` with their traffic.
+    """
+
+    levels: tuple[tuple[str, Level], ...]
+    kept: tuple[str, ...]
+
+
+@frozen
+class Ordered:
+    """The settings that give a printed order of two transports.
+
+    The order is which of TCP and UDP loses less throughput to ``policy``, scenario by scenario.
+    """
+
+    dataset: str
+    policy: str
+    scenarios: tuple[str, ...]
+    settings: tuple[Ordering, ...]
+
+
+@frozen
 class Reproduces:
     """How many printed values are met.
 
@@ -239,7 +296,7 @@ class Reproduces:
     study's model varies (the profile set, or a factor that the printed values do not have), and its
     level; empty without one. ``fits``: fitted times of its devices. ``instrument``: the one through
     which ours was seen; ``fitted_instrument``: whether it is fitted itself. ``above``: printed
-    values above what the PHY can carry.
+    values above what the PHY can carry. ``of_all`` and ``by_traffic``: all values, fitted ones too.
     """
 
     dataset: str
@@ -260,6 +317,8 @@ class Reproduces:
     fits: tuple[Fit, ...] = ()
     above: int = 0
     fitted_instrument: bool = False
+    of_all: Met | None = None
+    by_traffic: tuple[Met, ...] = ()
 
 
 @frozen
@@ -322,6 +381,8 @@ Claim = (
     | Limit
     | Margin
     | Crossing
+    | Trend
+    | Ordered
     | Possible
     | Fallback
     | Reproduces

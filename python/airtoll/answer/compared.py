@@ -83,7 +83,10 @@ def _analysed(question: Asked, measured: Measured, arms: dict[Arm, str]) -> Anal
     )
     if own.filter(pl.col("metric") == question.metric).is_empty():
         return None
-    rows = _as_text(own).with_columns(
+    own = _as_text(own)
+    if question.others_than is not None:
+        own = pl.concat([own, _of_others(own, question.others_than)])
+    rows = own.with_columns(
         policy=pl.col("cell").replace_strict({c: arm for c, (arm, _) in of_cell.items()}),
         scenario=pl.col("cell").replace_strict({c: place for c, (_, place) in of_cell.items()}),
         traffic=pl.lit("all"),
@@ -103,6 +106,29 @@ def _analysed(question: Asked, measured: Measured, arms: dict[Arm, str]) -> Anal
         sketches=sketches,
         testbed=measured.testbed,
     )
+
+
+def _of_others(rows: pl.DataFrame, left_out: str) -> pl.DataFrame:
+    """Throughputs of all stations but one as those of a station more, ``others_of(left_out)``."""
+    alone = rows.filter(
+        (pl.col("metric") == THROUGHPUT)
+        & pl.col("station").is_not_null()
+        & (pl.col("station") != left_out)
+    )
+    whole = alone.filter(pl.col("flow").is_null())
+    alone = alone if whole.is_empty() else whole
+    keys = [name for name in rows.columns if name not in ("station", "flow", "value")]
+    return (
+        alone.group_by(keys, maintain_order=True)
+        .agg(pl.col("value").sum())
+        .with_columns(station=pl.lit(others_of(left_out)), flow=pl.lit(None, rows.schema["flow"]))
+        .select(rows.columns)
+    )
+
+
+def others_of(station: str) -> str:
+    """The name under which an analysis has the other stations; no station can have it."""
+    return f"all but {station}"
 
 
 def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
@@ -336,13 +362,16 @@ def level_in(
 
 def _part(analysis: Analysis, question: Asked, cell: str) -> tuple[str | None, str | None] | None:
     """Flow and station of the value that counts: of the cell, or of one station."""
-    if question.station is None and analysis.estimate(cell, question.metric) is not None:
+    station = question.station
+    if question.others_than is not None:
+        station = others_of(question.others_than)
+    if station is None and analysis.estimate(cell, question.metric) is not None:
         return None, None
     rows = analysis.estimates.filter(
         (pl.col("cell") == cell) & (pl.col("metric") == question.metric)
     )
-    if question.station is not None:
-        rows = rows.filter(pl.col("station") == question.station)
+    if station is not None:
+        rows = rows.filter(pl.col("station") == station)
     if rows.is_empty():
         return None
     return rows["flow"][0], rows["station"][0]

@@ -66,4 +66,4 @@ def _reasons(measured: Measured) -> dict[str, str]:
 def _refusal(reason: str) -> str:
     """The cause for which the network refused the first station; empty for other failures."""
     cause = reason.partition(_REFUSED)[2].partition("; nor did ")[0]
-    return re.sub(r", reason code \d+$", "", cause)
+    return re.sub(r", reason code \d+(; \d+ attempts in \d+ s)?$", "", cause)

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from airtoll.analyse import Comparison
 from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.answer.claims import Fit, Printed, Reproduces
+from airtoll.answer.claims import Fit, Met, Printed, Reproduces
 from airtoll.plan import Cell
 from airtoll.profiles import Profile
 from airtoll.study import Level, Study
@@ -67,19 +67,20 @@ def reproduced(
 def _axis(comparisons: Sequence[Comparison], cells: dict[str, Cell], study: Study) -> str:
     """The factor by which the model of the printed values varies.
 
-    The profile set; else the only factor that no `[[compare]]` table names and that varies.
+    The profile set; else the only factor of which several levels stand beside one printed value.
     """
     if _PROFILES in study.grid:
         return _PROFILES
-    named = {key for entry in study.compare for key in entry.cells}
-    varying = {
-        key
-        for key, levels in study.grid.items()
-        if "." in key and len(levels) > 1 and key not in named
-    }
-    used = {key for one in comparisons for key, _ in cells[one.cell].factors}
-    here = sorted(varying & used)
-    return here[0] if len(here) == 1 else ""
+    levels: dict[tuple[str, ...], dict[str, set[Level]]] = {}
+    for one in comparisons:
+        value = (
+            one.dataset, one.table, one.configuration, one.scenario, one.policy, one.traffic,
+            one.client, one.quantity, one.instrument, one.printed, one.extreme,
+        )  # fmt: skip
+        for factor, level in cells[one.cell].factors:
+            levels.setdefault(value, {}).setdefault(factor, set()).add(level)
+    here = {factor for of in levels.values() for factor, some in of.items() if len(some) > 1}
+    return next(iter(here)) if len(here) == 1 else ""
 
 
 def distance(one: Comparison) -> float:
@@ -137,7 +138,17 @@ def _counted(
         fits=_fits([cells[one.cell] for one in counted], readings),
         above=sum(map(readings.above_ceiling, counted)),
         fitted_instrument=bool(instrument) and study.instrument[instrument].fitted,
+        of_all=_met("", group),
+        by_traffic=tuple(
+            _met(traffic, [one for one in group if cells[one.cell].traffic == traffic])
+            for traffic in dict.fromkeys(cells[one.cell].traffic for one in group)
+        ),
     )
+
+
+def _met(traffic: str, group: Sequence[Comparison]) -> Met:
+    median = statistics.median(map(distance, group))
+    return Met(traffic, sum(map(is_met, group)), len(group), median)
 
 
 def _fits(cells: Sequence[Cell], readings: Readings) -> tuple[Fit, ...]:

@@ -65,7 +65,7 @@ def since(before: Measured, now: Measured, *, same_draws: bool) -> Since:
             Place(tuple(levels_of(cell)), {_BEFORE: renamed[cell.name], _NOW: cell})
             for cell in cells
         )
-        question = Asked("", metric, _BEFORE, (_NOW,), places, unnoticed_of(now.plan.study, metric))
+        question = Asked("", metric, _BEFORE, (_NOW,), places, unnoticed_of(now.plan, metric))
         for claim in compared(question, both):
             cell = claim.place.cells[_NOW]
             if not _was_asked(claim, cell, now):

@@ -22,9 +22,9 @@ from airtoll.answer.compared import Pair, by_frames, judge, judged, tied, unjudg
 from airtoll.answer.measured import Measured
 from airtoll.observe.metrics import METRICS
 from airtoll.observe.spoken import spoken
-from airtoll.plan import Cell
-from airtoll.question import Arm, Place, levels_of
-from airtoll.study import Level, Study
+from airtoll.plan import Cell, Plan
+from airtoll.question import Arm, Place, levels_of, unnoticed_in
+from airtoll.study import Level
 
 #: Cell, flow and station of a row.
 Part = tuple[str, str | None, str | None]
@@ -50,14 +50,14 @@ class Stated:
     is_asked: bool = False
 
 
-def unnoticed_of(study: Study, metric: str) -> float:
+def unnoticed_of(plan: Plan, metric: str) -> float:
     """The largest unnoticed change: the least of the study's questions, else the metric's own."""
     stated = [
         one.unnoticed
-        for one in study.question
+        for one in plan.study.question
         if one.metric == metric and one.unnoticed is not None
     ]
-    return min(stated) if stated else spoken(metric).unnoticed
+    return min(stated) if stated else unnoticed_in(metric, plan.cells)
 
 
 def stated(measured: Measured, answers: Iterable[Answered], metric: str) -> dict[Part, Stated]:
@@ -66,7 +66,7 @@ def stated(measured: Measured, answers: Iterable[Answered], metric: str) -> dict
         return {}
     asked = _asked(answers, metric)
     cells = {cell.name: cell for cell in measured.plan.cells}
-    unnoticed = unnoticed_of(measured.plan.study, metric)
+    unnoticed = unnoticed_of(measured.plan, metric)
     rows = measured.analysis.comparisons.filter(metric=metric)
     count = Counter(rows["cell"])
     found = {}
@@ -133,7 +133,7 @@ def _asked(answers: Iterable[Answered], metric: str) -> dict[Pair, Compare]:
     found: dict[Pair, Compare] = {}
     for answered in answers:
         question = answered.question
-        if question.metric != metric or question.station is not None:
+        if question.metric != metric or question.station or question.others_than:
             continue
         for claim in answered.compares:
             mine, other = (claim.place.cells[arm].name for arm in (claim.have, claim.to))

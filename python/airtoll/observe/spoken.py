@@ -38,6 +38,9 @@ class Spoken(NamedTuple):
 _HEARD_S: Final = 0.005
 #: The limit of what feels immediate (Nielsen, Usability Engineering, 1993, chapter 5).
 _FELT_S: Final = 0.1
+#: Up to so many clients the time until all have joined is one that a person waits for, as a join.
+_WAITED_FOR: Final = 2
+_ALL_JOINED: Final = "join_all_time_s"
 
 SPOKEN: Final[dict[str, Spoken]] = {
     "throughput_bps": Spoken("throughput", "share", 0.01),
@@ -57,7 +60,7 @@ SPOKEN: Final[dict[str, Spoken]] = {
     "voice_mos": Spoken("the quality of a call (MOS)", "difference", 0.1),
     "association_time_s": Spoken("the time of an association", "difference", _FELT_S),
     "join_time_s": Spoken("the time of a join", "difference", _FELT_S),
-    "join_all_time_s": Spoken("the time until every client has joined", "difference", 1.0),
+    _ALL_JOINED: Spoken("the time until every client has joined", "difference", 1.0),
     "negotiation_time_s": Spoken("the time of a negotiation", "difference", _FELT_S),
     "eap_time_s": Spoken("the time of EAP", "difference", _FELT_S),
     "key_handshake_time_s": Spoken("the time of the key handshake", "difference", _FELT_S),
@@ -184,6 +187,13 @@ _NAMED: Final[dict[str, str]] = {
     "rate_forbidden_bps": "the rate that the cipher forbids",
     "rate_used_bps": "the rate that is used",
 }
+
+
+def unnoticed_among(metric: str, clients: int) -> float:
+    """The largest unnoticed change of a metric where so many clients are."""
+    if metric == _ALL_JOINED and clients <= _WAITED_FOR:
+        return _FELT_S
+    return spoken(metric).unnoticed
 
 
 def spoken(metric: str) -> Spoken:

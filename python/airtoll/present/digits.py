@@ -30,9 +30,9 @@ def places_of(half: float, value: float) -> int:
 
 
 def shown(estimate: Estimate) -> str:
-    """``57.0 ± 2.1 ms``; ``12.0 [11.2, 15.9] ms`` where the value is not the middle."""
+    """``57.0 ± 2.1 ms``; ``12.0 ms (11.2 to 15.9)`` where the value is not the middle."""
     factor, unit = scale_of(estimate.value, estimate.unit)
-    return f"{_number(estimate, factor)} {unit}".rstrip()
+    return _number(estimate, factor, unit)
 
 
 def rate(per_s: float) -> str:
@@ -48,7 +48,7 @@ def change(change: Estimate, before: Estimate, after: Estimate) -> str:
 def amount(change: Estimate, before: Estimate, after: Estimate) -> str:
     """``37.0 ± 2.1 ms``, in the unit of ``from_to``."""
     factor, unit = _unit(change, before, after)
-    return f"{_number(absolute(change), factor)} {unit}".rstrip()
+    return _number(absolute(change), factor, unit)
 
 
 def from_to(change: Estimate, before: Estimate, after: Estimate) -> str:
@@ -71,8 +71,8 @@ def _unit(change: Estimate, before: Estimate, after: Estimate) -> tuple[float, s
 
 def points(change: Estimate, before: Estimate, after: Estimate) -> str:
     """``by 12.0 ± 1.1 points, from 100 to 88 %``: of a share."""
-    by = _number(absolute(change), 0.01)
-    return f"by {by} points, {points_from_to(change, before, after)}"
+    by = _number(absolute(change), _PERCENT, "points")
+    return f"by {by}, {points_from_to(change, before, after)}"
 
 
 def points_from_to(change: Estimate, before: Estimate, after: Estimate) -> str:
@@ -147,7 +147,7 @@ def _two(value: float) -> str:
 
 def percent(estimate: Estimate) -> str:
     """A share in percent with its interval."""
-    return f"{_number(estimate, _PERCENT)} %"
+    return _number(estimate, _PERCENT, "%")
 
 
 def plain_percent(value: float) -> str:
@@ -171,16 +171,17 @@ def absolute(estimate: Estimate) -> Estimate:
     )  # fmt: skip
 
 
-def _number(estimate: Estimate, factor: float) -> str:
+def _number(estimate: Estimate, factor: float, unit: str) -> str:
+    """A value with its interval and unit; both ends of an interval are words of a sentence."""
     if not math.isfinite(estimate.value):
-        return NOTHING
+        return f"{NOTHING} {unit}".rstrip()
     value, half = estimate.value / factor, estimate.half_width / factor
     places = places_of(half, value)
     if not math.isfinite(half):
-        return f"{value:.{places}f}"
+        return f"{value:.{places}f} {unit}".rstrip()
     low, high = estimate.low / factor, estimate.high / factor
     if f"{low:.{places}f}" == f"{high:.{places}f}":
-        return f"{value:.{places}f}"
+        return f"{value:.{places}f} {unit}".rstrip()
     # The rule of the tables where the interval says no direction, or where half a width would reach
     # beyond 100 % although the interval does not.
     most = _OFF_CENTRE
@@ -188,6 +189,8 @@ def _number(estimate: Estimate, factor: float) -> str:
     if half > abs(value) or (factor == _PERCENT and max(abs(low), abs(high)) <= _ALL < reach):
         most = OFF_CENTRE
     if abs(value - (low + high) / 2) > most * half:
-        return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}]"
+        ends = f"{low:.{places}f} to {high:.{places}f}"
+        return f"{f'{value:.{places}f} {unit}'.rstrip()} ({ends})"
     width = f"{half:.{places}f}"
-    return f"{value:.{places}f} ± {width}" if float(width) else f"{value:.{places}f}"
+    said = f"{value:.{places}f} ± {width}" if float(width) else f"{value:.{places}f}"
+    return f"{said} {unit}".rstrip()

@@ -21,6 +21,7 @@ from airtoll.analyse.families import EXPLORATORY
 from airtoll.analyse.power import POWER
 from airtoll.analyse.quantities import like_units
 from airtoll.answer import (
+    TRANSPORTS,
     Answered,
     Compare,
     Crossing,
@@ -31,6 +32,9 @@ from airtoll.answer import (
     Layered,
     Limit,
     Margin,
+    Met,
+    Ordered,
+    Ordering,
     Parts,
     Possible,
     Printed,
@@ -39,7 +43,9 @@ from airtoll.answer import (
     Ruling,
     Stated,
     Sum,
+    Trend,
     Verdict,
+    Way,
 )
 from airtoll.observe.metrics import OVERHEAD, name_of, quantity
 from airtoll.observe.spoken import NOTHING_NOTICED, UNDECIDED, spoken
@@ -83,6 +89,12 @@ _FIRST_TRIALS: Final = 30
 _FIRST_STEP: Final = f"--trials {_FIRST_TRIALS}"
 #: A rise from which on the values alone are told: 1315 % is hard to read.
 _MANIFOLD: Final = 1.0
+#: The share of clients that join.
+_JOINED: Final = "joined_ratio"
+#: Numbers that mean nothing without that of the clients.
+_OF_CLIENTS: Final = ("associations_lost",)
+#: The axis of a model's variants that has words of its own.
+_PROFILES: Final = "profile_set"
 _SAME_FRAMES: Final = "both send the same data frames"
 _NOT_MEASURED: Final = "not measured"
 _NOT_SETTLED: Final = "not settled"
@@ -153,6 +165,8 @@ class Teller:
         """The sentences about one question."""
         question = answered.question
         turns = list(self._turns(question, answered.crossings))
+        turns += [self._trend(question, one) for one in answered.trends]
+        of_trends = {id(claim) for one in answered.trends for claim in one.compares}
         turned = {one.to for one in answered.crossings}
         if turns and question.along in question.axes:
             turned = set(question.to)
@@ -160,7 +174,13 @@ class Teller:
             arm: told
             for arm in question.to
             if arm not in turned
-            and (told := [c for c in answered.compares if c.to == arm and c.change is not None])
+            and (
+                told := [
+                    claim
+                    for claim in answered.compares
+                    if claim.to == arm and claim.change is not None and id(claim) not in of_trends
+                ]
+            )
         }
         same = {
             arm: claims
@@ -175,7 +195,7 @@ class Teller:
         if not leads:
             leads, undecided = tuple(undecided), []
         # The ledger is the cell's, not one station's.
-        is_of_cell = answered.parts is not None and question.station is None
+        is_of_cell = not (question.station or question.others_than)
         parts = self._parts(answered.parts) if answered.parts and is_of_cell else []
         return Told(
             leads,
@@ -510,7 +530,8 @@ class Teller:
         for group in sorted(filter(None, _groups(claims)), key=lambda g: -max(map(_size, g))):
             have = self._arm(question.have, *(claim.to for claim in group))
             arms = self._arms([claim.to for claim in group], question.have)
-            opening = f"From {have} to {self._listed(arms, 'or')}"
+            head = self._opening(question)
+            opening = f"{head} {have} to {self._listed(arms, 'or')}"
             words = f"{opening}, {_words(question, group)}"
             if group[0].verdict is Verdict.UNNOTICED:
                 leads.append(f"{words} {_unnoticed(group, at)}.")
@@ -521,7 +542,7 @@ class Teller:
             elif _alike(group):
                 leads.append(f"{words} {_verb(group[0])} by {_spanned(group)}{at}.")
             else:
-                words = f"From {have}, {_words(question, group)} {_verb(group[0])}"
+                words = f"{head} {have}, {_words(question, group)} {_verb(group[0])}"
                 leads.append(_each_arm(words, group, arms, at))
         return leads, undecided
 
@@ -579,6 +600,73 @@ class Teller:
                 f"{up_to} up to {last}, and {from_on} at {first}{at}."
             )
 
+    def _trend(self, question: Asked, trend: Trend) -> str:
+        """Whether a change grows or shrinks, with its amount at the first and the last level."""
+        first, *_, last = trend.compares
+        others = trend.compares[1:-1]
+        sizes = [_size(claim) for claim in trend.compares]
+        is_steady = sizes in (sorted(sizes), sorted(sizes, reverse=True))
+        told = trend.compares if others and is_steady and len(others) == 1 else (first, last)
+        words = f"{self._opening(question)} {self._pair(question.have, trend.to)}, the "
+        words += f"{_kind_of_change(trend)} of {_words(question, trend.compares)}"
+        ats = [self._at([claim.place], question) for claim in told]
+        options = []
+        for tell in (_interval_of, _size_of):
+            begin, *ends = (f"{tell(claim)}{at}" for claim, at in zip(told, ats, strict=True))
+            if trend.way is Way.STEADY:
+                both = _enumerated([begin, *ends])
+                options.append(f"{words} is {both}: it {trend.way.value} beyond chance.")
+            else:
+                options.append(f"{words} {trend.way.value} from {begin} to {_enumerated(ends)}.")
+        return _readable(options)
+
+    def ordered(self, claim: Ordered) -> list[str]:
+        """The settings that give a printed order in most scenarios, and where else it holds."""
+        most = max(len(one.kept) for one in claim.settings)
+        best = [one for one in claim.settings if len(one.kept) == most]
+        kept = best[0].kept
+        best = [one for one in best if one.kept == kept]
+        total, count = len(claim.scenarios), len(claim.settings)
+        words = "the printed order of TCP and UDP"
+        place = self._described_settings(best, claim.settings)
+        if most == total:
+            return [f"{words[:1].upper()}{words[1:]} holds in all {total} scenarios{place}."]
+        found = [
+            f"None of {count} settings gives {words} in all {total} scenarios: at most it holds "
+            f"in {most} ({_enumerated(kept)}){place}."
+        ]
+        left = [one for one in claim.scenarios if one not in kept]
+        there = [one for one in claim.settings if set(left) <= set(one.kept)]
+        if there:
+            found.append(
+                f"In the other {len(left)} ({_enumerated(left)}) it holds with {len(there)} of the "
+                f"{count - len(best)} other settings."
+            )
+        return found
+
+    def _described_settings(self, some: Sequence[Ordering], of: Sequence[Ordering]) -> str:
+        """`` with an MTU of 1500 octets and UDP, 1420 octets``: the levels that some settings have
+        in common and not all have; empty where they are no combination of levels.
+        """
+        levels: dict[str, dict[str, Level]] = {}
+        every: dict[str, set[str]] = {}
+        for one in of:
+            for axis, level in one.levels:
+                every.setdefault(axis, set()).add(str(level))
+                if one in some:
+                    levels.setdefault(axis, {})[str(level)] = level
+        if math.prod(map(len, levels.values())) != len(some):
+            return f" with {len(some)} settings"
+        told = []
+        for axis, there in levels.items():
+            if len(there) == len(every[axis]):
+                continue
+            own = "traffic" if axis in TRANSPORTS else axis
+            names = [self._level(own, level) for level in there.values()]
+            first, *rest = names
+            told.append(_enumerated([first, *(_beyond(name, first) for name in rest)], "or"))
+        return f" with {_enumerated(told)}" if told else ""
+
     def _refused(self, question: Asked, impossible: Sequence[Possible]) -> list[str]:
         """The candidates that cannot be had, by reason."""
         by_reason: dict[tuple[str, tuple[int, ...]], list[Possible]] = {}
@@ -588,9 +676,14 @@ class Teller:
         found = []
         for (reason, _), group in by_reason.items():
             others = [question.have, *question.to]
-            arms = self._listed([self._arm(one.arm, *others) for one in group], "and")
+            arms = [self._arm(one.arm, *others) for one in group]
+            names = self._listed(_with_one_noun(arms), "and")
             at = self._at(group[0].places, question)
-            found.append(f"{arms} cannot be had{at}: {self._reason(reason, group[0].arm)}.")
+            why = self._reason(reason, group[0].arm)
+            if question.metric == _JOINED:
+                found.append(f"no client joins with {names}{at}: {why}.")
+            else:
+                found.append(f"{names} cannot be had{at}: {why}.")
         return [line[:1].upper() + line[1:] for line in found]
 
     def _fallen(self, question: Asked, fallbacks: Sequence[Fallback]) -> list[str]:
@@ -684,6 +777,9 @@ class Teller:
     def _opening(self, question: Asked) -> str:
         """``From``, after what all of several places share."""
         shared = self._shared(question) if len(question.places) > 1 else ""
+        alone = _changing(question)
+        if alone:
+            shared = ", ".join(filter(None, [f'for station "{alone}" only', shared]))
         return f"{shared[:1].upper()}{shared[1:]}: from" if shared else "From"
 
     def _pair(self, have: Arm, to: Arm) -> str:
@@ -748,20 +844,26 @@ class Teller:
             combinations *= len(of)
         if combinations != len({place.levels for place in here}):
             return ""
-        texts = [self._levels(axis, list(of.values())) for axis, of in levels.items()]
-        text = ", ".join(texts)
         room = _DESCRIBED_FEW if len(here) <= _MOST_TOLD else _DESCRIBED
-        return text if all(texts) and len(text) <= room else ""
+        for counted in (False, True):
+            texts = [self._levels(axis, list(of.values()), counted) for axis, of in levels.items()]
+            text = ", ".join(texts)
+            if all(texts) and len(text) <= room:
+                return text
+        return ""
 
-    def _levels(self, axis: str, levels: Sequence[Level]) -> str:
-        """Some levels of one axis: named, or the first and the last number."""
+    def _levels(self, axis: str, levels: Sequence[Level], counted: bool) -> str:
+        """Some levels of one axis: named, or the first and the last number.
+
+        ``counted``: all policies of the plan by their number, where there is no room for names.
+        """
         names = [self._level(axis, level) for level in levels]
         numbers = [
             one for one in levels if isinstance(one, int | float) and not isinstance(one, bool)
         ]
         if len(levels) > 2 and len(numbers) == len(levels):
             return _merged(self._level(axis, min(numbers)), self._level(axis, max(numbers)))
-        if axis == "policy" and len(levels) > 2 and len(levels) == self._count_of_policies:
+        if counted and axis == "policy" and 2 < len(levels) == self._count_of_policies:
             return f"all {len(levels)} policies"
         return "; ".join(names) if any("," in name for name in names) else _enumerated(names)
 
@@ -807,7 +909,8 @@ def reproduced(claims: Sequence[Reproduces], names: Names) -> Told:
     """How many printed values are met, by data set, quantity, kind and instrument.
 
     ``leads``: without a fit, and the profile set that meets the largest share of the values that it
-    was not fitted to, if it is a larger one. Values that a profile was fitted to are counted apart:
+    was not fitted to, if it is a larger one; of a model that varies otherwise, its nearest settings.
+    Values that a profile was fitted to are counted apart:
     to meet them proves nothing.
     """
     groups: dict[tuple[str, str, Printed, str], list[Reproduces]] = {}
@@ -817,6 +920,10 @@ def reproduced(claims: Sequence[Reproduces], names: Names) -> Told:
     leads: list[str] = []
     extras: list[str] = []
     for number, group in enumerate(groups.values()):
+        if _are_settings(group):
+            leads.append(_of_settings(group, names))
+            extras += [_of_printed(one, names) for one in group]
+            continue
         plain_ones = [claim for claim in group if not claim.fits]
         told = plain_ones if len(plain_ones) <= 2 else plain_ones[:1]
         others = [claim for claim in group if claim not in told and claim.total]
@@ -832,26 +939,98 @@ def reproduced(claims: Sequence[Reproduces], names: Names) -> Told:
     return Told(tuple(leads), tuple(extras))
 
 
+def _are_settings(group: Sequence[Reproduces]) -> bool:
+    """Whether the model of some printed values varies by a factor that the paper leaves open."""
+    return (
+        len(group) > 1
+        and all(claim.axis not in ("", _PROFILES) and claim.of_all for claim in group)
+        and not any(claim.fits for claim in group)
+    )
+
+
+def _of_settings(group: Sequence[Reproduces], names: Names) -> str:
+    """The setting that meets most printed values, or comes nearest; one for each traffic where no
+    one meets as many.
+    """
+    best = max(group, key=lambda claim: _rank(claim.of_all))
+    assert best.of_all is not None
+    near = _near(best)
+    seen = _seen_by(best)
+    of_traffic = {
+        met.traffic: max(group, key=lambda claim: _rank(_of(claim, met.traffic)))
+        for met in best.by_traffic
+    }
+    apart = any(_of(one, t).met > _of(best, t).met for t, one in of_traffic.items())
+    count, total = len(group), best.of_all.total
+    if apart:
+        told = []
+        for number, (traffic, one) in enumerate(of_traffic.items()):
+            met = _of(one, traffic)
+            what = f" printed {_noun(one, met.total)}" if number == 0 else ""
+            verb = f" {_are(met.met)} met within {near}" if number == 0 else ""
+            told.append(
+                f"with {names.level(one.axis, one.variant)} {_count(met.met)} of {met.total}{what} "
+                f"of {names.level('traffic', traffic)}{verb}"
+            )
+        line = f"{', '.join(told)}; none of the {count} settings meets all {total}"
+        return f"{seen}{line[:1].upper()}{line[1:]}." if not seen else f"{seen}{line}."
+    parts = ""
+    if len(best.by_traffic) > 1 and best.of_all.met:
+        each = [
+            f"{names.level('traffic', met.traffic)} {_count(met.met)} of {met.total}"
+            for met in best.by_traffic
+        ]
+        parts = f" ({', '.join(each)})"
+    if not best.of_all.met:
+        distance = plain_percent(best.of_all.median)
+        if best.quantity == OVERHEAD:
+            distance = distance.replace(" %", " points")
+        line = (
+            f"with none of the {count} settings is any of {total} printed {_noun(best, total)} met "
+            f"within {near}; nearest, with {names.level(best.axis, best.variant)}, the median "
+            f"distance is {distance}"
+        )
+        return f"{seen}{line}." if seen else f"{line[:1].upper()}{line[1:]}."
+    line = (
+        f"with {names.level(best.axis, best.variant)}, {_count(best.of_all.met)} of {total} "
+        f"printed {_noun(best, total)} {_are(best.of_all.met)} met within {near}{parts}; none of the "
+        f"{count} settings meets more or comes nearer"
+    )
+    return f"{seen}{line}." if seen else f"{line[:1].upper()}{line[1:]}."
+
+
+def _of(claim: Reproduces, traffic: str) -> Met:
+    return next(
+        (met for met in claim.by_traffic if met.traffic == traffic), Met(traffic, 0, 0, math.inf)
+    )
+
+
+def _rank(met: Met | None) -> tuple[int, float]:
+    assert met is not None
+    return met.met, -met.median
+
+
+def _count(number: int) -> str:
+    return str(number or "none")
+
+
 def _met(claim: Reproduces) -> float:
     return claim.met / claim.total if claim.total else 0.0
 
 
 def _of_printed(claim: Reproduces, names: Names) -> str:
-    near = "one point" if claim.quantity == "overhead" else plain_percent(claim.within)
-    near = near.replace(".0 %", " %")
+    near = _near(claim)
     count, met = (claim.total, claim.met) if claim.total else (claim.fitted, claim.fitted_met)
     opening = _opening_of(claim, names)
-    others = "other " if claim.total and claim.fitted else ""
+    free = " that nothing was fitted to" if claim.total and claim.fitted else ""
     if count == 1:
         verb = "is" if met else "is not"
-        said = f"the {others}printed {_noun(claim, 1)} {verb} met within {near}"
+        said = f"the printed {_noun(claim, 1)}{free} {verb} met within {near}"
     else:
-        verb = "is" if met == 1 else "are"
-        of = f"of {'the ' if others else ''}{count} {others}printed {_noun(claim, count)}"
-        said = f"{met or 'none'} {of} {verb} met within {near}"
+        of = f"of {count} printed {_noun(claim, count)}{free}"
+        said = f"{met or 'none'} {of} {_are(met)} met within {near}"
     if claim.above:
-        verb = "is" if claim.above == 1 else "are"
-        said += f" and {claim.above} {verb} above what the PHY can carry"
+        said += f" and {claim.above} {_are(claim.above)} above what the PHY can carry"
     line = (
         f"{opening}{said}: printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
     )
@@ -860,11 +1039,16 @@ def _of_printed(claim: Reproduces, names: Names) -> str:
     return f"{line[:1].upper()}{line[1:]}."
 
 
+def _near(claim: Reproduces) -> str:
+    """The distance up to which a printed value is met."""
+    near = "one point" if claim.quantity == OVERHEAD else plain_percent(claim.within)
+    return near.replace(".0 %", " %")
+
+
 def _of_further(claim: Reproduces, names: Names) -> str:
     """The same of another variant of the model: without what the sentence before it says."""
-    verb = "is" if claim.met == 1 else "are"
-    of = f"the {claim.total} others" if claim.fitted else f"{claim.total}"
-    line = f"{_opening_of(claim, names)}{claim.met or 'none'} of {of} {verb} met"
+    of = f"the {claim.total} that it was not fitted to" if claim.fitted else f"{claim.total}"
+    line = f"{_opening_of(claim, names)}{claim.met or 'none'} of {of} {_are(claim.met)} met"
     if not claim.fitted:
         line += f": printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
     return f"{line}."
@@ -878,9 +1062,19 @@ def _opening_of(claim: Reproduces, names: Names) -> str:
         return f"With {names.level(claim.axis, claim.variant)}{fits}, "
     if claim.fits:
         return f"With fitted devices{fits}, "
-    if claim.instrument:
-        return f"Read by {claim.instrument}{' (fitted)' if claim.fitted_instrument else ''}, "
-    return ""
+    return _seen_by(claim)
+
+
+def _seen_by(claim: Reproduces) -> str:
+    """``Read by sender-clock (fitted), ``: the instrument, if there is one."""
+    if not claim.instrument:
+        return ""
+    return f"Read by {claim.instrument}{' (fitted)' if claim.fitted_instrument else ''}, "
+
+
+def _are(count: int) -> str:
+    """The verb of ``none of 5``, ``1 of 5`` and ``2 of 5``."""
+    return "are" if count > 1 else "is"
 
 
 def _noun(claim: Reproduces, count: int) -> str:
@@ -965,7 +1159,7 @@ def _groups(claims: Sequence[Compare]) -> list[list[Compare]]:
     """Claims that fall, that rise, that are too small to be noticed, that have the same data frames
     on both sides, and that are undecided."""
     changed = [claim for claim in claims if claim.verdict in _CHANGED]
-    return [
+    groups = [
         [claim for claim in changed if claim.change.value <= 0],  # type: ignore[union-attr]
         [claim for claim in changed if claim.change.value > 0],  # type: ignore[union-attr]
         *(
@@ -974,6 +1168,16 @@ def _groups(claims: Sequence[Compare]) -> list[list[Compare]]:
         ),
         [claim for claim in claims if claim.verdict is Verdict.TOO_FEW],
     ]
+    return list(map(_in_whole_clients, groups))
+
+
+def _in_whole_clients(group: list[Compare]) -> list[Compare]:
+    """Claims about clients that join; as shares where not as many joined in every trial: a mean
+    of 0.3 of 4 clients says nothing to a reader.
+    """
+    if all(claim.clients is None or _is_of_whole_clients(claim) for claim in group):
+        return group
+    return [evolve(claim, clients=None) for claim in group]
 
 
 def _readable(options: Sequence[str]) -> str:
@@ -1015,12 +1219,52 @@ def _size(claim: Compare) -> float:
 
 
 def _words(question: Asked, group: Sequence[Compare]) -> str:
-    """The metric of some changes, and whose it is; of clients that join a mean is called one."""
+    """The metric of some changes, and whose it is."""
     if group[0].clients is not None:
-        mean = "" if all(map(_is_of_whole_clients, group)) else "mean "
-        return f"the {mean}number of clients that join"
+        return "the number of clients that join"
+    if question.others_than is not None:
+        return f"{_metric(group[0])} of all other stations"
     of = f' of station "{question.station}"' if question.station else ""
+    if not of and _changing(question):
+        of = " of all stations"
+    if question.metric in _OF_CLIENTS:
+        clients = {cell.settings.clients for one in group for cell in one.place.cells.values()}
+        if len(clients) == 1 and (count := next(iter(clients))):
+            of = f" of {count} clients"
     return _metric(group[0]) + of
+
+
+def _changing(question: Asked) -> str:
+    """The only station that a question about policies changes; the others have one of their own.
+
+    Empty where all stations change.
+    """
+    if question.axes != ("policy",):
+        return ""
+    cells = [cell for place in question.places for cell in place.cells.values()]
+    names = {
+        tuple(one.name for one in cell.settings.stations if one.policy is None) for cell in cells
+    }
+    of = {len(cell.settings.stations) for cell in cells}
+    first = next(iter(names), ())
+    return first[0] if len(names) == 1 and len(first) == 1 and min(of) > 1 else ""
+
+
+def _kind_of_change(trend: Trend) -> str:
+    """``loss``, ``fall`` or ``rise``, by the largest change."""
+    largest = max(trend.compares, key=_size)
+    if _verb(largest) == "rises":
+        return "rise"
+    return "loss" if largest.verdict is Verdict.COSTS and largest.is_share else "fall"
+
+
+def _interval_of(claim: Compare) -> str:
+    """The amount of a change with its interval."""
+    assert claim.change is not None
+    size = absolute(claim.change)
+    if not claim.is_share and _is_percent(claim):
+        return percent(size).replace(" %", " points")
+    return percent(size) if claim.is_share else shown(size)
 
 
 def _metric(claim: Compare) -> str:
@@ -1407,7 +1651,7 @@ def _by(claim: Compare) -> str:
 
 def _bare(claim: Compare) -> str:
     """The amount of a change without its interval, or both values."""
-    if claim.clients is not None or _is_manifold(claim):
+    if claim.metric == _JOINED or _is_manifold(claim):
         return _by(claim)
     return f"by {_size_of(claim)}"
 
@@ -1516,6 +1760,14 @@ def _without_noun(arms: Sequence[str], have: str) -> list[str]:
             break
         count += 1
     return [" ".join(words[: len(words) - count]) for words in split[:-1]]
+
+
+def _with_one_noun(arms: Sequence[str]) -> list[str]:
+    """``ML-DSA-44`` and ``ML-DSA-65 certificates`` of ``ML-DSA-44 certificates`` and
+    ``ML-DSA-65 certificates``.
+    """
+    *others, last = arms
+    return [*_without_noun(others, last), last] if others else list(arms)
 
 
 def _number_of(level: str, like: str) -> str:

@@ -13,6 +13,7 @@ from airtoll.question.asked import (
     levels_of,
     refuse_questions,
     today_of,
+    unnoticed_in,
 )
 from airtoll.question.required import Required, required
 
@@ -27,4 +28,5 @@ __all__ = [
     "refuse_questions",
     "required",
     "today_of",
+    "unnoticed_in",
 ]

@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from airtoll.errors import StudyError
 from airtoll.observe.metrics import METRICS
-from airtoll.observe.spoken import spoken
+from airtoll.observe.spoken import unnoticed_among
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.study import Level, Question, Study
@@ -60,6 +60,7 @@ class Asked:
     unnoticed: float
     along: str | None = None
     station: str | None = None
+    others_than: str | None = None
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -94,7 +95,7 @@ def asked_of(plan: Plan, metric: str) -> tuple[Asked, ...]:
     """
     study = plan.study
     own = [one for one in study.question if one.metric == metric]
-    change = {"metric": metric, "unnoticed": None, "station": None, "ask": ""}
+    change = {"metric": metric, "unnoticed": None, "station": None, "others_than": None, "ask": ""}
     others = [one.model_copy(update=change) for one in study.question]
     distinct = {one.model_dump_json(): one for one in others}
     found = _resolved(plan, own or distinct.values())
@@ -142,8 +143,20 @@ def _is_worse(name: str) -> bool:
 
 
 def refuse_questions(study: Study) -> None:
-    """Raise ``StudyError`` for a question about a metric that does not exist."""
+    """Raise ``StudyError`` for a question about a metric that does not exist, or about others than
+    a station that does not, or whose sum has no sense.
+    """
+    names = {one.name for scenario in study.scenario.values() for one in scenario.stations}
     for index, question in enumerate(study.question):
+        if question.others_than is not None:
+            place = f"{study.study.name}: question[{index}].others_than"
+            if question.metric != "throughput_bps":
+                raise StudyError(f"{place}: only throughput_bps has a sum over stations")
+            if question.station is not None:
+                raise StudyError(f"{place}: leave it out, or station")
+            if question.others_than not in names:
+                known = ", ".join(sorted(names))
+                raise StudyError(f"{place}: no station of the study; there: {known}")
         if question.metric not in METRICS:
             raise StudyError(
                 f"{study.study.name}: question[{index}].metric: {question.metric!r} is no metric; "
@@ -177,19 +190,27 @@ def resolved(plan: Plan, question: Question) -> Asked:
         rest = tuple((axis, level) for axis, level in levels_of(cell) if axis not in axes)
         places.setdefault(_same(rest), (rest, {}))[1][arm] = cell
     mine_arm = arms[_same(tuple(have.items()))]
+    there = [Place(levels, of) for levels, of in places.values() if mine_arm in of and len(of) > 1]
     limit = question.unnoticed
+    if limit is None:
+        limit = unnoticed_in(question.metric, [c for at in there for c in at.cells.values()])
     return Asked(
         text=question.ask or plan.study.study.question,
         metric=question.metric,
         have=mine_arm,
         to=tuple(arm for arm in arms.values() if arm is not mine_arm),
-        places=tuple(
-            Place(levels, of) for levels, of in places.values() if mine_arm in of and len(of) > 1
-        ),
-        unnoticed=spoken(question.metric).unnoticed if limit is None else limit,
+        places=tuple(there),
+        unnoticed=limit,
         along=question.along,
         station=question.station,
+        others_than=question.others_than,
     )
+
+
+def unnoticed_in(metric: str, cells: Iterable[Cell]) -> float:
+    """The largest unnoticed change of a metric in some cells: by the most clients of one."""
+    clients = [cell.settings.clients or len(cell.settings.stations) for cell in cells]
+    return unnoticed_among(metric, max(clients, default=0))
 
 
 def levels_of(cell: Cell) -> Iterator[tuple[str, Level]]:

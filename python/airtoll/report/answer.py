@@ -159,7 +159,7 @@ def verdict_words(summary: RunSummary) -> str:
         for answered in summary.answered
         if answered.question.metric == first
     )
-    limit = next(iter(limits)) if len(limits) == 1 else unnoticed_of(summary.study, first)
+    limit = next(iter(limits)) if len(limits) == 1 else unnoticed_of(summary.plan, first)
     words = f"Verdicts are on the {quantity_name(first)}, against {summary.reference}."
     return f"{words} {rule(first, limit)}".rstrip()
 

@@ -39,7 +39,7 @@ class Against:
 
     def stated(self, change: Change) -> Stated:
         """The verdict on a change, by what the first run's study calls unnoticed."""
-        return of_change(change, unnoticed_of(self.first.study, change.metric))
+        return of_change(change, unnoticed_of(self.first.plan, change.metric))
 
     def verdict(self, change: Change) -> str:
         """The verdict in words, with a label where a side is no radio throughput."""

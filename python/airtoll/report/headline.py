@@ -12,7 +12,7 @@ import polars as pl
 
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.settling import in_words
-from airtoll.answer import Held
+from airtoll.answer import Held, ordered
 from airtoll.observe.metrics import LIMIT, METRICS, NOT_RADIO, RATE
 from airtoll.present.words import Teller, reproduced
 from airtoll.report.answer import columns, quantity_name, readings, shown
@@ -35,7 +35,8 @@ def headline(summary: RunSummary) -> list[str]:
     teller = Teller(summary.names)
     told = [teller.answer(one) for one in summary.answered]
     printed = reproduced(summary.reproduced, summary.names)
-    leads = [*printed.leads, *(line for one in told for line in one.leads)]
+    orders = [line for one in ordered(summary.measured) for line in teller.ordered(one)]
+    leads = [*printed.leads, *orders, *(line for one in told for line in one.leads)]
     lines = [
         *_of_limits(summary),
         *leads[:_FIRST],

@@ -122,10 +122,10 @@ def with_values(
     """The same study with some dotted keys set, checked again.
 
     A smaller grid narrows the patterns of ``exclude`` and the questions, which lose the levels that
-    it lacks, and drops the comparisons (``compare``) of cells that it lacks. A question keeps its
-    place if its grid has other levels there. A requirement loses the levels that the grid lacks and
-    is refused without any. Texts that state a replaced number follow. ``scenario.*.KEY`` and
-    ``traffic.*.KEY`` set every table. ``recorded``: values of an earlier run, which may have keys
+    it lacks, and drops the comparisons (``compare``, ``order``) of cells that it lacks. A question
+    keeps its place if its grid has other levels there. A requirement loses the levels that the grid
+    lacks and is refused without any. Texts that state a replaced number follow. ``scenario.*.KEY``
+    and ``traffic.*.KEY`` set every table. ``recorded``: values of an earlier run, which may have keys
     that the grid overrides.
 
     Raises ``StudyError`` for a key that does not exist or a value that is invalid.
@@ -158,6 +158,9 @@ def with_values(
         read_by = {table.get("instrument") for table in data["compare"]}
         told = data.get("instrument", {})
         data["instrument"] = {name: told[name] for name in told if name in read_by}
+    if "order" not in values and data.get("order"):
+        orders = zip(file.study.order, data["order"], strict=True)
+        data["order"] = [table for one, table in orders if _has_level(grid, "policy", one.policy)]
     check_values(data, file.path)
     try:
         study = Study.model_validate(data)
@@ -638,6 +641,12 @@ def _check_compared(study: Study, grid: Mapping[str, tuple[Level, ...]], path: P
     """Every key of ``cells``, ``minus`` and ``over`` is an axis or a factor and selects cells."""
     levels: dict[str, list[Level]] = {key: list(values) for key, values in grid.items()}
     levels |= {"scenario": list(study.scenario), "traffic": list(study.traffic)}
+    for index, order in enumerate(study.order):
+        if not any(_selects("policy", order.policy, level) for level in levels["policy"]):
+            raise StudyError(
+                f"{path}: order[{index}].policy: {order.policy!r} is not in the grid; "
+                f"there are: {', '.join(map(str, levels['policy']))}"
+            )
     for index, entry in enumerate(study.compare):
         for table, wanted, parts in (
             ("cells", entry.cells, ("flow", "station")),

@@ -1554,6 +1554,23 @@ class Compare(Table):
         return self
 
 
+class PrintedOrder(Table):
+    """A printed order of TCP and UDP, which a study looks for.
+
+    The data set's `choices.csv` says by scenario which of the two loses less throughput to the
+    policy, against `study.baseline`. The answer counts the scenarios in which a setting (levels of
+    the factors, a traffic of each transport) has the same order.
+    """
+
+    dataset: str = Field(description="data set, see `airtoll datasets list`")
+    policy: str = Field(description="policy whose cost has the order")
+
+    @field_validator("policy")
+    @classmethod
+    def _known_policy(cls, name: str) -> str:
+        return _canonical(name)
+
+
 class Instrument(Table):
     """A measuring program: what it does to a reading before it prints it."""
 
@@ -1696,6 +1713,7 @@ class Study(Table):
         (), description="requirements that `airtoll run --gate` and `airtoll gate` check"
     )
     compare: tuple[Compare, ...] = ()
+    order: tuple[PrintedOrder, ...] = ()
     instrument: dict[str, Instrument] = Field(
         default_factory=dict, description="measuring programs that `[[compare]]` names"
     )

@@ -79,11 +79,16 @@ class Question(_OfLevels):
     )
     along: str | None = Field(
         None,
-        description="numeric factor of the grid along which the answer may turn; the answer "
-        "says at which level",
+        description="factor (or axis) of the grid along which the answer may turn; the answer "
+        "says at which level; of places where it does not turn, whether the change grows or "
+        "shrinks",
     )
     station: str | None = Field(
         None, description="name of the station whose value counts; default: the whole cell"
+    )
+    others_than: str | None = Field(
+        None,
+        description="name of a station; the sum over all other stations counts (`throughput_bps`)",
     )
     unnoticed: Annotated[float, Field(ge=0)] | None = Field(
         None,
