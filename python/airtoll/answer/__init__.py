@@ -23,6 +23,8 @@ from airtoll.answer.claims import (
     Ruled,
     Ruling,
     Sum,
+    Trend,
+    Trending,
     Verdict,
 )
 from airtoll.answer.gained import gained
@@ -56,6 +58,8 @@ __all__ = [
     "Since",
     "Stated",
     "Sum",
+    "Trend",
+    "Trending",
     "Verdict",
     "answered",
     "answered_about",

@@ -14,6 +14,7 @@ from airtoll.answer.claims import (
     Parts,
     Possible,
     Reproduces,
+    Trend,
     Verdict,
 )
 from airtoll.answer.compared import NO_TRIAL, compared
@@ -23,6 +24,7 @@ from airtoll.answer.measured import Measured
 from airtoll.answer.possible import fallbacks, impossible
 from airtoll.answer.reproduced import Readings, reproduced
 from airtoll.answer.taken_apart import parts
+from airtoll.answer.trends import trends
 from airtoll.question import Asked, asked
 
 
@@ -37,6 +39,7 @@ class Answered:
     impossible: tuple[Possible, ...]
     fallbacks: tuple[Fallback, ...]
     parts: Parts | None
+    trends: tuple[Trend, ...] = ()
 
     @property
     def is_unmeasured(self) -> bool:
@@ -70,6 +73,7 @@ def answered_about(questions: Iterable[Asked], measured: Measured) -> list[Answe
                 tuple(impossible(question, measured)),
                 tuple(fallbacks(question, measured)),
                 _largest(claims, measured),
+                tuple(trends(question, claims)),
             )
         )
     return found

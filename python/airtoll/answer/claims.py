@@ -190,6 +190,32 @@ class Crossing:
     between: tuple[float, ...] = ()
 
 
+class Trending(Enum):
+    """How a cost or a gain behaves along a factor."""
+
+    GROWS = "grows"
+    FADES = "fades"
+    #: No difference is to be seen, and its interval lies inside the unnoticed range.
+    STAYS = "stays"
+
+
+@frozen
+class Trend:
+    """The change of one candidate at the least and at the greatest level of a factor.
+
+    ``place``: without the factor. ``first`` at level ``least``, ``last`` at level ``most``.
+    """
+
+    factor: str
+    to: Arm
+    place: Place
+    least: float
+    most: float
+    first: Compare
+    last: Compare
+    trending: Trending
+
+
 @frozen
 class Possible:
     """An arm (what one has, too) that cannot be had at some places, and why."""
@@ -322,6 +348,7 @@ Claim = (
     | Limit
     | Margin
     | Crossing
+    | Trend
     | Possible
     | Fallback
     | Reproduces

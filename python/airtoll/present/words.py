@@ -39,6 +39,8 @@ from airtoll.answer import (
     Ruling,
     Stated,
     Sum,
+    Trend,
+    Trending,
     Verdict,
 )
 from airtoll.observe.metrics import OVERHEAD, name_of, quantity
@@ -87,6 +89,12 @@ _SAME_FRAMES: Final = "both send the same data frames"
 _NOT_MEASURED: Final = "not measured"
 _NOT_SETTLED: Final = "not settled"
 _CHANGED: Final = (Verdict.GAINS, Verdict.COSTS, Verdict.CHANGES)
+
+_TRENDS: Final = {
+    Trending.GROWS: "grows",
+    Trending.FADES: "fades",
+    Trending.STAYS: "neither grows nor fades noticeably",
+}
 
 _WIRE: Final = "the wired link"
 #: Limit of a throughput -> the remedy.
@@ -156,6 +164,8 @@ class Teller:
         turned = {one.to for one in answered.crossings}
         if turns and question.along in question.axes:
             turned = set(question.to)
+        grown = [one for one in answered.trends if one.to not in turned]
+        turned |= {one.to for one in grown}
         by_arm = {
             arm: told
             for arm in question.to
@@ -171,7 +181,8 @@ class Teller:
         changes, undecided = self._changes(question, others)
         refused = [one for one in answered.impossible if one.arm != question.have]
         mine = [one for one in answered.impossible if one.arm == question.have]
-        leads = (*turns, *changes, *self._refused(question, refused), *self._same(question, same))
+        trends = (self._trend(question, one) for one in grown)
+        leads = (*turns, *trends, *changes, *self._refused(question, refused), *self._same(question, same))
         if not leads:
             leads, undecided = tuple(undecided), []
         # The ledger is the cell's, not one station's.
@@ -578,6 +589,20 @@ class Teller:
                 f"{self._opening(question)} {arm(question.have, one.to)}, {words} "
                 f"{up_to} up to {last}, and {from_on} at {first}{at}."
             )
+
+    def _trend(self, question: Asked, trend: Trend) -> str:
+        """The changes at both ends of a factor, and whether they grow or fade."""
+        opening = f"{self._opening(question)} {self._pair(question.have, trend.to)}"
+        told = [
+            f"{_by(claim)} ({level_name(trend.factor, _plain(level))})"
+            for claim, level in ((trend.first, trend.least), (trend.last, trend.most))
+        ]
+        at = self._at([trend.place], question, without=trend.factor)
+        what = "cost" if trend.first.verdict is Verdict.COSTS else "gain"
+        return (
+            f"{opening}, {_words(question, [trend.first])} {_verb(trend.first)} "
+            f"{_enumerated(told)}{at}: the {what} {_TRENDS[trend.trending]}."
+        )
 
     def _refused(self, question: Asked, impossible: Sequence[Possible]) -> list[str]:
         """The candidates that cannot be had, by reason."""

@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from airtoll.errors import StudyError
 from airtoll.observe.metrics import METRICS
-from airtoll.observe.spoken import spoken
+from airtoll.observe.spoken import UNNOTICED_SHARE, spoken
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.study import Level, Question, Study
@@ -49,7 +49,8 @@ class Asked:
     """One question with its cells.
 
     ``places`` are in the order of the study; each has the cell of ``have`` and of a candidate or
-    more. ``unnoticed``: a share where changes of the metric are told as one, else in its unit.
+    more. ``as_share``: changes are told as shares of what was, though those of the metric are not.
+    ``unnoticed``: a share where changes are told as one, else in the metric's unit.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Asked:
     unnoticed: float
     along: str | None = None
     station: str | None = None
+    as_share: bool = False
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -142,13 +144,25 @@ def _is_worse(name: str) -> bool:
 
 
 def refuse_questions(study: Study) -> None:
-    """Raise ``StudyError`` for a question about a metric that does not exist."""
+    """Raise ``StudyError`` for a question about a metric that does not exist, or about its share
+    where that has no sense.
+    """
     for index, question in enumerate(study.question):
+        place = f"{study.study.name}: question[{index}]"
         if question.metric not in METRICS:
             raise StudyError(
-                f"{study.study.name}: question[{index}].metric: {question.metric!r} is no metric; "
+                f"{place}.metric: {question.metric!r} is no metric; "
                 "docs/reference/observations.md lists them"
             )
+        if not question.as_share:
+            continue
+        if spoken(question.metric).told != "difference":
+            raise StudyError(
+                f"{place}.as_share: a change of {question.metric} is told as a share already, or "
+                "is one of a share or of packets; leave as_share out"
+            )
+        if question.unnoticed is not None:
+            raise StudyError(f"{place}.unnoticed: with as_share it is 1 %; leave it out")
 
 
 def resolved(plan: Plan, question: Question) -> Asked:
@@ -178,6 +192,7 @@ def resolved(plan: Plan, question: Question) -> Asked:
         places.setdefault(_same(rest), (rest, {}))[1][arm] = cell
     mine_arm = arms[_same(tuple(have.items()))]
     limit = question.unnoticed
+    default = UNNOTICED_SHARE if question.as_share else spoken(question.metric).unnoticed
     return Asked(
         text=question.ask or plan.study.study.question,
         metric=question.metric,
@@ -186,9 +201,10 @@ def resolved(plan: Plan, question: Question) -> Asked:
         places=tuple(
             Place(levels, of) for levels, of in places.values() if mine_arm in of and len(of) > 1
         ),
-        unnoticed=spoken(question.metric).unnoticed if limit is None else limit,
+        unnoticed=default if limit is None else limit,
         along=question.along,
         station=question.station,
+        as_share=question.as_share,
     )
 
 

@@ -14,6 +14,7 @@ from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.settling import in_words
 from airtoll.answer import Held
 from airtoll.observe.metrics import LIMIT, METRICS, NOT_RADIO, RATE
+from airtoll.present.joined import Lead, joined
 from airtoll.present.words import Teller, reproduced
 from airtoll.report.answer import columns, quantity_name, readings, shown
 from airtoll.report.assumed import assumptions
@@ -35,7 +36,12 @@ def headline(summary: RunSummary) -> list[str]:
     teller = Teller(summary.names)
     told = [teller.answer(one) for one in summary.answered]
     printed = reproduced(summary.reproduced, summary.names)
-    leads = [*printed.leads, *(line for one in told for line in one.leads)]
+    answers = [
+        Lead(line, answered.question.metric)
+        for answered, one in zip(summary.answered, told, strict=True)
+        for line in one.leads
+    ]
+    leads = [*printed.leads, *joined(answers)]
     lines = [
         *_of_limits(summary),
         *leads[:_FIRST],
