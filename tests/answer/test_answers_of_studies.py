@@ -14,7 +14,7 @@ from airtoll.study import load, shipped
 ROOT = Path(__file__).parents[2]
 #: Studies of about a second.
 QUICK = ("airtime-fairness", "always-on-vpn", "mccarter2006-authentication", "walk-by-level")
-#: Characters of a sentence that lists candidates, places and printed values.
+#: Characters of a sentence that lists candidates, places, quantities and printed values.
 LONGEST = 225
 
 by_study = pytest.mark.parametrize("name", shipped())

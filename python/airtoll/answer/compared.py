@@ -155,7 +155,11 @@ def _judged(
 ) -> Compare:
     metric = question.metric
     claim = unjudged(metric, place, question.have, arm)
-    claim = evolve(claim, clients=_clients(place.cells[arm]) if metric == _JOINED else None)
+    claim = evolve(
+        claim,
+        clients=_clients(place.cells[arm]) if metric == _JOINED else None,
+        is_share=claim.is_share or question.as_share,
+    )
     part = None if analysis is None else _part(analysis, question, mine)
     if analysis is None or part is None:
         return _without_value(claim, mine, measured)
@@ -220,7 +224,9 @@ def judged(
     where a cell has no value.
     """
     metric, part = claim.metric, pair.part
-    before, after = (level_in(analysis, one, metric, part) for one in (pair.reference, pair.cell))
+    # A ratio is one of means.
+    level = _mean if claim.is_share else level_in
+    before, after = (level(analysis, one, metric, part) for one in (pair.reference, pair.cell))
     claim = evolve(claim, before=before, after=after)
     if before is None or after is None:
         return claim
@@ -237,13 +243,14 @@ def judged(
             claim = evolve(claim, is_share=False)
             change = after
             holds = True
+            unnoticed = 0.0
         else:
             change = _share(analysis, pair, metric)
     if change is None:
         return evolve(claim, reason="the value before is zero")
     verdict, fresh = judge(
         change,
-        unnoticed if claim.is_share == spoken(metric).is_share else 0.0,
+        unnoticed,
         METRICS[metric].better,
         holds=holds,
         is_apart=is_apart,
@@ -358,6 +365,12 @@ def level_in(
         high=row["median_high"][0],
         method="median",
     )
+
+
+def _mean(
+    analysis: Analysis, cell: str, metric: str, part: tuple[str | None, str | None]
+) -> Estimate | None:
+    return analysis.estimate(cell, metric, *part)
 
 
 def _part(analysis: Analysis, question: Asked, cell: str) -> tuple[str | None, str | None] | None:

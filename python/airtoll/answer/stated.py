@@ -133,7 +133,12 @@ def _asked(answers: Iterable[Answered], metric: str) -> dict[Pair, Compare]:
     found: dict[Pair, Compare] = {}
     for answered in answers:
         question = answered.question
-        if question.metric != metric or question.station or question.others_than:
+        if (
+            question.metric != metric
+            or question.station
+            or question.others_than
+            or question.as_share
+        ):
             continue
         for claim in answered.compares:
             mine, other = (claim.place.cells[arm].name for arm in (claim.have, claim.to))

@@ -34,6 +34,8 @@ class Spoken(NamedTuple):
         return self.told in ("share", "values")
 
 
+#: A share of a quantity whose change nobody notices.
+UNNOTICED_SHARE: Final = 0.01
 #: A change of the delay of speech that no listener hears.
 _HEARD_S: Final = 0.005
 #: The limit of what feels immediate (Nielsen, Usability Engineering, 1993, chapter 5).

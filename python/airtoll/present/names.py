@@ -65,6 +65,7 @@ _PHRASES: Final = {
     "radius.proxies": "{} RADIUS proxies",
     "radius.transport": "RADIUS over {}",
     "radius.delay_ms": "a RADIUS server {} ms away",
+    "radius.loss_ratio": "{} of RADIUS packets lost",
     "transfer_bytes": "a file of {}",
     "wired.delay_us": "a gateway {} away",
 }
@@ -74,6 +75,7 @@ _PLURALS: Final = ("clients", "ssids", "radius.proxies", "flows_per_station")
 _LEVELS: Final = {
     ("handover.stations", "1"): "one station alone",
     ("radius.delay_ms", "0"): "a RADIUS server on site",
+    ("radius.loss_ratio", "0 %"): "no loss",
     ("handover.scan.mode", "active"): "an active scan",
     ("handover.scan.mode", "passive"): "a passive scan",
     ("join.ike_chain", "none"): "a pre-shared key",

@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from airtoll.errors import StudyError
 from airtoll.observe.metrics import METRICS
-from airtoll.observe.spoken import unnoticed_among
+from airtoll.observe.spoken import UNNOTICED_SHARE, spoken, unnoticed_among
 from airtoll.plan import Cell, Plan
 from airtoll.policies import resolve
 from airtoll.study import Level, Question, Study
@@ -49,7 +49,8 @@ class Asked:
     """One question with its cells.
 
     ``places`` are in the order of the study; each has the cell of ``have`` and of a candidate or
-    more. ``unnoticed``: a share where changes of the metric are told as one, else in its unit.
+    more. ``as_share``: changes are told as shares of what was, though those of the metric are not.
+    ``unnoticed``: a share where changes are told as one, else in the metric's unit.
     """
 
     text: str
@@ -61,6 +62,7 @@ class Asked:
     along: str | None = None
     station: str | None = None
     others_than: str | None = None
+    as_share: bool = False
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -143,25 +145,36 @@ def _is_worse(name: str) -> bool:
 
 
 def refuse_questions(study: Study) -> None:
-    """Raise ``StudyError`` for a question about a metric that does not exist, or about others than
-    a station that does not, or whose sum has no sense.
+    """Raise ``StudyError`` for a question about a metric that does not exist, about others than a
+    station that does not, or about a sum or a share that has no sense.
     """
     names = {one.name for scenario in study.scenario.values() for one in scenario.stations}
     for index, question in enumerate(study.question):
+        place = f"{study.study.name}: question[{index}]"
         if question.others_than is not None:
-            place = f"{study.study.name}: question[{index}].others_than"
             if question.metric != "throughput_bps":
-                raise StudyError(f"{place}: only throughput_bps has a sum over stations")
+                raise StudyError(
+                    f"{place}.others_than: only throughput_bps has a sum over stations"
+                )
             if question.station is not None:
-                raise StudyError(f"{place}: leave it out, or station")
+                raise StudyError(f"{place}.others_than: leave it out, or station")
             if question.others_than not in names:
                 known = ", ".join(sorted(names))
-                raise StudyError(f"{place}: no station of the study; there: {known}")
+                raise StudyError(f"{place}.others_than: no station of the study; there: {known}")
         if question.metric not in METRICS:
             raise StudyError(
-                f"{study.study.name}: question[{index}].metric: {question.metric!r} is no metric; "
+                f"{place}.metric: {question.metric!r} is no metric; "
                 "docs/reference/observations.md lists them"
             )
+        if not question.as_share:
+            continue
+        if spoken(question.metric).told != "difference":
+            raise StudyError(
+                f"{place}.as_share: a change of {question.metric} is told as a share already, or "
+                "is one of a share or of packets; leave as_share out"
+            )
+        if question.unnoticed is not None:
+            raise StudyError(f"{place}.unnoticed: with as_share it is 1 %; leave it out")
 
 
 def resolved(plan: Plan, question: Question) -> Asked:
@@ -192,6 +205,8 @@ def resolved(plan: Plan, question: Question) -> Asked:
     mine_arm = arms[_same(tuple(have.items()))]
     there = [Place(levels, of) for levels, of in places.values() if mine_arm in of and len(of) > 1]
     limit = question.unnoticed
+    if limit is None and question.as_share:
+        limit = UNNOTICED_SHARE
     if limit is None:
         limit = unnoticed_in(question.metric, [c for at in there for c in at.cells.values()])
     return Asked(
@@ -204,6 +219,7 @@ def resolved(plan: Plan, question: Question) -> Asked:
         along=question.along,
         station=question.station,
         others_than=question.others_than,
+        as_share=question.as_share,
     )
 
 

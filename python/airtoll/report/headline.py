@@ -14,6 +14,7 @@ from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.settling import in_words
 from airtoll.answer import Held, ordered
 from airtoll.observe.metrics import LIMIT, METRICS, NOT_RADIO, RATE
+from airtoll.present.joined import Lead, joined
 from airtoll.present.words import Teller, reproduced
 from airtoll.report.answer import columns, quantity_name, readings, shown
 from airtoll.report.assumed import assumptions
@@ -36,7 +37,12 @@ def headline(summary: RunSummary) -> list[str]:
     told = [teller.answer(one) for one in summary.answered]
     printed = reproduced(summary.reproduced, summary.names)
     orders = [line for one in ordered(summary.measured) for line in teller.ordered(one)]
-    leads = [*printed.leads, *orders, *(line for one in told for line in one.leads)]
+    answers = [
+        Lead(line, answered.question.metric)
+        for answered, one in zip(summary.answered, told, strict=True)
+        for line in one.leads
+    ]
+    leads = [*printed.leads, *orders, *joined(answers)]
     lines = [
         *_of_limits(summary),
         *leads[:_FIRST],

@@ -90,10 +90,13 @@ class Question(_OfLevels):
         None,
         description="name of a station; the sum over all other stations counts (`throughput_bps`)",
     )
+    as_share: bool = Field(
+        False, description="tell changes as shares of what was, as those of throughput are"
+    )
     unnoticed: Annotated[float, Field(ge=0)] | None = Field(
         None,
         description="largest unnoticed change, in the metric's unit, or as a share where the "
-        "change of the metric is one; default: that of the metric",
+        "change of the metric is one; default: that of the metric; with `as_share` 1 %, no other",
     )
 
 
