@@ -60,8 +60,9 @@ _SLIM_COLUMNS: Final = 3
 _SLIM_LETTERS: Final = 9
 #: Opacity of the least value of a map.
 _TINT: Final = 0.08
-#: Opacity of the greatest value, through which its number is read.
-_FULL: Final = 0.55
+#: Opacity of the greatest value, through which its number is read: its contrast is 4.5 or more
+#: (WCAG 2.2, 1.4.3) on a light and on a dark page.
+_FULL: Final = 0.78
 _NO_DATA: Final = "no data arrived"
 _TABLE: Final = "the table, or observations.parquet"
 
@@ -81,16 +82,21 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
     found = quantities(summary)
     if not found:
         return
-    if answers_by_overhead(summary):
+    quantity = found[0]
+    key = swept_factor(summary)
+    along = _asks_along(summary, key)
+    if along and quantity == OVERHEAD:
+        # What changes is the factor: the throughput along it, not the cost of the policies.
+        quantity = THROUGHPUT
+    if quantity == OVERHEAD and answers_by_overhead(summary):
         yield from overhead_pictures(summary, "answer")
         return
-    quantity = found[0]
     values = readings(summary, quantity)
-    key = swept_factor(summary)
     places = _placed(summary, values, key)
     rows = {place.row for place in places}
     panels, without = _that_differ(_panels(places), quantity)
-    if key and len(rows) <= _FEW_LINES and len(panels) <= _FEW_PANELS:
+    few = _MOST_PANELS if along else _FEW_PANELS
+    if key and len(rows) <= _FEW_LINES and len(panels) <= few:
         draw: Any = partial(_lines, summary, quantity, key)
         how = f"Lines by {axis_name(key)}, with {_level(summary)} intervals."
     elif not key and len(values) <= _FEW_BARS:
@@ -98,10 +104,9 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
         how = f"Bars with {_level(summary)} intervals."
     else:
         draw = partial(_map, summary, quantity)
-        against = f" Overhead against {summary.reference}." if quantity == OVERHEAD else ""
         how = (
             f"One number per cell with its {_level(summary)} interval; stronger colour for more, "
-            f"orange below zero.{against}"
+            "orange below zero."
         )
     end = end_of([abs(value.estimate.value) for value in values])
     if draw.func is not _map:
@@ -110,11 +115,13 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
     factor, unit = scale(quantity, values)
     most = max(len({place.row for place in part}) for _, part in panels)
     columns = max(len({place.column for place in part}) for _, part in panels)
+    name = f"{quantity_name(quantity)[:1].upper()}{quantity_name(quantity)[1:]}"
+    # The sentences may count from another policy.
+    against = f" against {summary.reference}" if quantity == OVERHEAD else ""
     yield Picture(
         "answer",
         "answer",
-        f"{quantity_name(quantity)[:1].upper()}{quantity_name(quantity)[1:]}"
-        + (f", {unit}" if unit else ""),
+        f"{name}{against}" + (f", {unit}" if unit else ""),
         how
         + (f" Without any cost, and left out: {'; '.join(without)}." if without else "")
         + left_out(len(panels) - _MOST_PANELS, "panels", _TABLE)
@@ -128,9 +135,17 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
             )
             for title, part in panels[:_MOST_PANELS]
         ),
-        open_panels=2,
+        open_panels=2 if draw.func is _map else _FEW_PANELS,
         wide=True,
     )
+
+
+def _asks_along(summary: RunSummary, key: str | None) -> bool:
+    """Whether the first question is about the throughput along the swept factor."""
+    if key is None or not summary.answered:
+        return False
+    question = summary.answered[0].question
+    return question.metric == THROUGHPUT and question.axes == (key,)
 
 
 def _placed(summary: RunSummary, values: Sequence[Reading], key: str | None) -> list[_Place]:
@@ -365,8 +380,8 @@ def _map(
             share = math.log(max(abs(value), least) / least) / math.log(end / least)
         # The sign has a colour of its own, which is the same on a dark page.
         # The least has a tint, too: on a dark page it would be none of the map.
-        alpha = _TINT + (_FULL - _TINT) * min(1.0, share)
-        tile = axes.tile(x, y, 0.96, 0.92, color=colour(3 if value < 0 else 0), alpha=alpha)
+        tone, alpha = tint(share, below_zero=value < 0)
+        tile = axes.tile(x, y, 0.96, 0.92, color=tone, alpha=alpha)
         tiles.append((value, tile))
         plate.say(tile, _says(quantity, place))
         half = estimate.half_width / factor
@@ -400,6 +415,11 @@ def _map(
         axes.set_xlabel(axis_name(axis))
     legend_below(plate, columns=2)
     return plate
+
+
+def tint(share: float, *, below_zero: bool) -> tuple[str, float]:
+    """Colour and opacity of a cell whose value is a share (0 to 1) of the greatest of its map."""
+    return colour(3 if below_zero else 0), _TINT + (_FULL - _TINT) * min(1.0, share)
 
 
 def _silent(summary: RunSummary) -> set[str]:
