@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
+from airtoll.answer.apart import apart
 from airtoll.answer.claims import (
+    Apart,
     Compare,
     Crossing,
     Fallback,
@@ -28,7 +30,9 @@ from airtoll.question import Asked, asked
 
 @frozen
 class Answered:
-    """One question with its claims. ``parts``: of its largest noticed change."""
+    """One question with its claims. ``parts``: of its largest noticed change. ``apart``: between
+    two places, where the study asks nothing itself.
+    """
 
     question: Asked
     compares: tuple[Compare, ...]
@@ -37,6 +41,7 @@ class Answered:
     impossible: tuple[Possible, ...]
     fallbacks: tuple[Fallback, ...]
     parts: Parts | None
+    apart: tuple[Apart, ...] = ()
 
     @property
     def is_unmeasured(self) -> bool:
@@ -59,6 +64,7 @@ def answered(measured: Measured) -> tuple[Answered, ...]:
 def answered_about(questions: Iterable[Asked], measured: Measured) -> list[Answered]:
     """Some questions with what the estimates say about them."""
     found = []
+    asks_nothing = not measured.plan.study.question
     for question in questions:
         claims = compared(question, measured)
         found.append(
@@ -70,6 +76,7 @@ def answered_about(questions: Iterable[Asked], measured: Measured) -> list[Answe
                 tuple(impossible(question, measured)),
                 tuple(fallbacks(question, measured)),
                 _largest(claims, measured),
+                tuple(apart(question, claims)) if asks_nothing else (),
             )
         )
     return found
