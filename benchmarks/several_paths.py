@@ -12,8 +12,8 @@ from statistics import fmean
 from typing import Any
 
 from airtoll.plan import make_plan
+from airtoll.plan.rates import by_level
 from airtoll.study import Study
-from airtoll.testbeds.rates import by_level
 from airtoll.testbeds.simulator import Simulator
 
 #: Name and RMS delay spread, ns, of the channel models of IEEE 802.11-03/940r4.

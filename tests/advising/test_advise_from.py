@@ -722,7 +722,8 @@ def test_a_far_station_gets_the_rate_that_arrives():
     before = [one.outcomes[0].claims[0].before.value for one in (near, far)]
     assert before[1] < 0.4 * before[0]
     assert "one station at -80 dBm" in far.setting
-    assert "one station near the router" in near.setting
+    assert "one station near the router (-45 dBm)" in near.setting
+    assert near.setting.endswith(", 4 s a trial")
 
 
 @pytest.mark.parametrize(
@@ -1173,7 +1174,9 @@ def test_a_change_beside_neighbours_is_simulated_among_them():
 def test_neighbours_of_an_office_leave_hand_over_and_joins_out():
     alone, near = (office_of(neighbours=at) for at in (None, "3@-90"))
     assert storm(alone) == storm(near)
-    assert "too weak to wait for, below -82 dBm" in measure(near, ()).setting
+    told = measure(near, ()).setting
+    assert "too weak to wait for, below -82 dBm" in told
+    assert " at -60 dBm, " in told
     decision, measures = decided(
         evolve(near, clients=2), asked="wpa3-eap-tls-ccmp", trials=1, brief=True
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from airtoll.analyse.audit.claims import contradictions
+from airtoll.analyse.audit.columns import Figures
 from airtoll.cli.against import title
 from airtoll.cli.app import app
 from airtoll.observe.datasets import load_dataset
@@ -39,6 +42,11 @@ def test_a_paper_is_one_screen(folder) -> None:
     assert "none" not in shown.stdout.lower().split()
     (today,) = (line for line in lines if "use WPA3-Personal" in line)
     assert "3DES may not encrypt since 2024" in today
+    # The policy of today has its cost where they chose the old one, beside it.
+    assert re.search(
+        r"wpa3-sae-ccmp\): it costs -?[\d.]+ ± [\d.]+ % of throughput, Open \+ IPsec", today
+    )
+    assert not re.search(r"\de[+-]?\d", shown.stdout)
     long = advised("--run", str(folder), "--against", "agarwal2005", "--details")
     assert "Our choice beside the study's" in long.stdout
 
@@ -84,16 +92,39 @@ def test_a_paper_without_a_recommendation_is_one_screen_too(tripathi) -> None:
     claims = [line for line in lines if "own figures" in line]
     lowest, highest, above_ten, _ = claims
     # A claim that does not hold has the place and its figures, and what airtoll finds there.
-    assert "own figures do not (table 2): equal: wpa-ccmp 4.69, and at 2 other places" in lowest
+    assert "own figures do not (table 2): equal: wpa-ccmp 4.69 %, and at 2 other places" in lowest
     assert "own figures bear it out; airtoll's (the air alone) " in highest
     # Without a slow card nothing comes near ten percent.
     assert above_ten.endswith("airtoll's (the air alone) do not: above 10: none.")
-    (costs,) = (line for line in lines if "costs here" in line)
-    assert "over all places and device models" in costs
-    assert "WPA-Personal TKIP" in costs
+    (head,) = (at for at, line in enumerate(lines) if "costs here" in line)
+    assert lines[head].endswith("(the air alone | a serial card fitted to one client):")
+    number = r"[\d.]+ %"
+    assert re.search(rf"WPA-Personal TKIP {number} \| {number}, WPA2", lines[head + 1])
     (today,) = (line for line in lines if line.startswith("  Use "))
     assert "WPA3-Personal CCMP-128 (wpa3-sae-ccmp) in place of WPA2-Personal CCMP-128" in today
-    assert today.endswith("so it costs as much on the air.")
+    # One client sends UDP at 54 Mb/s: the air alone explains about 1 %.
+    cost = re.search(r"it costs ([\d.]+) ± [\d.]+ % of throughput \(the air alone\)", today)
+    assert cost is not None, today
+    assert 0.5 < float(cost[1]) < 2
+
+
+def test_a_paper_alone_takes_its_run_or_names_the_command(folder, monkeypatch, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)
+    missing = advised("--against", "agarwal2005")
+    assert missing.exit_code != 0
+    assert "`airtoll run agarwal2005` makes it" in str(missing.exception)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "agarwal2005").symlink_to(folder)
+    taken = advised("--against", "agarwal2005")
+    assert taken.exit_code == 0, taken.output
+    assert "They chose" in taken.stdout
+
+
+def test_figures_of_an_audit_are_in_plain_digits_with_their_unit() -> None:
+    figures = Figures(load_dataset("tepsic2014"))
+    (claim,) = (one for one in figures.meta["claim"] if "118 Mb/s" in one["says"])
+    (found,) = contradictions(figures, claim)
+    assert "118.0 Mb/s / 48.80 Mb/s = 2.418" in found.evidence
 
 
 def test_three_authors_are_joined_by_a_comma_and_one_and() -> None:

@@ -212,6 +212,20 @@ def verdicts(*more: str) -> FittingTable:
     return view
 
 
+@pytest.mark.parametrize("width", [80, 24])
+def test_a_table_with_an_empty_value_has_one_key_below_it(width: int) -> None:
+    for cells, count in ((("–", "5.0 | – | 2.7"), 1), (("1", "channel 1 – 2"), 0)):
+        shown = table("Title", ["name", "a number", "another"], right=["a number", "another"])
+        shown.add_row("first", *cells)
+        shown.add_row("second", *cells)
+        console = Console(file=io.StringIO(), width=width)
+        console.print(shown)
+        lines = console.file.getvalue().splitlines()
+        keys = [line for line in lines if line.startswith("–: no value")]
+        assert len(keys) == count
+        assert not count or keys[0].strip() == lines[-1 if width > 40 else -2].strip()
+
+
 def test_no_word_is_cut_while_another_column_has_room() -> None:
     lines = rendered(verdicts("overhead"), 48)
     assert max(map(len, lines)) <= 48

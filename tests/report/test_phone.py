@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from airtoll.drawing.develop import develop
 from airtoll.drawing.plate import WIDTH
 from airtoll.plan import make_plan
@@ -13,6 +15,7 @@ from airtoll.report.html import render
 from airtoll.report.setting import setting
 from airtoll.report.summary import summarise
 from airtoll.run import run
+from airtoll.run.api import prepare
 from airtoll.study import load
 
 #: Width of a phone's screen less the margins of the page, CSS pixels.
@@ -74,9 +77,52 @@ def test_one_line_has_phy_mcs_level_clients_and_duration(tmp_path) -> None:
     assert setting(cells) == (
         "802.11ax, 6 GHz, 20 MHz, MCS 7, -55 to -51 dBm, 2 clients, 0.2 s a trial"
     )
-    office = make_plan(load("staying-on-wpa2").study).cells
-    assert setting(office) == (
-        "802.11be, 5 GHz and 6 GHz, 80 to 320 MHz, MCS 13, 1 to 30 clients, 0.6 s a trial"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        (
+            "staying-on-wpa2",
+            {},
+            "802.11be, 5 GHz and 6 GHz, 80 to 320 MHz, MCS 13, 2 streams, -45 dBm (default), "
+            "1 to 30 clients, 0.6 s a trial",
+        ),
+        ("roaming2026", {}, "802.11a, 20 MHz, 54 Mb/s, -60 dBm, 1 client, 4 s a trial"),
+        # A place: 40 MHz of its generation, and a level that follows from the distance.
+        ("tepsic2014", {}, "802.11n, 5 GHz, 40 MHz, MCS 7, -52.7 dBm, 2 clients, 2 s a trial"),
+        (
+            "tripathi2008",
+            {"scenario.single.radio.tx_power_dbm": 12, "grid.scenario": ["single"]},
+            "802.11g, 20 MHz, 54 Mb/s, -48 dBm (default), 1 client, 5 to 10 s a trial",
+        ),
+        ("cold-boot", {}, "802.11g, 20 MHz, 54 Mb/s, -60 dBm, 1 client, 0.1 s a trial"),
+        (
+            "esp32-battery",
+            {},
+            "802.11n, 2.4 GHz, 20 MHz, MCS 7 by level, -60 dBm, 1 client, 120 s a trial",
+        ),
+        (
+            "always-on-vpn",
+            {},
+            "802.11ax and 802.11g, 2.4 GHz and 5 GHz, 20 MHz, MCS 7, 54 Mb/s, -45 dBm (default), "
+            "1 client, 600 s a trial",
+        ),
+        (
+            "walk-by-level",
+            {},
+            "802.11a, 20 MHz, rate by Minstrel, -80 to -77.5 dBm at the lowest, 1 client, "
+            "42 s a trial",
+        ),
+    ],
+)  # fmt: skip
+def test_the_line_has_what_a_study_leaves_to_defaults(name, values, words) -> None:
+    cells = make_plan(prepare(name, values=values).study).cells
+    assert setting(cells) == words
+    # Only a model has a level that nobody stated.
+    real = setting(cells, "linux")
+    assert real == words.replace(", -45 dBm (default)", ", level not stated").replace(
+        ", -48 dBm (default)", ", level not stated"
     )
 
 

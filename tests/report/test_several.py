@@ -29,6 +29,9 @@ def test_one_page_for_both(two):
     text = page.read_text("utf-8")
     assert "after (fake) against before (fake): 4 of 4 throughputs differ" in text
     assert not re.search(r'(src|href)="(https?:)?//', text)
+    settings = re.findall(r'<p class="soft">(?:before|after) \(fake\): (.*)</p>', text)
+    assert len(settings) == 2
+    assert all("802.11" in one and " MHz, " in one and "s a trial" in one for one in settings)
     assert (two[0] / "figures" / "difference.svg").stat().st_size > 1000
 
 

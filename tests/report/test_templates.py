@@ -7,7 +7,7 @@ import sys
 import jinja2
 import pytest
 
-from airtoll.report.templates import page
+from airtoll.report.templates import _environment, page
 
 VALUES = {"title": "A run of `ten` cells"}
 
@@ -58,3 +58,16 @@ def test_nothing_is_kept_where_the_interpreter_keeps_nothing(folder, monkeypatch
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     page("waiting.html.j2", VALUES)
     assert files(folder) == []
+
+
+def test_a_table_with_an_empty_value_has_a_key_below_it_and_others_have_none() -> None:
+    frame = '{% from "parts.html.j2" import scroll %}{% call scroll("T") %}<table><tr>'
+    end = "</tr></table>{% endcall %}"
+    for cells, count in (
+        ('<td class="n">–</td><td>1</td>', 1),
+        ("<td>5.0 | – | 2.7</td>", 1),
+        ("<td>0</td><th>2 – 3</th>", 0),
+        ("<td>channel 1 – 2</td>", 0),
+    ):
+        page = _environment().from_string(frame + cells + end).render()
+        assert page.count("no value, which is not zero") == count

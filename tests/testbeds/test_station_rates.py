@@ -12,12 +12,12 @@ from airtoll import border
 from airtoll.cli.app import app
 from airtoll.observe.metrics import RATE
 from airtoll.plan import Cell, Trial, make_plan
+from airtoll.plan.levels import mean_level_dbm, sure_level_dbm
+from airtoll.plan.rates import by_level
 from airtoll.study import Study
 from airtoll.study.generations import GENERATIONS, HIGHEST_MBPS
 from airtoll.testbeds import station_rates
 from airtoll.testbeds.analytic import Analytic
-from airtoll.testbeds.levels import mean_level_dbm, sure_level_dbm
-from airtoll.testbeds.rates import by_level
 from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
 

@@ -19,12 +19,13 @@ from attrs import evolve, field, frozen
 
 from airtoll import _native, border
 from airtoll.advising.candidates import TUNNEL, why_join_unknown
-from airtoll.advising.places import join_options, resumes, scenario_of, tls_of
+from airtoll.advising.places import join_options, resumes, scenario_of, tls_of, traffic_of
 from airtoll.advising.reach import in_words, place_of_station, reach
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, TunnelEnd
 from airtoll.analyse import Estimate
 from airtoll.answer import Answered, Compare, Margin, Verdict
+from airtoll.plan.levels import mean_level_dbm
 from airtoll.policies import Policy, resolve
 from airtoll.present.names import Names
 from airtoll.profiles import load
@@ -798,8 +799,10 @@ def _neighbouring(situation: Situation, radio: Mapping[str, Any]) -> str:
 
 
 def _setting(situation: Situation) -> str:
-    """PHY, width, rate, clients and devices in one line."""
+    """PHY, width, rate, level, clients, devices and length of a trial in one line."""
     radio = _radio(situation)
+    first = measured_parts(situation)[0]
+    length = f"{traffic_of(first.traffic)['duration_s']:g} s a trial"
     found = reach(situation, radio)
     words = [situation.phy]
     if situation.place == "sensor":
@@ -808,7 +811,7 @@ def _setting(situation: Situation) -> str:
         words += ["20 MHz", at, f"station {situation.profile}"]
         words.append(f"a battery of {situation.battery.words}")
         words.append(f"a message of 200 octets {every_in_words(situation.every_s)}")
-        words.append(booting(situation)[0])
+        words += [booting(situation)[0], length]
         return ", ".join(words)
     words += [f"{radio['band']} GHz"] if radio["band"] else []
     words += [f"{radio['width_mhz']} MHz"] if radio["width_mhz"] else []
@@ -822,14 +825,23 @@ def _setting(situation: Situation) -> str:
     words += [f"{radio['rate_mbps']} Mb/s"] if radio["rate_mbps"] else []
     words += ["rates by Minstrel"] if radio.get("rate_control") else []
     at = "" if found is None else f" {in_words(situation, found)}"
+    level = f"{_level_dbm(situation, first.scenario):g} dBm"
     if situation.place == "office":
         many = "access points" if situation.access_points > 1 else "access point"
-        words.append(f"{situation.clients} laptops on {situation.access_points} {many}{at}")
+        words.append(
+            f"{situation.clients} laptops on {situation.access_points} {many}{at or f' at {level}'}"
+        )
     else:
-        words.append(f"one station{at or ' near the router'}")
+        words.append(f"one station{at or f' near the router ({level})'}")
     if situation.neighbours is not None:
         words.append(situation.neighbours.beside)
         if situation.neighbours.networks:
             words[-1] += f" ({_neighbouring(situation, radio)})"
     words.append(f"access point {situation.profile or 'of unknown cost (profile ideal)'}")
-    return ", ".join(words)
+    return ", ".join([*words, length])
+
+
+def _level_dbm(situation: Situation, scenario: str) -> float:
+    """The level of the first station of a scenario."""
+    settings = Scenario.model_validate(_scenario(situation, scenario))
+    return mean_level_dbm(settings, settings.stations[0], 0.0)

@@ -20,8 +20,17 @@ _JOINING: Final = {"home": "home-join", "office": "office-storm", "sensor": "sen
 
 def scenario_of(name: str) -> dict[str, Any]:
     """The keys of a scenario of the file."""
+    return _entry("scenario", name)
+
+
+def traffic_of(name: str) -> dict[str, Any]:
+    """The keys of a traffic of the file."""
+    return _entry("traffic", name)
+
+
+def _entry(table: str, name: str) -> dict[str, Any]:
     text = resources.files(__package__).joinpath("places.toml").read_text("utf-8")
-    found: dict[str, Any] = tomllib.loads(text)["scenario"][name]
+    found: dict[str, Any] = tomllib.loads(text)[table][name]
     return found
 
 

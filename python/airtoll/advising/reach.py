@@ -12,10 +12,10 @@ from attrs import frozen
 
 from airtoll.advising.situation import Situation
 from airtoll.errors import UsageError
+from airtoll.plan.levels import level_dbm
+from airtoll.plan.rates import by_level
 from airtoll.study import Scenario
 from airtoll.study.generations import HIGHEST_MBPS
-from airtoll.testbeds.levels import level_dbm
-from airtoll.testbeds.rates import by_level
 
 #: Farther away the model of indoor loss says nothing, m.
 _FARTHEST_M: Final = 1000.0

@@ -16,8 +16,15 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
 }
 NOTHING = "–"
+#: The key below a table in which it occurs.
+NOTHING_KEY = f"{NOTHING}: no value, which is not zero"
 #: A value further from the middle of its interval, in half widths, has both ends in a table.
 OFF_CENTRE = 0.05
+
+
+def lacks_value(text: str) -> bool:
+    """Whether the text of a table's cell, or one of its values side by side, is no value."""
+    return NOTHING in (part.strip() for part in text.split("|"))
 
 
 class Shown(str):

@@ -6,6 +6,7 @@ with a verdict and a reason. Never writes a sentence.
 
 from airtoll.answer.claimed import Answered, answered, answered_about, printed
 from airtoll.answer.claims import (
+    Apart,
     Claim,
     Compare,
     Crossing,
@@ -42,6 +43,7 @@ from airtoll.answer.stated import Stated, of_change, of_row, stated, unnoticed_o
 __all__ = [
     "TRANSPORTS",
     "Answered",
+    "Apart",
     "Claim",
     "Compare",
     "Crossing",

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
+from airtoll.answer.apart import apart
 from airtoll.answer.claims import (
+    Apart,
     Compare,
     Crossing,
     Fallback,
@@ -30,7 +32,9 @@ from airtoll.question import Asked, asked
 
 @frozen
 class Answered:
-    """One question with its claims. ``parts``: of its largest noticed change."""
+    """One question with its claims. ``parts``: of its largest noticed change. ``apart``: between
+    two places, where the study asks nothing itself.
+    """
 
     question: Asked
     compares: tuple[Compare, ...]
@@ -40,6 +44,7 @@ class Answered:
     fallbacks: tuple[Fallback, ...]
     parts: Parts | None
     trends: tuple[Trend, ...] = ()
+    apart: tuple[Apart, ...] = ()
 
     @property
     def is_unmeasured(self) -> bool:
@@ -62,6 +67,7 @@ def answered(measured: Measured) -> tuple[Answered, ...]:
 def answered_about(questions: Iterable[Asked], measured: Measured) -> list[Answered]:
     """Some questions with what the estimates say about them."""
     found = []
+    asks_nothing = not measured.plan.study.question
     for question in questions:
         claims = compared(question, measured)
         found.append(
@@ -74,6 +80,7 @@ def answered_about(questions: Iterable[Asked], measured: Measured) -> list[Answe
                 tuple(fallbacks(question, measured)),
                 _largest(claims, measured),
                 tuple(trends(question, claims)),
+                tuple(apart(question, claims)) if asks_nothing else (),
             )
         )
     return found

@@ -72,6 +72,20 @@ class Compare:
         )
 
 
+@frozen
+class Apart:
+    """How a change to one candidate differs between two places.
+
+    ``less`` and ``more``: the changes, the smaller one first. ``difference``: that of ``more`` less
+    that of ``less``, in their unit. ``verdict``: ``CHANGES``, ``UNNOTICED`` or ``TOO_FEW``.
+    """
+
+    less: Compare
+    more: Compare
+    difference: Estimate
+    verdict: Verdict
+
+
 class Ruling(Enum):
     """Whether a requirement holds at one place. Only ``MET`` passes a gate."""
 
@@ -376,6 +390,7 @@ class Layered:
 
 Claim = (
     Compare
+    | Apart
     | Ruled
     | Parts
     | Limit

@@ -49,6 +49,7 @@ from airtoll.plan import resolved
 from airtoll.policies import Policy, display_name, resolve
 from airtoll.report.where import Where
 from airtoll.run import Run, open_run, run, same_run
+from airtoll.run.api import RUNS
 from airtoll.run.outcome import refuse_faults, why_no_result
 from airtoll.study import Level, Study, load, shipped
 from airtoll.testbeds.unpriced import why_unknown
@@ -92,6 +93,8 @@ def advise_command(options: AdviseOptions) -> None:
         return
     run_folder, compared_with = options.run_folder, options.compared_with
     measured: Run | None = None
+    if run_folder is None and options.scenario is None and compared_with is not None:
+        run_folder = _run_of(compared_with)
     if run_folder is None:
         if options.scenario is None:
             raise UsageError(
@@ -154,6 +157,21 @@ def _print_short(
         for line in lines:
             console.print(f"  {line}", markup=False)
     console.print(f"from {folder}; every place and option: --details", style="dim")
+
+
+def _run_of(dataset: str) -> Path:
+    """The run of a paper's study where `airtoll run` puts it. Raises ``UsageError`` without one."""
+    load_dataset(dataset)
+    folder = RUNS / dataset
+    if (folder / "run.json").is_file():
+        err().print(f"taking the run in {folder}", soft_wrap=True)
+        return folder
+    if dataset not in shipped():
+        raise UsageError(f"--against {dataset}: no shipped study repeats it; name a run (--run)")
+    raise UsageError(
+        f"--against {dataset}: there is no run in {folder}; `airtoll run {dataset}` makes it, "
+        "--run names another"
+    )
 
 
 def _measure(

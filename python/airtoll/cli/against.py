@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtoll.analyse.advice import Advice, Choice, Option
 from airtoll.analyse.cost import as_cost
-from airtoll.analyse.quantities import show_overhead, show_value
+from airtoll.analyse.quantities import NOTHING, show_overhead, show_value
+from airtoll.cli.against_today import cost_today
 from airtoll.errors import DatasetError
 from airtoll.observe.datasets import load_dataset
 from airtoll.observe.metrics import OVERHEAD
+from airtoll.plan import Cell
 from airtoll.policies import display_name, resolve
 from airtoll.present.words import Teller, reproduced
 from airtoll.report.answer import readings
-from airtoll.report.printed_rows import PrintedRow, printed_rows
+from airtoll.report.printed_rows import PROFILES, PrintedRow, printed_rows
 from airtoll.report.summary import RunSummary, summarise
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ _OF_POLICIES: Final = (
 )  # fmt: skip
 #: Claims of a paper that are shown.
 _MOST_CLAIMS: Final = 4
+#: Places of which each policy's cost is shown.
+_MOST_PLACES: Final = 4
 
 Section = tuple[str, list[str]]
 
@@ -57,6 +61,7 @@ def sections(
     Raises ``DatasetError`` where the run has nothing that the paper printed.
     """
     found: list[Section] = []
+    summary: RunSummary | None = None
     if choices:
         found.append(("They chose", _theirs(choices)))
     if (folder / "run.json").is_file():
@@ -73,15 +78,14 @@ def sections(
             f"--against {dataset}: it recommends no policies, and {folder} is no run"
         )
     if choices:
-        found.append(("Then: with the policies of that year", _then(advices, choices)))
-        found.append(("Today", _today(advices, choices)))
+        found.append(("Then: with the policies of that year", _then(advices, choices, summary)))
+        found.append(("Today", _today(advices, choices, summary)))
     else:
-        found.insert(
-            0, ("They found, and recommend no policy", _claims(dataset, summarise(folder)))
-        )
-        then, best = _best(summarise(folder), advices)
+        assert summary is not None
+        found.insert(0, ("They found, and recommend no policy", _claims(dataset, summary)))
+        then, best = _best(summary, advices)
         found.append(("Then: with the policies of that year", then))
-        found.append(("Today", [*_today(advices, []), *_successor(best)]))
+        found.append(("Today", [*_today(advices, [], None), *_successor(best, summary)]))
     return [(title, lines) for title, lines in found if lines]
 
 
@@ -176,16 +180,9 @@ def _best(summary: RunSummary, advices: Sequence[Advice]) -> tuple[list[str], st
     costs: dict[str, list[Any]] = {}
     for one in readings(summary, OVERHEAD):
         costs.setdefault(one.cell.policy, []).append(as_cost(one.estimate))
-    told = []
-    for policy, found in costs.items():
-        low, high = min(found, key=_value), max(found, key=_value)
-        told.append(f"{_name(policy)} {_ends(low, high)}")
+    lines = _by_place(summary)
     services = {one.policy: one.services for advice in advices for one in advice.options}
     known = [policy for policy in costs if policy in services]
-    lines = []
-    if told:
-        models = " and device models" if "profile_set" in summary.names.levels else ""
-        lines.append(f"Throughput that it costs here, over all places{models}: {', '.join(told)}.")
     if not known:
         return lines, ""
     most = max(len(services[policy]) for policy in known)
@@ -197,15 +194,35 @@ def _best(summary: RunSummary, advices: Sequence[Advice]) -> tuple[list[str], st
     return lines, cheapest
 
 
-def _ends(low: Any, high: Any) -> str:
-    """``0.7 to 5.3 %``: two costs without their intervals."""
-    if low.unit != "1":
-        return f"{show_value(low.value, low.unit, 2)} to {show_value(high.value, high.unit, 2)}"
-    return f"{100 * low.value:.1f} to {100 * high.value:.1f} %".replace("-0.0 ", "0.0 ")
+def _by_place(summary: RunSummary) -> list[str]:
+    """The throughput that each policy costs, a line for each place: device models side by side."""
+    names = summary.names
+    places: dict[str, dict[str, dict[str, str]]] = {}
+    for one in readings(summary, OVERHEAD):
+        cell = one.cell
+        place = names.place(cell.scenario, cell.traffic, cell.factors_json, ("policy", PROFILES))
+        levels = dict(cell.factors)
+        model = names.level(PROFILES, levels[PROFILES]) if PROFILES in names.levels else ""
+        cost = _bare(as_cost(one.estimate))
+        places.setdefault(place, {}).setdefault(cell.policy, {})[model] = cost
+    models = dict.fromkeys(m for of in places.values() for by in of.values() for m in by)
+    key = f" ({' | '.join(models)})" if len(models) > 1 else ""
+    lines = []
+    for place, of in list(places.items())[:_MOST_PLACES]:
+        told = [
+            f"{_name(policy)} {' | '.join(by.get(model, NOTHING) for model in models)}"
+            for policy, by in of.items()
+        ]
+        lines.append(f"{place[:1].upper()}{place[1:]}{': ' if place else ''}{', '.join(told)}.")
+    if lines:
+        rest = len(places) - _MOST_PLACES
+        more = f"; {rest} more places: --details" if rest > 0 else ""
+        lines.insert(0, f"Throughput that it costs here{key}{more}:")
+    return lines
 
 
-def _successor(best: str) -> list[str]:
-    """The policy of today in place of the best one of that year, and its cost on the air."""
+def _successor(best: str, summary: RunSummary) -> list[str]:
+    """The policy of today in place of the best one of that year, and its cost there."""
     if not best:
         return []
     then = resolve(best)
@@ -222,19 +239,25 @@ def _successor(best: str) -> list[str]:
     )
     if name is None:
         return []
-    now = resolve(name)
-    octets = [one.octets_per_mpdu + one.octets_per_msdu for one in (then, now)]
-    if octets[0] == octets[1]:
-        cost = "it adds as many octets to a frame, so it costs as much on the air"
-    else:
-        cost = f"it adds {octets[1]} octets to a frame, in place of {octets[0]}"
+    cell = _dearest(summary, best)
+    cost = cost_today(summary, cell, best, name)
     return [f"Use {_name(name)} ({name}) in place of {_name(best)}: {cost}."]
 
 
-def _then(advices: Sequence[Advice], choices: Sequence[Choice]) -> list[str]:
+def _dearest(summary: RunSummary, policy: str) -> Cell:
+    """The cell in which a policy costs most, of the first device model."""
+    found = [one for one in readings(summary, OVERHEAD) if one.cell.policy == policy]
+    model = dict(found[0].cell.factors).get(PROFILES)
+    here = [one for one in found if dict(one.cell.factors).get(PROFILES) == model]
+    return max(here, key=lambda one: _value(as_cost(one.estimate))).cell
+
+
+def _then(
+    advices: Sequence[Advice], choices: Sequence[Choice], summary: RunSummary | None
+) -> list[str]:
     """Whether their choices hold among their policies, by the cost that we measure."""
     chosen = {(one.scenario, one.traffic): one.theirs for one in choices}
-    costs: dict[str, list[Any]] = {}
+    costs: dict[str, dict[str, Any]] = {}
     stronger: dict[str, int] = {}
     places = 0
     for advice in advices:
@@ -243,16 +266,24 @@ def _then(advices: Sequence[Advice], choices: Sequence[Choice]) -> list[str]:
         if theirs is None or own is None or "overhead" not in own.figures:
             continue
         places += 1
-        costs.setdefault(theirs, []).append(as_cost(own.figures["overhead"][0]))
+        place = advice.place
+        if summary is not None:
+            place = summary.names.place(advice.scenario, advice.traffic, advice.factors)
+        costs.setdefault(theirs, {})[place] = as_cost(own.figures["overhead"][0])
         for other in advice.options:
             more = set(other.services) > set(own.services) and "overhead" in other.figures
             if more and not _is_dearer(other, own):
                 stronger[other.policy] = stronger.get(other.policy, 0) + 1
     lines = []
     for policy, found in costs.items():
-        low, high = min(found, key=_value), max(found, key=_value)
-        ends = show_overhead(low) if len(found) == 1 else f"{_bare(low)} to {_bare(high)}"
-        lines.append(f"{_name(policy)} costs {ends} of throughput here.")
+        least, most = (end(found, key=lambda place: _value(found[place])) for end in (min, max))
+        ends = f"{show_overhead(found[most])} of throughput here ({most})"
+        if least != most:
+            ends = (
+                f"{_bare(found[least])} of throughput at the least ({least}) and "
+                f"{_bare(found[most])} at the most ({most})"
+            )
+        lines.append(f"{_name(policy)} costs {ends}.")
     if stronger:
         best = max(stronger, key=lambda name: (stronger[name], name))
         lines.append(
@@ -264,8 +295,13 @@ def _then(advices: Sequence[Advice], choices: Sequence[Choice]) -> list[str]:
     return lines
 
 
-def _today(advices: Sequence[Advice], choices: Sequence[Choice]) -> list[str]:
-    """The policies of the paper that may still be used, and the like of its choices today."""
+def _today(
+    advices: Sequence[Advice], choices: Sequence[Choice], summary: RunSummary | None
+) -> list[str]:
+    """The policies of the paper that may still be used, and the like of its choices today.
+
+    With the cost of each there, where it was first chosen, if there is a run.
+    """
     every = {option.policy: option for advice in advices for option in advice.options}
     secret = [one for one in every.values() if "confidentiality" in one.services]
     sound = [one.policy for one in secret if not one.broken]
@@ -274,13 +310,42 @@ def _today(advices: Sequence[Advice], choices: Sequence[Choice]) -> list[str]:
         lines.append(f"Its {len(secret)} policies that encrypt are all broken today.")
     elif sound:
         lines.append(f"Of its policies that encrypt, these may be used: {_listed(sound)}.")
-    for theirs in dict.fromkeys(choice.theirs for choice in choices):
+    for theirs, choice in _first(choices).items():
         flaws = [one.what for one in resolve(theirs).broken]
         like = _like(theirs)
         why = f" ({'; '.join(flaws)})" if flaws else ""
-        now = "keep it" if not flaws else "no single policy gives the same services"
-        lines.append(f"{_name(theirs)}{why}: {f'use {_name(like)} ({like})' if like else now}.")
+        if like is None:
+            now = "no single policy gives the same services" if flaws else "keep it"
+        else:
+            now = f"use {_name(like)} ({like})"
+            cell = _where_chosen(summary, choice)
+            if summary is not None and cell is not None:
+                now += f": {cost_today(summary, cell, theirs, like)}"
+        lines.append(f"{_name(theirs)}{why}: {now}.")
     return lines
+
+
+def _first(choices: Iterable[Choice]) -> dict[str, Choice]:
+    """The first choice of each policy."""
+    found: dict[str, Choice] = {}
+    for one in choices:
+        found.setdefault(one.theirs, one)
+    return found
+
+
+def _where_chosen(summary: RunSummary | None, choice: Choice) -> Cell | None:
+    """The first cell of a choice."""
+    if summary is None:
+        return None
+    return next(
+        (
+            cell
+            for cell in summary.plan.cells
+            if (cell.scenario, cell.traffic) == (choice.scenario, choice.traffic)
+            and resolve(cell.policy) == resolve(choice.theirs)
+        ),
+        None,
+    )
 
 
 def _like(theirs: str) -> str | None:
@@ -308,12 +373,10 @@ def _value(cost: Any) -> float:
 
 
 def _bare(cost: Any) -> str:
-    return show_overhead(cost).split(" ±")[0] if " ±" not in show_overhead(cost) else _short(cost)
-
-
-def _short(cost: Any) -> str:
-    number, _, rest = show_overhead(cost).partition(" ± ")
-    return f"{number} {rest.partition(' ')[2]}".rstrip()
+    """A cost without its interval."""
+    if cost.unit != "1":
+        return show_value(cost.value, cost.unit, 3)
+    return f"{100 * cost.value:.1f} %".replace("-0.0 ", "0.0 ")
 
 
 def _name(policy: str) -> str:

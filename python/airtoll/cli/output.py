@@ -29,6 +29,7 @@ from rich.progress import (
 from rich.table import Column, Table
 from rich.text import Text
 
+from airtoll.analyse.quantities import NOTHING_KEY, lacks_value
 from airtoll.cli.streams import holds_unicode
 
 #: A table with more rows than this is cut to
@@ -94,11 +95,16 @@ class FittingTable(Table):
 
     Columns of words wrap, columns of numbers do not, but an interval may be below its value. Where
     even this is too wide, each row becomes a block: its first cell as the heading, the others
-    below, one a line.
+    below, one a line. A key follows where a cell has no value.
     """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render as columns or as blocks (a method of rich's protocol)."""
+        yield from self._fitted(console, options)
+        if any(lacks_value(str(cell)) for column in self.columns for cell in column.cells):
+            yield Text(NOTHING_KEY, style="dim")
+
+    def _fitted(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if options.max_width >= _NO_LIMIT:
             options = options.update(max_width=piped_width())
         gaps = GAP * (len(self.columns) - 1)
@@ -107,7 +113,7 @@ class FittingTable(Table):
                 for sign in (" [", " ±"):
                     broken = self._broken(sign)
                     if sum(map(_narrowest, broken.columns)) + gaps <= options.max_width:
-                        yield from broken.__rich_console__(console, options)
+                        yield from broken._fitted(console, options)
                         return
                 yield from self._blocks(options.max_width)
                 return

@@ -23,6 +23,7 @@ from airtoll.analyse.quantities import like_units
 from airtoll.answer import (
     TRANSPORTS,
     Answered,
+    Apart,
     Compare,
     Crossing,
     Fallback,
@@ -194,6 +195,7 @@ class Teller:
         leads = (*turns, *changes, *self._refused(question, refused), *self._same(question, same))
         if not leads:
             leads, undecided = tuple(undecided), []
+        leads = (*leads, *(self._apart(one, question) for one in answered.apart))
         # The ledger is the cell's, not one station's.
         is_of_cell = not (question.station or question.others_than)
         parts = self._parts(answered.parts) if answered.parts and is_of_cell else []
@@ -202,6 +204,28 @@ class Teller:
             (*parts, *self._unmeasured(answered), *undecided, *self._held(answered)),
             (*self._refused(question, mine), *self._fallen(question, answered.fallbacks)),
         )
+
+    def _apart(self, claim: Apart, question: Asked) -> str:
+        """How the change differs between two places, with both changes."""
+        less, more = claim.less, claim.more
+        at = [self._at([one.place], question).strip(" ()") for one in (more, less)]
+        both = ", ".join(
+            f"{place}: {_turned_by(one)}" for place, one in zip(at, (more, less), strict=True)
+        )
+        opening = f"{self._opening(question)} {self._pair(more.have, more.to)}"
+        metric = _words(question, [more])
+        if claim.verdict is Verdict.TOO_FEW:
+            return f"{opening}, {UNDECIDED} whether {metric} changes alike at both places ({both})."
+        if claim.verdict is Verdict.UNNOTICED:
+            bound = max(abs(claim.difference.low), abs(claim.difference.high))
+            limit = at_most(bound, claim.difference.unit, more.is_share)
+            limit = limit.replace(" %", " points") if more.is_share else limit
+            told = f"changes alike at both places, but for {limit}"
+        elif _verb(less) == _verb(more):
+            told = f"{_verb(more)} by {_between(claim)} more at one place than at the other"
+        else:
+            told = f"changes by {_between(claim)} more at one place than at the other"
+        return f"{opening}, {metric} {told} ({both})."
 
     def claim(self, claim: Compare) -> str:
         """One change at one place, as a sentence."""
@@ -1284,6 +1308,21 @@ def _is_of_whole_clients(claim: Compare) -> bool:
 def _verb(claim: Compare) -> str:
     assert claim.change is not None
     return "rises" if claim.change.value > 0 else "falls"
+
+
+def _between(claim: Apart) -> str:
+    """``2.40 ± 0.50 points``: of a share in points."""
+    size = absolute(claim.difference)
+    if claim.more.is_share or spoken(claim.more.metric).told == "points":
+        return f"{percent(size).removesuffix(' %')} points"
+    return shown(size)
+
+
+def _turned_by(claim: Compare) -> str:
+    """``+3.2 %``, ``-0.80 ms``: a change with its sign."""
+    assert claim.change is not None
+    sign = "-" if claim.change.value < 0 else "+"
+    return f"{sign}{_size_of(claim)}"
 
 
 def verdict(claim: Compare) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from attrs import frozen
 
 from airtoll.analyse import Comparison
-from airtoll.analyse.quantities import NOTHING
+from airtoll.analyse.quantities import NOTHING, NOTHING_KEY, lacks_value
 from airtoll.present.names import policy_name
 from airtoll.report.changed import changed
 from airtoll.report.headline import headline
@@ -93,7 +93,11 @@ def printed_table(summary: RunSummary) -> PrintedTable | None:
 def _printed(summary: RunSummary, width: int | None, room: int) -> list[str]:
     """The printed table as lines, with as many columns as fit."""
     found = printed_table(summary)
-    if found is None or room < len(found.rows) + 2:
+    if found is None:
+        return []
+    lacking = any(lacks_value(text) for _, texts in found.rows for text in texts)
+    key = [NOTHING_KEY] if lacking else []
+    if room < len(found.rows) + 2 + len(key):
         return []
     first = max(len(name) for name, _ in found.rows)
     widths = [
@@ -121,6 +125,7 @@ def _printed(summary: RunSummary, width: int | None, room: int) -> list[str]:
         *_wrapped(title, width),
         line("", found.places),
         *(line(name, texts) for name, texts in found.rows),
+        *key,
     ]
 
 

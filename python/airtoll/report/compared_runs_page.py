@@ -18,6 +18,7 @@ from airtoll.observe.metrics import name_of
 from airtoll.report.compared_runs import Against, run_name, shown, words
 from airtoll.report.html import placed
 from airtoll.report.palette import colour
+from airtoll.report.setting import setting
 from airtoll.report.templates import page
 
 _MOST_ROWS = 1500
@@ -65,6 +66,7 @@ def render(
                     "airtoll": summary.manifest["airtoll"],
                     "kernel": summary.manifest["machine"].get("kernel", NOTHING),
                     "command": command,
+                    "setting": setting(summary.plan.cells, str(summary.manifest["testbed"])),
                 }
                 for summary, command in zip(summaries, commands, strict=True)
             ],

@@ -201,7 +201,7 @@ def _values(
         "manifest": summary.manifest,
         "question": head.question,
         "printed_table": printed_table(summary),
-        "setting": setting(summary.plan.cells),
+        "setting": setting(summary.plan.cells, str(summary.manifest["testbed"])),
         "changed": changed(summary),
         "headline": [line.replace(" %", "\u00a0%") for line in headline(summary)],
         "not_covered": not_covered(summary),

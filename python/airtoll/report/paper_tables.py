@@ -355,7 +355,7 @@ def caption(
             levels.append(words)
     lines = [
         escape_latex("; ".join(levels)),
-        escape_latex(setting(cells)),
+        escape_latex(setting(cells, str(summary.manifest["testbed"]))),
         _counted(summary, cells, "$n$: trials" if "n" in quantities else "Trials"),
     ]
     if methods:

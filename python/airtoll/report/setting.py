@@ -1,62 +1,144 @@
 """The setting of a run in one line: PHY, width, MCS or rate, level, clients, length of a trial.
 
-Takes the cells of a plan; gives words. A quantity that varies is named by its ends.
+Takes the cells of a plan; gives words. A quantity that varies is named by its ends. What a study
+does not state is named as the models suppose it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from airtoll.plan import Cell
-from airtoll.study import Scenario
-from airtoll.study.generations import GENERATIONS
+from attrs import frozen
+
+from airtoll import border
+from airtoll.plan import Cell, multi_link
+from airtoll.plan.levels import level_dbm, mean_level_dbm
+from airtoll.plan.rates import by_level, rate
+from airtoll.study import Scenario, Station
+from airtoll.study.generations import GENERATIONS, band_of
 
 #: Names side by side; more are told by their number.
 _MOST: Final = 3
+#: Testbeds whose stations have the level that a model supposes where a study states none.
+_MODELS: Final = ("simulator", "analytic")
 
 
-def setting(cells: Sequence[Cell]) -> str:
-    """One line for all cells: ``802.11ax, 80 MHz, MCS 7, 1 to 50 clients, 3 s a trial``."""
+@frozen
+class _Radio:
+    """One station on one of its links, for the length of a trial."""
+
+    settings: Scenario
+    station: Station
+    duration_s: float
+
+    @property
+    def phy(self) -> str:
+        return self.station.phy or self.settings.phy
+
+    @property
+    def width_mhz(self) -> int:
+        """Of the channel, no more than the PHY of the station has."""
+        return min(self.settings.width_mhz, max(GENERATIONS[self.phy]["widths_mhz"]))
+
+    @property
+    def has_one_band(self) -> bool:
+        return len(GENERATIONS[self.settings.phy]["bands"]) == 1
+
+    @property
+    def rate(self) -> border.Rate:
+        return rate(self.settings, self.station, self.duration_s)
+
+    @property
+    def is_by_level(self) -> bool:
+        return by_level(self.settings, self.station, self.duration_s) is not None
+
+    @property
+    def walks(self) -> bool:
+        handover = self.settings.handover
+        return handover is not None and handover.walk is not None
+
+    @property
+    def level_dbm(self) -> float:
+        """As stated or by its place, else the one that the models suppose; on a walk the lowest."""
+        return round(mean_level_dbm(self.settings, self.station, self.duration_s), 1)
+
+    @property
+    def has_level(self) -> bool:
+        return self.walks or level_dbm(self.settings, self.station) is not None
+
+
+def setting(cells: Sequence[Cell], testbed: str = "simulator") -> str:
+    """One line for all cells: ``802.11ax, 5 GHz, 80 MHz, MCS 7, -45 dBm (default), 3 s a trial``.
+
+    ``testbed``: its stations have a default level only in a model.
+    """
     if not cells:
         return ""
-    every = [cell.settings for cell in cells]
-    clients = [one.clients or len(one.stations) for one in every]
+    radios = [one for cell in cells for one in _radios(cell)]
+    clients = [cell.settings.clients or len(cell.settings.stations) for cell in cells]
     words = [
-        _named({one.phy for one in every}),
-        _named({f"{band} GHz" for one in every if (band := one.band) is not None}),
-        _numbers([one.width_mhz for one in every if _has_mcs(one)], "{} MHz"),
-        _rates(every),
-        _numbers(_levels(every), "{} dBm"),
+        _named({one.phy for one in radios}),
+        _bands(radios),
+        _numbers([one.width_mhz for one in radios], "{} MHz"),
+        _rates(radios),
+        _levels(radios, testbed),
         _numbers(clients, "{} clients" if max(clients) > 1 else "{} client"),
         _numbers([cell.load.duration_s for cell in cells], "{} s a trial"),
     ]
     return ", ".join(word for word in words if word)
 
 
-def _has_mcs(one: Scenario) -> bool:
-    return GENERATIONS[one.phy]["mcs_top"] is not None
+def _radios(cell: Cell) -> Iterator[_Radio]:
+    for station in cell.settings.stations:
+        for number in multi_link.links_of(cell.settings, station):
+            yield _Radio(multi_link.alone(cell.settings, number), station, cell.load.duration_s)
 
 
-def _rates(every: Sequence[Scenario]) -> str:
-    modern = [one for one in every if _has_mcs(one)]
-    stated = [one.mcs for one in modern if one.mcs is not None]
-    of_stations = any(s.mcs is not None for one in modern for s in one.stations)
-    words = [_numbers(stated, "MCS {}")]
-    if len(stated) < len(modern):
-        words.append("MCS by station" if of_stations else "MCS by level")
-    words.append(_numbers([one.rate_mbps for one in every if one.rate_mbps], "{} Mb/s"))
+def _bands(radios: Sequence[_Radio]) -> str:
+    """The bands, where a PHY has several or the study states one."""
+    if all(one.settings.band is None and one.has_one_band for one in radios):
+        return ""
+    return _named({band_of(one.settings).replace("ghz", " GHz") for one in radios})
+
+
+def _rates(radios: Iterable[_Radio]) -> str:
+    indices: list[float] = []
+    streams: list[float] = []
+    rates: list[float] = []
+    by_levels = False
+    controls: dict[str, None] = {}
+    for one in radios:
+        match one.rate:
+            case border.RateFixedMcs(mcs=mcs, streams=count):
+                indices.append(mcs)
+                streams.append(count)
+                by_levels = by_levels or one.is_by_level
+            case border.RateFixed(mbps=mbps):
+                rates.append(mbps)
+            case border.RateAarf():
+                controls["rate by AARF"] = None
+            case border.RateMinstrel():
+                controls["rate by Minstrel"] = None
+    chosen = " by level" if by_levels else ""
+    words = [
+        _numbers(indices, "MCS {}" + chosen),
+        _numbers(streams, "{} streams") if any(count > 1 for count in streams) else "",
+        _numbers(rates, "{} Mb/s"),
+        *controls,
+    ]
     return ", ".join(word for word in words if word)
 
 
-def _levels(every: Iterable[Scenario]) -> list[float]:
-    """Stated levels of the stations, dBm; none where they follow from positions."""
-    return [
-        level
-        for one in every
-        for station in one.stations
-        if (level := station.rssi_dbm if station.rssi_dbm is not None else one.rssi_dbm) is not None
-    ]
+def _levels(radios: Sequence[_Radio], testbed: str) -> str:
+    known = [one for one in radios if one.has_level]
+    is_model = testbed in _MODELS
+    told = _numbers([one.level_dbm for one in (radios if is_model else known)], "{} dBm")
+    if not told:
+        return "level not stated"
+    if any(one.walks for one in radios):
+        return f"{told} at the lowest"
+    return told if known else f"{told} (default)"
 
 
 def _named(values: set[str]) -> str:

@@ -7,11 +7,12 @@ where the interpreter keeps that of modules: to compile those of a report takes 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import suppress
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jinja2
 from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -19,7 +20,9 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 import airtoll
+from airtoll.analyse.quantities import NOTHING_KEY, lacks_value
 
+_CELL: Final = re.compile(r"<td[^>]*>([^<]*)")
 _PAGES = Path(__file__).with_name("pages")
 
 
@@ -39,6 +42,11 @@ def marked_words(text: str) -> Markup:
     )
 
 
+def _lacks_value(table: str) -> bool:
+    """Whether a cell of a table in HTML has no value."""
+    return any(lacks_value(cell) for cell in _CELL.findall(table))
+
+
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("airtoll.report", "pages"),
@@ -49,6 +57,8 @@ def _environment() -> Environment:
         bytecode_cache=_BesideModules(),
     )
     environment.filters["words"] = marked_words
+    environment.tests["lacking"] = _lacks_value
+    environment.globals["nothing_key"] = NOTHING_KEY
     return environment
 
 

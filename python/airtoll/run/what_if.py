@@ -13,11 +13,11 @@ from attrs import evolve
 from airtoll import _native, border
 from airtoll.errors import AirtollError
 from airtoll.plan import Cell, Plan
+from airtoll.plan.levels import reference_db
 from airtoll.policies import resolve as resolve_policy
 from airtoll.present.names import policy_name
 from airtoll.report.what_if import TRIAL_S, WARM_UP_S, Choice, Panel
 from airtoll.study.generations import GENERATIONS
-from airtoll.testbeds.levels import reference_db
 from airtoll.testbeds.resolve import scenario
 from airtoll.testbeds.simulator import Simulator
 from airtoll.testbeds.stated import in_study

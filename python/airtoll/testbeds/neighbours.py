@@ -13,11 +13,10 @@ from typing import Final
 from attrs import evolve, frozen
 
 from airtoll import border
-from airtoll.plan import Cell, resolved
+from airtoll.plan import Cell, levels, resolved
 from airtoll.study import GroupLoad, Neighbours, Scenario, Station
 from airtoll.study.generations import band_of
 from airtoll.study.join import Join
-from airtoll.testbeds import levels
 
 #: BSS color of the own cell where there is spatial reuse; those of neighbours follow.
 OWN_COLOR: Final = 1

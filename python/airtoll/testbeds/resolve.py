@@ -12,8 +12,14 @@ from functools import lru_cache
 from attrs import evolve
 
 from airtoll import _native, border
-from airtoll.plan import Cell, gating, multi_link
+from airtoll.plan import Cell, gating, multi_link, rates
 from airtoll.plan import resolved as carry_out
+from airtoll.plan.levels import (
+    CONSTANT_LOSS_DB,
+    loss_db,
+    reference_db,
+    stated_level,
+)
 from airtoll.plan.multi_link import BSS
 from airtoll.plan.resolved_cell import all_stations
 from airtoll.policies import Cipher, Policy, Tunnel
@@ -22,17 +28,11 @@ from airtoll.profiles import CardCost, CipherCost, Number, Profile, load
 from airtoll.study import Duty, Edca, Load, Scenario, Station, Traffic
 from airtoll.study.generations import HIGHEST_MBPS, band_of, queue_packets
 from airtoll.study.model import Interferer, Radio
-from airtoll.testbeds import cards, neighbours, passers_by, rates
+from airtoll.testbeds import cards, neighbours, passers_by
 from airtoll.testbeds.bridging import bridged, end_of
 from airtoll.testbeds.domains import DOMAINS, HOME_AGENT, MOBILE, assemble
 from airtoll.testbeds.groups import group_traffic
 from airtoll.testbeds.joining import Parties, joining
-from airtoll.testbeds.levels import (
-    CONSTANT_LOSS_DB,
-    loss_db,
-    reference_db,
-    stated_level,
-)
 from airtoll.testbeds.roaming import roaming
 from airtoll.testbeds.wires import cable
 

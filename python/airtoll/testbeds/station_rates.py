@@ -13,8 +13,7 @@ from attrs import frozen
 from airtoll import _native
 from airtoll.errors import ProfileError
 from airtoll.observe.metrics import RATE
-from airtoll.plan import Cell, multi_link, resolved
-from airtoll.testbeds import rates
+from airtoll.plan import Cell, multi_link, rates, resolved
 from airtoll.testbeds.resolve import native, station_list
 
 

@@ -8,8 +8,8 @@ import pytest
 from attrs import evolve
 
 from airtoll.capture import CaptureReport
+from airtoll.plan.levels import level_dbm
 from airtoll.study import Scenario, Traffic
-from airtoll.testbeds.levels import level_dbm
 from airtoll.testbeds.linux.conditions import Departure
 from airtoll.testbeds.linux.testbed import flow_of, walk_of
 from airtoll.testbeds.linux.timeline import Timeline

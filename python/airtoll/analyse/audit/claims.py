@@ -12,7 +12,7 @@ the columns within whose levels the claim is tested. Limits are in printed units
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -29,12 +29,15 @@ from airtoll.analyse.audit.statements import (
 )
 from airtoll.analyse.comparison import holm_adjust, welch_p
 from airtoll.analyse.overhead import Summary
+from airtoll.analyse.quantities import show_value
 from airtoll.errors import DatasetError
 
 Claim = Mapping[str, Any]
 Group = tuple[str, ...]
 
 _ALPHA: Final = 0.05
+#: Units of data sets as they are written elsewhere.
+_WRITTEN: Final = {"Mbps": "Mb/s", "kbps": "kb/s"}
 
 
 def claims(figures: Figures) -> list[Finding]:
@@ -92,7 +95,7 @@ def _difference(figures: Figures, claim: Claim) -> list[Finding]:
                         where,
                         f"{claim['low']:g} to {claim['high']:g}",
                         shown(value, 3),
-                        f"{a['value']} - {b['value']} = {shown(value, 3)}",
+                        f"{a['value']} - {b['value']} = {_difference_of(value, a)}",
                     )
                 )
     return found
@@ -121,7 +124,8 @@ def _greater(figures: Figures, claim: Claim) -> list[Finding]:
                             names,
                             f"more by {shown(least)}" if least else "more",
                             shown(gap, 4),
-                            f"{shown(float(a.mean()))} against {shown(float(b.mean()))}",
+                            f"{_told(float(a.mean()), a_rows)} against "
+                            f"{_told(float(b.mean()), b_rows)}",
                         )
                     )
                 elif min(a.size, b.size) > 2:
@@ -137,10 +141,8 @@ def _extreme(sign: float) -> Callable[[Figures, Claim], list[Finding]]:
     def test(figures: Figures, claim: Claim) -> list[Finding]:
         found = []
         for key, rows in _grouped(_rows(figures, claim["select"]), _each(claim)).items():
-            values = {
-                name[0]: float(_numbers(group).mean())
-                for name, group in _grouped(rows, ["security"]).items()
-            }
+            groups = {name[0]: group for name, group in _grouped(rows, ["security"]).items()}
+            values = {name: float(_numbers(group).mean()) for name, group in groups.items()}
             own = [values[s] for s in claim["subject"] if s in values]
             others = {n: v for n, v in values.items() if n not in claim["subject"]}
             if not own or not others:
@@ -153,7 +155,7 @@ def _extreme(sign: float) -> Callable[[Figures, Claim], list[Finding]]:
             tied = sorted(n for n, v in others.items() if v == best)
             if beaten or tied:
                 word = "below" if sign > 0 else "above"
-                text = ", ".join(f"{n} {shown(others[n])}" for n in beaten or tied)
+                text = ", ".join(f"{n} {_told(others[n], groups[n])}" for n in beaten or tied)
                 found.append(
                     _contradicted(
                         figures,
@@ -202,7 +204,7 @@ def _order(figures: Figures, claim: Claim) -> list[Finding]:
     for key, rows in _grouped(_rows(figures, claim["select"]), _each(claim)).items():
         values = {n[0]: g[0] for n, g in _grouped(rows, ["security"]).items()}
         wrong = [
-            f"{high} {values[high]['value']} <= {low} {values[low]['value']}"
+            f"{high} {values[high]['value']} <= {low} {values[low]['value']}{_unit(values[low])}"
             for upper, lower in itertools.pairwise(claim["order"])
             for high, low in itertools.product(upper, lower)
             if high in values and low in values and values[high]["number"] <= values[low]["number"]
@@ -255,7 +257,7 @@ def _some_above(figures: Figures, claim: Claim) -> list[Finding]:
     names = sorted({row[claim["distinct"]] for row in rows})
     if len(names) >= claim["at_least"]:
         return []
-    values = ", ".join(f"{row['security']} {row['value']}" for row in rows) or "none"
+    values = ", ".join(f"{row['security']} {row['value']}{_unit(row)}" for row in rows) or "none"
     return [
         _contradicted(
             figures,
@@ -282,7 +284,7 @@ def _no_difference(figures: Figures, claim: Claim) -> list[Finding]:
         differ = [(n, q) for n, q in zip(names, p, strict=True) if q < _ALPHA]
         if differ:
             text = ", ".join(
-                f"{n} {shown(float(groups[n].mean()), 3)} (p = {q:.2g})" for n, q in differ
+                f"{n} {_told(float(groups[n].mean()), rows)} (p = {q:.2g})" for n, q in differ
             )
             found.append(
                 _contradicted(
@@ -291,7 +293,7 @@ def _no_difference(figures: Figures, claim: Claim) -> list[Finding]:
                     _words(key),
                     "no difference",
                     f"{len(differ)} of {len(names)} differ",
-                    f"against {figures.baseline} {shown(float(zero.mean()), 3)}: {text}",
+                    f"against {figures.baseline} {_told(float(zero.mean()), rows)}: {text}",
                 )
             )
     return found
@@ -443,6 +445,11 @@ def _two_sided(
             a = float(np.mean([row["si"] for row in rows]))
             b = float(np.mean([row["si"] for row in right[key]]))
         value = combine(a, b)
+        told = [_told(one, of) for one, of in ((a, rows), (b, right[key]))]
+        if rows[0]["si_unit"] == right[key][0]["si_unit"]:
+            told = [show_value(one, rows[0]["si_unit"]) for one in (a, b)]
+            if rows[0]["si_unit"] == "1":
+                told = [f"{shown(100 * one, 3)} %" for one in (a, b)]
         if claim["low"] <= round(value, 2) <= claim["high"]:
             continue
         found.append(
@@ -452,10 +459,28 @@ def _two_sided(
                 _words(key) or "all",
                 f"{claim['low']:g} to {claim['high']:g}",
                 shown(value, 3),
-                form.format(a=f"{a:.6g}", b=f"{b:.6g}", v=shown(value, 3)),
+                form.format(a=told[0], b=told[1], v=shown(value, 3)),
             )
         )
     return found
+
+
+def _told(value: float, rows: Sequence[Row]) -> str:
+    """A number of some rows with their unit; a mean has one decimal more than they have."""
+    decimals = max(row["decimals"] for row in rows) + (len(rows) > 1)
+    return f"{shown(value, decimals)}{_unit(rows[0])}"
+
+
+def _difference_of(value: float, row: Row) -> str:
+    """A difference from a row in its unit; of percentages in points."""
+    unit = _unit(row)
+    return f"{shown(value, row['decimals'])}{' points' if unit == ' %' else unit}"
+
+
+def _unit(row: Row) -> str:
+    """The unit of a row after a space, as airtoll writes it; empty without one."""
+    unit = str(row["unit"] or "")
+    return f" {_WRITTEN.get(unit, unit)}" if unit else ""
 
 
 def _rows(figures: Figures, select: Mapping[str, Any]) -> list[Row]:

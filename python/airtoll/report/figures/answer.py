@@ -60,8 +60,9 @@ _SLIM_COLUMNS: Final = 3
 _SLIM_LETTERS: Final = 9
 #: Opacity of the least value of a map.
 _TINT: Final = 0.08
-#: Opacity of the greatest value, through which its number is read.
-_FULL: Final = 0.55
+#: Opacity of the greatest value, through which its number is read: its contrast is 4.5 or more
+#: (WCAG 2.2, 1.4.3) on a light and on a dark page.
+_FULL: Final = 0.78
 _NO_DATA: Final = "no data arrived"
 _TABLE: Final = "the table, or observations.parquet"
 
@@ -76,21 +77,37 @@ class _Place:
     reading: Reading
 
 
+@frozen
+class _Empty:
+    """A cell without a number: its text, and why."""
+
+    cell: str
+    row: str
+    column: str
+    text: str
+    why: str
+
+
 def answer(summary: RunSummary) -> Iterator[Picture]:
     """One picture of the first answer; none where the run did not measure it."""
     found = quantities(summary)
     if not found:
         return
-    if answers_by_overhead(summary):
+    quantity = found[0]
+    key = swept_factor(summary)
+    along = _asks_along(summary, key)
+    if along and quantity == OVERHEAD:
+        # What changes is the factor: the throughput along it, not the cost of the policies.
+        quantity = THROUGHPUT
+    if quantity == OVERHEAD and answers_by_overhead(summary):
         yield from overhead_pictures(summary, "answer")
         return
-    quantity = found[0]
     values = readings(summary, quantity)
-    key = swept_factor(summary)
     places = _placed(summary, values, key)
     rows = {place.row for place in places}
     panels, without = _that_differ(_panels(places), quantity)
-    if key and len(rows) <= _FEW_LINES and len(panels) <= _FEW_PANELS:
+    few = _MOST_PANELS if along else _FEW_PANELS
+    if key and len(rows) <= _FEW_LINES and len(panels) <= few:
         draw: Any = partial(_lines, summary, quantity, key)
         how = f"Lines by {axis_name(key)}, with {_level(summary)} intervals."
     elif not key and len(values) <= _FEW_BARS:
@@ -98,10 +115,9 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
         how = f"Bars with {_level(summary)} intervals."
     else:
         draw = partial(_map, summary, quantity)
-        against = f" Overhead against {summary.reference}." if quantity == OVERHEAD else ""
         how = (
             f"One number per cell with its {_level(summary)} interval; stronger colour for more, "
-            f"orange below zero.{against}"
+            "orange below zero."
         )
     end = end_of([abs(value.estimate.value) for value in values])
     if draw.func is not _map:
@@ -110,11 +126,13 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
     factor, unit = scale(quantity, values)
     most = max(len({place.row for place in part}) for _, part in panels)
     columns = max(len({place.column for place in part}) for _, part in panels)
+    name = f"{quantity_name(quantity)[:1].upper()}{quantity_name(quantity)[1:]}"
+    # The sentences may count from another policy.
+    against = f" against {summary.reference}" if quantity == OVERHEAD else ""
     yield Picture(
         "answer",
         "answer",
-        f"{quantity_name(quantity)[:1].upper()}{quantity_name(quantity)[1:]}"
-        + (f", {unit}" if unit else ""),
+        f"{name}{against}" + (f", {unit}" if unit else ""),
         how
         + (f" Without any cost, and left out: {'; '.join(without)}." if without else "")
         + left_out(len(panels) - _MOST_PANELS, "panels", _TABLE)
@@ -128,9 +146,17 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
             )
             for title, part in panels[:_MOST_PANELS]
         ),
-        open_panels=2,
+        open_panels=2 if draw.func is _map else _FEW_PANELS,
         wide=True,
     )
+
+
+def _asks_along(summary: RunSummary, key: str | None) -> bool:
+    """Whether the first question is about the throughput along the swept factor."""
+    if key is None or not summary.answered:
+        return False
+    question = summary.answered[0].question
+    return question.metric == THROUGHPUT and question.axes == (key,)
 
 
 def _placed(summary: RunSummary, values: Sequence[Reading], key: str | None) -> list[_Place]:
@@ -315,24 +341,34 @@ def _slim(draw: Any, places: Sequence[_Place], title: str, end: float) -> Iterat
     if draw.func is not _map:
         yield draw(places, title, end, wide=False)
         return
-    columns = list(dict.fromkeys(place.column for place in places))[:_MOST_COLUMNS]
+    columns = _columns(draw.args[0], draw.args[1], places)
     longest = max((len(word) for column in columns for word in column.split()), default=0)
     side_by_side = _SLIM_COLUMNS - (longest > _SLIM_LETTERS)
     for first in range(0, len(columns), side_by_side):
         some = columns[first : first + side_by_side]
-        part = [place for place in places if place.column in some]
-        yield draw(part, title if first == 0 else "", end, wide=False)
+        yield draw(places, title if first == 0 else "", end, wide=False, columns=some)
+
+
+def _columns(summary: RunSummary, quantity: str, places: Sequence[_Place]) -> list[str]:
+    """The columns of a panel in the order of the plan, those without any number, too."""
+    found = [
+        *((place.reading.cell.name, place.column) for place in places),
+        *((one.cell, one.column) for one in _empty(summary, quantity, places)),
+    ]
+    order = {cell.name: at for at, cell in enumerate(summary.plan.cells)}
+    found.sort(key=lambda pair: order[pair[0]])
+    return list(dict.fromkeys(column for _, column in found))[:_MOST_COLUMNS]
 
 
 def _map(
     summary: RunSummary, quantity: str, places: Sequence[_Place], title: str, end: float,
-    *, wide: bool = True,
+    *, wide: bool = True, columns: Sequence[str] = (),
 ) -> Plate:  # fmt: skip
     factor, unit = scale(quantity, readings(summary, quantity))
-    columns = list(dict.fromkeys(place.column for place in places))[:_MOST_COLUMNS]
-    refused = [one for one in _refused(summary, places) if one[1] in columns]
-    measured = (place.row for place in places)
-    rows = list(dict.fromkeys((*measured, *(row for row, _, _ in refused))))[:_MOST_ROWS]
+    columns = columns or _columns(summary, quantity, places)
+    empty = [one for one in _empty(summary, quantity, places) if one.column in columns]
+    measured = (place.row for place in places if place.column in columns)
+    rows = list(dict.fromkeys((*measured, *(one.row for one in empty))))[:_MOST_ROWS]
     intervals = any(place.reading.estimate.has_interval for place in places)
     # All rows are as high as the one with most lines.
     lines = max(1 + label(row, wide=wide).count("\n") for row in rows)
@@ -351,13 +387,9 @@ def _map(
     for place in places:
         if place.row not in rows or place.column not in columns:
             continue
-        x, y = columns.index(place.column), rows.index(place.row)
         if place.reading.cell.name in silent:
-            # Nothing arrived: the overhead of 100 % is no cost of a policy.
-            tile = axes.tile(x, y, 0.96, 0.92, color=INK, alpha=0.08)
-            plate.say(tile, f"{place.row} ({place.column}): {_NO_DATA}")
-            axes.annotate("no data", (x, y), ha="center", va="center")
             continue
+        x, y = columns.index(place.column), rows.index(place.row)
         estimate = place.reading.estimate
         value = estimate.value / factor
         share = abs(value) / end if end else 0.0
@@ -365,8 +397,8 @@ def _map(
             share = math.log(max(abs(value), least) / least) / math.log(end / least)
         # The sign has a colour of its own, which is the same on a dark page.
         # The least has a tint, too: on a dark page it would be none of the map.
-        alpha = _TINT + (_FULL - _TINT) * min(1.0, share)
-        tile = axes.tile(x, y, 0.96, 0.92, color=colour(3 if value < 0 else 0), alpha=alpha)
+        tone, alpha = tint(share, below_zero=value < 0)
+        tile = axes.tile(x, y, 0.96, 0.92, color=tone, alpha=alpha)
         tiles.append((value, tile))
         plate.say(tile, _says(quantity, place))
         half = estimate.half_width / factor
@@ -380,12 +412,12 @@ def _map(
             words = f"{half:.{decimals}f}"
             words = f"± {words if float(words) else format(half, '.1g')}"
             axes.annotate(words, (x, y), xytext=(0, -up), ha="center", va="center")
-    for row, column, reason in refused:
-        if row in rows:
-            x, y = columns.index(column), rows.index(row)
+    for one in empty:
+        if one.row in rows:
+            x, y = columns.index(one.column), rows.index(one.row)
             tile = axes.tile(x, y, 0.96, 0.92, color=INK, alpha=0.08)
-            plate.say(tile, f"{row} ({column}): not run: {reason}")
-            axes.annotate("not run", (x, y), ha="center", va="center")
+            plate.say(tile, f"{one.row} ({one.column}): {one.why}")
+            axes.annotate(one.text, (x, y), ha="center", va="center")
     # The legend: the ends of the colours that are drawn.
     tiles.sort(key=lambda pair: pair[0])
     for value, tile in {id(one[1]): one for one in (*tiles[:1], *tiles[-1:])}.values():
@@ -402,13 +434,20 @@ def _map(
     return plate
 
 
+def tint(share: float, *, below_zero: bool) -> tuple[str, float]:
+    """Colour and opacity of a cell whose value is a share (0 to 1) of the greatest of its map."""
+    return colour(3 if below_zero else 0), _TINT + (_FULL - _TINT) * min(1.0, share)
+
+
 def _silent(summary: RunSummary) -> set[str]:
     """The cells in none of whose trials data arrived."""
     return {one.cell.name for one in readings(summary, THROUGHPUT) if one.estimate.value == 0}
 
 
-def _refused(summary: RunSummary, places: Sequence[_Place]) -> Iterator[tuple[str, str, str]]:
-    """Row, column and reason of the cells of a panel that were not run."""
+def _empty(summary: RunSummary, quantity: str, places: Sequence[_Place]) -> Iterator[_Empty]:
+    """The cells of a panel that were not run, and of overheads those in which nothing arrived:
+    an overhead of 100 % is no cost of a policy, and without data of the baseline there is none.
+    """
     if not places:
         return
     axis = swept_factor(summary) or _widest_axis(summary)
@@ -416,11 +455,15 @@ def _refused(summary: RunSummary, places: Sequence[_Place]) -> Iterator[tuple[st
     names = summary.names
     skipped = summary.trials.filter(pl.col("status") == "skipped").select("cell", "reason")
     reasons = dict(skipped.unique().iter_rows())
+    silent = _silent(summary) - set(summary.analysis.references) if quantity == OVERHEAD else set()
     for cell in summary.plan.cells:
-        reason = reasons.get(cell.name)
-        if reason is None:
+        if cell.name not in reasons and cell.name not in silent:
             continue
         without = ("policy", axis)
-        if names.place(cell.scenario, cell.traffic, cell.factors_json, without) == panel:
-            row = names.variant(cell.policy, cell.factors_json)
-            yield row, _column(summary, cell, axis), reason
+        if names.place(cell.scenario, cell.traffic, cell.factors_json, without) != panel:
+            continue
+        row, column = names.variant(cell.policy, cell.factors_json), _column(summary, cell, axis)
+        if cell.name in silent:
+            yield _Empty(cell.name, row, column, "no data", _NO_DATA)
+        else:
+            yield _Empty(cell.name, row, column, "not run", f"not run: {reasons[cell.name]}")

@@ -27,6 +27,8 @@ from airtoll.errors import CaptureError, EnvironmentProblem, TestbedError, Usage
 from airtoll.observe.journal import BROKEN, SketchTuple
 from airtoll.observe.replacing import storage_error
 from airtoll.plan import Cell, Trial, abilities, gating
+from airtoll.plan.levels import level_dbm, reference_db
+from airtoll.plan.rates import by_level
 from airtoll.policies import resolve
 from airtoll.study import Scenario, Traffic
 from airtoll.study.generations import band_of, queue_packets, wire_mbps, wire_queue_packets
@@ -45,7 +47,6 @@ from airtoll.testbeds.domains import DOMAINS, MOBILE
 from airtoll.testbeds.guest import drivers
 from airtoll.testbeds.guest.contract import SHARE_IN_GUEST, Guest, alive, identity
 from airtoll.testbeds.guest.uml import Errand
-from airtoll.testbeds.levels import level_dbm, reference_db
 from airtoll.testbeds.linux import ledger, timeline, worker
 from airtoll.testbeds.linux.air import devices, medium, parted_cell, rates
 from airtoll.testbeds.linux.attended.prompts import Prompts
@@ -64,7 +65,6 @@ from airtoll.testbeds.linux.timeline import Timeline
 from airtoll.testbeds.linux.trial import handover, newcomers
 from airtoll.testbeds.linux.walking import Walk
 from airtoll.testbeds.linux.worker import Measure, Open, Worker
-from airtoll.testbeds.rates import by_level
 from airtoll.testbeds.resolve import station_list
 
 #: Wall time around the traffic itself, seconds: here, and in an emulated guest.

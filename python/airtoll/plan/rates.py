@@ -15,9 +15,9 @@ from attrs import frozen
 
 from airtoll import _native, border
 from airtoll.plan import multi_link
+from airtoll.plan.levels import sure_level_dbm
 from airtoll.study import Scenario, Station
 from airtoll.study.generations import HIGHEST_MBPS, band_of
-from airtoll.testbeds.levels import sure_level_dbm
 
 _GUARD_NS: Final = 800
 
