@@ -638,8 +638,9 @@ class Teller:
         left = [one for one in claim.scenarios if one not in kept]
         there = [one for one in claim.settings if set(left) <= set(one.kept)]
         if there:
+            others = "one" if len(left) == 1 else f"{len(left)}"
             found.append(
-                f"In the other {len(left)} ({_enumerated(left)}) it holds with {len(there)} of the "
+                f"In the other {others} ({_enumerated(left)}) it holds with {len(there)} of the "
                 f"{count - len(best)} other settings."
             )
         return found
