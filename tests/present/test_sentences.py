@@ -609,6 +609,4 @@ def test_lost_associations_are_told_with_the_number_of_clients(monkeypatch):
     near = 'label = "near the access point"'
     monkeypatch.setitem(globals(), "STUDY", STUDY.replace(near, f"{near}\nclients = 10"))
     (line,) = Telling(policies(ONE, metric="associations_lost"), "1", (0.0, 20.0, 1.0)).leads()
-    assert (
-        "the number of lost associations of 10 clients rises by 20.0 ± 1.0, from 0.0 to 2" in line
-    )
+    assert "the number of lost associations of 10 clients rises from 0.0 to 20.0 (" in line
