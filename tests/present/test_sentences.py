@@ -552,7 +552,7 @@ def test_the_settings_with_a_printed_order_and_the_scenarios_without_it(names):
     assert Teller(names).ordered(order) == [
         "None of 4 settings gives the printed order of TCP and UDP in all 3 scenarios: at most it "
         "holds in 2 (N1 and N2) with a queue of 50 packets and UDP.",
-        "In the other 1 (N3) it holds with 2 of the 3 other settings.",
+        "In the other one (N3) it holds with 2 of the 3 other settings.",
     ]
     whole = evolve(order, settings=(at(50, "udp", "N1", "N2", "N3"), at(400, "udp", "N3")))
     assert Teller(names).ordered(whole) == [
@@ -603,3 +603,10 @@ def test_a_candidate_with_which_no_client_joins_is_told_as_such():
         "No client joins with WPA3-Personal CCMP-128 and WPA2-Personal + WireGuard (near"
     )
     assert leads[0].endswith("): EAP: no answer.")
+
+
+def test_lost_associations_are_told_with_the_number_of_clients(monkeypatch):
+    near = 'label = "near the access point"'
+    monkeypatch.setitem(globals(), "STUDY", STUDY.replace(near, f"{near}\nclients = 10"))
+    (line,) = Telling(policies(ONE, metric="associations_lost"), "1", (0.0, 20.0, 1.0)).leads()
+    assert "the number of lost associations of 10 clients rises from 0.0 to 20.0 (" in line

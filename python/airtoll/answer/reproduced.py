@@ -67,7 +67,7 @@ def reproduced(
 def _axis(comparisons: Sequence[Comparison], cells: dict[str, Cell], study: Study) -> str:
     """The factor by which the model of the printed values varies.
 
-    The profile set; else the only factor of which several levels stand beside one printed value.
+    The profile set; else the only factor with several levels for one printed value.
     """
     if _PROFILES in study.grid:
         return _PROFILES

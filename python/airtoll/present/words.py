@@ -662,8 +662,9 @@ class Teller:
         left = [one for one in claim.scenarios if one not in kept]
         there = [one for one in claim.settings if set(left) <= set(one.kept)]
         if there:
+            others = "one" if len(left) == 1 else f"{len(left)}"
             found.append(
-                f"In the other {len(left)} ({_enumerated(left)}) it holds with {len(there)} of the "
+                f"In the other {others} ({_enumerated(left)}) it holds with {len(there)} of the "
                 f"{count - len(best)} other settings."
             )
         return found
@@ -933,9 +934,8 @@ def reproduced(claims: Sequence[Reproduces], names: Names) -> Told:
     """How many printed values are met, by data set, quantity, kind and instrument.
 
     ``leads``: without a fit, and the profile set that meets the largest share of the values that it
-    was not fitted to, if it is a larger one; of a model that varies otherwise, its nearest settings.
-    Values that a profile was fitted to are counted apart:
-    to meet them proves nothing.
+    was not fitted to, if it is a larger one; of a model that varies otherwise, its nearest setting.
+    Values that a profile was fitted to are counted apart: to meet them proves nothing.
     """
     groups: dict[tuple[str, str, Printed, str], list[Reproduces]] = {}
     for claim in claims:
@@ -1017,8 +1017,8 @@ def _of_settings(group: Sequence[Reproduces], names: Names) -> str:
         return f"{seen}{line}." if seen else f"{line[:1].upper()}{line[1:]}."
     line = (
         f"with {names.level(best.axis, best.variant)}, {_count(best.of_all.met)} of {total} "
-        f"printed {_noun(best, total)} {_are(best.of_all.met)} met within {near}{parts}; none of the "
-        f"{count} settings meets more or comes nearer"
+        f"printed {_noun(best, total)} {_are(best.of_all.met)} met within {near}{parts}; none of "
+        f"the {count} settings meets more or comes nearer"
     )
     return f"{seen}{line}." if seen else f"{line[:1].upper()}{line[1:]}."
 

@@ -125,8 +125,8 @@ def with_values(
     it lacks, and drops the comparisons (``compare``, ``order``) of cells that it lacks. A question
     keeps its place if its grid has other levels there. A requirement loses the levels that the grid
     lacks and is refused without any. Texts that state a replaced number follow. ``scenario.*.KEY``
-    and ``traffic.*.KEY`` set every table. ``recorded``: values of an earlier run, which may have keys
-    that the grid overrides.
+    and ``traffic.*.KEY`` set every table. ``recorded``: values of an earlier run, which may have
+    keys that the grid overrides.
 
     Raises ``StudyError`` for a key that does not exist or a value that is invalid.
     """
