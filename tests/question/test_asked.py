@@ -139,3 +139,24 @@ def test_a_grid_with_other_places_answers_there():
     other = with_values(file, {"grid.scenario.clients": [20]})
     (question,) = asked(make_plan(other.study))
     assert {dict(place.levels)["scenario.clients"] for place in question.places} == {20}
+
+
+SHARED = '[[question]]\nmetric = "{}"\nas_share = true\n{}to = [{{ policy = "wpa3-sae-ccmp" }}]\n'
+
+
+def test_a_change_of_a_time_may_be_asked_as_a_share():
+    (question,) = asked(plan(SHARED.format("join_time_s", "")))
+    assert question.as_share
+    assert question.unnoticed == 0.01
+    refuse_questions(study(SHARED.format("join_time_s", "")).study)
+
+
+@pytest.mark.parametrize("metric", ["throughput_bps", "loss_ratio", "handover_packets_lost"])
+def test_what_is_told_as_a_share_or_a_count_is_refused_as_one(metric):
+    with pytest.raises(StudyError, match=r"question\[0\]\.as_share: a change of " + metric):
+        refuse_questions(study(SHARED.format(metric, "")).study)
+
+
+def test_the_limit_of_a_share_is_not_stated_in_seconds():
+    with pytest.raises(StudyError, match=r"question\[0\]\.unnoticed: with as_share"):
+        refuse_questions(study(SHARED.format("join_time_s", "unnoticed = 0.05\n")).study)

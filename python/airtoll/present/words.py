@@ -594,14 +594,13 @@ class Teller:
         """The changes at both ends of a factor, and whether they grow or fade."""
         opening = f"{self._opening(question)} {self._pair(question.have, trend.to)}"
         told = [
-            f"{_by(claim)} ({level_name(trend.factor, _plain(level))})"
-            for claim, level in ((trend.first, trend.least), (trend.last, trend.most))
+            f"{_by(claim)}{self._at([claim.place], question)}"
+            for claim in (trend.first, trend.last)
         ]
-        at = self._at([trend.place], question, without=trend.factor)
         what = "cost" if trend.first.verdict is Verdict.COSTS else "gain"
         return (
             f"{opening}, {_words(question, [trend.first])} {_verb(trend.first)} "
-            f"{_enumerated(told)}{at}: the {what} {_TRENDS[trend.trending]}."
+            f"{_enumerated(told)}: the {what} {_TRENDS[trend.trending]}."
         )
 
     def _refused(self, question: Asked, impossible: Sequence[Possible]) -> list[str]:
@@ -1520,6 +1519,9 @@ def _alike(group: Sequence[Compare]) -> bool:
 def _spanned(group: Sequence[Compare]) -> str:
     sizes = [_size(claim) for claim in group]
     assert group[0].change is not None
+    is_count = group[0].change.unit in ("", "1") and not _is_percent(group[0])
+    if is_count and all(size.is_integer() for size in sizes):
+        return " to ".join(dict.fromkeys(f"{size:.0f}" for size in (min(sizes), max(sizes))))
     text = span(min(sizes), max(sizes), group[0].change.unit, is_share=_is_percent(group[0]))
     if _is_percent(group[0]) and not group[0].is_share:
         text = text.replace(" %", " points")
