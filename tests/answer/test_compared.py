@@ -97,6 +97,26 @@ def sensor(tmp_path_factory):
     return summarise(run("esp32-battery", out=place, values=values, jobs=1).path)
 
 
+@pytest.fixture(scope="module")
+def boots(tmp_path_factory):
+    values = {"grid.profile_set": ["esp32"], "trials.repetitions": 4}
+    place = tmp_path_factory.mktemp("boots") / "run"
+    return summarise(run("cold-boot", out=place, values=values, jobs=1).path)
+
+
+def test_a_change_that_is_asked_as_a_share_is_one_of_the_means(boots):
+    (claim,) = boots.answered[0].compares
+    assert boots.answered[0].question.as_share
+    assert claim.is_share
+    assert claim.change.value == pytest.approx(claim.after.value / claim.before.value - 1)
+    assert claim.change.unit == "1"
+    assert claim.verdict is Verdict.GAINS
+    # Another question about the same metric keeps its unit.
+    (other,) = boots.answered[1].compares
+    assert not other.is_share
+    assert other.change.unit == "s"
+
+
 def lines_of(summary, *metrics):
     return {one.metric: one.sentences(summary.names) for one in every_metric(summary, metrics)}
 

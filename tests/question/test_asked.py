@@ -173,3 +173,22 @@ def test_an_order_needs_its_policy_and_goes_with_it():
     assert with_values(study(order), {"grid.policy": ["open", "wpa2-psk-ccmp"]}).study.order == ()
     with pytest.raises(StudyError, match=r"order\[0\].policy: 'owe-ccmp' is not in the grid"):
         study(order.replace("wep-104", "owe-ccmp"))
+SHARED = '[[question]]\nmetric = "{}"\nas_share = true\n{}to = [{{ policy = "wpa3-sae-ccmp" }}]\n'
+
+
+def test_a_change_of_a_time_may_be_asked_as_a_share():
+    (question,) = asked(plan(SHARED.format("join_time_s", "")))
+    assert question.as_share
+    assert question.unnoticed == 0.01
+    refuse_questions(study(SHARED.format("join_time_s", "")).study)
+
+
+@pytest.mark.parametrize("metric", ["throughput_bps", "loss_ratio", "handover_packets_lost"])
+def test_what_is_told_as_a_share_or_a_count_is_refused_as_one(metric):
+    with pytest.raises(StudyError, match=r"question\[0\]\.as_share: a change of " + metric):
+        refuse_questions(study(SHARED.format(metric, "")).study)
+
+
+def test_the_limit_of_a_share_is_not_stated_in_seconds():
+    with pytest.raises(StudyError, match=r"question\[0\]\.unnoticed: with as_share"):
+        refuse_questions(study(SHARED.format("join_time_s", "unnoticed = 0.05\n")).study)

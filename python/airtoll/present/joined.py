@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,8 +11,11 @@ from attrs import frozen
 from airtoll.observe.spoken import NOTHING_NOTICED, spoken
 
 #: Characters of a sentence that tells of several quantities.
-_LONGEST: Final = 220
+_LONGEST: Final = 225
 _NOTHING: Final = f": {NOTHING_NOTICED}"
+_VERBS: Final = ("rises", "falls", "changes")
+#: Where a change holds, at the end of a clause.
+_PLACES: Final = re.compile(r"( \([^()]*\)| at (all \d+|\d+ of \d+) places)$")
 
 
 @frozen
@@ -23,31 +27,60 @@ class Lead:
 
 
 @frozen
+class _Clause:
+    """What happens to a quantity: ``the mean delay`` and ``rises by 3 ms``."""
+
+    metric: str
+    said: str
+
+    def after(self, other: _Clause) -> str:
+        """The clause without a verb that the one before has, too."""
+        verb, _, rest = self.said.partition(" ")
+        is_same = verb in _VERBS and other.said.startswith(f"{verb} ")
+        return f"{spoken(self.metric).words} {rest if is_same else self.said}"
+
+    def before(self, other: _Clause) -> _Clause:
+        """The clause without the verdict and the places that the next one has, too."""
+        said, following = self.said, other.said
+        if following.endswith(_NOTHING):
+            said, following = said.removesuffix(_NOTHING), following.removesuffix(_NOTHING)
+        mine, others = _PLACES.search(said), _PLACES.search(following)
+        if mine and others and mine[0] == others[0] and said.count("(") <= 1:
+            said = said.removesuffix(mine[0])
+        return _Clause(self.metric, said)
+
+
+@frozen
 class _Told:
     """Clauses of one opening (``From A to B``), each about another quantity."""
 
     opening: str
-    clauses: tuple[str, ...]
-    metrics: tuple[str, ...]
+    clauses: tuple[_Clause, ...]
 
     @property
     def text(self) -> str:
-        if not self.opening:
-            return self.clauses[0]
-        *others, last = self.clauses
-        if last.endswith(_NOTHING):
-            others = [clause.removesuffix(_NOTHING) for clause in others]
-        apart = any(sign in clause for clause in others for sign in (": ", "; "))
-        between = "; " if apart or len(others) > 1 else ", and "
-        return f"{self.opening}, {between.join([*others, last])}."
+        first, *others = self.clauses
+        said = [f"{spoken(first.metric).words} {self._shown(0).said}"]
+        said += [self._shown(n).after(self.clauses[n - 1]) for n in range(1, len(others) + 1)]
+        apart = any(sign in clause for clause in said[:-1] for sign in (": ", "; "))
+        between = "; " if apart else ", and "
+        told = said[0]
+        if len(said) > 1:
+            told = f"{'; '.join(said[:-1])}{between}{said[-1]}"
+        return f"{self.opening}, {told}."
+
+    def _shown(self, number: int) -> _Clause:
+        clause = self.clauses[number]
+        later = self.clauses[number + 1 :]
+        return clause.before(later[0]) if later else clause
 
     def with_next(self, other: _Told) -> _Told | None:
         """Both as one; None where they do not go together."""
-        if not self.opening or self.opening != other.opening:
+        if self.opening != other.opening:
             return None
-        if set(self.metrics) & set(other.metrics):
+        if {one.metric for one in self.clauses} & {one.metric for one in other.clauses}:
             return None
-        both = _Told(self.opening, self.clauses + other.clauses, self.metrics + other.metrics)
+        both = _Told(self.opening, self.clauses + other.clauses)
         return both if len(both.text) <= _LONGEST else None
 
 
@@ -56,21 +89,28 @@ def joined(leads: Sequence[Lead]) -> list[str]:
 
     ``From A to B, throughput falls by 5 %, and the mean delay rises from 2 to 3 ms.``
     """
-    found: list[_Told] = []
+    found: list[_Told | str] = []
     for lead in leads:
         told = _split(lead)
-        both = found[-1].with_next(told) if found else None
+        last = found[-1] if found else ""
+        both = None
+        if told is not None and isinstance(last, _Told):
+            both = last.with_next(told)
         if both is not None:
             found[-1] = both
         else:
-            found.append(told)
-    return [one.text for one in found]
+            found.append(lead.text if told is None else told)
+    return [one if isinstance(one, str) else one.text for one in found]
 
 
-def _split(lead: Lead) -> _Told:
-    """A sentence as opening and clause: the clause begins with the words of the metric."""
-    words = spoken(lead.metric).words if lead.metric else ""
-    opening, comma, rest = lead.text.partition(f", {words} ") if words else (lead.text, "", "")
-    if not comma:
-        return _Told("", (lead.text,), (lead.metric,))
-    return _Told(opening, (f"{words} {rest.removesuffix('.')}",), (lead.metric,))
+def _split(lead: Lead) -> _Told | None:
+    """A sentence as opening and clause: the clause begins with the words of the metric.
+
+    None for a sentence of another form.
+    """
+    if not lead.metric:
+        return None
+    opening, comma, rest = lead.text.partition(f", {spoken(lead.metric).words} ")
+    if not comma or not rest.endswith("."):
+        return None
+    return _Told(opening, (_Clause(lead.metric, rest.removesuffix(".")),))

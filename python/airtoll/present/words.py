@@ -1778,6 +1778,9 @@ def _alike(group: Sequence[Compare]) -> bool:
 def _spanned(group: Sequence[Compare]) -> str:
     sizes = [_size(claim) for claim in group]
     assert group[0].change is not None
+    is_count = group[0].change.unit in ("", "1") and not _is_percent(group[0])
+    if is_count and all(size.is_integer() for size in sizes):
+        return " to ".join(dict.fromkeys(f"{size:.0f}" for size in (min(sizes), max(sizes))))
     text = span(min(sizes), max(sizes), group[0].change.unit, is_share=_is_percent(group[0]))
     if _is_percent(group[0]) and not group[0].is_share:
         text = text.replace(" %", " points")
