@@ -107,7 +107,9 @@ def test_wireguard_has_its_own_sentence(home):
     assert words["lines"][1].startswith("On the air WireGuard over WPA3-Personal adds no service")
     assert words["lines"][3].endswith(": a waste, as it protects nothing further on the air.")
     # The sum of the losses differs by a hundredth of them: nothing that anyone would act on.
-    assert not any("its parts" in line for line in words["lines"])
+    (together,) = [line for line in words["lines"] if "its parts" in line]
+    assert together.startswith("The whole costs as much as its parts: ")
+    assert "against an open network, where the parts add up to" in together
     assert words["lines"][2].startswith(
         "Beyond the router it protects nothing; a tunnel to a server would protect that way, too"
     )
@@ -1167,7 +1169,7 @@ def test_a_change_beside_neighbours_is_simulated_among_them():
     assert "neighbours at -70 dBm (--neighbours N@LEVEL)" in near["assumed"]
     told = " ".join(line for one in near["words"]["sections"] for line in one["lines"])
     assert "--profile mt7621 --neighbours 3@-70` ranks" in told
-    assert "datagrams, without the neighbours" in told
+    assert "throughput of datagrams, without the neighbours, " in told
     assert "and other networks (" not in told
 
 

@@ -41,7 +41,9 @@ def tab(browser, tmp_path_factory):
 
 def caption(tab, lesson: str) -> str:
     """The caption once the lesson is drawn: it is computed in a worker."""
-    tab.wait_for_function("(id) => !document.getElementById(id).dataset.busy", arg=lesson)
+    tab.wait_for_function(
+        "(id) => !document.getElementById(id).dataset.busy", arg=lesson, timeout=120_000
+    )
     return tab.locator(f"#{lesson} figcaption").inner_text()
 
 
@@ -72,8 +74,14 @@ def test_text_of_figures_is_large_enough_on_a_phone_and_ticks_are_round(tab):
         steps = {round(b - a, 6) for a, b in itertools.pairwise(values)}
         assert len(steps) == 1, (lesson, values)
         assert f"{steps.pop():e}"[0] in "125", (lesson, values)
-        # Curves and their legend have markers.
-        assert tab.locator(f"#{lesson} figure svg [data-marker]").count() >= 10
+        # Curves and their legend have markers; each marker of a curve has an interval around it.
+        markers = tab.locator(f"#{lesson} figure svg [data-marker]").count()
+        assert markers >= 10
+        intervals = tab.locator(f"#{lesson} figure svg [data-interval]")
+        assert intervals.count() == markers - 2
+        heights = intervals.evaluate_all("(all) => all.map((one) => one.getBBox().height)")
+        assert max(heights) > 1, lesson
+        assert "mean of 5 trials with the 95 % interval" in caption(tab, lesson)
     tab.set_viewport_size({"width": 1000, "height": 900})
 
 

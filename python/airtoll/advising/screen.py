@@ -265,14 +265,16 @@ def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     program = _program(situation)
     # A file of a station has no SSIDs of an access point.
     heard = situation.neighbours
-    alone = ", without the neighbours" if heard is not None and heard.networks else ""
+    alone = ", without the neighbours," if heard is not None and heard.networks else ""
     of_station = program in ("", "--wpa-supplicant")
     where = _openwrt(situation) if of_station else program
     if decision.changed is not None and not of_station:
         where = _file(situation)
+    told = teller.change(decision.second)
+    # The other figures of this link are those of TCP.
+    told = told.replace("throughput ", f"throughput of datagrams{alone} ", 1)
     return (
-        f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons "
-        f"{teller.change(decision.second)} (datagrams{alone}). "
+        f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons {told}. "
         f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
     )
 

@@ -327,13 +327,13 @@ class Teller:
         waste = not claim.services and not beyond and added.verdict is Verdict.COSTS
         why = ": a waste, as it protects nothing further on the air" if waste else ""
         found.append(f"With it, {self.change(added)}{why}.")
-        if claim.parts is not None and claim.whole.change is not None and _matters(claim):
+        if claim.parts is not None and claim.whole.change is not None:
             relation = {
                 Sum.MORE: "costs more than its parts",
                 Sum.LESS: "costs less than its parts",
                 Sum.EQUAL: "costs as much as its parts",
                 Sum.UNKNOWN: "has its parts",
-            }[claim.sum]
+            }[claim.sum if _matters(claim) else Sum.EQUAL]
             parts = "more than all of it" if -claim.parts.value > 1 else _loss(claim.parts)
             found.append(
                 f"The whole {relation}: {_loss(claim.whole.change)} against an open network, "

@@ -46,7 +46,7 @@
   // One after the other, so that an outdated answer leaves nothing behind it.
   const inTurn = async (values, compute) => {
     const found = [];
-    for (const value of values) found.push(await compute(value));
+    for (const value of values) found.push(await compute(value, found.length));
     return found;
   };
   // Throughput in Mb/s of a station, or of all.
@@ -96,12 +96,17 @@
       "data-marker": "" }),
   ];
 
-  // Lines over the values of x.
+  // Of many points every few have a marker, so that the markers do not hide the line.
+  const marked = (xs) => xs.filter((_, i) => i % Math.ceil(xs.length / 16) === 0);
+  // Lines over the values of x. A curve has a name, its values, and by x the means of several
+  // trials with their intervals, which it passes through where each of its points has one.
   const lines = (id, xs, curves, xWords, yWords, fromZero = true) => {
     const wide = widthOf(id);
     const beside = wide > NARROW;
     const svg = sheet(id, beside ? 300 : 284 + 20 * curves.length, yWords + " over " + xWords);
-    const values = curves.flatMap(([, ys]) => ys);
+    const values = curves.flatMap(([, ys, means]) =>
+      [...(means.size === xs.length ? [] : ys),
+        ...[...means.values()].flatMap(([middle, half]) => [middle - half, middle + half])]);
     const marks = ticks(fromZero ? 0 : Math.min(...values), most(values));
     const [bottom, top] = [marks[0][0], marks[marks.length - 1][0]];
     const right = wide - 20;
@@ -117,16 +122,24 @@
       label(svg, across(x), 258, String(x), "middle"));
     label(svg, (60 + right) / 2, 276, xWords, "middle");
     label(svg, 8, 16, yWords);
-    // Of many points every few have a marker, so that the markers do not hide the line.
-    const every = Math.ceil(xs.length / 16);
-    curves.forEach(([name, ys], number) => {
+    const shown = marked(xs);
+    curves.forEach(([name, ys, means], number) => {
       const stroke = { stroke: COLOURS[number], "stroke-width": 2.5,
         "stroke-dasharray": ["", "7 4"][number % 2] };
       const marker = MARKERS[number % MARKERS.length];
-      svg.append(shape("polyline", { points: ys.map((y, i) => across(xs[i]) + "," + up(y)).join(" "),
+      const course = means.size === xs.length ? xs.map((x) => means.get(x)[0]) : ys;
+      svg.append(shape("polyline", {
+        points: course.map((y, i) => across(xs[i]) + "," + up(y)).join(" "),
         fill: "none", ...stroke }));
-      ys.forEach((y, i) => {
-        if (i % every === 0) svg.append(marker(across(xs[i]), up(y), COLOURS[number]));
+      means.forEach(([middle, half], x) => {
+        const [at, low, high] = [across(x), up(middle - half), up(middle + half)];
+        svg.append(shape("path", { d: "M" + at + " " + low + "V" + high
+          + [low, high].map((y) => "M" + (at - 4) + " " + y + "h8").join(""),
+          stroke: COLOURS[number], "stroke-width": 1.5, fill: "none", "data-interval": "" }));
+      });
+      shown.forEach((x) => {
+        const y = means.has(x) ? means.get(x)[0] : ys[xs.indexOf(x)];
+        svg.append(marker(across(x), up(y), COLOURS[number]));
       });
       const [x, y] = beside ? [60 + 280 * number, 291] : [60, 295 + 20 * number];
       svg.append(shape("line", { x1: x, x2: x + 24, y1: y, y2: y, ...stroke }));
@@ -158,12 +171,16 @@
     for (let x = from; x <= to; x += by) found.push(x);
     return found;
   };
-  // The mean of some trials with its interval, whose half is `least` at least.
-  const mean = (values, least, digits) => {
+  // The mean of some trials and half of its interval, `least` at least.
+  const estimate = (values, least) => {
     const middle = values.reduce((sum, value) => sum + value) / values.length;
     const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0)
       / (values.length - 1));
-    const half = Math.max(data.cost_t * spread / Math.sqrt(values.length), least);
+    return [middle, Math.max(data.cost_t * spread / Math.sqrt(values.length), least)];
+  };
+  // The same in words.
+  const mean = (values, least, digits) => {
+    const [middle, half] = estimate(values, least);
     const step = 10 ** digits;
     return middle.toFixed(digits) + " \u00b1 "
       + (Math.ceil(step * half - 1e-9) / step).toFixed(digits);
@@ -172,27 +189,40 @@
   const repeated = (id, policy, wanted) => trials(id, policy, wanted, seeds);
   // One packet is the step of a throughput, here in Mb/s.
   const packet = (payload) => payload * 8 / (1e6 * MEASURED_S);
-  // The cost of some policies with its interval: pairs of trials with common random numbers.
+  const measure = async (id, policy, wanted) =>
+    (await repeated(id, policy, wanted)).map((columns) => throughput(columns));
+  // A cost with its interval: pairs of trials with common random numbers.
+  const cost = (open, secured, payload) => mean(
+    secured.map((value, number) => 100 * (1 - value / open[number])),
+    100 * packet(payload) / open[0], 1) + " %";
   const costs = async (id, policies, wanted) => {
-    const measure = async (policy) =>
-      (await repeated(id, policy, wanted)).map((columns) => throughput(columns));
-    const open = await measure(OPEN);
-    return inTurn(policies, async (policy) => mean(
-      (await measure(policy)).map((value, number) => 100 * (1 - value / open[number])),
-      100 * packet(wanted.payload) / open[0], 1) + " %");
+    const open = await measure(id, OPEN, wanted);
+    return inTurn(policies, async (policy) =>
+      cost(open, await measure(id, policy, wanted), wanted.payload));
   };
 
+  // A curve at once by one trial for each point; then the means of several, drawn again.
+  const TRIALS = " Markers: mean of " + data.cost_pairs + " trials with the 95 % interval";
   const overPayload = async (id, xs) => {
     const [words, chosen] = rate(id, "rate");
     const curves = await inTurn([OPEN, CCMP], async (policy) => [data.network[policy][0],
       await inTurn(xs, async (payload) =>
-        throughput(await trial(id, policy, { payload, rate: chosen })))]);
-    lines(id, xs, curves, "payload, octets", "throughput, Mb/s", id !== "symbols");
-    const ends = [xs[0], xs[xs.length - 1]];
-    const told = await inTurn(ends, async (payload) =>
-      (await costs(id, [CCMP], { payload, rate: chosen }))[0]);
+        throughput(await trial(id, policy, { payload, rate: chosen }))), new Map()]);
+    const drawCurves = () =>
+      lines(id, xs, curves, "payload, octets", "throughput, Mb/s", id !== "symbols");
+    drawCurves();
+    const told = await inTurn(marked(xs), async (payload) => {
+      const both = await inTurn([OPEN, CCMP], (policy) =>
+        measure(id, policy, { payload, rate: chosen }));
+      both.forEach((several, number) =>
+        curves[number][2].set(payload, estimate(several, packet(payload))));
+      return cost(...both, payload);
+    });
+    drawCurves();
+    const ends = [xs[0], marked(xs)[told.length - 1]];
     say(id, words + ": CCMP costs " + told[0] + " at " + ends[0] + " octets and "
-      + told[1] + " at " + ends[1] + " octets.");
+      + told[told.length - 1] + " at " + ends[1] + " octets." + TRIALS
+      + (marked(xs).length === xs.length ? "." : "; the line: one trial for each octet."));
   };
 
   let frames = [];
@@ -262,18 +292,26 @@
       const xs = steps(1, 10, 1);
       const found = await inTurn(xs, (stations) =>
         trial("contention", CCMP, { payload, stations }));
-      const share = (metric) => found.map((columns) => 100 * total(columns, metric) / MEASURED_S);
-      const repeats = share("airtime_retry_s");
-      lines("contention", xs, [["retries, collisions", repeats],
-        ["medium access", share("airtime_contention_s")]], "stations", "share of the air, %");
-      const [one, ten] = await inTurn([1, 10], (stations) =>
-        repeated("contention", CCMP, { payload, stations }));
+      const share = (columns, metric) => 100 * total(columns, metric) / MEASURED_S;
+      const curves = [["retries, collisions", "airtime_retry_s"],
+        ["medium access", "airtime_contention_s"]].map(([name, metric]) =>
+        [name, found.map((columns) => share(columns, metric)), new Map(), metric]);
+      const drawCurves = () => lines("contention", xs, curves, "stations", "share of the air, %");
+      drawCurves();
+      const measured = await inTurn(xs, async (stations) => {
+        const several = await repeated("contention", CCMP, { payload, stations });
+        curves.forEach(([, , means, metric]) =>
+          means.set(stations, estimate(several.map((columns) => share(columns, metric)), 0)));
+        return several;
+      });
+      drawCurves();
+      const [one, ten] = [measured[0], measured[measured.length - 1]];
       const together = (several) =>
         mean(several.map((columns) => throughput(columns)), packet(payload), 2);
       say("contention", data.network[CCMP][0] + ", all stations together: " + together(one)
         + " Mb/s with one station, " + together(ten) + " Mb/s with ten; repetitions take "
-        + mean(ten.map((columns) => 100 * total(columns, "airtime_retry_s") / MEASURED_S), 0, 1)
-        + " % of the air.");
+        + mean(ten.map((columns) => share(columns, "airtime_retry_s")), 0, 1)
+        + " % of the air." + TRIALS + ".");
     },
     ciphers: async () => {
       const payload = Number(valueOf("ciphers", "payload"));
