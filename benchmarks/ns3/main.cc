@@ -87,6 +87,8 @@ main(int argc, char** argv)
     FIELD(obssPdDbm);
     FIELD(heldFromDbm);
     FIELD(together);
+    FIELD(window);
+    FIELD(onBoundary);
     FIELD(emlsrPadding);
     FIELD(emlsrTransition);
 #undef FIELD

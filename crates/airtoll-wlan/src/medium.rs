@@ -85,6 +85,8 @@ pub(crate) struct Medium {
     /// The radio by which a node is on the air at present.
     tuned: Table<NodeId, RadioId>,
     channels: Table<ChannelId, Channel>,
+    /// Two members of each sensing class, or one twice.
+    listeners: Table<ChannelId, Vec<[RadioId; 2]>>,
     radio: Radio,
     /// Frame errors.
     noise: Stream,
@@ -103,6 +105,7 @@ impl Medium {
             nodes: Table::new(),
             tuned: Table::new(),
             channels: Table::new(),
+            listeners: Table::new(),
             reuse: radio.reuses_space().then(Box::default),
             widths: radio.overlaps_in_part().then(Box::default),
             radio,
@@ -167,6 +170,15 @@ impl Medium {
             node.ears = ears;
         }
         self.channels.push(channel);
+        let any = members.first().map(|any| [*any; 2]);
+        let mut listeners: Vec<_> = (0..classes).filter_map(|_| any).collect();
+        for (member, class) in members.iter().zip(&class_of) {
+            listeners[class.index()][0] = *member;
+        }
+        for (member, class) in members.iter().zip(&class_of).rev() {
+            listeners[class.index()][1] = *member;
+        }
+        self.listeners.push(listeners);
         if let Some(reuse) = &mut self.reuse {
             reuse.add_channel(&self.radio, members, &class_of);
         }
@@ -509,7 +521,8 @@ impl Medium {
     ///
     /// A class that heard none of the overlapping frames decoded this one and honours its duration
     /// field. A class that had decoded its header when the next one began waits EIFS
-    /// (10.3.2.3.7). Frames that began together leave no header to decode, and DIFS is enough.
+    /// (10.3.2.3.7), unless the frame is so far above the next one that its reception goes on. Frames
+    /// that began together leave no header to decode, and DIFS is enough.
     #[inline]
     pub fn reserved(&self, t: &Transmission, ear: ClassId) -> Instant {
         let now = t.end;
@@ -550,7 +563,7 @@ impl Medium {
                 if clash.start <= t.start {
                     return now;
                 }
-                later = true;
+                later |= !self.receives_over(t, ear, clash);
             }
         }
         if later {
@@ -558,6 +571,21 @@ impl Medium {
         } else {
             now + t.protects
         }
+    }
+
+    /// Whether a class receives a transmission to its end although a later one overlaps it. A class of the
+    /// sender alone receives nothing that could fail.
+    fn receives_over(&self, t: &Transmission, ear: ClassId, later: &Clash) -> bool {
+        let margins = [self.radio.preamble_capture(), self.radio.frame_capture()];
+        let Some(margin) = margins.into_iter().flatten().reduce(f64::min) else {
+            return false;
+        };
+        let of_class = self.listeners[self.channel_of(t.node)][ear.index()];
+        let Some(&at) = of_class.iter().find(|radio| **radio != t.node) else {
+            return true;
+        };
+        let level = |node, power| self.radio.power(node, at) - self.radio.reduction(node, power);
+        level(t.node, t.mark.power) - level(later.node, later.mark.power) >= margin
     }
 
     /// Books the air up to the end of the trial, and the transmissions that the end cut off.

@@ -287,6 +287,40 @@ fn only_frames_over_ignored_ones_have_less_power() {
     );
 }
 
+#[test]
+fn slots_count_from_the_end_of_an_ack_whatever_its_data_met() {
+    const DATA: u64 = crate::medium::FrameKind::Data as u64;
+    const RESPONSE: u64 = crate::medium::FrameKind::Response as u64;
+    // Nodes of `beside`: the station, its access point, and those of the neighbour.
+    const STATION: u64 = 0;
+    const ACCESS_POINT: u64 = 1;
+    const OTHERS: [u64; 2] = [3, 4];
+    // Cells of single MPDUs that ignore each other's data. An Ack of the neighbour over the data is no reason
+    // for EIFS where the data arrive.
+    let bss = r#""standard": "802.11ax", "rate": {"control": "fixed_mcs", "mcs": 5}, "color": 1,
+        "obss_pd_dbm": -72.0, "aggregation": {"ampdu_max_octets": 0}"#;
+    let mut scenario = beside(bss, 1, (1, 1), -74.0, 4.0);
+    scenario.radio.preamble_capture_db = Some(4.0);
+    let all = frames(&scenario);
+    let mut over_acks = 0;
+    for at in 4..all.len() - 1 {
+        let (before, ack, next) = (&all[at - 4..at], all[at], all[at + 1]);
+        let end = ack.0 + ack.3;
+        let idle = before.iter().all(|f| f.0 + f.3 <= end);
+        let own = ack.1 == ACCESS_POINT && ack.2 == RESPONSE && next.1 == STATION;
+        if !own || next.2 != DATA || !idle {
+            continue;
+        }
+        // AIFS of best effort: SIFS and three slots of 9 us.
+        assert_eq!((next.0 - end - 43_000) % 9_000, 0, "{ack:?} {next:?}");
+        let over = |f: &&(u64, u64, u64, u64)| {
+            OTHERS.contains(&f.1) && f.2 == RESPONSE && f.0 + 200_000 > ack.0
+        };
+        over_acks += usize::from(before.iter().any(|f| over(&f)));
+    }
+    assert!(over_acks > 100, "{over_acks}");
+}
+
 fn without_hidden(scenario: Scenario) -> Scenario {
     let mut scenario = without_the_neighbour(scenario);
     scenario.radio.hidden.clear();
