@@ -1,4 +1,4 @@
-"""A cost grows or fades along a factor only as far as the intervals tell."""
+"""A change grows or shrinks along a factor only as far as the intervals tell."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airtoll.analyse import Estimate
-from airtoll.answer import Answered, Compare, Trending
+from airtoll.answer import Answered, Compare, Way
 from airtoll.answer.compared import judge
 from airtoll.answer.trends import trends
 from airtoll.plan import make_plan
@@ -72,37 +72,39 @@ def of(udp, tcp=((-5, 0.1), (-5, 0.1), (-5, 0.1))):
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "trending"),
+    ("first", "last", "way"),
     [
-        ((-5, 0.1), (-7, 0.1), Trending.GROWS),
-        ((-5, 0.1), (-3, 0.1), Trending.FADES),
-        ((5, 0.1), (3, 0.1), Trending.FADES),
-        ((-5, 0.3), (-5.2, 0.3), Trending.STAYS),
+        ((-5, 0.1), (-7, 0.1), Way.GROWS),
+        ((-5, 0.1), (-3, 0.1), Way.SHRINKS),
+        ((5, 0.1), (3, 0.1), Way.SHRINKS),
+        ((-5, 0.3), (-5.2, 0.3), Way.STEADY),
+        ((-5, 2), (-6, 2), Way.STEADY),
         # Smaller than what is noticed of throughput, and yet seen.
-        ((-1.4, 0.02), (-1.2, 0.02), Trending.FADES),
+        ((-1.4, 0.02), (-1.2, 0.02), Way.SHRINKS),
     ],
 )
-def test_the_ends_of_the_factor_decide(first, last, trending):
+def test_the_ends_of_the_factor_decide(first, last, way):
     _, question = asking()
-    (udp, tcp) = trends(question, claims_of(question, of((first, (-9, 0.1), last))))
-    assert udp.trending is trending
-    assert (udp.least, udp.most) == (1, 8)
-    assert dict(udp.place.levels)["traffic"] == "udp"
-    assert tcp.trending is Trending.STAYS
+    (udp, tcp) = trends(question, claims_of(question, of((first, first, last))))
+    assert udp.way is way
+    places = [dict(claim.place.levels) for claim in udp.compares]
+    assert [place["scenario.clients"] for place in places] == [1, 4, 8]
+    assert {place["traffic"] for place in places} == {"udp"}
+    assert tcp.way is Way.STEADY
 
 
 @pytest.mark.parametrize(
     ("first", "last"),
     [
-        ((-5, 2), (-6, 2)),  # neither a difference nor none
         ((-5, 0.1), (-0.2, 0.1)),  # a cost, and nothing that anyone would notice
         ((-5, 0.1), (5, 0.1)),  # a cost and a gain
         ((-5, float("nan")), (-7, 0.1)),  # no interval
     ],
 )
-def test_what_cannot_be_told_at_one_place_is_told_at_none(first, last):
+def test_changes_of_two_verdicts_have_no_trend(first, last):
     _, question = asking()
-    assert trends(question, claims_of(question, of((first, (-5, 0.1), last)))) == []
+    (tcp,) = trends(question, claims_of(question, of((first, (-5, 0.1), last))))
+    assert dict(tcp.compares[0].place.levels)["traffic"] == "tcp"
 
 
 def test_without_a_factor_of_the_places_there_is_no_trend():
@@ -116,7 +118,7 @@ def test_the_sentence_names_both_ends_and_what_becomes_of_the_cost():
     found = Answered(question, tuple(claims), (), (), (), (), None, tuple(trends(question, claims)))
     grows, stays = Teller(Names(plan.cells)).answer(found).leads
     assert grows == (
-        "From an open network to WPA2-Personal, throughput falls by 5.00 ± 0.10 % (UDP, 1 client) "
-        "and by 7.00 ± 0.10 % (UDP, 8 clients): the cost grows."
+        "From an open network to WPA2-Personal, the loss of throughput grows from 5.0 % (UDP, 1 client) "
+        "to 6.0 % (UDP, 4 clients) and 7.0 % (UDP, 8 clients)."
     )
-    assert stays.endswith("(TCP, 8 clients): the cost neither grows nor fades noticeably.")
+    assert stays.endswith("(TCP, 8 clients): it neither grows nor shrinks beyond chance.")

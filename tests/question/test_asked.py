@@ -173,6 +173,8 @@ def test_an_order_needs_its_policy_and_goes_with_it():
     assert with_values(study(order), {"grid.policy": ["open", "wpa2-psk-ccmp"]}).study.order == ()
     with pytest.raises(StudyError, match=r"order\[0\].policy: 'owe-ccmp' is not in the grid"):
         study(order.replace("wep-104", "owe-ccmp"))
+
+
 SHARED = '[[question]]\nmetric = "{}"\nas_share = true\n{}to = [{{ policy = "wpa3-sae-ccmp" }}]\n'
 
 
