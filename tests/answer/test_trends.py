@@ -118,7 +118,7 @@ def test_the_sentence_names_both_ends_and_what_becomes_of_the_cost():
     found = Answered(question, tuple(claims), (), (), (), (), None, tuple(trends(question, claims)))
     grows, stays = Teller(Names(plan.cells)).answer(found).leads
     assert grows == (
-        "From an open network to WPA2-Personal, the loss of throughput grows from 5.0 % (UDP, 1 client) "
-        "to 6.0 % (UDP, 4 clients) and 7.0 % (UDP, 8 clients)."
+        "From an open network to WPA2-Personal, the loss of throughput grows from 5.0 % "
+        "(UDP, 1 client) to 6.0 % (UDP, 4 clients) and 7.0 % (UDP, 8 clients)."
     )
     assert stays.endswith("(TCP, 8 clients): it neither grows nor shrinks beyond chance.")
