@@ -168,7 +168,7 @@ class Uneven(Planned):
         return Measured(rows=(Row("joined_ratio", (clients - lost) / clients, "1"),))
 
 
-def test_a_mean_of_clients_is_called_one(tmp_path, capsys):
+def test_clients_that_do_not_always_join_are_a_share(tmp_path, capsys):
     study = tmp_path / "cell.toml"
     text = STUDY.format(
         answers='"joined_ratio"', stations='{ name = "A" }', factors='"scenario.clients" = [30]'
@@ -178,5 +178,6 @@ def test_a_mean_of_clients_is_called_one(tmp_path, capsys):
     capsys.readouterr()
     print_run(result, json=False)
     said = capsys.readouterr().out
-    # Of five trials three have 11 clients less.
-    assert "the mean number of clients that join falls from 30 to 19.4 of 30" in said
+    # Of five trials three have 11 clients less: a mean of 19.4 of 30.
+    assert "the share of clients that join falls by 35" in said
+    assert "to 64.7 %" in said

@@ -119,4 +119,4 @@ def test_printed_values_are_counted_by_set_of_profiles_without_those_of_the_fit(
     assert said[0].startswith("With the air alone, ")
     assert f"of {len(of_card)} printed overheads are met" in said[0]
     assert said[1].startswith("With a serial card fitted to one client")
-    assert f" of the {len(of_card) - len(fitted)} others are met" in said[1]
+    assert f" of the {len(of_card) - len(fitted)} that it was not fitted to are met" in said[1]
