@@ -182,7 +182,13 @@ class Teller:
         refused = [one for one in answered.impossible if one.arm != question.have]
         mine = [one for one in answered.impossible if one.arm == question.have]
         trends = (self._trend(question, one) for one in grown)
-        leads = (*turns, *trends, *changes, *self._refused(question, refused), *self._same(question, same))
+        leads = (
+            *turns,
+            *trends,
+            *changes,
+            *self._refused(question, refused),
+            *self._same(question, same),
+        )
         if not leads:
             leads, undecided = tuple(undecided), []
         # The ledger is the cell's, not one station's.
