@@ -34,7 +34,7 @@ class Spoken(NamedTuple):
         return self.told in ("share", "values")
 
 
-#: A share of a quantity whose change nobody notices.
+#: Largest unnoticed change, as a share of a quantity.
 UNNOTICED_SHARE: Final = 0.01
 #: A change of the delay of speech that no listener hears.
 _HEARD_S: Final = 0.005

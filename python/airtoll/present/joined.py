@@ -28,7 +28,7 @@ class Lead:
 
 @frozen
 class _Clause:
-    """What happens to a quantity: ``the mean delay`` and ``rises by 3 ms``."""
+    """The change of a quantity: ``the mean delay`` and ``rises by 3 ms``."""
 
     metric: str
     said: str
