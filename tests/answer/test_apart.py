@@ -134,7 +134,7 @@ def test_a_study_that_asks_is_told_as_it_asks(summary, tmp_path):
     assert answered.apart == ()
 
 
-def test_changes_that_nobody_would_notice_are_not_set_apart(summary):
+def test_unnoticed_changes_are_not_set_apart(summary):
     question, changed = claims(summary, (-0.001, 0.0003), (-0.005, 0.0004))
     quiet = [evolve(claim, verdict=Verdict.UNNOTICED) for claim in changed]
     assert list(apart(question, quiet)) == []

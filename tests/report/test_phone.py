@@ -119,7 +119,7 @@ def test_one_line_has_phy_mcs_level_clients_and_duration(tmp_path) -> None:
 def test_the_line_has_what_a_study_leaves_to_defaults(name, values, words) -> None:
     cells = make_plan(prepare(name, values=values).study).cells
     assert setting(cells) == words
-    # Only a model has a level that nobody stated.
+    # On real devices a level that the study leaves out is unknown.
     real = setting(cells, "linux")
     assert real == words.replace(", -45 dBm (default)", ", level not stated").replace(
         ", -48 dBm (default)", ", level not stated"

@@ -1,7 +1,7 @@
 """The setting of a run in one line: PHY, width, MCS or rate, level, clients, length of a trial.
 
-Takes the cells of a plan; gives words. A quantity that varies is named by its ends. What a study
-does not state is named as the models suppose it.
+Takes the cells of a plan; gives words. A quantity that varies is named by its ends. A
+quantity that a study leaves out has the value that the models suppose.
 """
 
 from __future__ import annotations

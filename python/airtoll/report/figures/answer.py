@@ -97,7 +97,7 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
     key = swept_factor(summary)
     along = _asks_along(summary, key)
     if along and quantity == OVERHEAD:
-        # What changes is the factor: the throughput along it, not the cost of the policies.
+        # The factor changes: the answer is the throughput along it, not the cost of the policies.
         quantity = THROUGHPUT
     if quantity == OVERHEAD and answers_by_overhead(summary):
         yield from overhead_pictures(summary, "answer")
