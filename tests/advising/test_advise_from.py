@@ -13,6 +13,7 @@ from airtoll.advising import Choice, Turn, by_level, decided, detailed, screen, 
 from airtoll.advising.candidates import candidates
 from airtoll.advising.decision import unpriced_join
 from airtoll.advising.measure import (
+    PARTS,
     band_scanned,
     booting,
     margin,
@@ -53,6 +54,16 @@ def advised(*arguments, trials=3):
     return made
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_trials():
+    """Fewer trials of throughput, where no --trials is for them: what is told is the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        for place, most in (("home", 5), ("office", 3)):
+            first, *others = PARTS[place]
+            patch.setitem(PARTS, place, (evolve(first, trials=most), *others))
+        yield
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """A router at home with WPA2 and an MT7621: the JSON and the page."""
@@ -67,7 +78,7 @@ def home(tmp_path_factory):
             "--out",
             "page.html",
             "--json",
-            trials=8,
+            trials=5,
         )
         left = sorted(path.name for path in folder.iterdir())
     return json.loads(made.stdout), (folder / "page.html").read_text(), left
@@ -602,24 +613,20 @@ def test_clients_that_never_come_back_are_a_reason_and_not_a_gap():
     assert data["margin"]["clients"] == 12
 
 
-def test_the_margin_of_a_radius_server_is_told_on_both_sides_of_its_limit():
+def test_the_margin_of_a_radius_server_is_told_on_both_sides_of_its_limit(office):
     """A fast server is told at which rate it fails, and a slow one at which rate it would not."""
-    place = {"place": "office", "clients": 12, "profile": "mt7621"}
-    fast = margin(
-        situation("wpa2-psk-ccmp", requests_per_s=2, **place), "wpa3-eap-tls-ccmp", holds=True
-    )
+    decision, _ = office
+    fast = decision.margin
     assert fast.holds
     assert fast.short < fast.enough < fast.now
-    assert fast.clients == 12
-    low = fast.short
-    slow = margin(
-        situation("wpa2-psk-ccmp", requests_per_s=low, **place), "wpa3-eap-tls-ccmp", holds=False
-    )
+    assert fast.clients == 4
+    slower = evolve(decision.situation, requests_per_s=fast.short)
+    slow = margin(slower, decision.policy, holds=False)
     assert not slow.holds
     # The limit is a property of the network, not of the server that it has today.
     assert (slow.enough, slow.short) == pytest.approx((fast.enough, fast.short))
     words = " ".join(Teller(Names(())).margin(fast))
-    assert f"down to {fast.enough:.3g} requests/s; at {fast.short:.3g} not all of 12 do" in words
+    assert f"down to {fast.enough:.3g} requests/s; at {fast.short:.3g} not all of 4 do" in words
     assert f"joins at {slow.enough:.3g} RADIUS" in Teller(Names(())).margin(slow)[0]
 
 
@@ -763,6 +770,7 @@ def test_of_two_policies_with_the_same_strength_the_one_that_gains_more_is_named
     decision, _ = decided(
         situation("wpa2-eap-peap-ccmp", place="office", clients=2, requests_per_s=20),
         named=candidates,
+        brief=True,
     )
     gap = {
         one.policy: next(c.after.value for c in one.claims if c.metric == "handover_gap_s")
@@ -778,7 +786,7 @@ def test_kept_tls_sessions_shorten_the_joins_of_an_office():
         here = situation(
             "wpa2-psk-ccmp", place="office", clients=2, requests_per_s=5, tls_resumption=kept
         )
-        found = measure(here, ("wpa3-eap-tls-ccmp",), trials=2)
+        found = measure(here, ("wpa3-eap-tls-ccmp",), trials=1)
         times.append(found.answers[-1].compares[0].after.value)
     assert times[1] < 0.9 * times[0]
 
@@ -1036,16 +1044,22 @@ def test_the_screen_of_levels_says_where_the_answer_turns():
     assert not any("not every client joins" in one for s in whole.sections[2:] for one in s.lines)
 
 
-def test_a_limit_of_a_fast_server_has_no_power_of_ten():
+@pytest.fixture(scope="module")
+def fast_office():
+    """The decision about one candidate with a server with which four clients join."""
+    return decided(office_of(requests_per_s=8.0), asked=ONE[1], trials=1, brief=True)[0]
+
+
+def test_a_limit_of_a_fast_server_has_no_power_of_ten(fast_office):
     turn = Turn("requests_per_s", 4, 900.0, 1229.6, 1254.2, *ONE, ONE[1])
-    decision, _ = decided(office_of(requests_per_s=8.0), asked=ONE[1], trials=3, brief=True)
+    decision = fast_office
     shown = screen(decision, Names(()))
     answer = by_level([decision], [shown], (turn,)).answer
     assert "between 1230 and 1250 requests/s (of 4 laptops)" in answer
 
 
-def test_the_level_in_detail_is_the_nearest_at_which_the_answer_holds():
-    decision, _ = decided(office_of(requests_per_s=8.0), asked=ONE[1], trials=3, brief=True)
+def test_the_level_in_detail_is_the_nearest_at_which_the_answer_holds(fast_office):
+    decision = fast_office
     levels = [
         evolve(
             decision,
@@ -1113,7 +1127,7 @@ def test_access_points_share_laptops_and_server():
 
 def test_assumed_values_of_an_office_are_in_one_line():
     decision, measures = decided(
-        situation(ONE[0], place="office", clients=120), named=["wpa2-psk-ccmp"], trials=3,
+        situation(ONE[0], place="office", clients=120), named=["wpa2-psk-ccmp"], trials=1,
         brief=True,
     )  # fmt: skip
     (taken,) = [
@@ -1158,7 +1172,9 @@ def test_doctor_reads_the_time_of_a_multiplication():
 
 def test_a_change_beside_neighbours_is_simulated_among_them():
     asked = ("--from", "wpa2", "--to", "wpa3", "--profile", "mt7621", "--json")
-    near, none = (json.loads(advised(*asked, "--neighbours", at).stdout) for at in ("3", "0"))
+    near, none = (
+        json.loads(advised(*asked, "--neighbours", at, trials=1).stdout) for at in ("3", "0")
+    )
     throughput = [one["outcomes"][0]["claims"][0]["before"]["value"] for one in (near, none)]
     # Four networks share the air, of which each neighbour has two senders.
     assert throughput[0] < 0.4 * throughput[1]
@@ -1174,7 +1190,7 @@ def test_a_change_beside_neighbours_is_simulated_among_them():
 
 
 def test_neighbours_of_an_office_leave_hand_over_and_joins_out():
-    alone, near = (office_of(neighbours=at) for at in (None, "3@-90"))
+    alone, near = (office_of(neighbours=at, phy="802.11n") for at in (None, "1@-90"))
     assert storm(alone) == storm(near)
     told = measure(near, ()).setting
     assert "too weak to wait for, below -82 dBm" in told
@@ -1223,21 +1239,33 @@ def test_a_battery_without_an_option_is_assumed_in_the_first_line():
     assert "assumed" not in told[2]
 
 
-def test_every_level_has_its_line_whatever_their_order():
-    asked = ("--from", ONE[0], "--to", ONE[1], "--place", "office", "--clients", "4", "--json")
-    one, other = (
-        json.loads(advised(*asked, "--requests", levels).stdout) for levels in ("60,30", "30,60")
-    )
-    assert one["levels"] == other["levels"]
-    assert one["words"] == other["words"]
-    rates = [level["requests_per_s"] for level in one["levels"]]
-    assert rates == [30, 60]
-    assert not any(level["too_slow"] for level in one["levels"])
-    (section,) = [part for part in one["words"]["sections"] if part["title"] == "By level"]
+def at_levels(levels):
+    asked = ("--from", ONE[0], "--to", ONE[1], "--place", "office", "--clients", "2", "--json")
+    return json.loads(advised(*asked, "--requests", levels, trials=1).stdout)
+
+
+@pytest.fixture(scope="module")
+def two_levels():
+    """A question at two levels of the requests, the larger one first."""
+    return at_levels("8,4")
+
+
+def test_every_level_has_its_line(two_levels):
+    rates = [level["requests_per_s"] for level in two_levels["levels"]]
+    assert rates == [4, 8]
+    assert not any(level["too_slow"] for level in two_levels["levels"])
+    (section,) = [part for part in two_levels["words"]["sections"] if part["title"] == "By level"]
     # Clauses of all levels are told once, above the line of each.
     common, *lines = section["lines"]
-    assert lines == [level["words"] for level in one["levels"]]
+    assert lines == [level["words"] for level in two_levels["levels"]]
     assert "hand-over" in common
     for rate, line in zip(rates, lines, strict=True):
-        assert line.startswith(f"4 laptops, {rate:g} requests/s: ")
+        assert line.startswith(f"2 laptops, {rate:g} requests/s: ")
         assert "hand-over" not in line
+
+
+@pytest.mark.thorough
+def test_the_order_of_the_levels_changes_nothing(two_levels):
+    other = at_levels("4,8")
+    assert two_levels["levels"] == other["levels"]
+    assert two_levels["words"] == other["words"]

@@ -251,8 +251,17 @@ def test_what_holm_takes_back_is_said() -> None:
     assert holm(tests[:1])[0].shows is Evidence.LOWER
 
 
-@pytest.mark.parametrize("pilot", [3, 5, 10])
-@pytest.mark.parametrize("effect", [0.2, 0.5])
+@pytest.mark.parametrize(
+    ("pilot", "effect"),
+    [
+        (3, 0.5),
+        (10, 0.2),
+        *(
+            pytest.param(pilot, effect, marks=pytest.mark.thorough)
+            for pilot, effect in ((3, 0.2), (5, 0.2), (5, 0.5), (10, 0.5))
+        ),
+    ],
+)
 def test_a_new_run_of_the_named_size_decides_in_four_of_five_cases(pilot, effect):
     """A pilot that does not decide names the size; the readings of the new run are others."""
     rng = np.random.default_rng(5)

@@ -18,7 +18,7 @@ scenarios = importlib.util.module_from_spec(_SPEC)
 sys.modules[_SPEC.name] = scenarios
 _SPEC.loader.exec_module(scenarios)
 
-QUICK, MORE, ALL = 60, 200, 5000
+QUICK, MORE, ALL = 40, 200, 5000
 EACH = 20
 
 

@@ -110,7 +110,7 @@ def test_a_join_over_one_link_names_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
-@pytest.mark.parametrize("links", [2, 3])
+@pytest.mark.parametrize("links", [pytest.param(2, marks=pytest.mark.thorough), 3])
 def test_tshark_reads_every_frame_of_the_join(tmp_path: Path, links: int) -> None:
     frames, _ = _join(links)
     path = _capture(frames, tmp_path / "join.pcap")

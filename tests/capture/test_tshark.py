@@ -15,6 +15,7 @@ CORPUS = Path(__file__).parent / "corpus" / "linux"
 FOLDERS = sorted(path.parent for path in CORPUS.glob("*/air.pcap"))
 #: Captures of ciphers and joins of which others are a variant.
 VARIANTS = {
+    "open",
     "owe-ccmp",
     "wep-104-shared",
     "wep-40",
@@ -22,6 +23,7 @@ VARIANTS = {
     "wpa2-psk-ccmp",
     "wpa2-psk-ccmp-256",
     "wpa2-psk-gcmp",
+    "wpa2-psk-gcmp-256",
 }
 TOOL = Path(__file__).parents[2] / "tools" / "compare_with_tshark.py"
 

@@ -92,7 +92,7 @@ def test_printed_figures_are_compared_with_the_testbed_of_the_run(
 
 def test_every_row_is_compared_or_those_of_one_table(airtoll: Any, tmp_path: Path) -> None:
     run = str(tmp_path / "run")
-    short = [f"--set=traffic.{name}.duration_s=1" for name in ("tcp", "udp")]
+    short = [f"--set=traffic.{name}.duration_s=0.3" for name in ("tcp", "udp")]
     done = airtoll("run", "tripathi2008", "--trials", "1", *short, "--no-report", "--out", run)
     assert done.returncode == 0, done.stderr
     # The answer of a run is short, the comparison is whole.

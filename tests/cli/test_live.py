@@ -95,11 +95,8 @@ def test_the_report_stays_until_ctrl_c_with_live_wait(tmp_path):
         assert started.wait(60) == 0
 
 
-def test_options_of_the_page_without_the_page_are_refused(tmp_path):
+def test_options_of_the_page_without_the_page_are_refused(airtoll, tmp_path):
     for option in (("--live-wait",), ("--live-port", "8000")):
-        done = subprocess.run(
-            [sys.executable, "-m", "airtoll.cli", "run", "quickstart", *option], cwd=tmp_path,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = airtoll("run", "quickstart", *option, cwd=tmp_path)
         assert done.returncode == 2
         assert "go with --live" in done.stderr

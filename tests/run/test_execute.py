@@ -146,7 +146,9 @@ KILLED = textwrap.dedent(
 )
 
 
-@pytest.mark.parametrize("rule", ["", "rerun = { agreement = 0.9 }"])
+@pytest.mark.parametrize(
+    "rule", ["", pytest.param("rerun = { agreement = 0.9 }", marks=pytest.mark.thorough)]
+)
 def test_killed_at_random_points_no_trial_is_lost_or_doubled(small_study, fake, tmp_path, rule):
     study = small_study(rule, policies=', "wpa3-sae-ccmp", "wpa2-psk-gcmp"')
     whole, parts = tmp_path / "whole", tmp_path / "parts"

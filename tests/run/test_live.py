@@ -152,7 +152,7 @@ def started(bed: Stepped, page: Live, study: Path, out: Path, jobs: int) -> thre
     return runner
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.thorough), 3])
 def test_the_page_is_the_report_of_the_trials_so_far(study, tmp_path, jobs):
     bed = Stepped()
     with Live(rest=0) as page:

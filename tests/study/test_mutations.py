@@ -28,7 +28,7 @@ def command(record, count):
     )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_a_mutated_study_gives_a_plan_or_one_line(random):
     mutations.judge(mutations.mutated(random))

@@ -71,14 +71,12 @@ MANY: dict[str, Any] = {"block_ack_window": 64, "clients": 20}
     [
         ("off", {}),
         ("downlink", WEAK),
-        ("uplink", {}),
-        ("both", WEAK),
         ("both", MANY),
         *(
             pytest.param(ofdma, own, marks=pytest.mark.thorough)
             for ofdma, own in [
                 *(("off", WEAK), ("off", MANY), ("downlink", {}), ("downlink", MANY)),
-                *(("uplink", WEAK), ("uplink", MANY), ("both", {})),
+                *(("uplink", {}), ("uplink", WEAK), ("uplink", MANY), ("both", {}), ("both", WEAK)),
             ]
         ),
     ],

@@ -25,6 +25,7 @@ from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, TunnelEnd
 from airtoll.analyse import Estimate
 from airtoll.answer import Answered, Compare, Margin, Verdict
+from airtoll.observe.tables import counted, read_observations, read_trials
 from airtoll.plan.levels import mean_level_dbm
 from airtoll.policies import Policy, resolve
 from airtoll.present.names import Names
@@ -365,9 +366,9 @@ def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
         "trials.repetitions": _MARGIN_TRIALS,
         f"scenario.{name}": _scenario(situation, name, policy),
     }  # fmt: skip
-    with _done(values) as summary:
-        metric = pl.col("metric").cast(pl.String)
-        shares = summary.observations.filter(metric == _JOINED)["value"]
+    with _ran(values) as path:
+        rows = counted(read_observations(path), read_trials(path))
+        shares = rows.filter(pl.col("metric").cast(pl.String) == _JOINED)["value"]
     found = [float(share) for share in shares]
     return bool(found) and min(found) >= 1
 
@@ -568,11 +569,18 @@ def _undecided(answered: Answered) -> int:
 
 @contextmanager
 def _done(values: Mapping[str, Any]) -> Iterator[RunSummary]:
-    """A run of the places with some values, which is gone afterwards."""
+    """A run of the places with some values, analysed."""
+    with _ran(values) as path:
+        yield summarise(path)
+
+
+@contextmanager
+def _ran(values: Mapping[str, Any]) -> Iterator[Path]:
+    """The folder of a run of the places with some values, which is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="airtoll-advise-") as folder:
         with resources.as_file(resources.files(__package__).joinpath("places.toml")) as study:
             done = run(study, out=Path(folder) / "run", values=cast(Mapping[str, Level], values))
-        yield summarise(done.path)
+        yield done.path
 
 
 def _question(

@@ -39,7 +39,10 @@ SAME_KIND = {"wep-40", "wpa2-psk-ccmp-256", "wpa2-psk-gcmp", "wpa3-sae-ccmp", "o
         pytest.param(policy, "up", marks=[pytest.mark.thorough] * (policy in SAME_KIND))
         for policy in POLICIES
     ]
-    + [(policy, "down") for policy in ("wep-104", "wpa-psk-tkip", "wpa2-psk-gcmp-256")],
+    + [
+        pytest.param(policy, "down", marks=[pytest.mark.thorough] * (policy != "wpa-psk-tkip"))
+        for policy in ("wep-104", "wpa-psk-tkip", "wpa2-psk-gcmp-256")
+    ],
 )
 def test_tshark_and_our_reader_open_a_bridge_with_equal_octets(
     policy: str, direction: str, tmp_path: Path, cell: Any, record: Any

@@ -163,7 +163,10 @@ def test_aggregates_hold_their_frames(
     ("tunnel", "encryption", "integrity"),
     [
         ("ipsec-aes-gcm", "AES-GCM with 16 octet ICV [RFC4106]", "NULL"),
-        ("ipsec-aes-cbc-sha1", "AES-CBC [RFC3602]", "HMAC-SHA-1-96 [RFC2404]"),
+        pytest.param(
+            *("ipsec-aes-cbc-sha1", "AES-CBC [RFC3602]", "HMAC-SHA-1-96 [RFC2404]"),
+            marks=pytest.mark.thorough,
+        ),
         ("ipsec-3des-md5", "TripleDES-CBC [RFC2451]", "HMAC-MD5-96 [RFC2403]"),
     ],
 )
@@ -188,7 +191,10 @@ def test_ike_agrees_on_keys_that_open_esp(
 
 
 @needs_tshark
-@pytest.mark.parametrize("policy", ["open+wireguard", "wpa2-psk-ccmp+wireguard"])
+@pytest.mark.parametrize(
+    "policy",
+    [pytest.param("open+wireguard", marks=pytest.mark.thorough), "wpa2-psk-ccmp+wireguard"],
+)
 def test_the_logged_keys_open_wireguard(
     policy: str, tmp_path: Path, cell: Any, record: Any
 ) -> None:

@@ -53,7 +53,7 @@ def opened(trial: Any, *fields: str) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("options", "messages"),
     [
-        ({"tunnel": "mobike"}, 2),
+        pytest.param({"tunnel": "mobike"}, 2, marks=pytest.mark.thorough),
         ({"tunnel": "mobike", "return_routability": True}, 4),
         ({"tunnel": "anew"}, 4),
     ],

@@ -83,6 +83,8 @@ class Flow:
     @property
     def alone(self) -> Flow:
         """One flow of the kind: the air carries several of them as it carries one."""
+        if self.flows == 1:
+            return self
         return evolve(self, flows=1)
 
     @property
