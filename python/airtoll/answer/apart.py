@@ -23,8 +23,8 @@ _PLACES: Final = 2
 def apart(question: Asked, claims: Sequence[Compare]) -> Iterator[Apart]:
     """The differences of a question with two places, candidate by candidate.
 
-    Trials of different places are independent. Without two intervals there is no difference, and
-    none is told of changes that nobody would notice at either place.
+    Trials of different places are independent. A change without an interval, and one that is
+    unnoticed at both places, has no difference.
     """
     if len(question.places) != _PLACES:
         return
