@@ -43,14 +43,8 @@ KNOWN_DIFFERENCES = {
     "udp-n20-mcs7-single-75dbm-x1": Known(0.25, "the error tables are 0.1 dB apart"),
     "udp-n20-mcs7-single-74dbm-x1": Known(0.025, "the error tables are 0.1 dB apart"),
     "udp-n20-mcs5-single-77dbm-x1": Known(0.13, "the error tables are 0.2 dB apart"),
-    "delay-ax20-100-ofdma-x4": Known(
-        0.045, "not known: 7 us of 195, with the same scheduler in both"
-    ),
     "udp-ax80-mcs9-uplink-x4": Known(
         0.012, "ns-3's Multi-STA BlockAck has no bitmap, and it asks for 320 octets less"
-    ),
-    "udp-ax20-mcs5-single-x1-obss-pd-72-1x1-74dbm": Known(
-        0.05, "not known: fewer Acks that begin after a preamble of the other cell are lost in ns-3"
     ),
     "udp-ac80-mcs5-x1-beside-secondary-40": Known(
         0.018, "ns-3 misses a frame of -60 dBm that begins there while it receives another"

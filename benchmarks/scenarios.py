@@ -510,7 +510,7 @@ def cases() -> list[Case]:
     delay("g54-10-x1", "g", rate=54, offered=10)
     delay("n20-20-x1", "n", mcs=7, offered=20)
     delay("ax80-20-x1", "ax", mcs=11, width=80, offered=20)
-    # ns-3 asks for BlockAcks at MCS 5 where data have MCS 7: those of 64 bits take one symbol at both.
+    # ns-3 asks for BlockAcks at MCS 5 where data have 7: those of 64 bits take one symbol at both.
     few = {"stations": 4, "mcs": 7, "payload": 100, "offered": 1.0}
     few |= {"window": 64, "on_boundary": True}
     delay("ax20-100-ofdma-x4", "ax", **few, **shared)
