@@ -18,7 +18,7 @@ AIRTOLL = (sys.executable, "-m", "airtoll.cli")
 CAPTURE = Path(__file__).parent.parent / "capture/corpus/linux/wpa2-eap-tls-ccmp/air.pcap"
 COMMANDS_WITH_OUTPUT = [
     ("policies", "list", "--json"),
-    ("report", "--help"),
+    pytest.param(("report", "--help"), marks=pytest.mark.thorough, id="report --help"),
     ("capture", "report", str(CAPTURE), "--json"),
 ]
 

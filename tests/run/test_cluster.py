@@ -145,7 +145,7 @@ def test_workers_that_die_of_a_trial_fail_it_alone(study, tmp_path, monkeypatch)
     # Each death costs a start of a worker.
     monkeypatch.setattr(cluster, "_DEATHS", 1)
     values = {"traffic.udp.duration_s": 0.05}
-    away = {"executor": "dask", "jobs": 1, "values": values, "out": tmp_path / "x"}
+    away = {"executor": "dask", "jobs": 2, "values": values, "out": tmp_path / "x"}
     result = run(study, **away)
     assert (result.totals.ok, result.totals.faults) == (23, 1)
     (reason,) = result.trials().filter(status="failed")["reason"]
