@@ -9,6 +9,7 @@
 // Their flows come after the others.
 
 #include <cmath>
+#include <dlfcn.h>
 #include <map>
 #include <sstream>
 #include <string>
@@ -632,33 +633,26 @@ Run(const Parameters& p)
 namespace ns3
 {
 
-/// Takes the place of the library's own function, which is that of ns-3.44 but for one line. A back-off that a
-/// packet finds counting has its next decrement at a slot boundary; ns-3 moves that by a slot more, also where it
-/// is at a boundary. With `onBoundary` it stays there (802.11-2020, 10.23.2.4).
+/// Stands before the library's own function. That adds a slot to a back-off which a packet finds counting, also
+/// where its next decrement is due at a slot boundary. With `onBoundary` the decrement is due one time step before
+/// the boundary, which the slot then reaches (802.11-2020, 10.23.2.4).
 void
 ChannelAccessManager::RequestAccess(Ptr<Txop> txop)
 {
-    if (m_phy && txop->HasFramesToTransmit(m_linkId))
+    using Function = void (*)(ChannelAccessManager*, Ptr<Txop>);
+    static const auto ofLibrary = reinterpret_cast<Function>(
+        dlsym(RTLD_NEXT, "_ZN3ns320ChannelAccessManager13RequestAccessENS_3PtrINS_4TxopEEE"));
+    NS_ABORT_MSG_IF(ofLibrary == nullptr, "the library has no ChannelAccessManager::RequestAccess");
+    if (airtoll_bench::OnBoundary() && m_phy && !m_sleeping && !m_off && txop->IsQosTxop())
     {
-        m_phy->NotifyChannelAccessRequested();
+        const Time due = txop->GetBackoffStart(m_linkId);
+        const Time grant = GetAccessGrantStart() + txop->GetAifsn(m_linkId) * GetSlot();
+        if (due > grant && (due - grant).GetTimeStep() % GetSlot().GetTimeStep() == 0)
+        {
+            txop->UpdateBackoffSlotsNow(0, due - Time(1), m_linkId);
+        }
     }
-    if (m_sleeping || m_off || !m_phy)
-    {
-        return;
-    }
-    Time grant = GetAccessGrantStart() + (txop->GetAifsn(m_linkId) * GetSlot());
-    if (txop->IsQosTxop() && txop->GetBackoffStart(m_linkId) > grant)
-    {
-        int64_t late = (txop->GetBackoffStart(m_linkId) - grant).GetTimeStep();
-        int64_t slot = GetSlot().GetTimeStep();
-        bool there = airtoll_bench::OnBoundary() && late % slot == 0;
-        int64_t slots = late / slot + (there ? 0 : 1);
-        txop->UpdateBackoffSlotsNow(0, grant + (slots * GetSlot()), m_linkId);
-    }
-    UpdateBackoff();
-    txop->NotifyAccessRequested(m_linkId);
-    DoGrantDcfAccess();
-    DoRestartAccessTimeoutIfNeeded();
+    ofLibrary(this, txop);
 }
 
 } // namespace ns3
