@@ -44,10 +44,15 @@ def test_each_of_several_places_stays_with_its_change():
     assert "by 1 % (UDP) and by 5 % (TCP), and the mean delay" in line
 
 
-def test_a_clause_with_a_reason_is_set_apart():
-    noticed = Lead(f"From A to B, throughput changes by at most 0.4 %{NOTHING}", THROUGHPUT.metric)
-    (line,) = joined([noticed, DELAY])
-    assert f"{NOTHING[:-1]}; the mean delay rises" in line
+def test_what_nobody_notices_of_one_quantity_is_not_said_of_the_others():
+    small = Lead(f"From A to B, jitter changes by at most 5 us (TCP){NOTHING}", "jitter_s")
+    (line,) = joined([THROUGHPUT, small])
+    assert line == (
+        "From A to B, throughput falls by 5.3 ± 0.2 %, and jitter changes by at most 5 us "
+        "(TCP), which nobody would notice."
+    )
+    (line,) = joined([small, THROUGHPUT])
+    assert "5 us (TCP), which nobody would notice, and throughput falls" in line
 
 
 @pytest.mark.parametrize(

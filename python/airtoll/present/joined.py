@@ -13,6 +13,8 @@ from airtoll.observe.spoken import NOTHING_NOTICED, spoken
 #: Characters of a sentence that tells of several quantities.
 _LONGEST: Final = 225
 _NOTHING: Final = f": {NOTHING_NOTICED}"
+#: The same of one quantity beside others that are noticed.
+_UNNOTICED: Final = ", which nobody would notice"
 _VERBS: Final = ("rises", "falls", "changes")
 #: Where a change holds, at the end of a clause.
 _PLACES: Final = re.compile(r"( \([^()]*\)| at (all \d+|\d+ of \d+) places)$")
@@ -62,6 +64,8 @@ class _Told:
         first, *others = self.clauses
         said = [f"{spoken(first.metric).words} {self._shown(0).said}"]
         said += [self._shown(n).after(self.clauses[n - 1]) for n in range(1, len(others) + 1)]
+        if not all(one.said.endswith(_NOTHING) for one in self.clauses):
+            said = [one.replace(_NOTHING, _UNNOTICED) for one in said]
         apart = any(sign in clause for clause in said[:-1] for sign in (": ", "; "))
         between = "; " if apart else ", and "
         told = said[0]

@@ -590,7 +590,11 @@ class Teller:
                 f"{self._at([one.place], question)}"
                 for one in dict.fromkeys((ordered[0], ordered[-1]))
             ]
-            found.append(f"{words} {_verb(group[0])} by {' to '.join(ends)}.")
+            count = len({claim.to for claim in group})
+            told = (
+                f" with {count} of {len(question.to)} choices," if count < len(question.to) else ""
+            )
+            found.append(f"{words} {_verb(group[0])}{told} by {' to '.join(ends)}.")
         return found
 
     def _turns(self, question: Asked, crossings: Sequence[Crossing]) -> Iterator[str]:
