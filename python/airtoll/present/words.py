@@ -280,7 +280,9 @@ class Teller:
             have = self._level("policy", claim.have)
             found.append(f"{to} adds no security service that {have} lacks.")
         if claim.excludes:
-            words = f"Every device must have {to}; a device without it stays out"
+            # A tunnel is on top of the link that a device must have to get in.
+            link = self._level("policy", claim.to.partition("+")[0])
+            words = f"Every device must have {link}; a device without it stays out"
             if claim.bridge:
                 words += f" ({claim.bridge} would let it in, as the weaker link)"
             found.append(words + ".")
@@ -331,7 +333,7 @@ class Teller:
             relation = {
                 Sum.MORE: "costs more than its parts",
                 Sum.LESS: "costs less than its parts",
-                Sum.EQUAL: "costs as much as its parts",
+                Sum.EQUAL: "costs about as much as its parts",
                 Sum.UNKNOWN: "has its parts",
             }[claim.sum if _matters(claim) else Sum.EQUAL]
             parts = "more than all of it" if -claim.parts.value > 1 else _loss(claim.parts)
