@@ -705,6 +705,8 @@ class Teller:
             key = (one.reason, tuple(id(place) for place in one.places))
             by_reason.setdefault(key, []).append(one)
         found = []
+        shared = self._shared(question) if len(question.places) > 1 else ""
+        where = f"{shared}: " if shared else ""
         for (reason, _), group in by_reason.items():
             others = [question.have, *question.to]
             arms = [self._arm(one.arm, *others) for one in group]
@@ -712,9 +714,9 @@ class Teller:
             at = self._at(group[0].places, question)
             why = self._reason(reason, group[0].arm)
             if question.metric == _JOINED:
-                found.append(f"no client joins with {names}{at}: {why}.")
+                found.append(f"{where}no client joins with {names}{at}: {why}.")
             else:
-                found.append(f"{names} cannot be had{at}: {why}.")
+                found.append(f"{where}{names} cannot be had{at}: {why}.")
         return [line[:1].upper() + line[1:] for line in found]
 
     def _fallen(self, question: Asked, fallbacks: Sequence[Fallback]) -> list[str]:
