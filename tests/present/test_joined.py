@@ -44,15 +44,15 @@ def test_each_of_several_places_stays_with_its_change():
     assert "by 1 % (UDP) and by 5 % (TCP), and the mean delay" in line
 
 
-def test_what_nobody_notices_of_one_quantity_is_not_said_of_the_others():
+def test_a_verdict_on_one_quantity_is_not_said_of_the_others():
     small = Lead(f"From A to B, jitter changes by at most 5 us (TCP){NOTHING}", "jitter_s")
     (line,) = joined([THROUGHPUT, small])
     assert line == (
         "From A to B, throughput falls by 5.3 ± 0.2 %, and jitter changes by at most 5 us "
-        "(TCP), which nobody would notice."
+        "(TCP), too little to notice."
     )
     (line,) = joined([small, THROUGHPUT])
-    assert "5 us (TCP), which nobody would notice, and throughput falls" in line
+    assert "5 us (TCP), too little to notice, and throughput falls" in line
 
 
 @pytest.mark.parametrize(

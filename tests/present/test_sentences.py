@@ -288,6 +288,16 @@ def test_candidates_that_cannot_be_had_and_links_that_fall_back():
     assert told.reasons[0].endswith("): too old.")
 
 
+def test_what_all_places_share_is_said_of_a_candidate_that_cannot_be_had():
+    two = HERE % ', "scenario.queue_packets" = [50, 400]'
+    telling = Telling(policies(ONE, two), "bit/s", (20e6, 19e6, 4e4), (20e6, 19e6, 4e4))
+    question = telling.question
+    refused = Possible(question.to[0], "no association", question.places[:1])
+    told = telling.teller.answer(telling.answered(impossible=(refused,)))
+    assert told.leads[-1].startswith("Near the access point, UDP, the air alone: WPA2-Personal")
+    assert told.leads[-1].endswith("cannot be had (a queue of 50 packets): no association.")
+
+
 def test_who_holds_throughput_back():
     telling = Telling(policies(TWO), "bit/s", (20e6, 19e6, 4e4), (20e6, 17e6, 4e4))
     question = telling.question

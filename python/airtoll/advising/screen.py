@@ -150,7 +150,14 @@ def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> tuple[str
         for one in outcome.claims
         if one.verdict is not Verdict.UNNOTICED or outcome.unknown_part(one)
     ]
-    quiet = list(dict.fromkeys(teller.metric(o) for o in outcome.claims if o not in noticed))
+    loud = {teller.metric(one) for one in noticed}
+    quiet = list(
+        dict.fromkeys(
+            f"{teller.metric(one)}{_life_of(one) if teller.metric(one) in loud else ''}"
+            for one in outcome.claims
+            if one not in noticed
+        )
+    )
     found = [_told(one, teller, outcome) for one in noticed]
     if quiet:
         found.append(f"{_listed(quiet)} {'stay' if len(quiet) > 1 else 'stays'} as today")
@@ -183,7 +190,8 @@ def _asked(decision: Decision, teller: Teller) -> tuple[str, tuple[str, ...], st
         return way, (*told, str(reason)), "Not with this RADIUS server."
     if decision.choice is Choice.CHANGE:
         return way, told, "Change."
-    why = "it is no stronger" if not about.stronger else "it costs too much (--max-overhead)"
+    of = _limited(decision)
+    why = f"it costs more than {of} (--max-overhead)" if about.stronger else "it is no stronger"
     return way, told, f"Keep what you have: {why}."
 
 
@@ -463,7 +471,8 @@ def _printed(situation: Situation, policy: str) -> str:
     option = program or _openwrt(situation)
     others = "" if program else ", or --hostapd, --wpa-supplicant"
     with_file = " With `--from FILE` it changes your own file." if not program else ""
-    return f"`airtoll policies show {policy} {option}`{others} prints its settings.{with_file}"
+    what = "the settings of its radio, not those of the tunnel" if "+" in policy else "its settings"
+    return f"`airtoll policies show {policy} {option}`{others} prints {what}.{with_file}"
 
 
 def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) -> str:
@@ -529,10 +538,32 @@ def _told(claim: Compare, teller: Teller, outcome: Outcome) -> str:
     """The change of a metric, of a sensor with the way of life that it holds for."""
     if part := outcome.unknown_part(claim):
         return f"{teller.partly(claim, part)} ({_MEASURES})"
-    where = dict(claim.place.levels).get("scenario")
-    lives = _LIVES.get(str(where), "") if claim.metric == _BATTERY else ""
+    lives = _life_of(claim).strip()
     said = teller.change(claim)
     return f"{lives}, {said}" if lives else said
+
+
+def _life_of(claim: Compare) -> str:
+    """`` if it stays associated``: the way of life that a change of a battery holds for."""
+    where = dict(claim.place.levels).get("scenario")
+    lives = _LIVES.get(str(where), "") if claim.metric == _BATTERY else ""
+    return f" {lives}" if lives else ""
+
+
+def _limited(decision: Decision) -> str:
+    """``5 % of throughput``: the largest loss that is borne."""
+    of = "battery life" if decision.situation.place == "sensor" else "throughput"
+    return f"{100 * decision.most_loss:g} % of {of}"
+
+
+def _named_with_days(outcome: Outcome) -> str:
+    """A policy, of a sensor with the days of its battery where it joins for every message."""
+    name = policy_name(outcome.policy).replace(", ", " ")
+    for claim in outcome.claims:
+        joins = dict(claim.place.levels).get("scenario") == WAKING
+        if claim.metric == _BATTERY and joins and claim.after is not None:
+            return f"{name} ({shown(claim.after)})"
+    return name
 
 
 def _not_taken(decision: Decision) -> tuple[str, ...]:
@@ -547,11 +578,10 @@ def _not_taken(decision: Decision) -> tuple[str, ...]:
         listed = ", ".join(policy_name(one.policy).replace(", ", " ") for one in weaker)
         found.append(f"No stronger than {have}: {listed}.")
     if dear:
-        listed = ", ".join(policy_name(one.policy).replace(", ", " ") for one in dear)
-        of = "battery life" if decision.situation.place == "sensor" else "throughput"
+        listed = ", ".join(map(_named_with_days, dear))
         lives = f" {_LIVES[WAKING]}" if decision.if_associated is not None else ""
-        most = f"{100 * decision.most_loss:g} %"
-        found.append(f"Stronger, and dearer than {most} of {of} (--max-overhead){lives}: {listed}.")
+        of = _limited(decision)
+        found.append(f"Stronger, and dearer than {of} (--max-overhead){lives}: {listed}.")
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from airtoll.observe.spoken import NOTHING_NOTICED, spoken
 _LONGEST: Final = 225
 _NOTHING: Final = f": {NOTHING_NOTICED}"
 #: The same of one quantity beside others that are noticed.
-_UNNOTICED: Final = ", which nobody would notice"
+_UNNOTICED: Final = ", too little to notice"
 _VERBS: Final = ("rises", "falls", "changes")
 #: Where a change holds, at the end of a clause.
 _PLACES: Final = re.compile(r"( \([^()]*\)| at (all \d+|\d+ of \d+) places)$")

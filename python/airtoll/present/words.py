@@ -280,7 +280,9 @@ class Teller:
             have = self._level("policy", claim.have)
             found.append(f"{to} adds no security service that {have} lacks.")
         if claim.excludes:
-            words = f"Every device must have {to}; a device without it stays out"
+            # A tunnel is on top of the link that a device must have to get in.
+            link = self._level("policy", claim.to.partition("+")[0])
+            words = f"Every device must have {link}; a device without it stays out"
             if claim.bridge:
                 words += f" ({claim.bridge} would let it in, as the weaker link)"
             found.append(words + ".")
@@ -331,7 +333,7 @@ class Teller:
             relation = {
                 Sum.MORE: "costs more than its parts",
                 Sum.LESS: "costs less than its parts",
-                Sum.EQUAL: "costs as much as its parts",
+                Sum.EQUAL: "costs about as much as its parts",
                 Sum.UNKNOWN: "has its parts",
             }[claim.sum if _matters(claim) else Sum.EQUAL]
             parts = "more than all of it" if -claim.parts.value > 1 else _loss(claim.parts)
@@ -703,6 +705,8 @@ class Teller:
             key = (one.reason, tuple(id(place) for place in one.places))
             by_reason.setdefault(key, []).append(one)
         found = []
+        shared = self._shared(question) if len(question.places) > 1 else ""
+        where = f"{shared}: " if shared else ""
         for (reason, _), group in by_reason.items():
             others = [question.have, *question.to]
             arms = [self._arm(one.arm, *others) for one in group]
@@ -710,9 +714,9 @@ class Teller:
             at = self._at(group[0].places, question)
             why = self._reason(reason, group[0].arm)
             if question.metric == _JOINED:
-                found.append(f"no client joins with {names}{at}: {why}.")
+                found.append(f"{where}no client joins with {names}{at}: {why}.")
             else:
-                found.append(f"{names} cannot be had{at}: {why}.")
+                found.append(f"{where}{names} cannot be had{at}: {why}.")
         return [line[:1].upper() + line[1:] for line in found]
 
     def _fallen(self, question: Asked, fallbacks: Sequence[Fallback]) -> list[str]:
