@@ -34,11 +34,16 @@ def apart(question: Asked, claims: Sequence[Compare]) -> Iterator[Apart]:
             continue
         if all(claim.verdict is Verdict.UNNOTICED for claim in here):
             continue
-        first, second = sorted(here, key=lambda claim: abs(claim.change.value))  # type: ignore[union-attr]
+        first, second = sorted(here, key=_amount)
         difference = _difference(first, second)
         if difference is not None:
             verdict, _ = judge(difference, question.unnoticed, "neither")
             yield Apart(first, second, difference, verdict)
+
+
+def _amount(claim: Compare) -> float:
+    """The amount of a change; 0 without one."""
+    return 0.0 if claim.change is None else abs(claim.change.value)
 
 
 def _difference(first: Compare, second: Compare) -> Estimate | None:
