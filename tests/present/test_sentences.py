@@ -298,6 +298,13 @@ def test_what_all_places_share_is_said_of_a_candidate_that_cannot_be_had():
     assert told.leads[-1].endswith("cannot be had (a queue of 50 packets): no association.")
 
 
+def test_some_of_many_candidates_are_counted_beside_all():
+    two = HERE % ', "scenario.queue_packets" = [50, 400]'
+    fall, few = (20e6, 18e6, 4e4), (20e6, 19.9e6, 6e5)
+    telling = Telling(policies("", two), "bit/s", fall, fall, fall, few, fall, fall, fall, few)
+    assert any("throughput falls with 3 of 4 choices, by 10" in line for line in telling.leads())
+
+
 def test_who_holds_throughput_back():
     telling = Telling(policies(TWO), "bit/s", (20e6, 19e6, 4e4), (20e6, 17e6, 4e4))
     question = telling.question
@@ -472,7 +479,12 @@ along = "scenario"
     [
         (0.981, 0.996, "shrinks from 1.9 % (near the access point) to 0.40 % (far from it)."),
         (0.981, 0.879, "grows from 1.9 % (near the access point) to 12 % (far from it)."),
-        (0.981, 0.98101, "is 1.9 % (near the access point) and 1.9 % (far from it): it neither "),
+        (
+            0.981,
+            0.98101,
+            "is 1.900 ± 0.020 % (near the access point) and 1.899 ± 0.020 % (far from it): it "
+            "neither grows nor shrinks beyond chance.",
+        ),
     ],
 )
 def test_a_cost_grows_or_shrinks_along_named_places(near, far, said):
@@ -485,6 +497,11 @@ def test_an_undecided_place_has_no_trend():
     telling = Telling(NAMED, "bit/s", (20e6, 19e6, 4e4), (20e6, 19.9e6, 6e5))
     (line,) = telling.leads()
     assert "throughput falls by 5.00 ± 0.20 % (near the access point)" in line
+    *_, untold = telling.teller.answer(telling.answered()).extras
+    assert untold == (
+        "Whether the change grows or shrinks from near the access point to far from it: too few "
+        "trials to tell, as not every change is decided."
+    )
 
 
 def test_numbers_along_which_the_verdict_turns_have_their_level_and_no_trend():
@@ -522,9 +539,17 @@ def test_the_setting_that_meets_most_printed_values_is_named(names):
     )
     assert told.leads == (
         "With a queue of 400 packets, 5 of 10 printed throughputs are met within 5 % (UDP 5 of 5, "
-        "a call none of 5); none of the 3 settings meets more or comes nearer.",
+        "a call none of 5); none of the 3 settings meets more, and 1 meets as many, further away.",
     )
     assert len(told.extras) == 3
+
+
+def test_only_the_nearest_setting_is_said_to_be_it(names):
+    best = setting(400, ("udp", 3, 5, 0.1))
+    (line,) = reproduced([best, setting(50, ("udp", 1, 5, 0.2))], names).leads
+    assert line.endswith("none of the 2 settings meets more or comes nearer.")
+    (line,) = reproduced([best, setting(50, ("udp", 1, 5, 0.06))], names).leads
+    assert line.endswith("none of the 2 settings meets more.")
 
 
 def test_each_traffic_has_its_setting_where_no_one_meets_as_many(names):

@@ -196,6 +196,7 @@ class Teller:
         if not leads:
             leads, undecided = tuple(undecided), []
         leads = (*leads, *(self._apart(one, question) for one in answered.apart))
+        undecided += self._untold(answered)
         # The ledger is the cell's, not one station's.
         is_of_cell = not (question.station or question.others_than)
         parts = self._parts(answered.parts) if answered.parts and is_of_cell else []
@@ -644,11 +645,28 @@ class Teller:
         for tell in (_interval_of, _size_of):
             begin, *ends = (f"{tell(claim)}{at}" for claim, at in zip(told, ats, strict=True))
             if trend.way is Way.STEADY:
+                # Without intervals nobody can judge it.
                 both = _enumerated([begin, *ends])
-                options.append(f"{words} is {both}: it {trend.way.value} beyond chance.")
-            else:
-                options.append(f"{words} {trend.way.value} from {begin} to {_enumerated(ends)}.")
+                return f"{words} is {both}: it {trend.way.value} beyond chance."
+            options.append(f"{words} {trend.way.value} from {begin} to {_enumerated(ends)}.")
         return _readable(options)
+
+    def _untold(self, answered: Answered) -> list[str]:
+        """That a factor of the question has no answer, where a change along it is undecided."""
+        question = answered.question
+        if question.along is None or question.along in question.axes:
+            return []
+        if answered.trends or answered.crossings:
+            return []
+        few = [one for one in answered.compares if one.verdict is Verdict.TOO_FEW]
+        if not few:
+            return []
+        levels = [dict(place.levels)[question.along] for place in question.places]
+        ends = [self._level(question.along, level) for level in (levels[0], levels[-1])]
+        return [
+            f"Whether the change grows or shrinks from {ends[0]} to {ends[1]}: {UNDECIDED}, as not "
+            "every change is decided."
+        ]
 
     def ordered(self, claim: Ordered) -> list[str]:
         """The settings that give a printed order in most scenarios, and where else it holds."""
@@ -1023,10 +1041,16 @@ def _of_settings(group: Sequence[Reproduces], names: Names) -> str:
             f"distance is {distance}"
         )
         return f"{seen}{line}." if seen else f"{line[:1].upper()}{line[1:]}."
+    others = [one.of_all for one in group if one is not best and one.of_all]
+    alike = sum(one.met == best.of_all.met for one in others)
+    nearer = any(one.median < best.of_all.median for one in others)
+    beyond = "" if alike or nearer else " or comes nearer"
+    if alike:
+        beyond = f", and {alike} {'meet' if alike > 1 else 'meets'} as many, further away"
     line = (
         f"with {names.level(best.axis, best.variant)}, {_count(best.of_all.met)} of {total} "
         f"printed {_noun(best, total)} {_are(best.of_all.met)} met within {near}{parts}; none of "
-        f"the {count} settings meets more or comes nearer"
+        f"the {count} settings meets more{beyond}"
     )
     return f"{seen}{line}." if seen else f"{line[:1].upper()}{line[1:]}."
 
