@@ -645,7 +645,7 @@ class Teller:
         for tell in (_interval_of, _size_of):
             begin, *ends = (f"{tell(claim)}{at}" for claim, at in zip(told, ats, strict=True))
             if trend.way is Way.STEADY:
-                # Without intervals nobody can judge it.
+                # Chance is judged by the intervals.
                 both = _enumerated([begin, *ends])
                 return f"{words} is {both}: it {trend.way.value} beyond chance."
             options.append(f"{words} {trend.way.value} from {begin} to {_enumerated(ends)}.")
