@@ -255,3 +255,30 @@ def test_captures_of_one_time_with_two_securities_of_one_ap_are_refused(
     assert "overlap in time, and 02:00:00:00:00:02 has open in one and sae" in done.stderr
     beside = airtoll("capture", "report", files[1], files[1].with_name("wire.pcapng"), *form)
     assert beside.returncode == 0, beside.stderr
+
+
+def test_two_captures_are_compared_in_a_sentence(airtoll: Any, joins: Path) -> None:
+    plain, secured = (joins / policy / "air.pcapng" for policy in ("open", "wpa3-sae-ccmp"))
+    keys = ("--keys", secured.with_name("keys.json"))
+    done = airtoll("capture", "compare", plain, secured, *keys)
+    first, second, *_ = done.stdout.splitlines()
+    assert first == (
+        "From an open network to sae/ccmp-128, the rate of the payload falls by 3.14 %, from "
+        "1.306 Mb/s to 1.265 Mb/s. Two captures have no interval: how much captures vary is not "
+        "known."
+    )
+    assert second == (
+        "Most of it is management, 1.72 of 3.14 points: authentication, key handshakes and other "
+        "management."
+    )
+    data = json.loads(airtoll("capture", "compare", plain, secured, *keys, "--json").stdout)
+    assert data["answer"] == [first, second]
+    back = airtoll("capture", "compare", secured, plain, *keys).stdout.splitlines()[0]
+    assert back.startswith("From sae/ccmp-128 to an open network, the rate of the payload rises by")
+
+
+def test_a_capture_is_not_compared_with_itself(airtoll: Any, joins: Path) -> None:
+    path = joins / "open" / "air.pcapng"
+    done = airtoll("capture", "compare", path, path)
+    assert done.returncode == 2
+    assert "is named twice: name two captures" in done.stderr

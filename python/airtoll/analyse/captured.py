@@ -90,7 +90,7 @@ def take_apart(
     remainder = pl.DataFrame(
         {
             "part": ["unexplained"],
-            "meaning": ["between frames: back-off, spaces, hosts; what no frame carries"],
+            "meaning": ["back-off, spaces, hosts; what no frame carries"],
             "value": [float(rest)],
         }
     )

@@ -17,7 +17,6 @@ import typer
 from attrs import frozen
 
 from airtoll.analyse.captured import take_apart
-from airtoll.analyse.quantities import show_value
 from airtoll.border.answers import Damage, SessionReport, SkippedKey
 from airtoll.capture import (
     CaptureReport,
@@ -30,6 +29,7 @@ from airtoll.capture import (
     watch_capture,
     write_capture_report,
 )
+from airtoll.capture.networks import access_points
 from airtoll.cli import streams
 from airtoll.cli.capture_example import example
 from airtoll.cli.capture_text import leave_in_words, summarise, time_of_day, told
@@ -39,6 +39,7 @@ from airtoll.cli.places import named
 from airtoll.errors import CaptureError, UsageError
 from airtoll.observe.spreadsheet import cell
 from airtoll.observe.tables import is_observations, put_table
+from airtoll.present.captured import compared, part_label, security_label
 
 app = typer.Typer(help="Read captures of real networks.", no_args_is_help=True)
 app.command("example")(example)
@@ -277,38 +278,40 @@ def compare_command(options: CompareOptions) -> None:
     if options.definition not in ("of_baseline", "of_secured"):
         raise UsageError(f"--definition {options.definition}: of_baseline or of_secured")
     given = options.key or [], options.keys or []
-    reports = {
-        options.baseline: capture_report([options.baseline], *given),
-        options.secured: capture_report([options.secured], *given),
-    }
+    if Path(options.baseline).resolve() == Path(options.secured).resolve():
+        raise UsageError(f"{options.baseline} is named twice: name two captures")
+    first = capture_report([options.baseline], *given)
+    second = capture_report([options.secured], *given)
     found = take_apart(
-        reports[options.baseline],
-        reports[options.secured],
-        "of_baseline" if options.definition == "of_baseline" else "of_secured",
+        first, second, "of_baseline" if options.definition == "of_baseline" else "of_secured"
     )
-    for report in reports.values():
+    for report in (first, second):
         say_damage(report.data["damages"])
-    say_skipped(reports[options.secured].data["skipped_keys"])
+    say_skipped(second.data["skipped_keys"])
+    answer = compared(found, _announced(first), _announced(second))
     if options.json:
         fields = ("baseline_bps", "secured_bps", "overhead", "definition", "compared_by", "closed")
         plain = {name: getattr(found, name) for name in fields}
-        emit_json({**plain, "parts": found.parts.to_dicts()})
+        emit_json({**plain, "answer": answer, "parts": found.parts.to_dicts()})
         return
     console = out()
-    console.print(
-        f"{found.compared_by} {show_value(found.baseline_bps, 'bit/s')} without, "
-        f"{show_value(found.secured_bps, 'bit/s')} with: {100 * found.overhead:.2f} % "
-        f"({found.definition})",
-        markup=False,
-    )
-    for path, report in reports.items():
+    for line in answer:
+        console.print(line, markup=False)
+    for path, report in ((options.baseline, first), (options.secured, second)):
         for line in _closed(path, report):
             console.print(line, markup=False)
-    view = table("its parts", ["part", "points", "what it is"], right=["points"])
+    of = "first" if found.definition == "of_baseline" else "second"
+    title = f"where it goes, in points of the {of} capture's rate"
+    view = table(title, ["part", "points", "what it is"], right=["points"])
     for row in found.parts.iter_rows(named=True):
-        name = row["part"].removeprefix("airtime_").removesuffix("_s").replace("_", " ")
-        view.add_row(name, f"{100 * row['value']:+.2f}", row["meaning"])
+        view.add_row(part_label(row["part"]), f"{100 * row['value']:+.2f}", row["meaning"])
     console.print(view)
+
+
+def _announced(report: CaptureReport) -> str | None:
+    """Security of the access point with most frames, among those that announce it."""
+    announced = [ap for ap in access_points(report) if ap.security is not None]
+    return security_label(announced[0].security) if announced else None
 
 
 def _closed(path: str, report: CaptureReport) -> list[str]:
