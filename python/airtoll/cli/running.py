@@ -10,7 +10,7 @@ import re
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec
@@ -55,6 +55,7 @@ from airtoll.run.outcome import refuse_faults, refuse_no_result
 from airtoll.run.pace import duration
 from airtoll.testbeds import neighbours, probe_traffic, station_rates
 from airtoll.testbeds.captured import octets_of_captures
+from airtoll.testbeds.contract import Caution
 
 if TYPE_CHECKING:
     from airtoll.run.live import Live
@@ -265,17 +266,8 @@ def _warner(options: RunOptions) -> Callable[[Cautions], None]:
     """Say the most important likely mistakes of a study before its first trial."""
 
     def warn(cautions: Cautions) -> None:
-        kinds: dict[str, list[tuple[str, int]]] = {}
-        for caution, count in cautions.counts.items():
-            # One likely mistake at several levels differs in its numbers alone.
-            kinds.setdefault(_NUMBER.sub("", caution.text), []).append((caution.text, count))
         some = "" if cautions.cells == cautions.of else f" of {cautions.cells} looked at"
-        lines = []
-        for texts in kinds.values():
-            cells = sum(count for _, count in texts)
-            first = ", the first" if len(texts) > 1 else ""
-            many = "" if cells == 1 else "s"
-            lines.append(f"warning: {cells} cell{many}{some}{first}: {texts[0][0]}")
+        lines = _warnings(cautions.counts, some)
         rest = len(lines) - _MOST_WARNED
         if rest > 0:
             same = " with the same --set" if options.settings.set_ else ""
@@ -287,6 +279,20 @@ def _warner(options: RunOptions) -> Callable[[Cautions], None]:
             err().print(line, markup=False, highlight=False, soft_wrap=True)
 
     return warn
+
+
+def _warnings(counts: Mapping[Caution, int], some: str = "") -> list[str]:
+    """One line for each kind of likely mistake: one at several levels differs in numbers alone."""
+    kinds: dict[str, list[tuple[str, int]]] = {}
+    for caution, count in counts.items():
+        kinds.setdefault(_NUMBER.sub("", caution.text), []).append((caution.text, count))
+    lines = []
+    for texts in kinds.values():
+        cells = sum(count for _, count in texts)
+        first = ", the first" if len(texts) > 1 else ""
+        many = "" if cells == 1 else "s"
+        lines.append(f"warning: {cells} cell{many}{some}{first}: {texts[0][0]}")
+    return lines
 
 
 def _say_captures(folder: RunFolder, plan: Plan) -> None:
@@ -442,9 +448,8 @@ def check(options: CheckOptions) -> None:
             f"{100 * precision:g}%` forecasts how many each needs, --trials N sets their number"
         )
     warnings = Counter(caution for c in cells for caution in c.cautions)
-    ordered = grave_first(warnings)
-    for caution, count in list(ordered.items())[: shown_rows(len(ordered))]:
-        err().print(f"warning: {count} cells: {caution.text}")
+    for line in _warnings(grave_first(warnings)):
+        err().print(line, markup=False, highlight=False, soft_wrap=True)
     rates = Counter(note for c in cells if c.rates and (note := station_rates.note(c.cell)))
     for text, count in rates.most_common(shown_rows(len(rates))):
         err().print(f"note: {count} cells: {text}")

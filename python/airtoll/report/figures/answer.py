@@ -15,6 +15,7 @@ from typing import Any, Final
 import polars as pl
 from attrs import frozen
 
+from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.quantities import scale_of
 from airtoll.drawing.plate import (
@@ -117,8 +118,14 @@ def answer(summary: RunSummary) -> Iterator[Picture]:
         draw = partial(_map, summary, quantity)
         how = (
             f"One number per cell with its {_level(summary)} interval; stronger colour for more, "
-            "orange below zero."
+            "orange below zero"
         )
+        estimates = [value.estimate for value in values]
+        if quantity == OVERHEAD and any(map(_may_be_none, estimates)):
+            how += ", hardly any where the interval includes zero"
+        if any(_is_told(one) for one in estimates) and not all(map(_is_told, estimates)):
+            how += "; no ± where all trials agree or have not settled"
+        how += "."
     end = end_of([abs(value.estimate.value) for value in values])
     if draw.func is not _map:
         ends = [value.estimate for value in values if value.estimate.has_interval]
@@ -395,6 +402,9 @@ def _map(
         share = abs(value) / end if end else 0.0
         if wide_range:
             share = math.log(max(abs(value), least) / least) / math.log(end / least)
+        if quantity == OVERHEAD and _may_be_none(estimate):
+            # A strong colour would call chance a cost or a gain.
+            share = 0.0
         # The sign has a colour of its own, which is the same on a dark page.
         # The least has a tint, too: on a dark page it would be none of the map.
         tone, alpha = tint(share, below_zero=value < 0)
@@ -402,7 +412,7 @@ def _map(
         tiles.append((value, tile))
         plate.say(tile, _says(quantity, place))
         half = estimate.half_width / factor
-        told = estimate.has_interval and math.isfinite(half)
+        told = _is_told(estimate)
         up = 5.0 if told else 0.0
         decimals = places_of(half, value) if told else 0
         text = f"{value:.{decimals}f}" if told else three_digits(value)
@@ -432,6 +442,16 @@ def _map(
         axes.set_xlabel(axis_name(axis))
     legend_below(plate, columns=2)
     return plate
+
+
+def _is_told(estimate: Estimate) -> bool:
+    """Whether a number has its interval beside it."""
+    return estimate.has_interval and math.isfinite(estimate.half_width)
+
+
+def _may_be_none(estimate: Estimate) -> bool:
+    """Whether the interval of a change includes none."""
+    return _is_told(estimate) and estimate.contains(0.0)
 
 
 def tint(share: float, *, below_zero: bool) -> tuple[str, float]:
