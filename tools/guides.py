@@ -248,7 +248,7 @@ def _today() -> str:
         "|---|" + "---|" * len(places),
     ]
     for policy in summary.study.grid["policy"]:
-        if policy == summary.study.baseline:
+        if policy == summary.study.study.baseline:
             continue
         cells = [show_overhead(of_cell[f"{s}/{policy}/{t}"]) for s, t in places]
         lines.append(f"| `{policy}` | {' | '.join(cells)} |")

@@ -237,3 +237,19 @@ def test_a_run_names_three_likely_mistakes_the_grave_one_first(tmp_path, monkeyp
         "warning: 9 cells: b may be",
         "1 more warning: `airtoll check quickstart` shows all",
     ]
+
+
+def test_silent_cells_say_why_no_data_arrived(tmp_path):
+    choice = {
+        "scenario": ["path-1492"],
+        "policy": ["wpa2-psk-ccmp"],
+        "traffic": ["tcp", "udp"],
+        "scenario.tunnel_mtu_octets": [1420],
+    }
+    options = [f"--set=grid.{key}={json.dumps(value)}" for key, value in choice.items()]
+    args = ["run", "tunnel-mtu", "--trials", "1", "--set=question=[]", *options]
+    result = CliRunner().invoke(app, [*args, "--out", str(tmp_path / "run")])
+    assert result.exit_code == 0, result.stderr
+    (line,) = [one for one in result.stdout.splitlines() if "carried no data" in one]
+    assert "packets of 1500 octets exceed the path MTU of 1492 octets and vanish" in line
+    assert "too low for the rate" not in line

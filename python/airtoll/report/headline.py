@@ -150,11 +150,31 @@ def _of_silence(summary: RunSummary) -> list[str]:
         return []
     first = next(cell.name for cell in summary.plan.cells if cell.name in summary.silent)
     others = "" if count == len(summary.plan.cells) else " The figures are those of the others."
+    causes = _causes_of_silence(summary)
+    cause = causes.get(first) or next(iter(causes.values()), None)
+    unknown = count - len(causes)
+    words = [cause] if cause else []
+    if unknown:
+        words.append(
+            f"{f'in {unknown} of them ' if cause else ''}the level is too low for the rate, or the "
+            "traffic is too short (`airtoll check` shows the level)"
+        )
     return [
         f"{count} cell{'s' if count > 1 else ''} carried no data (first: "
-        f"{summary.names.cell(first)}): the level is too low for the rate, or the traffic is too "
-        f"short; `airtoll check` shows the level.{others}"
+        f"{summary.names.cell(first)}): {'; '.join(words)}.{others}"
     ]
+
+
+def _causes_of_silence(summary: RunSummary) -> dict[str, str]:
+    """Silent cell -> its first caveat that no cell with data has."""
+    counted = summary.trials.filter(status="ok").explode("caveats").drop_nulls("caveats")
+    is_silent = pl.col("cell").is_in(list(summary.silent))
+    heard = set(counted.filter(~is_silent)["caveats"])
+    found: dict[str, str] = {}
+    for cell, caveat in counted.filter(is_silent).select("cell", "caveats").iter_rows():
+        if caveat not in heard and not caveat.startswith((LIMIT, RATE, NOT_RADIO)):
+            found.setdefault(cell, caveat)
+    return found
 
 
 def _of_drifts(summary: RunSummary, metric: str) -> list[str]:
