@@ -31,7 +31,7 @@ _BORNE: Final = (THROUGHPUT, "battery_days")
 #: Time for which hostapd keeps a PMKSA (`dot11RSNAConfigPMKLifetime`, pmksa_cache_auth.c), s.
 _HOSTAPD_KEEPS_S: Final = 43_200.0
 #: Metrics of which the access point's computing time in a join is a part.
-_JOINS: Final = ("negotiation_time_s", "handover_gap_s", "join_all_time_s")
+_JOINS: Final = ("negotiation_time_s", "handover_join_s", "join_all_time_s")
 #: Place whose access point has the profile of a PC unless one is named.
 _CURVES: Final = "-scalar-mul"
 _PRICED: Final = "office-walk"
@@ -113,7 +113,7 @@ class Decision:
     the question is about. ``second``: throughput with a second SSID for devices that stay out.
     ``changed``: the file of the network with ``to``, None where it is not written.
     ``elsewhere``: the addition of the same tunnel with its other far end, None where one was said.
-    ``scanned``: the gap of a hand-over after a scan under the policy that one has afterwards, s.
+    ``scanned``: the interruption of a hand-over with a scan under the policy that one has afterwards, s.
     ``lost``: packets that a call loses in a hand-over, by policy. ``storm``: of the policy to
     change to.
     """
@@ -199,7 +199,7 @@ def decide(
         if missing is not None and missing.fails:
             too_slow.append(name)
             impossible.append(Possible(Arm((("policy", name),)), fails(situation), ()))
-            # Throughput and gap do not depend on the server.
+            # Throughput and hand-overs do not depend on the server.
             rest = tuple(c for c in claims if c.verdict not in _NO_VALUE)
             slow.append(Outcome(name, rest, gained(have, policy, pmf), stronger=False, bears=False))
             continue

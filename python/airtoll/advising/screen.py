@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
@@ -20,11 +20,12 @@ from airtoll.advising.measure import (
     band_scanned,
     booting,
     link_options,
+    measured_parts,
     radio_taken,
     storm,
     unscanned,
 )
-from airtoll.advising.places import tls_of
+from airtoll.advising.places import tls_of, traffic_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of
 from airtoll.analyse import Estimate
@@ -102,7 +103,7 @@ class Screen:
 
 def screen(decision: Decision, names: Names) -> Screen:
     """The words for a decision."""
-    teller = Teller(names)
+    teller = Teller(names, _throughput(decision.situation))
     of_tunnel = decision.asked is not None and bool(resolve(decision.asked).tunnels)
     sections = [
         Section("", _verdict(decision, teller)),
@@ -137,6 +138,13 @@ def screen(decision: Decision, names: Names) -> Screen:
         answer = " ".join(one for one in (f"{way}{told}.", end) if one)
     answer = f"{answer} {life}" if life else answer
     return Screen(answer, tuple(one for one in sections if one.lines), way, clauses, end)
+
+
+def _throughput(situation: Situation) -> str:
+    """``TCP download throughput``: of the traffic of a place's first question."""
+    traffic = traffic_of(measured_parts(situation)[0].traffic)
+    way = {"down": "download ", "up": "upload "}.get(str(traffic["direction"]), "")
+    return f"{str(traffic['transport']).upper()} {way}throughput"
 
 
 def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> tuple[str, ...]:
@@ -273,14 +281,13 @@ def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     program = _program(situation)
     # A file of a station has no SSIDs of an access point.
     heard = situation.neighbours
-    alone = ", without the neighbours," if heard is not None and heard.networks else ""
+    alone = " without the neighbours" if heard is not None and heard.networks else ""
     of_station = program in ("", "--wpa-supplicant")
     where = _openwrt(situation) if of_station else program
     if decision.changed is not None and not of_station:
         where = _file(situation)
-    told = teller.change(decision.second)
-    # The other figures of this link are those of TCP.
-    told = told.replace("throughput ", f"throughput of datagrams{alone} ", 1)
+    # The other figures of a link at home are those of TCP.
+    told = evolve(teller, throughput=f"UDP download throughput{alone}").change(decision.second)
     return (
         f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons {told}. "
         f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
@@ -478,7 +485,7 @@ def _printed(situation: Situation, policy: str) -> str:
 def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) -> str:
     """The change of a metric; of joins, the part of the devices is named where it is unknown."""
     words = f"{_sentence(_told(claim, teller, outcome))}."
-    if claim.metric == "handover_gap_s" and decision.scanned is not None:
+    if claim.metric == "handover_join_s" and decision.scanned is not None:
         lost = decision.lost.get(outcome.policy)
         words += f" {scan_words(decision.scanned, lost, band_scanned(decision.situation))}"
     if claim.metric == "join_all_time_s" and decision.storm is not None:
@@ -486,17 +493,16 @@ def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) 
     return words
 
 
-def scan_words(gap: Estimate, lost: float | None, band: str) -> str:
-    """The packets that a call loses in a hand-over, and the gap of a client that scans."""
-    calls = ""
-    if lost is not None:
-        calls = (
-            f", and a call with a packet every 20 ms loses {packets(lost)}; the gap is the time "
-            "from the last frame at the old access point to the first at the new one"
-        )
+def scan_words(time: Estimate, lost: float | None, band: str) -> str:
+    """From where to where an interruption lasts, the packets that a call loses in it, and the
+    interruption of a client that scans.
+    """
+    calls = "" if lost is None else f"; a call (a packet every 20 ms) loses {packets(lost)} in it"
     return (
-        f"This holds for a client with a neighbour list (802.11k){calls}. A client without a list "
-        f"first scans {_swept(band)}, under every policy; its gap is {shown(gap)}."
+        "It lasts from leaving the old access point until the client can send by the new one"
+        f"{calls}. This holds for a client that knows the new access point from a neighbour list "
+        f"(802.11k). One without a list first scans {_swept(band)}, under every policy, and is "
+        f"without a link for {shown(time)}."
     )
 
 

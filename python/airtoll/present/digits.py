@@ -35,6 +35,25 @@ def shown(estimate: Estimate) -> str:
     return _number(estimate, factor, unit)
 
 
+def ranged(estimate: Estimate, more: str = "") -> str:
+    """``404 Mb/s (402 to 406)``: a value and both ends of its interval, one digit of it.
+
+    ``more``: words behind the ends. Without an interval, or where its ends are one number, the
+    value alone.
+    """
+    factor, unit = scale_of(estimate.value, estimate.unit)
+    half = estimate.half_width / factor
+    value, told = plain(estimate.value, estimate.unit), [more] if more else []
+    if math.isfinite(half) and half > 0:
+        places = max(0, -math.floor(math.log10(half)))
+        places = min(places, places_of(math.nan, estimate.value / factor) + 1)
+        low, high = (f"{end / factor:.{places}f}" for end in (estimate.low, estimate.high))
+        if low != high:
+            value = f"{estimate.value / factor:.{places}f} {unit}".rstrip()
+            told = [f"{low} to {high}", *told]
+    return f"{value} ({'; '.join(told)})" if told else value
+
+
 def rate(per_s: float) -> str:
     """A limit in requests/s: ``40.6``, and ``1230`` without a power of ten."""
     return f"{float(f'{per_s:.3g}'):g}"
