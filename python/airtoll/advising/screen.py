@@ -475,8 +475,13 @@ def _openwrt(situation: Situation) -> str:
 def _printed(situation: Situation, policy: str) -> str:
     """The command that prints the settings of a policy, for the program that one has."""
     program = _program(situation)
+    method = resolve(policy).link.eap_method
+    # wpa_supplicant takes TLS 1.2 unless it is told otherwise.
+    newer = method is not None and method.uses_tls and tls_of(situation) == "1.3"
+    station = "--wpa-supplicant --tls 1.3" if newer else "--wpa-supplicant"
     option = program or _openwrt(situation)
-    others = "" if program else ", or --hostapd, --wpa-supplicant"
+    option = station if program == "--wpa-supplicant" else option
+    others = "" if program else f", or --hostapd, {station}"
     with_file = " With `--from FILE` it changes your own file." if not program else ""
     what = "the settings of its radio, not those of the tunnel" if "+" in policy else "its settings"
     return f"`airtoll policies show {policy} {option}`{others} prints {what}.{with_file}"
