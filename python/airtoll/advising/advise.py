@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 
 from airtoll.advising.candidates import TUNNEL, candidates
 from airtoll.advising.decision import Choice, Decision, Storm, decide, why_tunnel_unknown
+from airtoll.advising.limits import limits_of
 from airtoll.advising.measure import (
     Measures,
     Memo,
@@ -106,6 +107,7 @@ def decided(
     """
     named = named if asked is None else (resolve(asked).name,)
     found = candidates(situation, named, needs or Needs())
+    limits = limits_of(situation, needs or Needs())
     _refuse_tunnel_end(situation, named)
     # A question about one link is none about a tunnel over it.
     one_link = asked is not None and not resolve(asked).tunnels
@@ -127,6 +129,7 @@ def decided(
         most_loss=most_loss,
         layered=_layered(measures, over),
         tunnel_unknown=without,
+        limits=limits,
     )
     decision = evolve(decision, asked=None if asked is None else named[0])
     if brief:

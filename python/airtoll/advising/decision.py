@@ -13,6 +13,7 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from airtoll.advising.candidates import Candidates, why_unknown
+from airtoll.advising.limits import Checked, Limit, Rule, checked
 from airtoll.advising.measure import ASSOCIATED, WAKING, Measures
 from airtoll.advising.situation import CHAIN, Situation
 from airtoll.analyse import Estimate
@@ -115,7 +116,7 @@ class Decision:
     ``elsewhere``: the addition of the same tunnel with its other far end, None where one was said.
     ``scanned``: the interruption of a hand-over with a scan under the policy that one has afterwards, s.
     ``lost``: packets that a call loses in a hand-over, by policy. ``storm``: of the policy to
-    change to.
+    change to. ``limits``: those that were asked for, under each policy.
     """
 
     situation: Situation
@@ -143,6 +144,11 @@ class Decision:
     second: Compare | None = None
     lost: Mapping[str, float] = field(factory=dict)
     storm: Storm | None = None
+    limits: tuple[Checked, ...] = ()
+
+    def keeps(self, policy: str) -> bool:
+        """Whether a policy keeps all limits that were asked for."""
+        return _keeps(self.limits, policy)
 
     @property
     def about(self) -> Outcome | None:
@@ -168,11 +174,13 @@ def decide(
     most_loss: float,
     layered: Layered | None,
     tunnel_unknown: Possible | None,
+    limits: Sequence[Limit] = (),
 ) -> Decision:
     """The strongest candidate that costs no more throughput than ``most_loss``, a share.
 
     Among equally strong ones, the one with the fewest and smallest noticed costs. A broken policy
-    and an open network go at any cost.
+    and an open network go at any cost. A candidate keeps all ``limits``; where the present policy
+    does not, one that is as strong will do.
     """
     have = resolve(situation.have)
     # Without any protection, or with a broken one, no cost is a reason to stay.
@@ -222,7 +230,19 @@ def decide(
             )
         )
     outcomes.sort(key=_rank)
-    best = next((one for one in outcomes if one.stronger and one.bears), None)
+    rules = checked(limits, have.name, outcomes)
+    misses = bool(rules) and not _keeps(rules, have.name)
+    best = next(
+        (
+            one
+            for one in outcomes
+            if (one.stronger or (misses and _is_as_strong(one.policy, have)))
+            and one.bears
+            and _keeps(rules, one.policy)
+        ),
+        None,
+    )
+    must_go |= misses
     must_go |= any(str(have.name) == str(one.arm["policy"]) for one in impossible)
     if best is not None:
         choice = Choice.CHANGE
@@ -246,11 +266,20 @@ def decide(
         tunnel_unknown=tunnel_unknown,
         most_loss=most_loss,
         if_associated=None if best is not None else _if_associated(have, outcomes, most_loss),
+        limits=rules,
         kept=_kept(situation, measures),
         slow=tuple(slow),
         life=_life(measures, have.name if best is None else best.policy),
         too_slow=tuple(sorted(too_slow, key=lambda name: strength(resolve(name)), reverse=True)),
     )
+
+
+def _keeps(rules: Sequence[Checked], policy: str) -> bool:
+    return all(one.rule is Rule.MET for one in rules if one.policy == policy)
+
+
+def _is_as_strong(policy: str, have: Policy) -> bool:
+    return strength(resolve(policy)) >= strength(have)
 
 
 def unpriced_join(situation: Situation, claim: Compare, policies: Sequence[Policy]) -> str:

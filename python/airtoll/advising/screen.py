@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
+from airtoll.advising.limits import Checked, Limit, Rule
 from airtoll.advising.measure import (
     ASSOCIATED,
     WAKING,
@@ -27,13 +28,15 @@ from airtoll.advising.measure import (
 )
 from airtoll.advising.places import tls_of, traffic_of
 from airtoll.advising.sensor import every_in_words
-from airtoll.advising.situation import Situation, place_of
+from airtoll.advising.situation import Situation, place_of, usual
 from airtoll.analyse import Estimate
 from airtoll.answer import Compare, Held, Verdict
 from airtoll.network import Network
 from airtoll.network.changing import Change
+from airtoll.observe.metrics import quantity
+from airtoll.observe.spoken import spoken
 from airtoll.policies import Cipher, resolve
-from airtoll.present.digits import packets, plain, shown
+from airtoll.present.digits import exact, packets, plain, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
 from airtoll.study.generations import GENERATIONS
@@ -107,6 +110,7 @@ def screen(decision: Decision, names: Names) -> Screen:
     of_tunnel = decision.asked is not None and bool(resolve(decision.asked).tunnels)
     sections = [
         Section("", _verdict(decision, teller)),
+        Section("Your limits", _limits(decision, teller)),
         Section("You have", _understood(decision.situation)),
         *_chosen(decision, teller),
         Section("A kept PMK", _kept(decision, names)),
@@ -145,6 +149,31 @@ def _throughput(situation: Situation) -> str:
     traffic = traffic_of(measured_parts(situation)[0].traffic)
     way = {"down": "download ", "up": "upload "}.get(str(traffic["direction"]), "")
     return f"{str(traffic['transport']).upper()} {way}throughput"
+
+
+def _limits(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    """Each limit with the policies that keep it and those that do not, with their values."""
+    by_limit: dict[Limit, list[Checked]] = {}
+    for one in decision.limits:
+        by_limit.setdefault(one.limit, []).append(one)
+    lines = []
+    for limit, found in by_limit.items():
+        of = teller.throughput if limit.least else spoken(limit.metric).words
+        ends = "at least" if limit.least else "at most"
+        unit = quantity(limit.metric).unit
+        asked = f"{ends} {exact(limit.value, unit, is_percent=False)} ({limit.option})"
+        told = []
+        for rule in Rule:
+            those = [
+                f"{policy_name(one.policy).replace(', ', ' ')}"
+                f"{' (which you have)' if one.policy == decision.situation.have else ''}"
+                f"{'' if one.value is None else ' ' + shown(one.value)}"
+                for one in found
+                if one.rule is rule
+            ]
+            told += [f"{rule.value}: {', '.join(those)}"] if those else []
+        lines.append(f"{_sentence(of)}, {asked}: {'; '.join(told)}.")
+    return tuple(lines)
 
 
 def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> tuple[str, ...]:
@@ -199,6 +228,10 @@ def _asked(decision: Decision, teller: Teller) -> tuple[str, tuple[str, ...], st
     if decision.choice is Choice.CHANGE:
         return way, told, "Change."
     of = _limited(decision)
+    if not decision.keeps(asked):
+        # The policy that one has is no better for that.
+        own = "Keep what you have" if decision.keeps(have) else "Look for another one"
+        return way, told, f"{own}: it does not keep your limits."
     why = f"it costs more than {of} (--max-overhead)" if about.stronger else "it is no stronger"
     return way, told, f"Keep what you have: {why}."
 
@@ -298,6 +331,8 @@ def _answer(decision: Decision) -> str:
     have = policy_name(decision.situation.have)
     if decision.choice is Choice.CHANGE and decision.to is not None:
         return f"Change to {policy_name(decision.to.policy)} ({decision.to.policy})."
+    if decision.choice is Choice.NONE and not decision.keeps(decision.situation.have):
+        return f"No policy here keeps all of your limits, {have} neither."
     if decision.choice is Choice.NONE:
         return f"Leave {have}, but no candidate can be recommended here."
     if decision.choice is Choice.UNKNOWN:
@@ -372,7 +407,9 @@ def _understood(situation: Situation) -> tuple[str, ...]:
     network = situation.network
     policy = resolve(situation.have)
     if network is None:
-        lines = [f"{policy_name(policy.name)} ({policy.name})."]
+        said = usual(policy.name) not in situation.assumed
+        taken = "" if said else ", taken because nothing is said of it (--from POLICY or FILE)"
+        lines = [f"{policy_name(policy.name)} ({policy.name}){taken}."]
     else:
         words = [f"{network.name}: {policy_name(policy.name)} ({policy.name})"]
         words += [network.phy] if network.phy else []
@@ -583,6 +620,7 @@ def _not_taken(decision: Decision) -> tuple[str, ...]:
         return ()
     weaker = [one for one in decision.outcomes if not one.stronger]
     dear = [one for one in decision.outcomes if one.stronger and not one.bears]
+    beyond = [one for one in decision.outcomes if one.stronger and one.bears]
     have = policy_name(decision.situation.have)
     found = []
     if weaker:
@@ -593,6 +631,9 @@ def _not_taken(decision: Decision) -> tuple[str, ...]:
         lives = f" {_LIVES[WAKING]}" if decision.if_associated is not None else ""
         of = _limited(decision)
         found.append(f"Stronger, and dearer than {of} (--max-overhead){lives}: {listed}.")
+    if beyond and decision.limits:
+        listed = ", ".join(policy_name(one.policy).replace(", ", " ") for one in beyond)
+        found.append(f"Stronger, and beyond your limits: {listed}.")
     return tuple(found)
 
 

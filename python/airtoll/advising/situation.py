@@ -120,6 +120,11 @@ def place_named(word: str | None) -> Place | None:
     return None
 
 
+def usual(have: str) -> str:
+    """The assumption of a policy that nobody named."""
+    return f"{have} today (--from)"
+
+
 def is_read(source: str) -> bool:
     """Whether a source is read: standard input, a file or a pipe. A folder may have the name of a
     policy.
@@ -311,7 +316,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
     have = resolve(source).name if network is None else network.policy
     assert have is not None
     assumed = [] if network is None else list(network.assumed)
-    assumed += [] if said else [f"{have} today (--from)"]
+    assumed += [] if said else [usual(have)]
     enterprise = resolve(have).link.eap_method is not None
     is_sensor = place == "sensor" or battery is not None or every is not None
     powers = profile is not None and _sleeps(load(profile, _fits(profile, sensor=is_sensor)))

@@ -181,6 +181,8 @@ def _nearest_part(part: str) -> str | None:
     known = _parts()
     if part in known:
         return part
+    if _is_policy(f"{part}-ccmp"):
+        return f"{part}-ccmp"
     words = sorted(part.split("-"))
     for name in known:
         if sorted(name.split("-")) == words:
