@@ -114,9 +114,11 @@ class Decision:
     the question is about. ``second``: throughput with a second SSID for devices that stay out.
     ``changed``: the file of the network with ``to``, None where it is not written.
     ``elsewhere``: the addition of the same tunnel with its other far end, None where one was said.
-    ``scanned``: the interruption of a hand-over with a scan under the policy that one has afterwards, s.
+    ``scanned``: the interruption of a hand-over with a scan under the policy afterwards, s.
     ``lost``: packets that a call loses in a hand-over, by policy. ``storm``: of the policy to
-    change to. ``limits``: those that were asked for, under each policy.
+    change to. ``if_associated`` and ``if_kept``: the one to change to if a sensor stays associated,
+    or keeps its PMK, where it should change in this case alone. ``limits``: those that were asked
+    for, under each policy.
     """
 
     situation: Situation
@@ -133,6 +135,7 @@ class Decision:
     margin: Margin | None = None
     most_loss: float = 0.0
     if_associated: Outcome | None = None
+    if_kept: Kept | None = None
     too_slow: tuple[str, ...] = ()
     kept: tuple[Kept, ...] = ()
     life: Life | None = None
@@ -231,6 +234,7 @@ def decide(
         )
     outcomes.sort(key=_rank)
     rules = checked(limits, have.name, outcomes)
+    kept = _kept(situation, measures)
     misses = bool(rules) and not _keeps(rules, have.name)
     best = next(
         (
@@ -267,7 +271,8 @@ def decide(
         most_loss=most_loss,
         if_associated=None if best is not None else _if_associated(have, outcomes, most_loss),
         limits=rules,
-        kept=_kept(situation, measures),
+        if_kept=None if best is not None else _if_kept(have, outcomes, kept, most_loss),
+        kept=kept,
         slow=tuple(slow),
         life=_life(measures, have.name if best is None else best.policy),
         too_slow=tuple(sorted(too_slow, key=lambda name: strength(resolve(name)), reverse=True)),
@@ -384,6 +389,25 @@ def _if_associated(have: Policy, outcomes: Sequence[Outcome], most_loss: float) 
         and (claims := [c for c in one.claims if _scenario(c) == ASSOCIATED])
         and _bears(claims, most_loss)
     ]
+    alike = [one for one in found if needs_8021x(resolve(one.policy)) is needs_8021x(have)]
+    return next(iter((*alike, *found)), None)
+
+
+def _if_kept(
+    have: Policy, outcomes: Sequence[Outcome], kept: Sequence[Kept], most_loss: float
+) -> Kept | None:
+    """The best stronger policy for a sensor that keeps its PMK: its days, with a whole join after
+    each lifetime of a PMKSA, are within the limit of those that the sensor has today.
+    """
+    days = {one.policy: one for one in kept}
+    found = []
+    for outcome in outcomes:
+        own = days.get(outcome.policy)
+        today = next((c.before for c in outcome.claims if _scenario(c) == WAKING), None)
+        if own is None or own.days_with_hostapd is None or today is None or not outcome.stronger:
+            continue
+        if own.days_with_hostapd >= (1 - most_loss) * today.value:
+            found.append(own)
     alike = [one for one in found if needs_8021x(resolve(one.policy)) is needs_8021x(have)]
     return next(iter((*alike, *found)), None)
 

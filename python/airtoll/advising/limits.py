@@ -108,7 +108,9 @@ def checked(
                 ends = ((have, claim.before), (outcome.policy, claim.after))
                 for policy, value in ends:
                     part = unknown and policy != have
-                    known.setdefault(policy, Checked(limit, policy, value, _rule(limit, value, part)))
+                    known.setdefault(
+                        policy, Checked(limit, policy, value, _rule(limit, value, part))
+                    )
         found += known.values()
     return tuple(found)
 

@@ -71,6 +71,8 @@ _MOST_STEPS: Final = 6
 #: Ratio of neighbouring levels, between two of which bisection ends.
 _STEP: Final = 1.02
 _MARGIN_TRIALS: Final = 3
+#: Ranks of three and three trials tell no two policies apart: of their 20 orders two are extreme, 10 %.
+_FEWEST_RANKED: Final = 4
 _OPEN: Final = "open"
 #: Spatial streams of a link that nothing states.
 _TWO: Final = 2
@@ -91,6 +93,14 @@ class Part:
     roams: bool = False
     joins: bool = False
     authenticates: bool = False
+
+    def repeated(self, asked: int | None) -> int:
+        """The trials of each cell: as many as were asked for, of joins and hand-overs enough for
+        the ranks by which they are compared.
+        """
+        if asked is None:
+            return self.trials
+        return max(asked, _FEWEST_RANKED) if self.joins else asked
 
 
 PARTS: Final[dict[str, tuple[Part, ...]]] = {
@@ -146,7 +156,8 @@ def measure(
 ) -> Measures:
     """The changes from what one has to each policy; ``over``: a link that carries a tunnel, too.
 
-    ``memo``: results of earlier questions, which it adds to.
+    ``memo``: results of earlier questions, which it adds to. ``trials``: of each cell, in place of
+    those of the parts; joins and hand-overs have four at the least.
     """
     memo = {} if memo is None else memo
     answers: list[Answered] = []
@@ -161,9 +172,9 @@ def measure(
         layers = _layers(over) if number == 0 and over is not None else ()
         if not policies and not layers:
             if situation.place == "sensor" and why_join_unknown(situation, have) is None:
-                own[part.scenario] = _alone(situation, part, trials or part.trials)
+                own[part.scenario] = _alone(situation, part, part.repeated(trials))
             continue
-        found, known = _run(situation, part, policies, layers, trials or part.trials, beside, memo)
+        found, known = _run(situation, part, policies, layers, part.repeated(trials), beside, memo)
         if policies and trials is None and (fresh := _undecided(found[0])):
             enough = max(part.trials, min(fresh, _MOST_GROWTH * part.trials))
             found, known = _run(situation, part, policies, layers, enough, beside, memo)
@@ -186,7 +197,11 @@ def measure(
 
 
 def to_other_end(
-    situation: Situation, link: str, *, phase: Callable[[str], None] | None = None
+    situation: Situation,
+    link: str,
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> Compare | None:
     """The change of throughput where the tunnel over a link ends at the other place, not the first.
 
@@ -198,7 +213,7 @@ def to_other_end(
     part = measured_parts(situation)[0]
     whole = resolve(f"{link}+{TUNNEL}").name
     there = evolve(situation, have=link, tunnel_end=end)
-    (found,), _ = _run(there, part, (whole,), (), part.trials, {})
+    (found,), _ = _run(there, part, (whole,), (), part.repeated(trials), {})
     return next((one for one in found.compares if one.change is not None), None)
 
 
@@ -269,6 +284,7 @@ def margin(
     policy: str,
     *,
     holds: bool,
+    trials: int | None = None,
     phase: Callable[[str], None] | None = None,
 ) -> Margin:
     """How near the RADIUS server of an office is to failing after a power cut.
@@ -283,7 +299,7 @@ def margin(
 
     def enough_at(step: int) -> bool:
         if step not in joined:
-            joined[step] = _joins(situation, policy, _STEP**step)
+            joined[step] = _joins(situation, policy, _STEP**step, trials)
         return joined[step]
 
     # Levels are powers of one number, so that the limit does not depend on the present server.
@@ -311,12 +327,17 @@ def margin(
         None if enough is None else _STEP**enough * aps,
         None if short is None else _STEP**short * aps,
         situation.clients,
-        trials=_MARGIN_TRIALS,
+        trials=trials or _MARGIN_TRIALS,
     )
 
 
 def turning(
-    low: Situation, high: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+    low: Situation,
+    high: Situation,
+    policy: str,
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> tuple[Situation, Situation]:
     """Two neighbours between ``low`` and ``high``, of which every client joins at one alone.
 
@@ -328,7 +349,8 @@ def turning(
         phase(f"measuring where the answer turns, {policy}")
 
     def at(situation: Situation) -> bool:
-        return _joins(situation, policy, situation.requests_per_s / situation.access_points)
+        share = situation.requests_per_s / situation.access_points
+        return _joins(situation, policy, share, trials)
 
     there = at(low)
     if low.clients == high.clients:
@@ -337,7 +359,7 @@ def turning(
         first = math.ceil(math.log(high.requests_per_s / aps, _STEP))
         while first - last > 1:
             step = (last + first) // 2
-            joined = _joins(low, policy, _STEP**step)
+            joined = _joins(low, policy, _STEP**step, trials)
             last, first = (step, first) if joined is there else (last, step)
         return (
             evolve(low, requests_per_s=_STEP**last * aps),
@@ -352,7 +374,7 @@ def turning(
         low, high = (middle, high) if at(middle) is there else (low, middle)
 
 
-def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
+def _joins(situation: Situation, policy: str, requests_per_s: float, trials: int | None) -> bool:
     """Whether every client joins in every trial, with a server for one access point."""
     name = "office-storm"
     values: dict[str, Any] = {
@@ -365,7 +387,7 @@ def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
         "question": [],
         "study.baseline": policy,
         "study.answers": [_JOINED],
-        "trials.repetitions": _MARGIN_TRIALS,
+        "trials.repetitions": trials or _MARGIN_TRIALS,
         f"scenario.{name}": _scenario(situation, name, policy),
     }  # fmt: skip
     with _ran(values) as path:
@@ -385,7 +407,11 @@ def requests_of_a_join(situation: Situation, policy: str) -> int:
 
 
 def relieved(
-    situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+    situation: Situation,
+    policy: str,
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> tuple[tuple[str, Estimate, int], ...]:
     """Options that spare RADIUS requests -> the time until every client of an office has joined
     with each, s, as an answer about it says it, and the requests of its join; without those at
@@ -404,14 +430,18 @@ def relieved(
             continue
         if phase:
             phase(f"measuring {part.scenario} with {option}, {policy}")
-        (answered,), _ = _run(other, part, (policy,), (), part.trials, {})
+        (answered,), _ = _run(other, part, (policy,), (), part.repeated(trials), {})
         times = [one.after for one in answered.compares if not one.fails]
         found += [(option, time, requests) for time in times if time is not None]
     return tuple(found)
 
 
 def scanning(
-    situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+    situation: Situation,
+    policy: str,
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> Estimate | None:
     """The interruption of a hand-over of a client that has no neighbour list and scans its band, s.
 
@@ -433,7 +463,7 @@ def scanning(
         "question": [],
         "study.baseline": policy,
         "study.answers": [_INTERRUPTED],
-        "trials.repetitions": _MARGIN_TRIALS,
+        "trials.repetitions": trials or _MARGIN_TRIALS,
         f"scenario.{_WALK}": own,
     }
     with _done(values) as summary:
@@ -452,7 +482,11 @@ def band_scanned(situation: Situation) -> str:
 
 
 def beside_ssid(
-    situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+    situation: Situation,
+    policy: str,
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> Compare | None:
     """The change of throughput by the beacons of a second SSID, under the policy of the first.
 
@@ -480,7 +514,7 @@ def beside_ssid(
         ],
         "study.baseline": policy,
         "study.answers": [part.metric],
-        "trials.repetitions": PARTS["office"][0].trials,
+        "trials.repetitions": PARTS["office"][0].repeated(trials),
         f"scenario.{part.scenario}": _scenario(situation, part.scenario, policy),
     }
     with _done(values) as summary:

@@ -233,9 +233,9 @@ class LimitOptions:
         str | None,
         typer.Option(help="Share of throughput: 5%. With --from: against what you have."),
     ] = None
-    max_delay: Annotated[
-        str | None, typer.Option(help="One-way delay: 5ms. Not with --from.")
-    ] = None
+    max_delay: Annotated[str | None, typer.Option(help="One-way delay: 5ms. Not with --from.")] = (
+        None
+    )
     max_negotiation: Annotated[
         str | None, typer.Option(help="Time of a join: 300ms. With --from: of a home.")
     ] = None
@@ -328,8 +328,9 @@ class AdviseOptions:
         int | None,
         typer.Option(
             min=1,
-            help="Trials per cell when it has to run.",
-            show_default="5; by place with --from",
+            help="Trials per cell when it has to run. With --from: of everything that the answer "
+            "measures, joins and hand-overs four at the least.",
+            show_default="5; 3 to 48 by question with --from",
         ),
     ] = None
     on: Annotated[str, typer.Option(help="Testbed when it has to run.")] = "simulator"

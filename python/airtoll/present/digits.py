@@ -15,6 +15,8 @@ _LONG = 10_000
 _FINEST = 1e-2
 #: A value further from the middle of its interval, in half widths, is told with both ends.
 _OFF_CENTRE = 0.25
+#: Digits of an interval beyond those of its value alone.
+_FINER = 2
 _PERCENT = 0.01
 #: Percent of all.
 _ALL = 100.0
@@ -46,7 +48,7 @@ def ranged(estimate: Estimate, more: str = "") -> str:
     value, told = plain(estimate.value, estimate.unit), [more] if more else []
     if math.isfinite(half) and half > 0:
         places = max(0, -math.floor(math.log10(half)))
-        places = min(places, places_of(math.nan, estimate.value / factor) + 1)
+        places = min(places, places_of(math.nan, estimate.value / factor) + _FINER)
         low, high = (f"{end / factor:.{places}f}" for end in (estimate.low, estimate.high))
         if low != high:
             value = f"{estimate.value / factor:.{places}f} {unit}".rstrip()
