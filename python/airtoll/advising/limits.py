@@ -71,7 +71,7 @@ class Measured(Protocol):
 
 
 def limits_of(situation: Situation, needs: Needs) -> tuple[Limit, ...]:
-    """The limits of needs at a place. Raises ``UsageError`` for one that its trials do not judge."""
+    """The limits at a place. Raises ``UsageError`` for one that its trials do not judge."""
     place = situation.place
     if needs.max_delay_s is not None:
         raise UsageError(f"--max-delay: {_DELAY}")
@@ -97,7 +97,7 @@ def checked(
     limits: Sequence[Limit], have: str, outcomes: Sequence[Measured]
 ) -> tuple[Checked, ...]:
     """Each limit under the policy that one has and under each candidate, as far as measured."""
-    found = []
+    found: list[Checked] = []
     for limit in limits:
         known: dict[str, Checked] = {}
         for outcome in outcomes:

@@ -41,8 +41,8 @@ _REQUESTS: Final = "scenario.radius.requests_per_s"
 _RESUMED: Final = "scenario.join.tls_resumption"
 _SSIDS: Final = "scenario.ssids"
 _JOINED: Final = "joined_ratio"
-#: Time without a link at a hand-over. The gap between two packets has the wait for the next one in it:
-#: 20 ms in a call, under every method that is shorter.
+#: Time without a link at a hand-over. The gap between two packets has the wait for the next one in
+#: it: 20 ms in a call, under every method that is shorter.
 _INTERRUPTED: Final = "handover_join_s"
 _WALK: Final = "office-walk"
 _LOST: Final = "handover_packets_lost"
@@ -71,7 +71,7 @@ _MOST_STEPS: Final = 6
 #: Ratio of neighbouring levels, between two of which bisection ends.
 _STEP: Final = 1.02
 _MARGIN_TRIALS: Final = 3
-#: Ranks of three and three trials tell no two policies apart: of their 20 orders two are extreme, 10 %.
+#: Ranks of three and three trials tell no policies apart: of their 20 orders two are extreme, 10 %.
 _FEWEST_RANKED: Final = 4
 _OPEN: Final = "open"
 #: Spatial streams of a link that nothing states.

@@ -67,7 +67,7 @@ TCP_ERROR: Final = (
     "The model's TCP carries 0.9 to 8.1 % more than Linux did in eight recorded tests "
     "(docs/reference/validation.md)."
 )
-#: The error of a throughput of UDP, and that of WireGuard with fitted prices: tools/real_devices.py.
+#: The errors of UDP, and of WireGuard with fitted prices: tools/real_devices.py.
 _UDP_ERROR: Final = "UDP of six chips 2.7 % in the median (docs/reference/real-devices.md)"
 _FITTED_ERROR: Final = (
     "WireGuard has fitted prices, 5.6 % in the median on machines outside the fit "
@@ -362,7 +362,7 @@ def _answer(decision: Decision) -> str:
         cases.setdefault(decision.if_associated.policy, []).append(_LIVES[ASSOCIATED])
     if not cases:
         return f"{keep}."
-    whole = " in a whole join" if decision.if_kept is not None else ""
+    whole = " and keeps no PMK" if decision.if_kept is not None else ""
     told = [f"{' or '.join(of)}, change to {policy_name(to)} ({to})" for to, of in cases.items()]
     return f"{keep} {_LIVES[WAKING]}{whole}; {'; '.join(told)}."
 
@@ -412,7 +412,8 @@ def _kept(decision: Decision, names: Names) -> tuple[str, ...]:
             today = decision.life.waking.value
             loss = plain_percent(1 - found.days_with_hostapd / today)
             line += (
-                f" ({loss} less than the {today:.0f} days of today, within {_limited(decision)})"
+                f" ({names.spoken(found.policy)}: {loss} less than the {today:.0f} days of today, "
+                f"within {_limited(decision)})"
             )
         lines.append(f"{line}.")
     return tuple(lines)
@@ -806,10 +807,11 @@ def _error_of_days(decision: Decision) -> tuple[str, ...]:
     halves = [one.half_width for one in days if math.isfinite(one.half_width)]
     if not halves or max(halves) == 0:
         return ()
+    most = at_most(max(halves), "d", is_share=False)
     return (
-        f"Days differ by {at_most(max(halves), 'd', is_share=False)} between trials, and this alone "
-        "is in their intervals: the powers of the profile are data sheet's (10 % more of all of "
-        "them leave 9 % fewer days), and no reading of a battery was compared.",
+        f"Intervals of days reach {most} to each side and are of the trials alone. Not in them: "
+        "errors of the profile's powers (10 % more of each leave 9 % fewer days); no reading of a "
+        "battery was compared.",
     )
 
 
