@@ -881,8 +881,18 @@ def _setting(situation: Situation) -> str:
         words.append(situation.neighbours.beside)
         if situation.neighbours.networks:
             words[-1] += f" ({_neighbouring(situation, radio)})"
-    words.append(f"access point {situation.profile or 'of unknown cost (profile ideal)'}")
+    words.append(f"access point {_device(situation.profile)}")
     return ", ".join([*words, length])
+
+
+def _device(profile: str | None) -> str:
+    """``mt7621 with the radios MT7603E (2.4 GHz) and MT7612E (5 GHz), no others``."""
+    if profile is None:
+        return "of unknown cost (profile ideal)"
+    chips = load(profile).capabilities.chips
+    if chips is None:
+        return profile
+    return f"{profile} with the radios {' and '.join(chips.values)}, no others"
 
 
 def _level_dbm(situation: Situation, scenario: str) -> float:
