@@ -16,7 +16,7 @@ _FINEST = 1e-2
 #: A value further from the middle of its interval, in half widths, is told with both ends.
 _OFF_CENTRE = 0.25
 #: Digits of an interval beyond those of its value alone.
-_FINER = 2
+_FINER = 1
 _PERCENT = 0.01
 #: Percent of all.
 _ALL = 100.0
