@@ -141,8 +141,8 @@ def test_the_answer_begins_with_four_lines(home):
     assert re.match(
         r"WireGuard to the router: TCP download throughput falls by 7\d.*; to a server beyond the "
         r"router: TCP download throughput falls by [3-9]\..* %, from [\d.]+ to [\d.]+ Mb/s\. A "
-        r"tunnel of the router itself to a VPN provider costs about as much as one from the station to the "
-        r"router: its CPU \(",
+        r"tunnel of the router itself to a VPN provider costs about as much as one from the "
+        r"station to the router: its CPU \(",
         tunnel,
     )  # fmt: skip
     assert out == "Devices without WPA3-Personal stay out; wpa2-wpa3-psk-transition lets them in."
