@@ -123,7 +123,7 @@ def place_named(word: str | None) -> Place | None:
 
 
 def usual(have: str) -> str:
-    """The assumption of a policy that nobody named."""
+    """The assumption of a policy where the question names none."""
     return f"{have} today (--from)"
 
 
