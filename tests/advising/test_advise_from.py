@@ -978,7 +978,10 @@ def test_an_interruption_is_shorter_than_the_interval_of_a_call(office):
 def test_throughput_names_its_traffic_and_keeps_its_interval(office, home):
     _, shown = office
     words = " ".join(line for one in shown.sections for line in one.lines)
-    assert re.search(r"UDP download throughput stays \d+(\.\d+)? Mb/s \([\d.]+ to [\d.]+\)", words)
+    assert re.search(
+        r"UDP download throughput of an access point stays \d+(\.\d+)? Mb/s \([\d.]+ to [\d.]+\)",
+        words,
+    )
     assert re.search(
         r": TCP download throughput stays \d+(\.\d+)? Mb/s \([\d.]+ to [\d.]+\): both send",
         home[0]["words"]["answer"],
@@ -989,12 +992,12 @@ def test_known_errors_are_on_the_first_screen(office, home):
     _, shown = office
     (assumed,) = [one for one in shown.sections if one.title == "Assumed"]
     (line,) = [one for one in assumed.shown if one.startswith("Known errors")]
-    assert "UDP of six chips 2.7 % in the median" in line
+    assert "that of six chips by 2.7 % in the median" in line
     assert "a hand-over is a lower bound" in line
     (assumed,) = [one for one in home[0]["words"]["sections"] if one["title"] == "Assumed"]
     (line,) = [one for one in assumed["lines"] if one.startswith("Known errors")]
     # The price of WireGuard on this CPU is fitted.
-    assert "TCP 0.9 to 8.1 %" in line
+    assert "TCP throughput is 0.9 to 8.1 % above Linux" in line
     assert "WireGuard has fitted prices, 5.6 %" in line
     assert "MT7603E (2.4 GHz) and MT7612E (5 GHz), no others" in assumed["lines"][0]
 
@@ -1202,7 +1205,8 @@ def test_the_screen_of_levels_says_where_the_answer_turns():
     assert f"between {turn.last:.3g} and {turn.first:.3g} requests/s (of 4 laptops)" in whole.answer
     both, first, second = whole.sections[0].lines
     assert both == (
-        "At every level UDP download throughput and the interruption of a hand-over stay as today."
+        "At every level UDP download throughput of an access point and the interruption of a "
+        "hand-over stay as today."
     )
     assert first.startswith("4 laptops, 0.1 requests/s: ")
     # The policies, which are the same at all levels, stand above the details alone.

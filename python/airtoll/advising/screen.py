@@ -68,7 +68,10 @@ TCP_ERROR: Final = (
     "(docs/reference/validation.md)."
 )
 #: The errors of UDP, and of WireGuard with fitted prices: tools/real_devices.py.
-_UDP_ERROR: Final = "UDP of six chips 2.7 % in the median (docs/reference/real-devices.md)"
+_UDP_ERROR: Final = (
+    "UDP throughput differs from that of six chips by 2.7 % in the median "
+    "(docs/reference/real-devices.md)"
+)
 _FITTED_ERROR: Final = (
     "WireGuard has fitted prices, 5.6 % in the median on machines outside the fit "
     "(docs/reference/real-devices.md)"
@@ -159,10 +162,16 @@ def screen(decision: Decision, names: Names) -> Screen:
 
 
 def _throughput(situation: Situation) -> str:
-    """``TCP download throughput``: of the traffic of a place's first question."""
+    """``TCP download throughput``: of the traffic of a place's first question, and of an office
+    whose it is.
+    """
     traffic = traffic_of(measured_parts(situation)[0].traffic)
     way = {"down": "download ", "up": "upload "}.get(str(traffic["direction"]), "")
-    return f"{str(traffic['transport']).upper()} {way}throughput"
+    return f"{str(traffic['transport']).upper()} {way}throughput{_whose(situation)}"
+
+
+def _whose(situation: Situation) -> str:
+    return " of an access point" if situation.place == "office" else ""
 
 
 def _limits(decision: Decision, teller: Teller) -> tuple[str, ...]:
@@ -337,7 +346,9 @@ def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     if decision.changed is not None and not of_station:
         where = _file(situation)
     # The other figures of a link at home are those of TCP.
-    told = evolve(teller, throughput=f"UDP download throughput{alone}").change(decision.second)
+    told = evolve(teller, throughput=f"UDP download throughput{_whose(situation)}{alone}").change(
+        decision.second
+    )
     return (
         f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons {told}. "
         f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
@@ -775,7 +786,7 @@ def _errors(decision: Decision) -> tuple[str, ...]:
     if not decision.outcomes and not decision.slow:
         return ()
     if decision.situation.place == "home":
-        found = ["TCP 0.9 to 8.1 % more than Linux carried (docs/reference/validation.md)"]
+        found = ["TCP throughput is 0.9 to 8.1 % above Linux (docs/reference/validation.md)"]
     else:
         found = [_UDP_ERROR]
         claims = [one for outcome in decision.outcomes for one in outcome.claims]

@@ -374,15 +374,15 @@ class Teller:
         if not short:
             return (f"With {name} every client joins at {rate(claim.enough)} requests/s, too.",)
         spare = claim.now / claim.enough
-        least = f"the joins of all {claim.clients} clients with {name} after a power cut"
+        least = f"After a power cut the joins of all {claim.clients} clients with {name} need"
         reserve = (
-            f"Yours answers {rate(claim.now)} RADIUS requests/s, {spare:.2g} times the "
-            f"{rate(claim.enough)} requests/s that {least} need at the least."
+            f"{least} {rate(claim.enough)} RADIUS requests/s at the least; the server answers "
+            f"{rate(claim.now)}, {spare:.2g} times as many."
         )
         if spare < _NO_RESERVE:
             reserve = (
-                f"Yours, of {rate(claim.now)} RADIUS requests/s, has no reserve: {least} need all "
-                "of them."
+                f"{least} all of the {rate(claim.now)} RADIUS requests/s that the server answers: "
+                "it has no reserve."
             )
         return (
             f"Every client joins down to {rate(claim.enough)} requests/s; {short}.",
