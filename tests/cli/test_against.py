@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from airtoll.analyse.audit.claims import contradictions
 from airtoll.analyse.audit.columns import Figures
-from airtoll.cli.against import title
+from airtoll.cli.against import _of_places, title
 from airtoll.cli.app import app
 from airtoll.observe.datasets import load_dataset
 from airtoll.run import run
@@ -106,6 +106,12 @@ def test_a_paper_without_a_recommendation_is_one_screen_too(tripathi) -> None:
     cost = re.search(r"it costs ([\d.]+) ± [\d.]+ % of throughput \(the air alone\)", today)
     assert cost is not None, today
     assert 0.5 < float(cost[1]) < 2
+
+
+def test_the_cost_of_today_says_that_it_is_of_one_place() -> None:
+    assert _of_places("the place", 1) == ""
+    assert _of_places("the place", 2) == ": the place, of 2; the other was not simulated with it"
+    assert _of_places("it", 4) == ": it, of 4; the others were not simulated with it"
 
 
 def test_a_paper_alone_takes_its_run_or_names_the_command(folder, monkeypatch, tmp_path) -> None:

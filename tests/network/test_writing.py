@@ -5,8 +5,9 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+from airtoll.advising.settings import change_of
 from airtoll.cli.app import app
-from airtoll.errors import PolicyError
+from airtoll.errors import PolicyError, UsageError
 from airtoll.network import read
 from airtoll.network.openwrt import write as write_openwrt
 from airtoll.policies import catalogue, resolve
@@ -69,6 +70,49 @@ def test_values_that_fit_one_place_alone_are_named():
     assert "# Examples that fit no other network: hw_mode, channel, nas_identifier" in text
     assert "r0kh= and an r1kh= line" in text
     assert "r0kh=" not in hostapd_text(resolve("wpa3-eap-tls-ccmp"))
+
+
+@pytest.mark.parametrize(
+    ("write", "line"),
+    [(write_openwrt, "\toption ieee80211k '1'\n"), (hostapd_text, "\nrrm_neighbor_report=1\n")],
+)
+def test_fast_transition_has_the_neighbour_reports_that_its_clients_ask_for(write, line):
+    assert line in write(resolve("wpa3-ft-eap-tls-ccmp"))
+    assert line not in write(resolve("wpa3-eap-tls-ccmp"))
+
+
+def test_neighbour_reports_are_added_to_a_file_and_stay_as_a_file_has_them(tmp_path):
+    path = tmp_path / "wireless"
+    path.write_text(FILES["wireless"])
+    policy = resolve("wpa2-ft-psk-ccmp")
+    text = change_of(policy, str(path)).text
+    assert "\toption ieee80211k '1'" in text
+    path.write_text(text.replace("ieee80211k '1'", "ieee80211k '0'"))
+    assert "ieee80211k '1'" not in change_of(policy, str(path)).text
+    path.write_text(text)
+    assert "ieee80211k '1'" in change_of(resolve("wpa3-sae-ccmp"), str(path)).text
+
+
+@pytest.mark.parametrize(("tls", "off"), [((), 1), (("--tls", "1.2"), 1), (("--tls", "1.3"), 0)])
+def test_a_station_takes_the_version_of_tls_that_is_asked_for(tls, off):
+    asked = ["policies", "show", "wpa3-eap-tls-ccmp", "--wpa-supplicant", *tls]
+    shown = CliRunner().invoke(app, asked)
+    assert f'phase1="tls_disable_tlsv1_3={off}"' in shown.stdout
+    assert "fast_reauth" not in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("wpa3-eap-tls-ccmp", "--openwrt"), "tls_max_version"),
+        (("wpa3-sae-ccmp", "--wpa-supplicant"), "has no TLS in EAP"),
+        (("wpa3-eap-tls-ccmp",), "needs --wpa-supplicant"),
+    ],
+)
+def test_a_version_of_tls_that_no_line_states_is_refused(arguments, words):
+    refused = CliRunner().invoke(app, ["policies", "show", *arguments, "--tls", "1.3"])
+    assert isinstance(refused.exception, UsageError)
+    assert words in str(refused.exception)
 
 
 SECRET = "secret-of-home"

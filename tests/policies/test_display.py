@@ -87,6 +87,9 @@ def test_a_word_with_two_meanings_asks_which():
         ("wpa2-pks-ccmp", "wpa2-psk-ccmp"),
         ("wpa3-sae-ext-gcm-256", "wpa3-sae-ext-gcmp-256"),
         ("WPA2-Persnal", "wpa2-psk-ccmp"),
+        ("wpa4", "wpa3"),
+        ("wpa2-eap-tls", "wpa2-eap-tls-ccmp"),
+        ("wpa4-sae-gcmp-256", "wpa3-sae-gcmp-256"),
         ("wpa3-sae-gcmp+wiregaurd", "wpa3-sae-gcmp+wireguard"),
     ],
 )

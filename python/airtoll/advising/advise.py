@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 
 from airtoll.advising.candidates import TUNNEL, candidates
 from airtoll.advising.decision import Choice, Decision, Storm, decide, why_tunnel_unknown
+from airtoll.advising.limits import limits_of
 from airtoll.advising.measure import (
     Measures,
     Memo,
@@ -106,6 +107,7 @@ def decided(
     """
     named = named if asked is None else (resolve(asked).name,)
     found = candidates(situation, named, needs or Needs())
+    limits = limits_of(situation, needs or Needs())
     _refuse_tunnel_end(situation, named)
     # A question about one link is none about a tunnel over it.
     one_link = asked is not None and not resolve(asked).tunnels
@@ -127,6 +129,7 @@ def decided(
         most_loss=most_loss,
         layered=_layered(measures, over),
         tunnel_unknown=without,
+        limits=limits,
     )
     decision = evolve(decision, asked=None if asked is None else named[0])
     if brief:
@@ -136,17 +139,28 @@ def decided(
     return evolve(
         decision,
         changed=_changed(decision),
-        margin=_margin(decision, phase),
+        margin=_margin(decision, trials, phase),
         lost=measures.lost,
-        storm=_storm(decision, measures, phase),
-        second=_second(decision, phase),
-        elsewhere=to_other_end(situation, over, phase=phase) if over is not None and ends else None,
-        scanned=scanning(situation, str(decision.policy), phase=phase) if walked else None,
+        storm=_storm(decision, measures, trials, phase),
+        second=_second(decision, trials, phase),
+        elsewhere=(
+            to_other_end(situation, over, trials=trials, phase=phase)
+            if over is not None and ends
+            else None
+        ),
+        scanned=(
+            scanning(situation, str(decision.policy), trials=trials, phase=phase)
+            if walked
+            else None
+        ),
     ), measures
 
 
 def _storm(
-    decision: Decision, measures: Measures, phase: Callable[[str], None] | None
+    decision: Decision,
+    measures: Measures,
+    trials: int | None,
+    phase: Callable[[str], None] | None,
 ) -> Storm | None:
     """The RADIUS requests of the policy to change to; None where it has none."""
     about = decision.about
@@ -155,10 +169,13 @@ def _storm(
     if (sent := measures.requests.get(about.policy)) is None:
         return None
     needed = requests_of_a_join(decision.situation, about.policy)
-    return Storm(needed, sent, relieved(decision.situation, about.policy, phase=phase))
+    spared = relieved(decision.situation, about.policy, trials=trials, phase=phase)
+    return Storm(needed, sent, spared)
 
 
-def _second(decision: Decision, phase: Callable[[str], None] | None) -> Compare | None:
+def _second(
+    decision: Decision, trials: int | None, phase: Callable[[str], None] | None
+) -> Compare | None:
     """A second SSID for the devices that a change shuts out; None where there are none.
 
     A broken policy is kept for no device, and 6 GHz takes no older one.
@@ -169,7 +186,7 @@ def _second(decision: Decision, phase: Callable[[str], None] | None) -> Compare 
         return None
     if have.broken or have.is_baseline or situation.band == "6":
         return None
-    return beside_ssid(situation, about.policy, phase=phase)
+    return beside_ssid(situation, about.policy, trials=trials, phase=phase)
 
 
 def _changed(decision: Decision) -> Changed | None:
@@ -195,17 +212,19 @@ def _refuse_tunnel_end(situation: Situation, named: Sequence[str]) -> None:
         )
 
 
-def _margin(decision: Decision, phase: Callable[[str], None] | None) -> Margin | None:
+def _margin(
+    decision: Decision, trials: int | None, phase: Callable[[str], None] | None
+) -> Margin | None:
     """How near the RADIUS server is to failing; None where no policy in question needs it."""
     situation = decision.situation
     if situation.place != "office" or not situation.radius:
         return None
     if decision.too_slow:
-        return margin(situation, decision.too_slow[0], holds=False, phase=phase)
+        return margin(situation, decision.too_slow[0], holds=False, trials=trials, phase=phase)
     policy = decision.policy
     if policy is None or not needs_8021x(resolve(policy)):
         return None
-    return margin(situation, policy, holds=True, phase=phase)
+    return margin(situation, policy, holds=True, trials=trials, phase=phase)
 
 
 def _link(situation: Situation, measured: Sequence[str], named: Sequence[str]) -> str | None:

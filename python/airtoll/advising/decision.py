@@ -13,6 +13,7 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from airtoll.advising.candidates import Candidates, why_unknown
+from airtoll.advising.limits import Checked, Limit, Rule, checked
 from airtoll.advising.measure import ASSOCIATED, WAKING, Measures
 from airtoll.advising.situation import CHAIN, Situation
 from airtoll.analyse import Estimate
@@ -31,7 +32,7 @@ _BORNE: Final = (THROUGHPUT, "battery_days")
 #: Time for which hostapd keeps a PMKSA (`dot11RSNAConfigPMKLifetime`, pmksa_cache_auth.c), s.
 _HOSTAPD_KEEPS_S: Final = 43_200.0
 #: Metrics of which the access point's computing time in a join is a part.
-_JOINS: Final = ("negotiation_time_s", "handover_gap_s", "join_all_time_s")
+_JOINS: Final = ("negotiation_time_s", "handover_join_s", "join_all_time_s")
 #: Place whose access point has the profile of a PC unless one is named.
 _CURVES: Final = "-scalar-mul"
 _PRICED: Final = "office-walk"
@@ -113,9 +114,11 @@ class Decision:
     the question is about. ``second``: throughput with a second SSID for devices that stay out.
     ``changed``: the file of the network with ``to``, None where it is not written.
     ``elsewhere``: the addition of the same tunnel with its other far end, None where one was said.
-    ``scanned``: the gap of a hand-over after a scan under the policy that one has afterwards, s.
+    ``scanned``: the interruption of a hand-over with a scan under the policy afterwards, s.
     ``lost``: packets that a call loses in a hand-over, by policy. ``storm``: of the policy to
-    change to.
+    change to. ``if_associated`` and ``if_kept``: the one to change to if a sensor stays associated,
+    or keeps its PMK, where it should change in this case alone. ``limits``: those that were asked
+    for, under each policy.
     """
 
     situation: Situation
@@ -132,6 +135,7 @@ class Decision:
     margin: Margin | None = None
     most_loss: float = 0.0
     if_associated: Outcome | None = None
+    if_kept: Kept | None = None
     too_slow: tuple[str, ...] = ()
     kept: tuple[Kept, ...] = ()
     life: Life | None = None
@@ -143,6 +147,11 @@ class Decision:
     second: Compare | None = None
     lost: Mapping[str, float] = field(factory=dict)
     storm: Storm | None = None
+    limits: tuple[Checked, ...] = ()
+
+    def keeps(self, policy: str) -> bool:
+        """Whether a policy keeps all limits that were asked for."""
+        return _keeps(self.limits, policy)
 
     @property
     def about(self) -> Outcome | None:
@@ -168,11 +177,13 @@ def decide(
     most_loss: float,
     layered: Layered | None,
     tunnel_unknown: Possible | None,
+    limits: Sequence[Limit] = (),
 ) -> Decision:
     """The strongest candidate that costs no more throughput than ``most_loss``, a share.
 
     Among equally strong ones, the one with the fewest and smallest noticed costs. A broken policy
-    and an open network go at any cost.
+    and an open network go at any cost. A candidate keeps all ``limits``; where the present policy
+    does not, one that is as strong will do.
     """
     have = resolve(situation.have)
     # Without any protection, or with a broken one, no cost is a reason to stay.
@@ -199,7 +210,7 @@ def decide(
         if missing is not None and missing.fails:
             too_slow.append(name)
             impossible.append(Possible(Arm((("policy", name),)), fails(situation), ()))
-            # Throughput and gap do not depend on the server.
+            # Throughput and hand-overs do not depend on the server.
             rest = tuple(c for c in claims if c.verdict not in _NO_VALUE)
             slow.append(Outcome(name, rest, gained(have, policy, pmf), stronger=False, bears=False))
             continue
@@ -222,7 +233,20 @@ def decide(
             )
         )
     outcomes.sort(key=_rank)
-    best = next((one for one in outcomes if one.stronger and one.bears), None)
+    rules = checked(limits, have.name, outcomes)
+    kept = _kept(situation, measures)
+    misses = bool(rules) and not _keeps(rules, have.name)
+    best = next(
+        (
+            one
+            for one in outcomes
+            if (one.stronger or (misses and _is_as_strong(one.policy, have)))
+            and one.bears
+            and _keeps(rules, one.policy)
+        ),
+        None,
+    )
+    must_go |= misses
     must_go |= any(str(have.name) == str(one.arm["policy"]) for one in impossible)
     if best is not None:
         choice = Choice.CHANGE
@@ -246,11 +270,21 @@ def decide(
         tunnel_unknown=tunnel_unknown,
         most_loss=most_loss,
         if_associated=None if best is not None else _if_associated(have, outcomes, most_loss),
-        kept=_kept(situation, measures),
+        limits=rules,
+        if_kept=None if best is not None else _if_kept(have, outcomes, kept, most_loss),
+        kept=kept,
         slow=tuple(slow),
         life=_life(measures, have.name if best is None else best.policy),
         too_slow=tuple(sorted(too_slow, key=lambda name: strength(resolve(name)), reverse=True)),
     )
+
+
+def _keeps(rules: Sequence[Checked], policy: str) -> bool:
+    return all(one.rule is Rule.MET for one in rules if one.policy == policy)
+
+
+def _is_as_strong(policy: str, have: Policy) -> bool:
+    return strength(resolve(policy)) >= strength(have)
 
 
 def unpriced_join(situation: Situation, claim: Compare, policies: Sequence[Policy]) -> str:
@@ -355,6 +389,25 @@ def _if_associated(have: Policy, outcomes: Sequence[Outcome], most_loss: float) 
         and (claims := [c for c in one.claims if _scenario(c) == ASSOCIATED])
         and _bears(claims, most_loss)
     ]
+    alike = [one for one in found if needs_8021x(resolve(one.policy)) is needs_8021x(have)]
+    return next(iter((*alike, *found)), None)
+
+
+def _if_kept(
+    have: Policy, outcomes: Sequence[Outcome], kept: Sequence[Kept], most_loss: float
+) -> Kept | None:
+    """The best stronger policy for a sensor that keeps its PMK: its days, with a whole join after
+    each lifetime of a PMKSA, are within the limit of those that the sensor has today.
+    """
+    days = {one.policy: one for one in kept}
+    found = []
+    for outcome in outcomes:
+        own = days.get(outcome.policy)
+        today = next((c.before for c in outcome.claims if _scenario(c) == WAKING), None)
+        if own is None or own.days_with_hostapd is None or today is None or not outcome.stronger:
+            continue
+        if own.days_with_hostapd >= (1 - most_loss) * today.value:
+            found.append(own)
     alike = [one for one in found if needs_8021x(resolve(one.policy)) is needs_8021x(have)]
     return next(iter((*alike, *found)), None)
 

@@ -45,9 +45,15 @@ class Turn:
 
 
 def turned(
-    decisions: Sequence[Decision], *, phase: Callable[[str], None] | None = None
+    decisions: Sequence[Decision],
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> tuple[Turn, ...]:
-    """The turns between neighbouring levels: first of the requests, then of the clients."""
+    """The turns between neighbouring levels: first of the requests, then of the clients.
+
+    ``trials``: of each level between them.
+    """
     axes: tuple[Axis, Axis] = ("requests_per_s", "clients")
     found = []
     for axis in axes:
@@ -60,7 +66,7 @@ def turned(
             ]
             high = min(others, key=lambda one: float(getattr(one.situation, axis)), default=None)
             if high is not None and _chosen(low) != _chosen(high):
-                found.append(_turn(axis, low, high, phase))
+                found.append(_turn(axis, low, high, trials, phase))
     return tuple(found)
 
 
@@ -74,13 +80,19 @@ def _chosen(decision: Decision) -> tuple[str | None, tuple[str, ...]]:
     return decision.policy, tuple(sorted(decision.too_slow))
 
 
-def _turn(axis: Axis, low: Decision, high: Decision, phase: Callable[[str], None] | None) -> Turn:
+def _turn(
+    axis: Axis,
+    low: Decision,
+    high: Decision,
+    trials: int | None,
+    phase: Callable[[str], None] | None,
+) -> Turn:
     differ = {*low.too_slow} ^ {*high.too_slow}
     strongest = sorted(differ, key=lambda name: strength(resolve(name)), reverse=True)
     policy = next(iter(strongest), None)
     ends = low.situation, high.situation
     if policy is not None:
-        ends = turning(*ends, policy, phase=phase)
+        ends = turning(*ends, policy, trials=trials, phase=phase)
     last, first = (float(getattr(one, axis)) for one in ends)
     own = low.situation
     return Turn(axis, own.clients, own.requests_per_s, last, first, low.policy, high.policy, policy)

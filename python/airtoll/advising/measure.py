@@ -41,12 +41,14 @@ _REQUESTS: Final = "scenario.radius.requests_per_s"
 _RESUMED: Final = "scenario.join.tls_resumption"
 _SSIDS: Final = "scenario.ssids"
 _JOINED: Final = "joined_ratio"
-_GAP: Final = "handover_gap_s"
+#: Time without a link at a hand-over. The gap between two packets has the wait for the next one in
+#: it: 20 ms in a call, under every method that is shorter.
+_INTERRUPTED: Final = "handover_join_s"
 _WALK: Final = "office-walk"
 _LOST: Final = "handover_packets_lost"
 _MESSAGES: Final = "messages_radius"
 #: Metric that is read beside the one of a part.
-_BESIDE: Final = {_LOST: _GAP, _MESSAGES: "join_all_time_s"}
+_BESIDE: Final = {_LOST: _INTERRUPTED, _MESSAGES: "join_all_time_s"}
 #: Place of a battery-powered station that joins once a day.
 ASSOCIATED: Final = "sensor-associated"
 #: Place of one that joins for every message, and of the same with a kept PMK.
@@ -69,6 +71,8 @@ _MOST_STEPS: Final = 6
 #: Ratio of neighbouring levels, between two of which bisection ends.
 _STEP: Final = 1.02
 _MARGIN_TRIALS: Final = 3
+#: Ranks of three and three trials tell no policies apart: of their 20 orders two are extreme, 10 %.
+_FEWEST_RANKED: Final = 4
 _OPEN: Final = "open"
 #: Spatial streams of a link that nothing states.
 _TWO: Final = 2
@@ -90,6 +94,14 @@ class Part:
     joins: bool = False
     authenticates: bool = False
 
+    def repeated(self, asked: int | None) -> int:
+        """The trials of each cell: as many as were asked for, of joins and hand-overs enough for
+        the ranks by which they are compared.
+        """
+        if asked is None:
+            return self.trials
+        return max(asked, _FEWEST_RANKED) if self.joins else asked
+
 
 PARTS: Final[dict[str, tuple[Part, ...]]] = {
     "home": (
@@ -98,7 +110,7 @@ PARTS: Final[dict[str, tuple[Part, ...]]] = {
     ),
     "office": (
         Part("throughput_bps", "office", "datagrams", 5),
-        Part(_GAP, _WALK, "call", 5, roams=True, joins=True, authenticates=True),
+        Part(_INTERRUPTED, _WALK, "call", 5, roams=True, joins=True, authenticates=True),
         Part("join_all_time_s", "office-storm", "short", 5, joins=True, authenticates=True),
     ),
     "sensor": (
@@ -144,7 +156,8 @@ def measure(
 ) -> Measures:
     """The changes from what one has to each policy; ``over``: a link that carries a tunnel, too.
 
-    ``memo``: results of earlier questions, which it adds to.
+    ``memo``: results of earlier questions, which it adds to. ``trials``: of each cell, in place of
+    those of the parts; joins and hand-overs have four at the least.
     """
     memo = {} if memo is None else memo
     answers: list[Answered] = []
@@ -159,9 +172,9 @@ def measure(
         layers = _layers(over) if number == 0 and over is not None else ()
         if not policies and not layers:
             if situation.place == "sensor" and why_join_unknown(situation, have) is None:
-                own[part.scenario] = _alone(situation, part, trials or part.trials)
+                own[part.scenario] = _alone(situation, part, part.repeated(trials))
             continue
-        found, known = _run(situation, part, policies, layers, trials or part.trials, beside, memo)
+        found, known = _run(situation, part, policies, layers, part.repeated(trials), beside, memo)
         if policies and trials is None and (fresh := _undecided(found[0])):
             enough = max(part.trials, min(fresh, _MOST_GROWTH * part.trials))
             found, known = _run(situation, part, policies, layers, enough, beside, memo)
@@ -184,7 +197,11 @@ def measure(
 
 
 def to_other_end(
-    situation: Situation, link: str, *, phase: Callable[[str], None] | None = None
+    situation: Situation,
+    link: str,
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> Compare | None:
     """The change of throughput where the tunnel over a link ends at the other place, not the first.
 
@@ -196,7 +213,7 @@ def to_other_end(
     part = measured_parts(situation)[0]
     whole = resolve(f"{link}+{TUNNEL}").name
     there = evolve(situation, have=link, tunnel_end=end)
-    (found,), _ = _run(there, part, (whole,), (), part.trials, {})
+    (found,), _ = _run(there, part, (whole,), (), part.repeated(trials), {})
     return next((one for one in found.compares if one.change is not None), None)
 
 
@@ -267,6 +284,7 @@ def margin(
     policy: str,
     *,
     holds: bool,
+    trials: int | None = None,
     phase: Callable[[str], None] | None = None,
 ) -> Margin:
     """How near the RADIUS server of an office is to failing after a power cut.
@@ -281,7 +299,7 @@ def margin(
 
     def enough_at(step: int) -> bool:
         if step not in joined:
-            joined[step] = _joins(situation, policy, _STEP**step)
+            joined[step] = _joins(situation, policy, _STEP**step, trials)
         return joined[step]
 
     # Levels are powers of one number, so that the limit does not depend on the present server.
@@ -309,12 +327,17 @@ def margin(
         None if enough is None else _STEP**enough * aps,
         None if short is None else _STEP**short * aps,
         situation.clients,
-        trials=_MARGIN_TRIALS,
+        trials=trials or _MARGIN_TRIALS,
     )
 
 
 def turning(
-    low: Situation, high: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+    low: Situation,
+    high: Situation,
+    policy: str,
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> tuple[Situation, Situation]:
     """Two neighbours between ``low`` and ``high``, of which every client joins at one alone.
 
@@ -326,7 +349,8 @@ def turning(
         phase(f"measuring where the answer turns, {policy}")
 
     def at(situation: Situation) -> bool:
-        return _joins(situation, policy, situation.requests_per_s / situation.access_points)
+        share = situation.requests_per_s / situation.access_points
+        return _joins(situation, policy, share, trials)
 
     there = at(low)
     if low.clients == high.clients:
@@ -335,7 +359,7 @@ def turning(
         first = math.ceil(math.log(high.requests_per_s / aps, _STEP))
         while first - last > 1:
             step = (last + first) // 2
-            joined = _joins(low, policy, _STEP**step)
+            joined = _joins(low, policy, _STEP**step, trials)
             last, first = (step, first) if joined is there else (last, step)
         return (
             evolve(low, requests_per_s=_STEP**last * aps),
@@ -350,7 +374,7 @@ def turning(
         low, high = (middle, high) if at(middle) is there else (low, middle)
 
 
-def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
+def _joins(situation: Situation, policy: str, requests_per_s: float, trials: int | None) -> bool:
     """Whether every client joins in every trial, with a server for one access point."""
     name = "office-storm"
     values: dict[str, Any] = {
@@ -363,7 +387,7 @@ def _joins(situation: Situation, policy: str, requests_per_s: float) -> bool:
         "question": [],
         "study.baseline": policy,
         "study.answers": [_JOINED],
-        "trials.repetitions": _MARGIN_TRIALS,
+        "trials.repetitions": trials or _MARGIN_TRIALS,
         f"scenario.{name}": _scenario(situation, name, policy),
     }  # fmt: skip
     with _ran(values) as path:
@@ -383,7 +407,11 @@ def requests_of_a_join(situation: Situation, policy: str) -> int:
 
 
 def relieved(
-    situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+    situation: Situation,
+    policy: str,
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> tuple[tuple[str, Estimate, int], ...]:
     """Options that spare RADIUS requests -> the time until every client of an office has joined
     with each, s, as an answer about it says it, and the requests of its join; without those at
@@ -402,19 +430,23 @@ def relieved(
             continue
         if phase:
             phase(f"measuring {part.scenario} with {option}, {policy}")
-        (answered,), _ = _run(other, part, (policy,), (), part.trials, {})
+        (answered,), _ = _run(other, part, (policy,), (), part.repeated(trials), {})
         times = [one.after for one in answered.compares if not one.fails]
         found += [(option, time, requests) for time in times if time is not None]
     return tuple(found)
 
 
 def scanning(
-    situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+    situation: Situation,
+    policy: str,
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> Estimate | None:
-    """The gap of a hand-over of a client that has no neighbour list and scans its band, s.
+    """The interruption of a hand-over of a client that has no neighbour list and scans its band, s.
 
     A scenario has one kind of scan. Empty channels cost their times alone, so that those on which
-    the client listens are added to the gap after those with probe requests.
+    the client listens are added after those with probe requests.
     """
     if phase:
         phase(f"measuring {_WALK} with a scan, {policy}")
@@ -430,16 +462,16 @@ def scanning(
         "grid": {"policy": [policy], "scenario": [_WALK], "traffic": ["call"]},
         "question": [],
         "study.baseline": policy,
-        "study.answers": [_GAP],
-        "trials.repetitions": _MARGIN_TRIALS,
+        "study.answers": [_INTERRUPTED],
+        "trials.repetitions": trials or _MARGIN_TRIALS,
         f"scenario.{_WALK}": own,
     }
     with _done(values) as summary:
-        gap = summary.analysis.estimate(summary.plan.cells[0].name, _GAP)
-    if gap is None or not sweep.active:
-        return gap
+        time = summary.analysis.estimate(summary.plan.cells[0].name, _INTERRUPTED)
+    if time is None or not sweep.active:
+        return time
     more = sweep.passive * sweep.passive_ms * 1e-3
-    return evolve(gap, value=gap.value + more, low=gap.low + more, high=gap.high + more)
+    return evolve(time, value=time.value + more, low=time.low + more, high=time.high + more)
 
 
 def band_scanned(situation: Situation) -> str:
@@ -450,7 +482,11 @@ def band_scanned(situation: Situation) -> str:
 
 
 def beside_ssid(
-    situation: Situation, policy: str, *, phase: Callable[[str], None] | None = None
+    situation: Situation,
+    policy: str,
+    *,
+    trials: int | None = None,
+    phase: Callable[[str], None] | None = None,
 ) -> Compare | None:
     """The change of throughput by the beacons of a second SSID, under the policy of the first.
 
@@ -478,7 +514,7 @@ def beside_ssid(
         ],
         "study.baseline": policy,
         "study.answers": [part.metric],
-        "trials.repetitions": PARTS["office"][0].trials,
+        "trials.repetitions": PARTS["office"][0].repeated(trials),
         f"scenario.{part.scenario}": _scenario(situation, part.scenario, policy),
     }
     with _done(values) as summary:
@@ -845,8 +881,18 @@ def _setting(situation: Situation) -> str:
         words.append(situation.neighbours.beside)
         if situation.neighbours.networks:
             words[-1] += f" ({_neighbouring(situation, radio)})"
-    words.append(f"access point {situation.profile or 'of unknown cost (profile ideal)'}")
+    words.append(f"access point {_device(situation.profile)}")
     return ", ".join([*words, length])
+
+
+def _device(profile: str | None) -> str:
+    """``mt7621 with the radios MT7603E (2.4 GHz) and MT7612E (5 GHz), no others``."""
+    if profile is None:
+        return "of unknown cost (profile ideal)"
+    chips = load(profile).capabilities.chips
+    if chips is None:
+        return profile
+    return f"{profile} with the radios {' and '.join(chips.values)}, no others"
 
 
 def _level_dbm(situation: Situation, scenario: str) -> float:

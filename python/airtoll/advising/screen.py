@@ -6,35 +6,41 @@ Takes a :class:`Decision`; gives a :class:`Screen`. Sentences about claims are t
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
+from airtoll.advising.limits import Checked, Limit, Rule
 from airtoll.advising.measure import (
     ASSOCIATED,
     WAKING,
     band_scanned,
     booting,
     link_options,
+    measured_parts,
     radio_taken,
     storm,
     unscanned,
 )
-from airtoll.advising.places import tls_of
+from airtoll.advising.places import tls_of, traffic_of
 from airtoll.advising.sensor import every_in_words
-from airtoll.advising.situation import Situation, place_of
+from airtoll.advising.situation import Situation, place_of, usual
 from airtoll.analyse import Estimate
 from airtoll.answer import Compare, Held, Verdict
 from airtoll.network import Network
 from airtoll.network.changing import Change
+from airtoll.observe.metrics import quantity
+from airtoll.observe.spoken import spoken
 from airtoll.policies import Cipher, resolve
-from airtoll.present.digits import packets, plain, shown
+from airtoll.present.digits import at_most, exact, packets, plain, plain_percent, ranged, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
+from airtoll.profiles import load
 from airtoll.study.generations import GENERATIONS
 from airtoll.study.handover import SWEEPS, Scan
 
@@ -46,6 +52,7 @@ _LIVES: Final = {
     ASSOCIATED: "if it stays associated",
 }
 _BATTERY: Final = "battery_days"
+_HANDOVERS: Final = ("handover_join_s",)
 #: Requests that are sent again, as a share of those without loss, from which on they are told.
 _AGAIN: Final = 0.05
 
@@ -59,6 +66,20 @@ _MEASURES: Final = (
 TCP_ERROR: Final = (
     "The model's TCP carries 0.9 to 8.1 % more than Linux did in eight recorded tests "
     "(docs/reference/validation.md)."
+)
+#: The errors of UDP, and of WireGuard with fitted prices: tools/real_devices.py.
+_UDP_ERROR: Final = (
+    "UDP throughput differs from that of six chips by 2.7 % in the median "
+    "(docs/reference/real-devices.md)"
+)
+_FITTED_ERROR: Final = (
+    "WireGuard has fitted prices, 5.6 % in the median on machines outside the fit "
+    "(docs/reference/real-devices.md)"
+)
+#: Printed beside simulated: docs/studies/roaming.md, "Published measurements".
+_HANDOVER_ERROR: Final = (
+    "a hand-over is a lower bound without the device's own time (802.11r on an iPad: 8.5 ms, here "
+    "1.6 ms; docs/studies/roaming.md)"
 )
 #: The error of joins: benchmarks/join_storm.toml in the simulator and with real programs.
 JOIN_ERROR: Final = (
@@ -102,10 +123,11 @@ class Screen:
 
 def screen(decision: Decision, names: Names) -> Screen:
     """The words for a decision."""
-    teller = Teller(names)
+    teller = Teller(names, _throughput(decision.situation))
     of_tunnel = decision.asked is not None and bool(resolve(decision.asked).tunnels)
     sections = [
         Section("", _verdict(decision, teller)),
+        Section("Your limits", _limits(decision, teller)),
         Section("You have", _understood(decision.situation)),
         *_chosen(decision, teller),
         Section("A kept PMK", _kept(decision, names)),
@@ -137,6 +159,47 @@ def screen(decision: Decision, names: Names) -> Screen:
         answer = " ".join(one for one in (f"{way}{told}.", end) if one)
     answer = f"{answer} {life}" if life else answer
     return Screen(answer, tuple(one for one in sections if one.lines), way, clauses, end)
+
+
+def _throughput(situation: Situation) -> str:
+    """``TCP download throughput``: of the traffic of a place's first question, and of an office
+    whose it is.
+    """
+    traffic = traffic_of(measured_parts(situation)[0].traffic)
+    way = {"down": "download ", "up": "upload "}.get(str(traffic["direction"]), "")
+    return f"{str(traffic['transport']).upper()} {way}throughput{_whose(situation)}"
+
+
+def _whose(situation: Situation) -> str:
+    return " of an access point" if situation.place == "office" else ""
+
+
+def _limits(decision: Decision, teller: Teller) -> tuple[str, ...]:
+    """Each limit with the policies that keep it and those that do not, with their values."""
+    by_limit: dict[Limit, list[Checked]] = {}
+    for one in decision.limits:
+        by_limit.setdefault(one.limit, []).append(one)
+    lines = []
+    for limit, found in by_limit.items():
+        of = teller.throughput if limit.least else spoken(limit.metric).words
+        ends = "at least" if limit.least else "at most"
+        unit = quantity(limit.metric).unit
+        asked = f"{ends} {exact(limit.value, unit, is_percent=False)} ({limit.option})"
+        told = []
+        for rule in Rule:
+            if all(one.rule is rule for one in found):
+                told = [f"{rule.value} by all {len(found)} policies"]
+                break
+            those = [
+                f"{policy_name(one.policy).replace(', ', ' ')}"
+                f"{' (which you have)' if one.policy == decision.situation.have else ''}"
+                f"{'' if one.value is None else ' ' + shown(one.value)}"
+                for one in found
+                if one.rule is rule
+            ]
+            told += [f"{rule.value}: {', '.join(those)}"] if those else []
+        lines.append(f"{_sentence(of)}, {asked}: {'; '.join(told)}.")
+    return tuple(lines)
 
 
 def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> tuple[str, ...]:
@@ -191,6 +254,10 @@ def _asked(decision: Decision, teller: Teller) -> tuple[str, tuple[str, ...], st
     if decision.choice is Choice.CHANGE:
         return way, told, "Change."
     of = _limited(decision)
+    if not decision.keeps(asked):
+        # The policy that one has is no better for that.
+        own = "Keep what you have" if decision.keeps(have) else "Look for another one"
+        return way, told, f"{own}: it does not keep your limits."
     why = f"it costs more than {of} (--max-overhead)" if about.stronger else "it is no stronger"
     return way, told, f"Keep what you have: {why}."
 
@@ -273,14 +340,15 @@ def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     program = _program(situation)
     # A file of a station has no SSIDs of an access point.
     heard = situation.neighbours
-    alone = ", without the neighbours," if heard is not None and heard.networks else ""
+    alone = " without the neighbours" if heard is not None and heard.networks else ""
     of_station = program in ("", "--wpa-supplicant")
     where = _openwrt(situation) if of_station else program
     if decision.changed is not None and not of_station:
         where = _file(situation)
-    told = teller.change(decision.second)
-    # The other figures of this link are those of TCP.
-    told = told.replace("throughput ", f"throughput of datagrams{alone} ", 1)
+    # The other figures of a link at home are those of TCP.
+    told = evolve(teller, throughput=f"UDP download throughput{_whose(situation)}{alone}").change(
+        decision.second
+    )
     return (
         f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons {told}. "
         f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
@@ -291,16 +359,23 @@ def _answer(decision: Decision) -> str:
     have = policy_name(decision.situation.have)
     if decision.choice is Choice.CHANGE and decision.to is not None:
         return f"Change to {policy_name(decision.to.policy)} ({decision.to.policy})."
+    if decision.choice is Choice.NONE and not decision.keeps(decision.situation.have):
+        return f"No policy here keeps all of your limits, {have} neither."
     if decision.choice is Choice.NONE:
         return f"Leave {have}, but no candidate can be recommended here."
     if decision.choice is Choice.UNKNOWN:
         return f"No answer: nothing that is stronger than {have} could be measured here."
     keep = f"Keep {have} ({decision.situation.have})"
-    if (other := decision.if_associated) is None:
+    cases: dict[str, list[str]] = {}
+    if decision.if_kept is not None:
+        cases.setdefault(decision.if_kept.policy, []).append("if both sides keep the PMK")
+    if decision.if_associated is not None:
+        cases.setdefault(decision.if_associated.policy, []).append(_LIVES[ASSOCIATED])
+    if not cases:
         return f"{keep}."
-    lives = _LIVES[WAKING], _LIVES[ASSOCIATED]
-    to = f"{policy_name(other.policy)} ({other.policy})"
-    return f"{keep} {lives[0]}; {lives[1]}, change to {to}."
+    whole = " and keeps no PMK" if decision.if_kept is not None else ""
+    told = [f"{' or '.join(of)}, change to {policy_name(to)} ({to})" for to, of in cases.items()]
+    return f"{keep} {_LIVES[WAKING]}{whole}; {'; '.join(told)}."
 
 
 def _life(decision: Decision, names: Names) -> str:
@@ -308,10 +383,9 @@ def _life(decision: Decision, names: Names) -> str:
     life = decision.life
     if life is None:
         return ""
-    # The digits are those of the lines on unnoticed changes.
-    waking, associated = (plain(one.value, one.unit) for one in (life.waking, life.associated))
+    waking, associated = (ranged(one) for one in (life.waking, life.associated))
     longer = "joining for every message lasts longer"
-    if waking == associated:
+    if plain(life.waking.value, "d") == plain(life.associated.value, "d"):
         longer = "both last as long"
     elif life.waking.value < life.associated.value:
         longer = "staying associated lasts longer"
@@ -340,10 +414,19 @@ def _kept(decision: Decision, names: Names) -> tuple[str, ...]:
         f"until the next join) there is neither SAE nor EAP: {days}."
     ]
     if renewed:
-        lines.append(
+        line = (
             "hostapd keeps a PMK for 12 hours; with a whole join after each: "
-            f"{_by_days(renewed, names)}."
+            f"{_by_days(renewed, names)}"
         )
+        found = decision.if_kept
+        if found is not None and found.days_with_hostapd is not None and decision.life is not None:
+            today = decision.life.waking.value
+            loss = plain_percent(1 - found.days_with_hostapd / today)
+            line += (
+                f" ({names.spoken(found.policy)}: {loss} less than the {today:.0f} days of today, "
+                f"within {_limited(decision)})"
+            )
+        lines.append(f"{line}.")
     return tuple(lines)
 
 
@@ -365,7 +448,9 @@ def _understood(situation: Situation) -> tuple[str, ...]:
     network = situation.network
     policy = resolve(situation.have)
     if network is None:
-        lines = [f"{policy_name(policy.name)} ({policy.name})."]
+        said = usual(policy.name) not in situation.assumed
+        taken = "" if said else ", taken because nothing is said of it (--from POLICY or FILE)"
+        lines = [f"{policy_name(policy.name)} ({policy.name}){taken}."]
     else:
         words = [f"{network.name}: {policy_name(policy.name)} ({policy.name})"]
         words += [network.phy] if network.phy else []
@@ -468,8 +553,13 @@ def _openwrt(situation: Situation) -> str:
 def _printed(situation: Situation, policy: str) -> str:
     """The command that prints the settings of a policy, for the program that one has."""
     program = _program(situation)
+    method = resolve(policy).link.eap_method
+    # wpa_supplicant takes TLS 1.2 unless it is told otherwise.
+    newer = method is not None and method.uses_tls and tls_of(situation) == "1.3"
+    station = "--wpa-supplicant --tls 1.3" if newer else "--wpa-supplicant"
     option = program or _openwrt(situation)
-    others = "" if program else ", or --hostapd, --wpa-supplicant"
+    option = station if program == "--wpa-supplicant" else option
+    others = "" if program else f", or --hostapd, {station}"
     with_file = " With `--from FILE` it changes your own file." if not program else ""
     what = "the settings of its radio, not those of the tunnel" if "+" in policy else "its settings"
     return f"`airtoll policies show {policy} {option}`{others} prints {what}.{with_file}"
@@ -478,7 +568,7 @@ def _printed(situation: Situation, policy: str) -> str:
 def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) -> str:
     """The change of a metric; of joins, the part of the devices is named where it is unknown."""
     words = f"{_sentence(_told(claim, teller, outcome))}."
-    if claim.metric == "handover_gap_s" and decision.scanned is not None:
+    if claim.metric == "handover_join_s" and decision.scanned is not None:
         lost = decision.lost.get(outcome.policy)
         words += f" {scan_words(decision.scanned, lost, band_scanned(decision.situation))}"
     if claim.metric == "join_all_time_s" and decision.storm is not None:
@@ -486,17 +576,16 @@ def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) 
     return words
 
 
-def scan_words(gap: Estimate, lost: float | None, band: str) -> str:
-    """The packets that a call loses in a hand-over, and the gap of a client that scans."""
-    calls = ""
-    if lost is not None:
-        calls = (
-            f", and a call with a packet every 20 ms loses {packets(lost)}; the gap is the time "
-            "from the last frame at the old access point to the first at the new one"
-        )
+def scan_words(time: Estimate, lost: float | None, band: str) -> str:
+    """From where to where an interruption lasts, the packets that a call loses in it, and the
+    interruption of a client that scans.
+    """
+    calls = "" if lost is None else f"; a call (a packet every 20 ms) loses {packets(lost)} in it"
     return (
-        f"This holds for a client with a neighbour list (802.11k){calls}. A client without a list "
-        f"first scans {_swept(band)}, under every policy; its gap is {shown(gap)}."
+        "It lasts from leaving the old access point until the client can send by the new one"
+        f"{calls}. This holds for a client that knows the new access point from a neighbour list "
+        f"(802.11k). One without a list first scans {_swept(band)}, under every policy, and is "
+        f"without a link for {shown(time)}."
     )
 
 
@@ -572,6 +661,7 @@ def _not_taken(decision: Decision) -> tuple[str, ...]:
         return ()
     weaker = [one for one in decision.outcomes if not one.stronger]
     dear = [one for one in decision.outcomes if one.stronger and not one.bears]
+    beyond = [one for one in decision.outcomes if one.stronger and one.bears]
     have = policy_name(decision.situation.have)
     found = []
     if weaker:
@@ -582,6 +672,9 @@ def _not_taken(decision: Decision) -> tuple[str, ...]:
         lives = f" {_LIVES[WAKING]}" if decision.if_associated is not None else ""
         of = _limited(decision)
         found.append(f"Stronger, and dearer than {of} (--max-overhead){lives}: {listed}.")
+    if beyond and decision.limits:
+        listed = ", ".join(policy_name(one.policy).replace(", ", " ") for one in beyond)
+        found.append(f"Stronger, and beyond your limits: {listed}.")
     return tuple(found)
 
 
@@ -667,9 +760,9 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
 
 
 def _taken(decision: Decision) -> tuple[str, ...]:
-    """The cell that was measured, and its settings that were supposed."""
+    """The cell that was measured, its errors, and its settings that were supposed."""
     situation = decision.situation
-    lines = [f"Measured in the simulator: {decision.setting}."]
+    lines = [f"Measured in the simulator: {decision.setting}.", *_errors(decision)]
     assumed = [*situation.assumed, *radio_taken(situation)]
     if situation.place == "sensor" and (boot := booting(situation)[1]):
         assumed.append(boot)
@@ -681,6 +774,56 @@ def _taken(decision: Decision) -> tuple[str, ...]:
     if assumed:
         lines.append(f"Not said, so taken: {'; '.join(assumed)}.")
     return tuple(lines)
+
+
+def _errors(decision: Decision) -> tuple[str, ...]:
+    """The parts of the answer that the model is known to miss, or that are fitted, and by how much.
+
+    Of a sensor: what its days leave out, as no reading of a battery is compared with them.
+    """
+    if decision.situation.place == "sensor":
+        return _error_of_days(decision)
+    if not decision.outcomes and not decision.slow:
+        return ()
+    if decision.situation.place == "home":
+        found = ["TCP throughput is 0.9 to 8.1 % above Linux (docs/reference/validation.md)"]
+    else:
+        found = [_UDP_ERROR]
+        claims = [one for outcome in decision.outcomes for one in outcome.claims]
+        found += [_HANDOVER_ERROR] if any(one.metric in _HANDOVERS for one in claims) else []
+        found.append(
+            "a join beside eight others took real programs 47 to 84 ms longer "
+            "(docs/guides/enterprise.md)"
+        )
+    if decision.layered is not None and _is_fitted(decision.situation):
+        found.append(_FITTED_ERROR)
+    return (f"Known errors, not in the intervals: {'; '.join(found)}.",)
+
+
+def _is_fitted(situation: Situation) -> bool:
+    """Whether the access point's price of a tunnel is fitted, and the tunnel ends there."""
+    if situation.profile is None:
+        return False
+    return any(
+        place.startswith("tunnel.wireguard") for place in load(situation.profile).fitted_numbers()
+    )
+
+
+def _error_of_days(decision: Decision) -> tuple[str, ...]:
+    """The intervals of all days in one, and what they leave out."""
+    claims = [one for outcome in decision.outcomes for one in outcome.claims]
+    days = [end for one in claims for end in (one.before, one.after) if end is not None]
+    days += [one.days for one in decision.kept]
+    days += [decision.life.waking, decision.life.associated] if decision.life is not None else []
+    halves = [one.half_width for one in days if math.isfinite(one.half_width)]
+    if not halves or max(halves) == 0:
+        return ()
+    most = at_most(max(halves), "d", is_share=False)
+    return (
+        f"Intervals of days reach {most} to each side and are of the trials alone. Not in them: "
+        "errors of the profile's powers (10 % more of each leave 9 % fewer days); no reading of a "
+        "battery was compared.",
+    )
 
 
 def _slower(decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -21,11 +21,18 @@ from airtoll.testbeds.linux.daemons.settings_of import hostapd_text, wpa_supplic
 _WIDE, _NARROW = 80, 20
 
 
-def settings_of(policy: Policy, program: str, profile: str | None = None) -> str:
-    """The text for a program (openwrt, hostapd, wpa-supplicant), with placeholders for secrets."""
+def settings_of(
+    policy: Policy, program: str, profile: str | None = None, tls: str | None = None
+) -> str:
+    """The text for a program (openwrt, hostapd, wpa-supplicant), with placeholders for secrets.
+
+    ``profile``: of a router, for its radio. ``tls``: the version in EAP that a station takes.
+    """
     if program == "openwrt":
         return write_openwrt(policy, None if profile is None else _radio(profile))
-    return hostapd_text(policy) if program == "hostapd" else wpa_supplicant_text(policy)
+    if program == "hostapd":
+        return hostapd_text(policy)
+    return wpa_supplicant_text(policy) if tls is None else wpa_supplicant_text(policy, tls)
 
 
 def change_of(

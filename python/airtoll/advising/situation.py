@@ -23,6 +23,8 @@ from airtoll.study.generations import GENERATIONS, phy_name
 from airtoll.study.join import SIGNATURES, Join
 
 Place = Literal["home", "office", "sensor"]
+#: Devices beyond which a place of which nothing is said is an office.
+_MOST_AT_HOME: Final = 10
 #: Far end of a station's tunnel, as `tunnel_end` of a study.
 TunnelEnd = Literal["access-point", "server"]
 #: Word of the command line -> far end of a tunnel. A router at home is the access point.
@@ -118,6 +120,11 @@ def place_named(word: str | None) -> Place | None:
     if word is not None:
         raise UsageError(f"--place {word}: allowed are {', '.join(PLACES)}")
     return None
+
+
+def usual(have: str) -> str:
+    """The assumption of a policy where the question names none."""
+    return f"{have} today (--from)"
 
 
 def is_read(source: str) -> bool:
@@ -311,7 +318,7 @@ def situation(  # noqa: PLR0913 - keywords of the library
     have = resolve(source).name if network is None else network.policy
     assert have is not None
     assumed = [] if network is None else list(network.assumed)
-    assumed += [] if said else [f"{have} today (--from)"]
+    assumed += [] if said else [usual(have)]
     enterprise = resolve(have).link.eap_method is not None
     is_sensor = place == "sensor" or battery is not None or every is not None
     powers = profile is not None and _sleeps(load(profile, _fits(profile, sensor=is_sensor)))
@@ -323,7 +330,9 @@ def situation(  # noqa: PLR0913 - keywords of the library
         place = "sensor"
         assumed.append("a battery-powered station (--place)")
     elif place is None:
-        place = "office" if enterprise or (clients or 1) > 10 else "home"
+        only_office = requests_per_s is not None or access_points is not None
+        is_office = enterprise or only_office or (clients or 1) > _MOST_AT_HOME
+        place = "office" if is_office else "home"
         assumed.append(f"{'an' if place == 'office' else 'a'} {place} (--place)")
     if radius is None:
         radius = enterprise or place != "home"

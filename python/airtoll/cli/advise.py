@@ -98,8 +98,8 @@ def advise_command(options: AdviseOptions) -> None:
     if run_folder is None:
         if options.scenario is None:
             raise UsageError(
-                "say what you have (--from), where (--scenario NAME, see `airtoll scenarios list`) "
-                "or --run"
+                "say what you have (--from wpa2, or a file), where (--scenario NAME, see "
+                "`airtoll scenarios list`), or --run FOLDER"
             )
         measured = _measure(
             options.scenario,

@@ -69,7 +69,7 @@ def advise_from(
     turns: tuple[Turn, ...] = ()
     screens: list[Screen] = []
     if len(found) > 1:
-        turns = turned([one for one, _ in found], phase=phase)
+        turns = turned([one for one, _ in found], trials=options.trials, phase=phase)
         number = detailed([one for one, _ in found], turns)
         decision, measures = found[number] = at(situations[number], brief=False)
         screens = [screen(one, own.names) for one, own in found]
@@ -135,6 +135,7 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
         "answer": decision.policy,
         "choice": decision.choice.value,
         "if_associated": _if_associated(decision),
+        "if_kept": _if_kept(decision),
         "asked": decision.asked,
         "have": situation.have,
         "place": situation.place,
@@ -173,6 +174,13 @@ def _if_associated(decision: Decision) -> dict[str, str] | None:
     if decision.if_associated is None:
         return None
     return {"answer": decision.if_associated.policy, "choice": Choice.CHANGE.value}
+
+
+def _if_kept(decision: Decision) -> dict[str, str] | None:
+    """The same of a station that joins for every message with a PMK that both sides keep."""
+    if decision.if_kept is None:
+        return None
+    return {"answer": decision.if_kept.policy, "choice": Choice.CHANGE.value}
 
 
 def _sensor(decision: Decision) -> dict[str, Any] | None:

@@ -40,7 +40,7 @@ _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 @frozen(kw_only=True)
 class FromOptions:
-    """The network that one has: options that need ``--from``."""
+    """The network that one has: options of ``--from``, or of the usual network without it."""
 
     have: Annotated[
         str | None,
@@ -206,9 +206,10 @@ class FromOptions:
         ),
     ] = None
 
-    def refuse(self) -> None:
-        """Raise ``UsageError`` for an option of a network where none is named."""
-        for option, value in (
+    @property
+    def given(self) -> list[str]:
+        """The options of a network that were given, without --from."""
+        every = (
             ("--to", self.to), ("--place", self.place), ("--ssid", self.ssid), ("--phy", self.phy),
             ("--clients", self.clients), ("--access-points", self.access_points),
             ("--requests", self.requests), ("--chain", self.chain),
@@ -219,9 +220,8 @@ class FromOptions:
             ("--neighbours", self.neighbours),
             ("--tls", self.tls), ("--multiplication-ms", self.multiplication_ms),
             ("--out", self.page_file),
-        ):  # fmt: skip
-            if value is not None:
-                raise UsageError(f"{option}: needs --from, the policy or file of what you have")
+        )  # fmt: skip
+        return [option for option, value in every if value is not None]
 
 
 @frozen(kw_only=True)
@@ -233,9 +233,18 @@ class LimitOptions:
         str | None,
         typer.Option(help="Share of throughput: 5%. With --from: against what you have."),
     ] = None
-    max_delay: Annotated[str | None, typer.Option(help="One-way delay: 5ms.")] = None
-    max_negotiation: Annotated[str | None, typer.Option(help="Time of a join: 300ms.")] = None
-    max_handover: Annotated[str | None, typer.Option(help="Gap at a hand-over: 50ms.")] = None
+    max_delay: Annotated[str | None, typer.Option(help="One-way delay: 5ms. Not with --from.")] = (
+        None
+    )
+    max_negotiation: Annotated[
+        str | None, typer.Option(help="Time of a join: 300ms. With --from: of a home.")
+    ] = None
+    max_handover: Annotated[
+        str | None,
+        typer.Option(
+            help="Gap at a hand-over: 50ms. With --from: time without a link, of an office."
+        ),
+    ] = None
     limit: Annotated[
         list[str] | None,
         typer.Option(help=f"One of the limits above as NAME=VALUE; repeat. {', '.join(LIMITS)}."),
@@ -319,8 +328,9 @@ class AdviseOptions:
         int | None,
         typer.Option(
             min=1,
-            help="Trials per cell when it has to run.",
-            show_default="5; by place with --from",
+            help="Trials per cell when it has to run. With --from: of everything that the answer "
+            "measures, joins and hand-overs four at the least.",
+            show_default="5; 3 to 48 by question with --from",
         ),
     ] = None
     on: Annotated[str, typer.Option(help="Testbed when it has to run.")] = "simulator"
@@ -343,24 +353,35 @@ class AdviseOptions:
         if self.details and self.compared_with is None and self.have is None:
             raise UsageError("--details: needs --from or --against, whose screens are short")
         if self.have is None:
-            self.start.refuse()
+            for option in self.start.given:
+                raise UsageError(
+                    f"{option}: not with --scenario, --run or --against, which have a place of "
+                    "their own; leave them out (--from POLICY says what you have)"
+                )
             return
-        for option, refused in (
-            ("--scenario", self.scenario is not None), ("--run", self.run_folder is not None),
-            ("--against", self.compared_with is not None), ("--on", self.on != "simulator"),
-            ("--margin", self.margin != "1%"), ("--where", self.where is not None),
+        place = "not with --from, which has a place of its own (--place)"
+        for option, refused, why in (
+            ("--scenario", self.scenario is not None, place),
+            ("--run", self.run_folder is not None, place),
+            ("--against", self.compared_with is not None, place),
+            ("--where", self.where is not None, place),
+            ("--on", self.on != "simulator",
+             "places of --from are simulated; `airtoll advise --scenario NAME --on linux` is not"),
+            ("--margin", self.margin != "1%",
+             "with --from the strongest policy within --max-overhead wins; give that"),
         ):  # fmt: skip
             if refused:
-                raise UsageError(f"{option}: not with --from, which has a place of its own")
+                raise UsageError(f"{option}: {why}")
         if self.start.to is not None and self.policy:
             raise UsageError("--to: one candidate; --policy names several: leave one of them out")
 
     @property
     def have(self) -> str | None:
-        """The policy or file that one has; the usual one where a device alone is named."""
-        if self.start.have is not None or self.profile is None:
+        """The policy or file that one has; the usual one where a device or place alone is named."""
+        if self.start.have is not None or not (self.profile or self.start.given):
             return self.start.have
-        return _USUAL if self.scenario is None and self.run_folder is None else None
+        others = (self.scenario, self.run_folder, self.compared_with)
+        return _USUAL if all(one is None for one in others) else None
 
     @property
     def candidates(self) -> list[str]:
@@ -370,7 +391,7 @@ class AdviseOptions:
     def needs(self) -> Needs:
         """Needs and limits. Raises ``UsageError``."""
         limits = self.limits.by_option()
-        needs = Needs(
+        return Needs(
             services=tuple(service_named(w) for w in _listed(self.need)),
             credentials=tuple(credentials_named(w) for w in _listed(self.credential)),
             dot1x=self.dot1x is not False,
@@ -385,11 +406,6 @@ class AdviseOptions:
             max_negotiation_s=_time(limits["--max-negotiation"], "--max-negotiation"),
             max_handover_s=_time(limits["--max-handover"], "--max-handover"),
         )
-        if self.have is not None:
-            for option, limit_of in limits.items():
-                if limit_of is not None and option != "--max-overhead":
-                    raise UsageError(f"{option}: not with --from; --max-overhead is")
-        return needs
 
     def situations(self, have: str) -> tuple[Situation, ...]:
         """The situations of the network that one has, one for each level. Raises ``UsageError``."""

@@ -239,17 +239,28 @@ def _successor(best: str, summary: RunSummary) -> list[str]:
     )
     if name is None:
         return []
-    cell = _dearest(summary, best)
+    cell, places = _dearest(summary, best)
     cost = cost_today(summary, cell, best, name)
-    return [f"Use {_name(name)} ({name}) in place of {_name(best)}: {cost}."]
+    alone = f"the place where {_name(best)} costs most"
+    return [
+        f"Use {_name(name)} ({name}) in place of {_name(best)}: {cost}{_of_places(alone, places)}."
+    ]
 
 
-def _dearest(summary: RunSummary, policy: str) -> Cell:
-    """The cell in which a policy costs most, of the first device model."""
+def _of_places(alone: str, places: int) -> str:
+    """``: the place where X costs most, of 4; the others were not simulated``, of several."""
+    if places < 2:
+        return ""
+    others = "the other was" if places == 2 else "the others were"
+    return f": {alone}, of {places}; {others} not simulated with it"
+
+
+def _dearest(summary: RunSummary, policy: str) -> tuple[Cell, int]:
+    """The cell in which a policy costs most, of the first device model, and of how many."""
     found = [one for one in readings(summary, OVERHEAD) if one.cell.policy == policy]
     model = dict(found[0].cell.factors).get(PROFILES)
     here = [one for one in found if dict(one.cell.factors).get(PROFILES) == model]
-    return max(here, key=lambda one: _value(as_cost(one.estimate))).cell
+    return max(here, key=lambda one: _value(as_cost(one.estimate))).cell, len(here)
 
 
 def _then(
@@ -320,7 +331,10 @@ def _today(
             now = f"use {_name(like)} ({like})"
             cell = _where_chosen(summary, choice)
             if summary is not None and cell is not None:
+                chosen = {(c.scenario, c.traffic) for c in choices if c.theirs == theirs}
+                alone = "the first place where they chose it"
                 now += f": {cost_today(summary, cell, theirs, like)}"
+                now += _of_places(alone, len(chosen))
         lines.append(f"{_name(theirs)}{why}: {now}.")
     return lines
 

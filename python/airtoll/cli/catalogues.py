@@ -155,6 +155,10 @@ class PolicyOptions:
     profile: Annotated[
         str | None, typer.Option(help="With --openwrt: the router, whose radio is written.")
     ] = None
+    tls: Annotated[
+        str | None,
+        typer.Option(help="With --wpa-supplicant: the newest TLS in EAP, 1.2 or 1.3."),
+    ] = None
     json: JsonOption = False
 
     @property
@@ -181,6 +185,7 @@ def policies_show(options: PolicyOptions) -> None:
         raise UsageError(f"--band {options.band}: allowed are 2.4, 5, 6")
     if options.profile is not None and (options.source is not None or not options.openwrt):
         raise UsageError("--profile: needs --openwrt, without --from, whose radio stays")
+    _check_tls(options, policy)
     if options.programs or options.source is not None:
         beside = options.json + options.messages
         if len(options.programs) > 1 or beside or options.links != 1:
@@ -196,7 +201,7 @@ def policies_show(options: PolicyOptions) -> None:
         else:
             assert program is not None
             source, asked = f"the file of {program}", {}
-            text = settings_of(policy, program, options.profile)
+            text = settings_of(policy, program, options.profile, options.tls)
         if options.second is not None:
             text = second_of(resolve(options.second), text, source, **asked)
         sys.stdout.write(text)
@@ -240,6 +245,21 @@ def policies_show(options: PolicyOptions) -> None:
     console.print(view)
     if options.messages:
         print_messages(negotiation)
+
+
+def _check_tls(options: PolicyOptions, policy: Policy) -> None:
+    """Refuse a version of TLS that no written line would state."""
+    if options.tls is None:
+        return
+    if options.tls not in ("1.2", "1.3"):
+        raise UsageError(f"--tls {options.tls}: allowed are 1.2, 1.3")
+    if not options.supplicant or options.source is not None:
+        raise UsageError(
+            "--tls: needs --wpa-supplicant, without --from; an access point passes TLS on, and the "
+            "RADIUS server has its own setting (FreeRADIUS: tls_max_version)"
+        )
+    if policy.link.eap_method is None or not policy.link.eap_method.uses_tls:
+        raise UsageError(f"--tls: {policy.name} has no TLS in EAP")
 
 
 @profiles.command("list")

@@ -39,13 +39,15 @@ class Form:
 
     ``own``: keys that the policy decides; ``first`` of them is set in any case. ``given``: keys
     that belong to one place, and secrets, with the keys that may stand for them: they are added
-    where the file has none of these. ``defaults``: values that a missing key has.
+    where the file has none of these. ``beside``: keys that serve the policy and mean no part of it:
+    they are added, and stay as they are. ``defaults``: values that a missing key has.
     """
 
     reader: Reader
     first: tuple[str, ...]
     own: tuple[str, ...]
     given: Mapping[str, tuple[str, ...]]
+    beside: tuple[str, ...] = ()
     defaults: Mapping[str, str] = field(factory=dict)
 
 
@@ -60,6 +62,7 @@ FORMS: Final = (
             "auth_server": ("server", "eap_server"),
             "auth_secret": (),
         },
+        beside=("ieee80211k",),
     ),
     Form(
         supplicant_conf,
@@ -96,6 +99,7 @@ FORMS: Final = (
             "r1_key_holder": (),
             "pmk_r1_push": (),
         },
+        beside=("rrm_neighbor_report",),
         defaults={"ieee80211w": "0"},
     ),
 )  # fmt: skip
@@ -276,7 +280,7 @@ def _edited(
                 continue
             is_own = key in form.own and (attempt > 0 or key in form.first)
             is_given = key in form.given and not _stands_for(key, form.given[key], have)
-            if is_own or (is_given and (attempt > 0 or key in PASSPHRASES)):
+            if is_own or key in form.beside or (is_given and (attempt > 0 or key in PASSPHRASES)):
                 line = _new_line(form, lines[section.last], key, value)
                 new_lines.setdefault(section.last, []).append(line)
                 changes.append(Change(section.last + 1, None, line))

@@ -467,10 +467,17 @@ def write(policy: Policy, radio: RadioSettings | None = None) -> str:
     if radio.country is not None:
         device["country"] = radio.country
     interface = {"device": "radio0", "mode": "ap", "network": "lan", "ssid": "SSID", **options}
+    if policy.link.fast_transition:
+        interface["ieee80211k"] = "1"
     lines = [f"# {policy.name}; replace what is written in capitals."]
     if is_example:
         lines.append("# Examples: the values of wifi-device; keep those of your router (--from).")
     lines += [f"# Stations may choose {', '.join(beside)}, too."] if beside else []
+    if policy.link.fast_transition:
+        lines.append(
+            "# ieee80211k lets clients ask for the other access points, which usteer or "
+            "static-neighbor-reports lists."
+        )
     lines += ["config wifi-device 'radio0'"]
     lines += [f"\toption {key} '{value}'" for key, value in device.items()]
     lines += ["", "config wifi-iface 'default_radio0'"]

@@ -54,7 +54,7 @@ SPOKEN: Final[dict[str, Spoken]] = {
     "loss_ratio": Spoken("loss", "points", 0.001),
     "response_time_s": Spoken("the response time", "difference", _HEARD_S),
     "handover_gap_s": Spoken("the gap of a hand-over", "difference", _HEARD_S),
-    "handover_join_s": Spoken("the time of a hand-over's join", "difference", _HEARD_S),
+    "handover_join_s": Spoken("the interruption of a hand-over", "difference", _HEARD_S),
     "handover_packets_lost": Spoken("the number of packets lost per hand-over", "lost", 0.5),
     "handover_address_s": Spoken("the wait for the address", "difference", _HEARD_S),
     "handover_full_rate_s": Spoken("the time until the full rate is back", "difference", _FELT_S),

@@ -7,6 +7,7 @@ Takes a name or an alias; gives the policy. Reads the two tables that ship with 
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from functools import cache
 from importlib import resources
@@ -146,6 +147,13 @@ def resolve(name: str) -> Policy:
             ) from error
         # The name is the one that was given, not that of its aliases' meanings.
         said = str(error).replace(f"policy {joined!r}", f"policy {name!r}", 1)
+        if of_none := re.search(r"wpa-?(?![123](?!\d))\d+", wanted):
+            newest = re.sub(re.escape(of_none.group()), "wpa3", wanted)
+            near = newest if _is_known(newest) else "wpa3"
+            raise PolicyError(
+                f"policy {name!r}: there is no {of_none.group().upper()}, WPA3 is the newest; did "
+                f"you mean {near}?"
+            ) from error
         near = nearest(wanted)
         raise PolicyError(said if near is None else f"{said}; did you mean {near}?") from error
 
@@ -155,6 +163,10 @@ def nearest(name: str) -> str | None:
     parts = [_nearest_part(part) for part in name.strip().lower().split("+")]
     found = "+".join(part for part in parts if part is not None)
     return found if None not in parts and _is_policy(found) else None
+
+
+def _is_known(name: str) -> bool:
+    return name in aliases() or _is_policy(name)
 
 
 def _is_policy(name: str) -> bool:
@@ -169,6 +181,8 @@ def _nearest_part(part: str) -> str | None:
     known = _parts()
     if part in known:
         return part
+    if _is_policy(f"{part}-ccmp"):
+        return f"{part}-ccmp"
     words = sorted(part.split("-"))
     for name in known:
         if sorted(name.split("-")) == words:

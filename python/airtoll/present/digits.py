@@ -15,6 +15,8 @@ _LONG = 10_000
 _FINEST = 1e-2
 #: A value further from the middle of its interval, in half widths, is told with both ends.
 _OFF_CENTRE = 0.25
+#: Digits of an interval beyond those of its value alone.
+_FINER = 1
 _PERCENT = 0.01
 #: Percent of all.
 _ALL = 100.0
@@ -33,6 +35,25 @@ def shown(estimate: Estimate) -> str:
     """``57.0 ± 2.1 ms``; ``12.0 ms (11.2 to 15.9)`` where the value is not the middle."""
     factor, unit = scale_of(estimate.value, estimate.unit)
     return _number(estimate, factor, unit)
+
+
+def ranged(estimate: Estimate, more: str = "") -> str:
+    """``404 Mb/s (402 to 406)``: a value and both ends of its interval, one digit of it.
+
+    ``more``: words behind the ends. Without an interval, or where its ends are one number, the
+    value alone.
+    """
+    factor, unit = scale_of(estimate.value, estimate.unit)
+    half = estimate.half_width / factor
+    value, told = plain(estimate.value, estimate.unit), [more] if more else []
+    if math.isfinite(half) and half > 0:
+        places = max(0, -math.floor(math.log10(half)))
+        places = min(places, places_of(math.nan, estimate.value / factor) + _FINER)
+        low, high = (f"{end / factor:.{places}f}" for end in (estimate.low, estimate.high))
+        if low != high:
+            value = f"{estimate.value / factor:.{places}f} {unit}".rstrip()
+            told = [f"{low} to {high}", *told]
+    return f"{value} ({'; '.join(told)})" if told else value
 
 
 def rate(per_s: float) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from airtoll.analyse import Estimate
-from airtoll.analyse.analysis import SHIFT
+from airtoll.analyse.analysis import SHIFT, THROUGHPUT
 from airtoll.analyse.comparison import Test
 from airtoll.analyse.estimate import COST_UNKNOWN
 from airtoll.analyse.evidence import Evidence
@@ -63,6 +63,7 @@ from airtoll.present.digits import (
     plain_percent,
     points,
     points_from_to,
+    ranged,
     rate,
     share_from_to,
     shown,
@@ -158,9 +159,14 @@ class Told:
 
 @frozen
 class Teller:
-    """Sentences about the questions of one run."""
+    """Sentences about the questions of one run.
+
+    ``throughput``: words for the throughput of a screen's only traffic, with transport and
+    direction; a study's places name theirs.
+    """
 
     names: Names
+    throughput: str = ""
 
     def answer(self, answered: Answered) -> Told:
         """The sentences about one question."""
@@ -368,9 +374,16 @@ class Teller:
         if not short:
             return (f"With {name} every client joins at {rate(claim.enough)} requests/s, too.",)
         spare = claim.now / claim.enough
-        reserve = f"The server answers {spare:.2g} times what {name} needs after a power cut."
+        least = f"After a power cut the joins of all {claim.clients} clients with {name} need"
+        reserve = (
+            f"{least} {rate(claim.enough)} RADIUS requests/s at the least; the server answers "
+            f"{rate(claim.now)}, {spare:.2g} times as many."
+        )
         if spare < _NO_RESERVE:
-            reserve = f"The server has no reserve: {name} needs all of it after a power cut."
+            reserve = (
+                f"{least} all of the {rate(claim.now)} RADIUS requests/s that the server answers: "
+                "it has no reserve."
+            )
         return (
             f"Every client joins down to {rate(claim.enough)} requests/s; {short}.",
             between,
@@ -391,7 +404,7 @@ class Teller:
 
     def change(self, claim: Compare) -> str:
         """The change of one metric, without the policies."""
-        return _lost(claim) or f"{_metric(claim)} {_change(claim)}"
+        return _lost(claim) or f"{self.metric(claim)} {_change(claim)}"
 
     def change_of(self, claim: Compare) -> str:
         """The change of one metric with both values, however small it is."""
@@ -404,7 +417,9 @@ class Teller:
         return said if " from " in said else f"{said}, {share_from_to(change, before, after)}"
 
     def metric(self, claim: Compare) -> str:
-        """The metric of a change."""
+        """The metric of a change, of a throughput with its traffic where that is known."""
+        if claim.metric == THROUGHPUT and self.throughput:
+            return self.throughput
         return _metric(claim)
 
     def partly(self, claim: Compare, unknown: str) -> str:
@@ -1525,9 +1540,9 @@ def _by_chance(group: Sequence[Compare], at: str = "") -> str:
 
 
 def _stays(claim: Compare) -> str:
-    """An unnoticed change with the value that it is a change of."""
+    """An unnoticed change with the value that it is a change of, and the interval of this value."""
     if claim.same_frames:
-        return f"stays {_alone(claim, is_after=False)}: {_SAME_FRAMES}"
+        return f"stays {_kept(claim, is_after=False)}: {_SAME_FRAMES}"
     bound = _bound(claim)
     if bound == 0 or claim.after is None or not math.isfinite(claim.after.value):
         return _unnoticed([claim])
@@ -1535,9 +1550,9 @@ def _stays(claim: Compare) -> str:
     assert change_ is not None
     before, after = (_alone(claim, is_after=side) for side in (False, True))
     if before != after and (change_.low > 0 or change_.high < 0):
-        return f"changes from {before} to {after}: {NOTHING_NOTICED}"
+        return f"changes from {before} to {after}, by {_interval_of(claim)}: {NOTHING_NOTICED}"
     most = at_most(bound, change_.unit, _is_percent(claim))
-    return f"stays {after} (a change of {most}: {NOTHING_NOTICED})"
+    return f"stays {_kept(claim, is_after=True, more=f'a change of {most}: {NOTHING_NOTICED}')}"
 
 
 def _bound(claim: Compare) -> float:
@@ -1778,6 +1793,16 @@ def _alone(claim: Compare, *, is_after: bool) -> str:
     if spoken(claim.metric).told == "points":
         return plain_percent(found.value)
     return plain(found.value, found.unit)
+
+
+def _kept(claim: Compare, *, is_after: bool, more: str = "") -> str:
+    """The value before or after, alone with its interval. ``more``: words behind the interval."""
+    found = claim.after if is_after else claim.before
+    assert found is not None
+    if claim.clients is None and spoken(claim.metric).told != "points":
+        return ranged(found, more)
+    said = _alone(claim, is_after=is_after)
+    return f"{said} ({more})" if more else said
 
 
 def _short(claim: Compare) -> str:

@@ -229,6 +229,7 @@ class Flag(_Table):
 class Capabilities(_Table):
     """Abilities of a device's radio. A field that is left out is unknown, not absent.
 
+    ``chips``: the radios that the other fields hold for, where boards have several.
     ``ciphers``: pairwise ciphers that it can use at all; ``hardware_ciphers``: those of them that
     the radio works out. ``akms``: key managements, by the names of ``airtoll policies``. ``pmf``:
     protected management frames. ``phys``, ``bands`` (GHz), ``widths_mhz``, ``streams``: of its
@@ -237,6 +238,7 @@ class Capabilities(_Table):
     is not.
     """
 
+    chips: Names | None = None
     ciphers: Names | None = None
     hardware_ciphers: Names | None = None
     akms: Names | None = None

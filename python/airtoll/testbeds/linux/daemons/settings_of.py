@@ -64,18 +64,26 @@ def hostapd_text(policy: Policy) -> str:
         bssid=_BSSID,
         accept_file=_ACCEPT if listed else None,
     )
+    if policy.link.fast_transition:
+        # A client that moves fast knows where to: it asks for the neighbours (802.11k).
+        text += "rrm_neighbor_report=1\n"
     return _checked(policy, text, "hostapd.conf", hostapd_conf.drafts)
 
 
-def wpa_supplicant_text(policy: Policy) -> str:
-    """The text of wpa_supplicant.conf. Raises ``PolicyError`` as above."""
+def wpa_supplicant_text(policy: Policy, tls: str = "1.2") -> str:
+    """The text of wpa_supplicant.conf. ``tls``: the newest version in EAP, 1.2 or 1.3; the program
+    itself takes 1.2. Raises ``PolicyError`` as above.
+    """
     text = wpa_supplicant.configuration(
         policy,
         _PLACEHOLDERS,
         "/run/wpa_supplicant",
         wpa_supplicant.Files("/etc/ssl/ca.pem", "/etc/ssl/client.pem", "/etc/ssl/client.key"),
         (2412,),
+        tls=tls,
     )
+    # Tests join anew each time; people keep TLS sessions, as the program does unasked.
+    text = text.replace("fast_reauth=0\n", "", 1)
     return _checked(policy, text, "wpa_supplicant.conf", supplicant_conf.drafts)
 
 
@@ -97,6 +105,8 @@ def _checked(
         head += f"# Examples that fit no other network: {', '.join(examples)}.\n"
     if "mobility_domain=" in text and "ieee8021x=1" in text:
         head += "# Fast transition needs an r0kh= and an r1kh= line for every other access point.\n"
+    if "rrm_neighbor_report=" in text:
+        head += "# hostapd_cli set_neighbor tells rrm_neighbor_report the other access points.\n"
     if policy.tunnels:
         head += "# The tunnel is set up by other programs.\n"
     return head + text
