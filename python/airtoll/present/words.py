@@ -1085,8 +1085,16 @@ def _of_printed(claim: Reproduces, names: Names) -> str:
     else:
         of = f"of {count} printed {_noun(claim, count)}{free}"
         said = f"{met or 'none'} {of} {_are(met)} met within {near}"
-    if claim.above:
-        said += f" and {claim.above} {_are(claim.above)} above what the PHY can carry"
+    beyond = [
+        f"{count} {_are(count)} above what {limit}"
+        for count, limit in (
+            (claim.excess, "the stations send"),
+            (claim.above, "the PHY can carry"),
+        )
+        if count
+    ]
+    if beyond:
+        said = _enumerated([said, *beyond])
     line = (
         f"{opening}{said}: printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
     )
@@ -1388,7 +1396,9 @@ def stated(row: Stated) -> str:
     if row.evidence is Evidence.DETERMINISTIC:
         remarks.append("deterministic")
     elif row.evidence is Evidence.EQUAL and not row.claim.same_frames:
-        remarks.append("equal in all trials")
+        remarks.append("equal in every trial" if row.is_of_pairs else "equal in all trials")
+    elif row.is_of_pairs and row.evidence.differs:
+        remarks.append("by as much in every trial")
     elif row.evidence is Evidence.EQUIVALENT:
         assert row.claim.after is not None
         remarks.append(f"equivalent within {row.margin:g} {row.claim.after.unit}")
