@@ -259,7 +259,7 @@ def compare(options: CompareOptions) -> None:
     """Compare a run with printed figures, cell by cell: every row, or those of some tables.
 
     With --latex and --csv one row per policy. Columns of --latex: policy, printed, ours, error and
-    n (trials); where a study has variants of devices, each has a column in place of ours and error.
+    n (trials). Where a study has variants of devices, each has a column, and there is no error.
     """
     form = options.form
     if form.columns is not None and not form.latex:
