@@ -218,13 +218,15 @@ class Trend:
     """Whether a change grows or shrinks from the first level of an axis to the last.
 
     ``compares``: the change at each level, in the order of the levels; all are decided. ``way``: of
-    the amount of the change, by the difference of its first and its last value.
+    the amount of the change, by the difference of its first and its last value; up to the level
+    number ``turn`` where it turns there, by the differences on both sides. None: it does not turn.
     """
 
     axis: str
     to: Arm
     compares: tuple[Compare, ...]
     way: Way
+    turn: int | None = None
 
 
 @frozen
