@@ -236,8 +236,11 @@ def test_the_other_stations_of_a_mixed_cell_are_told_by_their_sum(tmp_path):
         for side in ("before", "after"):
             rest, every, one = (getattr(claim, side).value for claim in claims)
             assert rest == pytest.approx(every - one)
-    assert headline(found)[0].startswith('For station "old" only: from WPA2-Personal CCMP-128 to ')
-    assert "throughput of all other stations" in headline(found)[0]
+    first, second, *_ = headline(found)
+    assert first.startswith("From WPA2-Personal CCMP-128 to ")
+    assert ', station "old" takes nothing from the others: their throughput rises by ' in first
+    assert second.startswith('For station "old" only: from WPA2-Personal CCMP-128 to ')
+    assert "throughput of the whole cell" in second
 
 
 def test_the_factor_that_a_paper_leaves_open_is_the_one_beside_the_same_value(tmp_path):

@@ -107,6 +107,28 @@ def test_changes_of_two_verdicts_have_no_trend(first, last):
     assert dict(tcp.compares[0].place.levels)["traffic"] == "tcp"
 
 
+@pytest.mark.parametrize(
+    ("middle", "way", "turn"),
+    [
+        ((-6, 0.1), Way.GROWS, 1),
+        ((-3, 0.1), Way.SHRINKS, 1),
+        ((-5.2, 0.3), Way.STEADY, None),  # no more than chance away from the ends
+        ((-4.7, 0.1), Way.STEADY, None),  # away from one end alone
+    ],
+)
+def test_a_trend_turns_where_both_sides_are_beyond_chance(middle, way, turn):
+    plan, question = asking()
+    claims = claims_of(question, of(((-5, 0.1), middle, (-4.9, 0.2))))
+    udp, tcp = trends(question, claims)
+    assert (udp.way, udp.turn) == (way, turn)
+    assert tcp.turn is None
+    found = Answered(question, tuple(claims), (), (), (), (), None, (udp,))
+    lead, *_ = Teller(Names(plan.cells)).answer(found).leads
+    other = "shrinks" if way is Way.GROWS else "grows"
+    said = f"% (UDP, 4 clients), and then {other} to 4.9 % (UDP, 8 clients)."
+    assert (said in lead) == (turn is not None)
+
+
 def test_without_a_factor_of_the_places_there_is_no_trend():
     _, question = asking(STUDY.replace('along = "scenario.clients"', ""))
     assert trends(question, claims_of(question, of([(-5, 0.1)] * 3))) == []

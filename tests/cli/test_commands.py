@@ -85,9 +85,9 @@ def test_printed_figures_are_compared_with_the_testbed_of_the_run(
     )
     assert done.returncode == 0, done.stderr
     compared = airtoll("compare", "runs/tripathi2008-analytic", "tripathi2008", cwd=tmp_path)
-    assert "published against closed forms" in compared.stdout
+    assert "printed against closed forms" in compared.stdout
     (run,) = (tmp_path / "runs").iterdir()
-    assert "published against closed forms" in airtoll("compare", str(run), "tripathi2008").stdout
+    assert "printed against closed forms" in airtoll("compare", str(run), "tripathi2008").stdout
 
 
 def test_every_row_is_compared_or_those_of_one_table(airtoll: Any, tmp_path: Path) -> None:

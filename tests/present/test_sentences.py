@@ -444,6 +444,11 @@ def test_impossible_printed_values_and_differences(names):
         "5 of 20 printed throughputs are met within 5 % and 10 are above what the PHY can carry: "
         "printed 1.0 to 14 Mb/s, ours 1.0 to 6.7 Mb/s.",
     )
+    (line,) = reproduced([evolve(several, excess=1)], names).leads
+    assert (
+        "are met within 5 %, 1 is above what the stations send and 10 are above what the PHY can "
+        "carry: "
+    ) in line
     assert told.extras == (
         "The printed difference of throughput is not met within 5 %: "
         "printed 5.0 Mb/s, ours -1.0 Mb/s.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from airtoll.observe.metrics import NOT_RADIO
+from airtoll.observe.metrics import LIMIT, NOT_RADIO
 from airtoll.observe.tables import read_trials
 from airtoll.report import write_report
 from airtoll.report.headline import headline
@@ -80,3 +80,20 @@ def test_runs_of_before_the_column_have_no_caveats(tmp_path, ledger):
     path = result.path / "trials.parquet"
     read_trials(result.path).drop("caveats").write_parquet(path)
     assert summarise(result.path).caveats == {}
+
+
+def test_further_limits_are_counted_and_their_place_is_named(tmp_path, ledger):
+    class Limited(ledger):
+        def measure(self, trial, captures=None):
+            measured = super().measure(trial, captures)
+            said = [f"{LIMIT}queue {n}" for n in range(2 if trial.cell.policy == "open" else 3)]
+            return type(measured)(rows=measured.rows, caveats=tuple(said))
+
+    study = tmp_path / "bound.toml"
+    study.write_text(STUDY)
+    path = run(study, testbed=Limited(), out=tmp_path / "run").path
+    (line,) = [one for one in headline(summarise(path)) if one.startswith("Not the air alone")]
+    assert line.endswith(" (2 other limits are in the report under Trials).")
+    study.write_text(STUDY.replace('["open", "wpa2-psk-ccmp"]', '["open"]'))
+    path = run(study, testbed=Limited(), out=tmp_path / "one").path
+    assert " (1 other limit is in the report under Trials)." in "\n".join(headline(summarise(path)))

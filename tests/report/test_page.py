@@ -123,13 +123,20 @@ def test_the_dearest_policy_is_named_also_by_a_difference_of_rates(small_study, 
     assert to_wpa2.startswith("From an open network to WPA2-Personal, throughput falls")
 
 
-def test_the_command_that_repeats_a_run_names_ones_own_file(small_study, fake, tmp_path):
-    place = tmp_path / "my own.toml"
+def test_the_command_that_repeats_a_run_names_ones_own_file(
+    small_study, fake, tmp_path, monkeypatch
+):
+    place = tmp_path / "of mine" / "my own.toml"
+    place.parent.mkdir()
     place.write_text(small_study().read_text())
     values = {"traffic.udp.series": True, "grid.policy": ["open", "wpa2-psk-ccmp"]}
     result = run(place, testbed=fake(), out=tmp_path / "run", jobs=1, values=values)
     words = shlex.split(command_of(summarise(result.path)))
-    assert words[:3] == ["airtoll", "run", "my own.toml"]
+    assert words[:3] == ["airtoll", "run", str(place)]
+    monkeypatch.chdir(tmp_path)
+    assert shlex.split(command_of(summarise(result.path)))[2] == "of mine/my own.toml"
+    place.unlink()
+    assert shlex.split(command_of(summarise(result.path)))[2] == "my own.toml"
     assert parse_values([pair for pair in words if "=" in pair]) == values
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from airtoll.analyse.between import Readings, changes, pairs_of
+from airtoll.analyse.comparison import least_p_of_pairs
 from airtoll.report import FORMATS, write_report
 from airtoll.report.compared_runs import against_first, words
 from airtoll.report.summary import RunSummary, summarise
@@ -75,3 +77,18 @@ def test_runs_of_one_seed_are_compared_in_pairs_and_others_by_welch(tmp_path: Pa
     assert found[0].difference.low < found[0].difference.value < found[0].difference.high
     assert "in pairs" in words(same)[-1]
     assert "(Welch)" in words(other)[-1]
+
+    # Values vary from trial to trial, and the differences of the trials do not.
+    (again,) = against_first([first, finished("again")])
+    change = next(iter(again.throughputs()))
+    assert change.first.has_interval
+    assert not change.difference.has_interval
+    assert again.verdict(change) == "does not change (equal in every trial)"
+    readings = [Readings(one.observations, one.trials) for one in (first, same.second)]
+    pairs = {key: {**pair, "reach": 0.0} for key, pair in pairs_of(*readings).items()}
+    shift = next(
+        one for one in changes(first.analysis, same.second.analysis, pairs)
+        if one.cell == change.cell and one.metric == change.metric
+    )  # fmt: skip
+    assert (shift.p, shift.needs) == (least_p_of_pairs(4), 6)
+    assert again.verdict(shift) == "too few trials to tell (6 in a new run)"

@@ -16,8 +16,14 @@ import polars as pl
 from attrs import evolve, frozen
 
 from airtoll.analyse.analysis import Analysis, estimate_of_row, repeats_its_cell
-from airtoll.analyse.comparison import least_p, trials_for_ranks, welch_p
-from airtoll.analyse.estimate import DETERMINISTIC, ROUNDING, Estimate
+from airtoll.analyse.comparison import (
+    least_p,
+    least_p_of_pairs,
+    trials_for_ranks,
+    trials_for_signs,
+    welch_p,
+)
+from airtoll.analyse.estimate import DETERMINISTIC, EQUAL, ROUNDING, Estimate
 from airtoll.analyse.evidence import Evidence, evidence_of
 from airtoll.analyse.families import adjusted
 from airtoll.analyse.overhead import Summary, difference, ratio_fieller
@@ -44,9 +50,10 @@ _KEYS: Final = ["cell", "flow", "station", "metric", "unit"]
 class Change:
     """One quantity in two runs.
 
-    ``difference`` is second - first with Welch's interval (NaN ends where one side has no
-    spread). ``share``: the same as a share of the first; None where the first is zero. ``p`` is
-    that of the test alone, ``p_adjusted`` corrected over its family of ``among`` comparisons.
+    ``difference`` is second - first with Welch's interval or that of pairs (NaN ends where one side
+    or the pairs have no spread). ``share``: the same as a share of the first; None where the first
+    is zero. ``p`` is that of the test alone, ``p_adjusted`` corrected over its family of ``among``
+    comparisons.
     ``evidence``: what the test shows; ``needs``: the trials a side that it takes, where there are
     too few. ``is_primary``: whether it is of a metric that the first run answers with.
     """
@@ -87,7 +94,8 @@ class Readings:
 
 def pairs_of(first: Readings, second: Readings) -> dict[tuple[object, ...], dict[str, float]]:
     """Means, their variances and covariance over trials of equal number of two runs that drew the
-    same random numbers, by cell, flow, station, metric and unit.
+    same random numbers, and how far their differences reach, by cell, flow, station, metric and
+    unit.
     """
     by = list(_KEYS)
     one, two = (_counted(readings) for readings in (first, second))
@@ -99,6 +107,7 @@ def pairs_of(first: Readings, second: Readings) -> dict[tuple[object, ...], dict
         vb=pl.col("x").var(ddof=1) / pl.len(),
         covariance=pl.cov("value", "x", ddof=1) / pl.len(),
         spread=(pl.col("value") - pl.col("x")).var(ddof=1) / pl.len(),
+        reach=(pl.col("value") - pl.col("x")).max() - (pl.col("value") - pl.col("x")).min(),
         n=pl.len(),
     )
     return {tuple(row[name] for name in by): row for row in rows.iter_rows(named=True)}
@@ -121,14 +130,17 @@ def _counted(readings: Readings) -> pl.DataFrame:
 
 def _in_pairs(change: Change, pair: dict[str, float] | None, level: float) -> Change:
     """The change with the interval and the p value of its pairs; as it is where not every trial
-    has a partner, where a value is no mean of the trials, or where all differences are equal.
+    has a partner, or where a value is no mean of the trials.
     """
     sides = (change.first, change.second)
-    if pair is None or not pair["spread"] or any(one.n != pair["n"] for one in sides):
+    if pair is None or pair["n"] < _LEAST_PAIRS or any(one.n != pair["n"] for one in sides):
         return change
     if not all(one.method.startswith("mean") for one in sides):
         return change
     delta = pair["a"] - pair["b"]
+    exact = ROUNDING * max(abs(pair["a"]), abs(pair["b"]))
+    if pair["reach"] <= exact:
+        return _of_equal_pairs(change, 0.0 if abs(delta) <= exact else delta)
     found = {name: np.array([float(value)]) for name, value in pair.items() if name in _OF_PAIRS}
     low, high, p = paired_interval(np.array([delta]), np.array([pair["spread"]]), found["n"], level)
     difference = evolve(
@@ -147,6 +159,27 @@ def _in_pairs(change: Change, pair: dict[str, float] | None, level: float) -> Ch
     return evolve(change, difference=difference, share=share, p=float(p[0]))
 
 
+def _of_equal_pairs(change: Change, delta: float) -> Change:
+    """The change where the difference is ``delta`` in every pair: their spread is not known.
+
+    Pairs that all differ to one side have the p value of the sign test; those without a difference
+    have none, as there is nothing to test.
+    """
+
+    def told(of: Estimate, value: float) -> Estimate:
+        return evolve(of, value=value, low=math.nan, high=math.nan, method=f"pairs, {EQUAL}")
+
+    first = change.first.value
+    return evolve(
+        change,
+        difference=told(change.difference, delta),
+        share=None if change.share is None else told(change.share, delta / first),
+        p=least_p_of_pairs(change.first.n) if delta else math.nan,
+    )
+
+
+#: Pairs from which on their differences say how far they vary.
+_LEAST_PAIRS: Final = 2
 _OF_PAIRS: Final = ("a", "b", "va", "vb", "covariance", "n")
 
 
@@ -264,7 +297,9 @@ def _with_evidence(change: Change) -> Change:
     needs = None
     if change.difference.is_equal and not math.isnan(change.p):
         alpha = (1 - change.difference.level) / (max(change.among, 1) if change.is_primary else 1)
-        needs = trials_for_ranks(alpha) if change.p >= alpha else None
+        of_pairs = change.difference.method.startswith("pairs")
+        fewest = trials_for_signs(alpha) if of_pairs else trials_for_ranks(alpha)
+        needs = fewest if change.p >= alpha else None
     outcome = evidence_of(
         change.difference, change.p_adjusted, math.nan, alone=change.p, needs=needs
     )

@@ -135,6 +135,16 @@ def trials_for_ranks(alpha: float) -> int:
     return n
 
 
+def least_p_of_pairs(n: int) -> float:
+    """The smallest p of the sign test of n pairs: all differ to one side."""
+    return 2.0 / 2.0**n
+
+
+def trials_for_signs(alpha: float) -> int:
+    """Fewest pairs of which the sign test can find a difference."""
+    return math.floor(math.log2(2 / alpha)) + 1
+
+
 def holm_adjust(p: Array) -> Array:
     """Holm-adjusted p values of a family; NaN stays NaN and counts for nothing."""
     adjusted = np.full(p.shape, np.nan)

@@ -46,8 +46,9 @@ def how_runs_are_compared(*, in_pairs: bool) -> str:
     """The rule by which trials of two runs are compared, a sentence."""
     if in_pairs:
         return (
-            "Trials of equal number drew the same random numbers: means whose differences vary are "
-            "compared in pairs, other values as independent readings (Welch)."
+            "Trials of equal number drew the same random numbers: means are compared in pairs (t; "
+            "by their signs where all differences are equal), other values as independent readings "
+            "(Welch)."
         )
     return "Trials are compared as independent readings (Welch)."
 

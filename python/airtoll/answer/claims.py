@@ -218,13 +218,15 @@ class Trend:
     """Whether a change grows or shrinks from the first level of an axis to the last.
 
     ``compares``: the change at each level, in the order of the levels; all are decided. ``way``: of
-    the amount of the change, by the difference of its first and its last value.
+    the amount of the change, by the difference of its first and its last value; up to the level
+    number ``turn`` where it turns there, by the differences on both sides. None: it does not turn.
     """
 
     axis: str
     to: Arm
     compares: tuple[Compare, ...]
     way: Way
+    turn: int | None = None
 
 
 @frozen
@@ -309,8 +311,9 @@ class Reproduces:
     ``median``: median distance, a fraction. ``axis`` and ``variant``: the factor by which the
     study's model varies (the profile set, or a factor that the printed values do not have), and its
     level; empty without one. ``fits``: fitted times of its devices. ``instrument``: the one through
-    which ours was seen; ``fitted_instrument``: whether it is fitted itself. ``above``: printed
-    values above what the PHY can carry. ``of_all`` and ``by_traffic``: all values, fitted ones too.
+    which ours was seen; ``fitted_instrument``: whether it is fitted itself. ``above`` and
+    ``excess``: printed values above what the PHY can carry, and of the others those above what the
+    stations send; none of them is met. ``of_all`` and ``by_traffic``: all values, fitted ones too.
     """
 
     dataset: str
@@ -330,6 +333,7 @@ class Reproduces:
     unit: str
     fits: tuple[Fit, ...] = ()
     above: int = 0
+    excess: int = 0
     fitted_instrument: bool = False
     of_all: Met | None = None
     by_traffic: tuple[Met, ...] = ()

@@ -30,6 +30,9 @@ class Readings(Protocol):
     def above_ceiling(self, comparison: Comparison) -> bool:
         """Whether the printed value is above what the PHY can carry."""
 
+    def above_offered(self, comparison: Comparison) -> bool:
+        """Whether the printed value is above what the stations send."""
+
     def profiles_of(self, cell: Cell) -> list[Profile]:
         """The device profiles behind a cell."""
 
@@ -118,6 +121,10 @@ def _counted(
     dataset, quantity, kind, instrument, axis, variant = key
     fitted = [one for one in group if readings.seen(one)]
     free = [one for one in group if not readings.seen(one)]
+    above = [one for one in group if readings.above_ceiling(one)]
+    excess = [one for one in group if one not in above and readings.above_offered(one)]
+    # To come near a value that cannot be is not to meet it.
+    met = [one for one in group if is_met(one) and one not in above and one not in excess]
     counted = free or fitted
     return Reproduces(
         dataset=dataset,
@@ -127,28 +134,34 @@ def _counted(
         variant=variant,
         instrument=instrument,
         within=within(quantity, group[0].published.unit),
-        met=sum(map(is_met, free)),
+        met=_count(free, met),
         total=len(free),
-        fitted_met=sum(map(is_met, fitted)),
+        fitted_met=_count(fitted, met),
         fitted=len(fitted),
         median=statistics.median(map(distance, counted)),
         printed=_range([one.published.value for one in counted]),
         ours=_range([one.ours.value for one in counted]),
         unit=group[0].published.unit,
         fits=_fits([cells[one.cell] for one in counted], readings),
-        above=sum(map(readings.above_ceiling, counted)),
+        above=_count(counted, above),
+        excess=_count(counted, excess),
         fitted_instrument=bool(instrument) and study.instrument[instrument].fitted,
-        of_all=_met("", group),
+        of_all=_met("", group, met),
         by_traffic=tuple(
-            _met(traffic, [one for one in group if cells[one.cell].traffic == traffic])
+            _met(traffic, [one for one in group if cells[one.cell].traffic == traffic], met)
             for traffic in dict.fromkeys(cells[one.cell].traffic for one in group)
         ),
     )
 
 
-def _met(traffic: str, group: Sequence[Comparison]) -> Met:
+def _met(traffic: str, group: Sequence[Comparison], met: Sequence[Comparison]) -> Met:
     median = statistics.median(map(distance, group))
-    return Met(traffic, sum(map(is_met, group)), len(group), median)
+    return Met(traffic, _count(group, met), len(group), median)
+
+
+def _count(group: Sequence[Comparison], met: Sequence[Comparison]) -> int:
+    """How many of a group are among those that are met."""
+    return sum(any(one is other for other in met) for one in group)
 
 
 def _fits(cells: Sequence[Cell], readings: Readings) -> tuple[Fit, ...]:

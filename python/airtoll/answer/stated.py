@@ -49,6 +49,12 @@ class Stated:
     is_primary: bool = True
     is_asked: bool = False
 
+    @property
+    def is_of_pairs(self) -> bool:
+        """Whether it is a change that is the same in every pair of trials."""
+        change = self.claim.change
+        return change is not None and change.is_equal and change.method.startswith("pairs")
+
 
 def unnoticed_of(plan: Plan, metric: str) -> float:
     """The largest unnoticed change: the least of the study's questions, else the metric's own."""

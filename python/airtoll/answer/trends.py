@@ -33,7 +33,9 @@ def trends(question: Asked, claims: Sequence[Compare]) -> list[Trend]:
                 continue
         alike = len({claim.is_share for claim in along}) == 1
         if len(along) > 1 and alike and all(claim.verdict in _DECIDED for claim in along):
-            found.append(Trend(question.along, arm, tuple(along), _way(along)))
+            turn = _turn(along)
+            way = _way(along[0], along[-1] if turn is None else along[turn])
+            found.append(Trend(question.along, arm, tuple(along), way, turn))
     return found
 
 
@@ -41,9 +43,29 @@ def _number(pair: tuple[Any, Compare]) -> float:
     return float(pair[0])
 
 
-def _way(along: Sequence[Compare]) -> Way:
+def _turn(along: Sequence[Compare]) -> int | None:
+    """The inner level up to which the amount goes one way, and from which on the other.
+
+    Among all, that with the largest or the smallest amount: beyond both ends by more than chance.
+    """
+    inner = range(1, len(along) - 1)
+    for sign, way, back in ((1, Way.GROWS, Way.SHRINKS), (-1, Way.SHRINKS, Way.GROWS)):
+        if not inner:
+            break
+        at = max(inner, key=lambda n: sign * _amount(along[n]))
+        if _way(along[0], along[at]) is way and _way(along[at], along[-1]) is back:
+            return at
+    return None
+
+
+def _amount(claim: Compare) -> float:
+    assert claim.change is not None
+    return abs(claim.change.value)
+
+
+def _way(one: Compare, other: Compare) -> Way:
     """By the difference of two independent changes, whose half widths add as their squares."""
-    first, last = along[0].change, along[-1].change
+    first, last = one.change, other.change
     assert first is not None
     assert last is not None
     larger = max(first.value, last.value, key=abs)

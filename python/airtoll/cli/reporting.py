@@ -30,7 +30,15 @@ from airtoll.report.closing import closing
 from airtoll.report.imported import is_imported
 from airtoll.report.latex import LAYOUTS, Typeset
 from airtoll.report.paper_tables import PaperForm, as_csv, as_latex, paper_tables
-from airtoll.report.printed_rows import PrintedRow, printed_rows
+from airtoll.report.printed_rows import (
+    COLUMNS,
+    ERROR,
+    OURS,
+    POLICY,
+    PRINTED,
+    PrintedRow,
+    printed_rows,
+)
 from airtoll.report.summary import RunSummary, summarise
 from airtoll.report.text import as_json, published_row
 from airtoll.report.views import VIEWS
@@ -250,11 +258,15 @@ class CompareOptions:
 def compare(options: CompareOptions) -> None:
     """Compare a run with printed figures, cell by cell: every row, or those of some tables.
 
-    With --latex and --csv one row per policy: the printed value, ours of each variant, its trials.
+    With --latex and --csv one row per policy. Columns of --latex: policy, printed, ours, error and
+    n (trials). Where a study has variants of devices, each has a column, and there is no error.
     """
     form = options.form
     if form.columns is not None and not form.latex:
-        raise UsageError("--columns goes with --latex; --csv and --json have every column")
+        raise UsageError(
+            f"--columns chooses columns of --latex ({', '.join(COLUMNS)}): add --latex; or leave "
+            "--columns out: the printed table, --csv and --json have every column"
+        )
     summary = summarise(options.run, dataset=options.dataset)
     note_unfinished(options.run)
     refuse_no_result(options.run, summary.trials)
@@ -348,14 +360,14 @@ def print_closing(summary: RunSummary, *, json: bool) -> None:
 def _against(summary: RunSummary) -> str:
     """The heading of printed figures and a testbed's values."""
     testbed = summary.manifest["testbed"]
-    return f"published against {_KINDS.get(testbed, testbed)}"
+    return f"printed against {_KINDS.get(testbed, testbed)}"
 
 
 def _print_comparisons(
     summary: RunSummary, rows: Sequence[PrintedRow], *, table_column: bool = False
 ) -> None:
     """Rows of the comparison, on request with the paper's table of each."""
-    columns = ["cell", "quantity", "published", "airtoll", "error", "note"]
+    columns = ["cell", "quantity", PRINTED, OURS, ERROR, "note"]
     view = table(_against(summary), ["table"] * table_column + columns, right=columns[2:5])
     for row in rows:
         client = f" {row.client}" if row.client else ""
@@ -390,7 +402,7 @@ def _json_row(summary: RunSummary, row: PrintedRow) -> dict[str, Any]:
 
 
 def _print_combined(rows: Sequence[PrintedRow], against: str) -> None:
-    columns = ["table", "scenario", "policy", "published", "airtoll", "error"]
+    columns = ["table", "scenario", POLICY, PRINTED, OURS, ERROR]
     view = table(f"combined overheads, {against}", columns, right=columns[3:])
     for row in rows:
         where = ", ".join(filter(None, (row.place, row.variant)))

@@ -117,13 +117,29 @@ class RunFolder:
         put(self.path / MANIFEST, write)
 
 
-def study_named(manifest: Mapping[str, Any]) -> str:
-    """The name of a run's study where it is a shipped one, else its file."""
+def study_named(manifest: Mapping[str, Any], folder: Path) -> str:
+    """A run's study as a command names it: the name of a shipped one, else its file.
+
+    The file as it is found from the working directory; its name alone where it is gone, and of runs
+    that did not record its place.
+    """
     study = manifest["study"]
     own = shipped().get(study["name"])
     if own is not None and hashlib.sha256(own.read_bytes()).hexdigest() == study["sha256"]:
         return str(study["name"])
-    return str(study["path"])
+    file = (folder / study["from_run"]).resolve() if "from_run" in study else None
+    if file is None or not file.is_file():
+        return str(study["path"])
+    here = Path.cwd()
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)
+
+
+def _from(folder: Path, file: Path) -> str:
+    """A file's path from a folder, so that both may move together."""
+    try:
+        return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # another drive
+        return str(file.resolve())
 
 
 def _study_file(text: str, path: str, values: str) -> StudyFile:
@@ -173,6 +189,7 @@ def create(
                 "name": file.study.study.name,
                 "title": file.study.study.title,
                 "path": file.path.name,
+                "from_run": _from(path, file.path),
                 "sha256": file.sha256,
                 "values": dict(values),
                 "text": file.text,

@@ -69,6 +69,7 @@ _KEYS: Final[dict[str, tuple[str, Check]]] = {
     "study.name": ("a text", _text),
     "study.title": ("a text", _text),
     "study.path": ("a text", _text),
+    "study.from_run?": ("a text", _text),
     "study.sha256": ("a text", _text),
     "study.text": ("a text", _text),
     "study.values": ("a table", _table),

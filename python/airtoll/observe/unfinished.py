@@ -58,7 +58,7 @@ def unfinished(
         done=ended.select("cell", "trial").n_unique(),
         planned=sum(plan.trials_of(cell.name) for cell in plan.cells if cell.name not in skipped),
         was_stopped=manifest["state"] == "interrupted",
-        command=resuming(folder, study or study_named(manifest)),
+        command=resuming(folder, study or study_named(manifest, folder.path)),
     )
 
 

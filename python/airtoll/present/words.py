@@ -97,6 +97,8 @@ _JOINED: Final = "joined_ratio"
 _OF_CLIENTS: Final = ("associations_lost",)
 #: The axis of a model's variants that has words of its own.
 _PROFILES: Final = "profile_set"
+#: What a station takes from the others, by the verdict on their throughput.
+_TAKES: Final = {Verdict.GAINS: "nothing from", Verdict.COSTS: "from"}
 _SAME_FRAMES: Final = "both send the same data frames"
 _NOT_MEASURED: Final = "not measured"
 _NOT_SETTLED: Final = "not settled"
@@ -648,6 +650,8 @@ class Teller:
 
     def _trend(self, question: Asked, trend: Trend) -> str:
         """Whether a change grows or shrinks, with its amount at the first and the last level."""
+        if trend.turn is not None:
+            return self._turning(question, trend, trend.turn)
         first, *_, last = trend.compares
         others = trend.compares[1:-1]
         sizes = [_size(claim) for claim in trend.compares]
@@ -664,6 +668,22 @@ class Teller:
                 both = _enumerated([begin, *ends])
                 return f"{words} is {both}: it {trend.way.value} beyond chance."
             options.append(f"{words} {trend.way.value} from {begin} to {_enumerated(ends)}.")
+        return _readable(options)
+
+    def _turning(self, question: Asked, trend: Trend, turn: int) -> str:
+        """A change that grows and then shrinks, or the reverse, with the level where it turns."""
+        back = {Way.GROWS: Way.SHRINKS, Way.SHRINKS: Way.GROWS}[trend.way]
+        told = [trend.compares[at] for at in (0, turn, -1)]
+        words = f"{self._opening(question)} {self._pair(question.have, trend.to)}, the "
+        words += f"{_kind_of_change(trend)} of {_words(question, trend.compares)}"
+        ats = [self._at([claim.place], question) for claim in told]
+        options = []
+        for tell in (_interval_of, _size_of):
+            first, middle, last = (f"{tell(one)}{at}" for one, at in zip(told, ats, strict=True))
+            options.append(
+                f"{words} {trend.way.value} from {first} to {middle}, and then {back.value} to "
+                f"{last}."
+            )
         return _readable(options)
 
     def _untold(self, answered: Answered) -> list[str]:
@@ -844,7 +864,7 @@ class Teller:
         """``From``, after what all of several places share."""
         shared = self._shared(question) if len(question.places) > 1 else ""
         alone = _changing(question)
-        if alone:
+        if alone and question.others_than is None and question.station is None:
             shared = ", ".join(filter(None, [f'for station "{alone}" only', shared]))
         return f"{shared[:1].upper()}{shared[1:]}: from" if shared else "From"
 
@@ -1100,8 +1120,16 @@ def _of_printed(claim: Reproduces, names: Names) -> str:
     else:
         of = f"of {count} printed {_noun(claim, count)}{free}"
         said = f"{met or 'none'} {of} {_are(met)} met within {near}"
-    if claim.above:
-        said += f" and {claim.above} {_are(claim.above)} above what the PHY can carry"
+    beyond = [
+        f"{count} {_are(count)} above what {limit}"
+        for count, limit in (
+            (claim.excess, "the stations send"),
+            (claim.above, "the PHY can carry"),
+        )
+        if count
+    ]
+    if beyond:
+        said = _enumerated([said, *beyond])
     line = (
         f"{opening}{said}: printed {_span(claim, claim.printed)}, ours {_span(claim, claim.ours)}"
     )
@@ -1294,10 +1322,15 @@ def _words(question: Asked, group: Sequence[Compare]) -> str:
     if group[0].clients is not None:
         return "the number of clients that join"
     if question.others_than is not None:
-        return f"{_metric(group[0])} of all other stations"
+        takes = _TAKES.get(group[0].verdict)
+        if takes is None:
+            return f"{_metric(group[0])} of all other stations"
+        return (
+            f'station "{question.others_than}" takes {takes} the others: their {_metric(group[0])}'
+        )
     of = f' of station "{question.station}"' if question.station else ""
     if not of and _changing(question):
-        of = " of all stations"
+        of = " of the whole cell"
     if question.metric in _OF_CLIENTS:
         clients = {cell.settings.clients for one in group for cell in one.place.cells.values()}
         if len(clients) == 1 and (count := next(iter(clients))):
@@ -1403,7 +1436,9 @@ def stated(row: Stated) -> str:
     if row.evidence is Evidence.DETERMINISTIC:
         remarks.append("deterministic")
     elif row.evidence is Evidence.EQUAL and not row.claim.same_frames:
-        remarks.append("equal in all trials")
+        remarks.append("equal in every trial" if row.is_of_pairs else "equal in all trials")
+    elif row.is_of_pairs and row.evidence.differs:
+        remarks.append("by as much in every trial")
     elif row.evidence is Evidence.EQUIVALENT:
         assert row.claim.after is not None
         remarks.append(f"equivalent within {row.margin:g} {row.claim.after.unit}")

@@ -6,6 +6,7 @@ out, then what limits them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
@@ -234,8 +235,16 @@ def _of_queues(summary: RunSummary) -> list[str]:
     ]
     if not said:
         return []
-    more = f" ({len(said) - 1} more such notes below)" if len(said) > 1 else ""
-    return [f"Not the air alone limits: {said[0]}{more}."]
+    return [f"Not the air alone limits: {said[0]}{_others(said, 'limit', 'limits')}."]
+
+
+def _others(said: Sequence[str], one: str, several: str) -> str:
+    """How many notes of a kind are told elsewhere, and where."""
+    rest = len(said) - 1
+    if not rest:
+        return ""
+    told = f"1 other {one} is" if rest == 1 else f"{rest} other {several} are"
+    return f" ({told} in the report under Trials)"
 
 
 def _of_rates(summary: RunSummary) -> list[str]:
@@ -243,8 +252,7 @@ def _of_rates(summary: RunSummary) -> list[str]:
     said = [text.removeprefix(RATE) for text in summary.caveats if text.startswith(RATE)]
     if not said:
         return []
-    more = f" ({len(said) - 1} more such notes below)" if len(said) > 1 else ""
-    return [f"Rates: {said[0]}{more}."]
+    return [f"Rates: {said[0]}{_others(said, 'note on rates', 'notes on rates')}."]
 
 
 def _of_joins(summary: RunSummary) -> list[str]:

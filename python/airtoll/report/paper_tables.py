@@ -28,7 +28,7 @@ from airtoll.report.answer import BY_RULE, OF_ALL, quantity_name
 from airtoll.report.citation import cited
 from airtoll.report.latex import Grid, Group, Layout, Marked, Typeset, escape_latex, typeset
 from airtoll.report.number_columns import COUNTS, PARTS, cells_of, counts_of, parts_of
-from airtoll.report.printed_rows import PrintedRow
+from airtoll.report.printed_rows import ERROR, OURS, POLICY, PRINTED, TRIALS, PrintedRow
 from airtoll.report.setting import setting
 from airtoll.report.summary import RunSummary
 
@@ -40,7 +40,6 @@ _FORMULAS: Final = {
 }
 #: Levels of a row that are told by the table itself.
 _TOLD: Final = ("table", "dataset", "quantity", "policy")
-_OURS: Final = "ours"
 
 
 @frozen
@@ -66,13 +65,13 @@ class PaperTable:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns: one variant has its error, several have a column each."""
-        several = tuple(name or _OURS for name in self.variants)
-        ours = several if len(several) > 1 else (_OURS, "error")
-        return ("policy", "printed", *ours, "n")
+        several = tuple(name or OURS for name in self.variants)
+        ours = several if len(several) > 1 else (OURS, ERROR)
+        return (POLICY, PRINTED, *ours, TRIALS)
 
     def notes(self, shown: Sequence[str]) -> dict[str, str]:
         """The notes on ours in the columns ``shown``, each with its letter, in reading order."""
-        names = {name or _OURS if len(self.variants) > 1 else _OURS: name for name in self.variants}
+        names = {name or OURS if len(self.variants) > 1 else OURS: name for name in self.variants}
         variants = [name for column, name in names.items() if column in shown]
         every: dict[str, None] = {}
         for _, group in self.groups:
@@ -236,10 +235,10 @@ def as_csv(tables: Sequence[PaperTable]) -> str:
     """All tables as one CSV: a row per policy, place and client; values in SI units."""
     variants = list(dict.fromkeys(name for table in tables for name in table.variants))
     several = len(variants) > 1
-    heads = ["dataset", "table", "quantity", "place", "client", "policy", *parts_of("printed")]
+    heads = ["dataset", "table", "quantity", "place", "client", POLICY, *parts_of(PRINTED)]
     for name in variants:
         suffix = f" ({name})" if several and name else ""
-        heads += [f"{column}{suffix}" for column in (*parts_of(_OURS), *COUNTS)]
+        heads += [f"{column}{suffix}" for column in (*parts_of(OURS), *COUNTS)]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*heads, "note"])
@@ -356,7 +355,7 @@ def caption(
     lines = [
         escape_latex("; ".join(levels)),
         escape_latex(setting(cells, str(summary.manifest["testbed"]))),
-        _counted(summary, cells, "$n$: trials" if "n" in quantities else "Trials"),
+        _counted(summary, cells, "$n$: trials" if TRIALS in quantities else "Trials"),
     ]
     if methods:
         level = f"{100 * summary.analysis.level:.0f}"

@@ -19,6 +19,13 @@ from airtoll.plan import Cell
 from airtoll.report.printed_overheads import printed_combined
 from airtoll.report.summary import RunSummary
 
+#: Columns of printed values, on the terminal as in LaTeX; CSV has the parts of the numbers.
+POLICY: Final = "policy"
+PRINTED: Final = "printed"
+OURS: Final = "ours"
+ERROR: Final = "error"
+TRIALS: Final = "n"
+COLUMNS: Final = (POLICY, PRINTED, OURS, ERROR, TRIALS)
 #: Axis of the variants of the study's devices.
 PROFILES: Final = "profile_set"
 #: Unit of a data set -> ours.

@@ -19,7 +19,7 @@ from attrs import define, evolve, field, frozen
 
 from airtoll.analyse import Analysis, Comparison, Estimate, analyse, compare
 from airtoll.analyse.analysis import THROUGHPUT
-from airtoll.analyse.ceiling import ceiling_bps
+from airtoll.analyse.ceiling import BEYOND, ceiling_bps
 from airtoll.analyse.contrast import Contrast
 from airtoll.analyse.decomposition import crypto_time, decompose
 from airtoll.analyse.estimate import EQUAL
@@ -215,14 +215,17 @@ class RunSummary:
         return ceiling_bps(link, added, load.payload_bytes)
 
     def above_ceiling(self, comparison: Comparison) -> bool:
-        """Whether a printed throughput of a whole cell is above what the PHY can carry."""
+        """Whether a printed throughput of a whole cell is above what the PHY can carry.
+
+        By the margin from which on an audit calls it more than a note.
+        """
         alone = len(self.cells[comparison.cell].settings.stations) == 1
         if comparison.quantity != THROUGHPUT:
             return False
         if comparison.client not in ("", "total") and not alone:
             return False
         ceiling = self.ceiling(comparison.cell)
-        return ceiling is not None and comparison.published.value > ceiling * 1.005
+        return ceiling is not None and comparison.published.value > ceiling * (1 + BEYOND)
 
     def above_offered(self, comparison: Comparison) -> bool:
         """Whether a printed throughput of a whole cell is above what its stations offer."""
@@ -230,7 +233,7 @@ class RunSummary:
         stations = cell.settings.clients or len(cell.settings.stations)
         if comparison.quantity != THROUGHPUT or cell.load.offered_mbps is None:
             return False
-        return comparison.published.value > cell.load.offered_mbps * 1e6 * stations * 1.005
+        return comparison.published.value > cell.load.offered_mbps * 1e6 * stations * (1 + BEYOND)
 
     def profiles_of(self, cell: Cell) -> list[Profile]:
         """The device profiles behind a cell."""

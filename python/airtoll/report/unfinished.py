@@ -39,7 +39,7 @@ def unfinished(
     now = look(summary)
     seen = [*looks, now] if now is not None else list(looks)
     drawings = develop([*narrowing(summary, seen), *pictures(summary)])
-    return render(summary, drawings, command=command_of(summary), form="live"), now
+    return render(summary, drawings, command=command_of(summary, run.path), form="live"), now
 
 
 def waiting(title: str) -> str:

@@ -164,10 +164,13 @@ def page_of(run: Path) -> str:
     return _page(summary, develop(list(pictures(summary))))
 
 
-def command_of(summary: RunSummary) -> str:
-    """The command that repeats a run."""
+def command_of(summary: RunSummary, folder: Path | None = None) -> str:
+    """The command that repeats a run.
+
+    ``folder``: where the run is, if the summary is of a copy.
+    """
     manifest = summary.manifest
-    parts = ["airtoll", "run", study_named(manifest)]
+    parts = ["airtoll", "run", study_named(manifest, folder or summary.path)]
     if manifest["testbed"] != "simulator":
         parts += ["--on", manifest["testbed"]]
     parts += ["--seed", str(manifest["seed"]), *_trials(manifest, summary)]

@@ -16,14 +16,12 @@ import numpy as np
 
 from airtoll.analyse.audit.columns import Column, Figures, Row, describe, matches, setting_map
 from airtoll.analyse.audit.finding import Finding, Severity, shown
-from airtoll.analyse.ceiling import burst_ceiling_bps, ceiling_bps, shortest_delay_s
+from airtoll.analyse.ceiling import BEYOND, burst_ceiling_bps, ceiling_bps, shortest_delay_s
 from airtoll.errors import PolicyError
 from airtoll.policies import resolve
 
 #: Mean back-off is itself random in a short run: this much above the closed form is no finding.
 _TOLERANCE: Final = 0.005
-#: Beyond a limit by less than this share is a note.
-_NOTE: Final = 0.02
 
 #: Equal printed figures near the offered load from which on they are the load.
 _REPEATS: Final = 3
@@ -108,7 +106,7 @@ def below_floor(figures: Figures) -> list[Finding]:
                     "below_phy_floor",
                     f"{column.printed[index]} {column.unit}",
                     f"{shown(floor * 1e3, 3)} ms",
-                    "note" if column.si[index] >= floor * (1 - _NOTE) else "error",
+                    "note" if column.si[index] >= floor * (1 - BEYOND) else "error",
                     f"the shortest frame alone takes {shown(floor * 1e3, 3)} ms at "
                     f"{link['rate_mbps']:g} Mb/s",
                 )
@@ -221,7 +219,7 @@ def _printed_load(figures: Figures) -> list[Finding]:
                     "more is received than the stated load: it was measured with another one",
                 )
             )
-        elif row["si"] > load * (1 - _NOTE):
+        elif row["si"] > load * (1 - BEYOND):
             at.setdefault((row["table"], row["value"], offered), []).append(row)
     for (table, value, offered), rows in at.items():
         if len(rows) < _REPEATS:
@@ -268,7 +266,7 @@ def severity_above(value: float, bound: float, most: float) -> Severity:
     """How grave a throughput above its ceiling is, by margin; all in bit/s."""
     if value > most * (1 + _TOLERANCE):
         return "error"
-    return "note" if value <= bound * (1 + _NOTE) else "warning"
+    return "note" if value <= bound * (1 + BEYOND) else "warning"
 
 
 def _range(bound: float, most: float) -> str:
@@ -285,7 +283,7 @@ def _bursts(value: float, bound: float, most: float) -> str:
     """
     if value > most * (1 + _TOLERANCE) and most > bound * (1 + _TOLERANCE):
         return ", and above frames SIFS apart"
-    if value <= bound * (1 + _NOTE):
+    if value <= bound * (1 + BEYOND):
         return ""
     if value >= most:
         return "; frames SIFS apart without end could"
