@@ -51,7 +51,8 @@ def test_advice_as_json(folder):
 
 
 def test_advice_in_words(folder):
-    result = CliRunner().invoke(app, ["advise", "--run", str(folder), "--need", "integrity"])
+    arguments = ["advise", "--run", str(folder), "--need", "integrity"]
+    result = CliRunner().invoke(app, [*arguments, "--details"])
     assert result.exit_code == 0, result.output
     assert "Choose wpa2-psk-ccmp: it costs" in result.stdout
     assert "Pareto front" in result.stdout
@@ -59,6 +60,26 @@ def test_advice_in_words(folder):
     assert answer.startswith("Answer for all 2 places: WPA2-Personal, CCMP-128 (wpa2-psk-ccmp), ")
     assert "of throughput at most (n1/wpa2-psk-ccmp/" in answer
     assert "n1/wpa2-psk-ccmp/tcp" in result.stdout
+    brief = CliRunner().invoke(app, arguments).stdout.splitlines()
+    assert brief[0] == answer
+    assert [line.split()[:3] for line in brief if line.startswith("n1")] == [
+        ["n1,", "tcp", "wpa2-psk-ccmp"],
+        ["n1,", "udp", "wpa2-psk-ccmp"],
+    ]
+    (why,) = [line for line in brief if line.startswith("Why not others: ")]
+    assert "ipsec-3des-sha1, wep-104 (broken)" in why
+    assert "open (" in why
+    assert "Throughput lost is counted from open." in brief
+    assert len(brief) < 15
+
+
+def test_the_only_policy_that_may_be_recommended_is_called_so(folder):
+    arguments = ["advise", "--run", str(folder), "--where", "traffic=tcp"]
+    named = ["--policy", "open", "--policy", "wep-104", "--policy", "wpa2-psk-ccmp"]
+    needs = ["--need", "confidentiality"]
+    result = CliRunner().invoke(app, [*arguments, *named, *needs])
+    answer = result.stdout.splitlines()[0]
+    assert "the only one here that meets the needs and may be recommended" in answer
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from airtoll.analyse.cost import as_cost, cost_in_words, is_told, sign_of
 from airtoll.analyse.pairing import pairs_trials
 from airtoll.analyse.quantities import show_overhead
 from airtoll.cli import against as paper
+from airtoll.cli.advise_brief import print_brief
 from airtoll.cli.advise_from import advise_from
 from airtoll.cli.advise_options import AdviseOptions
 from airtoll.cli.options import command
@@ -138,6 +139,9 @@ def advise_command(options: AdviseOptions) -> None:
         emit_json(_plain(run_folder, analysis, advices, choices, unknown))
     elif compared_with is not None and not options.details:
         _print_short(compared_with, run_folder, advices, choices)
+    elif len(advices) > 1 and not options.details:
+        out().print(_answer(advices), style="bold")
+        print_brief(run_folder, advices)
     else:
         _print(run_folder, analysis, advices, choices, unknown)
     if overall(advices) is None and any(advice.untold for advice in advices):
@@ -432,11 +436,13 @@ def _answer(advices: Sequence[Advice]) -> str:
     found = [o for advice in advices for o in advice.options if o.policy == best.policy]
     costs = [o.figures["overhead"] for o in found if "overhead" in o.figures]
     sure = "" if all(advice.decided for advice in advices) else "undecided, likely "
-    reason = (
-        "the strongest within the margin of the fastest"
-        if all(o.near for o in found)
-        else "the cheapest that meets the needs in each"
-    )
+    able = [sum(option.recommendable for option in advice.options) for advice in advices]
+    if max(able) == 1:
+        reason = "the only one here that meets the needs and may be recommended"
+    elif all(o.near for o in found):
+        reason = "the strongest within the margin of the fastest"
+    else:
+        reason = "the cheapest that meets the needs in each"
     words = f"Answer for {where}: {sure}{name}, {reason}"
     if costs:
         worst, cell = max(costs, key=lambda cost: as_cost(cost[0]).value)

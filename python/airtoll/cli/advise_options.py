@@ -341,8 +341,8 @@ class AdviseOptions:
         bool,
         typer.Option(
             "--details",
-            help="With --from: tunnel, other choices and assumptions, too; with --against: every "
-            "place and option.",
+            help="With --from: tunnel, other choices and assumptions, too; with --against, --run "
+            "and --scenario: every place and option.",
         ),
     ] = False
     json: JsonOption = False
@@ -350,8 +350,6 @@ class AdviseOptions:
     def __attrs_post_init__(self) -> None:
         if self.band not in (None, "2.4", "5", "6"):
             raise UsageError(f"--band {self.band}: allowed are 2.4, 5, 6")
-        if self.details and self.compared_with is None and self.have is None:
-            raise UsageError("--details: needs --from or --against, whose screens are short")
         if self.have is None:
             for option in self.start.given:
                 raise UsageError(
