@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
+from attrs import evolve
 
 from airtoll.analyse import Estimate
-from airtoll.present.digits import change, percent, plain_percent, shown
+from airtoll.analyse.estimate import EQUAL
+from airtoll.present.digits import change, percent, plain_percent, ranged, shown
 
 
 def estimate(value: float, half: float, unit: str) -> Estimate:
@@ -46,3 +48,21 @@ def test_shares_are_percent():
     assert percent(estimate(0.0110, 0.0008, "1")) == "1.100 ± 0.080 %"
     assert plain_percent(0.00364) == "0.36 %"
     assert plain_percent(0) == "0 %"
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "unit", "words"),
+    [
+        (404.2e6, 2.1e6, "bit/s", "404 Mb/s (402 to 406)"),
+        (625e6, 30e6, "bit/s", "625 Mb/s (595 to 655)"),
+        (2059.9, 0.1, "d", "2059.9 days (2059.8 to 2060.0)"),
+        (909.28, 0.025, "d", "909 days (± less than 0.1)"),
+        (5.0, 0.0, "1", "5"),
+    ],
+)
+def test_a_value_that_stays_has_both_ends_of_its_interval(value, half, unit, words):
+    found = Estimate(value, value - half, value + half, 0.95, 5, "mean, t", unit)
+    assert ranged(found) == words
+    equal = evolve(found, low=math.nan, high=math.nan, method=EQUAL)
+    assert ranged(equal).endswith(" (the same in all trials)")
+    assert ranged(evolve(equal, method="deterministic"), "more").endswith(" (more)")

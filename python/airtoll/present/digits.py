@@ -40,8 +40,8 @@ def shown(estimate: Estimate) -> str:
 def ranged(estimate: Estimate, more: str = "") -> str:
     """``404 Mb/s (402 to 406)``: a value and both ends of its interval, one digit of it.
 
-    ``more``: words behind the ends. Without an interval, or where its ends are one number, the
-    value alone.
+    ``more``: words behind the ends. ``909 days (± less than 0.1)`` where these digits show no
+    interval; without one the value alone.
     """
     factor, unit = scale_of(estimate.value, estimate.unit)
     half = estimate.half_width / factor
@@ -52,7 +52,10 @@ def ranged(estimate: Estimate, more: str = "") -> str:
         low, high = (f"{end / factor:.{places}f}" for end in (estimate.low, estimate.high))
         if low != high:
             value = f"{estimate.value / factor:.{places}f} {unit}".rstrip()
-            told = [f"{low} to {high}", *told]
+        ends = f"{low} to {high}" if low != high else f"± less than {10.0**-places:.{places}f}"
+        told = [ends, *told]
+    elif estimate.is_equal:
+        told = ["the same in all trials", *told]
     return f"{value} ({'; '.join(told)})" if told else value
 
 
