@@ -51,14 +51,6 @@ def test_a_paper_is_one_screen(folder) -> None:
     assert "Our choice beside the study's" in long.stdout
 
 
-def test_a_run_of_several_places_has_a_line_for_each_unless_details_are_asked_for(folder) -> None:
-    short, long = (advised("--run", str(folder), *more).stdout for more in ((), ("--details",)))
-    assert short.splitlines()[0] == long.splitlines()[0]
-    assert "every option of each place" in short
-    assert "Pareto front" in long
-    assert "Pareto front" not in short
-
-
 def test_a_run_without_anything_of_the_paper_is_refused(folder) -> None:
     refused = advised("--run", str(folder), "--against", "mccarter2006")
     assert refused.exit_code != 0
