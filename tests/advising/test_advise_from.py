@@ -1045,6 +1045,10 @@ def test_an_unpriced_part_of_a_join_leaves_a_limit_unknown():
     )
     (limits,) = [one for one in shown.sections if one.title == "Your limits"]
     assert "unknown: WPA3-Personal CCMP-128" in limits.lines[0]
+    (_, told) = _plain(decision, shown)["limits"]
+    assert (told["option"], told["at_most"]) == ("--max-negotiation", 0.5)
+    assert (told["policy"], told["rule"]) == ("wpa3-sae-ccmp", "unknown")
+    assert told["value"]["value"] < 0.5
 
 
 @pytest.mark.thorough
